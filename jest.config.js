@@ -1,0 +1,27 @@
+// The parts of the suite, each run by name: `npm run jest -- --selectProjects unit`.
+const base = {
+  rootDir: import.meta.dirname,
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: { '\\.ts$': '<rootDir>/tools/jest/strip-types.cjs' },
+};
+
+const part = (name, testMatch, testPathIgnorePatterns = []) => ({
+  ...base,
+  displayName: name,
+  testMatch: testMatch.map((glob) => `<rootDir>/${glob}`),
+  testPathIgnorePatterns: ['/node_modules/', ...testPathIgnorePatterns],
+});
+
+export default {
+  testTimeout: 30_000,
+  projects: [
+    part('unit', ['shared/**/*.test.ts', 'services/**/*.test.ts', 'cli/**/*.test.ts', 'tools/**/*.test.ts', 'tests/*.test.ts'], [
+      '/shared/drivers/',
+    ]),
+    part('contracts-embedded', ['shared/drivers/embedded/*.test.ts']),
+    part('contracts-cluster', ['shared/drivers/cluster/*.test.ts']),
+    part('acceptance', ['tests/acceptance/**/*.test.ts']),
+    part('faults', ['tests/faults/**/*.test.ts']),
+  ],
+};
