@@ -1,0 +1,23 @@
+import type { Message } from './message.ts';
+
+export type RecordType = 'message' | 'message_edited' | 'message_deleted';
+
+/**
+ * What the event log carries. An edit or a deletion is a record of its own and holds the whole message as it
+ * stands after it, so that a record can be applied without the ones before it.
+ */
+export interface LogRecord {
+  readonly type: RecordType;
+  /** The topic's name when the record was made. Readers show the name that is current. */
+  readonly topicName: string;
+  /** When the record was made (publish, edit or deletion), milliseconds since the epoch. */
+  readonly timestamp: number;
+  readonly message: Message;
+}
+
+/** A record with its place in the log. Positions of a partition only grow, and have holes. */
+export interface PlacedRecord {
+  readonly partition: number;
+  readonly offset: number;
+  readonly record: LogRecord;
+}

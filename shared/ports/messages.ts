@@ -1,0 +1,93 @@
+import type { PlacedRecord, RecordType } from '../domain/log-record.ts';
+import type { StoredMessage } from '../domain/message.ts';
+
+/**
+ * The message store: a view of the event log that can be read by topic, time and position.
+ *
+ * Guarantees: applying a record is idempotent and order-free (any permutation and repetition of records ends in the
+ * same state); what `apply` resolved for survives a crash of the process. Reads never show expired messages
+ * (`expiresAt <= now`), and show deleted ones only where it says so.
+ *
+ * Positions of a topic are positions of its partition. Above the partition's watermark there can still be holes that
+ * fill later: `readHistory` in shared/stores turns that into reads that never step over one.
+ */
+export interface Messages {
+  /**
+   * Writes records with their positions, in bulk. A record whose message id is already stored at a lower position is a
+   * second copy (a send that was retried) and changes nothing; an edit or deletion older than what is stored neither.
+   * Throws AppError `unavailable`.
+   */
+  apply(records: readonly PlacedRecord[]): Promise<void>;
+
+  /**
+   * The fan-out's step for a batch of one partition, in order: writes what `apply` has not written yet, leaves out
+   * second copies, and resolves with the rest, each with the position of the topic's record before it (null: the
+   * first that the store knows of).
+   */
+  settle(partition: number, records: readonly PlacedRecord[]): Promise<SettledRecord[]>;
+
+  /** Position up to which, inclusive, everything of the partition is stored; -1 before the first. Only grows. */
+  watermark(partition: number): Promise<number>;
+
+  /** Moves the watermark forward; a lower position than the stored one changes nothing. */
+  moveWatermark(partition: number, offset: number): Promise<void>;
+
+  /** The message, also a deleted or expired one, or null. */
+  find(messageId: string): Promise<StoredMessage | null>;
+
+  /** The newest `limit` messages of the topic, oldest first. */
+  newest(topicId: string, page: { limit: number; now: number }): Promise<StoredMessage[]>;
+
+  /** The first `limit` messages with `after < offset <= upTo`, oldest first. */
+  after(topicId: string, page: { after: number; upTo: number; limit: number; now: number }): Promise<StoredMessage[]>;
+
+  /**
+   * The topic's records (messages, edits, deletions) with `from <= offset <= upTo` in order of position, at most `limit`.
+   * Each shows its message as it stands now (deleted: emptied). Records of an expired message are left out.
+   */
+  records(topicId: string, page: { from: number; upTo: number; limit: number; now: number }): Promise<TopicRecord[]>;
+
+  /**
+   * The lowest position of a record of the topic made at or after the time, or null. Exact while the clocks of
+   * publishing nodes differ by less than ten seconds.
+   */
+  offsetAtTime(topicId: string, time: number): Promise<number | null>;
+
+  /** Position of the topic's last record, whatever became of its message; -1 when there is none. */
+  lastOffset(topicId: string): Promise<number>;
+
+  /** Count of what history shows (not the deleted) and time of the last publish, per topic; every id has an entry. */
+  topicStats(topicIds: readonly string[]): Promise<Map<string, TopicStats>>;
+
+  /**
+   * Removes messages that expired at or before the time, with their records: at most `limit` messages, oldest first.
+   * Counts are right afterwards. Resolves with how many went per topic; empty when nothing is left.
+   */
+  removeExpired(time: number, limit: number): Promise<Map<string, number>>;
+
+  /** Removes up to `limit` messages of a topic that is gone; resolves with how many went, 0 when nothing is left. */
+  removeTopic(topicId: string, limit: number): Promise<number>;
+
+  /** Resolves when the store answers, within two seconds; throws otherwise. */
+  ping(): Promise<void>;
+
+  close(): Promise<void>;
+}
+
+export interface SettledRecord extends PlacedRecord {
+  readonly previousOffset: number | null;
+}
+
+export interface TopicRecord {
+  readonly offset: number;
+  readonly type: RecordType;
+  /** When the record was made. */
+  readonly timestamp: number;
+  readonly message: StoredMessage;
+}
+
+export interface TopicStats {
+  readonly messageCount: number;
+  /** Milliseconds since the epoch, whatever became of the message; null before the first publish. */
+  readonly lastMessageAt: number | null;
+}
