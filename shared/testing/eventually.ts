@@ -1,0 +1,61 @@
+import { inspect } from 'node:util';
+
+export type EventuallyOptions = {
+  /** How long the condition may take to hold. */
+  timeoutMs?: number;
+  /** The pause between two looks. */
+  intervalMs?: number;
+};
+
+/** Below Jest's own limit of 30 s, so that the error shown is the condition's and not Jest's. */
+const timeoutMsDefault = 15_000;
+const intervalMsDefault = 25;
+
+/**
+ * Asks `condition` until it holds, and returns what it returned then. It holds when it returns anything but `false`
+ * without throwing, so both `() => count === 3` and `() => expect(count).toBe(3)` will do. At the deadline it throws
+ * an error that shows the last failure and has it as its cause; a condition that hangs does not outlive the deadline.
+ */
+export const eventually = async <T>(
+  condition: () => T | Promise<T>,
+  { timeoutMs = timeoutMsDefault, intervalMs = intervalMsDefault }: EventuallyOptions = {},
+): Promise<Exclude<T, false>> => {
+  const deadline = performance.now() + timeoutMs;
+  let lastFailure: unknown = new Error('the condition did not answer');
+  for (let isFirst = true; isFirst || performance.now() < deadline; isFirst = false) {
+    if (!isFirst) await pause(Math.min(intervalMs, deadline - performance.now()));
+    const outcome = await attempt(condition, deadline - performance.now());
+    if (outcome.kind === 'held') return outcome.value as Exclude<T, false>;
+    if (outcome.kind === 'failed') lastFailure = outcome.failure;
+  }
+  throw new Error(`Did not hold within ${timeoutMs} ms. Last failure: ${describeFailure(lastFailure)}`, {
+    cause: lastFailure,
+  });
+};
+
+type Outcome<T> = { kind: 'held'; value: T } | { kind: 'failed'; failure: unknown } | { kind: 'hung' };
+
+/** One look at the condition, given up after `patienceMs`. */
+const attempt = async <T>(condition: () => T | Promise<T>, patienceMs: number): Promise<Outcome<T>> => {
+  let timer: NodeJS.Timeout | undefined;
+  const givingUp = new Promise<Outcome<T>>((resolve) => {
+    timer = setTimeout(resolve, Math.max(patienceMs, 1), { kind: 'hung' });
+  });
+  const looking = (async (): Promise<Outcome<T>> => {
+    try {
+      const value = await condition();
+      return value === false ? { kind: 'failed', failure: new Error('it was false') } : { kind: 'held', value };
+    } catch (failure) {
+      return { kind: 'failed', failure };
+    }
+  })();
+  try {
+    return await Promise.race([looking, givingUp]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, Math.max(ms, 1)));
+
+const describeFailure = (failure: unknown) => (failure instanceof Error ? failure.message : inspect(failure));
