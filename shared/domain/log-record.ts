@@ -8,8 +8,6 @@ export type RecordType = 'message' | 'message_edited' | 'message_deleted';
  */
 export interface LogRecord {
   readonly type: RecordType;
-  /** The topic's name when the record was made. Readers show the name that is current. */
-  readonly topicName: string;
   /** When the record was made (publish, edit or deletion), milliseconds since the epoch. */
   readonly timestamp: number;
   readonly message: Message;

@@ -47,24 +47,18 @@ export function toMessageJson(message: Message | StoredMessage, topicName: strin
   };
 }
 
-/** The value of a record on the Kafka topic: the message object without `offset`. */
-export function toRecordValue(record: LogRecord): MessageJson {
-  return toMessageJson(record.message, record.topicName);
-}
-
 /**
- * Reads a record's value back. Throws a TypeError when it is not a message object: whoever writes foreign
+ * Reads the value of a record on the Kafka topic (a message object without `offset`) back. Throws a TypeError when it is not a message object: whoever writes foreign
  * records into the log must not be able to bring a consumer to a wrong state.
  */
 export function fromRecordValue(type: LogRecord['type'], timestamp: number, value: unknown): LogRecord {
   const json = value as MessageJson;
   if (typeof json !== 'object' || json === null || typeof json.id !== 'string' || typeof json.topic_id !== 'string'
-    || typeof json.message !== 'string' || typeof json.topic !== 'string' || !Array.isArray(json.tags)) {
+    || typeof json.message !== 'string' || !Array.isArray(json.tags)) {
     throw new TypeError('not a message object');
   }
   return {
     type,
-    topicName: json.topic,
     timestamp,
     message: {
       id: json.id,

@@ -12,12 +12,13 @@ export interface EventLog {
 
   /**
    * Appends a record and resolves with its position once it is durable.
+   * `topicName` is told to those who read the log directly; our own readers show the name that is current.
    * Concurrent appends share batches; appends of one caller to one partition keep their order.
    * Throws AppError `unavailable`: the outcome is then unknown, the record may still turn up in the log. Fails within
    * a second while the log is known to be down, within the send's deadline otherwise, and at once when more is
    * waiting than fits into memory.
    */
-  append(partition: number, record: LogRecord): Promise<number>;
+  append(partition: number, record: LogRecord, topicName: string): Promise<number>;
 
   /**
    * Starts a member of a consumer group; partitions are spread over the group's members.
