@@ -1,0 +1,64 @@
+/** What an API key may do. `*` is everything. */
+export const scopes = [
+  '*', 'publish', 'subscribe', 'topics:read', 'topics:write', 'account:read', 'account:write', 'keys:read', 'keys:write',
+] as const;
+export type Scope = (typeof scopes)[number];
+
+export type TopicPermission = 'read' | 'write';
+
+/** An API key: the whole account, limited by scopes. Only the hash of the secret is stored. */
+export interface ApiKey {
+  readonly id: string;
+  readonly version: number;
+  readonly userId: string;
+  readonly name: string;
+  readonly description: string | null;
+  /** SHA-256 of the whole key, hex; unique. */
+  readonly secretHash: string;
+  /** The first 12 characters of the key. */
+  readonly keyPrefix: string;
+  readonly scopes: readonly Scope[];
+  readonly isActive: boolean;
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+  readonly lastUsedAt: number | null;
+  readonly requestCount: number;
+}
+
+/** A topic access token: one topic. Only the hash of the secret is stored. */
+export interface TopicToken {
+  readonly id: string;
+  readonly version: number;
+  readonly topicId: string;
+  readonly createdBy: string;
+  readonly name: string;
+  readonly secretHash: string;
+  readonly permissions: readonly TopicPermission[];
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+  readonly lastUsedAt: number | null;
+}
+
+/**
+ * A login and all the tokens refreshed from it. Access tokens name it and die with it; a refresh token is accepted
+ * once, a second use ends the login.
+ */
+export interface LoginSession {
+  readonly id: string;
+  readonly version: number;
+  readonly userId: string;
+  /** SHA-256 of the refresh token that is valid now, hex. */
+  readonly refreshHash: string;
+  readonly createdAt: number;
+  /** When the refresh token ends. */
+  readonly expiresAt: number;
+  readonly endedAt: number | null;
+}
+
+export const apiKeyPrefix = 'toc_';
+export const topicTokenPrefix = 'tk_';
+
+/** Whether the granted scopes cover the needed one. */
+export function hasScope(granted: readonly Scope[], needed: Scope): boolean {
+  return granted.includes('*') || granted.includes(needed);
+}

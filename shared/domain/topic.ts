@@ -1,0 +1,51 @@
+export type AccessLevel = 'public' | 'private';
+
+/** A topic. Times are milliseconds since the epoch. */
+export interface Topic {
+  readonly id: string;
+  readonly version: number;
+  /** As written at creation. */
+  readonly name: string;
+  /** The name in lower case: unique without regard to case. */
+  readonly nameKey: string;
+  readonly ownerId: string;
+  readonly teamId: string | null;
+  readonly accessLevel: AccessLevel;
+  readonly description: string;
+  readonly isDiscoverable: boolean;
+  /** True for a discoverable public topic: what the public listing is made from. */
+  readonly isListed: boolean;
+  readonly iconName: string | null;
+  readonly iconColor: string | null;
+  readonly createdAt: number;
+  /** The partition of the event log, chosen at creation and kept. */
+  readonly partition: number;
+  /** While true nothing of the topic expires, and it cannot be deleted. Set by the operator. */
+  readonly isHeld: boolean;
+}
+
+const nameForm = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Names that would hide behind a path of ours, or of ntfy's clients. */
+const reservedNames: ReadonlySet<string> = new Set([
+  'api', 'auth', 'sse', 'ws', 'docs', 'openapi', 'health', 'metrics', 'console', 'assets', 'static', 'admin', 'json',
+  'tocsin', 'v1', 'my', 'public', 'topics', 'messages', 'keys', 'users', 'teams', 'devices', 'subscriptions', 'app', 'file',
+  'account', 'settings', 'signup', 'login', 'healthz', 'livez', 'readyz', 'v2',
+]);
+
+/** Whether a topic can have this name. */
+export function isTopicName(name: string): boolean {
+  return nameForm.test(name) && !reservedNames.has(name.toLowerCase());
+}
+
+/** What is wrong with the name, as a sentence for whoever chose it; null when it can be used. */
+export function topicNameFault(name: string): string | null {
+  if (!nameForm.test(name)) return 'must be 1 to 64 of the characters A-Z, a-z, 0-9, _ and -';
+  if (reservedNames.has(name.toLowerCase())) return 'is reserved, choose another';
+  return null;
+}
+
+/** The key that topic names are looked up by. */
+export function topicNameKey(name: string): string {
+  return name.toLowerCase();
+}

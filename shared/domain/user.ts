@@ -1,0 +1,29 @@
+import type { Tier } from './tiers.ts';
+
+/** An account. Times are milliseconds since the epoch. */
+export interface User {
+  readonly id: string;
+  readonly version: number;
+  /** Lower-cased; unique. */
+  readonly email: string;
+  readonly username: string;
+  /** The username in lower case: unique without regard to case. */
+  readonly usernameKey: string;
+  /** bcrypt; null for an account that signs in through a provider only. */
+  readonly passwordHash: string | null;
+  readonly avatarUrl: string | null;
+  readonly tier: Tier;
+  readonly tierExpiresAt: number | null;
+  /** Seats beyond the ten that a TEAM owner has, set by the operator. */
+  readonly additionalMembers: number;
+  readonly isVerified: boolean;
+  /** Whether any address of the account was ever verified: such an account is never replaced or swept. */
+  readonly wasVerified: boolean;
+  /** False while the operator has disabled the account: every credential of it is then invalid. */
+  readonly isActive: boolean;
+  readonly createdAt: number;
+  readonly lastLogin: number | null;
+  readonly termsAcceptedAt: number | null;
+  readonly oauthProvider: string | null;
+  readonly oauthSubject: string | null;
+}

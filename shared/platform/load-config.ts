@@ -1,0 +1,123 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { z } from 'zod';
+
+/** Roles a process can play; `npm start` plays all of them. */
+export const roles = ['api', 'fanout', 'notifier', 'retention'] as const;
+export type Role = (typeof roles)[number];
+
+/** What is wrong with the environment, all of it at once, written for whoever set it. */
+export class ConfigError extends Error {
+  constructor(faults: readonly string[]) {
+    super(`The configuration cannot be used:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    this.name = 'ConfigError';
+  }
+}
+
+const list = (text: string): string[] => text.split(',').map((part) => part.trim()).filter((part) => part !== '');
+const flag = z.enum(['on', 'off', 'true', 'false', '1', '0']).transform((value) => ['on', 'true', '1'].includes(value));
+const days = z.coerce.number().positive();
+const port = z.coerce.number().int().min(0).max(65_535);
+const url = z.url();
+
+/** Every variable, with its default and what it is. The name in the environment is the key. */
+const variables = z.object({
+  HOST: z.string().default('127.0.0.1'),
+  PORT: port.default(8080),
+  BASE_URL: url.optional(),
+  APP_URL: url.optional(),
+  DATA_DIR: z.string().default('./data'),
+  KAFKA_BROKERS: z.string().optional(),
+  MONGO_URL: z.string().optional(),
+  REDIS_URL: z.string().optional(),
+  KAFKA_TOPIC: z.string().regex(/^[A-Za-z0-9._-]{1,200}$/).default('tocsin.messages'),
+  KAFKA_PARTITIONS: z.coerce.number().int().min(1).max(1_000).default(12),
+  KAFKA_REPLICATION: z.coerce.number().int().min(1).max(9).default(1),
+  KAFKA_RETENTION_DAYS: days.default(7),
+  ROLES: z.string().default(roles.join(',')).transform(list).pipe(z.array(z.enum(roles)).min(1)),
+  JWT_SECRET: z.string().optional(),
+  ADMIN_TOKEN: z.string().min(16, 'at least 16 characters').optional(),
+  SMTP_URL: url.optional(),
+  MAIL_FROM: z.string().default('Tocsin <tocsin@localhost>'),
+  GOOGLE_CLIENT_ID: z.string().optional(),
+  GOOGLE_CLIENT_SECRET: z.string().optional(),
+  GOOGLE_ISSUER: url.default('https://accounts.google.com'),
+  APPLE_CLIENT_ID: z.string().optional(),
+  APPLE_ISSUER: url.default('https://appleid.apple.com'),
+  APPLE_JWKS_URL: url.default('https://appleid.apple.com/auth/keys'),
+  EXPO_ACCESS_TOKEN: z.string().optional(),
+  EXPO_URL: url.optional(),
+  RETENTION_SCHEDULE: z.string().default('60s'),
+  RETENTION_DAYS_FREE: days.default(7),
+  RETENTION_DAYS_ESSENTIALS: days.default(30),
+  RETENTION_DAYS_TEAM: days.default(90),
+  TEAM_GRACE_DAYS: days.default(7),
+  TEAM_REMOVAL_DAYS: days.default(60),
+  RATE_LIMITS: flag.default(true),
+  TRUST_PROXY: z.string().default(''),
+  CORS_ORIGINS: z.string().optional().transform((text) => (text === undefined ? undefined : list(text))),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  METRICS_PORT: port.optional(),
+  TERMS_VERSION: z.string().min(1).max(50).default('1.0'),
+});
+
+type Variables = z.infer<typeof variables>;
+
+/** The three stores of cluster mode. */
+export interface ClusterUrls {
+  readonly kafkaBrokers: readonly string[];
+  readonly mongoUrl: string;
+  readonly redisUrl: string;
+}
+
+/** The whole configuration, parsed once; every part takes from it what it needs. */
+export interface Config extends Omit<Variables, 'BASE_URL' | 'APP_URL' | 'KAFKA_BROKERS' | 'MONGO_URL' | 'REDIS_URL' | 'JWT_SECRET'> {
+  /** Undefined when the installation is embedded. */
+  readonly cluster: ClusterUrls | undefined;
+  /** Where the public reaches the API; undefined when it is to be made from the address that is listened on. */
+  readonly BASE_URL: string | undefined;
+  readonly APP_URL: string | undefined;
+  /** The first signs, all verify. Undefined when embedded and not set: a secret is made and kept in DATA_DIR. */
+  readonly jwtSecrets: readonly string[] | undefined;
+}
+
+/**
+ * Reads the configuration from the environment, over a `.env` file in the working directory (the environment wins;
+ * an empty variable counts as not set). Throws ConfigError with every fault at once.
+ */
+export function loadConfig(environment: NodeJS.ProcessEnv, envFile = '.env'): Config {
+  const fromFile = existsSync(envFile) ? parseEnv(readFileSync(envFile, 'utf8')) : {};
+  const merged = Object.fromEntries(
+    Object.entries({ ...fromFile, ...environment }).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const parsed = variables.safeParse(merged);
+  const faults = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  const cluster = readCluster(merged, faults);
+  const jwtSecrets = readJwtSecrets(merged['JWT_SECRET'], cluster !== undefined, faults);
+  if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
+  const { KAFKA_BROKERS: _b, MONGO_URL: _m, REDIS_URL: _r, JWT_SECRET: _j, BASE_URL, APP_URL, ...rest } = parsed.data;
+  return { ...rest, BASE_URL: BASE_URL?.replace(/\/$/, ''), APP_URL: APP_URL?.replace(/\/$/, ''), cluster, jwtSecrets };
+}
+
+function readCluster(env: NodeJS.ProcessEnv, faults: string[]): ClusterUrls | undefined {
+  const names = ['KAFKA_BROKERS', 'MONGO_URL', 'REDIS_URL'];
+  const missing = names.filter((name) => env[name] === undefined);
+  if (missing.length === names.length) return undefined;
+  if (missing.length > 0) {
+    faults.push(`${missing.join(' and ')} missing: set all of ${names.join(', ')} for a cluster, or none for one process on one file`);
+    return undefined;
+  }
+  return { kafkaBrokers: list(env['KAFKA_BROKERS']!), mongoUrl: env['MONGO_URL']!, redisUrl: env['REDIS_URL']! };
+}
+
+function readJwtSecrets(text: string | undefined, isCluster: boolean, faults: string[]): string[] | undefined {
+  if (text === undefined) {
+    if (isCluster) faults.push('JWT_SECRET missing: all nodes of a cluster need the same one, for example from `openssl rand -base64 32`');
+    return undefined;
+  }
+  const secrets = list(text);
+  if (secrets.length === 0 || secrets.some((secret) => Buffer.byteLength(secret) < 32)) {
+    faults.push('JWT_SECRET: each secret needs at least 32 bytes, for example from `openssl rand -base64 32`');
+  }
+  return secrets;
+}
