@@ -1,0 +1,43 @@
+import type { ApiKey, LoginSession, TopicToken } from '../domain/credentials.ts';
+import type { Collection, Documents } from '../ports/documents.ts';
+
+export const apiKeys: Collection<ApiKey> = {
+  name: 'api_keys',
+  fields: {
+    userId: 'text', name: 'text', description: 'text', secretHash: 'text', keyPrefix: 'text', scopes: 'json', isActive: 'boolean',
+    createdAt: 'time', expiresAt: 'time', lastUsedAt: 'time', requestCount: 'integer',
+  },
+  uniqueKeys: { secret: ['secretHash'] },
+  indexes: { byUser: ['userId', 'createdAt'] },
+};
+
+export const topicTokens: Collection<TopicToken> = {
+  name: 'topic_tokens',
+  fields: {
+    topicId: 'text', createdBy: 'text', name: 'text', secretHash: 'text', permissions: 'json', createdAt: 'time',
+    expiresAt: 'time', lastUsedAt: 'time',
+  },
+  uniqueKeys: { secret: ['secretHash'] },
+  indexes: { byTopic: ['topicId', 'createdAt'], byCreator: ['createdBy', 'createdAt'] },
+};
+
+export const loginSessions: Collection<LoginSession> = {
+  name: 'login_sessions',
+  fields: {
+    userId: 'text', refreshHash: 'text', createdAt: 'time', expiresAt: 'time', endedAt: 'time',
+  },
+  uniqueKeys: {},
+  indexes: { byUser: ['userId', 'createdAt'], byExpiry: ['expiresAt'] },
+};
+
+/** The key with the secret's hash, or null. */
+export async function findApiKeyBySecret(documents: Documents, secretHash: string): Promise<ApiKey | null> {
+  const [key] = await documents.find(apiKeys, { index: 'secret', equals: { secretHash }, limit: 1 });
+  return key ?? null;
+}
+
+/** The topic token with the secret's hash, or null. */
+export async function findTopicTokenBySecret(documents: Documents, secretHash: string): Promise<TopicToken | null> {
+  const [token] = await documents.find(topicTokens, { index: 'secret', equals: { secretHash }, limit: 1 });
+  return token ?? null;
+}

@@ -1,0 +1,25 @@
+import type { Role, Team, TeamMember } from '../domain/team.ts';
+import type { Collection, Documents } from '../ports/documents.ts';
+
+export const teams: Collection<Team> = {
+  name: 'teams',
+  fields: {
+    name: 'text', displayName: 'text', description: 'text', ownerId: 'text', isActive: 'boolean', createdAt: 'time',
+    updatedAt: 'time', deactivatedAt: 'time',
+  },
+  uniqueKeys: { name: ['name'] },
+  indexes: { byOwner: ['ownerId', 'createdAt'] },
+};
+
+export const teamMembers: Collection<TeamMember> = {
+  name: 'team_members',
+  fields: { teamId: 'text', userId: 'text', role: 'text', joinedAt: 'time' },
+  uniqueKeys: { membership: ['teamId', 'userId'] },
+  indexes: { byUser: ['userId', 'joinedAt'], byTeam: ['teamId', 'joinedAt'] },
+};
+
+/** The user's role in the team, or null. */
+export async function findTeamRole(documents: Documents, teamId: string, userId: string): Promise<Role | null> {
+  const [member] = await documents.find(teamMembers, { index: 'membership', equals: { teamId, userId }, limit: 1 });
+  return member?.role ?? null;
+}

@@ -1,0 +1,24 @@
+import { topicNameKey, type Topic } from '../domain/topic.ts';
+import type { Collection, Documents } from '../ports/documents.ts';
+
+export const topics: Collection<Topic> = {
+  name: 'topics',
+  fields: {
+    name: 'text', nameKey: 'text', ownerId: 'text', teamId: 'text', accessLevel: 'text', description: 'text',
+    isDiscoverable: 'boolean', isListed: 'boolean', iconName: 'text', iconColor: 'text', createdAt: 'time',
+    partition: 'integer', isHeld: 'boolean',
+  },
+  uniqueKeys: { name: ['nameKey'] },
+  indexes: {
+    byOwner: ['ownerId', 'createdAt'],
+    byOwnerAccess: ['ownerId', 'accessLevel', 'createdAt'],
+    byTeam: ['teamId', 'createdAt'],
+    byListed: ['isListed', 'createdAt'],
+  },
+};
+
+/** The topic with the name, in any case, or null. */
+export async function findTopicByName(documents: Documents, name: string): Promise<Topic | null> {
+  const [topic] = await documents.find(topics, { index: 'name', equals: { nameKey: topicNameKey(name) }, limit: 1 });
+  return topic ?? null;
+}
