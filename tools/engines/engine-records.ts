@@ -1,0 +1,69 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { enginesDir } from './engines-dir.ts';
+import { processIdentity } from './process-identity.ts';
+
+/** What is written down about a running engine, so that another process can end it: and only it. */
+export type EngineRecord = {
+  name: string;
+  url: string;
+  pid: number;
+  identity: string;
+  /** Removed together with the engine; absent when its state is kept. */
+  removeDir?: string;
+  /** The process that the engine belongs to; absent for an engine that is meant to stay. */
+  owner?: { pid: number; identity: string };
+};
+
+const recordsDir = () => {
+  const dir = join(enginesDir(), 'run');
+  mkdirSync(dir, { recursive: true });
+  return dir;
+};
+
+const recordFile = (pid: number) => join(recordsDir(), `${pid}.json`);
+
+export const writeRecord = (record: EngineRecord): void => {
+  const file = recordFile(record.pid);
+  writeFileSync(`${file}.tmp`, JSON.stringify(record, undefined, 2));
+  renameSync(`${file}.tmp`, file);
+};
+
+export const removeRecord = (pid: number): void => rmSync(recordFile(pid), { force: true });
+
+/** The records of all engines, of running ones and of ones that died on their own, in no order. */
+export const readRecords = (): EngineRecord[] =>
+  readdirSync(recordsDir())
+    .filter((name) => name.endsWith('.json'))
+    .flatMap((name) => {
+      try {
+        return [JSON.parse(readFileSync(join(recordsDir(), name), 'utf8')) as EngineRecord];
+      } catch {
+        return []; // its engine was stopped this moment
+      }
+    });
+
+export const isRunning = (record: EngineRecord): boolean => processIdentity(record.pid) === record.identity;
+
+/** Whether the process that the engine belongs to is gone. */
+export const isOrphan = ({ owner }: EngineRecord): boolean =>
+  owner !== undefined && processIdentity(owner.pid) !== owner.identity;
+
+const stopMsMax = 10_000;
+
+/** Ends a recorded engine, with SIGKILL if it does not go by itself within 10 s, and removes its state and its record. */
+export const endRecorded = async (record: EngineRecord): Promise<void> => {
+  const signal = (name: NodeJS.Signals) => isRunning(record) && process.kill(record.pid, name);
+  signal('SIGCONT');
+  signal(record.removeDir ? 'SIGKILL' : 'SIGTERM');
+  for (const end = Date.now() + stopMsMax; isRunning(record) && Date.now() < end; ) await sleep(20);
+  signal('SIGKILL');
+  if (record.removeDir) rmSync(record.removeDir, { recursive: true, force: true, maxRetries: 5 });
+  removeRecord(record.pid);
+};
+
+/** Ends what processes that died without closing left running. */
+export const endOrphans = async (): Promise<void> => {
+  await Promise.all(readRecords().filter(isOrphan).map(endRecorded));
+};

@@ -1,0 +1,43 @@
+import { createServer } from 'node:net';
+
+/**
+ * Linux takes the local ports of outgoing connections from 32768 up. An engine's port must lie below: while the engine is
+ * down, another connection could take it, and a client that keeps dialling it can even connect to itself.
+ */
+const firstPort = 20_000;
+const lastPort = 31_999;
+const attemptsMax = 1_000;
+
+/** `count` different ports of 127.0.0.1 that nobody listens on now. */
+export const freePorts = async (count: number): Promise<number[]> => {
+  const found = new Set<number>();
+  for (let attempt = 0; attempt < attemptsMax && found.size < count; attempt++) {
+    const port = firstPort + Math.floor(Math.random() * (lastPort - firstPort + 1));
+    if (!found.has(port) && (await isFree(port))) found.add(port);
+  }
+  if (found.size < count) throw new Error(`No ${count} free ports between ${firstPort} and ${lastPort}`);
+  return [...found];
+};
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ port, host: '127.0.0.1' }, () => server.close(() => resolve(true)));
+  });
+
+/** An engine found its port taken, by someone who was faster. */
+export class PortTakenError extends Error {}
+
+const startsMax = 3;
+
+/** Starts something on the given port, or on `count` free ones; then again on others when they were taken meanwhile. */
+export const startOnFreePorts = async <T>(count: number, start: (ports: number[]) => Promise<T>): Promise<T> => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await start(await freePorts(count));
+    } catch (error) {
+      if (!(error instanceof PortTakenError) || attempt === startsMax) throw error;
+    }
+  }
+};

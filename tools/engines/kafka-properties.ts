@@ -1,0 +1,58 @@
+export type KafkaNode = {
+  /** 1 to the number of nodes. */
+  nodeId: number;
+  brokerPort: number;
+  /** Of all nodes, by node id. */
+  controllerPorts: number[];
+  dataDir: string;
+  /** Settings of Kafka's own names that add to these or win over them. */
+  properties?: Record<string, string>;
+};
+
+/** `server.properties` of one node that is broker and controller at once, on 127.0.0.1 alone. */
+export const kafkaProperties = ({ nodeId, brokerPort, controllerPorts, dataDir, properties }: KafkaNode): string => {
+  const replication = controllerPorts.length;
+  const inSyncMin = replication >= 3 ? 2 : 1;
+  const settings: Record<string, string | number | boolean> = {
+    'process.roles': 'broker,controller',
+    'node.id': nodeId,
+    'controller.quorum.voters': controllerPorts.map((port, i) => `${i + 1}@127.0.0.1:${port}`).join(','),
+    'controller.listener.names': 'CONTROLLER',
+    listeners: `PLAINTEXT://127.0.0.1:${brokerPort},CONTROLLER://127.0.0.1:${controllerPorts[nodeId - 1]}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${brokerPort}`,
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'inter.broker.listener.name': 'PLAINTEXT',
+    'log.dirs': dataDir,
+    'auto.create.topics.enable': false,
+    'default.replication.factor': replication,
+    'min.insync.replicas': inSyncMin,
+    ...internalTopics(replication, inSyncMin),
+    ...forTests,
+    ...properties,
+  };
+  return Object.entries(settings)
+    .map(([key, value]) => `${key}=${value}\n`)
+    .join('');
+};
+
+// Fewer partitions than the default 50: each is a directory with files to make at the first use.
+const internalTopics = (replication: number, inSyncMin: number) => ({
+  'offsets.topic.replication.factor': replication,
+  'offsets.topic.num.partitions': 5,
+  'transaction.state.log.replication.factor': replication,
+  'transaction.state.log.min.isr': inSyncMin,
+  'transaction.state.log.num.partitions': 5,
+  'share.coordinator.state.topic.replication.factor': replication,
+  'share.coordinator.state.topic.min.isr': inSyncMin,
+});
+
+const forTests = {
+  // The default makes a group's first member wait 3 s for others.
+  'group.initial.rebalance.delay.ms': 0,
+  // Taken from the heap at once; the default is 128 MB.
+  'log.cleaner.dedupe.buffer.size': 16_777_216,
+  'log.segment.delete.delay.ms': 1_000,
+  // How long writes to the partitions of a killed leader hang; the default is 9 s.
+  'broker.session.timeout.ms': 3_000,
+  'broker.heartbeat.interval.ms': 500,
+};

@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Engine, EngineOptions } from './engine.ts';
+import { engineState, startEngineProcess } from './engine-process.ts';
+import { endOrphans } from './engine-records.ts';
+import { startOnFreePorts } from './free-ports.ts';
+import { formattedStorage, installKafka, templateClusterId, type KafkaInstallation } from './install-kafka.ts';
+import { kafkaProperties, type KafkaNode } from './kafka-properties.ts';
+import { portAccepts } from './port-accepts.ts';
+import { reportProgress } from './report-progress.ts';
+
+export type KafkaOptions = EngineOptions & {
+  /** 1 by default. With 3, topics have three replicas, of which two must be in sync. `port` is the first node's, the others follow. */
+  nodes?: number;
+  /** Broker settings by Kafka's own names, beyond or instead of the ones in kafka-properties.ts. */
+  properties?: Record<string, string>;
+  /** Heap of each node, 512 MB by default. */
+  heapMb?: number;
+};
+
+/** The cluster as one engine, and its nodes one by one. What is done to the cluster is done to every node. */
+export type KafkaEngine = Engine & { readonly nodes: Engine[] };
+
+/**
+ * Starts Kafka (KRaft, every node broker and controller) on 127.0.0.1 and returns when all nodes serve. A new cluster has
+ * a new cluster id; a `dataDir` that holds one already goes on with it. Installs Kafka first where it is missing.
+ */
+export const startKafka = async (options: KafkaOptions = {}): Promise<KafkaEngine> => {
+  await endOrphans();
+  const installation = await installKafka(options.report ?? reportProgress);
+  const count = options.nodes ?? 1;
+  return startOnFreePorts(2 * count, async (ports) => {
+    const brokerPorts = ports.slice(0, count).map((port, i) => (options.port === undefined ? port : options.port + i));
+    return startNodes(installation, options, { brokerPorts, controllerPorts: ports.slice(count) });
+  });
+};
+
+type Ports = { brokerPorts: number[]; controllerPorts: number[] };
+
+const startNodes = async (installation: KafkaInstallation, options: KafkaOptions, ports: Ports): Promise<KafkaEngine> => {
+  const clusterId = randomClusterId();
+  // None of them serves before a majority is there, so they start together.
+  const starting = await Promise.allSettled(
+    ports.brokerPorts.map((_, i) => startNode(installation, { options, nodeId: i + 1, ports, clusterId })),
+  );
+  const nodes = starting.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  const failed = starting.find((result) => result.status === 'rejected');
+  if (!failed) return wholeCluster(nodes, ports.brokerPorts);
+  await Promise.all(nodes.map((node) => node.stop()));
+  throw failed.reason;
+};
+
+type NodePlan = { options: KafkaOptions; nodeId: number; ports: Ports; clusterId: string };
+
+const startNode = async (installation: KafkaInstallation, { options, nodeId, ports, clusterId }: NodePlan) => {
+  const name = `kafka-${nodeId}`;
+  const dataDir = options.dataDir === undefined ? undefined : join(options.dataDir, `node-${nodeId}`);
+  const state = engineState(name, { ...options, ...(dataDir !== undefined && { dataDir }) });
+  const brokerPort = ports.brokerPorts[nodeId - 1]!;
+  const storageDir = join(state.dir, 'storage');
+  if (!existsSync(storageDir)) copyStorage(await formattedStorage(installation, nodeId), storageDir, clusterId);
+  const node: KafkaNode = {
+    nodeId,
+    brokerPort,
+    controllerPorts: ports.controllerPorts,
+    dataDir: storageDir,
+    ...(options.properties && { properties: options.properties }),
+  };
+  const propertiesFile = join(state.dir, 'server.properties');
+  writeFileSync(propertiesFile, kafkaProperties(node));
+  const heap = `${options.heapMb ?? 512}m`;
+  return startEngineProcess(
+    {
+      name,
+      url: `127.0.0.1:${brokerPort}`,
+      file: 'java',
+      args: [`-Xmx${heap}`, `-Xms${heap}`, ...installation.javaArgs, 'kafka.Kafka', propertiesFile],
+      readyLine: 'Kafka Server started',
+      answers: () => portAccepts(brokerPort),
+    },
+    state,
+  );
+};
+
+const copyStorage = (formatted: string, storageDir: string, clusterId: string) => {
+  cpSync(formatted, storageDir, { recursive: true });
+  const file = join(storageDir, 'meta.properties');
+  writeFileSync(file, readFileSync(file, 'utf8').replace(templateClusterId, clusterId));
+};
+
+/** As Kafka makes them: 16 bytes, and no leading dash, which its own tools would take for an option. */
+const randomClusterId = () => randomBytes(16).toString('base64url').replace(/^-/, 'A');
+
+const wholeCluster = (nodes: Engine[], brokerPorts: number[]): KafkaEngine => {
+  const first = nodes[0]!;
+  const onAll = async (act: (node: Engine) => Promise<void>) => {
+    await Promise.all(nodes.map(act));
+  };
+  return {
+    nodes,
+    url: brokerPorts.map((port) => `127.0.0.1:${port}`).join(','),
+    get pid() {
+      return first.pid;
+    },
+    get logFile() {
+      return first.logFile;
+    },
+    stop: () => onAll((node) => node.stop()),
+    kill: () => onAll((node) => node.kill()),
+    restart: () => onAll((node) => node.restart()),
+    pause: () => nodes.forEach((node) => node.pause()),
+    resume: () => nodes.forEach((node) => node.resume()),
+  };
+};
