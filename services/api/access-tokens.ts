@@ -1,0 +1,71 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import { errors, jwtVerify, SignJWT } from 'jose';
+
+/** Access tokens live 24 hours, refresh tokens 30 days. */
+export const accessTokenSeconds = 86_400;
+export const refreshTokenMs = 30 * 86_400_000;
+
+const issuer = 'tocsin';
+const audience = 'tocsin-api';
+const tokenType = 'at+jwt';
+const algorithm = 'HS256';
+
+/** What a verified access token says. Whether its login still lives is the session's matter. */
+export interface AccessToken {
+  readonly userId: string;
+  readonly sessionId: string;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+export interface AccessTokens {
+  sign(userId: string, sessionId: string): Promise<string>;
+  /** Throws `unauthenticated`: `Token has expired`, or `Could not validate credentials` for anything else that is wrong. */
+  verify(token: string): Promise<AccessToken>;
+}
+
+/** Harm prevented: a signature check per request for a caller that sends the same token a thousand times a second. */
+const verifiedMax = 10_000;
+
+/** Signs with the first secret, verifies with all, so that secrets can be rotated. RFC 9068 shape (`typ: at+jwt`). */
+export function accessTokens(secrets: readonly string[], clock: Clock): AccessTokens {
+  const keys = secrets.map((secret) => new TextEncoder().encode(secret));
+  const verified = new Map<string, AccessToken>();
+
+  async function check(token: string): Promise<AccessToken> {
+    for (const [index, key] of keys.entries()) {
+      try {
+        const { payload } = await jwtVerify(token, key, {
+          algorithms: [algorithm], issuer, audience, typ: tokenType, clockTolerance: 5, currentDate: new Date(clock()),
+          requiredClaims: ['sub', 'sid', 'exp'],
+        });
+        return { userId: payload.sub!, sessionId: String(payload['sid']), expiresAt: payload.exp! * 1000 };
+      } catch (cause) {
+        if (cause instanceof errors.JWTExpired) throw new AppError('unauthenticated', 'Token has expired', { cause });
+        const mayBeOlderSecret = cause instanceof errors.JWSSignatureVerificationFailed && index < keys.length - 1;
+        if (!mayBeOlderSecret) throw new AppError('unauthenticated', 'Could not validate credentials', { cause });
+      }
+    }
+    throw new AppError('unauthenticated', 'Could not validate credentials');
+  }
+
+  return {
+    sign(userId, sessionId) {
+      const issuedAt = Math.floor(clock() / 1000);
+      return new SignJWT({ sid: sessionId })
+        .setProtectedHeader({ alg: algorithm, typ: tokenType })
+        .setSubject(userId).setIssuer(issuer).setAudience(audience)
+        .setIssuedAt(issuedAt).setExpirationTime(issuedAt + accessTokenSeconds)
+        .sign(keys[0]!);
+    },
+    async verify(token) {
+      const known = verified.get(token);
+      if (known !== undefined && known.expiresAt > clock()) return known;
+      const result = await check(token);
+      verified.set(token, result);
+      if (verified.size > verifiedMax) verified.delete(verified.keys().next().value!);
+      return result;
+    },
+  };
+}

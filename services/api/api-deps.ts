@@ -1,0 +1,18 @@
+import type { Engine } from '@tocsin/shared/engine.ts';
+import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import type { MakeId } from '@tocsin/shared/platform/ids.ts';
+import type { Config } from '@tocsin/shared/platform/load-config.ts';
+import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { RouteDeps } from './http/run-route.ts';
+
+/** What the API's operations work with. */
+export interface ApiDeps extends RouteDeps {
+  readonly engine: Engine;
+  readonly config: Config;
+  /** Where the public reaches the API, and where mails and redirects lead. Without a slash at the end. */
+  readonly baseUrl: string;
+  readonly appUrl: string;
+  readonly makeId: MakeId;
+  readonly clock: Clock;
+  readonly log: Log;
+}

@@ -1,0 +1,140 @@
+import type { ApiKey, LoginSession, TopicToken } from '@tocsin/shared/domain/credentials.ts';
+import type { Role } from '@tocsin/shared/domain/team.ts';
+import { topicNameKey, type Topic } from '@tocsin/shared/domain/topic.ts';
+import type { User } from '@tocsin/shared/domain/user.ts';
+import { CachedLookup } from '@tocsin/shared/platform/cached-lookup.ts';
+import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Bus } from '@tocsin/shared/ports/bus.ts';
+import type { Documents } from '@tocsin/shared/ports/documents.ts';
+import { findApiKeyBySecret, findTopicTokenBySecret, loginSessions } from '@tocsin/shared/stores/credentials.ts';
+import { findTeamRole } from '@tocsin/shared/stores/teams.ts';
+import { findTopicByName, topics } from '@tocsin/shared/stores/topics.ts';
+import { users } from '@tocsin/shared/stores/users.ts';
+
+/** What changed, so that every node forgets what it knew of it. */
+export type Change =
+  | { readonly kind: 'topic'; readonly topic: Pick<Topic, 'id' | 'nameKey'> }
+  | { readonly kind: 'user'; readonly userId: string }
+  | { readonly kind: 'session'; readonly sessionId: string }
+  | { readonly kind: 'api-key'; readonly secretHash: string }
+  | { readonly kind: 'topic-token'; readonly secretHash: string }
+  | { readonly kind: 'member'; readonly teamId: string; readonly userId: string };
+
+const changesChannel = 'changes';
+
+/**
+ * What hot paths know of accounts, topics and credentials: at most 5 s old, or 10 minutes while the document store is
+ * away. Whoever changes one of them says so with `changed`, and all nodes forget it.
+ */
+export class Directory {
+  readonly #bus: Bus;
+  readonly #log: Log;
+  readonly #topicsByName: CachedLookup<Topic>;
+  readonly #topicsById: CachedLookup<Topic>;
+  readonly #users: CachedLookup<User>;
+  readonly #sessions: CachedLookup<LoginSession>;
+  readonly #apiKeys: CachedLookup<ApiKey>;
+  readonly #topicTokens: CachedLookup<TopicToken>;
+  readonly #roles: CachedLookup<Role>;
+  readonly #listeners = new Set<(change: Change) => void>();
+
+  constructor(options: { documents: Documents; bus: Bus; clock: Clock; log: Log }) {
+    const { documents, clock } = options;
+    this.#bus = options.bus;
+    this.#log = options.log;
+    this.#topicsByName = new CachedLookup({ clock, load: (name) => findTopicByName(documents, name) });
+    this.#topicsById = new CachedLookup({ clock, load: (id) => documents.get(topics, id) });
+    this.#users = new CachedLookup({ clock, load: (id) => documents.get(users, id) });
+    this.#sessions = new CachedLookup({ clock, load: (id) => documents.get(loginSessions, id) });
+    this.#apiKeys = new CachedLookup({ clock, load: (hash) => findApiKeyBySecret(documents, hash) });
+    this.#topicTokens = new CachedLookup({ clock, load: (hash) => findTopicTokenBySecret(documents, hash) });
+    this.#roles = new CachedLookup({
+      clock,
+      load: (key) => {
+        const [teamId, userId] = key.split(':') as [string, string];
+        return findTeamRole(documents, teamId, userId);
+      },
+    });
+  }
+
+  /** Starts to listen for changes on other nodes; resolves with what ends it. */
+  async start(): Promise<() => Promise<void>> {
+    const subscribed = await this.#bus.subscribe(changesChannel, (payload) => this.#forget(JSON.parse(payload) as Change));
+    return () => subscribed.close();
+  }
+
+  /** The topic with the name, in any case, or null. */
+  topicByName(name: string): Promise<Topic | null> {
+    return this.#topicsByName.get(topicNameKey(name));
+  }
+
+  topic(id: string): Promise<Topic | null> {
+    return this.#topicsById.get(id);
+  }
+
+  user(id: string): Promise<User | null> {
+    return this.#users.get(id);
+  }
+
+  session(id: string): Promise<LoginSession | null> {
+    return this.#sessions.get(id);
+  }
+
+  apiKey(secretHash: string): Promise<ApiKey | null> {
+    return this.#apiKeys.get(secretHash);
+  }
+
+  topicToken(secretHash: string): Promise<TopicToken | null> {
+    return this.#topicTokens.get(secretHash);
+  }
+
+  /** The user's role in the team, null for none or no team. */
+  role(teamId: string | null, userId: string): Promise<Role | null> {
+    return teamId === null ? Promise.resolve(null) : this.#roles.get(`${teamId}:${userId}`);
+  }
+
+  /**
+   * Says that something was changed: forgotten here at once, on other nodes as soon as the bus has told them, and
+   * within 5 s where it could not.
+   */
+  async changed(...changes: readonly Change[]): Promise<void> {
+    for (const change of changes) this.#forget(change);
+    try {
+      await this.#bus.publish(changesChannel, changes.map((change) => JSON.stringify(change)));
+    } catch (error) {
+      this.#log.warn({ err: error }, 'other nodes learn of a change by age only: the bus is away');
+    }
+  }
+
+  /** Calls the listener for every change, local or remote; open streams check their access by it. */
+  onChange(listener: (change: Change) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #forget(change: Change): void {
+    switch (change.kind) {
+      case 'topic':
+        this.#topicsByName.forget(change.topic.nameKey);
+        this.#topicsById.forget(change.topic.id);
+        break;
+      case 'user':
+        this.#users.forget(change.userId);
+        break;
+      case 'session':
+        this.#sessions.forget(change.sessionId);
+        break;
+      case 'api-key':
+        this.#apiKeys.forget(change.secretHash);
+        break;
+      case 'topic-token':
+        this.#topicTokens.forget(change.secretHash);
+        break;
+      case 'member':
+        this.#roles.forget(`${change.teamId}:${change.userId}`);
+        break;
+    }
+    for (const listener of this.#listeners) listener(change);
+  }
+}

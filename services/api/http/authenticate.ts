@@ -1,0 +1,111 @@
+import type { AccountCaller, Caller, TopicTokenCaller } from '@tocsin/shared/domain/caller.ts';
+import { apiKeyPrefix, topicTokenPrefix } from '@tocsin/shared/domain/credentials.ts';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { tierInForce } from '@tocsin/shared/domain/tiers.ts';
+import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
+import type { AccessTokens } from '../access-tokens.ts';
+import type { Directory } from '../directory.ts';
+
+export interface AuthenticateDeps {
+  readonly directory: Directory;
+  readonly accessTokens: AccessTokens;
+  readonly clock: Clock;
+}
+
+/** Where a credential can stand. Only the first that is present is looked at. */
+export interface CredentialSources {
+  readonly headers: NodeJS.Dict<string | string[]>;
+  readonly query: URLSearchParams;
+  /** On a topic's routes `X-Topic-Token` stands before the others, elsewhere after them. */
+  readonly isTopicRoute: boolean;
+  /** Streams also take the query's `token`: browsers cannot set headers there. */
+  readonly isStream: boolean;
+}
+
+type Credential =
+  | { readonly kind: 'bearer'; readonly secret: string }
+  | { readonly kind: 'api-key'; readonly secret: string }
+  | { readonly kind: 'topic-token'; readonly secret: string };
+
+const invalid = () => new AppError('unauthenticated', 'Could not validate credentials');
+const expired = () => new AppError('unauthenticated', 'Token has expired');
+
+/**
+ * Who makes the request; null without a credential. Throws `unauthenticated` for one that is wrong, expired, revoked or
+ * whose account is disabled, and `unavailable` when it is not cached and the store is away.
+ */
+export async function authenticate(deps: AuthenticateDeps, sources: CredentialSources): Promise<AccountCaller | TopicTokenCaller | null> {
+  const credential = firstCredential(sources);
+  if (credential === null) return null;
+  if (credential.kind === 'api-key' || credential.secret.startsWith(apiKeyPrefix)) return byApiKey(deps, credential.secret);
+  if (credential.kind === 'topic-token' || credential.secret.startsWith(topicTokenPrefix)) return byTopicToken(deps, credential.secret);
+  return byAccessToken(deps, credential.secret);
+}
+
+function firstCredential(sources: CredentialSources): Credential | null {
+  const topicToken = header(sources, 'x-topic-token');
+  if (sources.isTopicRoute && topicToken !== '') return { kind: 'topic-token', secret: topicToken };
+  const authorization = header(sources, 'authorization');
+  if (authorization !== '') return parseAuthorization(authorization);
+  const apiKey = header(sources, 'x-api-key');
+  if (apiKey !== '') return { kind: 'api-key', secret: apiKey };
+  const token = sources.isStream ? sources.query.get('token') ?? '' : '';
+  if (token !== '') return { kind: 'bearer', secret: token };
+  const queryKey = sources.query.get('api_key') ?? '';
+  if (queryKey !== '') return { kind: 'api-key', secret: queryKey };
+  const auth = sources.query.get('auth') ?? '';
+  if (auth !== '') return parseAuthorization(Buffer.from(auth, 'base64url').toString('utf8'));
+  return topicToken === '' ? null : { kind: 'topic-token', secret: topicToken };
+}
+
+function header(sources: CredentialSources, name: string): string {
+  const value = sources.headers[name];
+  return (Array.isArray(value) ? value[0] ?? '' : value ?? '').trim();
+}
+
+/** `Bearer <credential>`, or `Basic` with the credential as the password (RFC 6750, RFC 7617). */
+function parseAuthorization(value: string): Credential {
+  const [scheme = '', rest = ''] = value.split(/ +(.*)/s, 2);
+  if (/^bearer$/i.test(scheme) && rest !== '') return { kind: 'bearer', secret: rest.trim() };
+  if (!/^basic$/i.test(scheme)) throw invalid();
+  const decoded = Buffer.from(rest, 'base64').toString('utf8');
+  const colon = decoded.indexOf(':');
+  const password = decoded.slice(colon + 1);
+  if (colon < 0 || password === '') throw invalid();
+  return { kind: 'bearer', secret: password };
+}
+
+async function byAccessToken(deps: AuthenticateDeps, token: string): Promise<AccountCaller> {
+  const access = await deps.accessTokens.verify(token);
+  const session = await deps.directory.session(access.sessionId);
+  if (session === null || session.endedAt !== null || session.userId !== access.userId) throw invalid();
+  return account(deps, { userId: access.userId, scopes: null, credentialId: session.id, expiresAt: access.expiresAt });
+}
+
+async function byApiKey(deps: AuthenticateDeps, secret: string): Promise<AccountCaller> {
+  if (!secret.startsWith(apiKeyPrefix)) throw invalid();
+  const key = await deps.directory.apiKey(hashSecret(secret));
+  if (key === null || !key.isActive) throw invalid();
+  if (key.expiresAt !== null && key.expiresAt <= deps.clock()) throw expired();
+  return account(deps, { userId: key.userId, scopes: key.scopes, credentialId: key.id, expiresAt: key.expiresAt });
+}
+
+async function byTopicToken(deps: AuthenticateDeps, secret: string): Promise<TopicTokenCaller> {
+  if (!secret.startsWith(topicTokenPrefix)) throw invalid();
+  const token = await deps.directory.topicToken(hashSecret(secret));
+  if (token === null) throw invalid();
+  if (token.expiresAt !== null && token.expiresAt <= deps.clock()) throw expired();
+  return { kind: 'topic-token', topicId: token.topicId, permissions: token.permissions, credentialId: token.id, expiresAt: token.expiresAt };
+}
+
+async function account(deps: AuthenticateDeps, by: Omit<AccountCaller, 'kind' | 'tier'>): Promise<AccountCaller> {
+  const user = await deps.directory.user(by.userId);
+  if (user === null || !user.isActive) throw invalid();
+  return { kind: 'account', tier: tierInForce(user, deps.clock()), ...by };
+}
+
+/** The caller of a request without a credential. */
+export function anonymous(address: string): Caller {
+  return { kind: 'anonymous', address };
+}

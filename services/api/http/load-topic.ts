@@ -1,0 +1,48 @@
+import { requireTopicAccess, type TopicAct } from '@tocsin/shared/domain/access.ts';
+import type { Caller } from '@tocsin/shared/domain/caller.ts';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { Role } from '@tocsin/shared/domain/team.ts';
+import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import { isUuid } from '@tocsin/shared/platform/ids.ts';
+import type { Directory } from '../directory.ts';
+import { requireAccount, type RequestContext } from './route.ts';
+
+const topicNotFound = () => new AppError('not_found', 'Topic not found');
+
+/** The caller's role in the topic's team; only accounts have one. */
+export function roleOf(directory: Directory, caller: Caller, topic: Topic): Promise<Role | null> {
+  return caller.kind === 'account' ? directory.role(topic.teamId, caller.userId) : Promise.resolve(null);
+}
+
+/**
+ * The topic with the name, if the caller may act on it. Throws 404 for an unknown one, 401 without a credential and 403
+ * with one that does not open it.
+ */
+export async function openTopicByName(directory: Directory, caller: Caller, by: { name: string; act: TopicAct }): Promise<Topic> {
+  const topic = await directory.topicByName(by.name);
+  if (topic === null) throw topicNotFound();
+  requireTopicAccess(caller, topic, by.act, await roleOf(directory, caller, topic));
+  return topic;
+}
+
+/** A route's `load`: the topic that the path names, opened for the act. */
+export function loadTopic(directory: Directory, act: TopicAct, parameter = 'topic'): (context: RequestContext) => Promise<Topic> {
+  return (context) => openTopicByName(directory, context.caller, { name: context.params[parameter]!, act });
+}
+
+/** A route's `load`: the topic with the id in the path, for an account that manages it. */
+export function loadManagedTopic(directory: Directory): (context: RequestContext) => Promise<Topic> {
+  return async (context) => {
+    const topic = await directory.topic(pathId(context, 'topic_id'));
+    if (topic === null) throw topicNotFound();
+    requireTopicAccess(requireAccount(context.caller), topic, 'manage', await roleOf(directory, context.caller, topic));
+    return topic;
+  };
+}
+
+/** An id in the path. Throws 422 when it is no UUID. */
+export function pathId(context: RequestContext, parameter: string): string {
+  const id = context.params[parameter]!;
+  if (!isUuid(id)) throw new AppError('unprocessable', `${parameter}: must be a UUID`);
+  return id.toLowerCase();
+}

@@ -1,0 +1,92 @@
+import type { Caller } from '@tocsin/shared/domain/caller.ts';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { anonymousRequestsPerMinute, tierInForce, tierLimits, type Tier } from '@tocsin/shared/domain/tiers.ts';
+import type { BudgetState, BudgetWindow, Bus } from '@tocsin/shared/ports/bus.ts';
+import type { Directory } from '../directory.ts';
+
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+const dayMs = 86_400_000;
+
+/** A budget as it stands after a look or a use: what the `X-RateLimit-*` headers show. */
+export interface Budget {
+  readonly windows: readonly BudgetWindow[];
+  readonly state: BudgetState;
+}
+
+/** The windows that a caller's requests are counted by; null when the caller is counted by none. */
+export interface RateLimits {
+  /** Counts a request without a valid credential. */
+  takeRequest(address: string, now: number): Promise<Budget | null>;
+  /** The caller's publish budget without a use; for an anonymous caller what `takeRequest` counted stands. */
+  peekPublish(caller: Caller, now: number): Promise<Budget | null>;
+  /** Counts a publish. Throws `limited` with nothing counted when a window is used up. */
+  takePublish(caller: Caller, now: number): Promise<Budget | null>;
+  refundPublish(budget: Budget | null, now: number): Promise<void>;
+}
+
+export function rateLimits(deps: { bus: Bus; directory: Directory; isOn: boolean }): RateLimits {
+  const { bus } = deps;
+
+  async function publishWindows(caller: Caller, now: number): Promise<BudgetWindow[] | null> {
+    if (!deps.isOn || caller.kind === 'anonymous') return null;
+    if (caller.kind === 'account') return windowsOfTier(caller.userId, caller.tier, now);
+    // A topic token draws on the topic owner's budget.
+    const topic = await deps.directory.topic(caller.topicId);
+    const owner = topic === null ? null : await deps.directory.user(topic.ownerId);
+    return owner === null ? null : windowsOfTier(owner.id, tierInForce(owner, now), now);
+  }
+
+  return {
+    async takeRequest(address, now) {
+      if (!deps.isOn) return null;
+      const windows = [{ key: `address:{${address}}`, limit: anonymousRequestsPerMinute, span: { lengthMs: minuteMs } }];
+      return { windows, state: await bus.takeBudget(windows, now) };
+    },
+    async peekPublish(caller, now) {
+      const windows = await publishWindows(caller, now);
+      return windows === null ? null : { windows, state: await bus.peekBudget(windows, now) };
+    },
+    async takePublish(caller, now) {
+      const windows = await publishWindows(caller, now);
+      return windows === null ? null : { windows, state: await bus.takeBudget(windows, now) };
+    },
+    async refundPublish(budget, now) {
+      if (budget !== null) await bus.refundBudget(budget.windows, now);
+    },
+  };
+}
+
+function windowsOfTier(userId: string, tier: Tier, now: number): BudgetWindow[] {
+  const limits = tierLimits[tier];
+  const key = `publish:{${userId}}`;
+  return [
+    { key: `${key}:minute`, limit: limits.publishesPerMinute, span: { lengthMs: minuteMs } },
+    { key: `${key}:hour`, limit: limits.publishesPerHour, span: { lengthMs: hourMs } },
+    { key: `${key}:day`, limit: limits.publishesPerDay, span: { endsAt: (Math.floor(now / dayMs) + 1) * dayMs } },
+  ];
+}
+
+/** The window to show: the least remaining (a tie: the later end); when refused, the one that blocks longest. */
+function shownWindow(budget: Budget): { limit: number; remaining: number; resetAt: number } {
+  const all = budget.state.windows.map((window, index) => ({ ...window, limit: budget.windows[index]!.limit }));
+  const candidates = budget.state.accepted ? all : all.filter((window) => window.remaining <= 0);
+  return candidates.reduce((shown, window) =>
+    window.remaining < shown.remaining || (window.remaining === shown.remaining && window.resetAt > shown.resetAt) ? window : shown);
+}
+
+/** `X-RateLimit-Limit`, `-Remaining` and `-Reset` (Unix seconds). */
+export function rateLimitHeaders(budget: Budget): Record<string, string> {
+  const window = shownWindow(budget);
+  return {
+    'X-RateLimit-Limit': String(window.limit),
+    'X-RateLimit-Remaining': String(Math.max(0, window.remaining)),
+    'X-RateLimit-Reset': String(Math.ceil(window.resetAt / 1000)),
+  };
+}
+
+/** Throws 429 with the seconds until the blocking window ends, when the budget refused. */
+export function requireBudget(budget: Budget | null, now: number): void {
+  if (budget === null || budget.state.accepted) return;
+  throw new AppError('limited', 'Rate limit exceeded', { retryAfterSeconds: (shownWindow(budget).resetAt - now) / 1000 });
+}

@@ -1,0 +1,174 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Caller } from '@tocsin/shared/domain/caller.ts';
+import { hasScope } from '@tocsin/shared/domain/credentials.ts';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { Log } from '@tocsin/shared/platform/log.ts';
+import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
+import { anonymous, authenticate, type AuthenticateDeps } from './authenticate.ts';
+import type { ClientAddress } from './client-address.ts';
+import { errorReply } from './error-reply.ts';
+import { rateLimitHeaders, requireBudget, type RateLimits } from './rate-limit.ts';
+import { parseJsonBody, readBody } from './read-body.ts';
+import { requireAccount, type Reply, type RequestContext, type Route } from './route.ts';
+import { validate } from './validate.ts';
+
+export interface RouteDeps extends AuthenticateDeps {
+  readonly rateLimits: RateLimits;
+  readonly clientAddress: ClientAddress;
+  readonly adminToken: string | undefined;
+  readonly log: Log;
+}
+
+/**
+ * Answers one request by its route. The checks run in this order: address budget, credential, scope, existence, access,
+ * body and parameters, and then the route's own rules. Every failure becomes its JSON error; nothing is thrown.
+ */
+export async function runRoute(
+  deps: RouteDeps, route: Route, request: IncomingMessage & { params?: unknown }, response: ServerResponse,
+): Promise<void> {
+  try {
+    const context = await admit(deps, route, request, response);
+    const loaded = route.load === undefined ? undefined : await route.load(context);
+    if (route.audience === 'account' || route.audience === 'login') context.account();
+    const body = await readInput(route, request);
+    const query = route.query === undefined ? undefined : validate(route.query, queryObject(context.searchParams), 'query');
+    const reply = await route.handle(context, { loaded, query, body });
+    if (reply !== null) send(response, reply);
+  } catch (error) {
+    sendError(deps.log, response, error);
+  }
+}
+
+/** Finds the caller and counts the request: everything that is judged before the route's own matters. */
+export async function admit(
+  deps: RouteDeps, route: Pick<Route, 'audience' | 'scope' | 'isTopicRoute' | 'isStream'>,
+  request: IncomingMessage & { params?: unknown }, response: ServerResponse,
+): Promise<RequestContext> {
+  const now = deps.clock();
+  const address = deps.clientAddress(request);
+  const at = request.url!.indexOf('?');
+  const searchParams = new URLSearchParams(at < 0 ? '' : request.url!.slice(at + 1));
+  const caller = await findCaller({ deps, route, request, response, address, searchParams, now });
+  requireScope(route, caller);
+  return {
+    request, response, caller, address, now, searchParams,
+    params: (request.params ?? {}) as Record<string, string>,
+    account: () => requireAccount(caller),
+  };
+}
+
+interface Admission {
+  readonly deps: RouteDeps;
+  readonly route: Pick<Route, 'audience' | 'isTopicRoute' | 'isStream'>;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly address: string;
+  readonly searchParams: URLSearchParams;
+  readonly now: number;
+}
+
+async function findCaller(admission: Admission): Promise<Caller> {
+  const { deps, route, request, response, address, now } = admission;
+  if (route.audience === 'uncounted') return anonymous(address);
+  if (route.audience === 'operator') {
+    await requireOperator(admission);
+    return anonymous(address);
+  }
+  let failure: unknown;
+  const caller = route.audience === 'unread' ? null : await authenticate(deps, {
+    headers: request.headers, query: admission.searchParams,
+    isTopicRoute: route.isTopicRoute === true, isStream: route.isStream === true,
+  }).catch((error: unknown) => {
+    if (!(error instanceof AppError) || error.code !== 'unauthenticated') throw error;
+    failure = error;
+    return null;
+  });
+  if (caller === null) {
+    await countRequest(admission);
+    if (failure !== undefined) throw failure;
+    return anonymous(address);
+  }
+  const budget = await deps.rateLimits.peekPublish(caller, now);
+  if (budget !== null) setHeaders(response, rateLimitHeaders(budget));
+  return caller;
+}
+
+/** Counts a request without a valid credential against its address. */
+async function countRequest({ deps, response, address, now }: Admission): Promise<void> {
+  const budget = await deps.rateLimits.takeRequest(address, now);
+  if (budget === null) return;
+  setHeaders(response, rateLimitHeaders(budget));
+  requireBudget(budget, now);
+}
+
+async function requireOperator(admission: Admission): Promise<void> {
+  const { deps, request } = admission;
+  if (deps.adminToken === undefined) {
+    await countRequest(admission);
+    throw new AppError('not_found', 'Not found');
+  }
+  const sent = /^bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1];
+  const isRight = sent !== undefined
+    && timingSafeEqual(Buffer.from(hashSecret(sent)), Buffer.from(hashSecret(deps.adminToken)));
+  if (isRight) return;
+  await countRequest(admission);
+  throw new AppError('unauthenticated', sent === undefined ? 'Not authenticated' : 'Could not validate credentials');
+}
+
+function requireScope(route: Pick<Route, 'audience' | 'scope'>, caller: Caller): void {
+  const needsAccount = route.audience === 'account' || route.audience === 'login';
+  if (needsAccount && caller.kind === 'topic-token') requireAccount(caller);
+  if (caller.kind !== 'account' || caller.scopes === null) return;
+  if (route.audience === 'login') throw new AppError('forbidden', 'Requires a login');
+  if (route.scope !== undefined && !hasScope(caller.scopes, route.scope)) {
+    throw new AppError('forbidden', `Missing scope: ${route.scope}`);
+  }
+}
+
+async function readInput(route: Route, request: IncomingMessage): Promise<unknown> {
+  if (route.body === undefined) return undefined;
+  const bytes = await readBody(request);
+  return validate(route.body, parseJsonBody(bytes, request.headers['content-type']));
+}
+
+/** A parameter that is given several times becomes an array: where one is expected, its schema refuses that. */
+function queryObject(searchParams: URLSearchParams): Record<string, string | string[]> {
+  const object: Record<string, string | string[]> = Object.create(null) as Record<string, string | string[]>;
+  for (const key of new Set(searchParams.keys())) {
+    const values = searchParams.getAll(key);
+    object[key] = values.length === 1 ? values[0]! : values;
+  }
+  return object;
+}
+
+function setHeaders(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+}
+
+/** Writes a JSON answer. */
+export function send(response: ServerResponse, reply: Reply): void {
+  if (reply.headers !== undefined) setHeaders(response, reply.headers);
+  response.statusCode = reply.status;
+  if (reply.body === undefined) {
+    response.end();
+    return;
+  }
+  const text = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body);
+  response.setHeader('Content-Type', 'application/json');
+  response.setHeader('Content-Length', Buffer.byteLength(text));
+  response.end(text);
+}
+
+/** Writes the JSON error; an unexpected one is logged with its cause. */
+export function sendError(log: Log, response: ServerResponse, error: unknown): void {
+  const reply = errorReply(error);
+  if (reply.status === 500) log.error({ err: error, requestId: response.getHeader('X-Request-Id') }, 'a request failed by a bug');
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  // What was not read of a refused body stays unread, so the connection cannot serve another request.
+  if (reply.status === 413) response.setHeader('Connection', 'close');
+  send(response, reply);
+}

@@ -1,0 +1,23 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { z } from 'zod';
+
+/** Parses a value from outside by its schema. Throws `unprocessable`: `<field>: <what is wrong>`, joined with `; `. */
+export function validate<T extends z.ZodType>(schema: T, value: unknown, whole = 'body'): z.output<T> {
+  const parsed = schema.safeParse(value, { error: say });
+  if (parsed.success) return parsed.data;
+  const faults = parsed.error.issues.slice(0, 10).map((issue) => `${issue.path.length === 0 ? whole : issue.path.join('.')}: ${issue.message}`);
+  throw new AppError('unprocessable', [...new Set(faults)].join('; '));
+}
+
+/** What zod says, in the words of someone who fills in a request; undefined leaves the default. */
+function say(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === 'invalid_type') {
+    if (issue.input === undefined || issue.input === null) return 'is required';
+    if (Array.isArray(issue.input) && issue.expected === 'string') return 'must be given once, as a string';
+    return `must be ${/^[aeio]/.test(issue.expected) ? 'an' : 'a'} ${issue.expected}`;
+  }
+  if (issue.code === 'invalid_value') {
+    return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,10 @@
+import type { Collection, Document } from '../ports/documents.ts';
+import { apiKeys, loginSessions, topicTokens } from './credentials.ts';
+import { teamMembers, teams } from './teams.ts';
+import { topics } from './topics.ts';
+import { users } from './users.ts';
+
+const all = [users, topics, apiKeys, topicTokens, loginSessions, teams, teamMembers];
+
+/** Every kind of document there is; drivers make their tables and models from this list when they open. */
+export const collections = all as unknown as readonly Collection<Document>[];
