@@ -14,7 +14,7 @@ export interface Documents {
   /** The documents that exist, in any order; at most 1,000 ids. */
   getMany<T extends Document>(collection: Collection<T>, ids: readonly string[]): Promise<T[]>;
 
-  /** Sorted by the index's fields after the given ones, then by id. */
+  /** Sorted by the index's fields after the given ones, then by id: null first, false before true, texts by their UTF-8 bytes. */
   find<T extends Document>(collection: Collection<T>, query: Query<T>): Promise<T[]>;
 
   /** How many documents match; `limit` and `offset` are not looked at. */
@@ -29,7 +29,10 @@ export interface Documents {
    */
   update<T extends Document>(collection: Collection<T>, at: { id: string; version: number }, set: Changes<T>): Promise<T>;
 
-  /** Adds to integer fields without regard to the version, which stays. A document that is gone changes nothing. */
+  /**
+   * Adds to integer fields (null counts as 0) without regard to the version, which stays. A document that is gone
+   * changes nothing. Throws UniqueKeyViolation.
+   */
   increment<T extends Document>(collection: Collection<T>, id: string, by: Increments<T>): Promise<void>;
 
   /** Removes the document; resolves with whether it was there. */
@@ -68,7 +71,7 @@ export interface Collection<T extends Document> {
 }
 
 export interface Query<T extends Document> {
-  /** Name of an index or a unique key of the collection. */
+  /** Name of an index or a unique key of the collection. Through a key, only documents that it binds are found. */
   readonly index: string;
   /** Values for the first fields of the index; none of them null. May be empty. */
   readonly equals: Partial<T>;

@@ -1,0 +1,36 @@
+import type { Collection, Document, New } from '../ports/documents.ts';
+
+/** A document with a field of every kind, for tests of the document store. */
+export interface Thing extends Document {
+  readonly name: string;
+  readonly email: string | null;
+  readonly team: string | null;
+  readonly rank: number;
+  readonly score: number | null;
+  readonly isActive: boolean;
+  readonly madeAt: number;
+  readonly extra: unknown;
+}
+
+export const things: Collection<Thing> = {
+  name: 'things',
+  fields: {
+    name: 'text', email: 'text', team: 'text', rank: 'integer', score: 'real', isActive: 'boolean', madeAt: 'time', extra: 'json',
+  },
+  uniqueKeys: { email: ['email'], teamRank: ['team', 'rank'] },
+  indexes: { byName: ['name', 'madeAt'], byActive: ['name', 'isActive', 'rank'], byTeam: ['team', 'name'] },
+};
+
+/** A document that comes in pairs, to see commits torn or whole. */
+export interface Half extends Document {
+  readonly pairOf: string;
+}
+
+export const lefts: Collection<Half> = { name: 'lefts', fields: { pairOf: 'text' }, uniqueKeys: {}, indexes: { byPair: ['pairOf'] } };
+export const rights: Collection<Half> = { ...lefts, name: 'rights' };
+
+export const thingCollections = [things, lefts, rights];
+
+export function newThing(id: string, given: Partial<New<Thing>> = {}): New<Thing> {
+  return { id, name: id, email: null, team: null, rank: 0, score: null, isActive: true, madeAt: 0, extra: null, ...given };
+}

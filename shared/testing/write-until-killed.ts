@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { write, type Documents } from '../ports/documents.ts';
+import { lefts, newThing, rights, things } from './thing.ts';
+
+/** Written by several at once, so that the kill falls between writes that share a commit. */
+const writers = 8;
+
+/** Runs in the process to be killed: writes for as long as it lives, and prints the id of what is acknowledged. */
+export async function writeForever(documents: Documents): Promise<never> {
+  await Promise.all(Array.from({ length: writers }, async (_, writer) => {
+    for (let turn = 0; ; turn++) {
+      const id = `${writer}-${turn}`;
+      await documents.insert(things, newThing(id, { email: id }));
+      await documents.commit([write.insert(lefts, { id, pairOf: id }), write.insert(rights, { id, pairOf: id })]);
+      process.stdout.write(`${id}\n`);
+    }
+  }));
+  throw new Error('the writers ended');
+}
+
+/**
+ * Runs module code in a process of its own, kills it with SIGKILL once it has printed so many lines, and resolves with
+ * the lines. Rejects when it ends by itself.
+ */
+export async function killAfterLines(code: string, linesMin: number): Promise<string[]> {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', code], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const exited = new Promise<NodeJS.Signals | null>((resolve) => child.once('close', (_, signal) => resolve(signal)));
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    lines.push(line);
+    if (lines.length === linesMin) child.kill('SIGKILL');
+  }
+  if ((await exited) !== 'SIGKILL') throw new Error(`the process ended by itself after ${lines.length} lines`);
+  return lines;
+}
