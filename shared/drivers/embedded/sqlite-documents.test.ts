@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { documentsContract } from '../../ports/documents.contract.ts';
-import type { AnyCollection } from '../../ports/document-checks.ts';
 import { closers } from '../../platform/lifecycle.ts';
 import { openSqliteDocuments } from './sqlite-documents.ts';
 import { SqliteFile } from './sqlite-file.ts';
@@ -18,7 +17,7 @@ documentsContract('SQLite', async () => {
     open: async (collections) => {
       const file = new SqliteFile(path);
       own.add(() => file.close());
-      return openSqliteDocuments({ file, collections: collections as unknown as readonly AnyCollection[] });
+      return openSqliteDocuments({ file, collections: collections });
     },
     childCode: `
       const { SqliteFile } = await import(${urlOf('./sqlite-file.ts')});

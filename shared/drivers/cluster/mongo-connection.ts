@@ -1,0 +1,63 @@
+import { Mongoose, type Connection } from 'mongoose';
+import { AppError, unavailable } from '../../domain/errors.ts';
+import type { Log } from '../../platform/log.ts';
+
+/** How long an operation waits for a server to be found: the ports promise an answer within two seconds while it is away. */
+const serverSelectionTimeoutMs = 2_000;
+/** Together with the connect timeout the time after which a server that hangs counts as gone, and what waits for it fails. */
+const heartbeatMs = 1_000;
+const connectTimeoutMs = 3_000;
+/** Harm prevented: an answer that never comes would keep its connection, and its caller, for good. */
+const socketTimeoutMs = 30_000;
+const poolSizeMax = 50;
+
+/**
+ * Connects to MongoDB, a replica set, and resolves once a primary answers; rejects with AppError `unavailable` else.
+ * Outages after that are the driver's to heal. Writes are acknowledged by the majority, reads see what is.
+ * The settings are this connection's own: filters are sanitized, undeclared fields in them throw, nothing is buffered
+ * while the server is away, and no index or collection is made without being asked for. Close with `close()`.
+ */
+export async function openMongo(url: string, { log }: { log: Log }): Promise<Connection> {
+  const mongoose = new Mongoose();
+  mongoose.set({ sanitizeFilter: true, strictQuery: 'throw', bufferCommands: false, autoIndex: false, autoCreate: false });
+  const connection = mongoose.createConnection(url, {
+    serverSelectionTimeoutMS: serverSelectionTimeoutMs,
+    heartbeatFrequencyMS: heartbeatMs,
+    connectTimeoutMS: connectTimeoutMs,
+    socketTimeoutMS: socketTimeoutMs,
+    maxPoolSize: poolSizeMax,
+    readPreference: 'primary',
+    readConcern: { level: 'majority' },
+    writeConcern: { w: 'majority' },
+  });
+  connection.on('error', (error: Error) => log.warn({ reason: error.message }, 'the connection to MongoDB failed'));
+  try {
+    return await connection.asPromise();
+  } catch (error) {
+    await connection.close().catch(() => undefined); // the first error is the one that tells
+    throw toUnavailable(error);
+  }
+}
+
+/** Errors of the driver that say nothing about the operation, only that no server did it or said so. */
+const away: ReadonlySet<string> = new Set([
+  'MongoNetworkError', 'MongoNetworkTimeoutError', 'MongoServerSelectionError', 'MongooseServerSelectionError', 'MongoNotConnectedError',
+  'MongoTopologyClosedError', 'MongoClientClosedError', 'MongoPoolClearedError', 'MongoPoolClearedOnNetworkError', 'MongoPoolClosedError',
+  'MongoWaitQueueTimeoutError', 'MongoOperationTimeoutError', 'MongoExpiredSessionError',
+]);
+
+/**
+ * Server codes for: host unreachable or not found, network timeout, time limit exceeded, primary stepping down or not
+ * there, shutting down, write concern not satisfied in time, disk full.
+ */
+const passing: ReadonlySet<number> = new Set([6, 7, 50, 64, 89, 91, 100, 133, 134, 189, 262, 9001, 10107, 11600, 11602, 13388, 13435, 13436, 14031]);
+
+/** The error to throw for one that MongoDB gave: AppError `unavailable` where a later try can succeed, else the same. */
+export function toUnavailable(error: unknown): unknown {
+  if (error instanceof AppError || !(error instanceof Error)) return error;
+  const { code } = error as { code?: unknown };
+  if (away.has(error.name) || (typeof code === 'number' && passing.has(code))) return unavailable('the database', error);
+  // Without a connection mongoose refuses at once, by a plain MongooseError.
+  if (error.name === 'MongooseError' && error.message.includes('initial connection')) return unavailable('the database', error);
+  return error;
+}
