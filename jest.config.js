@@ -19,7 +19,7 @@ export default {
     part('unit', ['shared/**/*.test.ts', 'services/**/*.test.ts', 'cli/**/*.test.ts', 'tools/**/*.test.ts', 'tests/*.test.ts'], [
       '/shared/drivers/',
     ]),
-    part('contracts-embedded', ['shared/drivers/embedded/*.test.ts']),
+    part('contracts-embedded', ['shared/drivers/*.test.ts', 'shared/drivers/embedded/*.test.ts']),
     part('contracts-cluster', ['shared/drivers/cluster/*.test.ts']),
     part('acceptance', ['tests/acceptance/**/*.test.ts']),
     part('faults', ['tests/faults/**/*.test.ts']),

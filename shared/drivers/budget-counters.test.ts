@@ -1,0 +1,35 @@
+import { expect, test } from '@jest/globals';
+import type { BudgetWindow } from '../ports/bus.ts';
+import { BudgetCounters } from './budget-counters.ts';
+
+const window = (key: string, lengthMs: number): BudgetWindow => ({ key, limit: 3, span: { lengthMs } });
+
+test('a sweep forgets the windows that have ended and no others', () => {
+  const counters = new BudgetCounters();
+  for (let n = 0; n < 1_000; n += 1) counters.take([window(`short-${n}`, 1_000 + n)], 0);
+  counters.take([window('long', 60_000)], 0);
+  counters.sweep(500);
+  expect(counters.size).toBe(1_001);
+  counters.sweep(3_000);
+  expect(counters.size).toBe(1);
+  expect(counters.get('long', 3_000)).toEqual({ key: 'long', uses: 1, endsAt: 60_000 });
+});
+
+test('a window that begins again under the same key outlives the sweep of the one before', () => {
+  const counters = new BudgetCounters();
+  counters.take([window('a', 1_000)], 0);
+  counters.take([window('a', 5_000)], 1_500);
+  counters.sweep(2_500);
+  expect(counters.get('a', 2_500)).toEqual({ key: 'a', uses: 1, endsAt: 6_500 });
+});
+
+test('beyond the greatest number of windows those that end first are dropped', () => {
+  const counters = new BudgetCounters(3);
+  counters.take([window('day', 86_400_000)], 0);
+  counters.take([window('minute-1', 60_000)], 0);
+  counters.take([window('minute-2', 60_500)], 0);
+  counters.take([window('minute-3', 62_000)], 0);
+  expect(counters.size).toBe(2);
+  expect(counters.get('day', 0)?.uses).toBe(1);
+  expect(counters.get('minute-3', 0)?.uses).toBe(1);
+});

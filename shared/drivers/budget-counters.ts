@@ -1,0 +1,136 @@
+import type { BudgetState, BudgetWindow } from '../ports/bus.ts';
+
+/** A window that has begun. */
+export interface CountedWindow {
+  readonly key: string;
+  readonly uses: number;
+  /** Milliseconds since the epoch. */
+  readonly endsAt: number;
+}
+
+interface Counter {
+  uses: number;
+  endsAt: number;
+}
+
+/**
+ * Harm prevented: a flood of new keys (addresses) filling the memory. A counter takes about 200 bytes. Beyond it the
+ * windows that end first are dropped, a second's worth at a time.
+ */
+const countersMax = 1_000_000;
+
+/**
+ * Budgets counted in this process's memory: the whole of the embedded engine's, and the cluster's while its bus is away.
+ * A call takes about a microsecond. Windows are as in the port: the first use sets the end, whoever asks later.
+ */
+export class BudgetCounters {
+  readonly #counters = new Map<string, Counter>();
+  /** Keys by the second in which their window ends, so that a sweep does not walk over those that live on. */
+  readonly #endings = new Map<number, Set<string>>();
+  readonly #max: number;
+
+  constructor(max: number = countersMax) {
+    this.#max = max;
+  }
+
+  get size(): number {
+    return this.#counters.size;
+  }
+
+  take(windows: readonly BudgetWindow[], now: number): BudgetState {
+    const before = this.peek(windows, now);
+    if (!before.accepted) return before;
+    for (const window of windows) this.#count(window, now);
+    return { accepted: true, windows: before.windows.map(({ remaining, resetAt }) => ({ remaining: remaining - 1, resetAt })) };
+  }
+
+  peek(windows: readonly BudgetWindow[], now: number): BudgetState {
+    let accepted = true;
+    const states = windows.map((window) => {
+      const counter = this.#live(window.key, now);
+      const remaining = Math.max(0, window.limit - (counter?.uses ?? 0));
+      if (remaining === 0) accepted = false;
+      return { remaining, resetAt: counter?.endsAt ?? endOf(window, now) };
+    });
+    return { accepted, windows: states };
+  }
+
+  refund(windows: readonly BudgetWindow[], now: number): void {
+    for (const { key } of windows) {
+      const counter = this.#live(key, now);
+      if (counter !== undefined && counter.uses > 0) counter.uses -= 1;
+    }
+  }
+
+  /** The window under this key, unless it has ended. */
+  get(key: string, now: number): CountedWindow | undefined {
+    const counter = this.#live(key, now);
+    return counter && { key, ...counter };
+  }
+
+  /** Takes up a window that was counted elsewhere or before. */
+  restore({ key, uses, endsAt }: CountedWindow): void {
+    this.#forget(key);
+    this.#remember(key, { uses, endsAt });
+  }
+
+  /** Forgets the windows that have ended. */
+  sweep(now: number): void {
+    for (const [second, keys] of this.#endings) {
+      if ((second + 1) * 1_000 <= now) this.#drop(second, keys);
+    }
+  }
+
+  clear(): void {
+    this.#counters.clear();
+    this.#endings.clear();
+  }
+
+  #live(key: string, now: number): Counter | undefined {
+    const counter = this.#counters.get(key);
+    return counter !== undefined && counter.endsAt > now ? counter : undefined;
+  }
+
+  #count(window: BudgetWindow, now: number): void {
+    const counter = this.#live(window.key, now);
+    if (counter !== undefined) {
+      counter.uses += 1;
+      return;
+    }
+    this.#forget(window.key);
+    if (this.#counters.size >= this.#max) this.#dropEarliest();
+    this.#remember(window.key, { uses: 1, endsAt: endOf(window, now) });
+  }
+
+  #remember(key: string, counter: Counter): void {
+    this.#counters.set(key, counter);
+    const second = secondOf(counter);
+    const keys = this.#endings.get(second);
+    if (keys === undefined) this.#endings.set(second, new Set([key]));
+    else keys.add(key);
+  }
+
+  #forget(key: string): void {
+    const counter = this.#counters.get(key);
+    if (counter === undefined) return;
+    this.#counters.delete(key);
+    const second = secondOf(counter);
+    const keys = this.#endings.get(second);
+    keys?.delete(key);
+    if (keys?.size === 0) this.#endings.delete(second);
+  }
+
+  #dropEarliest(): void {
+    const earliest = [...this.#endings.keys()].reduce((first, second) => Math.min(first, second), Infinity);
+    this.#drop(earliest, this.#endings.get(earliest) ?? new Set());
+  }
+
+  #drop(second: number, keys: ReadonlySet<string>): void {
+    for (const key of keys) this.#counters.delete(key);
+    this.#endings.delete(second);
+  }
+}
+
+const endOf = ({ span }: BudgetWindow, now: number): number => ('endsAt' in span ? span.endsAt : now + span.lengthMs);
+
+const secondOf = ({ endsAt }: Counter): number => Math.floor(endsAt / 1_000);

@@ -1,0 +1,59 @@
+import type { Log } from '../platform/log.ts';
+
+/** One subscriber of a channel in this process. */
+export interface ChannelListener {
+  readonly channel: string;
+  readonly receive: (payload: string) => void;
+  isClosed: boolean;
+}
+
+/** Who listens to which channel in this process. */
+export class ChannelListeners {
+  readonly #log: Log;
+  /** The lists are replaced, never changed: a delivery under way goes to those who listened when it began. */
+  readonly #lists = new Map<string, readonly ChannelListener[]>();
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  add(channel: string, receive: (payload: string) => void): ChannelListener {
+    const listener: ChannelListener = { channel, receive, isClosed: false };
+    this.#lists.set(channel, [...(this.#lists.get(channel) ?? []), listener]);
+    return listener;
+  }
+
+  /** True when the channel has no listener left. */
+  remove(listener: ChannelListener): boolean {
+    listener.isClosed = true;
+    const rest = (this.#lists.get(listener.channel) ?? []).filter((other) => other !== listener);
+    if (rest.length > 0) this.#lists.set(listener.channel, rest);
+    else this.#lists.delete(listener.channel);
+    return rest.length === 0;
+  }
+
+  has(channel: string): boolean {
+    return this.#lists.has(channel);
+  }
+
+  channels(): string[] {
+    return [...this.#lists.keys()];
+  }
+
+  /** Hands the payload to each listener, in order of subscription. One that throws is logged and does not hinder the others. */
+  deliver(channel: string, payload: string): void {
+    for (const listener of this.#lists.get(channel) ?? []) {
+      if (listener.isClosed) continue;
+      try {
+        listener.receive(payload);
+      } catch (error) {
+        this.#log.error({ err: error, channel }, 'a listener of the bus failed');
+      }
+    }
+  }
+
+  clear(): void {
+    for (const listeners of this.#lists.values()) for (const listener of listeners) listener.isClosed = true;
+    this.#lists.clear();
+  }
+}
