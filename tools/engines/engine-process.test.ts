@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  for (const engine of started.splice(0)) await engine.kill();
+  for (const engine of started.splice(0)) await engine.stop();
   rmSync(dir, { recursive: true });
 });
 

@@ -37,7 +37,10 @@ export const startOnFreePorts = async <T>(count: number, start: (ports: number[]
     try {
       return await start(await freePorts(count));
     } catch (error) {
-      if (!(error instanceof PortTakenError) || attempt === startsMax) throw error;
+      if (!isPortTaken(error) || attempt === startsMax) throw error;
     }
   }
 };
+
+const isPortTaken = (error: unknown): boolean =>
+  error instanceof AggregateError ? error.errors.some(isPortTaken) : error instanceof PortTakenError;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { kafkaProperties } from './kafka-properties.ts';
+import { kafkaContainerEnvironment, kafkaProperties } from './kafka-properties.ts';
 
 const linesOf = (text: string) => text.trim().split('\n');
 
@@ -34,4 +34,12 @@ test("the caller's settings win", () => {
   const lines = linesOf(kafkaProperties({ nodeId: 1, brokerPort: 1, controllerPorts: [2, 3, 4], dataDir: '/tmp/k', properties }));
   expect(lines.filter((line) => line.startsWith('min.insync.replicas'))).toEqual(['min.insync.replicas=1']);
   expect(lines).toContain('log.retention.ms=1000');
+});
+
+test('a container takes the same settings as environment variables', () => {
+  expect(kafkaContainerEnvironment('localhost:21000')).toMatchObject({
+    KAFKA_ADVERTISED_LISTENERS: 'PLAINTEXT://localhost:21000',
+    KAFKA_AUTO_CREATE_TOPICS_ENABLE: 'false',
+    KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS: '0',
+  });
 });

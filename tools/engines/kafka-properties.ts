@@ -35,6 +35,26 @@ export const kafkaProperties = ({ nodeId, brokerPort, controllerPorts, dataDir, 
     .join('');
 };
 
+/** The environment by which the image apache/kafka is one node that its clients reach at `address`. */
+export const kafkaContainerEnvironment = (address: string): Record<string, string> => {
+  const settings = {
+    'process.roles': 'broker,controller',
+    'node.id': 1,
+    'controller.quorum.voters': '1@localhost:9093',
+    'controller.listener.names': 'CONTROLLER',
+    listeners: 'PLAINTEXT://:9092,CONTROLLER://:9093',
+    'advertised.listeners': `PLAINTEXT://${address}`,
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'inter.broker.listener.name': 'PLAINTEXT',
+    'auto.create.topics.enable': false,
+    ...internalTopics(1, 1),
+    ...forTests,
+  };
+  return Object.fromEntries(
+    Object.entries(settings).map(([key, value]) => [`KAFKA_${key.toUpperCase().replaceAll('.', '_')}`, String(value)]),
+  );
+};
+
 // Fewer partitions than the default 50: each is a directory with files to make at the first use.
 const internalTopics = (replication: number, inSyncMin: number) => ({
   'offsets.topic.replication.factor': replication,

@@ -2,6 +2,7 @@ import type { Engine } from './engine.ts';
 import { startKafka, type KafkaEngine, type KafkaOptions } from './start-kafka.ts';
 import { startMongo } from './start-mongo.ts';
 import { startRedis } from './start-redis.ts';
+import { startTogether, stopTogether } from './start-together.ts';
 
 export type Engines = { kafka: KafkaEngine; mongo: Engine; redis: Engine; stop(): Promise<void> };
 
@@ -14,22 +15,12 @@ export type EnginesOptions = Pick<KafkaOptions, 'report' | 'outlives'> & {
 /** Starts Kafka, MongoDB and Redis side by side. When one of them fails, the others are stopped before it throws. */
 export const startEngines = async ({ kafkaPort, mongoPort, redisPort, ...options }: EnginesOptions = {}): Promise<Engines> => {
   const at = (port: number | undefined) => ({ ...options, ...(port !== undefined && { port }) });
-  const [kafka, mongo, redis] = await Promise.allSettled([
+  const [kafka, mongo, redis] = await startTogether<[KafkaEngine, Engine, Engine]>([
     startKafka(at(kafkaPort)),
     startMongo(at(mongoPort)),
     startRedis(at(redisPort)),
   ]);
-  const stop = async () => {
-    for (const started of [kafka, mongo, redis]) if (started.status === 'fulfilled') await started.value.stop();
-  };
-  if (kafka.status === 'fulfilled' && mongo.status === 'fulfilled' && redis.status === 'fulfilled') {
-    return { kafka: kafka.value, mongo: mongo.value, redis: redis.value, stop };
-  }
-  await stop();
-  throw new AggregateError(
-    [kafka, mongo, redis].flatMap((result) => (result.status === 'rejected' ? [result.reason] : [])),
-    'The engines cannot be started',
-  );
+  return { kafka, mongo, redis, stop: () => stopTogether([kafka, mongo, redis]) };
 };
 
 /** The engines as the lines of an environment, in the order Kafka, MongoDB, Redis. */

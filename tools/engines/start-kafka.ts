@@ -9,6 +9,7 @@ import { formattedStorage, installKafka, templateClusterId, type KafkaInstallati
 import { kafkaProperties, type KafkaNode } from './kafka-properties.ts';
 import { portAccepts } from './port-accepts.ts';
 import { reportProgress } from './report-progress.ts';
+import { startTogether } from './start-together.ts';
 
 export type KafkaOptions = EngineOptions & {
   /** 1 by default. With 3, topics have three replicas, of which two must be in sync. `port` is the first node's, the others follow. */
@@ -41,14 +42,10 @@ type Ports = { brokerPorts: number[]; controllerPorts: number[] };
 const startNodes = async (installation: KafkaInstallation, options: KafkaOptions, ports: Ports): Promise<KafkaEngine> => {
   const clusterId = randomClusterId();
   // None of them serves before a majority is there, so they start together.
-  const starting = await Promise.allSettled(
+  const nodes = await startTogether<Engine[]>(
     ports.brokerPorts.map((_, i) => startNode(installation, { options, nodeId: i + 1, ports, clusterId })),
   );
-  const nodes = starting.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-  const failed = starting.find((result) => result.status === 'rejected');
-  if (!failed) return wholeCluster(nodes, ports.brokerPorts);
-  await Promise.all(nodes.map((node) => node.stop()));
-  throw failed.reason;
+  return wholeCluster(nodes, ports.brokerPorts);
 };
 
 type NodePlan = { options: KafkaOptions; nodeId: number; ports: Ports; clusterId: string };

@@ -1,14 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { MongoClient } from 'mongodb';
 import type { Engine, EngineOptions } from './engine.ts';
 import { engineState, startEngineProcess } from './engine-process.ts';
 import { endOrphans } from './engine-records.ts';
 import { startOnFreePorts } from './free-ports.ts';
 import { installMongo } from './install-mongo.ts';
+import { isPrimary, mongoUrl, replicaSet } from './mongo-replica-set.ts';
 import { reportProgress } from './report-progress.ts';
-
-const replicaSet = 'rs0';
 
 /**
  * Starts MongoDB on 127.0.0.1 as a replica set of one member, which transactions and change streams need, and returns when
@@ -26,11 +24,11 @@ export const startMongo = async (options: EngineOptions = {}): Promise<Engine> =
     return startEngineProcess(
       {
         name: 'mongo',
-        url: `mongodb://127.0.0.1:${port}/?directConnection=true&replicaSet=${replicaSet}`,
+        url: mongoUrl(`127.0.0.1:${port}`),
         file: mongod,
         args: mongodArgs(port, dbPath),
         readyLine: 'Waiting for connections',
-        answers: () => isPrimary(port),
+        answers: () => isPrimary(`127.0.0.1:${port}`),
       },
       state,
     );
@@ -45,18 +43,3 @@ const mongodArgs = (port: number, dbPath: string) => [
   // By default a primary that is told to stop goes on for up to 15 s so that its clients find another, and there is none.
   ...['--setParameter', 'shutdownTimeoutMillisForSignaledShutdown=100'],
 ];
-
-/** Whether the set of one has its primary; the first time it is asked to form. Throws while it cannot be reached. */
-const isPrimary = async (port: number): Promise<boolean> => {
-  const client = new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`, { serverSelectionTimeoutMS: 2_000 });
-  try {
-    const admin = client.db('admin');
-    const hello = await admin.command({ hello: 1 });
-    if (hello.isreplicaset === true) {
-      await admin.command({ replSetInitiate: { _id: replicaSet, members: [{ _id: 0, host: `127.0.0.1:${port}` }] } });
-    }
-    return hello.isWritablePrimary === true;
-  } finally {
-    await client.close();
-  }
-};

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { testEngines } from './test-engines.ts';
+import { readTestEngines } from './read-test-engines.ts';
 
 const env = {
   TEST_KAFKA_BROKERS: '127.0.0.1:9092',
@@ -8,7 +8,7 @@ const env = {
 };
 
 test('three URLs in the environment are the engines', () => {
-  expect(testEngines(env)).toEqual({
+  expect(readTestEngines(env)).toEqual({
     kafkaBrokers: '127.0.0.1:9092',
     mongoUrl: 'mongodb://127.0.0.1:27017',
     redisUrl: 'redis://127.0.0.1:6379',
@@ -16,11 +16,11 @@ test('three URLs in the environment are the engines', () => {
 });
 
 test('an environment that names none has no engines', () => {
-  expect(testEngines({})).toBeUndefined();
+  expect(readTestEngines({})).toBeUndefined();
 });
 
 test('a part of the engines is an error that names the missing ones', () => {
-  expect(() => testEngines({ ...env, TEST_MONGO_URL: '', TEST_REDIS_URL: undefined })).toThrow(
+  expect(() => readTestEngines({ ...env, TEST_MONGO_URL: '', TEST_REDIS_URL: undefined })).toThrow(
     'missing: TEST_MONGO_URL, TEST_REDIS_URL',
   );
 });

@@ -1,0 +1,19 @@
+import { expect, test } from '@jest/globals';
+import { startTogether } from './start-together.ts';
+
+test('all that started comes back in the given order', async () => {
+  const slow = { name: 'slow', stop: () => Promise.resolve() };
+  const quick = { name: 'quick', stop: () => Promise.resolve() };
+  const later = new Promise<typeof slow>((resolve) => setImmediate(resolve, slow));
+  expect(await startTogether([later, Promise.resolve(quick)])).toEqual([slow, quick]);
+});
+
+test('when a part fails, what started later is stopped too, and every error is told', async () => {
+  const stopped: string[] = [];
+  const one = (name: string) => ({ stop: () => Promise.resolve(stopped.push(name)) });
+  const later = new Promise<ReturnType<typeof one>>((resolve) => setImmediate(resolve, one('later')));
+  const failing = [Promise.reject(new Error('no disk')), Promise.reject(new Error('no port'))] as Promise<ReturnType<typeof one>>[];
+  const starting = startTogether([Promise.resolve(one('first')), ...failing, later]);
+  await expect(starting).rejects.toThrow('no disk; no port');
+  expect(stopped).toEqual(['first', 'later']);
+});

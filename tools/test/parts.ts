@@ -1,0 +1,30 @@
+/** One part of the suite: a program that succeeds or fails, or a project of jest.config.js. */
+export type Part = {
+  name: string;
+  /** A part that needs the engines is left out where there are none; one that uses them skips its tests by itself. */
+  engines?: 'needed' | 'used';
+} & (
+  | { kind: 'program'; args: string[] }
+  | { kind: 'jest'; project: string; env?: Record<string, string> }
+);
+
+/** All parts in the order in which they run: what is quick and needs nothing comes first. */
+export const parts: readonly Part[] = [
+  { name: 'types', kind: 'program', args: ['node_modules/typescript-7/bin/tsc', '--noEmit'] },
+  { name: 'lint', kind: 'program', args: ['node_modules/eslint/bin/eslint.js', '.'] },
+  { name: 'unit', kind: 'jest', project: 'unit' },
+  { name: 'contracts-embedded', kind: 'jest', project: 'contracts-embedded' },
+  { name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: { TOCSIN_ENGINE: 'embedded' } },
+  { name: 'contracts-cluster', kind: 'jest', project: 'contracts-cluster', engines: 'needed' },
+  { name: 'acceptance-cluster', kind: 'jest', project: 'acceptance', env: { TOCSIN_ENGINE: 'cluster' }, engines: 'needed' },
+  { name: 'faults', kind: 'jest', project: 'faults', engines: 'used' },
+];
+
+/** The parts of these names in the suite's order, all of them for no name. Throws for a name that is none. */
+export const partsNamed = (names: string[]): Part[] => {
+  const unknown = names.filter((name) => !parts.some((part) => part.name === name));
+  if (unknown.length > 0) {
+    throw new Error(`No part is called ${unknown.join(', ')}. The parts: ${parts.map(({ name }) => name).join(', ')}`);
+  }
+  return parts.filter(({ name }) => names.length === 0 || names.includes(name));
+};

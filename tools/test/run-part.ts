@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Part } from './parts.ts';
+import { runToEnd, type RunOutcome } from './run-to-end.ts';
+import { countsOf, noCounts, type JestResults, type TestCounts } from './test-counts.ts';
+
+export type PartResult = {
+  name: string;
+  kind: Part['kind'];
+  seconds: number;
+  counts: TestCounts;
+  /** Why it failed beyond its failed tests, or that it did not end well. */
+  trouble?: string;
+};
+
+export type PartOptions = {
+  /** Added to the environment of the suite. */
+  env: Record<string, string>;
+  signal: AbortSignal;
+  /** Where Jest writes its results. */
+  resultsDir: string;
+  /** Only test files whose path matches one of these. */
+  patterns: string[];
+};
+
+/** The slowest part of all takes a few minutes on two cores. */
+const timeoutMs = 30 * 60_000;
+
+const jestArgs = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', '--disable-warning=TimeoutNegativeWarning'];
+
+/** Runs one part, streams its output, and returns its counts. A program that fails, and a run without results, count as one failure. */
+export const runPart = async (part: Part, options: PartOptions): Promise<PartResult> => {
+  const began = performance.now();
+  const resultsFile = join(options.resultsDir, `${part.name}.json`);
+  const doneFile = part.kind === 'jest' ? { doneFile: resultsFile } : {};
+  const args = part.kind === 'jest' ? jestCommand(part.project, resultsFile, options.patterns) : part.args;
+  const env = { ...suiteEnvironment(), ...(part.kind === 'jest' ? part.env : {}), ...options.env };
+  const outcome = await runToEnd(args, { env, signal: options.signal, timeoutMs, ...doneFile });
+  const seconds = (performance.now() - began) / 1000;
+  const counts = part.kind === 'jest' ? readCounts(resultsFile) : undefined;
+  return { name: part.name, kind: part.kind, seconds, ...judge(outcome, counts, part.kind) };
+};
+
+const jestCommand = (project: string, resultsFile: string, patterns: string[]) => [
+  ...jestArgs,
+  'node_modules/jest/bin/jest.js',
+  // Before --selectProjects, which would take them for projects.
+  ...patterns,
+  ...['--selectProjects', project, '--passWithNoTests', '--json', `--outputFile=${resultsFile}`],
+];
+
+/** A developer's own cluster is none of the tests' business, so its URLs stay out of their sight. */
+const suiteEnvironment = (): NodeJS.ProcessEnv => {
+  const { KAFKA_BROKERS: _kafka, MONGO_URL: _mongo, REDIS_URL: _redis, ...rest } = process.env;
+  return rest;
+};
+
+const readCounts = (resultsFile: string): TestCounts | undefined => {
+  try {
+    return countsOf(JSON.parse(readFileSync(resultsFile, 'utf8')) as JestResults);
+  } catch {
+    return undefined;
+  }
+};
+
+const troubles = {
+  timeout: `ended after ${timeoutMs / 60_000} min`,
+  leak: 'something was left open: Jest did not end by itself',
+  aborted: 'interrupted',
+};
+
+/** What the outcome of the run and the counts, where there are some, say together. */
+export const judge = (
+  outcome: RunOutcome,
+  counts: TestCounts | undefined,
+  kind: Part['kind'],
+): Pick<PartResult, 'counts' | 'trouble'> => {
+  if (outcome === 0) return counts || kind === 'program' ? { counts: counts ?? noCounts } : failed(noCounts, 'wrote no results');
+  if (typeof outcome === 'string') return failed(counts ?? noCounts, troubles[outcome]);
+  if (counts && counts.failed > 0) return { counts };
+  return failed(counts ?? noCounts, `exit code ${outcome}`);
+};
+
+const failed = (counts: TestCounts, trouble: string) => ({ counts: { ...counts, failed: counts.failed + 1 }, trouble });

@@ -1,0 +1,46 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { processIdentity } from '../engines/process-identity.ts';
+import { runToEnd } from './run-to-end.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'tocsin-run-test-'));
+});
+afterEach(() => rmSync(dir, { recursive: true }));
+
+const run = (code: string, options: Partial<Parameters<typeof runToEnd>[1]> = {}) =>
+  runToEnd(['-e', code], { env: process.env, signal: new AbortController().signal, timeoutMs: 25_000, ...options });
+
+const forever = 'setInterval(() => {}, 1000);';
+
+test('a program that ends tells its exit code', async () => {
+  expect(await run('process.exit(3)')).toBe(3);
+});
+
+test('a program that goes on too long is ended', async () => {
+  expect(await run(forever, { timeoutMs: 50 })).toBe('timeout');
+});
+
+test('a program that is done and does not end has a leak', async () => {
+  const doneFile = join(dir, 'done');
+  const code = `require('node:fs').writeFileSync(process.env.DONE_FILE, ''); ${forever}`;
+  expect(await run(code, { env: { ...process.env, DONE_FILE: doneFile }, doneFile, lingerMs: 50 })).toBe('leak');
+});
+
+test('an interrupted program takes what it started with it, even what does not listen', async () => {
+  const pidFile = join(dir, 'pid');
+  const code = `
+    const stubborn = ${JSON.stringify(`process.on('SIGINT', () => {}); require('node:fs').writeFileSync(process.env.PID_FILE, String(process.pid)); ${forever}`)};
+    require('node:child_process').spawn(process.execPath, ['-e', stubborn], { stdio: 'ignore' });
+    ${forever}`;
+  const interrupt = new AbortController();
+  const running = run(code, { env: { ...process.env, PID_FILE: pidFile }, signal: interrupt.signal, graceMs: 50 });
+  await eventually(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '');
+  interrupt.abort();
+  expect(await running).toBe('aborted');
+  await eventually(() => processIdentity(Number(readFileSync(pidFile, 'utf8'))) === undefined);
+});
