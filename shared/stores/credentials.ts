@@ -2,7 +2,7 @@ import type { ApiKey, LoginSession, TopicToken } from '../domain/credentials.ts'
 import type { Collection, Documents } from '../ports/documents.ts';
 
 export const apiKeys: Collection<ApiKey> = {
-  name: 'api_keys',
+  name: 'apiKeys',
   fields: {
     userId: 'text', name: 'text', description: 'text', secretHash: 'text', keyPrefix: 'text', scopes: 'json', isActive: 'boolean',
     createdAt: 'time', expiresAt: 'time', lastUsedAt: 'time', requestCount: 'integer',
@@ -12,7 +12,7 @@ export const apiKeys: Collection<ApiKey> = {
 };
 
 export const topicTokens: Collection<TopicToken> = {
-  name: 'topic_tokens',
+  name: 'topicTokens',
   fields: {
     topicId: 'text', createdBy: 'text', name: 'text', secretHash: 'text', permissions: 'json', createdAt: 'time',
     expiresAt: 'time', lastUsedAt: 'time',
@@ -22,7 +22,7 @@ export const topicTokens: Collection<TopicToken> = {
 };
 
 export const loginSessions: Collection<LoginSession> = {
-  name: 'login_sessions',
+  name: 'loginSessions',
   fields: {
     userId: 'text', refreshHash: 'text', createdAt: 'time', expiresAt: 'time', endedAt: 'time',
   },

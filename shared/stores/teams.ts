@@ -12,7 +12,7 @@ export const teams: Collection<Team> = {
 };
 
 export const teamMembers: Collection<TeamMember> = {
-  name: 'team_members',
+  name: 'teamMembers',
   fields: { teamId: 'text', userId: 'text', role: 'text', joinedAt: 'time' },
   uniqueKeys: { membership: ['teamId', 'userId'] },
   indexes: { byUser: ['userId', 'joinedAt'], byTeam: ['teamId', 'joinedAt'] },
