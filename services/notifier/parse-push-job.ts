@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import type { PushJob } from '@tocsin/shared/domain/push-job.ts';
+import { Discard, type JobData } from '@tocsin/shared/ports/job-queue.ts';
+
+const id = z.string().min(1);
+
+const pushJob: z.ZodType<PushJob> = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('walk'), messageId: id, topicId: id, after: id.nullable(), publishedAt: z.number() }),
+  z.object({
+    kind: z.literal('send'),
+    messageId: id,
+    topicId: id,
+    targets: z.array(z.object({ deviceId: id, userId: id, subscriptionId: id })).min(1),
+    round: z.number().int().min(1),
+    giveUpAt: z.number(),
+  }),
+  z.object({ kind: z.literal('test'), deviceId: id }),
+]);
+
+/** The job, checked. Throws Discard for what is none: it would be none the next time as well. */
+export function parsePushJob(data: JobData): PushJob {
+  const parsed = pushJob.safeParse(data);
+  if (!parsed.success) throw new Discard('not a push job', parsed.error);
+  return parsed.data;
+}

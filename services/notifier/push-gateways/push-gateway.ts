@@ -1,0 +1,42 @@
+import type { PushContent } from '../push-payload.ts';
+
+/** A push provider. What it says about each push is told apart here once, so that nothing else knows providers. */
+export interface PushGateway {
+  /** The most that one `send` takes. */
+  readonly batchSizeMax: number;
+  /** How many bytes of JSON the content of a push may have. */
+  readonly payloadBytesMax: number;
+
+  /**
+   * Hands the pushes to the provider; resolves within 15 seconds with a result for each, in the same order. Never
+   * rejects: what went wrong is in the results. Tries nothing twice by itself.
+   */
+  send(batch: readonly PushRequest[]): Promise<PushResult[]>;
+
+  close(): Promise<void>;
+}
+
+export interface PushRequest {
+  readonly pushToken: string;
+  readonly content: PushContent;
+  /** Null: no sound. */
+  readonly sound: string | null;
+  readonly vibrates: boolean;
+  readonly isUrgent: boolean;
+  /** Pushes with the same one replace each other on the phone: what is sent twice is seen once. */
+  readonly collapseId: string;
+  /** After this time the provider should not deliver it any more. */
+  readonly expiresAt: number;
+}
+
+export type PushResult =
+  /** The provider has it. */
+  | { readonly kind: 'accepted' }
+  /** The device is gone for good, or was never there. */
+  | { readonly kind: 'dead-token'; readonly reason: string }
+  /** Not now: again after `afterMs` at the earliest, where the provider said so. */
+  | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number }
+  /** Never in this form. */
+  | { readonly kind: 'rejected'; readonly reason: string }
+  /** The answer was lost: the push may have arrived. */
+  | { readonly kind: 'unknown'; readonly reason: string };

@@ -1,0 +1,74 @@
+import type { Message } from '@tocsin/shared/domain/message.ts';
+import type { Topic } from '@tocsin/shared/domain/topic.ts';
+
+/** What a push shows and carries. The keys of `data` are interface. */
+export interface PushContent {
+  readonly title: string;
+  readonly body: string;
+  readonly data: PushData;
+}
+
+export type PushData =
+  | {
+      readonly message_id: string;
+      readonly topic: string;
+      readonly topic_id: string;
+      readonly priority: number;
+      readonly tags: readonly string[];
+    }
+  | { readonly test: true };
+
+/** A quarter of what providers take: twenty tags of 64 emoji would fill a push twice over by themselves. */
+const tagsBytesMax = 1_024;
+const ellipsis = '…';
+
+/**
+ * The content of a message's push: its title (or the topic's name), as much of its text as fits, and what the app needs
+ * to fetch the rest. `bytesMax` bounds the content as JSON; text is cut between code points and then ends in `…`.
+ */
+export function pushContent(message: Message, topic: Pick<Topic, 'id' | 'name'>, bytesMax: number): PushContent {
+  const content = {
+    title: message.title ?? topic.name,
+    body: '',
+    data: {
+      message_id: message.id,
+      topic: topic.name,
+      topic_id: topic.id,
+      priority: message.priority,
+      tags: leadingTags(message.tags),
+    },
+  };
+  const bytesLeft = bytesMax - Buffer.byteLength(JSON.stringify(content));
+  return { ...content, body: cutText(message.message, bytesLeft) };
+}
+
+function leadingTags(tags: readonly string[]): string[] {
+  const kept: string[] = [];
+  let bytes = 0;
+  for (const tag of tags) {
+    bytes += Buffer.byteLength(JSON.stringify(tag)) + 1;
+    if (bytes > tagsBytesMax) break;
+    kept.push(tag);
+  }
+  return kept;
+}
+
+/** The text, or as many of its first code points as fit with `…` into so many bytes of JSON (without the quotes). */
+export function cutText(text: string, bytesMax: number): string {
+  const bytesForText = bytesMax - Buffer.byteLength(ellipsis);
+  let bytes = 0;
+  let end = 0; // where the text would be cut
+  let index = 0;
+  for (const point of text) {
+    bytes += jsonBytes(point);
+    if (bytes > bytesMax) return text.slice(0, end) + (bytesForText >= 0 ? ellipsis : '');
+    index += point.length;
+    if (bytes <= bytesForText) end = index;
+  }
+  return text;
+}
+
+/** How many bytes JSON needs for a code point; quotes, control characters and lone surrogates are escaped. */
+function jsonBytes(point: string): number {
+  return Buffer.byteLength(JSON.stringify(point)) - 2;
+}

@@ -1,0 +1,85 @@
+import type { Priority } from './message.ts';
+
+/**
+ * What the notifier's queues carry. Ids only: message text and push tokens are looked up when a job runs, so the text
+ * is the one that stands then, and the queue holds nothing that is worth stealing.
+ */
+export type PushJob = WalkJob | SendJob | TestPushJob;
+
+/** Walk a page of the topic's recipients and push to them. */
+export interface WalkJob {
+  readonly kind: 'walk';
+  readonly messageId: string;
+  readonly topicId: string;
+  /** The subscription that the former page ended with; null for the first page. */
+  readonly after: string | null;
+  /** When the message was published: how long a job waits for a message that is not stored yet is counted from here. */
+  readonly publishedAt: number;
+}
+
+/** Push again to devices whose provider asked to come back later. */
+export interface SendJob {
+  readonly kind: 'send';
+  readonly messageId: string;
+  readonly topicId: string;
+  readonly targets: readonly PushTargetIds[];
+  /** How often these devices were tried before, 1 or more. */
+  readonly round: number;
+  /** No try after this time: what fails then is a dead letter. */
+  readonly giveUpAt: number;
+}
+
+export interface PushTargetIds {
+  readonly deviceId: string;
+  readonly userId: string;
+  readonly subscriptionId: string;
+}
+
+/** A push that its owner asked for to see whether the device gets any. Leaves no trace in the ledger. */
+export interface TestPushJob {
+  readonly kind: 'test';
+  readonly deviceId: string;
+}
+
+/** Two queues, so that a flood of ordinary messages never holds up an alarm, nor the other way round. */
+export const pushQueues = { urgent: 'push-urgent', normal: 'push-normal' } as const;
+export type PushQueue = (typeof pushQueues)[keyof typeof pushQueues];
+
+/** Priority 4 and 5 are urgent. */
+export function isUrgent(priority: Priority): boolean {
+  return priority >= 4;
+}
+
+export function pushQueueOf(priority: Priority): PushQueue {
+  return isUrgent(priority) ? pushQueues.urgent : pushQueues.normal;
+}
+
+/** A job as a queue takes it: `priority` is the queue's, where lower numbers go first. */
+export interface QueuedPush {
+  readonly id: string;
+  readonly data: { readonly [key: string]: unknown };
+  readonly priority: number;
+  readonly delayMs?: number;
+  readonly attempts?: number;
+  readonly backoffMs?: number;
+}
+
+/** The job of a page. Its id says message and page, so that a record that comes twice is walked once. */
+export function walkJob(page: Omit<WalkJob, 'kind'>, priority: Priority): QueuedPush {
+  const id = page.after === null ? `push.${page.messageId}` : `push.${page.messageId}.${page.after}`;
+  return { id, data: { kind: 'walk', ...page }, priority: queuePriority(priority) };
+}
+
+/** A job that tries again; the id is the caller's, a fresh one for each. */
+export function sendJob(id: string, again: Omit<SendJob, 'kind'>, at: { priority: Priority; delayMs: number }): QueuedPush {
+  return { id: `push.${again.messageId}.${id}`, data: { kind: 'send', ...again }, priority: queuePriority(at.priority), delayMs: at.delayMs };
+}
+
+/** The job of a test push, for the urgent queue and before everything in it: someone is looking at the phone. */
+export function testPushJob(id: string, deviceId: string): QueuedPush {
+  return { id: `test.${id}`, data: { kind: 'test', deviceId }, priority: 1, attempts: 5, backoffMs: 2_000 };
+}
+
+function queuePriority(priority: Priority): number {
+  return (6 - priority) * 10;
+}
