@@ -1,0 +1,95 @@
+import type { SqliteFile } from './sqlite-file.ts';
+
+/** Messages removed in one write: some milliseconds, which is how long a publish may have to wait for it. */
+const batchSizeMax = 250;
+
+interface RemovedRow {
+  readonly offset: number;
+  readonly id: string;
+  readonly topic: number;
+  readonly content_rev: number;
+  readonly deleted_at: number | null;
+}
+
+export interface SqliteMessageRemoval {
+  removeExpired(time: number, limit: number): Promise<Map<string, number>>;
+  removeTopic(topicId: string, limit: number): Promise<number>;
+}
+
+/** Removes messages with their records, in writes short enough to stand between publishes. `end` as the writer has it. */
+export function sqliteMessageRemoval(file: SqliteFile, end: () => number): SqliteMessageRemoval {
+  const { db } = file;
+  const columns = 'offset, id, topic, content_rev, deleted_at';
+  const expired = db.prepare(`SELECT ${columns} FROM messages WHERE expires_at <= ? ORDER BY expires_at LIMIT ?`);
+  const ofTopic = db.prepare(`
+    SELECT ${columns} FROM messages WHERE topic = (SELECT topic FROM topic_stats WHERE topic_id = ?) LIMIT ?`);
+  const removeMessage = db.prepare('DELETE FROM messages WHERE offset = ?');
+  const removeChanges = db.prepare('DELETE FROM message_changes WHERE message_id = ?');
+  const addToCount = db.prepare('UPDATE topic_stats SET message_count = message_count + ? WHERE topic = ?');
+  const topicIdOf = db.prepare('SELECT topic_id FROM topic_stats WHERE topic = ?');
+  const removeTopicChanges = db.prepare(`
+    DELETE FROM message_changes WHERE topic = (SELECT topic FROM topic_stats WHERE topic_id = ?)`);
+  const removeStats = db.prepare('DELETE FROM topic_stats WHERE topic_id = ?');
+  const keepEnd = db.prepare('UPDATE log_end SET position = max(position, ?)');
+
+  /** Returns how many went per topic. The end of the log is kept first: its last record may be among them. */
+  const removeRows = (rows: readonly RemovedRow[]): Map<number, number> => {
+    const removed = new Map<number, number>();
+    const counted = new Map<number, number>();
+    if (rows.length > 0) keepEnd.run(end());
+    for (const row of rows) {
+      removeMessage.run(row.offset);
+      if (row.content_rev >= 0 || row.deleted_at !== null) removeChanges.run(row.id);
+      removed.set(row.topic, (removed.get(row.topic) ?? 0) + 1);
+      if (row.offset >= 0 && row.deleted_at === null) counted.set(row.topic, (counted.get(row.topic) ?? 0) + 1);
+    }
+    for (const [topic, count] of counted) addToCount.run(-count, topic);
+    return removed;
+  };
+
+  const removeExpiredBatch = (time: number, batchSize: number): Map<string, number> => {
+    const removed = new Map<string, number>();
+    for (const [topic, count] of removeRows(expired.all(time, batchSize) as unknown as RemovedRow[])) {
+      removed.set((topicIdOf.get(topic) as { topic_id: string }).topic_id, count);
+    }
+    return removed;
+  };
+
+  const removeTopicBatch = (topicId: string, batchSize: number): number => {
+    const rows = ofTopic.all(topicId, batchSize) as unknown as RemovedRow[];
+    removeRows(rows);
+    if (rows.length === 0) {
+      removeTopicChanges.run(topicId);
+      removeStats.run(topicId);
+    }
+    return rows.length;
+  };
+
+  return {
+    async removeExpired(time, limit) {
+      const removed = new Map<string, number>();
+      for (let left = limit; left > 0; ) {
+        const batchSize = Math.min(left, batchSizeMax);
+        let count = 0;
+        for (const [topicId, ofTopic] of await file.write(() => removeExpiredBatch(time, batchSize))) {
+          removed.set(topicId, (removed.get(topicId) ?? 0) + ofTopic);
+          count += ofTopic;
+        }
+        if (count < batchSize) break;
+        left -= count;
+      }
+      return removed;
+    },
+
+    async removeTopic(topicId, limit) {
+      let removed = 0;
+      while (removed < limit) {
+        const batchSize = Math.min(limit - removed, batchSizeMax);
+        const count = await file.write(() => removeTopicBatch(topicId, batchSize));
+        removed += count;
+        if (count < batchSize) break;
+      }
+      return removed;
+    },
+  };
+}

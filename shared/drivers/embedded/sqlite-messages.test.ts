@@ -1,0 +1,122 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { closers } from '../../platform/lifecycle.ts';
+import { messagesContract } from '../../ports/messages.contract.ts';
+import { day, deleted, edited, newId, published, testMessage, testTime } from '../../ports/messages.fixtures.ts';
+import { migrate } from './migrations.ts';
+import { SqliteFile } from './sqlite-file.ts';
+import { messagesMigration } from './sqlite-message-schema.ts';
+import { openSqliteMessages } from './sqlite-messages.ts';
+
+const urlOf = (relative: string) => JSON.stringify(new URL(relative, import.meta.url).href);
+
+messagesContract('SQLite', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tocsin-messages-'));
+  const path = join(folder, 'tocsin.db');
+  const own = closers();
+  own.add(() => rmSync(folder, { recursive: true }));
+  return {
+    open: async (clock = Date.now) => {
+      const file = new SqliteFile(path);
+      own.add(() => file.close());
+      migrate(file, [messagesMigration]);
+      return openSqliteMessages({ file, clock });
+    },
+    childCode: `
+      const { SqliteFile } = await import(${urlOf('./sqlite-file.ts')});
+      const { migrate } = await import(${urlOf('./migrations.ts')});
+      const { messagesMigration } = await import(${urlOf('./sqlite-message-schema.ts')});
+      const { openSqliteMessages } = await import(${urlOf('./sqlite-messages.ts')});
+      const file = new SqliteFile(${JSON.stringify(path)});
+      migrate(file, [messagesMigration]);
+      const messages = openSqliteMessages({ file, clock: Date.now });`,
+    close: () => own.closeAll(),
+  };
+});
+
+describe('SQLite: the messages as the table of the log', () => {
+  let folder: string;
+  let file: SqliteFile;
+  let now: number;
+  const openStore = () => openSqliteMessages({ file, clock: () => now });
+  let store: ReturnType<typeof openStore>;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tocsin-messages-'));
+    file = new SqliteFile(join(folder, 'tocsin.db'));
+    migrate(file, [messagesMigration]);
+    now = testTime;
+    store = openStore();
+  });
+  afterEach(() => {
+    file.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  test('the log is read back in order over all topics, each record with its message as it stands', async () => {
+    const [a, b] = [testMessage(newId()), testMessage(newId())];
+    const edit = edited(2, a, { message: 'edited' });
+    const deletion = deleted(4, b, now + 5);
+    await file.write(() => store.applySync([published(0, a), published(1, b), edit, deletion]));
+    const shownA = edit.record.message;
+    const shownB = deletion.record.message;
+    expect(store.readFrom(0, 10)).toEqual([
+      { partition: 0, offset: 0, record: { type: 'message', timestamp: a.timestamp, message: shownA } },
+      { partition: 0, offset: 1, record: { type: 'message', timestamp: b.timestamp, message: shownB } },
+      { partition: 0, offset: 2, record: { type: 'message_edited', timestamp: edit.record.timestamp, message: shownA } },
+      { partition: 0, offset: 4, record: { type: 'message_deleted', timestamp: now + 5, message: shownB } },
+    ]);
+    expect(store.readFrom(1, 2).map(({ offset }) => offset)).toEqual([1, 2]);
+    expect(store.readFrom(5, 2)).toEqual([]);
+  });
+
+  test('the end of the log never steps back, whatever is removed', async () => {
+    expect(store.end()).toBe(0);
+    const message = testMessage(newId(), { expiresAt: testTime + 1 });
+    await store.apply([published(0, message)]);
+    expect(store.end()).toBe(1);
+    await store.apply([edited(41, message, { message: 'x' })]);
+    expect(store.end()).toBe(42);
+    await store.removeExpired(testTime + 1, 10);
+    expect([store.end(), await store.watermark(0)]).toEqual([42, 41]);
+    const other = testMessage(newId());
+    await store.apply([published(50, other)]);
+    await store.removeTopic(other.topicId, 10);
+    expect(store.end()).toBe(51);
+    expect(openStore().end()).toBe(51);
+  });
+
+  test('a position whose record leaves no row is given out all the same', async () => {
+    const message = testMessage(newId());
+    await store.apply([published(3, message), published(5, message)]);
+    expect(store.end()).toBe(6);
+    await store.apply([published(9, testMessage(newId(), { expiresAt: testTime - day }))]);
+    expect(store.end()).toBe(10);
+    await store.apply([published(1, message)]);
+    expect(store.end()).toBe(10);
+  });
+
+  test('records of a commit that was rolled back leave nothing', async () => {
+    const [lost, kept] = [testMessage(newId()), testMessage(newId())];
+    const failing = file.write(() => {
+      store.applySync([published(0, lost)]);
+      throw new Error('a fault of someone else');
+    });
+    const applied = store.apply([published(1, kept)]);
+    await expect(failing).rejects.toThrow('a fault of someone else');
+    await applied;
+    expect(await store.find(lost.id)).toBeNull();
+    expect(await store.newest(lost.topicId, { limit: 5, now })).toEqual([]);
+    expect((await store.topicStats([lost.topicId])).get(lost.topicId)?.messageCount).toBe(0);
+    expect(await store.newest(kept.topicId, { limit: 5, now })).toEqual([{ ...kept, offset: 1 }]);
+  });
+
+  test('another message at a position that is taken is refused', async () => {
+    const taken = testMessage(newId());
+    await store.apply([published(7, taken)]);
+    await expect(store.apply([published(7, testMessage(newId()))])).rejects.toThrow('position 7 of the log holds another message');
+    expect(store.readFrom(0, 10).map(({ record }) => record.message.id)).toEqual([taken.id]);
+  });
+});

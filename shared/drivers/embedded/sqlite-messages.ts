@@ -1,0 +1,75 @@
+import type { PlacedRecord } from '../../domain/log-record.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Messages, SettledRecord } from '../../ports/messages.ts';
+import type { RecordTable } from './record-table.ts';
+import type { SqliteFile } from './sqlite-file.ts';
+import { sqliteMessageReads, type SqliteMessageReads } from './sqlite-message-reads.ts';
+import { sqliteMessageRemoval } from './sqlite-message-removal.ts';
+import { sqliteMessageWriter } from './sqlite-message-writer.ts';
+import { sqliteUnavailable } from './sqlite-unavailable.ts';
+
+/**
+ * The message store on a SQLite file that has `messagesMigration`. There is one partition, 0.
+ *
+ * It is the embedded log's table as well: the log calls `applySync` inside the append's commit, so `apply` and `settle`
+ * find their work done and only look; they write what somebody else put into the log, such as an import.
+ * The watermark is always the head: a commit leaves no hole. Closing leaves the file open, which belongs to its opener.
+ */
+export function openSqliteMessages({ file, clock }: { file: SqliteFile; clock: Clock }): Messages & RecordTable {
+  const writer = sqliteMessageWriter(file.db, clock);
+  const reads = sqliteMessageReads(file.db);
+  const removal = sqliteMessageRemoval(file, writer.end);
+
+  const apply = async (records: readonly PlacedRecord[]): Promise<void> => {
+    const missing = records.filter((placed) => !reads.isStored(placed));
+    if (missing.length > 0) await file.write(() => writer.apply(missing));
+  };
+
+  const settle = async (records: readonly PlacedRecord[]): Promise<SettledRecord[]> => {
+    await apply(records);
+    const now = clock();
+    const settled = records.filter((placed) => placed.record.message.expiresAt > now && reads.isStored(placed));
+    return withPreviousOffsets(reads, settled);
+  };
+
+  return {
+    applySync: writer.apply,
+    readFrom: reads.readFrom,
+    end: writer.end,
+    apply: (records) => asked(() => apply(records)),
+    settle: (_partition, records) => asked(() => settle(records)),
+    watermark: () => asked(() => writer.end() - 1),
+    moveWatermark: async () => undefined,
+    find: (messageId) => asked(() => reads.find(messageId)),
+    newest: (topicId, page) => asked(() => reads.newest(topicId, page)),
+    after: (topicId, page) => asked(() => reads.after(topicId, page)),
+    records: (topicId, page) => asked(() => reads.records(topicId, page)),
+    offsetAtTime: (topicId, time) => asked(() => reads.offsetAtTime(topicId, time)),
+    lastOffset: (topicId) => asked(() => reads.lastOffset(topicId)),
+    topicStats: (topicIds) => asked(() => new Map(topicIds.map((topicId) => [topicId, reads.topicStats(topicId)]))),
+    removeExpired: (time, limit) => asked(() => removal.removeExpired(time, limit)),
+    removeTopic: (topicId, limit) => asked(() => removal.removeTopic(topicId, limit)),
+    ping: () => asked(() => void file.db.prepare('SELECT 1').get()),
+    close: async () => undefined,
+  };
+}
+
+/** The call's value, or its error in the port's terms. */
+async function asked<T>(call: () => T | Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw sqliteUnavailable(error);
+  }
+}
+
+/** The topic's first record of the batch asks the file what was before it, the others know it from the batch. */
+function withPreviousOffsets(reads: SqliteMessageReads, records: readonly PlacedRecord[]): SettledRecord[] {
+  const lastOffsets = new Map<string, number>();
+  return records.map((placed) => {
+    const { topicId } = placed.record.message;
+    const previousOffset = lastOffsets.get(topicId) ?? reads.previousOffset(topicId, placed.offset);
+    lastOffsets.set(topicId, placed.offset);
+    return { ...placed, previousOffset };
+  });
+}

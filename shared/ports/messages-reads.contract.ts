@@ -1,0 +1,168 @@
+import { expect, test } from '@jest/globals';
+import type { MessagesUnderTest } from './messages.contract.ts';
+import { deleted, edited, newId, published, testMessage, testTime } from './messages.fixtures.ts';
+
+const now = testTime;
+const minute = 60_000;
+
+/** The reads of a topic, by position and by time. */
+export function describeMessageReads(under: MessagesUnderTest): void {
+  describeHistory(under);
+  describeRecords(under);
+  describePositions(under);
+  describeStats(under);
+}
+
+function describeHistory({ messages, freeOffset }: MessagesUnderTest): void {
+  /** Ten messages of one topic at every third position, with another topic's between them. */
+  const tenMessages = async () => {
+    const offset = freeOffset();
+    const [topicId, other] = [newId(), newId()];
+    const own = Array.from({ length: 10 }, (_, index) => published(offset + 3 * index, testMessage(topicId, { message: `${index}` })));
+    const others = own.map((one) => published(one.offset + 1, testMessage(other)));
+    await messages().apply([...own, ...others]);
+    return { topicId, offset, offsets: own.map((one) => one.offset) };
+  };
+  const offsetsOf = (list: readonly { offset: number }[]) => list.map((one) => one.offset);
+
+  test('the newest messages come oldest first', async () => {
+    const { topicId, offsets } = await tenMessages();
+    expect(offsetsOf(await messages().newest(topicId, { limit: 4, now }))).toEqual(offsets.slice(-4));
+    expect(offsetsOf(await messages().newest(topicId, { limit: 50, now }))).toEqual(offsets);
+  });
+
+  test('messages after a position come up to the other one, inclusive, oldest first', async () => {
+    const { topicId, offsets } = await tenMessages();
+    const read = async (after: number, upTo: number, limit = 50) => offsetsOf(await messages().after(topicId, { after, upTo, limit, now }));
+    expect(await read(offsets[2]!, offsets[5]!)).toEqual(offsets.slice(3, 6));
+    expect(await read(offsets[2]! - 1, offsets[5]! - 1)).toEqual(offsets.slice(2, 5));
+    expect(await read(-1, Number.MAX_SAFE_INTEGER)).toEqual(offsets);
+    expect(await read(-1, Number.MAX_SAFE_INTEGER, 3)).toEqual(offsets.slice(0, 3));
+    expect(await read(offsets.at(-1)!, Number.MAX_SAFE_INTEGER)).toEqual([]);
+    expect(await read(offsets[5]!, offsets[2]!)).toEqual([]);
+  });
+
+  test('a message is gone from every read from the millisecond it expires, but for find', async () => {
+    const { topicId, offset } = await tenMessages();
+    const short = testMessage(topicId, { expiresAt: now + minute });
+    const at = offset + 100;
+    await messages().apply([published(at, short), edited(at + 1, short, { message: 'edited' })]);
+    const range = { upTo: at + 9, limit: 50 };
+    const shownAt = async (time: number) => ({
+      newest: (await messages().newest(topicId, { limit: 50, now: time })).some(({ id }) => id === short.id),
+      after: (await messages().after(topicId, { after: offset, ...range, now: time })).some(({ id }) => id === short.id),
+      records: (await messages().records(topicId, { from: offset, ...range, now: time })).filter(({ message }) => message.id === short.id).length,
+    });
+    expect(await shownAt(now + minute - 1)).toEqual({ newest: true, after: true, records: 2 });
+    expect(await shownAt(now + minute)).toEqual({ newest: false, after: false, records: 0 });
+    expect((await messages().find(short.id))?.message).toBe('edited');
+  });
+
+  test('pages are filled past what expired or was deleted', async () => {
+    const offset = freeOffset();
+    const topicId = newId();
+    const drafts = Array.from({ length: 9 }, (_, index) => testMessage(topicId, index % 3 === 1 ? { expiresAt: now + minute } : {}));
+    await messages().apply(drafts.map((message, index) => published(offset + index, message)));
+    await messages().apply(drafts.flatMap((message, index) => (index % 3 === 2 ? [deleted(offset + 20 + index, message)] : [])));
+    const later = now + minute;
+    expect(offsetsOf(await messages().newest(topicId, { limit: 2, now: later }))).toEqual([offset + 3, offset + 6]);
+    expect(offsetsOf(await messages().after(topicId, { after: offset, upTo: offset + 50, limit: 2, now: later }))).toEqual([offset + 3, offset + 6]);
+  });
+
+  test('a topic that nothing was applied to is empty in every read', async () => {
+    const topicId = newId();
+    expect(await messages().newest(topicId, { limit: 5, now })).toEqual([]);
+    expect(await messages().after(topicId, { after: -1, upTo: 1e9, limit: 5, now })).toEqual([]);
+    expect(await messages().records(topicId, { from: 0, upTo: 1e9, limit: 5, now })).toEqual([]);
+    expect(await messages().offsetAtTime(topicId, 0)).toBeNull();
+    expect(await messages().lastOffset(topicId)).toBe(-1);
+  });
+}
+
+function describeRecords({ messages, freeOffset }: MessagesUnderTest): void {
+  test('edits and deletions are records at their own positions, and show their message as it stands', async () => {
+    const offset = freeOffset();
+    const message = testMessage(newId());
+    const edit = edited(offset + 4, message, { message: 'edited', editedAt: now + 7 });
+    await messages().apply([published(offset, message), edit]);
+    const shown = { ...edit.record.message, offset };
+    expect(await messages().records(message.topicId, { from: 0, upTo: offset + 9, limit: 10, now })).toEqual([
+      { offset, type: 'message', timestamp: message.timestamp, message: shown },
+      { offset: offset + 4, type: 'message_edited', timestamp: now + 7, message: shown },
+    ]);
+  });
+
+  test('pages of records follow each other without gaps or repeats', async () => {
+    const offset = freeOffset();
+    const topicId = newId();
+    const drafts = Array.from({ length: 12 }, () => testMessage(topicId));
+    const changes = drafts.flatMap((message, index) =>
+      index % 2 ? [edited(offset + 2 * index + 1, message, { message: 'x' })] : [deleted(offset + 2 * index + 1, message)]);
+    await messages().apply([...drafts.map((message, index) => published(offset + 2 * index, message)), ...changes]);
+    const read: number[] = [];
+    for (let from = offset; ; from = read.at(-1)! + 1) {
+      const page = await messages().records(topicId, { from, upTo: offset + 21, limit: 5, now });
+      if (page.length === 0) break;
+      expect(page.length).toBeLessThanOrEqual(5);
+      read.push(...page.map((one) => one.offset));
+    }
+    expect(read).toEqual(Array.from({ length: 22 }, (_, index) => offset + index));
+  });
+}
+
+function describePositions({ messages, freeOffset }: MessagesUnderTest): void {
+  test('the position at a time is that of the first record not older, whatever its kind', async () => {
+    const offset = freeOffset();
+    const topicId = newId();
+    const drafts = [0, 1, 2, 3].map((index) => testMessage(topicId, { timestamp: now + index * minute }));
+    await messages().apply(drafts.map((message, index) => published(offset + index, message)));
+    await messages().apply([deleted(offset + 9, drafts[0]!, now + 10 * minute)]);
+    const at = (time: number) => messages().offsetAtTime(topicId, time);
+    expect(await at(0)).toBe(offset);
+    expect(await at(now)).toBe(offset);
+    expect(await at(now + 1)).toBe(offset + 1);
+    expect(await at(now + 3 * minute)).toBe(offset + 3);
+    expect(await at(now + 3 * minute + 1)).toBe(offset + 9);
+    expect(await at(now + 10 * minute + 1)).toBeNull();
+  });
+
+  test('the position at a time is exact while clocks differ by less than ten seconds', async () => {
+    const offset = freeOffset();
+    const topicId = newId();
+    const times = [0, 9_000, 1_000, 4_000, 12_000, 3_500, 11_000, 60_000, 51_000, 52_000, 120_000].map((ms) => now + ms);
+    await messages().apply(times.map((timestamp, index) => published(offset + 2 * index, testMessage(topicId, { timestamp }))));
+    for (const time of [...times, ...times.map((one) => one + 1), ...times.map((one) => one - 1)]) {
+      const first = times.findIndex((one) => one >= time);
+      expect([time, await messages().offsetAtTime(topicId, time)]).toEqual([time, first < 0 ? null : offset + 2 * first]);
+    }
+  });
+
+  test('the last position counts every kind of record', async () => {
+    const offset = freeOffset();
+    const message = testMessage(newId());
+    await messages().apply([published(offset, message)]);
+    expect(await messages().lastOffset(message.topicId)).toBe(offset);
+    await messages().apply([deleted(offset + 7, message)]);
+    expect(await messages().lastOffset(message.topicId)).toBe(offset + 7);
+    await messages().apply([edited(offset + 3, message, { message: 'x' })]);
+    expect(await messages().lastOffset(message.topicId)).toBe(offset + 7);
+  });
+}
+
+function describeStats({ messages, freeOffset }: MessagesUnderTest): void {
+  test('figures of topics count what history shows, and every topic asked for has an entry', async () => {
+    const offset = freeOffset();
+    const [busy, emptiedTopic, unknown] = [newId(), newId(), newId()];
+    const older = testMessage(busy, { timestamp: now + 1 });
+    const newer = testMessage(busy, { timestamp: now + 5 });
+    const only = testMessage(emptiedTopic, { timestamp: now + 3 });
+    await messages().apply([published(offset + 1, newer), published(offset, older), published(offset + 2, only)]);
+    await messages().apply([edited(offset + 3, older, { message: 'x' }), deleted(offset + 4, only), deleted(offset + 5, only)]);
+    expect(await messages().topicStats([busy, emptiedTopic, unknown])).toEqual(new Map([
+      [busy, { messageCount: 2, lastMessageAt: now + 5 }],
+      [emptiedTopic, { messageCount: 0, lastMessageAt: now + 3 }],
+      [unknown, { messageCount: 0, lastMessageAt: null }],
+    ]));
+    expect(await messages().topicStats([])).toEqual(new Map());
+  });
+}

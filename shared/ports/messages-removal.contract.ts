@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { MessagesPlace, MessagesUnderTest } from './messages.contract.ts';
+import { day, deleted, edited, newId, published, testMessage, testTime } from './messages.fixtures.ts';
+import type { Messages } from './messages.ts';
+
+/** Sweeps see all topics, so these have a store of their own for each test. */
+export function describeMessageRemoval({ newPlace }: MessagesUnderTest): void {
+  describe('removing', () => {
+    let place: MessagesPlace;
+    let messages: Messages;
+    let now: number;
+    beforeEach(async () => {
+      now = testTime;
+      place = await newPlace();
+      messages = await place.open(() => now);
+    });
+    afterEach(() => place.close());
+
+    describeExpiry(() => messages, (time) => (now = time));
+    describeTopics(() => messages);
+  });
+}
+
+function describeExpiry(at: () => Messages, setNow: (time: number) => void): void {
+  test('expired messages go oldest first, at most as many as asked, until nothing is left', async () => {
+    const [one, other] = [newId(), newId()];
+    // Position and expiry run against each other.
+    const records = Array.from({ length: 10 }, (_, index) =>
+      published(index, testMessage(index < 5 ? one : other, { expiresAt: testTime + (10 - index) * 1_000 })));
+    await at().apply(records);
+    const time = testTime + 8_000;
+    expect(await at().removeExpired(time, 4)).toEqual(new Map([[other, 4]]));
+    expect((await at().newest(other, { limit: 10, now: testTime })).map(({ offset }) => offset)).toEqual([5]);
+    expect(await at().removeExpired(time, 4)).toEqual(new Map([[other, 1], [one, 3]]));
+    expect(await at().removeExpired(time, 4)).toEqual(new Map());
+    expect((await at().newest(one, { limit: 10, now: testTime })).map(({ offset }) => offset)).toEqual([0, 1]);
+    expect(await at().topicStats([one, other])).toEqual(new Map([
+      [one, { messageCount: 2, lastMessageAt: testTime }],
+      [other, { messageCount: 0, lastMessageAt: testTime }],
+    ]));
+    expect(await at().lastOffset(other)).toBe(9);
+  });
+
+  test('a removed message takes its records with it, deleted ones are not counted off again', async () => {
+    const topicId = newId();
+    const [gone, kept] = [testMessage(topicId, { expiresAt: testTime + 1 }), testMessage(topicId)];
+    const wasDeleted = testMessage(topicId, { expiresAt: testTime + 1 });
+    await at().apply([
+      published(0, gone), published(1, kept), published(2, wasDeleted), edited(3, gone, { message: 'x' }),
+      edited(4, kept, { message: 'y' }), deleted(5, wasDeleted),
+    ]);
+    expect(await at().removeExpired(testTime + 1, 1_000)).toEqual(new Map([[topicId, 2]]));
+    const records = await at().records(topicId, { from: 0, upTo: 9, limit: 10, now: 0 });
+    expect(records.map(({ offset }) => offset)).toEqual([1, 4]);
+    expect(await at().offsetAtTime(topicId, testTime + 1)).toBe(4);
+    expect(await at().find(gone.id)).toBeNull();
+    expect((await at().topicStats([topicId])).get(topicId)?.messageCount).toBe(1);
+  });
+
+  test('an edit whose message never came is removed with the rest', async () => {
+    const topicId = newId();
+    await at().apply([edited(1, testMessage(topicId, { expiresAt: testTime + 1 }), { message: 'x' })]);
+    expect(await at().removeExpired(testTime + 1, 10)).toEqual(new Map([[topicId, 1]]));
+    expect(await at().removeExpired(testTime + 1, 10)).toEqual(new Map());
+    expect((await at().topicStats([topicId])).get(topicId)?.messageCount).toBe(0);
+  });
+
+  test('a replay of the log brings nothing back that was removed', async () => {
+    const topicId = newId();
+    const message = testMessage(topicId, { expiresAt: testTime + 7 * day });
+    const records = [published(0, message), edited(1, message, { message: 'x' }), deleted(2, message)];
+    await at().apply(records);
+    const later = testTime + 7 * day;
+    setNow(later);
+    await at().removeExpired(later, 10);
+    await at().apply(records);
+    await at().settle(0, records);
+    expect(await at().find(message.id)).toBeNull();
+    expect(await at().records(topicId, { from: 0, upTo: 9, limit: 10, now: 0 })).toEqual([]);
+    expect((await at().topicStats([topicId])).get(topicId)).toEqual({ messageCount: 0, lastMessageAt: testTime });
+  });
+
+  test('a large removal ends with the count right', async () => {
+    const topicId = newId();
+    await at().apply(Array.from({ length: 1_200 }, (_, index) =>
+      published(index, testMessage(topicId, { expiresAt: testTime + (index < 1_100 ? 1 : day) }))));
+    expect(await at().removeExpired(testTime + 1, 700)).toEqual(new Map([[topicId, 700]]));
+    expect(await at().removeExpired(testTime + 1, 700)).toEqual(new Map([[topicId, 400]]));
+    expect((await at().topicStats([topicId])).get(topicId)?.messageCount).toBe(100);
+  });
+}
+
+function describeTopics(at: () => Messages): void {
+  test('a topic goes in pieces, with its records, and leaves the others alone', async () => {
+    const [gone, kept] = [newId(), newId()];
+    const first = testMessage(gone);
+    await at().apply(Array.from({ length: 6 }, (_, index) => published(index, index === 0 ? first : testMessage(index % 2 ? kept : gone))));
+    await at().apply([edited(7, first, { message: 'x' })]);
+    expect(await at().removeTopic(gone, 2)).toBe(2);
+    expect(await at().removeTopic(gone, 2)).toBe(1);
+    expect(await at().removeTopic(gone, 2)).toBe(0);
+    expect(await at().records(gone, { from: 0, upTo: 99, limit: 10, now: testTime })).toEqual([]);
+    expect((await at().topicStats([gone])).get(gone)).toEqual({ messageCount: 0, lastMessageAt: null });
+    expect((await at().newest(kept, { limit: 10, now: testTime })).map(({ offset }) => offset)).toEqual([1, 3, 5]);
+    expect((await at().topicStats([kept])).get(kept)?.messageCount).toBe(3);
+  });
+
+  test('a topic that nothing was applied to has nothing to remove', async () => {
+    expect(await at().removeTopic(newId(), 10)).toBe(0);
+  });
+}
