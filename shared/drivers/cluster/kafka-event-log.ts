@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { unavailable } from '../../domain/errors.ts';
+import type { LogRecord } from '../../domain/log-record.ts';
+import type { ConsumeOptions, Consumption, EventLog } from '../../ports/event-log.ts';
+import { KafkaAdmin } from './kafka-admin.ts';
+import { KafkaBatcher } from './kafka-batcher.ts';
+import type { KafkaConnection } from './kafka-client.ts';
+import { patchKafkaIdleTimer } from './kafka-idle-timer.ts';
+import { KafkaMember } from './kafka-member.ts';
+import { encodeKafkaRecord } from './kafka-record.ts';
+import { KafkaSender } from './kafka-sender.ts';
+import { ensureKafkaTopic, type KafkaTopicOptions } from './kafka-topic.ts';
+
+export interface KafkaEventLogOptions extends KafkaConnection, KafkaTopicOptions {
+  /** Added to a partition's broker offsets to make positions; 0 when not given. */
+  readonly base?: (partition: number) => number;
+}
+
+/** An event log on Kafka, and which cluster it is on: positions mean nothing on another one. */
+export interface KafkaEventLog extends EventLog {
+  readonly clusterId: string;
+}
+
+const openTimeoutMs = 10_000;
+const openAttemptMs = 4_000;
+const openPauseMs = 250;
+const answerTimeoutMs = 2_000;
+
+/**
+ * Opens the log on the topic, which is made where it is missing. Throws an error that names the brokers when they
+ * cannot be reached within ten seconds.
+ */
+export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<KafkaEventLog> {
+  if (!patchKafkaIdleTimer()) options.log.debug('kafkajs has other internals: its idle timer is left as it is');
+  const admin = new KafkaAdmin(options);
+  const sender = new KafkaSender(options, options.topic);
+  const deadline = performance.now() + openTimeoutMs;
+  for (;;) {
+    try {
+      const partitions = await admin.call((client) => ensureKafkaTopic(client, options, options.log), openAttemptMs);
+      const { clusterId } = await admin.call((client) => client.describeCluster(), openAttemptMs);
+      await sender.open();
+      return new OpenKafkaEventLog(options, { admin, sender, partitions, clusterId });
+    } catch (error) {
+      if (performance.now() + openPauseMs < deadline) {
+        await sleep(openPauseMs);
+        continue;
+      }
+      await Promise.all([sender.close(), admin.close()]);
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Error(`Kafka cannot be used at ${options.brokers.join(', ')}: ${reason}`, { cause: error });
+    }
+  }
+}
+
+interface Parts {
+  readonly admin: KafkaAdmin;
+  readonly sender: KafkaSender;
+  readonly partitions: number;
+  readonly clusterId: string;
+}
+
+class OpenKafkaEventLog implements KafkaEventLog {
+  readonly partitions: number;
+  readonly clusterId: string;
+  readonly #options: KafkaEventLogOptions;
+  readonly #base: (partition: number) => number;
+  readonly #admin: KafkaAdmin;
+  readonly #sender: KafkaSender;
+  readonly #batcher: KafkaBatcher;
+  readonly #members = new Set<KafkaMember>();
+  #closing: Promise<void> | undefined;
+
+  constructor(options: KafkaEventLogOptions, { admin, sender, partitions, clusterId }: Parts) {
+    this.#options = options;
+    this.#base = options.base ?? (() => 0);
+    this.#admin = admin;
+    this.#sender = sender;
+    this.#batcher = new KafkaBatcher((records) => sender.send(records));
+    this.partitions = partitions;
+    this.clusterId = clusterId;
+  }
+
+  append(partition: number, record: LogRecord, topicName: string): Promise<number> {
+    if (this.#closing !== undefined) return Promise.reject(unavailable('Log'));
+    if (!(partition >= 0 && partition < this.partitions)) return Promise.reject(new RangeError(`the log has no partition ${partition}`));
+    const { key, value, headers } = encodeKafkaRecord(record, topicName);
+    return this.#batcher.append({ partition, key, value, headers }).then((offset) => this.#base(partition) + offset);
+  }
+
+  async consume(consume: ConsumeOptions): Promise<Consumption> {
+    if (this.#closing !== undefined) throw unavailable('Log');
+    const member = new KafkaMember({
+      connection: this.#options,
+      admin: this.#admin,
+      topic: this.#options.topic,
+      partitions: this.partitions,
+      base: this.#base,
+      consume,
+      log: this.#options.log,
+    });
+    this.#members.add(member);
+    await member.start();
+    return {
+      close: async () => {
+        await member.close();
+        this.#members.delete(member);
+      },
+    };
+  }
+
+  async end(partition: number): Promise<number> {
+    try {
+      const bounds = await this.#admin.bounds(this.#options.topic, answerTimeoutMs);
+      return this.#base(partition) + (bounds.get(partition)?.high ?? 0);
+    } catch (error) {
+      throw unavailable('Log', error);
+    }
+  }
+
+  async ping(): Promise<void> {
+    try {
+      await this.#admin.call((admin) => admin.fetchTopicMetadata({ topics: [this.#options.topic] }), answerTimeoutMs);
+    } catch (error) {
+      throw unavailable('Log', error);
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([...this.#members].map((member) => member.close()));
+    await this.#batcher.drained();
+    await this.#sender.close();
+    await this.#admin.close();
+  }
+}

@@ -1,0 +1,39 @@
+import { createRequire } from 'node:module';
+
+/** What of kafkajs' RequestQueue the patch needs; anything else is left alone. */
+interface RequestQueue {
+  readonly pending: readonly unknown[];
+  readonly throttledUntil: number;
+  scheduleCheckPendingRequests(): void;
+}
+
+const patched = Symbol('tocsin: idle timer patched');
+
+/**
+ * Stops kafkajs 2.2.4 from waking up 868 times a second on every connection that once had a response: its check for
+ * throttled requests re-arms a timer of 1 ms for ever, which costs 5 % of a core for nothing and makes Node 24 warn of
+ * negative timeouts (https://github.com/tulios/kafkajs/issues/1751). Can go when that is fixed upstream.
+ *
+ * Resolves to whether the patch is in place; a version with other internals is left as it is.
+ */
+export function patchKafkaIdleTimer(): boolean {
+  const proto = requestQueuePrototype();
+  if (proto === undefined) return false;
+  if (patched in proto) return true;
+  const schedule = proto.scheduleCheckPendingRequests;
+  proto.scheduleCheckPendingRequests = function (this: RequestQueue): void {
+    const isIdle = this.pending?.length === 0 && this.throttledUntil <= Date.now();
+    if (!isIdle) schedule.call(this);
+  };
+  Object.defineProperty(proto, patched, { value: true });
+  return true;
+}
+
+function requestQueuePrototype(): RequestQueue | undefined {
+  try {
+    const queue = createRequire(import.meta.url)('kafkajs/src/network/requestQueue') as { prototype?: RequestQueue };
+    return typeof queue.prototype?.scheduleCheckPendingRequests === 'function' ? queue.prototype : undefined;
+  } catch {
+    return undefined; // the file is gone in another version
+  }
+}
