@@ -1,5 +1,8 @@
 import type { PushContent } from '../push-payload.ts';
 
+/** The longest that a `send` may take: a claim on a push must outlive it, or two workers would send it. */
+export const sendTimeoutMs = 18_000;
+
 /** A push provider. What it says about each push is told apart here once, so that nothing else knows providers. */
 export interface PushGateway {
   /** The most that one `send` takes. */
@@ -8,7 +11,7 @@ export interface PushGateway {
   readonly payloadBytesMax: number;
 
   /**
-   * Hands the pushes to the provider; resolves within 15 seconds with a result for each, in the same order. Never
+   * Hands the pushes to the provider; resolves within `sendTimeoutMs` with a result for each, in the same order. Never
    * rejects: what went wrong is in the results. Tries nothing twice by itself.
    */
   send(batch: readonly PushRequest[]): Promise<PushResult[]>;

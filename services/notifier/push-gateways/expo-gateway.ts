@@ -1,0 +1,163 @@
+import Expo, { type ExpoPushMessage, type ExpoPushTicket } from 'expo-server-sdk';
+import { Agent } from 'undici';
+import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import type { Log } from '@tocsin/shared/platform/log.ts';
+import { noAnswer, watchedAgent, type Answer } from './watched-agent.ts';
+import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
+
+export interface ExpoGatewayOptions {
+  /** Where Expo's push API is, without its path; Expo's own when not given. */
+  readonly url?: string | undefined;
+  readonly accessToken?: string | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long one request may take. */
+  readonly requestTimeoutMs?: number;
+  /** How long a whole batch may take with the requests that it is split into; no request begins after it. */
+  readonly batchTimeoutMs?: number;
+}
+
+/** https://docs.expo.dev/push-notifications/faq/: beyond it Expo refuses a project's requests. */
+const pushesPerSecond = 600;
+/** Of the 4,096 bytes, what is left beside the fields that Expo adds on the way to Apple and Google. */
+const payloadBytesMax = 3_584;
+/** FCM takes no longer time to live than four weeks. */
+const ttlSecondsMax = 28 * 86_400;
+/** A channel that an app does not have shows nothing at all, so only a wish other than the default names one. */
+const stillChannel = 'no-vibration';
+
+/**
+ * Pushes through Expo's relay. Its answer is a ticket, which says that Expo has the push, not that a phone has.
+ * Requests of one process stay under Expo's rate, and pause together when Expo says so.
+ */
+export function openExpoGateway(options: ExpoGatewayOptions): PushGateway {
+  const { clock, log } = options;
+  const timeoutMs = options.requestTimeoutMs ?? 8_000;
+  const agent = new Agent({ connect: { timeout: Math.min(timeoutMs, 5_000) }, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
+  const pace = new Pace(clock);
+
+  const request = async (batch: readonly PushRequest[]): Promise<{ tickets: ExpoPushTicket[] } | { answer: Answer; error: unknown }> => {
+    const answer = noAnswer();
+    const expo = new Expo({
+      ...(options.accessToken === undefined ? {} : { accessToken: options.accessToken }),
+      httpAgent: watchedAgent(agent, { origin: options.url, answer, timeoutMs }),
+      retryMinTimeout: 0, // its retries of a 429 end at the watched agent
+    });
+    try {
+      return { tickets: await expo.sendPushNotificationsAsync(batch.map((push) => toExpoMessage(push, clock()))) };
+    } catch (error) {
+      return { answer, error };
+    }
+  };
+
+  const sendUntil = async (deadline: number, batch: readonly PushRequest[]): Promise<PushResult[]> => {
+    const pausedMs = await pace.take(batch.length);
+    if (pausedMs > 0) return all(batch, { kind: 'retry', reason: 'Expo asked to wait', afterMs: pausedMs });
+    if (clock() > deadline) return all(batch, { kind: 'retry', reason: 'no time left in this batch' });
+    const outcome = await request(batch);
+    if ('tickets' in outcome) return outcome.tickets.map(fromTicket);
+    const { answer, error } = outcome;
+    if (isBadRequest(answer.status) && batch.length > 1) {
+      // One message, or a token of another Expo project, fails a whole request: halves find which.
+      const half = Math.ceil(batch.length / 2);
+      return [...(await sendUntil(deadline, batch.slice(0, half))), ...(await sendUntil(deadline, batch.slice(half)))];
+    }
+    if (answer.status === 401 || answer.status === 403) log.error({ status: answer.status }, 'Expo refuses the access token');
+    const result = fromFailure(answer, error);
+    if (answer.status === 429) pace.pause(answer.retryAfterMs ?? 1_000);
+    return all(batch, result);
+  };
+
+  return {
+    batchSizeMax: Expo.pushNotificationChunkSizeLimit,
+    payloadBytesMax,
+    async send(batch) {
+      const valid = batch.filter((push) => Expo.isExpoPushToken(push.pushToken));
+      const results = valid.length === 0 ? [] : await sendUntil(clock() + (options.batchTimeoutMs ?? 5_000), valid);
+      const byRequest = new Map(valid.map((push, index) => [push, results[index]!]));
+      return batch.map((push) => byRequest.get(push) ?? { kind: 'dead-token', reason: 'not an Expo push token' });
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** Spreads pushes evenly under the rate, and holds all of them back while the provider wants a pause. */
+class Pace {
+  readonly #clock: Clock;
+  #nextAt = 0;
+  #pausedUntil = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  pause(ms: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock() + ms);
+  }
+
+  /** Waits for the turn of so many pushes; resolves with how long the pause still lasts, 0 for go. */
+  async take(pushes: number): Promise<number> {
+    const now = this.#clock();
+    if (this.#pausedUntil > now) return this.#pausedUntil - now;
+    const turnAt = Math.max(this.#nextAt, now);
+    this.#nextAt = turnAt + (pushes * 1_000) / pushesPerSecond;
+    if (turnAt > now) await new Promise((resolve) => setTimeout(resolve, turnAt - now));
+    return Math.max(0, this.#pausedUntil - this.#clock());
+  }
+}
+
+function toExpoMessage(push: PushRequest, now: number): ExpoPushMessage {
+  return {
+    to: push.pushToken,
+    title: push.content.title,
+    body: push.content.body,
+    data: { ...push.content.data },
+    sound: push.sound,
+    priority: push.isUrgent ? 'high' : 'normal',
+    ttl: Math.min(Math.max(Math.floor((push.expiresAt - now) / 1_000), 0), ttlSecondsMax),
+    collapseId: push.collapseId,
+    tag: push.collapseId,
+    ...(push.vibrates ? {} : { channelId: stillChannel }),
+  };
+}
+
+/** The errors that Expo documents for tickets and receipts, and one we do not know, which no second try is spent on. */
+function fromTicket(ticket: ExpoPushTicket): PushResult {
+  if (ticket.status === 'ok') return { kind: 'accepted' };
+  const error: string = ticket.details?.error ?? 'error';
+  switch (error) {
+    case 'DeviceNotRegistered':
+      return { kind: 'dead-token', reason: error };
+    case 'MessageRateExceeded': // of this one device
+    case 'ExpoError':
+    case 'ProviderError':
+    case 'InvalidCredentials': // the operator's to repair, and then the push goes out
+      return { kind: 'retry', reason: error };
+    default:
+      return { kind: 'rejected', reason: `${error}: ${ticket.message}`.slice(0, 200) };
+  }
+}
+
+function fromFailure(answer: Answer, error: unknown): PushResult {
+  const { status, retryAfterMs } = answer;
+  const reason = `Expo answered ${status}`;
+  if (status === null) return { kind: 'unknown', reason: `no answer from Expo: ${rootMessage(error)}` };
+  if (status === 200) return { kind: 'unknown', reason: 'Expo’s answer could not be read' };
+  if (status === 429 || status >= 500 || status === 401 || status === 403) {
+    return { kind: 'retry', reason, ...(retryAfterMs === null ? {} : { afterMs: retryAfterMs }) };
+  }
+  return { kind: 'rejected', reason: `${reason}: ${rootMessage(error)}`.slice(0, 200) };
+}
+
+function isBadRequest(status: number | null): boolean {
+  return status === 400 || status === 413 || status === 422;
+}
+
+function rootMessage(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? error.cause.message : error.message;
+}
+
+function all(batch: readonly PushRequest[], result: PushResult): PushResult[] {
+  return batch.map(() => result);
+}
