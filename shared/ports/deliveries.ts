@@ -34,8 +34,8 @@ export interface Deliveries {
   /** Stores outcomes; a row that is not there yet (a skip needs no claim) is made. */
   record(outcomes: readonly Outcome[], now: number): Promise<void>;
 
-  /** The message's rows, of one user or of all, in order of device id; at most `limit`. */
-  find(messageId: string, filter: { userId?: string; limit: number }): Promise<Delivery[]>;
+  /** The message's rows, of one user, of some devices (at most 1,000) or of all, in order of device id; at most `limit`. */
+  find(messageId: string, filter: { userId?: string; deviceIds?: readonly string[]; limit: number }): Promise<Delivery[]>;
 
   /** How many rows of the message have each status; every status has an entry. */
   counts(messageId: string): Promise<Record<DeliveryStatus, number>>;

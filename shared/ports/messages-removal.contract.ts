@@ -41,6 +41,17 @@ function describeExpiry(at: () => Messages, setNow: (time: number) => void): voi
     expect(await at().lastOffset(other)).toBe(9);
   });
 
+  test('nothing of a topic on hold expires, and it holds up nothing of the others', async () => {
+    const [held, other] = [newId(), newId()];
+    const records = Array.from({ length: 10 }, (_, index) =>
+      published(index, testMessage(index < 8 ? held : other, { expiresAt: testTime + 1 + index })));
+    await at().apply(records);
+    expect(await at().removeExpired(testTime + 1_000, 2, [held, newId()])).toEqual(new Map([[other, 2]]));
+    expect(await at().removeExpired(testTime + 1_000, 2, [held])).toEqual(new Map());
+    expect((await at().topicStats([held])).get(held)?.messageCount).toBe(8);
+    expect(await at().removeExpired(testTime + 1_000, 100, [])).toEqual(new Map([[held, 8]]));
+  });
+
   test('a removed message takes its records with it, deleted ones are not counted off again', async () => {
     const topicId = newId();
     const [gone, kept] = [testMessage(topicId, { expiresAt: testTime + 1 }), testMessage(topicId)];

@@ -60,10 +60,11 @@ export interface Messages {
   topicStats(topicIds: readonly string[]): Promise<Map<string, TopicStats>>;
 
   /**
-   * Removes messages that expired at or before the time, with their records: at most `limit` messages, oldest first.
-   * Counts are right afterwards. Resolves with how many went per topic; empty when nothing is left.
+   * Removes messages that expired at or before the time, with their records: at most `limit` messages, oldest first,
+   * none of the topics in `except` (those under legal hold; a few). Counts are right afterwards. Resolves with how many
+   * went per topic; empty when nothing is left.
    */
-  removeExpired(time: number, limit: number): Promise<Map<string, number>>;
+  removeExpired(time: number, limit: number, except?: readonly string[]): Promise<Map<string, number>>;
 
   /** Removes up to `limit` messages of a topic that is gone; resolves with how many went, 0 when nothing is left. */
   removeTopic(topicId: string, limit: number): Promise<number>;

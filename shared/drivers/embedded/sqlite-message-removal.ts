@@ -12,15 +12,20 @@ interface RemovedRow {
 }
 
 export interface SqliteMessageRemoval {
-  removeExpired(time: number, limit: number): Promise<Map<string, number>>;
+  removeExpired(time: number, limit: number, except?: readonly string[]): Promise<Map<string, number>>;
   removeTopic(topicId: string, limit: number): Promise<number>;
 }
+
+const columns = 'offset, id, topic, content_rev, deleted_at';
+const expiredSql = `
+  SELECT ${columns} FROM messages
+  WHERE expires_at <= ? AND topic NOT IN (SELECT topic FROM topic_stats WHERE topic_id IN (SELECT value FROM json_each(?)))
+  ORDER BY expires_at LIMIT ?`;
 
 /** Removes messages with their records, in writes short enough to stand between publishes. `end` as the writer has it. */
 export function sqliteMessageRemoval(file: SqliteFile, end: () => number): SqliteMessageRemoval {
   const { db } = file;
-  const columns = 'offset, id, topic, content_rev, deleted_at';
-  const expired = db.prepare(`SELECT ${columns} FROM messages WHERE expires_at <= ? ORDER BY expires_at LIMIT ?`);
+  const expired = db.prepare(expiredSql);
   const ofTopic = db.prepare(`
     SELECT ${columns} FROM messages WHERE topic = (SELECT topic FROM topic_stats WHERE topic_id = ?) LIMIT ?`);
   const removeMessage = db.prepare('DELETE FROM messages WHERE offset = ?');
@@ -47,9 +52,9 @@ export function sqliteMessageRemoval(file: SqliteFile, end: () => number): Sqlit
     return removed;
   };
 
-  const removeExpiredBatch = (time: number, batchSize: number): Map<string, number> => {
+  const removeExpiredBatch = (time: number, batchSize: number, except: string): Map<string, number> => {
     const removed = new Map<string, number>();
-    for (const [topic, count] of removeRows(expired.all(time, batchSize) as unknown as RemovedRow[])) {
+    for (const [topic, count] of removeRows(expired.all(time, except, batchSize) as unknown as RemovedRow[])) {
       removed.set((topicIdOf.get(topic) as { topic_id: string }).topic_id, count);
     }
     return removed;
@@ -66,12 +71,13 @@ export function sqliteMessageRemoval(file: SqliteFile, end: () => number): Sqlit
   };
 
   return {
-    async removeExpired(time, limit) {
+    async removeExpired(time, limit, except = []) {
+      const exceptJson = JSON.stringify(except);
       const removed = new Map<string, number>();
       for (let left = limit; left > 0; ) {
         const batchSize = Math.min(left, batchSizeMax);
         let count = 0;
-        for (const [topicId, ofTopic] of await file.write(() => removeExpiredBatch(time, batchSize))) {
+        for (const [topicId, ofTopic] of await file.write(() => removeExpiredBatch(time, batchSize, exceptJson))) {
           removed.set(topicId, (removed.get(topicId) ?? 0) + ofTopic);
           count += ofTopic;
         }

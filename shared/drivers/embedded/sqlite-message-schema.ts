@@ -10,7 +10,7 @@ import type { Migration } from './migrations.ts';
  * Topics are small integers here: with the id's 36 characters in the index a row costs half as much again (measured).
  * There is no index by time: positions of a topic are in order of time but for the clocks' skew, so times are found by
  * halving the positions. `expires_at` stands in the topic's index so that a read can step over a run of expired
- * messages without fetching them.
+ * messages without fetching them, and `topic` in that of the expiries, so that the sweep can step over a topic's on hold.
  */
 export const messagesMigration: Migration = {
   name: 'messages',
@@ -31,7 +31,7 @@ export const messagesMigration: Migration = {
       deleted_at INTEGER
     ) STRICT;
     CREATE INDEX messages_by_topic ON messages (topic, offset, expires_at);
-    CREATE INDEX messages_by_expiry ON messages (expires_at);
+    CREATE INDEX messages_by_expiry ON messages (expires_at, topic);
 
     CREATE TABLE message_changes (
       offset INTEGER PRIMARY KEY,

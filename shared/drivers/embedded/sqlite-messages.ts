@@ -47,7 +47,7 @@ export function openSqliteMessages({ file, clock }: { file: SqliteFile; clock: C
     offsetAtTime: (topicId, time) => asked(() => reads.offsetAtTime(topicId, time)),
     lastOffset: (topicId) => asked(() => reads.lastOffset(topicId)),
     topicStats: (topicIds) => asked(() => new Map(topicIds.map((topicId) => [topicId, reads.topicStats(topicId)]))),
-    removeExpired: (time, limit) => asked(() => removal.removeExpired(time, limit)),
+    removeExpired: (time, limit, except) => asked(() => removal.removeExpired(time, limit, except)),
     removeTopic: (topicId, limit) => asked(() => removal.removeTopic(topicId, limit)),
     ping: () => asked(() => void file.db.prepare('SELECT 1').get()),
     close: async () => undefined,
