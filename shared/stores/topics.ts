@@ -22,3 +22,12 @@ export async function findTopicByName(documents: Documents, name: string): Promi
   const [topic] = await documents.find(topics, { index: 'name', equals: { nameKey: topicNameKey(name) }, limit: 1 });
   return topic ?? null;
 }
+
+/** Beyond any tier's count of private topics: what a caller can be asking for. */
+const privateTopicsMax = 200;
+
+/** Ids of the owner's oldest private topics that belong to no team, oldest first. */
+export async function findPrivateTopicIds(documents: Documents, ownerId: string): Promise<string[]> {
+  const found = await documents.find(topics, { index: 'byOwnerAccess', equals: { ownerId, accessLevel: 'private' }, limit: privateTopicsMax });
+  return found.filter((topic) => topic.teamId === null).map((topic) => topic.id);
+}

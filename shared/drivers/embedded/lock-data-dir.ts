@@ -1,0 +1,40 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+/** A directory that another running Tocsin holds. */
+export class DataDirInUse extends Error {
+  constructor(dir: string, holder: string) {
+    super(`${dir} is in use by another Tocsin${holder}: stop it first, or set DATA_DIR to another directory`);
+    this.name = 'DataDirInUse';
+  }
+}
+
+/**
+ * Makes the directory and takes it for this process; resolves with what gives it back. Throws DataDirInUse.
+ * The lock is SQLite's own file lock, so the operating system takes it back whatever way the process ends.
+ */
+export function lockDataDir(dir: string): () => void {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const holderFile = join(dir, 'lock.pid');
+  const lock = new DatabaseSync(join(dir, 'lock.db'), { timeout: 0 });
+  try {
+    lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;');
+  } catch {
+    lock.close();
+    throw new DataDirInUse(dir, readHolder(holderFile));
+  }
+  writeFileSync(holderFile, `${process.pid}\n`);
+  return () => {
+    lock.exec('ROLLBACK');
+    lock.close();
+  };
+}
+
+function readHolder(file: string): string {
+  try {
+    return ` (process ${readFileSync(file, 'utf8').trim()})`;
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import type { Engine } from '../../engine.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { withClosers } from '../../platform/lifecycle.ts';
+import type { Log } from '../../platform/log.ts';
+import type { AnyCollection } from '../../ports/document-checks.ts';
+import type { Documents } from '../../ports/documents.ts';
+import { budgetsMigration } from './budget-table.ts';
+import { consumerPositionsMigration } from './consumer-positions.ts';
+import { keepSecret } from './keep-secret.ts';
+import { lockDataDir } from './lock-data-dir.ts';
+import { openMemoryBus } from './memory-bus.ts';
+import { migrate, type Migration } from './migrations.ts';
+import { openSqliteDocuments } from './sqlite-documents.ts';
+import { openSqliteEventLog } from './sqlite-event-log.ts';
+import { SqliteFile } from './sqlite-file.ts';
+import { messagesMigration } from './sqlite-message-schema.ts';
+import { openSqliteMessages } from './sqlite-messages.ts';
+
+/** The file's schema, step by step. Steps are only ever added at the end. */
+const migrations: readonly Migration[] = [messagesMigration, consumerPositionsMigration, budgetsMigration];
+
+const fileName = 'tocsin.db';
+
+export interface EmbeddedOptions {
+  readonly dataDir: string;
+  readonly collections: readonly AnyCollection[];
+  /** Undefined: a secret is made and kept in the data directory. */
+  readonly jwtSecrets: readonly string[] | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Opens the engine on one SQLite file, for this process alone. Throws DataDirInUse when another Tocsin holds the
+ * directory, and when the file was written by a newer program.
+ *
+ * Log record and message are one transaction: the event log writes through the message store's table.
+ */
+export function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
+  const { dataDir, clock, log } = options;
+  return withClosers(async (own) => {
+    own.add(lockDataDir(dataDir));
+    const file = new SqliteFile(join(dataDir, fileName));
+    own.add(() => file.close());
+    migrate(file, migrations);
+    const messages = openSqliteMessages({ file, clock });
+    own.add(() => messages.close());
+    const documents = openSqliteDocuments({ file, collections: options.collections });
+    own.add(() => documents.close());
+    const bus = openMemoryBus({ clock, budgetFile: file, log });
+    own.add(() => bus.close());
+    const eventLog = openSqliteEventLog({ file, table: messages, log });
+    own.add(() => eventLog.close());
+    return {
+      kind: 'embedded', eventLog, messages, documents, bus,
+      deliveries: undefined as never, jobQueue: undefined as never,
+      jwtSecrets: options.jwtSecrets ?? [keepSecret(join(dataDir, 'jwt.secret'))],
+      close: () => own.closeAll(),
+    };
+  });
+}
+
+/** Opens the documents alone, beside a server that may be running on the same directory: for the command line. */
+export function openEmbeddedDocuments(options: Pick<EmbeddedOptions, 'dataDir' | 'collections'>): Promise<{ documents: Documents; close(): Promise<void> }> {
+  return withClosers(async (own) => {
+    const file = new SqliteFile(join(options.dataDir, fileName));
+    own.add(() => file.close());
+    migrate(file, migrations);
+    const documents = openSqliteDocuments({ file, collections: options.collections });
+    own.add(() => documents.close());
+    return { documents, close: () => own.closeAll() };
+  });
+}

@@ -1,0 +1,34 @@
+import { mkdirSync } from 'node:fs';
+import type { Engine } from './engine.ts';
+import type { Clock } from './platform/clock.ts';
+import type { Config } from './platform/load-config.ts';
+import type { Log } from './platform/log.ts';
+import type { Bus } from './ports/bus.ts';
+import type { Documents } from './ports/documents.ts';
+import { collections } from './stores/collections.ts';
+
+/**
+ * Opens the engine that the configuration names: the cluster with its three URLs, else one SQLite file. Only the packages
+ * of that engine are loaded. Throws a sentence for the operator when a part cannot be opened.
+ */
+export async function openEngine(config: Config, deps: { clock: Clock; log: Log }): Promise<Engine> {
+  if (config.cluster !== undefined) throw new Error('not yet');
+  const { openEmbedded } = await import('./drivers/embedded/open-embedded.ts');
+  return openEmbedded({ dataDir: config.DATA_DIR, collections, jwtSecrets: config.jwtSecrets, ...deps });
+}
+
+/** What a command of the operator works with, beside a running installation. */
+export interface OperatorStore {
+  readonly documents: Documents;
+  /** Tells running nodes what changed; null where they find out by themselves within 5 s. */
+  readonly bus: Bus | null;
+  close(): Promise<void>;
+}
+
+/** Opens the documents alone, also while servers run on the same store. */
+export async function openDocuments(config: Config, _log: Log): Promise<OperatorStore> {
+  if (config.cluster !== undefined) throw new Error('not yet');
+  mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
+  const { openEmbeddedDocuments } = await import('./drivers/embedded/open-embedded.ts');
+  return { ...(await openEmbeddedDocuments({ dataDir: config.DATA_DIR, collections })), bus: null };
+}

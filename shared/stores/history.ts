@@ -1,0 +1,91 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { StoredMessage } from '../domain/message.ts';
+import type { Topic } from '../domain/topic.ts';
+import type { Messages, TopicRecord } from '../ports/messages.ts';
+
+type TopicPlace = Pick<Topic, 'id' | 'partition'>;
+
+/** How long a read waits for the watermark: longer than a fan-out that runs needs, short enough to answer without one. */
+const watermarkWaitMs = 1_000;
+
+/**
+ * Reads of a topic that never step over a hole.
+ *
+ * Documents of two publishers can arrive in the other order than their records. A read whose newest message lies above
+ * the partition's watermark therefore waits for the watermark, one second at most; after that a read that someone will
+ * go on from stops at the watermark, and one that nobody goes on from returns everything.
+ */
+export class History {
+  readonly #messages: Messages;
+  readonly #clock: () => number;
+  /** The highest watermark seen per partition: it only grows, so an old one is safe. */
+  readonly #seen = new Map<number, number>();
+
+  constructor(messages: Messages, clock: () => number) {
+    this.#messages = messages;
+    this.#clock = clock;
+  }
+
+  /** The newest `limit` messages, oldest first: everything that was acknowledged, holes or not. */
+  async newest(topic: TopicPlace, limit: number): Promise<StoredMessage[]> {
+    const page = { limit, now: this.#clock() };
+    const first = await this.#messages.newest(topic.id, page);
+    const top = first.at(-1)?.offset ?? -1;
+    if (top <= await this.#watermarkFor(topic.partition, top)) return first;
+    await this.waitForWatermark(topic.partition, top);
+    return this.#messages.newest(topic.id, page);
+  }
+
+  /** The first `limit` messages behind the position, oldest first, never past a hole. */
+  async after(topic: TopicPlace, after: number, limit: number): Promise<StoredMessage[]> {
+    const now = this.#clock();
+    return this.#belowWatermark(topic.partition, (upTo) => this.#messages.after(topic.id, { after, upTo, limit, now }));
+  }
+
+  /** The first `limit` records from the position on, never past a hole. */
+  async records(topic: TopicPlace, from: number, limit: number): Promise<TopicRecord[]> {
+    const now = this.#clock();
+    return this.#belowWatermark(topic.partition, (upTo) => this.#messages.records(topic.id, { from, upTo, limit, now }));
+  }
+
+  /** Position up to which the partition has no holes, from the store. */
+  async watermark(partition: number): Promise<number> {
+    const current = Math.max(await this.#messages.watermark(partition), this.#seen.get(partition) ?? -1);
+    this.#seen.set(partition, current);
+    return current;
+  }
+
+  /**
+   * Where a reader goes on that wants nothing of the past: `last` is the topic's last record, `settled` the position up
+   * to which there are certainly no holes, lower than `last` only while the watermark is late.
+   */
+  async top(topic: TopicPlace): Promise<{ last: number; settled: number }> {
+    const last = await this.#messages.lastOffset(topic.id);
+    const watermark = await this.waitForWatermark(topic.partition, last);
+    return { last, settled: Math.min(last, watermark) };
+  }
+
+  /** Resolves with the watermark once it has reached the position, or after a second. */
+  async waitForWatermark(partition: number, offset: number): Promise<number> {
+    const deadline = performance.now() + watermarkWaitMs;
+    let current = await this.#watermarkFor(partition, offset);
+    for (let waitMs = 2; current < offset && performance.now() < deadline; waitMs = Math.min(waitMs * 2, 50)) {
+      await pause(waitMs);
+      current = await this.watermark(partition);
+    }
+    return current;
+  }
+
+  async #belowWatermark<T extends { readonly offset: number }>(partition: number, read: (upTo: number) => Promise<T[]>): Promise<T[]> {
+    const first = await read(Number.MAX_SAFE_INTEGER);
+    const top = first.at(-1)?.offset ?? -1;
+    if (top <= await this.#watermarkFor(partition, top)) return first;
+    return read(await this.waitForWatermark(partition, top));
+  }
+
+  /** A watermark that may be old when it is high enough anyway. */
+  async #watermarkFor(partition: number, offset: number): Promise<number> {
+    const seen = this.#seen.get(partition) ?? -1;
+    return seen >= offset ? seen : this.watermark(partition);
+  }
+}
