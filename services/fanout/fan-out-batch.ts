@@ -1,0 +1,40 @@
+import { topicChannel, type Envelope } from '@tocsin/shared/domain/channels.ts';
+import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Bus } from '@tocsin/shared/ports/bus.ts';
+import type { RecordBatch } from '@tocsin/shared/ports/event-log.ts';
+import type { Messages, SettledRecord } from '@tocsin/shared/ports/messages.ts';
+
+export interface FanOutDeps {
+  readonly messages: Messages;
+  readonly bus: Bus;
+  readonly log: Log;
+}
+
+/**
+ * Brings a batch of one partition to its readers: what the message store misses is written, second copies are left out,
+ * the watermark moves, and only then each topic's envelopes go to its channel, in order. So whatever reached a stream
+ * can be read in history.
+ *
+ * Rejects while the message store is away, and the batch comes again; while the bus is away it goes on, since nodes
+ * fill what they missed from the store.
+ */
+export async function fanOutBatch(deps: FanOutDeps, batch: RecordBatch): Promise<void> {
+  const settled = await deps.messages.settle(batch.partition, batch.records);
+  if (batch.signal.aborted) return;
+  await deps.messages.moveWatermark(batch.partition, batch.nextOffset - 1);
+  if (!deps.bus.isConnected) return;
+  const sends = [...envelopesByTopic(settled)].map(([topicId, payloads]) => deps.bus.publish(topicChannel(topicId), payloads));
+  const failed = (await Promise.allSettled(sends)).filter((send) => send.status === 'rejected');
+  if (failed.length > 0) deps.log.warn({ err: failed[0]!.reason as unknown, topics: failed.length }, 'the bus is away, nodes fill from the store');
+}
+
+function envelopesByTopic(settled: readonly SettledRecord[]): Map<string, string[]> {
+  const byTopic = new Map<string, string[]>();
+  for (const { offset, previousOffset, record } of settled) {
+    const envelope: Envelope = { offset, previousOffset, record };
+    const payloads = byTopic.get(record.message.topicId) ?? [];
+    payloads.push(JSON.stringify(envelope));
+    byTopic.set(record.message.topicId, payloads);
+  }
+  return byTopic;
+}

@@ -1,0 +1,18 @@
+import type { Engine } from '@tocsin/shared/engine.ts';
+import type { Log } from '@tocsin/shared/platform/log.ts';
+import { fanOutBatch } from './fan-out-batch.ts';
+
+/**
+ * Starts a fan-out: a member of the log's consumer group `fanout`, which keeps the message store complete and brings
+ * every record to the bus. Where it takes a partition it goes on behind the store's watermark, whatever the group has
+ * committed: the watermark says what is really stored.
+ */
+export async function startFanout(deps: { engine: Engine; log: Log }): Promise<{ close(): Promise<void> }> {
+  const { engine, log } = deps;
+  const consumption = await engine.eventLog.consume({
+    group: 'fanout',
+    startAt: async (partition) => (await engine.messages.watermark(partition)) + 1,
+    onBatch: (batch) => fanOutBatch({ messages: engine.messages, bus: engine.bus, log }, batch),
+  });
+  return { close: () => consumption.close() };
+}
