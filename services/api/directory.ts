@@ -1,5 +1,5 @@
 import type { ApiKey, LoginSession, TopicToken } from '@tocsin/shared/domain/credentials.ts';
-import type { Role } from '@tocsin/shared/domain/team.ts';
+import type { Role, Team } from '@tocsin/shared/domain/team.ts';
 import { topicNameKey, type Topic } from '@tocsin/shared/domain/topic.ts';
 import type { User } from '@tocsin/shared/domain/user.ts';
 import { CachedLookup } from '@tocsin/shared/platform/cached-lookup.ts';
@@ -8,17 +8,18 @@ import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { Bus } from '@tocsin/shared/ports/bus.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { findApiKeyBySecret, findTopicTokenBySecret, loginSessions } from '@tocsin/shared/stores/credentials.ts';
-import { findTeamRole } from '@tocsin/shared/stores/teams.ts';
-import { findTopicByName, topics } from '@tocsin/shared/stores/topics.ts';
+import { findTeamRole, teams } from '@tocsin/shared/stores/teams.ts';
+import { findPrivateTopicIds, findTopicByName, topics } from '@tocsin/shared/stores/topics.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
 
 /** What changed, so that every node forgets what it knew of it. */
 export type Change =
-  | { readonly kind: 'topic'; readonly topic: Pick<Topic, 'id' | 'nameKey'> }
+  | { readonly kind: 'topic'; readonly topic: Pick<Topic, 'id' | 'nameKey' | 'ownerId'> }
   | { readonly kind: 'user'; readonly userId: string }
   | { readonly kind: 'session'; readonly sessionId: string }
   | { readonly kind: 'api-key'; readonly secretHash: string }
   | { readonly kind: 'topic-token'; readonly secretHash: string }
+  | { readonly kind: 'team'; readonly teamId: string }
   | { readonly kind: 'member'; readonly teamId: string; readonly userId: string };
 
 const changesChannel = 'changes';
@@ -36,7 +37,9 @@ export class Directory {
   readonly #sessions: CachedLookup<LoginSession>;
   readonly #apiKeys: CachedLookup<ApiKey>;
   readonly #topicTokens: CachedLookup<TopicToken>;
+  readonly #teams: CachedLookup<Team>;
   readonly #roles: CachedLookup<Role>;
+  readonly #privateTopics: CachedLookup<readonly string[]>;
   readonly #listeners = new Set<(change: Change) => void>();
 
   constructor(options: { documents: Documents; bus: Bus; clock: Clock; log: Log }) {
@@ -49,6 +52,8 @@ export class Directory {
     this.#sessions = new CachedLookup({ clock, load: (id) => documents.get(loginSessions, id) });
     this.#apiKeys = new CachedLookup({ clock, load: (hash) => findApiKeyBySecret(documents, hash) });
     this.#topicTokens = new CachedLookup({ clock, load: (hash) => findTopicTokenBySecret(documents, hash) });
+    this.#teams = new CachedLookup({ clock, load: (id) => documents.get(teams, id) });
+    this.#privateTopics = new CachedLookup({ clock, load: (ownerId) => findPrivateTopicIds(documents, ownerId) });
     this.#roles = new CachedLookup({
       clock,
       load: (key) => {
@@ -89,6 +94,15 @@ export class Directory {
     return this.#topicTokens.get(secretHash);
   }
 
+  team(id: string): Promise<Team | null> {
+    return this.#teams.get(id);
+  }
+
+  /** Ids of the owner's oldest private topics outside of teams, oldest first, as many as any tier allows. */
+  async privateTopics(ownerId: string): Promise<readonly string[]> {
+    return (await this.#privateTopics.get(ownerId)) ?? [];
+  }
+
   /** The user's role in the team, null for none or no team. */
   role(teamId: string | null, userId: string): Promise<Role | null> {
     return teamId === null ? Promise.resolve(null) : this.#roles.get(`${teamId}:${userId}`);
@@ -118,6 +132,7 @@ export class Directory {
       case 'topic':
         this.#topicsByName.forget(change.topic.nameKey);
         this.#topicsById.forget(change.topic.id);
+        this.#privateTopics.forget(change.topic.ownerId);
         break;
       case 'user':
         this.#users.forget(change.userId);
@@ -130,6 +145,9 @@ export class Directory {
         break;
       case 'topic-token':
         this.#topicTokens.forget(change.secretHash);
+        break;
+      case 'team':
+        this.#teams.forget(change.teamId);
         break;
       case 'member':
         this.#roles.forget(`${change.teamId}:${change.userId}`);

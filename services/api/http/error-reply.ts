@@ -1,4 +1,5 @@
 import { AppError, type ErrorCode } from '@tocsin/shared/domain/errors.ts';
+import { RateLimited } from './rate-limit.ts';
 
 /** The one table from errors to HTTP statuses. */
 const statuses: Readonly<Record<ErrorCode, number>> = {
@@ -23,7 +24,7 @@ export interface ErrorReply {
 /** What an error is answered with. Anything but an AppError is a bug, whose text stays inside. */
 export function errorReply(error: unknown): ErrorReply {
   if (!(error instanceof AppError)) return { status: 500, headers: {}, body: { detail: 'Internal server error' } };
-  const headers: Record<string, string> = {};
+  const headers: Record<string, string> = error instanceof RateLimited ? { ...error.headers } : {};
   if (error.code === 'unauthenticated') headers['WWW-Authenticate'] = 'Bearer';
   if (error.retryAfterSeconds !== undefined) headers['Retry-After'] = String(Math.max(1, Math.ceil(error.retryAfterSeconds)));
   return { status: statuses[error.code], headers, body: { detail: error.message } };

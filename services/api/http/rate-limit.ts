@@ -85,8 +85,16 @@ export function rateLimitHeaders(budget: Budget): Record<string, string> {
   };
 }
 
-/** Throws 429 with the seconds until the blocking window ends, when the budget refused. */
+/** A 429 that shows in its headers the window that blocks longest. */
+export class RateLimited extends AppError {
+  readonly headers: Readonly<Record<string, string>>;
+  constructor(budget: Budget, now: number) {
+    super('limited', 'Rate limit exceeded', { retryAfterSeconds: (shownWindow(budget).resetAt - now) / 1000 });
+    this.headers = rateLimitHeaders(budget);
+  }
+}
+
+/** Throws RateLimited when the budget refused. */
 export function requireBudget(budget: Budget | null, now: number): void {
-  if (budget === null || budget.state.accepted) return;
-  throw new AppError('limited', 'Rate limit exceeded', { retryAfterSeconds: (shownWindow(budget).resetAt - now) / 1000 });
+  if (budget !== null && !budget.state.accepted) throw new RateLimited(budget, now);
 }

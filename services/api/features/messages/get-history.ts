@@ -1,0 +1,66 @@
+import { toMessageJson } from '@tocsin/shared/domain/message-json.ts';
+import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
+import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { loadTopic } from '../../http/load-topic.ts';
+import { messageSchema } from '../../http/message-schema.ts';
+import { queryBoolean, queryInteger } from '../../http/paging.ts';
+import { route, type Route } from '../../http/route.ts';
+import { resolvePosition } from '../../live/resolve-position.ts';
+import { waitForRecord } from '../../live/wait-for-record.ts';
+import { parseSince, type Since } from './parse-since.ts';
+
+const waitSecondsMax = 60;
+
+/** `GET /{topic}/json`: history, oldest first. */
+export function getHistory(deps: ApiDeps): Route {
+  return route({
+    id: 'getHistory',
+    method: 'GET',
+    path: '/{topic}/json',
+    summary: 'Read the messages of a topic, oldest first',
+    audience: 'anyone',
+    scope: 'subscribe',
+    isTopicRoute: true,
+    query: z.object({
+      since: z.string().optional(),
+      limit: queryInteger({ min: 1, max: 100 }).default(50),
+      poll: queryBoolean.optional(),
+      wait: queryInteger({ min: 0, max: waitSecondsMax }).default(0),
+    }),
+    success: {
+      status: 200,
+      schema: z.object({ messages: z.array(messageSchema), topic: z.string(), count: z.int() }),
+      description: 'The newest messages, or with `since` the first ones behind it',
+    },
+    load: loadTopic(deps.directory, 'read'),
+    async handle(context, { loaded: topic, query }) {
+      const since = query.since === undefined || query.since === '' ? undefined : parseSince(query.since, context.now);
+      const readPage = () => read(deps, topic, { since, limit: query.limit });
+      let messages = await readPage();
+      if (messages.length === 0 && query.wait > 0) {
+        messages = await waitForRecord(deps.feeds, topic, { waitMs: query.wait * 1_000, read: readPage, closed: context.response });
+      }
+      return { status: 200, body: { messages: messages.map((message) => toMessageJson(message, topic.name)), topic: topic.name, count: messages.length } };
+    },
+  });
+}
+
+async function read(deps: ApiDeps, topic: Topic, { since, limit }: { since: Since | undefined; limit: number }): Promise<StoredMessage[]> {
+  if (since === undefined) return deps.history.newest(topic, limit);
+  return deps.history.after(topic, await positionBefore(deps, topic, since), limit);
+}
+
+async function positionBefore(deps: ApiDeps, topic: Topic, since: Since): Promise<number> {
+  switch (since.kind) {
+    case 'all':
+      return -1;
+    case 'id':
+      return (await resolvePosition({ messages: deps.engine.messages, history: deps.history }, topic, since.id)).after;
+    case 'time': {
+      const offset = await deps.engine.messages.offsetAtTime(topic.id, since.time);
+      return offset === null ? Number.MAX_SAFE_INTEGER : offset - 1;
+    }
+  }
+}

@@ -1,0 +1,37 @@
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** An encoded word of RFC 2047: charset, encoding, text. */
+const encodedWord = /=\?([\w-]+)\?([bq])\?([^?]*)\?=/gi;
+/** White space between two encoded words belongs to neither (RFC 2047 §6.2). */
+const betweenWords = /(\?=)\s+(=\?[\w-]+\?[bq]\?)/gi;
+
+/**
+ * The text that a header's sender meant. Node hands header bytes over as latin1: valid UTF-8 is taken as such, anything
+ * else stays latin1 (what a browser sends); RFC 2047 encoded words are decoded, unreadable ones are left as they are.
+ */
+export function decodeHeader(value: string): string {
+  const text = fromWireBytes(value);
+  if (!text.includes('=?')) return text;
+  return text.replace(betweenWords, '$1$2').replace(betweenWords, '$1$2').replace(encodedWord, (word, charset: string, encoding: string, content: string) => {
+    const bytes = encoding.toLowerCase() === 'b' ? Buffer.from(content, 'base64') : fromQuoted(content);
+    try {
+      return new TextDecoder(charset, { fatal: true }).decode(bytes);
+    } catch {
+      return word;
+    }
+  });
+}
+
+function fromWireBytes(value: string): string {
+  if (/^[\x00-\x7f]*$/.test(value)) return value;
+  try {
+    return utf8.decode(Buffer.from(value, 'latin1'));
+  } catch {
+    return value;
+  }
+}
+
+function fromQuoted(content: string): Buffer {
+  const bytes = content.replaceAll('_', ' ').replaceAll(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(bytes, 'latin1');
+}

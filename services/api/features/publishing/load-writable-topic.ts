@@ -1,0 +1,31 @@
+import type { Caller } from '@tocsin/shared/domain/caller.ts';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { tierInForce, tierLimits } from '@tocsin/shared/domain/tiers.ts';
+import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+import { openTopicByName } from '../../http/load-topic.ts';
+
+/**
+ * The topic, if the caller may publish to it now. Throws 404, 401 and 403 as every topic route does, 403 for the topic of
+ * a deactivated team, and 403 for a private topic beyond its owner's tier (after a lapse the oldest ones go on).
+ */
+export async function loadWritableTopic(deps: ApiDeps, caller: Caller, name: string): Promise<Topic> {
+  const topic = await openTopicByName(deps.directory, caller, { name, act: 'write' });
+  if (topic.teamId !== null) await requireActiveTeam(deps, topic.teamId);
+  else if (topic.accessLevel === 'private') await requireWithinTier(deps, topic);
+  return topic;
+}
+
+async function requireActiveTeam(deps: ApiDeps, teamId: string): Promise<void> {
+  const team = await deps.directory.team(teamId);
+  if (team !== null && !team.isActive) throw new AppError('forbidden', 'Team is deactivated');
+}
+
+async function requireWithinTier(deps: ApiDeps, topic: Topic): Promise<void> {
+  const owner = await deps.directory.user(topic.ownerId);
+  if (owner === null) return;
+  const count = tierLimits[tierInForce(owner, deps.clock())].privateTopics;
+  const oldest = await deps.directory.privateTopics(owner.id);
+  if (oldest.slice(0, count).includes(topic.id) || oldest.length < count) return;
+  throw new AppError('forbidden', 'Private topic limit reached');
+}

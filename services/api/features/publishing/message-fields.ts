@@ -1,0 +1,113 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { messageLimits, type Priority } from '@tocsin/shared/domain/message.ts';
+import { decodeHeader } from './decode-header.ts';
+
+/** What a publisher says of a message, checked against the limits. */
+export interface MessageFields {
+  readonly message: string;
+  readonly title: string | null;
+  readonly priority: Priority;
+  readonly tags: readonly string[];
+  readonly markdown: boolean;
+}
+
+/** Headers and query parameters by which the fields may come, the first that is not empty counting. */
+const aliases = {
+  message: ['x-message', 'message', 'm'],
+  title: ['x-title', 'title', 't'],
+  priority: ['x-priority', 'priority', 'prio', 'p'],
+  tags: ['x-tags', 'tags', 'tag', 'ta'],
+  markdown: ['x-markdown', 'markdown', 'md'],
+} as const;
+
+export interface FieldSources {
+  readonly headers: IncomingHttpHeaders;
+  readonly query: URLSearchParams;
+}
+
+type Field = keyof typeof aliases;
+
+const invalid = (field: string, fault: string) => new AppError('unprocessable', `${field}: ${fault}`);
+
+/** The field from headers, then from the query; undefined when neither has it. */
+export function fieldOf(sources: FieldSources, field: Field): string | undefined {
+  for (const name of aliases[field]) {
+    const value = sources.headers[name];
+    if (typeof value !== 'string' || value.trim() === '') continue;
+    // A proxy's RFC 9218 `Priority: u=3, i` is about the transport, not about the message.
+    if (field === 'priority' && /^\s*(u=|i\b)/i.test(value)) continue;
+    return decodeHeader(value);
+  }
+  for (const name of aliases[field]) {
+    const values = sources.query.getAll(name);
+    if (values.length > 1 && field !== 'tags') throw invalid(name, 'must be given once');
+    const value = values.join(',');
+    if (value.trim() !== '') return value;
+  }
+  return undefined;
+}
+
+/** All fields but the text, as headers and query say. */
+export function sideFields(sources: FieldSources): Omit<MessageFields, 'message'> {
+  const tags = fieldOf(sources, 'tags');
+  return {
+    title: parseTitle(fieldOf(sources, 'title')),
+    priority: parsePriority(fieldOf(sources, 'priority')),
+    tags: parseTags(tags === undefined ? [] : tags.split(',')),
+    markdown: isMarkdown(fieldOf(sources, 'markdown')) || /^text\/markdown\b/i.test(sources.headers['content-type'] ?? ''),
+  };
+}
+
+/** The text by header or query; ntfy's clients write a line break there as `\n`. */
+export function textField(sources: FieldSources): string | undefined {
+  return fieldOf(sources, 'message')?.replaceAll('\\n', '\n');
+}
+
+/** Throws 422 for an empty text or one beyond 4,000 code points. */
+export function parseText(text: string | undefined): string {
+  if (text === undefined || text === '') throw invalid('message', 'is required: send it as the body');
+  if (isLongerThan(text, messageLimits.textCodePoints)) throw invalid('message', `must be at most ${messageLimits.textCodePoints} characters`);
+  return text;
+}
+
+export function parseTitle(title: string | null | undefined): string | null {
+  if (title === undefined || title === null || title.trim() === '') return null;
+  if (isLongerThan(title, messageLimits.titleCodePoints)) throw invalid('title', `must be at most ${messageLimits.titleCodePoints} characters`);
+  return title;
+}
+
+const priorityNames: Readonly<Record<string, Priority>> = { min: 1, low: 2, default: 3, high: 4, max: 5, urgent: 5 };
+
+export function parsePriority(value: string | number | null | undefined): Priority {
+  if (value === undefined || value === null || value === '') return 3;
+  const text = String(value).trim().toLowerCase();
+  const named = priorityNames[text];
+  if (named !== undefined) return named;
+  if (!/^[1-5]$/.test(text)) throw invalid('priority', 'must be 1 to 5, or min, low, default, high, max or urgent');
+  return Number(text) as Priority;
+}
+
+/** Trimmed, empty ones dropped, duplicates removed, order kept. */
+export function parseTags(values: readonly string[]): string[] {
+  if (values.length === 0) return [];
+  const tags = [...new Set(values.map((tag) => tag.trim()).filter((tag) => tag !== ''))];
+  if (tags.length > messageLimits.tags) throw invalid('tags', `must be at most ${messageLimits.tags}`);
+  if (tags.some((tag) => isLongerThan(tag, messageLimits.tagCodePoints))) {
+    throw invalid('tags', `each must be at most ${messageLimits.tagCodePoints} characters`);
+  }
+  return tags;
+}
+
+export function isMarkdown(value: string | undefined): boolean {
+  return value !== undefined && /^(1|yes|true)$/i.test(value.trim());
+}
+
+/** Counts code points only when the UTF-16 length leaves it open. */
+function isLongerThan(text: string, codePoints: number): boolean {
+  if (text.length <= codePoints) return false;
+  if (text.length > codePoints * 2) return true;
+  let count = 0;
+  for (const _ of text) if (++count > codePoints) return true;
+  return false;
+}

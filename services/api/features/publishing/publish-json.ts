@@ -1,0 +1,78 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { toMessageJson } from '@tocsin/shared/domain/message-json.ts';
+import { z } from 'zod';
+import { messageSchema } from '../../http/message-schema.ts';
+import { parseJson, readBody } from '../../http/read-body.ts';
+import { route, type RequestContext, type Route } from '../../http/route.ts';
+import { validate } from '../../http/validate.ts';
+import { loadWritableTopic } from './load-writable-topic.ts';
+import { fieldOf, isMarkdown, parsePriority, parseTags, parseText, parseTitle, textField, type MessageFields } from './message-fields.ts';
+import { publishMessage, type PublishDeps } from './publish-message.ts';
+import { publishReply } from './publish-to-topic.ts';
+import { parseIdempotencyKey } from './reserve-key.ts';
+
+/** What ntfy's clients send to the root; what they may send beyond this is ignored. */
+export const jsonPublishSchema = z.object({
+  topic: z.string(),
+  message: z.string().nullish(),
+  title: z.string().nullish(),
+  priority: z.union([z.number(), z.string()], 'must be 1 to 5 or a name').nullish(),
+  tags: z.union([z.array(z.string('must be strings')), z.string()], 'must be an array of strings, or one comma-separated string').nullish(),
+  markdown: z.union([z.boolean(), z.string()], 'must be true or false').nullish(),
+});
+
+type JsonPublish = z.output<typeof jsonPublishSchema>;
+
+/** `POST` and `PUT /`: the message and its topic as JSON, whatever the content type says; ntfy's `event`, `time` and `expires` come with the answer. */
+export function publishJson(deps: PublishDeps, method: 'POST' | 'PUT'): Route {
+  return route({
+    id: method === 'POST' ? 'publishJson' : 'publishJsonByPut',
+    method,
+    path: '/',
+    summary: 'Publish a message as JSON',
+    audience: 'anyone',
+    scope: 'publish',
+    isTopicRoute: true,
+    readsBody: true,
+    success: {
+      status: 200,
+      schema: messageSchema.extend({ event: z.literal('message'), time: z.int(), expires: z.int() }),
+      description: 'The message, durable and readable',
+    },
+    async handle(context) {
+      const json = await readJson(context);
+      const topic = await loadWritableTopic(deps, context.caller, json.topic);
+      const fields = mergeFields(context, json);
+      const idempotencyKey = parseIdempotencyKey(context.request.headers['idempotency-key']);
+      const published = await publishMessage(deps, context.caller, { topic, fields, idempotencyKey });
+      const { timestamp, expiresAt } = published.message;
+      return publishReply(published, {
+        ...toMessageJson(published.message, topic.name),
+        event: 'message', time: Math.floor(timestamp / 1000), expires: Math.floor(expiresAt / 1000),
+      });
+    },
+  });
+}
+
+async function readJson(context: RequestContext): Promise<JsonPublish> {
+  const value = parseJson(await readBody(context.request));
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new AppError('unprocessable', 'body: must be a JSON object');
+  return validate(jsonPublishSchema, value);
+}
+
+/** A field that is absent or null in the JSON may come from headers and query; a present one wins. */
+function mergeFields(context: RequestContext, json: JsonPublish): MessageFields {
+  const sources = { headers: context.request.headers, query: context.searchParams };
+  const sent = {
+    title: json.title ?? fieldOf(sources, 'title'),
+    priority: json.priority ?? fieldOf(sources, 'priority'),
+  };
+  const tags = json.tags ?? fieldOf(sources, 'tags') ?? [];
+  return {
+    message: parseText(json.message ?? textField(sources)),
+    title: parseTitle(sent.title),
+    priority: parsePriority(sent.priority),
+    tags: parseTags(typeof tags === 'string' ? tags.split(',') : tags),
+    markdown: isMarkdown(String(json.markdown ?? fieldOf(sources, 'markdown') ?? '')),
+  };
+}

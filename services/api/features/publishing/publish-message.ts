@@ -1,0 +1,83 @@
+import type { Caller } from '@tocsin/shared/domain/caller.ts';
+import type { LogRecord } from '@tocsin/shared/domain/log-record.ts';
+import type { Message, StoredMessage } from '@tocsin/shared/domain/message.ts';
+import { tierInForce, type Tier } from '@tocsin/shared/domain/tiers.ts';
+import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+import { rateLimitHeaders, requireBudget } from '../../http/rate-limit.ts';
+import type { MessageFields } from './message-fields.ts';
+import { findKey, type Reservation } from './reserve-key.ts';
+import type { InlineStore } from './store-inline.ts';
+
+export interface PublishDeps extends ApiDeps {
+  readonly inlineStore: InlineStore;
+}
+
+export interface PublishInput {
+  readonly topic: Topic;
+  readonly fields: MessageFields;
+  readonly idempotencyKey: string | undefined;
+}
+
+export interface Published {
+  readonly message: StoredMessage;
+  /** True when an earlier publish under the same Idempotency-Key is answered again. */
+  readonly isReplay: boolean;
+  /** The budget after this publish; a replay costs none. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const dayMs = 86_400_000;
+
+/**
+ * Publishes a message: budget, reservation of the key, log, document. Resolves once the log has it durably.
+ *
+ * Throws `limited` with nothing counted, `conflict` while the key is in flight, and `unavailable` when the log did not
+ * take it in time: the outcome is then unknown, the budget is given back, and a retry under the same key can only
+ * become this message.
+ */
+export async function publishMessage(deps: PublishDeps, caller: Caller, input: PublishInput): Promise<Published> {
+  const now = deps.clock();
+  const key = input.idempotencyKey;
+  const state = key === undefined ? undefined
+    : await findKey({ documents: deps.engine.documents, messages: deps.engine.messages }, { caller, topicId: input.topic.id, key }, now);
+  if (state?.kind === 'published') return { message: state.message, isReplay: true, headers: {} };
+  const expiresAt = now + retentionMs(deps, await ownerTier(deps, input.topic, now));
+
+  const budget = await deps.rateLimits.takePublish(caller, now);
+  requireBudget(budget, now);
+  let reservation: Reservation | undefined;
+  try {
+    reservation = await state?.reserve(deps.makeId());
+    const message = await append(deps, input, { id: reservation?.messageId ?? deps.makeId(), timestamp: now, expiresAt });
+    return { message, isReplay: false, headers: budget === null ? {} : rateLimitHeaders(budget) };
+  } catch (error) {
+    await Promise.all([deps.rateLimits.refundPublish(budget, now), reservation?.fail()]);
+    throw error;
+  }
+}
+
+async function append(
+  deps: PublishDeps, { topic, fields }: PublishInput, made: Pick<Message, 'id' | 'timestamp' | 'expiresAt'>,
+): Promise<StoredMessage> {
+  const message: Message = {
+    ...made, topicId: topic.id,
+    message: fields.message, title: fields.title, priority: fields.priority, tags: fields.tags, markdown: fields.markdown,
+    isDeleted: false, isEdited: false, deletedAt: null, editedAt: null,
+  };
+  const record: LogRecord = { type: 'message', timestamp: message.timestamp, message };
+  const offset = await deps.engine.eventLog.append(topic.partition, record, topic.name);
+  await deps.inlineStore.store({ partition: topic.partition, offset, record });
+  return { ...message, offset };
+}
+
+/** The tier in force of the topic's owner, which fixes how long a message is kept. */
+async function ownerTier(deps: ApiDeps, topic: Topic, now: number): Promise<Tier> {
+  const owner = await deps.directory.user(topic.ownerId);
+  return owner === null ? 'FREE' : tierInForce(owner, now);
+}
+
+function retentionMs(deps: ApiDeps, tier: Tier): number {
+  const days = { FREE: deps.config.RETENTION_DAYS_FREE, ESSENTIALS: deps.config.RETENTION_DAYS_ESSENTIALS, TEAM: deps.config.RETENTION_DAYS_TEAM };
+  return Math.round(days[tier] * dayMs);
+}

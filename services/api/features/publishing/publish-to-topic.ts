@@ -1,0 +1,47 @@
+import { toMessageJson } from '@tocsin/shared/domain/message-json.ts';
+import type { RequestContext, Reply, Route } from '../../http/route.ts';
+import { route } from '../../http/route.ts';
+import { messageSchema } from '../../http/message-schema.ts';
+import { decodeUtf8, readBody } from '../../http/read-body.ts';
+import { loadWritableTopic } from './load-writable-topic.ts';
+import { parseText, sideFields, textField, type MessageFields } from './message-fields.ts';
+import { publishMessage, type Published, type PublishDeps } from './publish-message.ts';
+import { parseIdempotencyKey } from './reserve-key.ts';
+
+/** `POST` and `PUT /{topic}`: the body is the text, whatever its content type says. */
+export function publishToTopic(deps: PublishDeps, method: 'POST' | 'PUT'): Route {
+  return route({
+    id: method === 'POST' ? 'publish' : 'publishByPut',
+    method,
+    path: '/{topic}',
+    summary: 'Publish a message to a topic',
+    audience: 'anyone',
+    scope: 'publish',
+    isTopicRoute: true,
+    readsBody: true,
+    success: { status: 200, schema: messageSchema, description: 'The message, durable and readable' },
+    load: (context) => loadWritableTopic(deps, context.caller, context.params['topic']!),
+    async handle(context, { loaded: topic }) {
+      const fields = await readFields(context);
+      const idempotencyKey = parseIdempotencyKey(context.request.headers['idempotency-key']);
+      const published = await publishMessage(deps, context.caller, { topic, fields, idempotencyKey });
+      return publishReply(published, toMessageJson(published.message, topic.name));
+    },
+  });
+}
+
+async function readFields(context: RequestContext): Promise<MessageFields> {
+  const bytes = await readBody(context.request);
+  const sources = { headers: context.request.headers, query: context.searchParams };
+  const text = bytes.length > 0 ? decodeUtf8(bytes, 'message') : textField(sources);
+  return { message: parseText(text), ...sideFields(sources) };
+}
+
+/** Success is exactly 200, also for what was published before under the same key. */
+export function publishReply(published: Published, body: object): Reply {
+  return {
+    status: 200,
+    body,
+    headers: published.isReplay ? { 'Idempotency-Replayed': 'true' } : published.headers,
+  };
+}

@@ -1,0 +1,37 @@
+import type { RecordType } from '@tocsin/shared/domain/log-record.ts';
+import { toMessageJson } from '@tocsin/shared/domain/message-json.ts';
+import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
+
+/** A record on its way to streams. What goes over the wire is encoded once per node and shared by all of its streams. */
+export class Delivery {
+  readonly offset: number;
+  readonly type: RecordType;
+  readonly messageId: string;
+  readonly #json: string;
+  #sseEvent: Buffer | undefined;
+  #sseEventWithId: Buffer | undefined;
+  #frame: Buffer | undefined;
+
+  constructor(record: { offset: number; type: RecordType; message: StoredMessage }, topicName: string) {
+    this.offset = record.offset;
+    this.type = record.type;
+    this.messageId = record.message.id;
+    this.#json = JSON.stringify(toMessageJson(record.message, topicName));
+  }
+
+  /** The event without its `id:` line: `event: …`, `data: …` and the empty line that ends it. */
+  get sseEvent(): Buffer {
+    return (this.#sseEvent ??= Buffer.from(`event: ${this.type}\ndata: ${this.#json}\n\n`));
+  }
+
+  /** The event of a single-topic stream: a message carries its id, a change none, so that it never moves a position back. */
+  get sseEventWithId(): Buffer {
+    if (this.type !== 'message') return this.sseEvent;
+    return (this.#sseEventWithId ??= Buffer.concat([Buffer.from(`id: ${this.messageId}\n`), this.sseEvent]));
+  }
+
+  /** The WebSocket frame's text: the message object with its `type`. */
+  get frame(): Buffer {
+    return (this.#frame ??= Buffer.from(`{"type":"${this.type}",${this.#json.slice(1)}`));
+  }
+}

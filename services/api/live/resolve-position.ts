@@ -1,0 +1,30 @@
+import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import { timeOfId } from '@tocsin/shared/platform/ids.ts';
+import type { Messages } from '@tocsin/shared/ports/messages.ts';
+import type { History } from '@tocsin/shared/stores/history.ts';
+
+/** Stands for the beginning of a topic. */
+export const nilId = '00000000-0000-0000-0000-000000000000';
+
+/** Whether the text can be a position: a UUIDv7, or the nil UUID. */
+export function isPositionId(text: string): boolean {
+  return text === nilId || timeOfId(text) !== null;
+}
+
+export interface Position {
+  /** Everything behind this position is still to be read. */
+  readonly after: number;
+  /** False when the message is unknown or gone, and the time inside its id stands in for it. */
+  readonly isExact: boolean;
+}
+
+/** Where a reader goes on that has seen the message with the id, a UUIDv7 or nil. */
+export async function resolvePosition(
+  deps: { messages: Messages; history: History }, topic: Pick<Topic, 'id' | 'partition'>, messageId: string,
+): Promise<Position> {
+  if (messageId === nilId) return { after: -1, isExact: true };
+  const message = await deps.messages.find(messageId.toLowerCase());
+  if (message !== null && message.topicId === topic.id) return { after: message.offset, isExact: true };
+  const offset = await deps.messages.offsetAtTime(topic.id, timeOfId(messageId)!);
+  return { after: offset === null ? (await deps.history.top(topic)).settled : offset - 1, isExact: false };
+}

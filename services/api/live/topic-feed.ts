@@ -1,0 +1,146 @@
+import { topicChannel, type Envelope } from '@tocsin/shared/domain/channels.ts';
+import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Bus, Subscribed } from '@tocsin/shared/ports/bus.ts';
+import type { TopicRecord } from '@tocsin/shared/ports/messages.ts';
+import type { History } from '@tocsin/shared/stores/history.ts';
+import { Delivery } from './delivery.ts';
+
+export interface FeedDeps {
+  readonly bus: Bus;
+  readonly history: History;
+  readonly log: Log;
+}
+
+/** Harm prevented: a topic that bursts while the store is slow would fill the memory. Beyond it the store is read again. */
+const waitingMax = 10_000;
+/** Records read from the store at once. */
+const fillPage = 500;
+
+/**
+ * What a node knows of one topic's live records: the bus channel, and the position that every reader on this node has
+ * reached. Envelopes are handed on in order, each once; where one says that it is not the next, what lies between is
+ * read from the store first.
+ */
+export class TopicFeed {
+  readonly topicId: string;
+  readonly #deps: FeedDeps;
+  readonly #place: Pick<Topic, 'id' | 'partition'>;
+  readonly #listeners = new Set<(delivery: Delivery) => void>();
+  #topicName: string;
+  #subscribed: Subscribed | undefined;
+  #last = -1;
+  #waiting: Envelope[] = [];
+  #isWorking = false;
+  #mustFill = false;
+  #closed = false;
+
+  constructor(deps: FeedDeps, topic: Topic) {
+    this.#deps = deps;
+    this.topicId = topic.id;
+    this.#place = { id: topic.id, partition: topic.partition };
+    this.#topicName = topic.name;
+  }
+
+  /** Subscribes first and reads the position then, so that nothing falls between. Resolves when live. */
+  async open(): Promise<void> {
+    this.#isWorking = true;
+    try {
+      this.#subscribed = await this.#deps.bus.subscribe(topicChannel(this.topicId), (payload) => this.#receive(payload));
+    } catch (error) {
+      // The subscription follows when the bus is back; until then the store is asked.
+      this.#deps.log.warn({ err: error, topicId: this.topicId }, 'a topic is followed from the store until the bus is back');
+    }
+    this.#last = (await this.#deps.history.top(this.#place)).settled;
+    this.#isWorking = false;
+    await this.#work();
+  }
+
+  /** The position that everything was handed on up to. */
+  get last(): number {
+    return this.#last;
+  }
+
+  get listenerCount(): number {
+    return this.#listeners.size;
+  }
+
+  listen(listener: (delivery: Delivery) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  rename(name: string): void {
+    this.#topicName = name;
+  }
+
+  /** Reads from the store what the bus has not brought. Never rejects: what fails now is tried again with the next call. */
+  async fill(): Promise<void> {
+    this.#mustFill = true;
+    await this.#work();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#listeners.clear();
+    await this.#subscribed?.close().catch(() => undefined); // a bus that is away has forgotten us anyway
+  }
+
+  #receive(payload: string): void {
+    if (this.#closed) return;
+    if (this.#waiting.length >= waitingMax) {
+      this.#waiting = [];
+      this.#mustFill = true;
+    } else {
+      this.#waiting.push(JSON.parse(payload) as Envelope);
+    }
+    if (!this.#isWorking) void this.#work();
+  }
+
+  /** Hands on what waits, in order. One at a time; who comes while it runs is served by it. */
+  async #work(): Promise<void> {
+    if (this.#isWorking) return;
+    this.#isWorking = true;
+    try {
+      while (!this.#closed && (this.#mustFill || this.#waiting.length > 0)) {
+        if (this.#mustFill) {
+          this.#mustFill = false;
+          await this.#readStore();
+          continue;
+        }
+        const envelope = this.#waiting.shift()!;
+        if (envelope.offset <= this.#last) continue;
+        // What changes a message shows the message's own position, which only the store knows.
+        const isNext = envelope.previousOffset === null || envelope.previousOffset <= this.#last;
+        if (!isNext || envelope.record.type !== 'message') await this.#readStore();
+        if (envelope.offset > this.#last) this.#handOn(envelope);
+      }
+    } catch (error) {
+      this.#deps.log.warn({ err: error, topicId: this.topicId }, 'a topic waits for the store');
+    } finally {
+      this.#isWorking = false;
+    }
+  }
+
+  async #readStore(): Promise<void> {
+    for (;;) {
+      const page = await this.#deps.history.records(this.#place, this.#last + 1, fillPage);
+      for (const record of page) this.#deliver(record);
+      if (page.length < fillPage || this.#closed) return;
+    }
+  }
+
+  #handOn({ offset, record }: Envelope): void {
+    if (record.type === 'message') this.#deliver({ offset, type: record.type, message: { ...record.message, offset } });
+    // A change that the store no longer shows: its message has expired.
+    else this.#last = offset;
+  }
+
+  #deliver(record: Pick<TopicRecord, 'offset' | 'type' | 'message'>): void {
+    this.#last = record.offset;
+    // Deleted since: its deletion comes as a record of its own.
+    if (record.type === 'message' && record.message.isDeleted) return;
+    const delivery = new Delivery(record, this.#topicName);
+    for (const listener of this.#listeners) listener(delivery);
+  }
+}

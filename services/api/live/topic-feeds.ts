@@ -1,0 +1,92 @@
+import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import { TopicFeed, type FeedDeps } from './topic-feed.ts';
+
+/** How often the store is asked for what the bus may have lost: while the bus is away, and otherwise (a lost last message). */
+const healMs = 1_000;
+const connectedHealMs = 25_000;
+
+interface Entry {
+  readonly feed: TopicFeed;
+  readonly opened: Promise<void>;
+  users: number;
+}
+
+/** A topic's feed while someone on this node uses it. */
+export interface FeedUse {
+  readonly feed: TopicFeed;
+  release(): void;
+}
+
+/** The feeds of the topics that this node has readers for: one each, opened by the first reader, closed by the last. */
+export class TopicFeeds {
+  readonly #deps: FeedDeps;
+  readonly #entries = new Map<string, Entry>();
+  readonly #timer: NodeJS.Timeout;
+  readonly #stopListening: () => void;
+  #lastHealAt = performance.now();
+
+  constructor(deps: FeedDeps) {
+    this.#deps = deps;
+    this.#timer = setInterval(() => this.#heal(), healMs);
+    this.#timer.unref();
+    this.#stopListening = deps.bus.onConnected(() => this.#fillAll());
+  }
+
+  /** Resolves with the topic's feed once it is live. Throws `unavailable` when the store cannot be asked where it is. */
+  async use(topic: Topic): Promise<FeedUse> {
+    let entry = this.#entries.get(topic.id);
+    if (entry === undefined) {
+      const feed = new TopicFeed(this.#deps, topic);
+      entry = { feed, opened: feed.open(), users: 0 };
+      this.#entries.set(topic.id, entry);
+    }
+    entry.users += 1;
+    const use = this.#useOf(entry);
+    try {
+      await entry.opened;
+    } catch (error) {
+      use.release();
+      throw error;
+    }
+    return use;
+  }
+
+  /** The feed of a topic that somebody reads here, if there is one. */
+  find(topicId: string): TopicFeed | undefined {
+    return this.#entries.get(topicId)?.feed;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#stopListening();
+    const feeds = [...this.#entries.values()].map(({ feed }) => feed);
+    this.#entries.clear();
+    await Promise.all(feeds.map((feed) => feed.close()));
+  }
+
+  #useOf(entry: Entry): FeedUse {
+    let isReleased = false;
+    return {
+      feed: entry.feed,
+      release: () => {
+        if (isReleased) return;
+        isReleased = true;
+        entry.users -= 1;
+        if (entry.users > 0) return;
+        if (this.#entries.get(entry.feed.topicId) === entry) this.#entries.delete(entry.feed.topicId);
+        void entry.opened.catch(() => undefined).then(() => entry.feed.close());
+      },
+    };
+  }
+
+  #heal(): void {
+    const now = performance.now();
+    if (this.#deps.bus.isConnected && now - this.#lastHealAt < connectedHealMs) return;
+    this.#lastHealAt = now;
+    this.#fillAll();
+  }
+
+  #fillAll(): void {
+    for (const { feed } of this.#entries.values()) void feed.fill();
+  }
+}

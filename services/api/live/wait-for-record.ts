@@ -1,0 +1,35 @@
+import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { TopicFeeds } from './topic-feeds.ts';
+
+/**
+ * Reads again whenever the topic gets a record, until the read finds something, the time is over or the client has gone;
+ * resolves with what the last read found.
+ */
+export async function waitForRecord<T>(
+  feeds: TopicFeeds, topic: Topic, options: { waitMs: number; read: () => Promise<T[]>; closed: NodeJS.EventEmitter },
+): Promise<T[]> {
+  const use = await feeds.use(topic);
+  let wake: () => void = () => undefined;
+  let isOver = false;
+  const end = () => {
+    isOver = true;
+    wake();
+  };
+  const stopListening = use.feed.listen(() => wake());
+  const timer = setTimeout(end, options.waitMs);
+  options.closed.once('close', end);
+  try {
+    for (;;) {
+      const woken = new Promise<void>((resolve) => (wake = resolve));
+      const found = await options.read();
+      if (found.length > 0 || isOver) return found;
+      await woken;
+      if (isOver) return await options.read();
+    }
+  } finally {
+    clearTimeout(timer);
+    options.closed.off('close', end);
+    stopListening();
+    use.release();
+  }
+}

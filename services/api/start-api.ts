@@ -1,0 +1,103 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Engine } from '@tocsin/shared/engine.ts';
+import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import { idSource } from '@tocsin/shared/platform/ids.ts';
+import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
+import type { Config } from '@tocsin/shared/platform/load-config.ts';
+import type { Log } from '@tocsin/shared/platform/log.ts';
+import { History } from '@tocsin/shared/stores/history.ts';
+import { accessTokens } from './access-tokens.ts';
+import type { ApiDeps } from './api-deps.ts';
+import { app } from './app.ts';
+import { Directory } from './directory.ts';
+import { clientAddress } from './http/client-address.ts';
+import { rateLimits } from './http/rate-limit.ts';
+import { OpenStreams } from './live/open-streams.ts';
+import { TopicFeeds } from './live/topic-feeds.ts';
+import { upgrades } from './upgrade.ts';
+
+/** Request headers in all; beyond it Node answers 431. */
+const headerBytesMax = 64 * 1024;
+/** A client that sends its headers or body slower than this is cut off. Harm prevented: sockets held by slow senders. */
+const headersTimeoutMs = 15_000;
+const requestTimeoutMs = 60_000;
+/** Streams are ended over this time on shutdown. */
+const drainMs = 2_000;
+
+export interface RunningApi {
+  /** Where it listens, for example `http://127.0.0.1:8080`. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Starts an API node on the configuration's HOST and PORT (0: a free one). Resolves once it listens. */
+export function startApi(options: { engine: Engine; config: Config; clock: Clock; log: Log }): Promise<RunningApi> {
+  const { engine, config, clock, log } = options;
+  return withClosers(async (own) => {
+    const server = createServer({
+      maxHeaderSize: headerBytesMax, headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs,
+      shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
+    });
+    const url = await listen(server, config);
+    own.add(() => stop(server));
+    const makeId = idSource(clock);
+    const history = new History(engine.messages, clock);
+    const directory = new Directory({ documents: engine.documents, bus: engine.bus, clock, log });
+    own.add(await directory.start());
+    const feeds = new TopicFeeds({ bus: engine.bus, history, log });
+    own.add(() => feeds.close());
+    const streams = new OpenStreams({ bus: engine.bus, directory, log, nodeId: makeId() });
+    own.add(() => streams.close());
+    const baseUrl = config.BASE_URL ?? url;
+    const deps: ApiDeps = {
+      engine, config, history, feeds, streams, directory, makeId, clock, log, baseUrl, appUrl: config.APP_URL ?? baseUrl,
+      accessTokens: accessTokens(engine.jwtSecrets, clock),
+      rateLimits: rateLimits({ bus: engine.bus, directory, isOn: config.RATE_LIMITS }),
+      clientAddress: clientAddress(config.TRUST_PROXY),
+      adminToken: config.ADMIN_TOKEN,
+    };
+    own.add(() => streams.endAll(drainMs));
+    server.on('request', app(deps));
+    server.on('upgrade', upgrades(deps));
+    server.on('clientError', answerClientError);
+    return { url, close: () => own.closeAll() };
+  });
+}
+
+async function listen(server: Server, config: Config): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const why = cause.code === 'EADDRINUSE' ? 'is in use: set PORT to another one' : `cannot be listened on (${cause.code})`;
+      reject(new Error(`${config.HOST}:${config.PORT} ${why}`, { cause }));
+    });
+    server.listen(config.PORT, config.HOST, 4_096, resolve);
+  });
+  const { address, port, family } = server.address() as AddressInfo;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+/** Stops listening, lets requests finish, and cuts what is idle. */
+function stop(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+    setTimeout(() => server.closeAllConnections(), drainMs).unref();
+  });
+}
+
+/** What Node refuses by itself is told in JSON, too. */
+function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const [status, detail] = error.code === 'HPE_HEADER_OVERFLOW'
+    ? ['431 Request Header Fields Too Large', `The request headers must be at most ${headerBytesMax} bytes in all`]
+    : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? ['408 Request Timeout', 'The request took too long to arrive']
+      : ['400 Bad Request', 'The request is not valid HTTP'];
+  const body = JSON.stringify({ detail });
+  socket.end(`HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`);
+}

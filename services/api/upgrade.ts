@@ -1,0 +1,77 @@
+import { ServerResponse, type IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { randomId } from '@tocsin/shared/platform/ids.ts';
+import { WebSocketServer, type WebSocket } from 'ws';
+import type { ApiDeps } from './api-deps.ts';
+import { streamRoute, streamTopic } from './features/streams/stream-topic.ts';
+import type { RequestContext } from './http/route.ts';
+import { admit, sendError } from './http/run-route.ts';
+import { websocketSink } from './live/websocket-sink.ts';
+
+/** What a client sends is ignored; a frame beyond this closes with 1009. */
+const frameBytesMax = 64 * 1024;
+
+/**
+ * Serves WebSocket upgrades of `/{topic}/ws`. A stream that may not be opened is refused in the handshake with the same
+ * status and body as over HTTP.
+ */
+export function upgrades(deps: ApiDeps): (request: IncomingMessage, socket: Duplex, head: Buffer) => void {
+  const server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: frameBytesMax });
+  server.on('wsClientError', () => undefined); // so that `ws` leaves the answer to us
+  return (request, socket, head) => {
+    socket.on('error', () => socket.destroy());
+    const response = refusalOn(request, socket as Socket);
+    const acceptSocket = () => {
+      const accepted = accept(server, request, socket, head);
+      response.detachSocket(socket as Socket);
+      return accepted;
+    };
+    void serve(deps, request, response, acceptSocket).catch((error: unknown) => {
+      sendError(deps.log, response, error);
+      response.once('finish', () => socket.end());
+    });
+  };
+}
+
+async function serve(deps: ApiDeps, request: IncomingMessage, response: ServerResponse, acceptSocket: () => WebSocket): Promise<void> {
+  const match = /^\/([^/?]+)\/ws(?:\?|$)/.exec(request.url ?? '');
+  const route = match === null ? { audience: 'unread' as const } : streamRoute(deps);
+  const admitted = await admit(deps, route, request, response);
+  if (match === null) throw new AppError('not_found', 'Not found');
+  const context: RequestContext = { ...admitted, params: { topic: decodeName(match[1]!) } };
+  const topic = await streamRoute(deps).load(context);
+  await streamTopic(deps, context, { topic, openSink: () => websocketSink(acceptSocket()) });
+}
+
+function decodeName(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch (cause) {
+    throw new AppError('invalid', 'The path is not valid percent-encoding', { cause });
+  }
+}
+
+/** `ws` completes the handshake synchronously when nothing refuses it. Throws 400 for a handshake that is none. */
+function accept(server: WebSocketServer, request: IncomingMessage, socket: Duplex, head: Buffer): WebSocket {
+  let accepted: WebSocket | undefined;
+  server.handleUpgrade(request, socket, head, (webSocket) => {
+    accepted = webSocket;
+    webSocket.on('error', () => undefined); // a protocol error closes the socket by itself
+  });
+  if (accepted === undefined) throw new AppError('invalid', 'Not a valid WebSocket handshake');
+  return accepted;
+}
+
+/** An HTTP response on the raw socket, used only to refuse the upgrade. */
+function refusalOn(request: IncomingMessage, socket: Socket): ServerResponse {
+  const response = new ServerResponse(request);
+  response.assignSocket(socket);
+  response.shouldKeepAlive = false;
+  const sent = request.headers['x-request-id'];
+  response.setHeader('X-Request-Id', typeof sent === 'string' ? sent : randomId());
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  response.setHeader('Cache-Control', 'no-store');
+  return response;
+}
