@@ -1,0 +1,25 @@
+#!/usr/bin/env node
+import { Command, CommanderError } from 'commander';
+import { ConfigError } from '@tocsin/shared/platform/load-config.ts';
+import { serveCommand } from './serve.ts';
+
+/** Exit codes: 0 done, 1 failed, 2 called wrongly. */
+const failed = 1;
+const calledWrongly = 2;
+
+const program = new Command('tocsin')
+  .description('Topic notifications: publish text over HTTP; read it at once, or later as history and as a log.')
+  .addCommand(serveCommand());
+for (const command of [program, ...program.commands]) command.exitOverride();
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? 0 : calledWrongly;
+  } else {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = error instanceof ConfigError ? calledWrongly : failed;
+    process.exit();
+  }
+}
