@@ -22,6 +22,10 @@ export interface Topic {
   readonly partition: number;
   /** While true nothing of the topic expires, and it cannot be deleted. Set by the operator. */
   readonly isHeld: boolean;
+  /** Changed in the commit that makes or removes a subscription. */
+  readonly subscriberCount: number;
+  /** The last publish, or the creation before the first one; some seconds behind. What listings are sorted by. */
+  readonly lastActivityAt: number;
 }
 
 const nameForm = /^[A-Za-z0-9_-]{1,64}$/;

@@ -23,3 +23,12 @@ export async function findTeamRole(documents: Documents, teamId: string, userId:
   const [member] = await documents.find(teamMembers, { index: 'membership', equals: { teamId, userId }, limit: 1 });
   return member?.role ?? null;
 }
+
+/** Harm prevented: an account that was taken into thousands of teams making every listing slow. */
+const membershipsMax = 1_000;
+
+/** The user's role in each of their teams, the oldest memberships first. */
+export async function findRoles(documents: Documents, userId: string): Promise<Map<string, Role>> {
+  const members = await documents.find(teamMembers, { index: 'byUser', equals: { userId }, limit: membershipsMax });
+  return new Map(members.map((member) => [member.teamId, member.role]));
+}

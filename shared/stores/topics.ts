@@ -6,14 +6,17 @@ export const topics: Collection<Topic> = {
   fields: {
     name: 'text', nameKey: 'text', ownerId: 'text', teamId: 'text', accessLevel: 'text', description: 'text',
     isDiscoverable: 'boolean', isListed: 'boolean', iconName: 'text', iconColor: 'text', createdAt: 'time',
-    partition: 'integer', isHeld: 'boolean',
+    partition: 'integer', isHeld: 'boolean', subscriberCount: 'integer', lastActivityAt: 'time',
   },
   uniqueKeys: { name: ['nameKey'] },
   indexes: {
     byOwner: ['ownerId', 'createdAt'],
     byOwnerAccess: ['ownerId', 'accessLevel', 'createdAt'],
     byTeam: ['teamId', 'createdAt'],
-    byListed: ['isListed', 'createdAt'],
+    byOwnerActivity: ['ownerId', 'lastActivityAt'],
+    byListed: ['isListed', 'lastActivityAt'],
+    byOwnerListed: ['ownerId', 'isListed', 'lastActivityAt'],
+    byTeamListed: ['teamId', 'isListed', 'accessLevel', 'lastActivityAt'],
   },
 };
 

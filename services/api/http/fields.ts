@@ -1,0 +1,34 @@
+import { isUuid } from '@tocsin/shared/platform/ids.ts';
+import { z } from 'zod';
+
+/** How long a text is, as the interface counts. */
+export function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}
+
+/**
+ * A text of JSON within limits in code points. Half of a surrogate pair, which JSON can write and UTF-8 cannot, is
+ * refused: it could not be stored as it was sent.
+ */
+export function textField(limits: { min: number; max: number }): z.ZodType<string, string> {
+  const message = limits.min === 0
+    ? `must be at most ${limits.max} characters`
+    : `must be ${limits.min} to ${limits.max} characters`;
+  return z.string()
+    .refine((text) => text.isWellFormed(), { error: 'must be valid Unicode', abort: true })
+    .refine((text) => {
+      const count = codePoints(text);
+      return count >= limits.min && count <= limits.max;
+    }, message)
+    .meta({ ...(limits.min === 0 ? {} : { minLength: limits.min }), maxLength: limits.max });
+}
+
+/** An id in a body, lower-cased. */
+export const uuidField = z.string().refine(isUuid, 'must be a UUID').transform((id) => id.toLowerCase()).meta({ format: 'uuid' });
+
+/** A field that a POST or PUT may leave out; null is the same as leaving it out. */
+export function optionalField<T extends z.ZodType>(schema: T) {
+  return schema.nullish().transform((value) => value ?? undefined);
+}

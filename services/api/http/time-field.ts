@@ -1,0 +1,32 @@
+import { z } from 'zod';
+
+/** A date, or a date and time with any offset or none (RFC 3339, and its forms without seconds). */
+const form = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?([Zz]|[+-]\d{2}:\d{2})?)?$/;
+
+const dayMs = 86_400_000;
+
+/**
+ * Milliseconds since the epoch of a time that was sent, null for anything else. Without an offset it is UTC; a bare
+ * date is its day's first millisecond, or with `endOfDay` its last.
+ */
+export function parseTime(text: string, bareDate: 'startOfDay' | 'endOfDay' = 'startOfDay'): number | null {
+  const match = form.exec(text);
+  if (match === null) return null;
+  const [, year, month, day, hour, minute, second = '00', fraction = '', offset = 'Z'] = match;
+  const date = Date.parse(`${year}-${month}-${day}T00:00:00.000Z`);
+  // The runtime takes 30 February as 1 March.
+  if (Number.isNaN(date) || new Date(date).getUTCDate() !== Number(day)) return null;
+  if (hour === undefined || minute === undefined) return bareDate === 'startOfDay' ? date : date + dayMs - 1;
+  const time = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.padEnd(3, '0').slice(0, 3)}${offset.toUpperCase()}`);
+  return Number.isNaN(time) ? null : time;
+}
+
+/** A time in a body or query, as milliseconds since the epoch. */
+export function timeField(bareDate: 'startOfDay' | 'endOfDay' = 'startOfDay'): z.ZodType<number, string> {
+  return z.string().transform((text, context) => {
+    const time = parseTime(text, bareDate);
+    if (time !== null) return time;
+    context.addIssue({ code: 'custom', message: 'must be a date or an RFC 3339 time' });
+    return z.NEVER;
+  }).meta({ format: 'date-time' });
+}

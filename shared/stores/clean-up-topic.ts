@@ -1,0 +1,47 @@
+import type { Documents } from '../ports/documents.ts';
+import type { Messages } from '../ports/messages.ts';
+import { eraseTopic } from './erase-topic.ts';
+import { pruneSubscriptions } from './prune-subscriptions.ts';
+import { settleMs, topicCleanups, type TopicCleanup } from './topic-cleanups.ts';
+
+/** What became of a topic's cleanups. */
+export interface CleanUpReport {
+  /** How many messages, tokens and subscriptions went. */
+  readonly removed: number;
+  /** True when there is more to do now than the batches allowed: call again. */
+  readonly hasMore: boolean;
+}
+
+/** Harm prevented: a topic that was opened and closed all day holding a worker. */
+const cleanupsMax = 100;
+
+/**
+ * Does what is to be done behind a topic that was deleted or closed, at most `batchesMax` batches of at most 1,000 things.
+ * Can be run any number of times, by several at once, and goes on where a run that died has stopped. An erasure stays
+ * on the list until `settleMs` after the deletion; a run after that ends it. Throws `unavailable`.
+ */
+export async function cleanUpTopic(
+  deps: { documents: Documents; messages: Messages }, topicId: string, at: { now: number; batchesMax: number },
+): Promise<CleanUpReport> {
+  const cleanups = await deps.documents.find(topicCleanups, { index: 'byTopic', equals: { topicId }, limit: cleanupsMax });
+  let removed = 0;
+  for (const cleanup of cleanups) {
+    const step = cleanup.kind === 'erase'
+      ? await eraseTopic(deps, topicId, at.batchesMax)
+      : await pruneSubscriptions(deps.documents, topicId, at.batchesMax);
+    removed += step.removed;
+    if (step.hasMore) return { removed, hasMore: true };
+    if (isSettled(cleanup, at.now)) await deps.documents.remove(topicCleanups, cleanup.id);
+  }
+  return { removed, hasMore: false };
+}
+
+function isSettled(cleanup: TopicCleanup, now: number): boolean {
+  return cleanup.kind === 'prune' || cleanup.requestedAt + settleMs <= now;
+}
+
+/** Topics with cleanups to do, the longest waiting first: for the sweep that catches what no job came for. */
+export async function topicsToCleanUp(documents: Documents, limit: number): Promise<string[]> {
+  const found = await documents.find(topicCleanups, { index: 'byRequest', equals: {}, limit });
+  return [...new Set(found.map((cleanup) => cleanup.topicId))];
+}

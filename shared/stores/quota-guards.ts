@@ -1,0 +1,34 @@
+import { UniqueKeyViolation, write, type Collection, type Document, type Documents, type Write } from '../ports/documents.ts';
+import { retryStale } from './retry-stale.ts';
+
+/**
+ * Stands for the things of one holder (an account, a topic, a team) that are counted against a limit. Its version grows
+ * with each of them that is made, so that of two that were counted at the same time only one is stored.
+ */
+export type QuotaGuard = Document;
+
+export const quotaGuards: Collection<QuotaGuard> = { name: 'quotaGuards', fields: {}, uniqueKeys: {}, indexes: {} };
+
+/** What is to be stored, decided from what was just read. */
+export interface Prepared<T> {
+  readonly writes: readonly Write[];
+  readonly result: T;
+}
+
+/**
+ * Stores something that counts against a limit of the holder, exactly under any number of concurrent calls on all
+ * nodes. `prepare` reads, counts, throws when the limit is reached, and gives back what to write; it is run again
+ * whenever something else was counted for the holder, or a version that its writes name has changed, meanwhile.
+ * Rejects with what `prepare` throws, UniqueKeyViolation, or `unavailable`.
+ */
+export async function commitWithinQuota<T>(
+  documents: Documents, holderId: string, prepare: () => Promise<Prepared<T>>,
+): Promise<T> {
+  return retryStale(async () => {
+    const guard = await documents.get(quotaGuards, holderId);
+    const { writes, result } = await prepare();
+    const counted = guard === null ? write.insert(quotaGuards, { id: holderId }) : write.update(quotaGuards, guard, {});
+    await documents.commit([counted, ...writes]);
+    return result;
+  }, (error) => error instanceof UniqueKeyViolation && error.collection === quotaGuards.name);
+}

@@ -1,0 +1,13 @@
+import type { Subscription } from '../domain/subscription.ts';
+import type { Collection } from '../ports/documents.ts';
+
+export const subscriptions: Collection<Subscription> = {
+  name: 'subscriptions',
+  fields: {
+    userId: 'text', topicId: 'text', createdAt: 'time', lastViewedAt: 'time', lastNotifiedAt: 'time', isPinned: 'boolean',
+    webEnabled: 'boolean', mobileEnabled: 'boolean', priorityThreshold: 'integer', tagsFilter: 'json', soundEnabled: 'boolean',
+    vibrateEnabled: 'boolean', notificationSound: 'text',
+  },
+  uniqueKeys: { userTopic: ['userId', 'topicId'] },
+  indexes: { byTopic: ['topicId', 'mobileEnabled'], byUser: ['userId', 'createdAt'] },
+};

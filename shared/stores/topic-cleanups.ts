@@ -1,0 +1,39 @@
+import type { Topic } from '../domain/topic.ts';
+import { write, type Collection, type Write } from '../ports/documents.ts';
+import { topics } from './topics.ts';
+
+/**
+ * Work that a commit on a topic leaves behind, stored in that commit so that no crash can lose it: a job makes it
+ * prompt, the retention service's sweep makes it certain.
+ * - `erase`: the topic is gone; its messages, tokens and subscriptions go too.
+ * - `prune`: the topic was closed; subscriptions of those who may no longer read it go.
+ */
+export interface TopicCleanup {
+  readonly id: string;
+  readonly version: number;
+  readonly topicId: string;
+  readonly kind: 'erase' | 'prune';
+  /** Milliseconds since the epoch. */
+  readonly requestedAt: number;
+}
+
+export const topicCleanups: Collection<TopicCleanup> = {
+  name: 'topicCleanups',
+  fields: { topicId: 'text', kind: 'text', requestedAt: 'time' },
+  uniqueKeys: {},
+  indexes: { byRequest: ['requestedAt'], byTopic: ['topicId', 'requestedAt'] },
+};
+
+/**
+ * How long after a topic's deletion something of it can still arrive: a publish that a node let in by what it had
+ * cached (5 s), and a record that the fan-out brings late. An erasure is done when nothing was left after this.
+ */
+export const settleMs = 60_000;
+
+/** The writes that take a topic away, if it still has this version. */
+export function removeTopicWrites(topic: Topic, cleanup: { id: string; now: number }): Write[] {
+  return [
+    write.remove(topics, topic.id, topic.version),
+    write.insert(topicCleanups, { id: cleanup.id, topicId: topic.id, kind: 'erase', requestedAt: cleanup.now }),
+  ];
+}
