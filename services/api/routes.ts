@@ -1,17 +1,4 @@
 import type { ApiDeps } from './api-deps.ts';
-import { acceptTerms } from './features/accounts/accept-terms.ts';
-import { changePassword } from './features/accounts/change-password.ts';
-import { confirmPasswordReset } from './features/accounts/confirm-password-reset.ts';
-import { getAuthMe } from './features/accounts/get-auth-me.ts';
-import { getConsentHistory } from './features/accounts/get-consent-history.ts';
-import { getMe } from './features/accounts/get-me.ts';
-import { login } from './features/accounts/login.ts';
-import { refresh } from './features/accounts/refresh.ts';
-import { register } from './features/accounts/register.ts';
-import { requestPasswordReset } from './features/accounts/request-password-reset.ts';
-import { resendVerification } from './features/accounts/resend-verification.ts';
-import { updateMe } from './features/accounts/update-me.ts';
-import { verifyEmail } from './features/accounts/verify-email.ts';
 import { getHistory } from './features/messages/get-history.ts';
 import { getLog } from './features/messages/get-log.ts';
 import { publishJson } from './features/publishing/publish-json.ts';
@@ -20,6 +7,13 @@ import { publishToTopic } from './features/publishing/publish-to-topic.ts';
 import { inlineStore } from './features/publishing/store-inline.ts';
 import { streamTopicBySse } from './features/streams/stream-topic.ts';
 import { websocketOnly } from './features/streams/websocket-only.ts';
+import { createTopic } from './features/topics/create-topic.ts';
+import { deleteTopic } from './features/topics/delete-topic.ts';
+import { getTopic } from './features/topics/get-topic.ts';
+import { listMyTopics } from './features/topics/list-my-topics.ts';
+import { listPublicTopics } from './features/topics/list-public-topics.ts';
+import { listTopics } from './features/topics/list-topics.ts';
+import { updateTopic } from './features/topics/update-topic.ts';
 import type { Route } from './http/route.ts';
 
 /** All operations of the interface, in its order. */
@@ -31,25 +25,20 @@ export function routes(deps: ApiDeps): Route[] {
     publishToTopic(publishDeps, 'PUT'),
     publishJson(publishDeps, 'POST'),
     publishJson(publishDeps, 'PUT'),
+    // Topics
+    listTopics(deps),
+    listMyTopics(deps),
+    listPublicTopics(deps),
+    createTopic(deps),
+    getTopic(deps, 'detail'),
+    getTopic(deps, 'stats'),
+    updateTopic(deps),
+    deleteTopic(deps),
     // Messages
     getHistory(deps),
     getLog(deps),
     // Real time
     streamTopicBySse(deps),
     websocketOnly(deps),
-    // Authentication and account
-    register(deps),
-    login(deps),
-    refresh(deps),
-    verifyEmail(deps),
-    resendVerification(deps),
-    requestPasswordReset(deps),
-    confirmPasswordReset(deps),
-    changePassword(deps),
-    acceptTerms(deps),
-    getConsentHistory(deps),
-    getAuthMe(deps),
-    getMe(deps),
-    updateMe(deps),
   ];
 }

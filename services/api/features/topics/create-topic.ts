@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { optionalField, uuidField } from '../../http/fields.ts';
+import { route, type Route } from '../../http/route.ts';
+import { storeTopic } from './store-topic.ts';
+import { topicFields } from './topic-fields.ts';
+import { noMessages, topicSchema, toTopicJson } from './topic-json.ts';
+
+const body = z.object({
+  name: topicFields.name,
+  access_level: optionalField(topicFields.accessLevel),
+  description: optionalField(topicFields.description),
+  is_discoverable: optionalField(topicFields.isDiscoverable),
+  icon_name: optionalField(topicFields.iconName),
+  icon_color: optionalField(topicFields.iconColor),
+  team_id: optionalField(uuidField),
+});
+
+/** `POST /api/topics` */
+export function createTopic(deps: ApiDeps): Route {
+  return route({
+    id: 'createTopic',
+    method: 'POST',
+    path: '/api/topics',
+    summary: 'Create a topic',
+    audience: 'account',
+    scope: 'topics:write',
+    body,
+    success: {
+      status: 201,
+      schema: topicSchema.extend({ subscription_warning: z.string().nullable() }),
+      description: 'The topic, and what its maker should know of the tier',
+    },
+    async handle(context, { body: fields }) {
+      const { topic, warning } = await storeTopic(deps, context.account(), {
+        name: fields.name,
+        teamId: fields.team_id ?? null,
+        accessLevel: fields.access_level ?? 'public',
+        description: fields.description ?? '',
+        isDiscoverable: fields.is_discoverable ?? false,
+        iconName: fields.icon_name ?? null,
+        iconColor: fields.icon_color ?? null,
+      });
+      await deps.directory.changed({ kind: 'topic', topic });
+      const json = toTopicJson(topic, { stats: noMessages, canManage: true });
+      return { status: 201, body: { ...json, subscription_warning: warning } };
+    },
+  });
+}

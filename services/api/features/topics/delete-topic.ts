@@ -1,0 +1,43 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
+import { removeTopicWrites } from '@tocsin/shared/stores/topic-cleanups.ts';
+import { topics } from '@tocsin/shared/stores/topics.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+import { loadManagedTopic } from '../../http/load-topic.ts';
+import { route, type Route } from '../../http/route.ts';
+import { cleanUpSoon } from '../../clean-up-soon.ts';
+
+/** `DELETE /api/topics/{topic_id}` */
+export function deleteTopic(deps: ApiDeps): Route {
+  return route({
+    id: 'deleteTopic',
+    method: 'DELETE',
+    path: '/api/topics/{topic_id}',
+    summary: 'Delete a topic with its messages, tokens and subscriptions',
+    audience: 'account',
+    scope: 'topics:write',
+    success: { status: 204, schema: null, description: 'Gone' },
+    load: loadManagedTopic(deps.directory),
+    async handle(_context, { loaded }) {
+      await removeTopic(deps, loaded);
+      await deps.directory.changed({ kind: 'topic', topic: loaded });
+      await cleanUpSoon(deps, loaded.id, 'erase');
+      return { status: 204 };
+    },
+  });
+}
+
+/**
+ * Takes the topic away in one commit: from then on nothing of it can be reached, and its name is free. What it leaves
+ * behind is erased by the cleanup that the commit stores. Throws 404, and 409 under legal hold.
+ */
+async function removeTopic(deps: ApiDeps, { id }: Topic): Promise<void> {
+  const { documents } = deps.engine;
+  await retryStale(async () => {
+    const topic = await documents.get(topics, id);
+    if (topic === null) throw new AppError('not_found', 'Topic not found');
+    if (topic.isHeld) throw new AppError('conflict', 'Topic is under legal hold');
+    await documents.commit(removeTopicWrites(topic, { id: deps.makeId(), now: deps.clock() }));
+  });
+}

@@ -1,0 +1,17 @@
+import { mayUseTopic } from '@tocsin/shared/domain/access.ts';
+import type { Caller } from '@tocsin/shared/domain/caller.ts';
+import type { Role } from '@tocsin/shared/domain/team.ts';
+import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { Messages } from '@tocsin/shared/ports/messages.ts';
+import { noMessages, toTopicJson, type TopicJson } from './topic-json.ts';
+
+/** The topics as the caller sees them, in the given order. `roles` are the caller's roles by team. */
+export async function describeTopics(
+  messages: Messages, caller: Caller, page: { topics: readonly Topic[]; roles: ReadonlyMap<string, Role> },
+): Promise<TopicJson[]> {
+  const stats = await messages.topicStats(page.topics.map((topic) => topic.id));
+  return page.topics.map((topic) => {
+    const role = topic.teamId === null ? null : page.roles.get(topic.teamId) ?? null;
+    return toTopicJson(topic, { stats: stats.get(topic.id) ?? noMessages, canManage: mayUseTopic(caller, topic, 'manage', role) });
+  });
+}

@@ -1,0 +1,54 @@
+import { mayUseTopic } from '@tocsin/shared/domain/access.ts';
+import { topicConnections } from '@tocsin/shared/domain/channels.ts';
+import { hasScope } from '@tocsin/shared/domain/credentials.ts';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import { topics } from '@tocsin/shared/stores/topics.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { openTopicByName, roleOf } from '../../http/load-topic.ts';
+import { route, type RequestContext, type Route } from '../../http/route.ts';
+import { noMessages, topicSchema, toTopicJson } from './topic-json.ts';
+
+/** `GET /api/topics/{name}`, and `/stats` as another name for it. */
+export function getTopic(deps: ApiDeps, form: 'detail' | 'stats'): Route {
+  return route({
+    id: form === 'detail' ? 'getTopic' : 'getTopicStats',
+    method: 'GET',
+    path: form === 'detail' ? '/api/topics/{name}' : '/api/topics/{name}/stats',
+    summary: form === 'detail' ? 'A topic by its name' : 'The same as the topic itself',
+    audience: 'anyone',
+    isTopicRoute: true,
+    success: { status: 200, schema: topicSchema.extend({ connection_count: z.int() }), description: 'The topic' },
+    load: (context) => loadReadableTopic(deps, context),
+    async handle(context, { loaded }) {
+      const { documents, messages } = deps.engine;
+      const [topic, stats, connections, role] = await Promise.all([
+        documents.get(topics, loaded.id),
+        messages.topicStats([loaded.id]),
+        countConnections(deps, loaded.id),
+        roleOf(deps.directory, context.caller, loaded),
+      ]);
+      if (topic === null) throw new AppError('not_found', 'Topic not found');
+      const canManage = mayUseTopic(context.caller, topic, 'manage', role);
+      const json = toTopicJson(topic, { stats: stats.get(topic.id) ?? noMessages, canManage });
+      return { status: 200, body: { ...json, connection_count: connections } };
+    },
+  });
+}
+
+/** A public topic's detail needs no scope, a private one's does. */
+async function loadReadableTopic(deps: ApiDeps, context: RequestContext): Promise<Topic> {
+  const { caller } = context;
+  const name = context.params['name']!;
+  const isLimited = caller.kind === 'account' && caller.scopes !== null && !hasScope(caller.scopes, 'topics:read');
+  if (isLimited && (await deps.directory.topicByName(name))?.accessLevel === 'private') {
+    throw new AppError('forbidden', 'Missing scope: topics:read');
+  }
+  return openTopicByName(deps.directory, caller, { name, act: 'read' });
+}
+
+/** Open streams of the topic; while the bus is away none are known of, which is no reason to refuse the rest. */
+async function countConnections(deps: ApiDeps, topicId: string): Promise<number> {
+  return deps.engine.bus.countConnections(topicConnections(topicId)).catch(() => 0);
+}

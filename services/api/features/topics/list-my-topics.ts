@@ -1,0 +1,23 @@
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type Route } from '../../http/route.ts';
+import { listingQuery, listingReply, listingSuccess } from './listing-reply.ts';
+import type { Listing } from './read-listings.ts';
+
+/** `GET /api/topics/my`: what the caller owns, topics of their own teams included. */
+export function listMyTopics(deps: ApiDeps): Route {
+  return route({
+    id: 'listMyTopics',
+    method: 'GET',
+    path: '/api/topics/my',
+    summary: 'The caller\'s own topics',
+    audience: 'account',
+    scope: 'topics:read',
+    query: listingQuery,
+    success: listingSuccess,
+    async handle(context, input) {
+      const caller = context.account();
+      const owned: Listing = { index: 'byOwnerActivity', equals: { ownerId: caller.userId } };
+      return listingReply(deps, { caller, roles: new Map(), listings: [owned], query: input.query });
+    },
+  });
+}

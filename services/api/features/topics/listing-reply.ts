@@ -1,0 +1,35 @@
+import type { Caller } from '@tocsin/shared/domain/caller.ts';
+import type { Role } from '@tocsin/shared/domain/team.ts';
+import { findRoles } from '@tocsin/shared/stores/teams.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { pageHeaders, pageOf, pagingFields } from '../../http/paging.ts';
+import type { Reply } from '../../http/route.ts';
+import { describeTopics } from './describe-topics.ts';
+import { readListings, type Listing } from './read-listings.ts';
+import { topicSchema } from './topic-json.ts';
+
+/** What every listing of topics takes and answers. */
+export const listingQuery = z.object(pagingFields({ default: 50, max: 100 }));
+export const listingSuccess = { status: 200, schema: z.array(topicSchema), description: 'Topics, newest activity first' };
+
+/** The discoverable public topics. */
+export const listed: Listing = { index: 'byListed', equals: { isListed: true } };
+
+/** The caller's roles by team; nobody but an account has any. */
+export async function rolesOf(deps: ApiDeps, caller: Caller): Promise<Map<string, Role>> {
+  return caller.kind === 'account' ? findRoles(deps.engine.documents, caller.userId) : new Map<string, Role>();
+}
+
+/** Answers with a page of the listings as one. */
+export async function listingReply(deps: ApiDeps, asked: {
+  readonly caller: Caller;
+  readonly roles: ReadonlyMap<string, Role>;
+  readonly listings: readonly Listing[];
+  readonly query: z.output<typeof listingQuery>;
+}): Promise<Reply> {
+  const page = pageOf(asked.query);
+  const { topics, total } = await readListings(deps.engine.documents, asked.listings, page);
+  const body = await describeTopics(deps.engine.messages, asked.caller, { topics, roles: asked.roles });
+  return { status: 200, headers: pageHeaders(page, total), body };
+}

@@ -1,0 +1,79 @@
+import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { Documents } from '@tocsin/shared/ports/documents.ts';
+import { topics } from '@tocsin/shared/stores/topics.ts';
+
+/** Topics that an index of the store gives in order of activity. */
+export interface Listing {
+  readonly index: string;
+  readonly equals: Partial<Topic>;
+}
+
+/** How many topics of a listing are read at once, at most. */
+const chunkMax = 1_000;
+
+/**
+ * A page of several listings as one, newest activity first (then the newer topic first), and how many topics they hold
+ * together. No topic may be in two of them.
+ *
+ * What can be known to lie before the page is not read: of a listing of n topics among N, the first `offset - (N - n)`
+ * of its own come before it, whatever the others hold. So deep pages of one large listing and small ones cost little.
+ */
+export async function readListings(
+  documents: Documents, listings: readonly Listing[], page: { limit: number; offset: number },
+): Promise<{ topics: Topic[]; total: number }> {
+  const counts = await Promise.all(listings.map((listing) => documents.count(topics, listing)));
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  if (page.offset >= total) return { topics: [], total };
+  const skipped = counts.map((count) => Math.max(0, page.offset - (total - count)));
+  const before = page.offset - skipped.reduce((sum, count) => sum + count, 0);
+  const chunk = Math.min(chunkMax, before + page.limit);
+  const readers = listings.map((listing, index) => reader(documents, listing, { offset: skipped[index]!, chunk }));
+  return { topics: await merge(readers, before, page.limit), total };
+}
+
+/** Reads a listing in chunks: the next topic that was not taken, undefined at its end. */
+interface Reader {
+  peek(): Promise<Topic | undefined>;
+  take(): void;
+}
+
+function reader(documents: Documents, listing: Listing, start: { offset: number; chunk: number }): Reader {
+  let { offset } = start;
+  let read: Topic[] = [];
+  let at = 0;
+  let isAtEnd = false;
+  return {
+    async peek() {
+      if (at === read.length && !isAtEnd) {
+        read = await documents.find(topics, { ...listing, descending: true, limit: start.chunk, offset });
+        offset += read.length;
+        at = 0;
+        isAtEnd = read.length < start.chunk;
+      }
+      return read[at];
+    },
+    take() {
+      at += 1;
+    },
+  };
+}
+
+/** Takes `before + limit` topics at most, and keeps the last `limit` of them. */
+async function merge(readers: readonly Reader[], before: number, limit: number): Promise<Topic[]> {
+  const page: Topic[] = [];
+  for (let taken = 0; page.length < limit; taken++) {
+    let first: { reader: Reader; topic: Topic } | undefined;
+    for (const one of readers) {
+      const topic = await one.peek();
+      if (topic !== undefined && (first === undefined || isBefore(topic, first.topic))) first = { reader: one, topic };
+    }
+    if (first === undefined) break;
+    first.reader.take();
+    if (taken >= before) page.push(first.topic);
+  }
+  return page;
+}
+
+function isBefore(a: Topic, b: Topic): boolean {
+  return a.lastActivityAt > b.lastActivityAt || (a.lastActivityAt === b.lastActivityAt && a.id > b.id);
+}

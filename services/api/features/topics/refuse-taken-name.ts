@@ -1,0 +1,11 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { UniqueKeyViolation } from '@tocsin/shared/ports/documents.ts';
+import { topics } from '@tocsin/shared/stores/topics.ts';
+
+/** Throws 409 when a write failed because another topic has the name, and otherwise what it failed with. */
+export function refuseTakenName(error: unknown): never {
+  if (error instanceof UniqueKeyViolation && error.collection === topics.name && error.key === 'name') {
+    throw new AppError('conflict', 'Topic name already exists', { cause: error });
+  }
+  throw error;
+}

@@ -1,0 +1,89 @@
+import { mayUseTopic } from '@tocsin/shared/domain/access.ts';
+import type { AccountCaller } from '@tocsin/shared/domain/caller.ts';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { Team } from '@tocsin/shared/domain/team.ts';
+import { topicNameKey, type Topic } from '@tocsin/shared/domain/topic.ts';
+import type { User } from '@tocsin/shared/domain/user.ts';
+import { write, type Documents } from '@tocsin/shared/ports/documents.ts';
+import { commitWithinQuota } from '@tocsin/shared/stores/quota-guards.ts';
+import { findTeamRole, teams } from '@tocsin/shared/stores/teams.ts';
+import { topics } from '@tocsin/shared/stores/topics.ts';
+import { users } from '@tocsin/shared/stores/users.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+import { refuseTakenName } from './refuse-taken-name.ts';
+import { subscriptionWarning } from './subscription-warning.ts';
+import { isListed, requireDescribed } from './topic-fields.ts';
+import { requireRoomForPrivateTopic, requireRoomForTopic } from './topic-quota.ts';
+
+export type TopicInput = Pick<
+  Topic, 'name' | 'teamId' | 'accessLevel' | 'description' | 'isDiscoverable' | 'iconName' | 'iconColor'
+>;
+
+/**
+ * Stores a new topic for the caller, or for a team that the caller manages; its owner is then the team's, and so are the
+ * counts that it is held against. Throws 422, 404 `Team not found`, 403 and 409 as the interface says; of concurrent
+ * creations no more are stored than the tier allows.
+ */
+export async function storeTopic(
+  deps: ApiDeps, caller: AccountCaller, input: TopicInput,
+): Promise<{ topic: Topic; warning: string | null }> {
+  requireDescribed(input);
+  const { documents } = deps.engine;
+  const holderId = input.teamId === null ? caller.userId : (await openTeam(documents, caller, input)).ownerId;
+  const storing = commitWithinQuota(documents, holderId, async () => {
+    const now = deps.clock();
+    const team = input.teamId === null ? null : await openTeam(documents, caller, input);
+    const owner = await findOwner(documents, holderId);
+    await requireRoomForTopic(documents, owner);
+    const room = input.accessLevel === 'private' ? await requireRoomForPrivateTopic(documents, owner, now) : null;
+    const topic = newTopic(deps, { ...input, ownerId: owner.id, now });
+    return {
+      writes: [
+        write.require(users, owner),
+        ...(team === null ? [] : [write.require(teams, team)]),
+        write.insert(topics, topic),
+      ],
+      result: { topic, warning: subscriptionWarning(owner, room === null ? null : room - 1, now) },
+    };
+  });
+  return storing.catch(refuseTakenName);
+}
+
+/** The team, if the caller may make this topic for it. */
+async function openTeam(documents: Documents, caller: AccountCaller, input: TopicInput): Promise<Team> {
+  const team = await documents.get(teams, input.teamId!);
+  if (team === null) throw new AppError('not_found', 'Team not found');
+  const role = await findTeamRole(documents, team.id, caller.userId);
+  const made = { id: '', ownerId: team.ownerId, teamId: team.id, accessLevel: input.accessLevel };
+  if (!mayUseTopic(caller, made, 'manage', role)) throw new AppError('forbidden', 'Insufficient permissions');
+  if (!team.isActive) throw new AppError('forbidden', 'Team is deactivated');
+  return team;
+}
+
+/** The account that the topic will belong to; one that is being deleted makes nothing any more. */
+async function findOwner(documents: Documents, ownerId: string): Promise<User> {
+  const owner = await documents.get(users, ownerId);
+  if (owner === null) throw new AppError('unauthenticated', 'Could not validate credentials');
+  return owner;
+}
+
+function newTopic(deps: ApiDeps, { now, ...input }: TopicInput & { ownerId: string; now: number }): Topic {
+  const id = deps.makeId();
+  return {
+    ...input,
+    id,
+    version: 1,
+    nameKey: topicNameKey(input.name),
+    isListed: isListed(input),
+    createdAt: now,
+    partition: choosePartition(id, deps.engine.eventLog.partitions),
+    isHeld: false,
+    subscriberCount: 0,
+    lastActivityAt: now,
+  };
+}
+
+/** Spreads topics evenly: the end of an id is random. */
+function choosePartition(topicId: string, partitions: number): number {
+  return Number.parseInt(topicId.slice(-8), 16) % partitions;
+}

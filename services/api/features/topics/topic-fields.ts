@@ -1,0 +1,31 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { topicNameFault, type Topic } from '@tocsin/shared/domain/topic.ts';
+import { z } from 'zod';
+import { textField } from '../../http/fields.ts';
+
+/** Fields of a topic as they are sent. */
+export const topicFields = {
+  name: z.string().superRefine((name, context) => {
+    const message = topicNameFault(name);
+    if (message !== null) context.addIssue({ code: 'custom', message });
+  }).meta({ pattern: '^[A-Za-z0-9_-]{1,64}$' }),
+  accessLevel: z.enum(['public', 'private']),
+  description: textField({ min: 0, max: 1_000 }),
+  isDiscoverable: z.boolean(),
+  iconName: z.string().regex(/^[a-z0-9-]{1,50}$/, 'must be 1 to 50 of the characters a-z, 0-9 and -'),
+  iconColor: z.string().regex(/^#[0-9A-Fa-f]{6}$/, 'must be a colour such as #1A2B3C'),
+};
+
+type Described = Pick<Topic, 'accessLevel' | 'isDiscoverable' | 'description'>;
+
+/** Whether the public listing shows it. */
+export function isListed(topic: Described): boolean {
+  return topic.accessLevel === 'public' && topic.isDiscoverable;
+}
+
+/** Throws 422 when a topic that the public listing would show says nothing of itself. */
+export function requireDescribed(topic: Described): void {
+  if (isListed(topic) && topic.description.trim() === '') {
+    throw new AppError('unprocessable', 'description: is required for a discoverable public topic');
+  }
+}

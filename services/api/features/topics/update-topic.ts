@@ -1,0 +1,107 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { topicNameKey, type Topic } from '@tocsin/shared/domain/topic.ts';
+import { write, type Changes, type Documents } from '@tocsin/shared/ports/documents.ts';
+import { commitWithinQuota } from '@tocsin/shared/stores/quota-guards.ts';
+import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
+import { topicCleanups } from '@tocsin/shared/stores/topic-cleanups.ts';
+import { topics } from '@tocsin/shared/stores/topics.ts';
+import { users } from '@tocsin/shared/stores/users.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { cleanUpSoon } from '../../clean-up-soon.ts';
+import { loadManagedTopic, roleOf } from '../../http/load-topic.ts';
+import { route, type Route } from '../../http/route.ts';
+import { describeTopics } from './describe-topics.ts';
+import { refuseTakenName } from './refuse-taken-name.ts';
+import { isListed, requireDescribed, topicFields } from './topic-fields.ts';
+import { topicSchema } from './topic-json.ts';
+import { requireRoomForPrivateTopic } from './topic-quota.ts';
+
+const body = z.object({
+  name: topicFields.name.optional(),
+  access_level: topicFields.accessLevel.optional(),
+  description: topicFields.description.optional(),
+  is_discoverable: topicFields.isDiscoverable.optional(),
+  icon_name: topicFields.iconName.nullable().optional(),
+  icon_color: topicFields.iconColor.nullable().optional(),
+});
+
+/** `PATCH /api/topics/{topic_id}` */
+export function updateTopic(deps: ApiDeps): Route {
+  return route({
+    id: 'updateTopic',
+    method: 'PATCH',
+    path: '/api/topics/{topic_id}',
+    summary: 'Change a topic',
+    audience: 'account',
+    scope: 'topics:write',
+    body,
+    success: { status: 200, schema: topicSchema, description: 'The topic' },
+    load: loadManagedTopic(deps.directory),
+    async handle(context, { loaded, body: fields }) {
+      const { before, after } = await change(deps, loaded, fields);
+      await deps.directory.changed({ kind: 'topic', topic: before }, { kind: 'topic', topic: after });
+      if (before.accessLevel === 'public' && after.accessLevel === 'private') await cleanUpSoon(deps, after.id, 'prune');
+      const role = await roleOf(deps.directory, context.caller, after);
+      const roles = new Map(role === null || after.teamId === null ? [] : [[after.teamId, role]]);
+      const [json] = await describeTopics(deps.engine.messages, context.caller, { topics: [after], roles });
+      return { status: 200, body: json };
+    },
+  });
+}
+
+interface Changed {
+  readonly before: Topic;
+  readonly after: Topic;
+}
+
+/** Stores the change of the topic as it is now. Throws 404, 422, 403 for a private topic too many, 409. */
+async function change(deps: ApiDeps, loaded: Topic, fields: z.output<typeof body>): Promise<Changed> {
+  const { documents } = deps.engine;
+  const changing = fields.access_level === 'private' ? close(deps, loaded, fields) : retryStale(async () => {
+    const before = await findTopic(documents, loaded.id);
+    const set = changesOf(before, fields);
+    return { before, after: Object.keys(set).length === 0 ? before : await documents.update(topics, before, set) };
+  });
+  return changing.catch(refuseTakenName);
+}
+
+/** Makes the topic private, if the owner's tier allows one more; those who may no longer read it lose their subscriptions. */
+function close(deps: ApiDeps, { id, ownerId }: Topic, fields: z.output<typeof body>): Promise<Changed> {
+  const { documents } = deps.engine;
+  return commitWithinQuota(documents, ownerId, async () => {
+    const before = await findTopic(documents, id);
+    const set = changesOf(before, fields);
+    const result = { before, after: { ...before, ...set, version: before.version + 1 } };
+    const writes = [write.update(topics, before, set)];
+    if (before.accessLevel === 'private') return { writes, result };
+    const owner = await documents.get(users, before.ownerId);
+    if (owner === null) throw topicNotFound();
+    await requireRoomForPrivateTopic(documents, owner, deps.clock());
+    const cleanup = { id: deps.makeId(), topicId: id, kind: 'prune', requestedAt: deps.clock() } as const;
+    return { writes: [write.require(users, owner), ...writes, write.insert(topicCleanups, cleanup)], result };
+  });
+}
+
+const topicNotFound = () => new AppError('not_found', 'Topic not found');
+
+async function findTopic(documents: Documents, id: string): Promise<Topic> {
+  const topic = await documents.get(topics, id);
+  if (topic === null) throw topicNotFound();
+  return topic;
+}
+
+function changesOf(topic: Topic, fields: z.output<typeof body>): Changes<Topic> {
+  const set: Changes<Topic> = {
+    ...(fields.name === undefined ? {} : { name: fields.name, nameKey: topicNameKey(fields.name) }),
+    ...(fields.access_level === undefined ? {} : { accessLevel: fields.access_level }),
+    ...(fields.description === undefined ? {} : { description: fields.description }),
+    ...(fields.is_discoverable === undefined ? {} : { isDiscoverable: fields.is_discoverable }),
+    ...(fields.icon_name === undefined ? {} : { iconName: fields.icon_name }),
+    ...(fields.icon_color === undefined ? {} : { iconColor: fields.icon_color }),
+  };
+  if (Object.keys(set).length === 0) return set;
+  const after = { ...topic, ...set };
+  requireDescribed(after);
+  return { ...set, isListed: isListed(after) };
+}
