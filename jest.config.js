@@ -21,7 +21,11 @@ export default {
     ]),
     part('contracts-embedded', ['shared/drivers/*.test.ts', 'shared/drivers/embedded/*.test.ts']),
     part('contracts-cluster', ['shared/drivers/cluster/*.test.ts']),
-    part('acceptance', ['tests/acceptance/**/*.test.ts']),
+    {
+      ...part('acceptance', ['tests/acceptance/**/*.test.ts']),
+      globalSetup: '<rootDir>/tests/acceptance/global-setup.ts',
+      globalTeardown: '<rootDir>/tests/acceptance/global-teardown.ts',
+    },
     part('faults', ['tests/faults/**/*.test.ts']),
   ],
 };

@@ -14,6 +14,7 @@ export function serveCommand(): Command {
       const log = openLog('tocsin', config.LOG_LEVEL);
       const running = await startRoles(config, { clock: systemClock, log });
       runUntilSignal(running, log);
+      log.info({ url: running.url }, 'ready');
       process.stderr.write(banner(config, running));
     });
 }

@@ -1,0 +1,50 @@
+import type { Engine } from './engine.ts';
+import { openEngine } from './open-engine.ts';
+import { systemClock, type Clock } from './platform/clock.ts';
+import { withClosers, type Closers } from './platform/lifecycle.ts';
+import { ConfigError, loadConfig, type Config } from './platform/load-config.ts';
+import { openLog, type Log } from './platform/log.ts';
+import { runUntilSignal } from './platform/run-process.ts';
+
+/** What every service starts from. */
+export interface ServiceDeps {
+  readonly engine: Engine;
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A service that runs; `url` is where it listens, if it does. */
+export interface RunningService {
+  readonly url?: string;
+  close(): Promise<void>;
+}
+
+const calledWrongly = 2;
+
+/**
+ * A service as a process of its own: configuration, engine, start, and a close on SIGTERM. Logs `ready` when it runs.
+ * Exit codes: 0 after a clean close, 1 when it failed, 2 for a configuration that cannot be used.
+ */
+export async function runService(name: string, start: (deps: ServiceDeps) => Promise<RunningService>): Promise<void> {
+  try {
+    const config = loadConfig(process.env);
+    const log = openLog(name, config.LOG_LEVEL);
+    const running = await withClosers((own: Closers) => open(own, { config, log, start }));
+    runUntilSignal(running, log);
+    log.info({ url: running.url }, 'ready');
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(error instanceof ConfigError ? calledWrongly : 1);
+  }
+}
+
+async function open(
+  own: Closers, { config, log, start }: { config: Config; log: Log; start: (deps: ServiceDeps) => Promise<RunningService> },
+): Promise<RunningService> {
+  const engine = await openEngine(config, { clock: systemClock, log });
+  own.add(() => engine.close());
+  const running = await start({ engine, config, clock: systemClock, log });
+  own.add(() => running.close());
+  return { ...(running.url === undefined ? {} : { url: running.url }), close: () => own.closeAll() };
+}

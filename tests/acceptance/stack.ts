@@ -1,0 +1,123 @@
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import bcrypt from 'bcrypt';
+import type { Tier } from '@tocsin/shared/domain/tiers.ts';
+import type { User } from '@tocsin/shared/domain/user.ts';
+import { openDocuments, type OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { idSource } from '@tocsin/shared/platform/ids.ts';
+import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
+import { openLog } from '@tocsin/shared/platform/log.ts';
+import { users } from '@tocsin/shared/stores/users.ts';
+
+/** The running installation that the tests talk to. */
+export interface TestStack {
+  readonly engine: 'embedded' | 'cluster';
+  /** One address per API node. */
+  readonly urls: readonly string[];
+  /** The servers' configuration. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** The stack that the global setup started. */
+export function testStack(): TestStack {
+  const text = process.env['TOCSIN_TEST_STACK'];
+  if (text === undefined) throw new Error('no stack is running: run these tests by `npm test -- --part acceptance-embedded`');
+  return JSON.parse(text) as TestStack;
+}
+
+/** Opens the stack's document store, to arrange what no endpoint gives. Close it in afterAll. */
+export function openStackDocuments(): Promise<OperatorStore> {
+  return openDocuments(loadConfig({ ...testStack().env }, '/nonexistent'), openLog('test', 'silent'));
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The parsed JSON; undefined for an empty body. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test asserts what it finds
+  readonly body: any;
+}
+
+export interface CallOptions {
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  /** Sent as it is. */
+  readonly text?: string | Uint8Array<ArrayBuffer>;
+  /** Which API node; the first by default. */
+  readonly node?: number;
+}
+
+/** A client with an address of its own, so that budgets of tests do not meet. */
+export class Client {
+  readonly address = `10.${randomInt(256)}.${randomInt(256)}.${randomInt(1, 255)}`;
+  readonly token: string | undefined;
+
+  constructor(token?: string) {
+    this.token = token;
+  }
+
+  async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+    const { urls } = testStack();
+    const token = options.token ?? this.token;
+    const body = options.json === undefined ? options.text : JSON.stringify(options.json);
+    const response = await fetch(urls[(options.node ?? 0) % urls.length]! + path, {
+      method, redirect: 'manual',
+      headers: {
+        'X-Forwarded-For': this.address,
+        ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+        ...(options.json === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...options.headers,
+      },
+      ...(body === undefined ? {} : { body }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text === '' ? undefined : parsed(text) };
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** An account for a test: verified, with a login. */
+export interface Account {
+  readonly user: User;
+  readonly email: string;
+  readonly password: string;
+  readonly client: Client;
+}
+
+const makeId = idSource(() => Date.now());
+const password = 'correct horse battery';
+
+/** Stores a verified account and logs it in. */
+export async function createAccount(store: OperatorStore, options: { tier?: Tier } = {}): Promise<Account> {
+  const username = `user-${randomBytes(6).toString('hex')}`;
+  const email = `${username}@example.org`;
+  const user = await store.documents.insert(users, {
+    id: makeId(), email, username, usernameKey: username,
+    passwordHash: await bcrypt.hash(password, 4), // cheap: these tests are not about guessing it
+    avatarUrl: null, tier: options.tier ?? 'FREE', tierExpiresAt: null, additionalMembers: 0, isVerified: true, wasVerified: true,
+    isActive: true, createdAt: Date.now(), lastLogin: null, termsAcceptedAt: Date.now(), oauthProvider: null, oauthSubject: null,
+  });
+  const login = await new Client().call('POST', '/auth/login', { json: { email, password } });
+  if (login.status !== 200) throw new Error(`login: ${login.status} ${JSON.stringify(login.body)}`);
+  return { user, email, password, client: new Client(login.body.access_token as string) };
+}
+
+/** A topic name that no other test has. */
+export function newTopicName(): string {
+  return `t-${randomUUID()}`;
+}
+
+/** Creates a topic by the account and resolves with the topic object. */
+export async function createTopic(account: Account, fields: Record<string, unknown> = {}): Promise<{ id: string; name: string }> {
+  const created = await account.client.call('POST', '/api/topics', { json: { name: newTopicName(), ...fields } });
+  if (created.status !== 201) throw new Error(`topic: ${created.status} ${JSON.stringify(created.body)}`);
+  return created.body as { id: string; name: string };
+}

@@ -1,0 +1,87 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startTogether } from '../engines/start-together.ts';
+import { ServerProcess } from './server-process.ts';
+
+/** A whole installation as processes, and what is needed to use and to break it. */
+export interface Stack {
+  readonly engine: 'embedded' | 'cluster';
+  /** The API nodes' addresses. */
+  readonly urls: readonly string[];
+  readonly servers: readonly ServerProcess[];
+  /** The environment that the servers run with; what opens the same stores. */
+  readonly env: Readonly<Record<string, string>>;
+  server(name: string): ServerProcess;
+  stop(): Promise<void>;
+}
+
+export interface StackOptions {
+  /** Configuration beyond what the stack sets itself. */
+  readonly env?: Record<string, string>;
+  /** Where data, mails and logs go; a temporary directory that `stop` removes by default. */
+  readonly dir?: string;
+}
+
+export interface ClusterOptions extends StackOptions {
+  readonly kafkaBrokers: string;
+  readonly mongoUrl: string;
+  readonly redisUrl: string;
+  readonly jwtSecret: string;
+  /** Default 2. */
+  readonly apiNodes?: number;
+}
+
+/** One process on one file. */
+export function startEmbeddedStack(options: StackOptions = {}): Promise<Stack> {
+  const place = placeOf(options);
+  const env = { DATA_DIR: join(place.dir, 'data'), ...options.env };
+  return startAll('embedded', place, env, { tocsin: ['cli/main.ts', 'serve'] });
+}
+
+/** Every service as a process of its own, two API nodes among them, on engines that run already. */
+export function startClusterStack(options: ClusterOptions): Promise<Stack> {
+  const place = placeOf(options);
+  const env = {
+    DATA_DIR: join(place.dir, 'data'),
+    KAFKA_BROKERS: options.kafkaBrokers, MONGO_URL: options.mongoUrl, REDIS_URL: options.redisUrl, JWT_SECRET: options.jwtSecret,
+    ...options.env,
+  };
+  const api = Array.from({ length: options.apiNodes ?? 2 }, (_, index) => [`api${index + 1}`, ['services/api/main.ts']] as const);
+  const others = ['fanout', 'notifier', 'retention'].map((name) => [name, [`services/${name}/main.ts`]] as const);
+  return startAll('cluster', place, env, Object.fromEntries([...api, ...others]));
+}
+
+interface Place {
+  readonly dir: string;
+  remove(): void;
+}
+
+function placeOf({ dir }: StackOptions): Place {
+  const own = dir ?? mkdtempSync(join(tmpdir(), 'tocsin-stack-'));
+  mkdirSync(own, { recursive: true });
+  return { dir: own, remove: () => (dir === undefined ? rmSync(own, { recursive: true, force: true }) : undefined) };
+}
+
+async function startAll(
+  engine: Stack['engine'], place: Place, env: Record<string, string>, programs: Record<string, readonly string[]>,
+): Promise<Stack> {
+  const servers = Object.entries(programs).map(([name, args]) => new ServerProcess({ name, args, env, logFile: join(place.dir, `${name}.log`) }));
+  const stop = async () => {
+    await Promise.all(servers.map((server) => server.stop()));
+    place.remove();
+  };
+  await startTogether(servers.map(async (server) => {
+    await server.start();
+    return server;
+  }));
+  return {
+    engine, servers, env, stop,
+    urls: servers.filter(({ name }) => name.startsWith('api') || name === 'tocsin').map((server) => server.url),
+    server(name) {
+      const found = servers.find((one) => one.name === name);
+      if (found === undefined) throw new Error(`the stack has no server ${name}`);
+      return found;
+    },
+  };
+}
