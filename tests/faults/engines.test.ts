@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { Kafka, logLevel } from 'kafkajs';
+import { MongoClient } from 'mongodb';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { describeWithOwnEngines } from '../../tools/engines/describe-with-own-engines.ts';
+import { startEngines, type Engines } from '../../tools/engines/start-engines.ts';
+import { startKafka } from '../../tools/engines/start-kafka.ts';
+
+// What every test of a crash rests on: an engine that is killed comes back on the same URL with what it had acknowledged.
+describeWithOwnEngines('engines that are killed and restarted', () => {
+  let engines: Engines;
+  beforeAll(async () => {
+    engines = await startEngines();
+  });
+  afterAll(() => engines.stop());
+
+  test('Kafka keeps acknowledged records', async () => {
+    const topic = 'kept';
+    const admin = kafkaAt(engines.kafka.url).admin();
+    await admin.connect();
+    await admin.createTopics({ topics: [{ topic, numPartitions: 1 }], waitForLeaders: true });
+    await admin.disconnect();
+    await produce(engines.kafka.url, topic, 'before');
+    await engines.kafka.kill();
+    await engines.kafka.restart();
+    await produce(engines.kafka.url, topic, 'after');
+    expect(await endOffset(engines.kafka.url, topic)).toBe('2');
+  });
+
+  test('MongoDB keeps journaled documents and is primary again', async () => {
+    const insert = async (_id: number) => {
+      const client = await MongoClient.connect(engines.mongo.url);
+      const documents = client.db('kept').collection<{ _id: number }>('documents');
+      await documents.insertOne({ _id }, { writeConcern: { w: 'majority', j: true } });
+      const count = await documents.countDocuments();
+      await client.close();
+      return count;
+    };
+    await insert(1);
+    await engines.mongo.kill();
+    await engines.mongo.restart();
+    expect(await insert(2)).toBe(2);
+  });
+
+  test('Redis reads its append-only file and evicts nothing', async () => {
+    const withRedis = async <T>(use: (redis: Redis) => Promise<T>) => {
+      const redis = new Redis(engines.redis.url, { maxRetriesPerRequest: 3 });
+      try {
+        return await use(redis);
+      } finally {
+        await redis.quit();
+      }
+    };
+    await withRedis((redis) => redis.set('kept', 'before'));
+    await engines.redis.kill();
+    await engines.redis.restart();
+    expect(await withRedis((redis) => redis.get('kept'))).toBe('before');
+    expect(await withRedis((redis) => redis.config('GET', 'maxmemory-policy'))).toEqual([
+      'maxmemory-policy',
+      'noeviction',
+    ]);
+  });
+
+  test('a cluster of three Kafka nodes loses the one that is killed, and takes it back', async () => {
+    const kafka = await startKafka({ nodes: 3, heapMb: 256 });
+    const admin = kafkaAt(kafka.nodes[0]!.url).admin();
+    const brokers = async () => (await admin.describeCluster()).brokers.length;
+    try {
+      await admin.connect();
+      await eventually(async () => (await brokers()) === 3);
+      await kafka.nodes[2]!.kill();
+      await eventually(async () => (await brokers()) === 2);
+      await kafka.nodes[2]!.restart();
+      await eventually(async () => (await brokers()) === 3);
+    } finally {
+      await admin.disconnect();
+      await kafka.stop();
+    }
+  }, 90_000);
+});
+
+const kafkaAt = (brokers: string) =>
+  new Kafka({
+    brokers: brokers.split(','),
+    logLevel: logLevel.NOTHING,
+    retry: { retries: 15, initialRetryTime: 100, maxRetryTime: 1_000 },
+  });
+
+const produce = async (brokers: string, topic: string, value: string) => {
+  const producer = kafkaAt(brokers).producer({ idempotent: true });
+  await producer.connect();
+  try {
+    await producer.send({ topic, acks: -1, messages: [{ value, partition: 0 }] });
+  } finally {
+    await producer.disconnect();
+  }
+};
+
+const endOffset = async (brokers: string, topic: string) => {
+  const admin = kafkaAt(brokers).admin();
+  await admin.connect();
+  try {
+    return (await admin.fetchTopicOffsets(topic))[0]?.high;
+  } finally {
+    await admin.disconnect();
+  }
+};
