@@ -6,9 +6,15 @@ export type TestEngines = {
   redisUrl: string;
 };
 
-const variables = { kafkaBrokers: 'TEST_KAFKA_BROKERS', mongoUrl: 'TEST_MONGO_URL', redisUrl: 'TEST_REDIS_URL' } as const;
+const variables = {
+  kafkaBrokers: 'TEST_KAFKA_BROKERS',
+  mongoUrl: 'TEST_MONGO_URL',
+  redisUrl: 'TEST_REDIS_URL',
+} as const;
 
-/** The engines that the environment names: all three, or `undefined` when none is set. Some without the others throws. */
+/**
+ * The engines that the environment names: all three, or `undefined` when none is set. Some without the others throws.
+ */
 export const readTestEngines = (env: NodeJS.ProcessEnv = process.env): TestEngines | undefined => {
   const missing = Object.values(variables).filter((name) => !env[name]);
   if (missing.length === 3) return undefined;

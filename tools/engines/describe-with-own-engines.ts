@@ -2,8 +2,8 @@ import { describe, test } from '@jest/globals';
 import { missingPrograms } from './missing-programs.ts';
 
 /**
- * A Jest `describe` for tests that start engines of their own, because they kill, pause or fill them. Where the engines cannot be
- * had it is skipped and its name says what is missing; with `CI=true` it fails instead.
+ * A Jest `describe` for tests that start engines of their own, because they kill, pause or fill them. Where the
+ * engines cannot be had it is skipped and its name says what is missing; with `CI=true` it fails instead.
  */
 export const describeWithOwnEngines = (name: string, body: () => void): void => {
   const missing = missingPrograms();

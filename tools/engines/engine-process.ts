@@ -59,7 +59,10 @@ export class EngineProcess implements Engine {
     return join(this.#state.dir, `${this.#program.name}-${this.#starts}.log`);
   }
 
-  /** Runs the program and returns when it answers. Throws with the end of its log when it dies or does not answer in time. */
+  /**
+   * Runs the program and returns when it answers. Throws with the end of its log when it dies or does not answer in
+   * time.
+   */
   async start(): Promise<void> {
     this.#starts += 1;
     const log = openSync(this.logFile, 'w');
@@ -144,7 +147,9 @@ export class EngineProcess implements Engine {
       }
       if (log.includes(readyLine) && (await answers().catch(() => false))) return;
     }
-    throw new Error(`${name} did not answer within ${startMsMax / 1000} s:\n${readFileSync(this.logFile, 'utf8').slice(-logTailChars)}`);
+    throw new Error(
+      `${name} did not answer within ${startMsMax / 1000} s:\n${readFileSync(this.logFile, 'utf8').slice(-logTailChars)}`,
+    );
   }
 }
 

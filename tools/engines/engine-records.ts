@@ -52,12 +52,14 @@ export const isOrphan = ({ owner }: EngineRecord): boolean =>
 
 const stopMsMax = 10_000;
 
-/** Ends a recorded engine, with SIGKILL if it does not go by itself within 10 s, and removes its state and its record. */
+/**
+ * Ends a recorded engine, with SIGKILL if it does not go by itself within 10 s, and removes its state and its record.
+ */
 export const endRecorded = async (record: EngineRecord): Promise<void> => {
   const signal = (name: NodeJS.Signals) => isRunning(record) && process.kill(record.pid, name);
   signal('SIGCONT');
   signal(record.removeDir ? 'SIGKILL' : 'SIGTERM');
-  for (const end = Date.now() + stopMsMax; isRunning(record) && Date.now() < end; ) await sleep(20);
+  for (const end = Date.now() + stopMsMax; isRunning(record) && Date.now() < end;) await sleep(20);
   signal('SIGKILL');
   if (record.removeDir) rmSync(record.removeDir, { recursive: true, force: true, maxRetries: 5 });
   removeRecord(record.pid);

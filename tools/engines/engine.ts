@@ -27,6 +27,9 @@ export type EngineOptions = {
   keep?: boolean;
   /** Takes the progress lines; stderr by default. */
   report?: (line: string) => void;
-  /** Whether the engine is meant to outlive this process. If not, the next start anywhere ends what this process left behind. */
+  /**
+   * Whether the engine is meant to outlive this process. If not, the next start anywhere ends what this process left
+   * behind.
+   */
   outlives?: boolean;
 };

@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
 
 /**
- * Linux takes the local ports of outgoing connections from 32768 up. An engine's port must lie below: while the engine is
- * down, another connection could take it, and a client that keeps dialling it can even connect to itself.
+ * Linux takes the local ports of outgoing connections from 32768 up. An engine's port must lie below: while the
+ * engine is down, another connection could take it, and a client that keeps dialling it can even connect to itself.
  */
 const firstPort = 20_000;
 const lastPort = 31_999;

@@ -53,7 +53,11 @@ const fetchJars = async (dir: string) => {
   mkdirSync(unfinished);
   writeFileSync(join(unfinished, 'pom.xml'), pom);
   writeFileSync(join(unfinished, 'log4j2.properties'), log4jProperties);
-  const goal = ['dependency:copy-dependencies', `-DoutputDirectory=${join(unfinished, 'libs')}`, '-DincludeScope=runtime'];
+  const goal = [
+    'dependency:copy-dependencies',
+    `-DoutputDirectory=${join(unfinished, 'libs')}`,
+    '-DincludeScope=runtime',
+  ];
   await runProgram('mvn', ['-B', '-U', ...goal], { cwd: unfinished });
   renameSync(unfinished, dir);
 };
@@ -89,7 +93,10 @@ const archiveClasses = async (installation: KafkaInstallation) => {
   const [broker, controller] = (await freePorts(2)) as [number, number];
   const unfinished = `${installation.archiveFile}.unfinished`;
   const propertiesFile = join(dir, 'server.properties');
-  writeFileSync(propertiesFile, kafkaProperties({ nodeId: 1, brokerPort: broker, controllerPorts: [controller], dataDir: join(dir, 'data') }));
+  writeFileSync(
+    propertiesFile,
+    kafkaProperties({ nodeId: 1, brokerPort: broker, controllerPorts: [controller], dataDir: join(dir, 'data') }),
+  );
   try {
     await formatStorage(installation, propertiesFile);
     const run = new EngineProcess(
@@ -97,7 +104,13 @@ const archiveClasses = async (installation: KafkaInstallation) => {
         name: 'kafka-archive',
         url: `127.0.0.1:${broker}`,
         file: 'java',
-        args: ['-Xmx256m', ...installation.javaArgs, `-XX:ArchiveClassesAtExit=${unfinished}`, 'kafka.Kafka', propertiesFile],
+        args: [
+          '-Xmx256m',
+          ...installation.javaArgs,
+          `-XX:ArchiveClassesAtExit=${unfinished}`,
+          'kafka.Kafka',
+          propertiesFile,
+        ],
         readyLine: 'Kafka Server started',
         answers: () => Promise.resolve(true),
       },
@@ -128,8 +141,8 @@ const formatStorage = ({ javaArgs }: KafkaInstallation, propertiesFile: string) 
 export const templateClusterId = 'AAAAAAAAAAAAAAAAAAAAAA';
 
 /**
- * A freshly formatted storage directory for the node, to be copied. Formatting costs a start of Java, so it is done once
- * a node id; the directory holds no port and no address.
+ * A freshly formatted storage directory for the node, to be copied. Formatting costs a start of Java, so it is done
+ * once a node id; the directory holds no port and no address.
  */
 export const formattedStorage = async (installation: KafkaInstallation, nodeId: number): Promise<string> => {
   const formatted = join(installation.dir, `formatted-${nodeId}`);
@@ -142,7 +155,10 @@ export const formattedStorage = async (installation: KafkaInstallation, nodeId: 
     const propertiesFile = join(unfinished, 'server.properties');
     // The ports are looked at and not used; the node must be one of the voters.
     const controllerPorts = Array.from({ length: nodeId }, (_, i) => 19_000 + i);
-    writeFileSync(propertiesFile, kafkaProperties({ nodeId, brokerPort: 18_999, controllerPorts, dataDir: unfinished }));
+    writeFileSync(
+      propertiesFile,
+      kafkaProperties({ nodeId, brokerPort: 18_999, controllerPorts, dataDir: unfinished }),
+    );
     await formatStorage(installation, propertiesFile);
     rmSync(propertiesFile);
     renameSync(unfinished, formatted);

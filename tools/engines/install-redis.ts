@@ -6,7 +6,16 @@ import { runProgram } from './run-program.ts';
 import { withInstallLock } from './with-install-lock.ts';
 
 /** What Debian's redis-server needs beyond a minimal system. */
-const packages = ['redis-server', 'redis-tools', 'libjemalloc2', 'liblzf1', 'liblua5.1-0', 'lua-bitop', 'lua-cjson', 'libatomic1'];
+const packages = [
+  'redis-server',
+  'redis-tools',
+  'libjemalloc2',
+  'liblzf1',
+  'liblua5.1-0',
+  'lua-bitop',
+  'lua-cjson',
+  'libatomic1',
+];
 
 export type RedisInstallation = { file: string; env: NodeJS.ProcessEnv };
 
@@ -15,8 +24,8 @@ const redisDir = () => join(enginesDir(), 'redis');
 export const isRedisUnpacked = (): boolean => existsSync(redisDir());
 
 /**
- * `redis-server` from PATH, else out of the system's own package, unpacked into the engines' directory: needs no root and starts
- * no service. Safe to call from several processes at once; returns at once when it is there.
+ * `redis-server` from PATH, else out of the system's own package, unpacked into the engines' directory: needs no root
+ * and starts no service. Safe to call from several processes at once; returns at once when it is there.
  */
 export const installRedis = async (report: (line: string) => void): Promise<RedisInstallation> => {
   const onPath = findProgram('redis-server');

@@ -4,7 +4,9 @@ import { kafkaContainerEnvironment, kafkaProperties } from './kafka-properties.t
 const linesOf = (text: string) => text.trim().split('\n');
 
 test('one node replicates nothing and votes alone', () => {
-  const lines = linesOf(kafkaProperties({ nodeId: 1, brokerPort: 21_000, controllerPorts: [21_001], dataDir: '/tmp/k' }));
+  const lines = linesOf(
+    kafkaProperties({ nodeId: 1, brokerPort: 21_000, controllerPorts: [21_001], dataDir: '/tmp/k' }),
+  );
   expect(lines).toEqual(
     expect.arrayContaining([
       'listeners=PLAINTEXT://127.0.0.1:21000,CONTROLLER://127.0.0.1:21001',
@@ -17,7 +19,9 @@ test('one node replicates nothing and votes alone', () => {
 });
 
 test('three nodes keep three replicas of which two must be in sync, and each listens on its own ports', () => {
-  const lines = linesOf(kafkaProperties({ nodeId: 3, brokerPort: 21_002, controllerPorts: [22_000, 22_001, 22_002], dataDir: '/tmp/k' }));
+  const lines = linesOf(
+    kafkaProperties({ nodeId: 3, brokerPort: 21_002, controllerPorts: [22_000, 22_001, 22_002], dataDir: '/tmp/k' }),
+  );
   expect(lines).toEqual(
     expect.arrayContaining([
       'node.id=3',
@@ -31,7 +35,9 @@ test('three nodes keep three replicas of which two must be in sync, and each lis
 
 test("the caller's settings win", () => {
   const properties = { 'min.insync.replicas': '1', 'log.retention.ms': '1000' };
-  const lines = linesOf(kafkaProperties({ nodeId: 1, brokerPort: 1, controllerPorts: [2, 3, 4], dataDir: '/tmp/k', properties }));
+  const lines = linesOf(
+    kafkaProperties({ nodeId: 1, brokerPort: 1, controllerPorts: [2, 3, 4], dataDir: '/tmp/k', properties }),
+  );
   expect(lines.filter((line) => line.startsWith('min.insync.replicas'))).toEqual(['min.insync.replicas=1']);
   expect(lines).toContain('log.retention.ms=1000');
 });

@@ -46,6 +46,7 @@ export const kafkaContainerEnvironment = (address: string): Record<string, strin
     'advertised.listeners': `PLAINTEXT://${address}`,
     'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
     'inter.broker.listener.name': 'PLAINTEXT',
+    'log.dirs': '/var/lib/kafka/data',
     'auto.create.topics.enable': false,
     ...internalTopics(1, 1),
     ...forTests,

@@ -54,7 +54,9 @@ const up = async (values: UpValues) => {
 /** The environment of the engines that `up` started before, when all three run. */
 const standingEnvironment = () => {
   const standing = readRecords().filter((record) => isStanding(record) && isRunning(record));
-  const [kafka, mongo, redis] = ['kafka', 'mongo', 'redis'].map((name) => standing.find((record) => record.name.startsWith(name)));
+  const [kafka, mongo, redis] = ['kafka', 'mongo', 'redis'].map((name) =>
+    standing.find((record) => record.name.startsWith(name)),
+  );
   return kafka && mongo && redis ? environmentOf({ kafka, mongo, redis }) : undefined;
 };
 

@@ -3,11 +3,12 @@ import { MongoClient } from 'mongodb';
 export const replicaSet = 'rs0';
 
 /** The connection string of the one-member set that is reached at `host:port`, whatever name its member goes by. */
-export const mongoUrl = (address: string): string => `mongodb://${address}/?directConnection=true&replicaSet=${replicaSet}`;
+export const mongoUrl = (address: string): string =>
+  `mongodb://${address}/?directConnection=true&replicaSet=${replicaSet}`;
 
 /**
- * Whether the set of one has its primary. The first time it is asked to form, with a member that is called `memberAddress`,
- * which only the server itself dials. Throws while the server cannot be reached.
+ * Whether the set of one has its primary. The first time it is asked to form, with a member that is called
+ * `memberAddress`, which only the server itself dials. Throws while the server cannot be reached.
  */
 export const isPrimary = async (address: string, memberAddress = address): Promise<boolean> => {
   const client = new MongoClient(`mongodb://${address}/?directConnection=true`, { serverSelectionTimeoutMS: 2_000 });

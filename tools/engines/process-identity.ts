@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 
 /**
- * When the process `pid` started, in a form that only compares, or `undefined` when it is gone (a zombie counts as gone).
- * A recorded pid together with this is never mistaken for a later process that was given the same number.
+ * When the process `pid` started, in a form that only compares, or `undefined` when it is gone (a zombie counts as
+ * gone). A recorded pid together with this is never mistaken for a later process that was given the same number.
  */
 export const processIdentity = (pid: number): string | undefined =>
   existsSync('/proc/self/stat') ? identityFromProc(pid) : identityFromPs(pid);

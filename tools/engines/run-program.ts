@@ -4,9 +4,17 @@ import { spawn } from 'node:child_process';
 const outputCharsMax = 4_000;
 
 /** Runs a program to its end and returns what it printed on stdout; throws with the end of its output when it fails. */
-export const runProgram = (file: string, args: string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}): Promise<string> =>
+export const runProgram = (
+  file: string,
+  args: string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): Promise<string> =>
   new Promise((resolve, reject) => {
-    const child = spawn(file, args, { ...options, env: { ...process.env, ...options.env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(file, args, {
+      ...options,
+      env: { ...process.env, ...options.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let stdout = '';
     let output = '';
     child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));

@@ -13,7 +13,12 @@ export type EnginesOptions = Pick<KafkaOptions, 'report' | 'outlives'> & {
 };
 
 /** Starts Kafka, MongoDB and Redis side by side. When one of them fails, the others are stopped before it throws. */
-export const startEngines = async ({ kafkaPort, mongoPort, redisPort, ...options }: EnginesOptions = {}): Promise<Engines> => {
+export const startEngines = async ({
+  kafkaPort,
+  mongoPort,
+  redisPort,
+  ...options
+}: EnginesOptions = {}): Promise<Engines> => {
   const at = (port: number | undefined) => ({ ...options, ...(port !== undefined && { port }) });
   const [kafka, mongo, redis] = await startTogether<[KafkaEngine, Engine, Engine]>([
     startKafka(at(kafkaPort)),
@@ -24,7 +29,9 @@ export const startEngines = async ({ kafkaPort, mongoPort, redisPort, ...options
 };
 
 /** The engines as the lines of an environment, in the order Kafka, MongoDB, Redis. */
-export const environmentOf = (engines: Record<'kafka' | 'mongo' | 'redis', { url: string }>): Record<string, string> => ({
+export const environmentOf = (
+  engines: Record<'kafka' | 'mongo' | 'redis', { url: string }>,
+): Record<string, string> => ({
   KAFKA_BROKERS: engines.kafka.url,
   MONGO_URL: engines.mongo.url,
   REDIS_URL: engines.redis.url,

@@ -12,7 +12,10 @@ import { reportProgress } from './report-progress.ts';
 import { startTogether } from './start-together.ts';
 
 export type KafkaOptions = EngineOptions & {
-  /** 1 by default. With 3, topics have three replicas, of which two must be in sync. `port` is the first node's, the others follow. */
+  /**
+   * 1 by default. With 3, topics have three replicas, of which two must be in sync. `port` is the first node's, the
+   * others follow.
+   */
   nodes?: number;
   /** Broker settings by Kafka's own names, beyond or instead of the ones in kafka-properties.ts. */
   properties?: Record<string, string>;
@@ -24,8 +27,8 @@ export type KafkaOptions = EngineOptions & {
 export type KafkaEngine = Engine & { readonly nodes: Engine[] };
 
 /**
- * Starts Kafka (KRaft, every node broker and controller) on 127.0.0.1 and returns when all nodes serve. A new cluster has
- * a new cluster id; a `dataDir` that holds one already goes on with it. Installs Kafka first where it is missing.
+ * Starts Kafka (KRaft, every node broker and controller) on 127.0.0.1 and returns when all nodes serve. A new cluster
+ * has a new cluster id; a `dataDir` that holds one already goes on with it. Installs Kafka first where it is missing.
  */
 export const startKafka = async (options: KafkaOptions = {}): Promise<KafkaEngine> => {
   await endOrphans();
@@ -39,7 +42,11 @@ export const startKafka = async (options: KafkaOptions = {}): Promise<KafkaEngin
 
 type Ports = { brokerPorts: number[]; controllerPorts: number[] };
 
-const startNodes = async (installation: KafkaInstallation, options: KafkaOptions, ports: Ports): Promise<KafkaEngine> => {
+const startNodes = async (
+  installation: KafkaInstallation,
+  options: KafkaOptions,
+  ports: Ports,
+): Promise<KafkaEngine> => {
   const clusterId = randomClusterId();
   // None of them serves before a majority is there, so they start together.
   const nodes = await startTogether<Engine[]>(

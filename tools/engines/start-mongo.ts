@@ -9,9 +9,9 @@ import { isPrimary, mongoUrl, replicaSet } from './mongo-replica-set.ts';
 import { reportProgress } from './report-progress.ts';
 
 /**
- * Starts MongoDB on 127.0.0.1 as a replica set of one member, which transactions and change streams need, and returns when
- * it is primary. Installs it first where it is missing. The set remembers its member's address, so start a `dataDir`
- * that was used before on the same `port`.
+ * Starts MongoDB on 127.0.0.1 as a replica set of one member, which transactions and change streams need, and returns
+ * when it is primary. Installs it first where it is missing. The set remembers its member's address, so start a
+ * `dataDir` that was used before on the same `port`.
  */
 export const startMongo = async (options: EngineOptions = {}): Promise<Engine> => {
   await endOrphans();

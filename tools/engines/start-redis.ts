@@ -7,8 +7,8 @@ import { installRedis } from './install-redis.ts';
 import { reportProgress } from './report-progress.ts';
 
 /**
- * Starts Redis on 127.0.0.1 with what jobs need: an append-only file that is synced every second, and no eviction. Returns when
- * it answers PING. Installs it first where it is missing.
+ * Starts Redis on 127.0.0.1 with what jobs need: an append-only file that is synced every second, and no eviction.
+ * Returns when it answers PING. Installs it first where it is missing.
  */
 export const startRedis = async (options: EngineOptions = {}): Promise<Engine> => {
   await endOrphans();

@@ -12,7 +12,9 @@ test('when a part fails, what started later is stopped too, and every error is t
   const stopped: string[] = [];
   const one = (name: string) => ({ stop: () => Promise.resolve(stopped.push(name)) });
   const later = new Promise<ReturnType<typeof one>>((resolve) => setImmediate(resolve, one('later')));
-  const failing = [Promise.reject(new Error('no disk')), Promise.reject(new Error('no port'))] as Promise<ReturnType<typeof one>>[];
+  const failing = [Promise.reject(new Error('no disk')), Promise.reject(new Error('no port'))] as Promise<
+    ReturnType<typeof one>
+  >[];
   const starting = startTogether([Promise.resolve(one('first')), ...failing, later]);
   await expect(starting).rejects.toThrow('no disk; no port');
   expect(stopped).toEqual(['first', 'later']);

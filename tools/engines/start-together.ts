@@ -1,8 +1,8 @@
 type Stoppable = { stop: () => Promise<unknown> };
 
 /**
- * What was started side by side, in the given order, once all of it runs. When a part fails, the others are awaited and stopped
- * before an AggregateError with every part's error is thrown.
+ * What was started side by side, in the given order, once all of it runs. When a part fails, the others are awaited
+ * and stopped before an AggregateError with every part's error is thrown.
  */
 export const startTogether = async <T extends readonly Stoppable[]>(starting: {
   [Index in keyof T]: Promise<T[Index]>;
@@ -16,7 +16,10 @@ export const startTogether = async <T extends readonly Stoppable[]>(starting: {
   }
   if (errors.length === 0) return started as unknown as T;
   await stopTogether(started);
-  throw new AggregateError(errors, errors.map((error) => (error instanceof Error ? error.message : String(error))).join('; '));
+  throw new AggregateError(
+    errors,
+    errors.map((error) => (error instanceof Error ? error.message : String(error))).join('; '),
+  );
 };
 
 /** Stops all side by side, and goes on with the others when one cannot be stopped. */

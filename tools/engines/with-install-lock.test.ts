@@ -25,7 +25,9 @@ test('those who ask at once have the lock one after the other', async () => {
 });
 
 test('a failed install lets go of the lock and tells its error', async () => {
-  await expect(withInstallLock(dir, 'kafka', () => Promise.reject(new Error('no network')))).rejects.toThrow('no network');
+  await expect(withInstallLock(dir, 'kafka', () => Promise.reject(new Error('no network')))).rejects.toThrow(
+    'no network',
+  );
   expect(await withInstallLock(dir, 'kafka', () => Promise.resolve('installed'))).toBe('installed');
 });
 
@@ -35,7 +37,9 @@ test('a holder that is killed lets go of the lock', async () => {
     const { withInstallLock } = await import(process.argv[1]);
     await withInstallLock(process.argv[2], 'kafka', () => { console.log('held'); return new Promise((r) => setTimeout(r, 60_000)); });
   `;
-  const holder = spawn(process.execPath, ['--input-type=module', '-e', script, module, dir], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const holder = spawn(process.execPath, ['--input-type=module', '-e', script, module, dir], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   await once(holder.stdout, 'data');
   const waiting = withInstallLock(dir, 'kafka', () => Promise.resolve(holder.signalCode));
   holder.kill('SIGKILL');

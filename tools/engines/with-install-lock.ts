@@ -16,7 +16,8 @@ export const withInstallLock = async <T>(dir: string, name: string, work: () => 
   try {
     const deadline = Date.now() + waitMsMax;
     while (!tryLock(lock)) {
-      if (Date.now() > deadline) throw new Error(`Another process has held the lock ${name} in ${dir} for ${waitMsMax / 1000} s`);
+      if (Date.now() > deadline)
+        throw new Error(`Another process has held the lock ${name} in ${dir} for ${waitMsMax / 1000} s`);
       await sleep(lookEveryMs);
     }
     return await work();

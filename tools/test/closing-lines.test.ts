@@ -19,7 +19,9 @@ test('every part has a line with its seconds, and the sum is the last line', () 
 
 test('what could not run is named with the reasons', () => {
   const { lines, isSuccess } = closingLines(withoutEngines, false);
-  expect(lines.join('\n')).toMatch(/contracts-cluster +NOT RUN\nacceptance-cluster +NOT RUN\n.*\n {2}no containers\n {2}missing java/);
+  expect(lines.join('\n')).toMatch(
+    /contracts-cluster +NOT RUN\nacceptance-cluster +NOT RUN\n.*\n {2}no containers\n {2}missing java/,
+  );
   expect(lines.at(-1)).toBe('7 passed, 0 failed, 1 skipped');
   expect(isSuccess).toBe(true);
 });
@@ -31,7 +33,13 @@ test('on CI what could not run is a failure', () => {
 });
 
 test('a part that fails without a test says why', () => {
-  const lint = { name: 'lint', kind: 'program' as const, seconds: 3, counts: { passed: 0, failed: 1, skipped: 0 }, trouble: 'exit code 1' };
+  const lint = {
+    name: 'lint',
+    kind: 'program' as const,
+    seconds: 3,
+    counts: { passed: 0, failed: 1, skipped: 0 },
+    trouble: 'exit code 1',
+  };
   const { lines, isSuccess } = closingLines({ results: [lint], notRun: [] }, false);
   expect(lines[0]).toBe('lint                    3.0 s  failed (exit code 1)');
   expect(isSuccess).toBe(false);

@@ -11,18 +11,26 @@ export type SuiteResult = {
 };
 
 /**
- * What is printed at the end: each part with its seconds and counts, where the engines came from, what was not run and why, and as the
- * last line the sum. On CI a part that was not run counts as a failure, because nobody reads the lines above the last.
+ * What is printed at the end: each part with its seconds and counts, where the engines came from, what was not run
+ * and why, and as the last line the sum. On CI a part that was not run counts as a failure, because nobody reads the
+ * lines above the last.
  */
-export const closingLines = ({ results, notRun, engines }: SuiteResult, isCi: boolean): { lines: string[]; isSuccess: boolean } => {
+export const closingLines = (
+  { results, notRun, engines }: SuiteResult,
+  isCi: boolean,
+): { lines: string[]; isSuccess: boolean } => {
   const unrun = { passed: 0, failed: isCi ? notRun.length : 0, skipped: 0 };
   const total = sumCounts([...results.map(({ counts }) => counts), unrun]);
   return {
     lines: [
       ...results.map(partLine),
-      ...(engines?.kind === 'provided' ? [row('engines', engines.seconds, `from ${engines.source}, beside the parts above`)] : []),
+      ...(engines?.kind === 'provided'
+        ? [row('engines', engines.seconds, `from ${engines.source}, beside the parts above`)]
+        : []),
       ...notRun.map((name) => `${name.padEnd(nameWidth)}  NOT RUN`),
-      ...(engines?.kind === 'missing' ? ['No engines for contracts, acceptance and faults of the cluster:', ...engines.reasons.map(indent)] : []),
+      ...(engines?.kind === 'missing'
+        ? ['No engines for contracts, acceptance and faults of the cluster:', ...engines.reasons.map(indent)]
+        : []),
       '',
       formatCounts(total),
     ],
@@ -32,7 +40,8 @@ export const closingLines = ({ results, notRun, engines }: SuiteResult, isCi: bo
 
 const nameWidth = 20;
 
-const row = (name: string, seconds: number, text: string) => `${name.padEnd(nameWidth)}${seconds.toFixed(1).padStart(7)} s  ${text}`;
+const row = (name: string, seconds: number, text: string) =>
+  `${name.padEnd(nameWidth)}${seconds.toFixed(1).padStart(7)} s  ${text}`;
 
 const partLine = ({ name, kind, seconds, counts, trouble }: PartResult) => {
   const outcome = kind === 'jest' ? formatCounts(counts) : counts.failed === 0 ? 'ok' : 'failed';

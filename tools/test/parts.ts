@@ -3,10 +3,7 @@ export type Part = {
   name: string;
   /** A part that needs the engines is left out where there are none; one that uses them skips its tests by itself. */
   engines?: 'needed' | 'used';
-} & (
-  | { kind: 'program'; args: string[] }
-  | { kind: 'jest'; project: string; env?: Record<string, string> }
-);
+} & ({ kind: 'program'; args: string[] } | { kind: 'jest'; project: string; env?: Record<string, string> });
 
 /** All parts in the order in which they run: what is quick and needs nothing comes first. */
 export const parts: readonly Part[] = [
@@ -16,7 +13,13 @@ export const parts: readonly Part[] = [
   { name: 'contracts-embedded', kind: 'jest', project: 'contracts-embedded' },
   { name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: { TOCSIN_ENGINE: 'embedded' } },
   { name: 'contracts-cluster', kind: 'jest', project: 'contracts-cluster', engines: 'needed' },
-  { name: 'acceptance-cluster', kind: 'jest', project: 'acceptance', env: { TOCSIN_ENGINE: 'cluster' }, engines: 'needed' },
+  {
+    name: 'acceptance-cluster',
+    kind: 'jest',
+    project: 'acceptance',
+    env: { TOCSIN_ENGINE: 'cluster' },
+    engines: 'needed',
+  },
   { name: 'faults', kind: 'jest', project: 'faults', engines: 'used' },
 ];
 

@@ -14,7 +14,9 @@ const ways = (some: Partial<EngineWays>): EngineWays => ({
 });
 
 test('given URLs win, and nothing is started', async () => {
-  const engines = await provideEngines(ways({ givenByEnvironment: () => true, inContainers: refused('must not be asked') }));
+  const engines = await provideEngines(
+    ways({ givenByEnvironment: () => true, inContainers: refused('must not be asked') }),
+  );
   expect(engines).toMatchObject({ kind: 'provided', source: 'the given URLs' });
 });
 
@@ -27,11 +29,16 @@ test('containers come before own processes, and are named as the tests look for 
 });
 
 test('without a container runtime the engines run as processes', async () => {
-  expect(await provideEngines(ways({ asProcesses: started }))).toMatchObject({ kind: 'provided', source: 'tools/engines' });
+  expect(await provideEngines(ways({ asProcesses: started }))).toMatchObject({
+    kind: 'provided',
+    source: 'tools/engines',
+  });
 });
 
 test('a machine that lacks programs has none, and every reason is told', async () => {
-  const engines = await provideEngines(ways({ missingPrograms: () => ['java', 'mvn'], asProcesses: refused('must not be asked') }));
+  const engines = await provideEngines(
+    ways({ missingPrograms: () => ['java', 'mvn'], asProcesses: refused('must not be asked') }),
+  );
   expect(engines).toEqual({
     kind: 'missing',
     reasons: ['no containers: no container runtime', 'not installable here: missing java; mvn'],

@@ -19,13 +19,14 @@ export type EngineWays = {
 };
 
 /**
- * The engines that the environment names; else containers; else processes of tools/engines. Never throws: a way that fails is told as a
- * reason and the next one is tried. `environment` names them as the tests look for them.
+ * The engines that the environment names; else containers; else processes of tools/engines. Never throws: a way that
+ * fails is told as a reason and the next one is tried. `environment` names them as the tests look for them.
  */
 export const provideEngines = async (ways: EngineWays = thisMachine): Promise<ProvidedEngines> => {
   const reasons: string[] = [];
   try {
-    if (ways.givenByEnvironment()) return provided('the given URLs', { environment: {}, stop: () => Promise.resolve() });
+    if (ways.givenByEnvironment())
+      return provided('the given URLs', { environment: {}, stop: () => Promise.resolve() });
   } catch (error) {
     // A half-given set is a mistake to be shown, not to be replaced in silence.
     return { kind: 'missing', reasons: [reasonOf(error)] };
@@ -36,7 +37,8 @@ export const provideEngines = async (ways: EngineWays = thisMachine): Promise<Pr
     reasons.push(`no containers: ${reasonOf(error)}`);
   }
   const missing = ways.missingPrograms();
-  if (missing.length > 0) return { kind: 'missing', reasons: [...reasons, `not installable here: missing ${missing.join('; ')}`] };
+  if (missing.length > 0)
+    return { kind: 'missing', reasons: [...reasons, `not installable here: missing ${missing.join('; ')}`] };
   try {
     return provided('tools/engines', await ways.asProcesses());
   } catch (error) {

@@ -13,7 +13,10 @@ test('a run whose tests failed has just these failures', () => {
 });
 
 test('a program that fails, and tests that end badly though none failed, count as one failure', () => {
-  expect(judge(2, undefined, 'program')).toEqual({ counts: { passed: 0, failed: 1, skipped: 0 }, trouble: 'exit code 2' });
+  expect(judge(2, undefined, 'program')).toEqual({
+    counts: { passed: 0, failed: 1, skipped: 0 },
+    trouble: 'exit code 2',
+  });
   expect(judge(1, counts, 'jest')).toEqual({ counts: { ...counts, failed: 1 }, trouble: 'exit code 1' });
   expect(judge(0, undefined, 'jest')).toMatchObject({ counts: { failed: 1 }, trouble: 'wrote no results' });
 });

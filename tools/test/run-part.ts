@@ -26,9 +26,16 @@ export type PartOptions = {
 /** The slowest part of all takes a few minutes on two cores. */
 const timeoutMs = 30 * 60_000;
 
-const jestArgs = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', '--disable-warning=TimeoutNegativeWarning'];
+const jestArgs = [
+  '--experimental-vm-modules',
+  '--disable-warning=ExperimentalWarning',
+  '--disable-warning=TimeoutNegativeWarning',
+];
 
-/** Runs one part, streams its output, and returns its counts. A program that fails, and a run without results, count as one failure. */
+/**
+ * Runs one part, streams its output, and returns its counts. A program that fails, and a run without results, count
+ * as one failure.
+ */
 export const runPart = async (part: Part, options: PartOptions): Promise<PartResult> => {
   const began = performance.now();
   const resultsFile = join(options.resultsDir, `${part.name}.json`);
@@ -75,7 +82,8 @@ export const judge = (
   counts: TestCounts | undefined,
   kind: Part['kind'],
 ): Pick<PartResult, 'counts' | 'trouble'> => {
-  if (outcome === 0) return counts || kind === 'program' ? { counts: counts ?? noCounts } : failed(noCounts, 'wrote no results');
+  if (outcome === 0)
+    return counts || kind === 'program' ? { counts: counts ?? noCounts } : failed(noCounts, 'wrote no results');
   if (typeof outcome === 'string') return failed(counts ?? noCounts, troubles[outcome]);
   if (counts && counts.failed > 0) return { counts };
   return failed(counts ?? noCounts, `exit code ${outcome}`);

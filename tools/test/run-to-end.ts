@@ -8,7 +8,10 @@ export type RunOptions = {
   signal: AbortSignal;
   /** A program that goes on longer is ended and has failed. */
   timeoutMs: number;
-  /** Written when the work is done: a program that is still there `lingerMs` later is held open by a leak and has failed. */
+  /**
+   * Written when the work is done: a program that is still there `lingerMs` later is held open by a leak and has
+   * failed.
+   */
   doneFile?: string;
   lingerMs?: number;
   /** What is asked to end and is still there so much later is killed. */
@@ -22,10 +25,17 @@ const lookEveryMs = 50;
 const lingerMsDefault = 20_000;
 const graceMsDefault = 5_000;
 
-/** Runs Node with the arguments and streams its output. Nothing that it started in its process group is left when this returns. */
+/**
+ * Runs Node with the arguments and streams its output. Nothing that it started in its process group is left when this
+ * returns.
+ */
 export const runToEnd = async (args: string[], options: RunOptions): Promise<RunOutcome> => {
   // A group of its own, so that the servers which tests start can be ended together with the tests.
-  const child = spawn(process.execPath, args, { env: options.env, stdio: ['ignore', 'inherit', 'inherit'], detached: true });
+  const child = spawn(process.execPath, args, {
+    env: options.env,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    detached: true,
+  });
   const exited = new Promise<number>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code) => resolve(code ?? 1));
@@ -53,7 +63,7 @@ const untilOver = async (exitCode: () => number | undefined, options: RunOptions
 
 const endGroup = async (groupId: number, signal: NodeJS.Signals, graceMs: number) => {
   sendTo(groupId, signal);
-  for (const end = Date.now() + graceMs; isThere(groupId) && Date.now() < end; ) await sleep(lookEveryMs);
+  for (const end = Date.now() + graceMs; isThere(groupId) && Date.now() < end;) await sleep(lookEveryMs);
   sendTo(groupId, 'SIGKILL');
 };
 

@@ -61,7 +61,10 @@ const runSuite = async (parts: Part[], patterns: string[], signal: AbortSignal):
   return { results, notRun, ...(engines && { engines }) };
 };
 
-/** Tests that kill engines start their own, also where containers or given URLs serve the others; an install must not eat their time. */
+/**
+ * Tests that kill engines start their own, also where containers or given URLs serve the others; an install must not
+ * eat their time.
+ */
 const installOwnEngines = async () => {
   if (missingPrograms().length > 0) return; // these tests tell it themselves
   await installEngines(reportProgress).catch((error: unknown) => reportProgress(String(error)));

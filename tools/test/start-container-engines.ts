@@ -12,14 +12,19 @@ export type ContainerEngines = { environment: Record<string, string>; stop: () =
 const primaryMsMax = 60_000;
 
 /**
- * Kafka, MongoDB and Redis as containers, and the environment that names them. Throws when there is no container runtime
- * ("Could not find a working container runtime strategy") or an image cannot be had; what had started is stopped then.
+ * Kafka, MongoDB and Redis as containers, and the environment that names them. Throws when there is no container
+ * runtime ("Could not find a working container runtime strategy") or an image cannot be had; what had started is
+ * stopped then.
  */
 export const startContainerEngines = async (): Promise<ContainerEngines> => {
   const { getContainerRuntimeClient } = await import('testcontainers');
   const runtime = await getContainerRuntimeClient();
   const host = runtime.info.containerRuntime.host;
-  const [kafka, mongo, redis] = await startTogether<[StartedContainer, StartedContainer, StartedContainer]>([startKafka(host), startMongo(), startRedis()]);
+  const [kafka, mongo, redis] = await startTogether<[StartedContainer, StartedContainer, StartedContainer]>([
+    startKafka(host),
+    startMongo(),
+    startRedis(),
+  ]);
   return {
     environment: { KAFKA_BROKERS: kafka.url, MONGO_URL: mongo.url, REDIS_URL: redis.url },
     stop: () => stopTogether([kafka, mongo, redis]),
@@ -49,7 +54,11 @@ const startMongo = async (): Promise<StartedContainer> => {
     .withWaitStrategy(Wait.forLogMessage('Waiting for connections'))
     .start();
   const address = `${container.getHost()}:${container.getMappedPort(27017)}`;
-  for (const end = Date.now() + primaryMsMax; !(await isPrimary(address, '127.0.0.1:27017').catch(() => false)); await sleep(100)) {
+  for (
+    const end = Date.now() + primaryMsMax;
+    !(await isPrimary(address, '127.0.0.1:27017').catch(() => false));
+    await sleep(100)
+  ) {
     if (Date.now() > end) throw new Error(`MongoDB at ${address} has no primary`);
   }
   return { url: mongoUrl(address), stop: () => container.stop() };
@@ -58,7 +67,17 @@ const startMongo = async (): Promise<StartedContainer> => {
 const startRedis = async (): Promise<StartedContainer> => {
   const { GenericContainer, Wait } = await import('testcontainers');
   const container = await new GenericContainer(images.redis)
-    .withCommand(['redis-server', '--save', '', '--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction'])
+    .withCommand([
+      'redis-server',
+      '--save',
+      '',
+      '--appendonly',
+      'yes',
+      '--appendfsync',
+      'everysec',
+      '--maxmemory-policy',
+      'noeviction',
+    ])
     .withExposedPorts(6379)
     .withWaitStrategy(Wait.forLogMessage('Ready to accept connections'))
     .start();

@@ -12,7 +12,11 @@ const results = (some: Partial<JestResults>): JestResults => ({
 });
 
 test('skipped and planned tests both count as skipped', () => {
-  expect(countsOf(results({ numPassedTests: 5, numPendingTests: 2, numTodoTests: 1 }))).toEqual({ passed: 5, failed: 0, skipped: 3 });
+  expect(countsOf(results({ numPassedTests: 5, numPendingTests: 2, numTodoTests: 1 }))).toEqual({
+    passed: 5,
+    failed: 0,
+    skipped: 3,
+  });
 });
 
 test('a file that cannot be run counts as one failure beside the failed tests', () => {

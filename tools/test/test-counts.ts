@@ -13,7 +13,10 @@ export type JestResults = {
 
 export const noCounts: TestCounts = { passed: 0, failed: 0, skipped: 0 };
 
-/** The counts of one run of Jest. A file that could not be run at all, and a run that failed for no single test, count as one failure. */
+/**
+ * The counts of one run of Jest. A file that could not be run at all, and a run that failed for no single test, count
+ * as one failure.
+ */
 export const countsOf = (results: JestResults): TestCounts => {
   const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
   return {
