@@ -8,7 +8,8 @@
 export interface JobQueue {
   /**
    * Stores jobs, all in one step where the engine can, and resolves once they are durable. A job whose id the queue
-   * has seen (waiting, running, or finished within a day) is left out. Ids: letters, digits, `-`, `_`, `.`; not only digits.
+   * has seen (waiting, running, failed and listed, or finished within a day) is left out; of finished ones a driver may
+   * forget those that a million others came after. Ids: letters, digits, `-`, `_`, `.`; not only digits.
    * Throws AppError `unavailable` within two seconds when the queue cannot be reached.
    */
   add(queue: string, jobs: readonly NewJob[]): Promise<void>;
@@ -17,8 +18,10 @@ export interface JobQueue {
   work(queue: string, options: WorkOptions): Promise<Worker>;
 
   /**
-   * Makes or replaces a schedule: a job with this id's data is added at each slot, by one replica. A slot that passed
-   * while nobody ran is not made up for. Schedules are kept until `unschedule`.
+   * Makes or replaces a schedule: a job `<id>.<slot>` with its data is added at each slot, once over all replicas, by
+   * those that have a worker on the queue. Slots are milliseconds since the epoch: multiples of the interval, or what the
+   * cron expression matches. One that passed while nobody worked is not made up for. Schedules are kept until
+   * `unschedule`; a change is known to other replicas within a second.
    */
   schedule(queue: string, schedule: Schedule): Promise<void>;
   unschedule(queue: string, id: string): Promise<void>;

@@ -1,0 +1,47 @@
+import type { Claim, JobTable } from './job-table.ts';
+
+/** A lease that this process holds on a job. */
+export interface Lease extends Claim {
+  readonly leaseMs: number;
+  endsAt: number;
+}
+
+/**
+ * The leases of all jobs that run in this process. They are renewed when a third of their time is gone, at the latest
+ * in the transaction that would release those that have ended: a process that was held up does not run its own jobs twice.
+ */
+export class JobLeases {
+  readonly #table: JobTable;
+  readonly #held = new Set<Lease>();
+
+  constructor(table: JobTable) {
+    this.#table = table;
+  }
+
+  hold({ seq, starts }: Claim, leaseMs: number, endsAt: number): Lease {
+    const lease = { seq, starts, leaseMs, endsAt };
+    this.#held.add(lease);
+    return lease;
+  }
+
+  drop(lease: Lease): void {
+    this.#held.delete(lease);
+  }
+
+  hasDue(now: number): boolean {
+    for (const lease of this.#held) if (isDue(lease, now)) return true;
+    return false;
+  }
+
+  /** To be run inside a transaction. One that another process has taken is dropped. */
+  renew(now: number): void {
+    for (const lease of this.#held) {
+      if (!isDue(lease, now)) continue;
+      const endsAt = now + lease.leaseMs;
+      if (this.#table.renew(lease, endsAt)) lease.endsAt = endsAt;
+      else this.#held.delete(lease);
+    }
+  }
+}
+
+const isDue = ({ endsAt, leaseMs }: Lease, now: number): boolean => endsAt - now <= (leaseMs * 2) / 3;

@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { openLog } from '../platform/log.ts';
+import { ScheduleRunner, type KeptSchedule } from './schedule-runner.ts';
+
+let now: number;
+let schedules: KeptSchedule[];
+let fired: string[];
+let fire: (id: string, slot: number) => Promise<void>;
+let runner: ScheduleRunner;
+
+const start = async (): Promise<void> => {
+  const store = {
+    load: () => Promise.resolve(schedules),
+    fire: async ({ id }: { id: string }, slot: number) => {
+      await fire(id, slot);
+      fired.push(`${id}.${slot}`);
+    },
+  };
+  runner = new ScheduleRunner({ store, clock: () => now, log: openLog('test', 'silent') });
+  await runner.refresh();
+};
+
+const at = async (time: number): Promise<void> => {
+  now = time;
+  await runner.refresh();
+};
+
+beforeEach(() => {
+  now = 10_000;
+  schedules = [{ id: 's', every: 1_000, data: {}, definedAt: 0 }];
+  fired = [];
+  fire = () => Promise.resolve();
+});
+afterEach(() => runner.close());
+
+test('slots after the start are fired when their time has come, each once', async () => {
+  await start();
+  await at(10_999);
+  expect(fired).toEqual([]);
+  await at(11_000);
+  await at(11_001);
+  await at(13_500);
+  expect(fired).toEqual(['s.11000', 's.12000', 's.13000']);
+});
+
+test('a schedule that another replica made while this one ran is fired from then on', async () => {
+  schedules = [];
+  await start();
+  schedules = [{ id: 's', every: 1_000, data: {}, definedAt: 11_500 }];
+  await at(12_400);
+  expect(fired).toEqual(['s.12000']);
+});
+
+test('slots that passed more than a minute ago are left out', async () => {
+  await start();
+  await at(10_000 + 3_600_000);
+  expect(fired.length).toBe(60);
+  expect(fired.at(-1)).toBe('s.3610000');
+});
+
+test('of the slots of a short interval at most a hundred are made up for, the latest', async () => {
+  schedules = [{ id: 's', every: 10, data: {}, definedAt: 0 }];
+  await start();
+  await at(20_000);
+  expect(fired.length).toBe(100);
+  expect(fired.at(-1)).toBe('s.20000');
+});
+
+test('a slot that could not be fired is tried again, and does not hold up another schedule', async () => {
+  schedules = [...schedules, { id: 't', every: 1_000, data: {}, definedAt: 0 }];
+  await start();
+  fire = (id) => (id === 's' ? Promise.reject(new Error('away')) : Promise.resolve());
+  await at(11_000);
+  expect(fired).toEqual(['t.11000']);
+  fire = () => Promise.resolve();
+  await at(11_900);
+  expect(fired).toEqual(['t.11000', 's.11000']);
+});
+
+test('a schedule that is gone is fired no more, and one whose interval changed goes by the new one', async () => {
+  await start();
+  schedules = [{ id: 's', every: 1_500, data: {}, definedAt: 11_200 }];
+  await at(12_000);
+  expect(fired).toEqual(['s.12000']);
+  await at(13_500);
+  schedules = [];
+  await at(15_000);
+  expect(fired).toEqual(['s.12000', 's.13500']);
+});

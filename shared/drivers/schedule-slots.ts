@@ -1,0 +1,29 @@
+import { Cron } from 'croner';
+import type { Schedule } from '../ports/job-queue.ts';
+
+/** When a schedule's jobs are due. */
+export interface ScheduleSlots {
+  /** The first slot after the time, in milliseconds since the epoch; null when there is none. */
+  after(time: number): number | null;
+}
+
+/**
+ * The slots of a schedule: multiples of its interval since the epoch, or the times that its cron expression matches
+ * in UTC, so that every replica computes the same ones. Throws RangeError for an interval or expression that is none.
+ */
+export function scheduleSlots(every: Schedule['every']): ScheduleSlots {
+  if (typeof every === 'number') {
+    if (!Number.isInteger(every) || every < 1) throw new RangeError(`not an interval in milliseconds: ${every}`);
+    return { after: (time) => (Math.floor(time / every) + 1) * every };
+  }
+  const cron = parse(every);
+  return { after: (time) => cron.nextRun(new Date(time))?.getTime() ?? null };
+}
+
+function parse(expression: string): Cron {
+  try {
+    return new Cron(expression, { mode: '5-part', timezone: 'UTC' });
+  } catch (error) {
+    throw new RangeError(`not a cron expression of five fields: ${expression}`, { cause: error });
+  }
+}
