@@ -1,5 +1,6 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import { randomId } from '@tocsin/shared/platform/ids.ts';
 import { errors, jwtVerify, SignJWT } from 'jose';
 
 /** Access tokens live 24 hours, refresh tokens 30 days. */
@@ -56,7 +57,7 @@ export function accessTokens(secrets: readonly string[], clock: Clock): AccessTo
       return new SignJWT({ sid: sessionId })
         .setProtectedHeader({ alg: algorithm, typ: tokenType })
         .setSubject(userId).setIssuer(issuer).setAudience(audience)
-        .setIssuedAt(issuedAt).setExpirationTime(issuedAt + accessTokenSeconds)
+        .setJti(randomId()).setIssuedAt(issuedAt).setExpirationTime(issuedAt + accessTokenSeconds)
         .sign(keys[0]!);
     },
     async verify(token) {

@@ -4,6 +4,7 @@ import type { MakeId } from '@tocsin/shared/platform/ids.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { History } from '@tocsin/shared/stores/history.ts';
+import type { Passwords } from '@tocsin/shared/platform/passwords.ts';
 import type { RouteDeps } from './http/run-route.ts';
 import type { OpenStreams } from './live/open-streams.ts';
 import type { TopicFeeds } from './live/topic-feeds.ts';
@@ -15,6 +16,7 @@ export interface ApiDeps extends RouteDeps {
   /** The live records of the topics that this node has readers for. */
   readonly feeds: TopicFeeds;
   readonly streams: OpenStreams;
+  readonly passwords: Passwords;
   readonly config: Config;
   /** Where the public reaches the API, and where mails and redirects lead. Without a slash at the end. */
   readonly baseUrl: string;

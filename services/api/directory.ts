@@ -1,3 +1,4 @@
+import { changesChannel, type Change } from '@tocsin/shared/domain/change.ts';
 import type { ApiKey, LoginSession, TopicToken } from '@tocsin/shared/domain/credentials.ts';
 import type { Role, Team } from '@tocsin/shared/domain/team.ts';
 import { topicNameKey, type Topic } from '@tocsin/shared/domain/topic.ts';
@@ -12,17 +13,7 @@ import { findTeamRole, teams } from '@tocsin/shared/stores/teams.ts';
 import { findPrivateTopicIds, findTopicByName, topics } from '@tocsin/shared/stores/topics.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
 
-/** What changed, so that every node forgets what it knew of it. */
-export type Change =
-  | { readonly kind: 'topic'; readonly topic: Pick<Topic, 'id' | 'nameKey' | 'ownerId'> }
-  | { readonly kind: 'user'; readonly userId: string }
-  | { readonly kind: 'session'; readonly sessionId: string }
-  | { readonly kind: 'api-key'; readonly secretHash: string }
-  | { readonly kind: 'topic-token'; readonly secretHash: string }
-  | { readonly kind: 'team'; readonly teamId: string }
-  | { readonly kind: 'member'; readonly teamId: string; readonly userId: string };
-
-const changesChannel = 'changes';
+export type { Change };
 
 /**
  * What hot paths know of accounts, topics and credentials: at most 5 s old, or 10 minutes while the document store is

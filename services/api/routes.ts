@@ -1,4 +1,17 @@
 import type { ApiDeps } from './api-deps.ts';
+import { acceptTerms } from './features/accounts/accept-terms.ts';
+import { changePassword } from './features/accounts/change-password.ts';
+import { confirmPasswordReset } from './features/accounts/confirm-password-reset.ts';
+import { getAuthMe } from './features/accounts/get-auth-me.ts';
+import { getConsentHistory } from './features/accounts/get-consent-history.ts';
+import { getMe } from './features/accounts/get-me.ts';
+import { login } from './features/accounts/login.ts';
+import { refresh } from './features/accounts/refresh.ts';
+import { register } from './features/accounts/register.ts';
+import { requestPasswordReset } from './features/accounts/request-password-reset.ts';
+import { resendVerification } from './features/accounts/resend-verification.ts';
+import { updateMe } from './features/accounts/update-me.ts';
+import { verifyEmail } from './features/accounts/verify-email.ts';
 import { getHistory } from './features/messages/get-history.ts';
 import { getLog } from './features/messages/get-log.ts';
 import { publishJson } from './features/publishing/publish-json.ts';
@@ -40,5 +53,19 @@ export function routes(deps: ApiDeps): Route[] {
     // Real time
     streamTopicBySse(deps),
     websocketOnly(deps),
+    // Authentication and account
+    register(deps),
+    login(deps),
+    refresh(deps),
+    verifyEmail(deps),
+    resendVerification(deps),
+    requestPasswordReset(deps),
+    confirmPasswordReset(deps),
+    changePassword(deps),
+    acceptTerms(deps),
+    getConsentHistory(deps),
+    getAuthMe(deps),
+    getMe(deps),
+    updateMe(deps),
   ];
 }

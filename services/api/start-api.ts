@@ -7,6 +7,7 @@ import { idSource } from '@tocsin/shared/platform/ids.ts';
 import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
+import { openPasswords, type Passwords } from '@tocsin/shared/platform/passwords.ts';
 import { History } from '@tocsin/shared/stores/history.ts';
 import { accessTokens } from './access-tokens.ts';
 import type { ApiDeps } from './api-deps.ts';
@@ -33,7 +34,7 @@ export interface RunningApi {
 }
 
 /** Starts an API node on the configuration's HOST and PORT (0: a free one). Resolves once it listens. */
-export function startApi(options: { engine: Engine; config: Config; clock: Clock; log: Log }): Promise<RunningApi> {
+export function startApi(options: { engine: Engine; config: Config; clock: Clock; log: Log; passwords?: Passwords }): Promise<RunningApi> {
   const { engine, config, clock, log } = options;
   return withClosers(async (own) => {
     const server = createServer({
@@ -57,6 +58,7 @@ export function startApi(options: { engine: Engine; config: Config; clock: Clock
       rateLimits: rateLimits({ bus: engine.bus, directory, isOn: config.RATE_LIMITS }),
       clientAddress: clientAddress(config.TRUST_PROXY),
       adminToken: config.ADMIN_TOKEN,
+      passwords: options.passwords ?? openPasswords(),
     };
     own.add(() => streams.endAll(drainMs));
     server.on('request', app(deps));

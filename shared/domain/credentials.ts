@@ -41,7 +41,7 @@ export interface TopicToken {
 
 /**
  * A login and all the tokens refreshed from it. Access tokens name it and die with it; a refresh token is accepted
- * once, a second use ends the login.
+ * once, a second use ends the login. A login that ended is gone.
  */
 export interface LoginSession {
   readonly id: string;
@@ -52,7 +52,6 @@ export interface LoginSession {
   readonly createdAt: number;
   /** When the refresh token ends. */
   readonly expiresAt: number;
-  readonly endedAt: number | null;
 }
 
 export const apiKeyPrefix = 'toc_';

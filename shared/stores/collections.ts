@@ -1,6 +1,9 @@
 import type { Collection, Document } from '../ports/documents.ts';
+import { addressChanges } from './address-changes.ts';
+import { consents } from './consents.ts';
 import { apiKeys, loginSessions, topicTokens } from './credentials.ts';
 import { devices } from './devices-collection.ts';
+import { mailTokens } from './mail-tokens.ts';
 import { quotaGuards } from './quota-guards.ts';
 import { subscriptions } from './subscriptions-collection.ts';
 import { teamMembers, teams } from './teams.ts';
@@ -8,7 +11,11 @@ import { topicCleanups } from './topic-cleanups.ts';
 import { topics } from './topics.ts';
 import { users } from './users.ts';
 
-const all = [users, topics, apiKeys, topicTokens, loginSessions, teams, teamMembers, subscriptions, devices, quotaGuards, topicCleanups];
+const all = [
+  users, topics, apiKeys, topicTokens, loginSessions, teams, teamMembers,
+  consents, mailTokens, addressChanges,
+  subscriptions, devices, quotaGuards, topicCleanups,
+];
 
 /** Every kind of document there is; drivers make their tables and models from this list when they open. */
 export const collections = all as unknown as readonly Collection<Document>[];

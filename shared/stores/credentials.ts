@@ -24,7 +24,7 @@ export const topicTokens: Collection<TopicToken> = {
 export const loginSessions: Collection<LoginSession> = {
   name: 'loginSessions',
   fields: {
-    userId: 'text', refreshHash: 'text', createdAt: 'time', expiresAt: 'time', endedAt: 'time',
+    userId: 'text', refreshHash: 'text', createdAt: 'time', expiresAt: 'time',
   },
   uniqueKeys: {},
   indexes: { byUser: ['userId', 'createdAt'], byExpiry: ['expiresAt'] },

@@ -1,5 +1,8 @@
+import { usernameKey } from '../domain/account-rules.ts';
+import { AppError } from '../domain/errors.ts';
 import type { User } from '../domain/user.ts';
-import type { Collection, Documents } from '../ports/documents.ts';
+import type { Changes, Collection, Documents } from '../ports/documents.ts';
+import { retryStale } from './retry-stale.ts';
 
 export const users: Collection<User> = {
   name: 'users',
@@ -20,6 +23,15 @@ export async function findUserByEmail(documents: Documents, email: string): Prom
 
 /** The account with the username, in any case, or null. */
 export async function findUserByUsername(documents: Documents, username: string): Promise<User | null> {
-  const [user] = await documents.find(users, { index: 'username', equals: { usernameKey: username.toLowerCase() }, limit: 1 });
+  const [user] = await documents.find(users, { index: 'username', equals: { usernameKey: usernameKey(username) }, limit: 1 });
   return user ?? null;
+}
+
+/** Changes the account that holds the address, over races. Throws `not_found` `User not found`. */
+export function updateUserByEmail(documents: Documents, email: string, change: (user: User) => Changes<User>): Promise<User> {
+  return retryStale(async () => {
+    const user = await findUserByEmail(documents, email);
+    if (user === null) throw new AppError('not_found', 'User not found');
+    return documents.update(users, user, change(user));
+  });
 }

@@ -76,7 +76,7 @@ export class LocalStack {
       oauthProvider: null, oauthSubject: null,
     });
     const session = await documents.insert(loginSessions, {
-      id: randomId(), userId: id, refreshHash: randomId(), createdAt: now, expiresAt: now + 86_400_000, endedAt: null,
+      id: randomId(), userId: id, refreshHash: randomId(), createdAt: now, expiresAt: now + 86_400_000,
     });
     const token = await accessTokens(jwtSecrets, systemClock).sign(id, session.id);
     return { id, email, token, ...this.client({ Authorization: `Bearer ${token}` }) };

@@ -79,7 +79,7 @@ function parseAuthorization(value: string): Credential {
 async function byAccessToken(deps: AuthenticateDeps, token: string): Promise<AccountCaller> {
   const access = await deps.accessTokens.verify(token);
   const session = await deps.directory.session(access.sessionId);
-  if (session === null || session.endedAt !== null || session.userId !== access.userId) throw invalid();
+  if (session === null || session.userId !== access.userId) throw invalid();
   return account(deps, { userId: access.userId, scopes: null, credentialId: session.id, expiresAt: access.expiresAt });
 }
 

@@ -1,0 +1,19 @@
+import { isEmailAddress, isUsername, passwordFault } from '@tocsin/shared/domain/account-rules.ts';
+import { z } from 'zod';
+
+/** A mail address, lower-cased. */
+export const emailField = z.string()
+  .refine(isEmailAddress, 'must be an email address of at most 254 characters')
+  .transform((email) => email.toLowerCase());
+
+export const usernameField = z.string()
+  .refine(isUsername, 'must be 3 to 32 letters, digits, dots, dashes and underscores');
+
+/** A password that is to be set. */
+export const newPasswordField = z.string().superRefine((password, context) => {
+  const fault = passwordFault(password);
+  if (fault !== null) context.addIssue({ code: 'custom', message: fault });
+});
+
+/** `{message}`, a sentence for the person who asked. */
+export const messageSchema = z.object({ message: z.string() });

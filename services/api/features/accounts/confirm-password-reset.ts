@@ -1,0 +1,40 @@
+import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
+import { write } from '@tocsin/shared/ports/documents.ts';
+import { mailTokens } from '@tocsin/shared/stores/mail-tokens.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type Route } from '../../http/route.ts';
+import { changeAndEndLogins } from '../../logins.ts';
+import { messageSchema, newPasswordField } from './account-fields.ts';
+import { findTokenHolder } from './find-token-holder.ts';
+
+/**
+ * Sets a new password by the mailed token, ends all logins, and verifies the address: the mailbox is proven. An account
+ * that had no password has one from then on.
+ */
+export function confirmPasswordReset(deps: ApiDeps): Route {
+  return route({
+    id: 'confirmPasswordReset',
+    method: 'POST',
+    path: '/auth/password-reset/confirm',
+    summary: 'Set a new password by the mailed token',
+    audience: 'unread',
+    body: z.object({ token: z.string(), new_password: newPasswordField }),
+    success: { status: 200, schema: messageSchema, description: 'The password was set, and all logins have ended' },
+    handle: async (_context, { body }) => {
+      const tokenHash = hashSecret(body.token);
+      // A wrong token must not cost the work of hashing.
+      await findTokenHolder(deps, 'password-reset', tokenHash);
+      const passwordHash = await deps.passwords.hash(body.new_password);
+      await changeAndEndLogins(deps, async () => {
+        const { mailToken, user } = await findTokenHolder(deps, 'password-reset', tokenHash);
+        return {
+          user,
+          set: { passwordHash, isVerified: true, wasVerified: true },
+          also: [write.remove(mailTokens, mailToken.id, mailToken.version)],
+        };
+      });
+      return { status: 200, body: { message: 'The password was changed: log in with the new one' } };
+    },
+  });
+}

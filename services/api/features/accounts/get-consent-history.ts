@@ -1,0 +1,22 @@
+import { listConsents } from '@tocsin/shared/stores/consents.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type Route } from '../../http/route.ts';
+import { consentSchema, toConsentJson } from './consent-json.ts';
+
+/** What the account accepted and when, newest first. */
+export function getConsentHistory(deps: ApiDeps): Route {
+  return route({
+    id: 'getConsentHistory',
+    method: 'GET',
+    path: '/auth/consent-history',
+    summary: 'What the calling account accepted, newest first',
+    audience: 'account',
+    scope: 'account:read',
+    success: { status: 200, schema: z.object({ consents: z.array(consentSchema), total: z.number().int() }), description: 'All consent records' },
+    handle: async (context) => {
+      const found = await listConsents(deps.engine.documents, context.account().userId);
+      return { status: 200, body: { consents: found.map(toConsentJson), total: found.length } };
+    },
+  });
+}

@@ -1,0 +1,19 @@
+import { toUserJson } from '@tocsin/shared/domain/user-json.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type Route } from '../../http/route.ts';
+import { userSchema } from '../../http/user-schema.ts';
+import { loadAccount } from './load-account.ts';
+
+/** The calling account, with its tier. */
+export function getMe(deps: ApiDeps): Route {
+  return route({
+    id: 'getMe',
+    method: 'GET',
+    path: '/api/users/me',
+    summary: 'The calling account, with its tier',
+    audience: 'account',
+    scope: 'account:read',
+    success: { status: 200, schema: userSchema, description: 'The account' },
+    handle: async (context) => ({ status: 200, body: toUserJson(await loadAccount(deps, context), context.now) }),
+  });
+}

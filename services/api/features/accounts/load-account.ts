@@ -1,0 +1,12 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { User } from '@tocsin/shared/domain/user.ts';
+import { users } from '@tocsin/shared/stores/users.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+import type { RequestContext } from '../../http/route.ts';
+
+/** The calling account as it is stored now. Throws `unauthenticated` when it was removed a moment ago. */
+export async function loadAccount(deps: ApiDeps, context: RequestContext): Promise<User> {
+  const user = await deps.engine.documents.get(users, context.account().userId);
+  if (user === null) throw new AppError('unauthenticated', 'Could not validate credentials');
+  return user;
+}

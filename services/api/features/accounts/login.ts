@@ -1,0 +1,51 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { User } from '@tocsin/shared/domain/user.ts';
+import { toLoginUserJson } from '@tocsin/shared/domain/user-json.ts';
+import { findUserByEmail } from '@tocsin/shared/stores/users.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type Route } from '../../http/route.ts';
+import { loginUserSchema } from '../../http/user-schema.ts';
+import { loginTokensSchema, openLogin } from '../../logins.ts';
+import { passwordAttempts } from '../../password-attempts.ts';
+import { emailField } from './account-fields.ts';
+
+/** Any text is a password to try: one that could never have been set is a wrong one. */
+const body = z.object({ email: emailField, password: z.string() });
+
+/**
+ * Opens a login. An unknown address and a wrong password are the same 401 after the same work; that the address is not
+ * verified is told after the right password only.
+ */
+export function login(deps: ApiDeps): Route {
+  const attempts = passwordAttempts(deps);
+  return route({
+    id: 'login',
+    method: 'POST',
+    path: '/auth/login',
+    summary: 'Log in with address and password',
+    audience: 'unread',
+    body,
+    success: { status: 200, schema: loginTokensSchema.extend({ user: loginUserSchema }), description: 'The tokens of the new login, and the account' },
+    handle: async (context, { body: { email, password } }) => {
+      let found: User | null = null;
+      const isRight = await attempts(context, email, async () => {
+        found = await findUserByEmail(deps.engine.documents, email);
+        return deps.passwords.matches(password, found?.passwordHash ?? null);
+      });
+      const proven = found as User | null;
+      if (!isRight || proven === null) throw invalid();
+      const { user, tokens } = await openLogin(deps, proven.id, (now) => judge(now, proven));
+      return { status: 200, body: { ...tokens, user: toLoginUserJson(user, context.now) } };
+    },
+  });
+}
+
+const invalid = () => new AppError('unauthenticated', 'Could not validate credentials');
+
+/** The account may have changed since its password was found right. */
+function judge(user: User | null, proven: User): User {
+  if (user === null || !user.isActive || user.passwordHash !== proven.passwordHash || user.email !== proven.email) throw invalid();
+  if (!user.isVerified) throw new AppError('forbidden', 'Email not verified');
+  return user;
+}

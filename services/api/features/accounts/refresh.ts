@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type Route } from '../../http/route.ts';
+import { loginTokensSchema, refreshLogin } from '../../logins.ts';
+
+/** Exchanges a refresh token, which is good once, for a new pair of tokens. */
+export function refresh(deps: ApiDeps): Route {
+  return route({
+    id: 'refresh',
+    method: 'POST',
+    path: '/auth/refresh',
+    summary: 'Exchange a refresh token for a new pair of tokens',
+    audience: 'unread',
+    body: z.object({ refresh_token: z.string() }),
+    success: { status: 200, schema: loginTokensSchema, description: 'The new tokens; the refresh token that was sent is used up' },
+    handle: async (_context, { body }) => ({ status: 200, body: await refreshLogin(deps, body.refresh_token) }),
+  });
+}

@@ -1,0 +1,61 @@
+import { usernameKey } from '@tocsin/shared/domain/account-rules.ts';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { User } from '@tocsin/shared/domain/user.ts';
+import type { New } from '@tocsin/shared/ports/documents.ts';
+import { createAccount, makeRoom } from '@tocsin/shared/stores/accounts.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type Route } from '../../http/route.ts';
+import { requestMail } from '../../request-mail.ts';
+import { emailField, newPasswordField, usernameField } from './account-fields.ts';
+
+const body = z.object({ email: emailField, username: usernameField, password: newPasswordField, terms_accepted: z.boolean() });
+
+/**
+ * Makes an account that can log in once its address is verified. 409 for a taken username and for an address that
+ * belongs to an account that was verified; one that never was gives way.
+ */
+export function register(deps: ApiDeps): Route {
+  return route({
+    id: 'register',
+    method: 'POST',
+    path: '/auth/register',
+    summary: 'Make an account; the mailed link verifies its address',
+    audience: 'unread',
+    body,
+    success: {
+      status: 201,
+      schema: z.object({ message: z.string(), email: z.string(), username: z.string() }),
+      description: 'The account was made, and a mail is on its way to its address',
+    },
+    handle: async (context, { body: input }) => {
+      if (!input.terms_accepted) throw new AppError('invalid', 'Terms must be accepted');
+      const { documents } = deps.engine;
+      // What is taken is told before the work of hashing.
+      await makeRoom(documents, { email: input.email, usernameKey: usernameKey(input.username) });
+      const passwordHash = await deps.passwords.hash(input.password);
+      const user = newUser({ id: deps.makeId(), email: input.email, username: input.username, passwordHash, now: context.now });
+      await createAccount(documents, {
+        user,
+        consent: {
+          id: deps.makeId(), userId: user.id, consentType: 'tos', documentVersion: deps.config.TERMS_VERSION,
+          acceptedAt: context.now, consentMethod: 'web_checkbox', isActive: true,
+        },
+      });
+      await requestMail(deps, user.email, { kind: 'verify-email', userId: user.id });
+      return {
+        status: 201,
+        body: { message: 'Registered: open the link in the mail to verify the address', email: user.email, username: user.username },
+      };
+    },
+  });
+}
+
+function newUser(from: { id: string; email: string; username: string; passwordHash: string; now: number }): New<User> {
+  return {
+    id: from.id, email: from.email, username: from.username, usernameKey: usernameKey(from.username),
+    passwordHash: from.passwordHash, avatarUrl: null, tier: 'FREE', tierExpiresAt: null, additionalMembers: 0,
+    isVerified: false, wasVerified: false, isActive: true, createdAt: from.now, lastLogin: null, termsAcceptedAt: from.now,
+    oauthProvider: null, oauthSubject: null,
+  };
+}

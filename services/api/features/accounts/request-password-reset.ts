@@ -1,0 +1,25 @@
+import { findUserByEmail } from '@tocsin/shared/stores/users.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type Route } from '../../http/route.ts';
+import { requestMail } from '../../request-mail.ts';
+import { emailField, messageSchema } from './account-fields.ts';
+
+/** Mails a link for a new password. Answer and work are the same whether or not the address has an account. */
+export function requestPasswordReset(deps: ApiDeps): Route {
+  return route({
+    id: 'requestPasswordReset',
+    method: 'POST',
+    path: '/auth/password-reset/request',
+    summary: 'Mail a link for a new password',
+    audience: 'unread',
+    body: z.object({ email: emailField }),
+    success: { status: 200, schema: messageSchema, description: 'The same whether or not the address has an account' },
+    handle: async (_context, { body: { email } }) => {
+      const user = await findUserByEmail(deps.engine.documents, email);
+      // Without an account the job is about nobody, and the notifier drops it: the time tells no more than the answer.
+      await requestMail(deps, email, { kind: 'password-reset', userId: user?.id ?? deps.makeId() });
+      return { status: 200, body: { message: 'If the address has an account, a link for a new password is on its way to it' } };
+    },
+  });
+}

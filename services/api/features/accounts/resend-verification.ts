@@ -1,0 +1,25 @@
+import { findUserByEmail } from '@tocsin/shared/stores/users.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type Route } from '../../http/route.ts';
+import { requestMail } from '../../request-mail.ts';
+import { emailField, messageSchema } from './account-fields.ts';
+
+/** Mails a new verification link. Answer and work are the same whether or not there is an account to verify. */
+export function resendVerification(deps: ApiDeps): Route {
+  return route({
+    id: 'resendVerification',
+    method: 'POST',
+    path: '/auth/resend-verification',
+    summary: 'Mail a new verification link',
+    audience: 'unread',
+    body: z.object({ email: emailField }),
+    success: { status: 200, schema: messageSchema, description: 'The same whether or not the address has an account' },
+    handle: async (_context, { body: { email } }) => {
+      const user = await findUserByEmail(deps.engine.documents, email);
+      // Without an account the job is about nobody, and the notifier drops it: the time tells no more than the answer.
+      await requestMail(deps, email, { kind: 'verify-email', userId: user?.id ?? deps.makeId() });
+      return { status: 200, body: { message: 'If the address waits for verification, a new link is on its way to it' } };
+    },
+  });
+}

@@ -1,0 +1,65 @@
+import { usernameKey } from '@tocsin/shared/domain/account-rules.ts';
+import type { User } from '@tocsin/shared/domain/user.ts';
+import { toUserJson } from '@tocsin/shared/domain/user-json.ts';
+import { write, type Changes, type Write } from '@tocsin/shared/ports/documents.ts';
+import { isTakenMeanwhile, makeRoom } from '@tocsin/shared/stores/accounts.ts';
+import { addressChanges } from '@tocsin/shared/stores/address-changes.ts';
+import { voidMailTokens } from '@tocsin/shared/stores/mail-tokens.ts';
+import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
+import { users } from '@tocsin/shared/stores/users.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type RequestContext, type Route } from '../../http/route.ts';
+import { userSchema } from '../../http/user-schema.ts';
+import { requestMail } from '../../request-mail.ts';
+import { emailField, usernameField } from './account-fields.ts';
+import { loadAccount } from './load-account.ts';
+
+const body = z.object({ username: usernameField.optional(), email: emailField.optional() });
+
+/**
+ * Changes the account's username or address. A new address is unverified: no login until the link mailed to it was
+ * opened. Logins and keys that exist go on, so that a mistyped address can be corrected; the old address gets a notice.
+ */
+export function updateMe(deps: ApiDeps): Route {
+  return route({
+    id: 'updateMe',
+    method: 'PATCH',
+    path: '/api/users/me',
+    summary: 'Change the username or the address of the calling account',
+    audience: 'account',
+    scope: 'account:write',
+    body,
+    success: { status: 200, schema: userSchema, description: 'The account as it is now' },
+    handle: async (context, { body: input }) => {
+      const { before, after, addressChangeId } = await retryStale(() => change(deps, context, input), isTakenMeanwhile);
+      if (after !== before) await deps.directory.changed({ kind: 'user', userId: after.id });
+      if (after.email !== before.email) {
+        await requestMail(deps, after.email, { kind: 'verify-email', userId: after.id });
+        await requestMail(deps, before.email, { kind: 'address-changed', addressChangeId });
+      }
+      return { status: 200, body: toUserJson(after, context.now) };
+    },
+  });
+}
+
+/** One attempt: reads the account, decides, and writes if nothing changed meanwhile. */
+async function change(deps: ApiDeps, context: RequestContext, input: z.output<typeof body>): Promise<{ before: User; after: User; addressChangeId: string }> {
+  const { documents } = deps.engine;
+  const addressChangeId = deps.makeId();
+  const before = await loadAccount(deps, context);
+  const username = input.username ?? before.username;
+  const email = input.email ?? before.email;
+  if (username === before.username && email === before.email) return { before, after: before, addressChangeId };
+  const isNewAddress = email !== before.email;
+  const set: Changes<User> = {
+    username, usernameKey: usernameKey(username), ...(isNewAddress ? { email, isVerified: false } : {}),
+  };
+  const room = await makeRoom(documents, { id: before.id, email, usernameKey: usernameKey(username) });
+  const moves: Write[] = !isNewAddress ? [] : [
+    write.insert(addressChanges, { id: addressChangeId, userId: before.id, oldEmail: before.email, changedAt: context.now }),
+    ...await voidMailTokens(documents, before.id),
+  ];
+  await documents.commit([...room, write.update(users, before, set), ...moves]);
+  return { before, after: { ...before, ...set, version: before.version + 1 }, addressChangeId };
+}

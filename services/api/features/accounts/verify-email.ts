@@ -1,0 +1,55 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
+import { write } from '@tocsin/shared/ports/documents.ts';
+import { mailTokens } from '@tocsin/shared/stores/mail-tokens.ts';
+import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
+import { users } from '@tocsin/shared/stores/users.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type Route } from '../../http/route.ts';
+import { findTokenHolder } from './find-token-holder.ts';
+
+/** Verifies the address that the token was mailed to, and leads to the app, which shows how it went. */
+export function verifyEmail(deps: ApiDeps): Route {
+  return route({
+    id: 'verifyEmail',
+    method: 'GET',
+    path: '/auth/verify-email',
+    summary: 'Verify an address by the mailed link',
+    audience: 'unread',
+    query: z.object({ token: z.string().default('') }),
+    success: { status: 302, schema: null, description: 'To the app, with `status=success`, or `status=error` and a message' },
+    handle: async (context, { query }) => {
+      // Programs that look at links in mails ask with HEAD first: that must not use the token up.
+      const isLookOnly = context.request.method === 'HEAD';
+      const fault = await faultOf(() => useToken(deps, query.token, isLookOnly));
+      const outcome = fault === null ? 'status=success' : `status=error&message=${encodeURIComponent(fault)}`;
+      return { status: 302, headers: { Location: `${deps.appUrl}/auth/verified?${outcome}` } };
+    },
+  });
+}
+
+async function faultOf(act: () => Promise<void>): Promise<string | null> {
+  try {
+    await act();
+    return null;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'invalid') return error.message;
+    throw error;
+  }
+}
+
+async function useToken(deps: ApiDeps, token: string, isLookOnly: boolean): Promise<void> {
+  const { documents } = deps.engine;
+  const userId = await retryStale(async () => {
+    const { mailToken, user } = await findTokenHolder(deps, 'verify-email', hashSecret(token));
+    if (!isLookOnly) {
+      await documents.commit([
+        write.update(users, user, { isVerified: true, wasVerified: true }),
+        write.remove(mailTokens, mailToken.id, mailToken.version),
+      ]);
+    }
+    return user.id;
+  });
+  await deps.directory.changed({ kind: 'user', userId });
+}

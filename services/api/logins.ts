@@ -1,0 +1,136 @@
+import type { LoginSession } from '@tocsin/shared/domain/credentials.ts';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { User } from '@tocsin/shared/domain/user.ts';
+import { hashSecret, makeSecret } from '@tocsin/shared/platform/secrets.ts';
+import { write, type Changes, type New, type Write } from '@tocsin/shared/ports/documents.ts';
+import { loginSessions } from '@tocsin/shared/stores/credentials.ts';
+import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
+import { users } from '@tocsin/shared/stores/users.ts';
+import { z } from 'zod';
+import { accessTokenSeconds, refreshTokenMs } from './access-tokens.ts';
+import type { ApiDeps } from './api-deps.ts';
+
+/** The pair of tokens that a login, a refresh or a password change answers. */
+export const loginTokensSchema = z.object({
+  access_token: z.string(),
+  refresh_token: z.string(),
+  token_type: z.literal('bearer'),
+  expires_in: z.number().int(),
+});
+export type LoginTokens = z.infer<typeof loginTokensSchema>;
+
+const invalid = (cause?: unknown) => new AppError('unauthenticated', 'Could not validate credentials', { cause });
+
+const refreshTokenForm = /^rt_([0-9a-f-]{36})\.[A-Za-z0-9_-]{43}$/;
+const makeRefreshToken = (sessionId: string): string => makeSecret(`rt_${sessionId}.`);
+
+/** A login that is about to begin: it exists once `insert` is committed. */
+export interface NewLogin {
+  readonly insert: Write;
+  readonly tokens: () => Promise<LoginTokens>;
+}
+
+export function newLogin(deps: ApiDeps, userId: string): NewLogin {
+  const id = deps.makeId();
+  const refreshToken = makeRefreshToken(id);
+  const now = deps.clock();
+  const session: New<LoginSession> = {
+    id, userId, refreshHash: hashSecret(refreshToken), createdAt: now, expiresAt: now + refreshTokenMs,
+  };
+  return { insert: write.insert(loginSessions, session), tokens: () => tokensOf(deps, session, refreshToken) };
+}
+
+async function tokensOf(deps: ApiDeps, session: Pick<LoginSession, 'id' | 'userId'>, refreshToken: string): Promise<LoginTokens> {
+  return {
+    access_token: await deps.accessTokens.sign(session.userId, session.id),
+    refresh_token: refreshToken,
+    token_type: 'bearer',
+    expires_in: accessTokenSeconds,
+  };
+}
+
+/**
+ * Opens a login and sets `last_login`, in one step. `judge` gets the account as it is at that moment (null: gone) and
+ * resolves what it was allowed for, or throws: so a password that was changed meanwhile opens nothing.
+ */
+export async function openLogin(deps: ApiDeps, userId: string, judge: (user: User | null) => User): Promise<{ user: User; tokens: LoginTokens }> {
+  const { documents } = deps.engine;
+  const login = newLogin(deps, userId);
+  const lastLogin = deps.clock();
+  const user = await retryStale(async () => {
+    const found = judge(await documents.get(users, userId));
+    await documents.commit([write.update(users, found, { lastLogin }), login.insert]);
+    return { ...found, lastLogin, version: found.version + 1 };
+  });
+  await deps.directory.changed({ kind: 'user', userId });
+  return { user, tokens: await login.tokens() };
+}
+
+/**
+ * Exchanges a refresh token for a new pair. Each is good once: one that was used before ends the whole login, since
+ * either its owner or whoever stole it holds the newer one. Throws `unauthenticated`: `Token has expired`, or
+ * `Could not validate credentials` for anything else.
+ */
+export async function refreshLogin(deps: ApiDeps, refreshToken: string): Promise<LoginTokens> {
+  const sessionId = refreshTokenForm.exec(refreshToken)?.[1];
+  if (sessionId === undefined) throw invalid();
+  const successor = makeRefreshToken(sessionId);
+  const session = await retryStale(() => rotate(deps, { sessionId, refreshToken, successor }));
+  return tokensOf(deps, session, successor);
+}
+
+async function rotate(deps: ApiDeps, exchange: { sessionId: string; refreshToken: string; successor: string }): Promise<LoginSession> {
+  const { documents } = deps.engine;
+  const session = await documents.get(loginSessions, exchange.sessionId);
+  if (session === null) throw invalid();
+  if (session.refreshHash !== hashSecret(exchange.refreshToken)) {
+    await documents.remove(loginSessions, session.id);
+    await deps.directory.changed({ kind: 'session', sessionId: session.id });
+    deps.log.warn({ userId: session.userId, sessionId: session.id }, 'a refresh token was used again: its login was ended');
+    throw invalid();
+  }
+  const now = deps.clock();
+  if (session.expiresAt <= now) throw new AppError('unauthenticated', 'Token has expired');
+  const user = await documents.get(users, session.userId);
+  if (user === null || !user.isActive) throw invalid();
+  // StaleVersion: it was used, or the login ended, in between. It is then judged anew by what stands.
+  return documents.update(loginSessions, session, { refreshHash: hashSecret(exchange.successor), expiresAt: now + refreshTokenMs });
+}
+
+/** What is removed together with a document write; a commit holds 1,000 writes. */
+const sessionsPerCommit = 900;
+const commitsMax = 1_000;
+
+/**
+ * Changes the account and ends all its logins in one step. `decide` reads what it needs afresh (it is run again after a
+ * lost race) and resolves with the account as judged, what to set, and what else to write.
+ */
+export async function changeAndEndLogins(
+  deps: ApiDeps, decide: () => Promise<{ user: User; set: Changes<User>; also: readonly Write[] }>,
+): Promise<User> {
+  const { documents } = deps.engine;
+  const ended = new Set<string>();
+  const user = await retryStale(async () => {
+    const decided = await decide();
+    const last = await endLoginsButLast(deps, decided.user.id, ended);
+    await documents.commit([
+      write.update(users, decided.user, decided.set), ...last.map((id) => write.remove(loginSessions, id)), ...decided.also,
+    ]);
+    for (const id of last) ended.add(id);
+    return { ...decided.user, ...decided.set, version: decided.user.version + 1 };
+  });
+  await deps.directory.changed({ kind: 'user', userId: user.id }, ...[...ended].map((sessionId) => ({ kind: 'session' as const, sessionId })));
+  return user;
+}
+
+/** Ends the logins that do not fit into the commit to come, and resolves with the ids of those that do. */
+async function endLoginsButLast(deps: ApiDeps, userId: string, ended: Set<string>): Promise<string[]> {
+  for (let commits = 0; commits < commitsMax; commits += 1) {
+    const found = await deps.engine.documents.find(loginSessions, { index: 'byUser', equals: { userId }, limit: sessionsPerCommit });
+    const ids = found.map((session) => session.id);
+    if (ids.length < sessionsPerCommit) return ids;
+    await deps.engine.documents.commit(ids.map((id) => write.remove(loginSessions, id)));
+    for (const id of ids) ended.add(id);
+  }
+  throw new Error(`the account ${userId} has too many logins to end`);
+}

@@ -1,0 +1,14 @@
+import type { Topic } from './topic.ts';
+
+/** What changed, so that every node forgets what it knew of it. */
+export type Change =
+  | { readonly kind: 'topic'; readonly topic: Pick<Topic, 'id' | 'nameKey' | 'ownerId'> }
+  | { readonly kind: 'user'; readonly userId: string }
+  | { readonly kind: 'session'; readonly sessionId: string }
+  | { readonly kind: 'api-key'; readonly secretHash: string }
+  | { readonly kind: 'topic-token'; readonly secretHash: string }
+  | { readonly kind: 'team'; readonly teamId: string }
+  | { readonly kind: 'member'; readonly teamId: string; readonly userId: string };
+
+/** The bus channel of changes; a payload is a `Change` as JSON. */
+export const changesChannel = 'changes';

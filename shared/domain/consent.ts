@@ -1,0 +1,14 @@
+/** That an account accepted a document. Times are milliseconds since the epoch. */
+export interface Consent {
+  readonly id: string;
+  readonly version: number;
+  readonly userId: string;
+  readonly consentType: 'tos';
+  /** The version of the document that was accepted (TERMS_VERSION). */
+  readonly documentVersion: string;
+  readonly acceptedAt: number;
+  /** How it was given, such as `web_checkbox`. */
+  readonly consentMethod: string;
+  /** False once the account has accepted again. */
+  readonly isActive: boolean;
+}

@@ -1,0 +1,55 @@
+import type { Consent } from '../domain/consent.ts';
+import { AppError } from '../domain/errors.ts';
+import type { User } from '../domain/user.ts';
+import { UniqueKeyViolation, write, type Documents, type New, type Write } from '../ports/documents.ts';
+import { consents } from './consents.ts';
+import { voidMailTokens } from './mail-tokens.ts';
+import { retryStale } from './retry-stale.ts';
+import { findUserByEmail, findUserByUsername, users } from './users.ts';
+
+/** Who wants to have an address and a username; `id` is the account's own where it exists already. */
+export type Claim = Pick<User, 'email' | 'usernameKey'> & { readonly id?: string };
+
+/**
+ * The writes that make room for the claim: an account that holds the address and was never verified gives way, with its
+ * username. Throws `conflict` when the address belongs to an account that was verified once, or the username is taken.
+ * To be committed together with the claim; a race shows as StaleVersion or UniqueKeyViolation.
+ */
+export async function makeRoom(documents: Documents, claim: Claim): Promise<Write[]> {
+  const holder = await findUserByEmail(documents, claim.email);
+  const isOther = holder !== null && holder.id !== claim.id;
+  if (isOther && holder.wasVerified) throw new AppError('conflict', 'Email already registered');
+  const namesake = await findUserByUsername(documents, claim.usernameKey);
+  if (namesake !== null && namesake.id !== claim.id && namesake.id !== holder?.id) {
+    throw new AppError('conflict', 'Username already taken');
+  }
+  return isOther ? removeUnverified(documents, holder) : [];
+}
+
+/** Nobody ever logged in to such an account, so that it owns nothing but its consents and mailed tokens. */
+async function removeUnverified(documents: Documents, user: User): Promise<Write[]> {
+  const given = await documents.find(consents, { index: 'byUser', equals: { userId: user.id }, limit: 100 });
+  return [
+    write.remove(users, user.id, user.version),
+    ...given.map((consent) => write.remove(consents, consent.id)),
+    ...await voidMailTokens(documents, user.id),
+  ];
+}
+
+/** Another account took the address or the username in between: `makeRoom` then tells which, or makes room anew. */
+export const isTakenMeanwhile = (error: unknown): boolean => error instanceof UniqueKeyViolation && error.collection === users.name;
+
+/**
+ * Stores a new account and its first consent, in the place of one with this address that was never verified.
+ * Throws `conflict` as `makeRoom` does, also under races.
+ */
+export async function createAccount(documents: Documents, account: { user: New<User>; consent?: New<Consent> }): Promise<User> {
+  const { user, consent } = account;
+  await retryStale(async () => {
+    const room = await makeRoom(documents, { email: user.email, usernameKey: user.usernameKey });
+    await documents.commit([
+      ...room, write.insert(users, user), ...(consent === undefined ? [] : [write.insert(consents, consent)]),
+    ]);
+  }, isTakenMeanwhile);
+  return { ...user, version: 1 };
+}
