@@ -7,6 +7,7 @@ import type { AnyCollection } from '../../ports/document-checks.ts';
 import type { Documents } from '../../ports/documents.ts';
 import { budgetsMigration } from './budget-table.ts';
 import { consumerPositionsMigration } from './consumer-positions.ts';
+import { jobsMigration } from './job-table.ts';
 import { keepSecret } from './keep-secret.ts';
 import { lockDataDir } from './lock-data-dir.ts';
 import { openMemoryBus } from './memory-bus.ts';
@@ -14,11 +15,12 @@ import { migrate, type Migration } from './migrations.ts';
 import { openSqliteDocuments } from './sqlite-documents.ts';
 import { openSqliteEventLog } from './sqlite-event-log.ts';
 import { SqliteFile } from './sqlite-file.ts';
+import { openSqliteJobQueue } from './sqlite-job-queue.ts';
 import { messagesMigration } from './sqlite-message-schema.ts';
 import { openSqliteMessages } from './sqlite-messages.ts';
 
 /** The file's schema, step by step. Steps are only ever added at the end. */
-const migrations: readonly Migration[] = [messagesMigration, consumerPositionsMigration, budgetsMigration];
+const migrations: readonly Migration[] = [messagesMigration, consumerPositionsMigration, budgetsMigration, jobsMigration];
 
 const fileName = 'tocsin.db';
 
@@ -52,9 +54,11 @@ export function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
     own.add(() => bus.close());
     const eventLog = openSqliteEventLog({ file, table: messages, log });
     own.add(() => eventLog.close());
+    const jobQueue = openSqliteJobQueue({ file, clock, log });
+    own.add(() => jobQueue.close());
     return {
-      kind: 'embedded', eventLog, messages, documents, bus,
-      deliveries: undefined as never, jobQueue: undefined as never,
+      kind: 'embedded', eventLog, messages, documents, bus, jobQueue,
+      deliveries: undefined as never,
       jwtSecrets: options.jwtSecrets ?? [keepSecret(join(dataDir, 'jwt.secret'))],
       close: () => own.closeAll(),
     };

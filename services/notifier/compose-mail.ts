@@ -1,0 +1,63 @@
+import type { MailJob } from '@tocsin/shared/domain/mail-job.ts';
+import { mailTokenLifetimeMs, type MailTokenPurpose } from '@tocsin/shared/domain/mail-token.ts';
+import type { User } from '@tocsin/shared/domain/user.ts';
+import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import type { MakeId } from '@tocsin/shared/platform/ids.ts';
+import { hashSecret, makeSecret } from '@tocsin/shared/platform/secrets.ts';
+import type { Documents } from '@tocsin/shared/ports/documents.ts';
+import { addressChanges } from '@tocsin/shared/stores/address-changes.ts';
+import { storeMailToken } from '@tocsin/shared/stores/mail-tokens.ts';
+import { users } from '@tocsin/shared/stores/users.ts';
+import { addressChangedMail } from './mails/address-changed-mail.ts';
+import type { Mail } from './mails/mail.ts';
+import { passwordResetMail } from './mails/password-reset-mail.ts';
+import { verifyEmailMail } from './mails/verify-email-mail.ts';
+
+export interface ComposeMailDeps {
+  readonly documents: Documents;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+  /** Where the public reaches the API, and where the app is. Never taken from a request: a link must not lead elsewhere. */
+  readonly baseUrl: string;
+  readonly appUrl: string;
+}
+
+/**
+ * The job's mail as things stand now, or null when there is nothing to tell any more: the account is gone or disabled,
+ * or its address was verified meanwhile. A mail with a token stores its hash, which voids the token mailed before.
+ */
+export async function composeMail(deps: ComposeMailDeps, job: MailJob): Promise<Mail | null> {
+  switch (job.kind) {
+    case 'verify-email': {
+      const user = await findRecipient(deps, job.userId);
+      if (user === null || user.isVerified) return null;
+      return verifyEmailMail(recipient(user), `${deps.baseUrl}/auth/verify-email?token=${await makeToken(deps, 'verify-email', user)}`);
+    }
+    case 'password-reset': {
+      const user = await findRecipient(deps, job.userId);
+      if (user === null) return null;
+      return passwordResetMail(recipient(user), `${deps.appUrl}/auth/reset-password#token=${await makeToken(deps, 'password-reset', user)}`);
+    }
+    case 'address-changed': {
+      const change = await deps.documents.get(addressChanges, job.addressChangeId);
+      const user = change === null ? null : await findRecipient(deps, change.userId);
+      return change === null || user === null ? null : addressChangedMail({ name: user.username, address: change.oldEmail });
+    }
+  }
+}
+
+const recipient = (user: User) => ({ name: user.username, address: user.email });
+
+async function findRecipient(deps: ComposeMailDeps, userId: string): Promise<User | null> {
+  const user = await deps.documents.get(users, userId);
+  return user === null || !user.isActive ? null : user;
+}
+
+async function makeToken(deps: ComposeMailDeps, purpose: MailTokenPurpose, user: User): Promise<string> {
+  const token = makeSecret();
+  await storeMailToken(deps.documents, {
+    id: deps.makeId(), purpose, userId: user.id, email: user.email, tokenHash: hashSecret(token),
+    expiresAt: deps.clock() + mailTokenLifetimeMs[purpose],
+  });
+  return token;
+}

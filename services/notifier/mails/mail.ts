@@ -1,0 +1,57 @@
+/** A mail, ready to be sent. */
+export interface Mail {
+  readonly to: Recipient;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  /** Where the mail's button leads; null without one. */
+  readonly link: string | null;
+}
+
+/** Kept apart up to the wire, so that nothing in a name can become an address or a header. */
+export interface Recipient {
+  readonly name: string;
+  readonly address: string;
+}
+
+/** What a mail says: paragraphs, and at most one thing to do. */
+export interface MailContent {
+  readonly to: Recipient;
+  readonly subject: string;
+  readonly paragraphs: readonly string[];
+  readonly action?: { readonly label: string; readonly link: string };
+  /** What stands below the button. */
+  readonly closing: string;
+}
+
+/** Sets the content as plain text and as HTML that needs no picture, script or style sheet. Every text is escaped. */
+export function layOutMail(content: MailContent): Mail {
+  const { action } = content;
+  const greeting = `Hello ${content.to.name},`;
+  const text = [
+    greeting, ...content.paragraphs, ...(action === undefined ? [] : [`${action.label}:\n${action.link}`]), content.closing,
+  ].join('\n\n');
+  const html = [
+    ...[greeting, ...content.paragraphs].map(paragraph),
+    ...(action === undefined ? [] : [
+      `<p><a href="${escapeHtml(action.link)}">${escapeHtml(action.label)}</a></p>`,
+      `<p>If the link does not open, copy this address into the browser:<br>${escapeHtml(action.link)}</p>`,
+    ]),
+    paragraph(content.closing),
+  ].join('\n');
+  return {
+    to: content.to,
+    subject: content.subject,
+    text: `${text}\n`,
+    html: `<!doctype html>\n<html lang="en">\n<body>\n${html}\n</body>\n</html>\n`,
+    link: action?.link ?? null,
+  };
+}
+
+const paragraph = (text: string): string => `<p>${escapeHtml(text)}</p>`;
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => entities[character]!);
+}
