@@ -12,6 +12,14 @@ import { requestPasswordReset } from './features/accounts/request-password-reset
 import { resendVerification } from './features/accounts/resend-verification.ts';
 import { updateMe } from './features/accounts/update-me.ts';
 import { verifyEmail } from './features/accounts/verify-email.ts';
+import { createApiKey } from './features/credentials/create-api-key.ts';
+import { createTopicToken } from './features/credentials/create-topic-token.ts';
+import { deleteApiKey } from './features/credentials/delete-api-key.ts';
+import { deleteTopicToken } from './features/credentials/delete-topic-token.ts';
+import { enableApiKey } from './features/credentials/enable-api-key.ts';
+import { listApiKeys } from './features/credentials/list-api-keys.ts';
+import { listTopicTokens } from './features/credentials/list-topic-tokens.ts';
+import { revokeApiKey } from './features/credentials/revoke-api-key.ts';
 import { getHistory } from './features/messages/get-history.ts';
 import { getLog } from './features/messages/get-log.ts';
 import { publishJson } from './features/publishing/publish-json.ts';
@@ -67,5 +75,14 @@ export function routes(deps: ApiDeps): Route[] {
     getAuthMe(deps),
     getMe(deps),
     updateMe(deps),
+    // API keys and topic access tokens
+    listApiKeys(deps),
+    createApiKey(deps),
+    revokeApiKey(deps),
+    enableApiKey(deps),
+    deleteApiKey(deps),
+    listTopicTokens(deps),
+    createTopicToken(deps),
+    deleteTopicToken(deps),
   ];
 }

@@ -18,6 +18,7 @@ import { rateLimits } from './http/rate-limit.ts';
 import { OpenStreams } from './live/open-streams.ts';
 import { TopicFeeds } from './live/topic-feeds.ts';
 import { upgrades } from './upgrade.ts';
+import { usageRecorder } from './usage-recorder.ts';
 
 /** Request headers in all; beyond it Node answers 431. */
 const headerBytesMax = 64 * 1024;
@@ -47,13 +48,15 @@ export function startApi(options: { engine: Engine; config: Config; clock: Clock
     const history = new History(engine.messages, clock);
     const directory = new Directory({ documents: engine.documents, bus: engine.bus, clock, log });
     own.add(await directory.start());
+    const usage = usageRecorder({ documents: engine.documents, log });
+    own.add(() => usage.close());
     const feeds = new TopicFeeds({ bus: engine.bus, history, log });
     own.add(() => feeds.close());
     const streams = new OpenStreams({ bus: engine.bus, directory, log, nodeId: makeId() });
     own.add(() => streams.close());
     const baseUrl = config.BASE_URL ?? url;
     const deps: ApiDeps = {
-      engine, config, history, feeds, streams, directory, makeId, clock, log, baseUrl, appUrl: config.APP_URL ?? baseUrl,
+      engine, config, history, feeds, streams, directory, usage, makeId, clock, log, baseUrl, appUrl: config.APP_URL ?? baseUrl,
       accessTokens: accessTokens(engine.jwtSecrets, clock),
       rateLimits: rateLimits({ bus: engine.bus, directory, isOn: config.RATE_LIMITS }),
       clientAddress: clientAddress(config.TRUST_PROXY),

@@ -1,13 +1,14 @@
 import { expect, test } from '@jest/globals';
-import { uniqueName, useLocalStack } from './local-stack.ts';
+import { newTopicName } from './stack.ts';
+import { useStack } from './use-stack.ts';
 
-const stack = useLocalStack();
+const stack = useStack();
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 test('a topic made with a name alone is public, undiscoverable and empty', async () => {
-  const owner = await stack.account();
-  const name = uniqueName();
+  const owner = await stack.person();
+  const name = newTopicName();
   const { status, body } = await owner.post('/api/topics', { name });
   expect(status).toBe(201);
   expect(body).toEqual({
@@ -15,7 +16,7 @@ test('a topic made with a name alone is public, undiscoverable and empty', async
     is_discoverable: false, icon_name: null, icon_color: null, message_count: 0, subscriber_count: 0,
     created_at: expect.stringMatching(iso), last_message_at: null, can_manage: true, subscription_warning: null,
   });
-  const detail = await stack.client().get(`/api/topics/${name.toUpperCase()}`);
+  const detail = await stack.caller().get(`/api/topics/${name.toUpperCase()}`);
   expect(detail.status).toBe(200);
   const { subscription_warning: _, ...shared } = body;
   expect(detail.body).toEqual({ ...shared, can_manage: false, connection_count: 0 });
@@ -23,10 +24,10 @@ test('a topic made with a name alone is public, undiscoverable and empty', async
 });
 
 test('all fields of a topic are kept, and null is the same as leaving one out', async () => {
-  const owner = await stack.account();
-  const fields = { name: uniqueName(), access_level: 'public', description: 'Über 🚒', is_discoverable: true, icon_name: 'fire-1', icon_color: '#A0b1C2' };
+  const owner = await stack.person();
+  const fields = { name: newTopicName(), access_level: 'public', description: 'Über 🚒', is_discoverable: true, icon_name: 'fire-1', icon_color: '#A0b1C2' };
   expect((await owner.post('/api/topics', fields)).body).toMatchObject(fields);
-  const nulls = { name: uniqueName(), access_level: null, description: null, is_discoverable: null, icon_name: null, icon_color: null, team_id: null };
+  const nulls = { name: newTopicName(), access_level: null, description: null, is_discoverable: null, icon_name: null, icon_color: null, team_id: null };
   expect((await owner.post('/api/topics', nulls)).body).toMatchObject({ access_level: 'public', description: '', is_discoverable: false });
 });
 
@@ -49,36 +50,36 @@ test.each([
   [{ name: 'ok', team_id: 'x' }, 'team_id: must be a UUID'],
   [[], 'body: must be an object'],
 ])('%j is refused as %s', async (body, detail) => {
-  const owner = await stack.account();
+  const owner = await stack.person();
   expect(await owner.post('/api/topics', body)).toMatchObject({ status: 422, body: { detail } });
 });
 
 test('1,000 code points of description fit, whatever they take in UTF-16', async () => {
-  const owner = await stack.account();
-  const { status, body } = await owner.post('/api/topics', { name: uniqueName(), description: '🔥'.repeat(1_000) });
+  const owner = await stack.person();
+  const { status, body } = await owner.post('/api/topics', { name: newTopicName(), description: '🔥'.repeat(1_000) });
   expect(status).toBe(201);
   expect(body.description).toBe('🔥'.repeat(1_000));
 });
 
 test('a name is taken in any case, and of two creations at once one gets it', async () => {
-  const [one, two] = [await stack.account(), await stack.account()];
-  const name = uniqueName('Name');
+  const [one, two] = [await stack.person(), await stack.person()];
+  const name = newTopicName().toUpperCase();
   const answers = await Promise.all([one, two, one, two].map((owner) => owner.post('/api/topics', { name })));
   expect(answers.map((answer) => answer.status).sort()).toEqual([201, 409, 409, 409]);
   expect(await two.post('/api/topics', { name: name.toLowerCase() })).toMatchObject({ status: 409, body: { detail: 'Topic name already exists' } });
 });
 
 test('without a credential nothing is made, and malformed JSON is told apart from a missing field', async () => {
-  expect(await stack.client().post('/api/topics', {})).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
-  const owner = await stack.account();
-  const malformed = await fetch(`${stack.url}/api/topics`, { method: 'POST', body: '{', headers: { Authorization: `Bearer ${owner.token}`, 'Content-Type': 'application/json' } });
-  expect(malformed.status).toBe(400);
-  const text = await fetch(`${stack.url}/api/topics`, { method: 'POST', body: '{}', headers: { Authorization: `Bearer ${owner.token}`, 'Content-Type': 'text/plain' } });
+  expect(await stack.caller().post('/api/topics', {})).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
+  const owner = await stack.person();
+  const malformed = await owner.client.call('POST', '/api/topics', { text: '{', headers: { 'Content-Type': 'application/json' } });
+  expect(malformed).toMatchObject({ status: 400, body: { detail: 'The body is not valid JSON' } });
+  const text = await owner.client.call('POST', '/api/topics', { text: '{}', headers: { 'Content-Type': 'text/plain' } });
   expect(text.status).toBe(415);
 });
 
 test('an unknown topic is a 404 whatever its name looks like', async () => {
   for (const name of ['nothing-here', 'a%20b', '%C3%A4', 'admin']) {
-    expect(await stack.client().get(`/api/topics/${name}`)).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
+    expect(await stack.caller().get(`/api/topics/${name}`)).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
   }
 });

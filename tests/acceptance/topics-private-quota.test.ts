@@ -1,19 +1,20 @@
 import { expect, test } from '@jest/globals';
-import { uniqueName, useLocalStack, type Account } from './local-stack.ts';
+import { newTopicName } from './stack.ts';
+import { useStack, type Person } from './use-stack.ts';
 
-const stack = useLocalStack();
-const makePrivate = (owner: Account) => owner.post('/api/topics', { name: uniqueName(), access_level: 'private' });
+const stack = useStack();
+const makePrivate = (owner: Person) => owner.post('/api/topics', { name: newTopicName(), access_level: 'private' });
 
 test('a FREE account has one private topic, and is told that it is the last', async () => {
-  const owner = await stack.account();
+  const owner = await stack.person();
   const first = await makePrivate(owner);
   expect(first).toMatchObject({ status: 201, body: { subscription_warning: 'This is the last private topic that the FREE tier allows.' } });
   expect(await makePrivate(owner)).toMatchObject({ status: 403, body: { detail: 'Private topic limit reached' } });
-  expect((await owner.post('/api/topics', { name: uniqueName() })).status).toBe(201);
+  expect((await owner.post('/api/topics', { name: newTopicName() })).status).toBe(201);
 });
 
 test('of 20 concurrent creations exactly as many succeed as the tier allows', async () => {
-  const owner = await stack.account({ tier: 'ESSENTIALS' });
+  const owner = await stack.person({ tier: 'ESSENTIALS' });
   const answers = await Promise.all(Array.from({ length: 20 }, () => makePrivate(owner)));
   const count = (status: number) => answers.filter((answer) => answer.status === status).length;
   expect({ made: count(201), refused: count(403) }).toEqual({ made: 10, refused: 10 });
@@ -21,9 +22,9 @@ test('of 20 concurrent creations exactly as many succeed as the tier allows', as
 });
 
 test('closing a topic counts like making a private one, and opening or deleting one makes room', async () => {
-  const owner = await stack.account();
+  const owner = await stack.person();
   const held = (await makePrivate(owner)).body;
-  const other = (await owner.post('/api/topics', { name: uniqueName() })).body;
+  const other = (await owner.post('/api/topics', { name: newTopicName() })).body;
   const close = (id: string) => owner.patch(`/api/topics/${id}`, { access_level: 'private' });
   expect(await close(other.id)).toMatchObject({ status: 403, body: { detail: 'Private topic limit reached' } });
   expect((await close(held.id)).status).toBe(200);
@@ -35,16 +36,16 @@ test('closing a topic counts like making a private one, and opening or deleting 
 });
 
 test('a topic made private and one closed at the same time are one too many', async () => {
-  const owner = await stack.account();
-  const open = (await owner.post('/api/topics', { name: uniqueName() })).body;
+  const owner = await stack.person();
+  const open = (await owner.post('/api/topics', { name: newTopicName() })).body;
   const answers = await Promise.all([makePrivate(owner), owner.patch(`/api/topics/${open.id}`, { access_level: 'private' })]);
   expect(answers.filter((answer) => answer.status === 403).length).toBe(1);
 });
 
 test('a tier that has ended counts as FREE, one that ends soon is warned of', async () => {
-  const lapsed = await stack.account({ tier: 'TEAM', tierExpiresAt: Date.now() - 1_000 });
+  const lapsed = await stack.person({ tier: 'TEAM', tierExpiresAt: Date.now() - 1_000 });
   expect((await makePrivate(lapsed)).status).toBe(201);
   expect((await makePrivate(lapsed)).status).toBe(403);
-  const ending = await stack.account({ tier: 'TEAM', tierExpiresAt: Date.now() + 86_400_000 });
+  const ending = await stack.person({ tier: 'TEAM', tierExpiresAt: Date.now() + 86_400_000 });
   expect((await makePrivate(ending)).body.subscription_warning).toMatch(/^The TEAM tier ends at /);
 });

@@ -5,6 +5,7 @@ import { hasScope } from '@tocsin/shared/domain/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
+import type { UsageRecorder } from '../usage-recorder.ts';
 import { anonymous, authenticate, type AuthenticateDeps } from './authenticate.ts';
 import type { ClientAddress } from './client-address.ts';
 import { errorReply } from './error-reply.ts';
@@ -18,6 +19,8 @@ export interface RouteDeps extends AuthenticateDeps {
   readonly clientAddress: ClientAddress;
   readonly adminToken: string | undefined;
   readonly log: Log;
+  /** Told of each request by a key or topic token. */
+  readonly usage: UsageRecorder;
 }
 
 /**
@@ -89,6 +92,8 @@ async function findCaller(admission: Admission): Promise<Caller> {
     if (failure !== undefined) throw failure;
     return anonymous(address);
   }
+  if (caller.kind === 'topic-token') deps.usage.topicTokenUsed(caller.credentialId, now);
+  else if (caller.scopes !== null) deps.usage.apiKeyUsed(caller.credentialId, now);
   const budget = await deps.rateLimits.peekPublish(caller, now);
   if (budget !== null) setHeaders(response, rateLimitHeaders(budget));
   return caller;

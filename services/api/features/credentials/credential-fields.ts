@@ -1,0 +1,21 @@
+import { scopes } from '@tocsin/shared/domain/credentials.ts';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { z } from 'zod';
+import { textField } from '../../http/fields.ts';
+import { timeField } from '../../http/time-field.ts';
+
+const withoutRepeats = <T>(values: T[]): T[] => [...new Set(values)];
+
+/** Fields of API keys and topic tokens as they are sent. */
+export const credentialFields = {
+  name: textField({ min: 1, max: 80 }),
+  description: textField({ min: 0, max: 1_000 }),
+  scopes: z.array(z.enum(scopes)).min(1, 'must name at least one scope').transform(withoutRepeats),
+  permissions: z.array(z.enum(['read', 'write'])).min(1, 'must name at least one permission').transform(withoutRepeats),
+  expiresAt: timeField(),
+};
+
+/** Throws 422 for a credential that would have ended before it was made. */
+export function requireFuture(expiresAt: number | undefined, now: number): void {
+  if (expiresAt !== undefined && expiresAt <= now) throw new AppError('unprocessable', 'expires_at: must be in the future');
+}

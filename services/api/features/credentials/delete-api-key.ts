@@ -1,0 +1,23 @@
+import { apiKeys } from '@tocsin/shared/stores/credentials.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type Route } from '../../http/route.ts';
+import { loadApiKey } from './load-api-key.ts';
+
+/** `DELETE /api/keys/{key_id}` */
+export function deleteApiKey(deps: ApiDeps): Route {
+  return route({
+    id: 'deleteApiKey',
+    method: 'DELETE',
+    path: '/api/keys/{key_id}',
+    summary: 'Remove an API key for good',
+    audience: 'account',
+    scope: 'keys:write',
+    success: { status: 204, schema: null, description: 'Gone' },
+    load: (context) => loadApiKey(deps.engine.documents, context),
+    async handle(_context, { loaded: key }) {
+      await deps.engine.documents.remove(apiKeys, key.id);
+      await deps.directory.changed({ kind: 'api-key', secretHash: key.secretHash });
+      return { status: 204 };
+    },
+  });
+}

@@ -1,0 +1,27 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { topicTokens } from '@tocsin/shared/stores/credentials.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+import { loadTopic, pathId } from '../../http/load-topic.ts';
+import { route, type Route } from '../../http/route.ts';
+
+/** `DELETE /api/topics/{topic}/access-tokens/{token_id}` */
+export function deleteTopicToken(deps: ApiDeps): Route {
+  return route({
+    id: 'deleteTopicToken',
+    method: 'DELETE',
+    path: '/api/topics/{topic}/access-tokens/{token_id}',
+    summary: 'Remove a topic access token for good',
+    audience: 'account',
+    scope: 'topics:write',
+    success: { status: 204, schema: null, description: 'Gone' },
+    load: loadTopic(deps.directory, 'manage'),
+    async handle(context, { loaded: topic }) {
+      const { documents } = deps.engine;
+      const token = await documents.get(topicTokens, pathId(context, 'token_id'));
+      if (token === null || token.topicId !== topic.id) throw new AppError('not_found', 'Access token not found');
+      await documents.remove(topicTokens, token.id);
+      await deps.directory.changed({ kind: 'topic-token', secretHash: token.secretHash });
+      return { status: 204 };
+    },
+  });
+}

@@ -1,0 +1,23 @@
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type Route } from '../../http/route.ts';
+import { apiKeySchema, toApiKeyJson } from './api-key-json.ts';
+import { loadApiKey } from './load-api-key.ts';
+import { setApiKeyActive } from './set-api-key-active.ts';
+
+/** `POST /api/keys/{key_id}/enable` */
+export function enableApiKey(deps: ApiDeps): Route {
+  return route({
+    id: 'enableApiKey',
+    method: 'POST',
+    path: '/api/keys/{key_id}/enable',
+    summary: 'Enable a revoked API key',
+    audience: 'account',
+    scope: 'keys:write',
+    success: { status: 200, schema: apiKeySchema, description: 'The key, without its secret' },
+    load: (context) => loadApiKey(deps.engine.documents, context),
+    async handle(context) {
+      const key = await setApiKeyActive(deps, context, true);
+      return { status: 200, body: toApiKeyJson(key, context.now) };
+    },
+  });
+}

@@ -1,0 +1,26 @@
+import { apiKeys } from '@tocsin/shared/stores/credentials.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type Route } from '../../http/route.ts';
+import { apiKeysMax } from './create-api-key.ts';
+import { apiKeySchema, toApiKeyJson } from './api-key-json.ts';
+
+/** `GET /api/keys`: newest first. */
+export function listApiKeys(deps: ApiDeps): Route {
+  return route({
+    id: 'listApiKeys',
+    method: 'GET',
+    path: '/api/keys',
+    summary: 'The caller\'s API keys',
+    audience: 'account',
+    scope: 'keys:read',
+    success: { status: 200, schema: z.array(apiKeySchema), description: 'The keys, newest first' },
+    async handle(context) {
+      const { userId } = context.account();
+      const keys = await deps.engine.documents.find(apiKeys, {
+        index: 'byUser', equals: { userId }, descending: true, limit: apiKeysMax,
+      });
+      return { status: 200, body: keys.map((key) => toApiKeyJson(key, context.now)) };
+    },
+  });
+}

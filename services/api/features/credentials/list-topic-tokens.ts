@@ -1,0 +1,27 @@
+import { topicTokens } from '@tocsin/shared/stores/credentials.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { loadTopic } from '../../http/load-topic.ts';
+import { route, type Route } from '../../http/route.ts';
+import { topicTokensMax } from './create-topic-token.ts';
+import { topicTokenSchema, toTopicTokenJson } from './topic-token-json.ts';
+
+/** `GET /api/topics/{topic}/access-tokens`: newest first. */
+export function listTopicTokens(deps: ApiDeps): Route {
+  return route({
+    id: 'listTopicTokens',
+    method: 'GET',
+    path: '/api/topics/{topic}/access-tokens',
+    summary: 'A topic\'s access tokens',
+    audience: 'account',
+    scope: 'topics:read',
+    success: { status: 200, schema: z.array(topicTokenSchema), description: 'The tokens, newest first' },
+    load: loadTopic(deps.directory, 'manage'),
+    async handle(_context, { loaded: topic }) {
+      const tokens = await deps.engine.documents.find(topicTokens, {
+        index: 'byTopic', equals: { topicId: topic.id }, descending: true, limit: topicTokensMax,
+      });
+      return { status: 200, body: tokens.map(toTopicTokenJson) };
+    },
+  });
+}

@@ -1,0 +1,14 @@
+import type { ApiKey } from '@tocsin/shared/domain/credentials.ts';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { Documents } from '@tocsin/shared/ports/documents.ts';
+import { apiKeys } from '@tocsin/shared/stores/credentials.ts';
+import { pathId } from '../../http/load-topic.ts';
+import type { RequestContext } from '../../http/route.ts';
+
+/** The caller's own key with the id in the path. Throws 404 for any other. */
+export async function loadApiKey(documents: Documents, context: RequestContext): Promise<ApiKey> {
+  const { userId } = context.account();
+  const key = await documents.get(apiKeys, pathId(context, 'key_id'));
+  if (key === null || key.userId !== userId) throw new AppError('not_found', 'API key not found');
+  return key;
+}

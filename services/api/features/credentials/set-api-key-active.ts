@@ -1,0 +1,23 @@
+import type { ApiKey } from '@tocsin/shared/domain/credentials.ts';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
+import { apiKeys } from '@tocsin/shared/stores/credentials.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+import type { RequestContext } from '../../http/route.ts';
+import { hasExpired } from './api-key-json.ts';
+import { loadApiKey } from './load-api-key.ts';
+
+/**
+ * Revokes or enables the caller's key; one that is so already stays as it is. Counts at once on this node, within 5 s
+ * on all. Throws 404, and 400 when an expired key is to be enabled.
+ */
+export async function setApiKeyActive(deps: ApiDeps, context: RequestContext, isActive: boolean): Promise<ApiKey> {
+  const { documents } = deps.engine;
+  const changed = await retryStale(async () => {
+    const key = await loadApiKey(documents, context);
+    if (isActive && hasExpired(key, context.now)) throw new AppError('invalid', 'API key has expired');
+    return key.isActive === isActive ? key : documents.update(apiKeys, key, { isActive });
+  });
+  await deps.directory.changed({ kind: 'api-key', secretHash: changed.secretHash });
+  return changed;
+}

@@ -1,0 +1,26 @@
+import type { TopicToken } from '@tocsin/shared/domain/credentials.ts';
+import { toIso } from '@tocsin/shared/domain/message-json.ts';
+import { z } from 'zod';
+
+/** The topic access token object of the interface, without the secret. */
+export const topicTokenSchema = z.object({
+  id: z.uuid(),
+  topic_id: z.uuid(),
+  name: z.string(),
+  permissions: z.array(z.enum(['read', 'write'])),
+  created_at: z.iso.datetime(),
+  expires_at: z.iso.datetime().nullable(),
+  last_used_at: z.iso.datetime().nullable(),
+}).meta({ id: 'TopicToken' });
+
+export function toTopicTokenJson(token: TopicToken): z.infer<typeof topicTokenSchema> {
+  return {
+    id: token.id,
+    topic_id: token.topicId,
+    name: token.name,
+    permissions: [...token.permissions],
+    created_at: toIso(token.createdAt),
+    expires_at: token.expiresAt === null ? null : toIso(token.expiresAt),
+    last_used_at: token.lastUsedAt === null ? null : toIso(token.lastUsedAt),
+  };
+}

@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll } from '@jest/globals';
+import type { Role } from '@tocsin/shared/domain/team.ts';
+import type { Tier } from '@tocsin/shared/domain/tiers.ts';
+import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import type { Documents } from '@tocsin/shared/ports/documents.ts';
+import { teamMembers, teams } from '@tocsin/shared/stores/teams.ts';
+import { users } from '@tocsin/shared/stores/users.ts';
+import { Client, createAccount, openStackDocuments, type Account, type Answer } from './stack.ts';
+
+/** Requests by one credential, as short as a test reads them. */
+export interface Caller {
+  get(path: string): Promise<Answer>;
+  post(path: string, json?: unknown): Promise<Answer>;
+  put(path: string, json?: unknown): Promise<Answer>;
+  patch(path: string, json?: unknown): Promise<Answer>;
+  delete(path: string): Promise<Answer>;
+  /** Publishes a text. */
+  publish(topic: string, text?: string): Promise<Answer>;
+}
+
+export interface Person extends Caller, Account {
+  readonly id: string;
+}
+
+/** Arranges what a test needs on the stack that all acceptance files share. */
+export interface StackUse {
+  person(options?: { tier?: Tier; tierExpiresAt?: number }): Promise<Person>;
+  /** Whoever sends these headers; nobody without any. */
+  caller(headers?: Record<string, string>): Caller;
+  team(owner: Person, members?: readonly (readonly [Person, Role])[], options?: { isActive?: boolean }): Promise<string>;
+  documents(): Documents;
+}
+
+function callerOf(client: Client, headers: Record<string, string> = {}): Caller {
+  const send = (method: string) => (path: string, json?: unknown) => client.call(method, path, json === undefined ? { headers } : { json, headers });
+  return {
+    get: send('GET'), post: send('POST'), put: send('PUT'), patch: send('PATCH'), delete: send('DELETE'),
+    publish: (topic, text = 'hello') => client.call('POST', `/${topic}`, { text, headers }),
+  };
+}
+
+/** Opens the stack's documents for the tests of a file. */
+export function useStack(): StackUse {
+  let store: OperatorStore;
+  beforeAll(async () => {
+    store = await openStackDocuments();
+  });
+  afterAll(() => store.close());
+  return {
+    async person({ tier, tierExpiresAt } = {}) {
+      const account = await createAccount(store, tier === undefined ? {} : { tier });
+      if (tierExpiresAt !== undefined) {
+        const user = (await store.documents.get(users, account.user.id))!;
+        await store.documents.update(users, user, { tierExpiresAt });
+      }
+      return { ...account, id: account.user.id, ...callerOf(account.client) };
+    },
+    caller: (headers) => callerOf(new Client(), headers),
+    async team(owner, members = [], options = {}) {
+      const id = randomUUID();
+      const now = Date.now();
+      await store.documents.insert(teams, {
+        id, name: id, displayName: 'A team', description: '', ownerId: owner.id, isActive: options.isActive ?? true,
+        createdAt: now, updatedAt: now, deactivatedAt: null,
+      });
+      for (const [person, role] of [[owner, 'owner'] as const, ...members]) {
+        await store.documents.insert(teamMembers, { id: randomUUID(), teamId: id, userId: person.id, role, joinedAt: now });
+      }
+      return id;
+    },
+    documents: () => store.documents,
+  };
+}
