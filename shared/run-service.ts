@@ -1,6 +1,9 @@
+import { Registry } from 'prom-client';
 import type { Engine } from './engine.ts';
+import { checkReadiness } from './health.ts';
 import { openEngine } from './open-engine.ts';
 import { systemClock, type Clock } from './platform/clock.ts';
+import { startHealthServer } from './platform/health-server.ts';
 import { withClosers, type Closers } from './platform/lifecycle.ts';
 import { ConfigError, loadConfig, type Config } from './platform/load-config.ts';
 import { openLog, type Log } from './platform/log.ts';
@@ -12,6 +15,8 @@ export interface ServiceDeps {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
+  /** The process's figures, shown on METRICS_PORT. */
+  readonly metrics: Registry;
 }
 
 /** A service that runs; `url` is where it listens, if it does. */
@@ -24,6 +29,7 @@ const calledWrongly = 2;
 
 /**
  * A service as a process of its own: configuration, engine, start, and a close on SIGTERM. Logs `ready` when it runs.
+ * Health and figures are on METRICS_PORT where that is set.
  * Exit codes: 0 after a clean close, 1 when it failed, 2 for a configuration that cannot be used.
  */
 export async function runService(name: string, start: (deps: ServiceDeps) => Promise<RunningService>): Promise<void> {
@@ -44,7 +50,14 @@ async function open(
 ): Promise<RunningService> {
   const engine = await openEngine(config, { clock: systemClock, log });
   own.add(() => engine.close());
-  const running = await start({ engine, config, clock: systemClock, log });
+  const metrics = new Registry();
+  if (config.METRICS_PORT !== undefined) {
+    const health = await startHealthServer({
+      host: config.HOST, port: config.METRICS_PORT, checkReadiness: () => checkReadiness(engine), metrics,
+    });
+    own.add(() => health.close());
+  }
+  const running = await start({ engine, config, clock: systemClock, log, metrics });
   own.add(() => running.close());
   return { ...(running.url === undefined ? {} : { url: running.url }), close: () => own.closeAll() };
 }

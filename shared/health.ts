@@ -1,0 +1,36 @@
+import type { Engine } from './engine.ts';
+
+export type PartState = 'ok' | 'down';
+
+/** What `GET /health/ready` answers. */
+export interface Readiness {
+  /** `down` when one of the parts is. */
+  readonly status: PartState;
+  readonly parts: { readonly log: PartState; readonly database: PartState; readonly queue: PartState; readonly bus: PartState };
+}
+
+/** A part that has not answered by then counts as down. */
+const patienceMs = 2_500;
+
+/** Asks every part of the engine at once; resolves within three seconds, never rejects. */
+export async function checkReadiness(engine: Pick<Engine, 'eventLog' | 'messages' | 'documents' | 'jobQueue' | 'bus'>): Promise<Readiness> {
+  const [log, messages, documents, queue, bus] = await Promise.all(
+    [engine.eventLog, engine.messages, engine.documents, engine.jobQueue, engine.bus].map(stateOf),
+  ) as [PartState, PartState, PartState, PartState, PartState];
+  const database = messages === 'ok' && documents === 'ok' ? 'ok' : 'down';
+  const parts = { log, database, queue, bus } as const;
+  return { status: Object.values(parts).includes('down') ? 'down' : 'ok', parts };
+}
+
+async function stateOf(part: { ping(): Promise<void> }): Promise<PartState> {
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<PartState>((resolve) => {
+    timer = setTimeout(resolve, patienceMs, 'down');
+  });
+  const answer = Promise.resolve().then(() => part.ping()).then((): PartState => 'ok', (): PartState => 'down');
+  try {
+    return await Promise.race([answer, patience]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,60 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Registry } from 'prom-client';
+
+export interface HealthServerOptions {
+  /** Port 0: a free one. */
+  readonly host: string;
+  readonly port: number;
+  /** What `/health/ready` answers; 503 when its status is not `ok`. */
+  readonly checkReadiness: () => Promise<{ readonly status: 'ok' | 'down' }>;
+  readonly metrics: Registry;
+}
+
+/**
+ * What an orchestrator and a scraper ask of a service that has no other HTTP: `GET /health/live`, `/health/ready` and
+ * `/metrics`. Resolves with its address once it listens; rejects when it cannot.
+ */
+export async function startHealthServer(options: HealthServerOptions): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const server = createServer((request, response) => {
+    const path = request.url?.split('?', 1)[0];
+    if (request.method !== 'GET' && request.method !== 'HEAD') return answerJson(response, 405, { detail: 'Method not allowed' }, { Allow: 'GET, HEAD' });
+    answer(options, path, response).catch((error: unknown) => response.destroy(error as Error));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  const { address, port, family } = server.address() as AddressInfo;
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    close: () => new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    }),
+  };
+}
+
+async function answer(options: HealthServerOptions, path: string | undefined, response: ServerResponse): Promise<void> {
+  switch (path) {
+    case '/health/live':
+      return answerJson(response, 200, { status: 'ok' });
+    case '/health/ready': {
+      const readiness = await options.checkReadiness();
+      return answerJson(response, readiness.status === 'ok' ? 200 : 503, readiness);
+    }
+    case '/metrics': {
+      const text = await options.metrics.metrics();
+      response.writeHead(200, { ...headers, 'Content-Type': options.metrics.contentType }).end(text);
+      return;
+    }
+    default:
+      return answerJson(response, 404, { detail: 'Not found' });
+  }
+}
+
+const headers = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+
+function answerJson(response: ServerResponse, status: number, body: object, more: Record<string, string> = {}): void {
+  response.writeHead(status, { ...headers, ...more, 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+}
