@@ -17,6 +17,7 @@ export const topics: Collection<Topic> = {
     byListed: ['isListed', 'lastActivityAt'],
     byOwnerListed: ['ownerId', 'isListed', 'lastActivityAt'],
     byTeamListed: ['teamId', 'isListed', 'accessLevel', 'lastActivityAt'],
+    byHeld: ['isHeld', 'createdAt'],
   },
 };
 

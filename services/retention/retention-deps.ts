@@ -1,0 +1,27 @@
+import type { Engine } from '@tocsin/shared/engine.ts';
+import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import type { Log } from '@tocsin/shared/platform/log.ts';
+
+/** What sweeps work with. */
+export interface RetentionDeps {
+  readonly engine: Pick<Engine, 'messages' | 'deliveries' | 'documents'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A sweep stops between two batches at this time or when the signal is aborted, whatever is left. */
+export interface SweepLimit {
+  readonly endsAt: number;
+  readonly closing: AbortSignal;
+}
+
+export interface SweepReport {
+  /** How many things went. */
+  readonly removed: number;
+  /** True when the time was over before the work was. */
+  readonly hasMore: boolean;
+}
+
+export function isOver(deps: Pick<RetentionDeps, 'clock'>, limit: SweepLimit): boolean {
+  return limit.closing.aborted || deps.clock() >= limit.endsAt;
+}

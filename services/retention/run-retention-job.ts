@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { Discard, RetryLater, type Job } from '@tocsin/shared/ports/job-queue.ts';
+import { cleanUpTopic } from '@tocsin/shared/stores/clean-up-topic.ts';
+import type { RetentionDeps } from './retention-deps.ts';
+import type { RetentionMetrics } from './retention-metrics.ts';
+import { sweeps, type Sweep } from './sweeps.ts';
+
+const retentionJob = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('sweep'), name: z.string() }),
+  z.object({ kind: z.literal('clean-up-topic'), topicId: z.string() }),
+]);
+
+/** How long a sweep may run at once; the next slot goes on. Below the shortest schedule that makes sense. */
+const sweepMsMax = 30_000;
+/** Batches of a topic's cleanup before other jobs have their turn. */
+const cleanUpBatchesMax = 20;
+const awayPauseMs = 5_000;
+
+export interface RetentionJobDeps extends RetentionDeps {
+  readonly metrics: RetentionMetrics;
+  readonly closing: AbortSignal;
+}
+
+/** Runs a job of the retention queue. */
+export async function runRetentionJob(deps: RetentionJobDeps, job: Job): Promise<void> {
+  const parsed = retentionJob.safeParse(job.data);
+  if (!parsed.success) throw new Discard('not a retention job', parsed.error);
+  if (parsed.data.kind === 'clean-up-topic') return cleanUpBehind(deps, parsed.data.topicId);
+  const { name } = parsed.data;
+  const sweep = sweeps.find((one) => one.name === name);
+  if (sweep === undefined) throw new Discard(`there is no sweep ${name}`);
+  await runSweep(deps, sweep);
+}
+
+/** A failed run is logged and over: what is due is still due in the next slot. */
+async function runSweep(deps: RetentionJobDeps, sweep: Sweep): Promise<void> {
+  const { metrics, log, clock } = deps;
+  const startedAt = clock();
+  try {
+    const report = await sweep.run(deps, { endsAt: startedAt + sweepMsMax, closing: deps.closing });
+    metrics.removed.inc({ sweep: sweep.name }, report.removed);
+    metrics.runs.inc({ sweep: sweep.name, outcome: report.hasMore ? 'more' : 'done' });
+    const line = { sweep: sweep.name, ...report, ms: clock() - startedAt };
+    if (report.removed > 0 || report.hasMore) log.info(line, 'swept');
+    else log.debug(line, 'swept');
+  } catch (error) {
+    metrics.runs.inc({ sweep: sweep.name, outcome: 'failed' });
+    log.warn({ err: error, sweep: sweep.name }, 'a sweep failed; its next slot goes on');
+  } finally {
+    metrics.seconds.observe({ sweep: sweep.name }, (clock() - startedAt) / 1_000);
+  }
+}
+
+async function cleanUpBehind(deps: RetentionJobDeps, topicId: string): Promise<void> {
+  const hasMore = await cleanUpTopic(deps.engine, topicId, { now: deps.clock(), batchesMax: cleanUpBatchesMax }).then(
+    (report) => report.hasMore,
+    (error: unknown) => {
+      if (error instanceof AppError && error.code === 'unavailable') throw new RetryLater(awayPauseMs, error.message);
+      throw error;
+    },
+  );
+  if (hasMore) throw new RetryLater(0, 'there is more to clean up');
+}

@@ -1,0 +1,42 @@
+import { Registry } from 'prom-client';
+import { retentionQueue } from '@tocsin/shared/domain/retention-job.ts';
+import type { Engine } from '@tocsin/shared/engine.ts';
+import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
+import type { Config } from '@tocsin/shared/platform/load-config.ts';
+import type { Log } from '@tocsin/shared/platform/log.ts';
+import { readSchedule } from './read-schedule.ts';
+import { retentionMetrics } from './retention-metrics.ts';
+import { runRetentionJob } from './run-retention-job.ts';
+import { sweeps } from './sweeps.ts';
+
+export interface RetentionOptions {
+  readonly engine: Engine;
+  readonly config: Pick<Config, 'RETENTION_SCHEDULE'>;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly metrics?: Registry;
+}
+
+/** Every sweep can run beside a cleanup, and no topic's cleanup waits for all of them. */
+const concurrency = 4;
+
+/**
+ * Starts the retention worker: puts the sweeps on their schedule and works off what is due. Any number of replicas share
+ * the work; a slot is run by one of them. Throws ConfigError for a schedule that is none.
+ */
+export async function startRetention(options: RetentionOptions): Promise<{ close(): Promise<void> }> {
+  const { engine, log, clock } = options;
+  const every = readSchedule(options.config.RETENTION_SCHEDULE);
+  return withClosers(async (own) => {
+    const closing = new AbortController();
+    const deps = { engine, log, clock, metrics: retentionMetrics(options.metrics ?? new Registry()), closing: closing.signal };
+    for (const { name } of sweeps) {
+      await engine.jobQueue.schedule(retentionQueue, { id: `sweep.${name}`, every, data: { kind: 'sweep', name } });
+    }
+    const worker = await engine.jobQueue.work(retentionQueue, { concurrency, run: (job) => runRetentionJob(deps, job) });
+    own.add(() => worker.close());
+    own.add(() => closing.abort());
+    return { close: () => own.closeAll() };
+  });
+}

@@ -1,0 +1,17 @@
+import { cleanUpTopics } from './clean-up-topics.ts';
+import { expireMessages } from './expire-messages.ts';
+import { pruneDeliveries } from './prune-deliveries.ts';
+import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
+
+export interface Sweep {
+  /** What it does; also its name in logs, figures and jobs. */
+  readonly name: string;
+  readonly run: (deps: RetentionDeps, limit: SweepLimit) => Promise<SweepReport>;
+}
+
+/** Everything that is removed by itself. Each runs by RETENTION_SCHEDULE, on one replica at a time slot. */
+export const sweeps: readonly Sweep[] = [
+  { name: 'expire-messages', run: expireMessages },
+  { name: 'prune-deliveries', run: pruneDeliveries },
+  { name: 'clean-up-topics', run: cleanUpTopics },
+];

@@ -1,0 +1,72 @@
+import type { Device } from '../domain/device.ts';
+import type { Message } from '../domain/message.ts';
+import { defaultMobileSettings, type Subscription } from '../domain/subscription.ts';
+import type { Team, TeamMember } from '../domain/team.ts';
+import { topicNameKey, type Topic } from '../domain/topic.ts';
+import type { User } from '../domain/user.ts';
+import { idSource } from '../platform/ids.ts';
+import type { New } from '../ports/documents.ts';
+
+/** Ids that no other test has. */
+export const newId = idSource(() => Date.now());
+
+const dayMs = 86_400_000;
+
+/** A verified account with a name of its own. */
+export function newUser(given: Partial<New<User>> = {}): New<User> {
+  const id = newId();
+  const username = `u-${id.slice(-12)}`;
+  return {
+    id, email: `${username}@example.org`, username, usernameKey: username, passwordHash: null, avatarUrl: null, tier: 'FREE',
+    tierExpiresAt: null, additionalMembers: 0, isVerified: true, wasVerified: true, isActive: true, createdAt: Date.now(),
+    lastLogin: null, termsAcceptedAt: null, oauthProvider: null, oauthSubject: null, ...given,
+  };
+}
+
+/** A public topic of the owner. */
+export function newTopic(ownerId: string, given: Partial<New<Topic>> = {}): New<Topic> {
+  const id = newId();
+  const name = given.name ?? `t-${id.slice(-12)}`;
+  return {
+    id, name, nameKey: topicNameKey(name), ownerId, teamId: null, accessLevel: 'public', description: '', isDiscoverable: false,
+    isListed: false, iconName: null, iconColor: null, createdAt: Date.now(), partition: 0, isHeld: false, subscriberCount: 0,
+    lastActivityAt: Date.now(), ...given,
+  };
+}
+
+export function newTeam(ownerId: string, given: Partial<New<Team>> = {}): New<Team> {
+  const id = newId();
+  return {
+    id, name: `team-${id.slice(-12)}`, displayName: 'Team', description: '', ownerId, isActive: true, createdAt: Date.now(),
+    updatedAt: Date.now(), deactivatedAt: null, ...given,
+  };
+}
+
+export function newMember(teamId: string, userId: string, role: TeamMember['role'] = 'member'): New<TeamMember> {
+  return { id: newId(), teamId, userId, role, joinedAt: Date.now() };
+}
+
+/** A subscription with the default settings. */
+export function newSubscription(userId: string, topicId: string, given: Partial<New<Subscription>> = {}): New<Subscription> {
+  return {
+    id: newId(), userId, topicId, createdAt: Date.now(), lastViewedAt: null, lastNotifiedAt: null, isPinned: false, webEnabled: true,
+    ...defaultMobileSettings, ...given,
+  };
+}
+
+/** An active device on the Expo relay, with a token of its own. */
+export function newDevice(userId: string, given: Partial<New<Device>> = {}): New<Device> {
+  const id = newId();
+  return {
+    id, userId, pushToken: `ExponentPushToken[${id}]`, platform: 'expo', deviceId: `d-${id}`, deviceName: null, appVersion: null,
+    isActive: true, createdAt: Date.now(), lastSeen: Date.now(), ...given,
+  };
+}
+
+/** A message that is published now and lives a week. */
+export function newMessage(topicId: string, given: Partial<Message> = {}): Message {
+  return {
+    id: newId(), topicId, message: 'the pump stopped', title: null, priority: 3, tags: [], timestamp: Date.now(),
+    expiresAt: Date.now() + 7 * dayMs, markdown: false, isDeleted: false, isEdited: false, deletedAt: null, editedAt: null, ...given,
+  };
+}

@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Message } from '../domain/message.ts';
+import type { Topic } from '../domain/topic.ts';
+import type { Engine } from '../engine.ts';
+import { openEngine } from '../open-engine.ts';
+import { systemClock, type Clock } from '../platform/clock.ts';
+import { loadConfig, type Config } from '../platform/load-config.ts';
+import { openLog } from '../platform/log.ts';
+import { newId } from './builders.ts';
+import type { TestEngines } from './test-engines.ts';
+
+/** A fresh installation: nothing that another test made is in it. */
+export interface TestPlace {
+  /** The environment of its processes. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly config: Config;
+  remove(): void;
+}
+
+/** A directory for an embedded installation, or names of its own on the real engines. */
+export function newTestPlace(engines?: TestEngines): TestPlace {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tocsin-test-'));
+  const env = { DATA_DIR: dataDir, LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent', ...(engines === undefined ? {} : clusterEnv(engines)) };
+  return {
+    env,
+    config: loadConfig(env, '/nonexistent'),
+    remove: () => rmSync(dataDir, { recursive: true, force: true }),
+  };
+}
+
+function clusterEnv(engines: TestEngines): Record<string, string> {
+  const name = `test-${newId().slice(-12)}`;
+  const mongoUrl = new URL(engines.mongoUrl);
+  mongoUrl.pathname = `/${name}`;
+  const redisUrl = new URL(engines.redisUrl);
+  return {
+    KAFKA_BROKERS: engines.kafkaBrokers, KAFKA_TOPIC: name, KAFKA_PARTITIONS: '2', MONGO_URL: mongoUrl.href, REDIS_URL: redisUrl.href,
+    JWT_SECRET: 'a secret of the tests, 32 bytes or more',
+  };
+}
+
+export function openTestEngine(place: TestPlace, clock: Clock = systemClock): Promise<Engine> {
+  return openEngine(place.config, { clock, log: openLog('test', place.config.LOG_LEVEL) });
+}
+
+/** Publishes as the API does: the log first, then the store. */
+export async function publish(engine: Engine, topic: Pick<Topic, 'partition' | 'name'>, message: Message): Promise<void> {
+  const record = { type: 'message' as const, timestamp: message.timestamp, message };
+  const offset = await engine.eventLog.append(topic.partition, record, topic.name);
+  await engine.messages.apply([{ partition: topic.partition, offset, record }]);
+}
