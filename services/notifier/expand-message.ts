@@ -1,0 +1,44 @@
+import { pushQueueOf, pushQueues, walkJob, type PushQueue, type QueuedPush } from '@tocsin/shared/domain/push-job.ts';
+import type { Message } from '@tocsin/shared/domain/message.ts';
+import type { Engine } from '@tocsin/shared/engine.ts';
+import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import type { RecordBatch } from '@tocsin/shared/ports/event-log.ts';
+
+/** The topics asked for at once. */
+const lookupsMax = 8;
+
+/**
+ * Makes a job of each message of the batch whose topic has anyone to push to. When it resolves the jobs are stored, so
+ * the batch can be committed; a batch that comes again makes the same jobs, which the queue knows by their ids.
+ *
+ * Whether a topic has recipients is asked once per batch and not remembered: the batch's messages are all older than
+ * the answer, whereas a `no` that was kept would lose the first message after somebody subscribed.
+ */
+export async function expandMessages(deps: { engine: Pick<Engine, 'deliveries' | 'jobQueue'>; clock: Clock }, batch: RecordBatch): Promise<void> {
+  const now = deps.clock();
+  const messages = batch.records.flatMap(({ record }) => (record.type === 'message' && record.message.expiresAt > now ? [record.message] : []));
+  const topics = await topicsWithRecipients(deps.engine, new Set(messages.map((message) => message.topicId)));
+  const jobs: Record<PushQueue, QueuedPush[]> = { [pushQueues.urgent]: [], [pushQueues.normal]: [] };
+  for (const message of messages) {
+    if (topics.has(message.topicId)) jobs[pushQueueOf(message.priority)].push(firstPage(message));
+  }
+  for (const queue of Object.values(pushQueues)) {
+    if (jobs[queue].length > 0) await deps.engine.jobQueue.add(queue, jobs[queue]);
+  }
+}
+
+function firstPage(message: Message): QueuedPush {
+  return walkJob({ messageId: message.id, topicId: message.topicId, after: null, publishedAt: message.timestamp }, message.priority);
+}
+
+async function topicsWithRecipients(engine: Pick<Engine, 'deliveries'>, topicIds: ReadonlySet<string>): Promise<Set<string>> {
+  const found = new Set<string>();
+  const left = [...topicIds];
+  const askOn = async (): Promise<void> => {
+    for (let topicId = left.pop(); topicId !== undefined; topicId = left.pop()) {
+      if (await engine.deliveries.hasRecipients(topicId)) found.add(topicId);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(lookupsMax, left.length) }, askOn));
+  return found;
+}

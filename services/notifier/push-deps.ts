@@ -1,0 +1,36 @@
+import type { Platform } from '@tocsin/shared/domain/device.ts';
+import type { Engine } from '@tocsin/shared/engine.ts';
+import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import type { MakeId } from '@tocsin/shared/platform/ids.ts';
+import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { NotifiedTimes } from './notified-times.ts';
+import type { PushGateway } from './push-gateways/push-gateway.ts';
+import type { PushMetrics } from './push-metrics.ts';
+
+/** What pushing works with. */
+export interface PushDeps {
+  readonly engine: Pick<Engine, 'messages' | 'deliveries' | 'documents' | 'jobQueue'>;
+  /** One for each platform that is configured. */
+  readonly gateways: ReadonlyMap<Platform, PushGateway>;
+  readonly notifiedTimes: NotifiedTimes;
+  readonly metrics: PushMetrics;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly makeId: MakeId;
+  readonly log: Log;
+  readonly limits: PushLimits;
+  /** Aborted when the service closes: no further batch is begun. */
+  readonly closing: AbortSignal;
+}
+
+export interface PushLimits {
+  /** Subscriptions in a page: large enough that the queue costs nothing, small enough that pages run side by side. */
+  readonly pageSize: number;
+  /** A claim this old belongs to a worker that died. Longer than any send lasts. */
+  readonly claimStaleMs: number;
+  /** The first pause before a push is tried again; it doubles with each round. */
+  readonly backoffMs: number;
+  /** How long a push is tried again, from the first failure on. */
+  readonly retryForMs: number;
+}

@@ -1,0 +1,13 @@
+import type { Platform } from '@tocsin/shared/domain/device.ts';
+import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import type { Config } from '@tocsin/shared/platform/load-config.ts';
+import type { Log } from '@tocsin/shared/platform/log.ts';
+import { openExpoGateway } from './expo-gateway.ts';
+import type { PushGateway } from './push-gateway.ts';
+
+/** A gateway for each platform that the configuration has what it takes for. The relay takes nothing. */
+export function openPushGateways(config: Pick<Config, 'EXPO_URL' | 'EXPO_ACCESS_TOKEN'>, deps: { clock: Clock; log: Log }): Map<Platform, PushGateway> {
+  return new Map<Platform, PushGateway>([
+    ['expo', openExpoGateway({ ...deps, url: config.EXPO_URL, accessToken: config.EXPO_ACCESS_TOKEN })],
+  ]);
+}

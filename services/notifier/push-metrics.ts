@@ -1,0 +1,27 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+/** What an operator wants to know of pushing. */
+export interface PushMetrics {
+  /** Results of pushes by platform and what the ledger says: sent, skipped, retrying, dead_token, failed. */
+  readonly outcomes: Counter<'platform' | 'status'>;
+  /** Seconds from the publish to the provider's acceptance. */
+  readonly latency: Histogram<'platform'>;
+}
+
+export function pushMetrics(registry: Registry): PushMetrics {
+  return {
+    outcomes: new Counter({
+      name: 'tocsin_push_outcomes_total',
+      help: 'Pushes by what became of them',
+      labelNames: ['platform', 'status'],
+      registers: [registry],
+    }),
+    latency: new Histogram({
+      name: 'tocsin_push_latency_seconds',
+      help: 'Time from the publish to the acceptance by the push provider',
+      labelNames: ['platform'],
+      buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600],
+      registers: [registry],
+    }),
+  };
+}

@@ -1,0 +1,72 @@
+import type { Platform } from '@tocsin/shared/domain/device.ts';
+import type { Claim, Outcome, Recipient, RecipientDevice } from '@tocsin/shared/ports/deliveries.ts';
+import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
+import { findReaders } from './find-readers.ts';
+import type { Push } from './load-push.ts';
+import type { PushDeps } from './push-deps.ts';
+import { recordOutcomes } from './record-outcomes.ts';
+import { sendPush, type Attempt, type PushResults, type PushTarget } from './send-push.ts';
+
+/**
+ * Pushes to all devices of the recipients: looks up who may still read the topic, records the skips, and sends the
+ * rest in the batches of their providers, one after the other, so that a crash leaves one batch in doubt.
+ * Throws RetryLater when devices are claimed by a worker that may have died, or when the service is closing.
+ */
+export async function pushToRecipients(deps: PushDeps, push: Push, recipients: readonly Recipient[], attempt: Attempt): Promise<PushResults> {
+  const { skips, targets } = await planPush(deps, push, recipients);
+  if (skips.length > 0) await recordOutcomes(deps, skips);
+  let unclaimed: string[] = [];
+  let exhausted = 0;
+  for (const [platform, ofPlatform] of targets) {
+    const gateway = deps.gateways.get(platform)!;
+    for (let start = 0; start < ofPlatform.length; start += gateway.batchSizeMax) {
+      if (deps.closing.aborted) throw new RetryLater(0, 'the notifier is closing');
+      const results = await sendPush(deps, { push, gateway, platform, attempt }, ofPlatform.slice(start, start + gateway.batchSizeMax));
+      unclaimed = unclaimed.concat(results.unclaimed);
+      exhausted += results.exhausted;
+    }
+  }
+  await waitForHeld(deps, push.message.id, unclaimed);
+  return { unclaimed, exhausted };
+}
+
+async function planPush(
+  deps: PushDeps, { message, topic }: Push, recipients: readonly Recipient[],
+): Promise<{ skips: Outcome[]; targets: Map<Platform, PushTarget[]> }> {
+  const withDevices = recipients.filter(({ devices }) => devices.length > 0);
+  const readers = await findReaders(deps.engine.documents, topic, [...new Set(withDevices.map(({ userId }) => userId))]);
+  const skips: Outcome[] = [];
+  const targets = new Map<Platform, PushTarget[]>();
+  for (const recipient of withDevices) {
+    for (const device of recipient.devices) {
+      const claim = claimOf(message.id, topic.id, recipient, device);
+      const reason = !readers.has(recipient.userId) ? 'no access' : !deps.gateways.has(device.platform) ? 'not configured' : null;
+      if (reason !== null) {
+        skips.push({ ...claim, status: 'skipped', reason });
+        continue;
+      }
+      const ofPlatform = targets.get(device.platform) ?? [];
+      targets.set(device.platform, ofPlatform);
+      ofPlatform.push({ claim, pushToken: device.pushToken, settings: recipient.settings });
+    }
+  }
+  return { skips, targets };
+}
+
+function claimOf(messageId: string, topicId: string, recipient: Recipient, device: RecipientDevice): Claim {
+  const { userId, subscriptionId } = recipient;
+  return { messageId, deviceId: device.id, topicId, userId, subscriptionId, platform: device.platform };
+}
+
+/**
+ * What could not be claimed is either done, or waits for its own job, or is held by a claim that is not stale yet: of
+ * a worker that is sending it right now, or of one that died doing so. The last is sent by whoever comes back for it.
+ */
+async function waitForHeld(deps: PushDeps, messageId: string, unclaimed: readonly string[]): Promise<void> {
+  if (unclaimed.length === 0) return;
+  const rows = await deps.engine.deliveries.find(messageId, { deviceIds: unclaimed, limit: unclaimed.length });
+  const held = rows.filter(({ status }) => status === 'pending');
+  if (held.length === 0) return;
+  const staleAt = Math.max(...held.map(({ updatedAt }) => updatedAt)) + deps.limits.claimStaleMs;
+  throw new RetryLater(Math.max(staleAt - deps.clock(), 0) + 100, `${held.length} pushes are claimed by another worker`);
+}

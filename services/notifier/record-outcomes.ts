@@ -1,0 +1,22 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { Outcome } from '@tocsin/shared/ports/deliveries.ts';
+import type { PushDeps } from './push-deps.ts';
+
+/** Pauses before the next try: an outcome that is not recorded is a push that is sent again. */
+const pausesMs = [200, 1_000, 3_000, 5_000];
+
+/** Writes outcomes to the ledger. A store that is away for some seconds is waited for; then throws `unavailable`. */
+export async function recordOutcomes(deps: Pick<PushDeps, 'engine' | 'clock' | 'metrics'>, outcomes: readonly Outcome[]): Promise<void> {
+  if (outcomes.length === 0) return;
+  for (const { platform, status } of outcomes) deps.metrics.outcomes.inc({ platform, status });
+  for (const pauseMs of [...pausesMs, null]) {
+    try {
+      return await deps.engine.deliveries.record(outcomes, deps.clock());
+    } catch (error) {
+      const isAway = error instanceof AppError && error.code === 'unavailable';
+      if (!isAway || pauseMs === null) throw error;
+      await pause(pauseMs);
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import type { Device } from '@tocsin/shared/domain/device.ts';
+import { passesMobileFilter } from '@tocsin/shared/domain/mobile-filter.ts';
+import type { PushTargetIds, SendJob } from '@tocsin/shared/domain/push-job.ts';
+import type { Subscription } from '@tocsin/shared/domain/subscription.ts';
+import type { Delivery, Outcome, Recipient } from '@tocsin/shared/ports/deliveries.ts';
+import { Discard } from '@tocsin/shared/ports/job-queue.ts';
+import { devices } from '@tocsin/shared/stores/devices-collection.ts';
+import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import { loadPush, type Push } from './load-push.ts';
+import type { PushDeps } from './push-deps.ts';
+import { pushToRecipients } from './push-to-recipients.ts';
+import { recordOutcomes } from './record-outcomes.ts';
+
+/**
+ * Tries pushes again that their provider put off, under the settings, tokens and rights that stand now. After the last
+ * try it throws Discard, so that the job is kept as a dead letter; put back by the operator, it has another hour.
+ */
+export async function retryPush(deps: PushDeps, job: SendJob): Promise<void> {
+  const deviceIds = job.targets.map(({ deviceId }) => deviceId);
+  const rows = await deps.engine.deliveries.find(job.messageId, { deviceIds, limit: deviceIds.length });
+  const waiting = rows.filter(({ status }) => status !== 'sent' && status !== 'dead_token' && status !== 'skipped');
+  if (waiting.length === 0) return;
+  const push = await loadPush(deps, job);
+  if ('over' in push) return end(deps, waiting, push.over);
+  const isRedriven = await reviveFailed(deps, waiting);
+  const waitingIds = new Set(waiting.map(({ deviceId }) => deviceId));
+  const { recipients, dropped } = await recipientsOf(deps, push, job.targets.filter(({ deviceId }) => waitingIds.has(deviceId)));
+  for (const [reason, ids] of dropped) await end(deps, waiting.filter(({ deviceId }) => ids.has(deviceId)), reason);
+  const giveUpAt = isRedriven ? deps.clock() + deps.limits.retryForMs : job.giveUpAt;
+  const { exhausted } = await pushToRecipients(deps, push, recipients, { round: job.round, giveUpAt });
+  if (exhausted > 0) throw new Discard(`${exhausted} pushes failed for too long`);
+}
+
+async function end(deps: PushDeps, rows: readonly Delivery[], reason: string): Promise<void> {
+  await recordOutcomes(deps, rows.map((row): Outcome => ({ ...claimOf(row), status: reason === 'message expired' ? 'failed' : 'skipped', reason })));
+}
+
+/** Failed rows of a job that runs mean that the operator put it back: they may be claimed once more. */
+async function reviveFailed(deps: PushDeps, rows: readonly Delivery[]): Promise<boolean> {
+  const failed = rows.filter(({ status }) => status === 'failed');
+  const now = deps.clock();
+  await recordOutcomes(deps, failed.map((row) => ({ ...claimOf(row), status: 'retrying', reason: 'put back by the operator', retryAt: now })));
+  return failed.length > 0;
+}
+
+function claimOf({ messageId, deviceId, topicId, userId, subscriptionId, platform }: Delivery) {
+  return { messageId, deviceId, topicId, userId, subscriptionId, platform };
+}
+
+/** The targets as they stand now; those that no longer want the push are dropped, by reason. */
+async function recipientsOf(
+  deps: PushDeps, { message }: Push, targets: readonly PushTargetIds[],
+): Promise<{ recipients: Recipient[]; dropped: Map<string, Set<string>> }> {
+  const { documents } = deps.engine;
+  const devicesById = byId(await documents.getMany(devices, targets.map(({ deviceId }) => deviceId)));
+  const subscriptionsById = byId(await documents.getMany(subscriptions, [...new Set(targets.map(({ subscriptionId }) => subscriptionId))]));
+  const recipients: Recipient[] = [];
+  const dropped = new Map<string, Set<string>>();
+  for (const { deviceId, userId, subscriptionId } of targets) {
+    const device = devicesById.get(deviceId);
+    const settings = subscriptionsById.get(subscriptionId);
+    const reason = reasonToDrop(device, settings, (wish) => passesMobileFilter(wish, message));
+    if (reason !== null) dropped.set(reason, (dropped.get(reason) ?? new Set()).add(deviceId));
+    else recipients.push({ subscriptionId, userId, settings: settings!, devices: [device!] });
+  }
+  return { recipients, dropped };
+}
+
+function reasonToDrop(device: Device | undefined, subscription: Subscription | undefined, isWanted: (wish: Subscription) => boolean): string | null {
+  if (device === undefined || !device.isActive) return 'device is inactive';
+  if (subscription === undefined) return 'unsubscribed';
+  return isWanted(subscription) ? null : 'filtered';
+}
+
+function byId<T extends { readonly id: string }>(documents: readonly T[]): Map<string, T> {
+  return new Map(documents.map((document) => [document.id, document]));
+}

@@ -1,0 +1,30 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { RetryLater, type Job } from '@tocsin/shared/ports/job-queue.ts';
+import { parsePushJob } from './parse-push-job.ts';
+import type { PushDeps } from './push-deps.ts';
+import { retryPush } from './retry-push.ts';
+import { sendTestPush } from './send-test-push.ts';
+import { walkRecipients } from './walk-recipients.ts';
+
+/** The pause while a store is away, spread so that the jobs do not come back as one. */
+const awayPauseMs = 2_000;
+
+/** Runs a job of a push queue. A store that is away costs the job no attempt: it waits for as long as that takes. */
+export async function runPushJob(deps: PushDeps, job: Job): Promise<void> {
+  const push = parsePushJob(job.data);
+  try {
+    switch (push.kind) {
+      case 'walk':
+        return await walkRecipients(deps, push);
+      case 'send':
+        return await retryPush(deps, push);
+      case 'test':
+        return await sendTestPush(deps, push, job.id);
+    }
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'unavailable') {
+      throw new RetryLater(awayPauseMs * (0.5 + deps.random()), error.message);
+    }
+    throw error;
+  }
+}

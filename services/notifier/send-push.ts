@@ -1,0 +1,150 @@
+import type { Platform } from '@tocsin/shared/domain/device.ts';
+import { isUrgent, pushQueueOf, sendJob } from '@tocsin/shared/domain/push-job.ts';
+import type { MobileSettings } from '@tocsin/shared/domain/subscription.ts';
+import type { Claim, Outcome } from '@tocsin/shared/ports/deliveries.ts';
+import type { Push } from './load-push.ts';
+import type { PushDeps } from './push-deps.ts';
+import type { PushGateway, PushRequest, PushResult } from './push-gateways/push-gateway.ts';
+import { pushContent } from './push-payload.ts';
+import { recordOutcomes } from './record-outcomes.ts';
+import { retireDevice } from './retire-device.ts';
+
+/** A device to push to, with the settings of the subscription that it is pushed for. */
+export interface PushTarget {
+  readonly claim: Claim;
+  readonly pushToken: string;
+  readonly settings: MobileSettings;
+}
+
+/** Which try of a push this is. */
+export interface Attempt {
+  /** 0 for the first. */
+  readonly round: number;
+  /** No try after this time; null for the first round, whose first failure sets it. */
+  readonly giveUpAt: number | null;
+}
+
+export interface PushResults {
+  /** Device ids that were not sent because the ledger has them as done, waiting, or somebody else's. */
+  readonly unclaimed: readonly string[];
+  /** How many were given up after all their tries. */
+  readonly exhausted: number;
+}
+
+export interface Sending {
+  readonly push: Push;
+  readonly gateway: PushGateway;
+  readonly platform: Platform;
+  readonly attempt: Attempt;
+}
+
+/** The longest pause between two tries of a push. */
+const backoffMsMax = 15 * 60_000;
+
+/**
+ * Claims a batch, sends what it got, and stores what became of each push. What the provider puts off becomes a job of
+ * its own, stored before the ledger says `retrying`: a crash between the two leaves a claim that grows stale.
+ */
+export async function sendPush(deps: PushDeps, sending: Sending, targets: readonly PushTarget[]): Promise<PushResults> {
+  const { message } = sending.push;
+  const { deliveries } = deps.engine;
+  if (message.expiresAt <= deps.clock()) {
+    await recordOutcomes(deps, targets.map(({ claim }) => ({ ...claim, status: 'failed', reason: 'message expired' })));
+    return { unclaimed: [], exhausted: 0 };
+  }
+  const claimed = await deliveries.claim(targets.map(({ claim }) => claim), { now: deps.clock(), staleAfterMs: deps.limits.claimStaleMs });
+  const ours = targets.filter(({ claim }) => claimed.has(claim.deviceId));
+  const unclaimed = targets.flatMap(({ claim }) => (claimed.has(claim.deviceId) ? [] : [claim.deviceId]));
+  if (ours.length === 0) return { unclaimed, exhausted: 0 };
+  const results = await sending.gateway.send(requestsFor(sending, ours));
+  const exhausted = await settle(deps, sending, ours.map((target, index) => ({ target, result: results[index]! })));
+  return { unclaimed, exhausted };
+}
+
+function requestsFor({ push, gateway }: Sending, targets: readonly PushTarget[]): PushRequest[] {
+  const { message, topic } = push;
+  const content = pushContent(message, topic, gateway.payloadBytesMax);
+  return targets.map(({ pushToken, settings }) => ({
+    pushToken,
+    content,
+    sound: settings.soundEnabled ? settings.notificationSound : null,
+    vibrates: settings.vibrateEnabled,
+    isUrgent: isUrgent(message.priority),
+    collapseId: message.id,
+    expiresAt: message.expiresAt,
+  }));
+}
+
+interface Settled {
+  readonly target: PushTarget;
+  readonly result: PushResult;
+}
+
+async function settle(deps: PushDeps, sending: Sending, settled: readonly Settled[]): Promise<number> {
+  const finals = settled.flatMap(({ target, result }): Outcome[] => {
+    const outcome = finalOutcome(target, result);
+    return outcome === null ? [] : [outcome];
+  });
+  await recordOutcomes(deps, finals);
+  const accepted = settled.flatMap(({ target, result }) => (result.kind === 'accepted' ? [target.claim.subscriptionId] : []));
+  if (accepted.length > 0) {
+    deps.notifiedTimes.add(accepted, deps.clock());
+    deps.metrics.latency.observe({ platform: sending.platform }, (deps.clock() - sending.push.message.timestamp) / 1_000);
+  }
+  for (const { target, result } of settled) {
+    if (result.kind === 'dead-token') await retireDevice(deps, target.claim.deviceId, target.pushToken);
+  }
+  return putOff(deps, sending, settled.filter(({ result }) => result.kind === 'retry' || result.kind === 'unknown'));
+}
+
+/** What the ledger says for good, or null for what is tried again. */
+function finalOutcome({ claim }: PushTarget, result: PushResult): Outcome | null {
+  switch (result.kind) {
+    case 'accepted':
+      return { ...claim, status: 'sent', reason: null };
+    case 'dead-token':
+      return { ...claim, status: 'dead_token', reason: result.reason };
+    case 'rejected':
+      return { ...claim, status: 'failed', reason: result.reason };
+    case 'retry':
+    case 'unknown':
+      return null;
+  }
+}
+
+/** Makes one job of all that is tried again, or gives it up; returns how many were given up. */
+async function putOff(deps: PushDeps, sending: Sending, again: readonly Settled[]): Promise<number> {
+  if (again.length === 0) return 0;
+  const { message, topic } = sending.push;
+  const { round } = sending.attempt;
+  const now = deps.clock();
+  const askedMs = Math.max(...again.map(({ result }) => ('afterMs' in result ? result.afterMs ?? 0 : 0)));
+  const delayMs = Math.max(askedMs, backoffMs(deps, round));
+  // A provider may ask for more than the hour at once: its wish is then the last try.
+  const giveUpAt = sending.attempt.giveUpAt ?? now + Math.max(deps.limits.retryForMs, askedMs);
+  const reasonToStop = now + delayMs >= message.expiresAt ? 'message expires' : now + delayMs > giveUpAt ? 'given up' : null;
+  if (reasonToStop !== null) {
+    await recordOutcomes(deps, again.map(({ target, result }) => ({ ...target.claim, status: 'failed', reason: `${reasonToStop}: ${reasonOf(result)}` })));
+    return reasonToStop === 'given up' ? again.length : 0;
+  }
+  const job = sendJob(deps.makeId(), {
+    messageId: message.id,
+    topicId: topic.id,
+    targets: again.map(({ target: { claim } }) => ({ deviceId: claim.deviceId, userId: claim.userId, subscriptionId: claim.subscriptionId })),
+    round: round + 1,
+    giveUpAt,
+  }, { priority: message.priority, delayMs });
+  await deps.engine.jobQueue.add(pushQueueOf(message.priority), [job]);
+  await recordOutcomes(deps, again.map(({ target, result }) =>
+    ({ ...target.claim, status: 'retrying', reason: reasonOf(result), retryAt: now + delayMs })));
+  return 0;
+}
+
+function reasonOf(result: PushResult): string {
+  return 'reason' in result ? result.reason : result.kind;
+}
+
+/** Doubles with each round, give or take a half, so that what failed together does not come back together. */
+function backoffMs(deps: PushDeps, round: number): number {
+  return Math.min(deps.limits.backoffMs * 2 ** round, backoffMsMax) * (0.5 + deps.random());
+}

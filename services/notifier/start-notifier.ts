@@ -1,0 +1,74 @@
+import { Registry } from 'prom-client';
+import { pushQueues } from '@tocsin/shared/domain/push-job.ts';
+import type { Engine } from '@tocsin/shared/engine.ts';
+import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import type { MakeId } from '@tocsin/shared/platform/ids.ts';
+import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
+import type { Config } from '@tocsin/shared/platform/load-config.ts';
+import type { Log } from '@tocsin/shared/platform/log.ts';
+import { expandMessages } from './expand-message.ts';
+import { NotifiedTimes } from './notified-times.ts';
+import type { PushDeps, PushLimits } from './push-deps.ts';
+import { openPushGateways } from './push-gateways/open-push-gateways.ts';
+import { sendTimeoutMs } from './push-gateways/push-gateway.ts';
+import { pushMetrics } from './push-metrics.ts';
+import { runPushJob } from './run-push-job.ts';
+
+export interface NotifierOptions {
+  readonly engine: Engine;
+  readonly config: Config;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+  /** Where the public reaches the API, and where mails lead. Without a slash at the end. */
+  readonly baseUrl: string;
+  readonly appUrl: string;
+  /** Where figures are shown; they are counted for nobody without it. */
+  readonly metrics?: Registry;
+  /** For tests, which cannot wait for an hour. */
+  readonly limits?: Partial<PushLimits>;
+}
+
+/** The consumer group of the event log. */
+const group = 'notifier';
+
+/** Jobs at a time. Two thirds for what is urgent; all of them together keep a claim from waiting for its turn at a provider. */
+const concurrency = { [pushQueues.urgent]: 4, [pushQueues.normal]: 2 };
+
+const defaultLimits: PushLimits = {
+  pageSize: 500,
+  claimStaleMs: sendTimeoutMs + 2_000,
+  backoffMs: 2_000,
+  retryForMs: 60 * 60_000,
+};
+
+/**
+ * Starts the notifier: makes jobs of new messages, and works them off. Any number of them share the work. Close takes
+ * no further work, waits for the batches under way, and closes nothing that it did not open.
+ */
+export async function startNotifier(options: NotifierOptions): Promise<{ close(): Promise<void> }> {
+  const { engine, clock, log } = options;
+  return withClosers(async (own) => {
+    const gateways = openPushGateways(options.config, { clock, log });
+    for (const gateway of gateways.values()) own.add(() => gateway.close());
+    const notifiedTimes = new NotifiedTimes({ documents: engine.documents, log });
+    own.add(() => notifiedTimes.close());
+    const closing = new AbortController();
+    const deps: PushDeps = {
+      engine, gateways, notifiedTimes, clock, log,
+      metrics: pushMetrics(options.metrics ?? new Registry()),
+      makeId: options.makeId,
+      random: Math.random,
+      limits: { ...defaultLimits, ...options.limits },
+      closing: closing.signal,
+    };
+    for (const queue of Object.values(pushQueues)) {
+      const worker = await engine.jobQueue.work(queue, { concurrency: concurrency[queue], run: (job) => runPushJob(deps, job) });
+      own.add(() => worker.close(sendTimeoutMs));
+    }
+    const consumption = await engine.eventLog.consume({ group, onBatch: (batch) => expandMessages({ engine, clock }, batch) });
+    own.add(() => consumption.close());
+    own.add(() => closing.abort());
+    return { close: () => own.closeAll() };
+  });
+}
