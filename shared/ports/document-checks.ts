@@ -45,6 +45,10 @@ export function checkCollection(collection: AnyCollection): void {
       if (!indexable.has(kindOf(collection, field))) throw new TypeError(`${collection.name}: ${name} cannot be over ${field}, which has no order`);
     }
   }
+  for (const lists of [collection.uniqueKeys, collection.indexes]) {
+    const forms = Object.values(lists).map((fields) => fields.join(' '));
+    if (new Set(forms).size < forms.length) throw new TypeError(`${collection.name}: two of its indexes are over the same fields`);
+  }
   for (const name of Object.keys(collection.uniqueKeys)) {
     if (Object.hasOwn(collection.indexes, name)) throw new TypeError(`${collection.name}: ${name} is a key and an index`);
   }

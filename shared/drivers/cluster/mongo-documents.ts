@@ -1,0 +1,113 @@
+import { trusted, type Connection } from 'mongoose';
+import type { Log } from '../../platform/log.ts';
+import { checkAtMost, checkId, documentLimits, planQuery, type AnyCollection, type Plan } from '../../ports/document-checks.ts';
+import type { Documents } from '../../ports/documents.ts';
+import { toUnavailable } from './mongo-connection.ts';
+import { documentModel, indexName, lowestOf, prepareCollection, type DocumentModel } from './mongo-document-models.ts';
+import { decodeDocument, fieldName, type Stored } from './mongo-document-values.ts';
+import { incrementWork, insertWork, removeWork, updateWork, worksOf } from './mongo-document-writes.ts';
+import { inTransaction } from './mongo-transaction.ts';
+
+export interface MongoDocumentsOptions {
+  readonly connection: Connection;
+  readonly collections: readonly AnyCollection[];
+  readonly log: Log;
+}
+
+/**
+ * The documents of a cluster: a collection of MongoDB for each declared one. Makes collections and indexes first, see
+ * `prepareCollection`. Only the collections named here can be used. Closing it leaves the connection open.
+ *
+ * Writes are acknowledged by the majority, and reads go to the primary and see what the majority has: so every node
+ * reads what any node was told is written, and never what a failover could take back.
+ */
+export async function openMongoDocuments({ connection, collections, log }: MongoDocumentsOptions): Promise<Documents> {
+  const models = new Map(collections.map((collection) => [collection.name, documentModel(connection, collection)]));
+  if (models.size < collections.length) throw new TypeError('two collections have the same name');
+  for (const model of models.values()) {
+    await reaching(() => prepareCollection(model)).catch((error: unknown) => {
+      log.error({ collection: model.collection.name, err: error }, 'the collection could not be made as declared');
+      throw error;
+    });
+  }
+  const modelOf = (collection: { readonly name: string }): DocumentModel => {
+    const model = models.get(collection.name);
+    if (model === undefined) throw new TypeError(`the collection ${collection.name} was not opened`);
+    return model;
+  };
+  return {
+    ...readsOver(modelOf),
+    insert: (collection, document) => reaching(async () => (await insertWork(modelOf(collection), [document])())[0]),
+    update: (collection, at, set) => reaching(() => updateWork(modelOf(collection), at, set)()),
+    increment: (collection, id, by) => reaching(() => incrementWork(modelOf(collection), id, by)()),
+    remove: (collection, id) => reaching(() => removeWork(modelOf(collection), id)()),
+    commit: (writes) => reaching(async () => {
+      checkAtMost(writes.length, documentLimits.writes, 'writes');
+      const works = worksOf(modelOf, writes);
+      if (works.length > 0) {
+        await inTransaction(connection, async (session) => {
+          for (const work of works) await work(session);
+        });
+      }
+    }),
+    ping: () => reaching(() => connection.db!.command({ ping: 1 })),
+    close: async () => undefined,
+  };
+}
+
+async function reaching<T>(work: () => Promise<unknown>): Promise<T> {
+  try {
+    return (await work()) as T;
+  } catch (error) {
+    throw toUnavailable(error);
+  }
+}
+
+function readsOver(modelOf: (collection: { readonly name: string }) => DocumentModel): Pick<Documents, 'get' | 'getMany' | 'find' | 'count'> {
+  return {
+    get: (name, id) => reaching(async () => {
+      const { collection, model } = modelOf(name);
+      checkId(collection, id);
+      const stored = await model.findOne({ _id: id }).lean().exec();
+      return stored === null ? null : decodeDocument(collection, stored as Stored);
+    }),
+    getMany: (name, ids) => reaching(async () => {
+      const { collection, model } = modelOf(name);
+      checkAtMost(ids.length, documentLimits.ids, 'ids');
+      for (const id of ids) checkId(collection, id);
+      const found = await model.find({ _id: trusted({ $in: [...ids] }) }).lean().exec();
+      return found.map((stored) => decodeDocument(collection, stored as Stored));
+    }),
+    find: (name, query) => reaching(async () => {
+      const { collection, model } = modelOf(name);
+      const plan = planQuery(collection, query);
+      if (plan.limit === 0) return []; // which MongoDB would take for no limit
+      const found = await model.find(filterOf(collection, plan)).sort(orderOf(plan)).skip(plan.offset).limit(plan.limit)
+        .hint(indexName(collection, plan.index)).lean().exec();
+      return found.map((stored) => decodeDocument(collection, stored as Stored));
+    }),
+    count: (name, query) => reaching(async () => {
+      const { collection, model } = modelOf(name);
+      const plan = planQuery(collection, query);
+      return await model.countDocuments(filterOf(collection, plan)).hint(indexName(collection, plan.index)).exec();
+    }),
+  };
+}
+
+/** Bounds compare within a type only, so they leave nulls out. */
+function filterOf(collection: AnyCollection, plan: Plan): object {
+  const conditions = plan.equals.map(([field, value]): [string, unknown] => [fieldName(field), value]);
+  plan.rest.forEach((field, place) => {
+    const low = (place === 0 ? plan.from : undefined) ?? (plan.isUniqueKey ? lowestOf(collection, field) : undefined);
+    const high = place === 0 ? plan.to : undefined;
+    const bounds = { ...(low === undefined ? {} : { $gte: low }), ...(high === undefined ? {} : { $lte: high }) };
+    if (Object.keys(bounds).length > 0) conditions.push([fieldName(field), trusted(bounds)]);
+  });
+  return Object.fromEntries(conditions);
+}
+
+/** A unique key is an order by itself, and its index has no id that would end one. */
+function orderOf(plan: Plan): { [field: string]: 1 | -1 } {
+  const fields = plan.isUniqueKey ? plan.rest : [...new Set([...plan.rest, 'id'])];
+  return Object.fromEntries(fields.map((field) => [fieldName(field), plan.isDescending ? -1 : 1]));
+}
