@@ -48,32 +48,43 @@ export function toMessageJson(message: Message | StoredMessage, topicName: strin
 }
 
 /**
- * Reads the value of a record on the Kafka topic (a message object without `offset`) back. Throws a TypeError when it is not a message object: whoever writes foreign
- * records into the log must not be able to bring a consumer to a wrong state.
+ * Reads the value of a record on the Kafka topic (a message object without `offset`) back. Throws a TypeError that names
+ * the field when it is not one: whoever writes foreign records into the log must not be able to bring a consumer to a
+ * wrong state.
  */
 export function fromRecordValue(type: LogRecord['type'], timestamp: number, value: unknown): LogRecord {
-  const json = value as MessageJson;
-  if (typeof json !== 'object' || json === null || typeof json.id !== 'string' || typeof json.topic_id !== 'string'
-    || typeof json.message !== 'string' || !Array.isArray(json.tags)) {
-    throw new TypeError('not a message object');
-  }
-  return {
-    type,
-    timestamp,
-    message: {
-      id: json.id,
-      topicId: json.topic_id,
-      message: json.message,
-      title: json.title,
-      priority: json.priority as Priority,
-      tags: json.tags,
-      timestamp: Date.parse(json.timestamp),
-      expiresAt: Date.parse(json.expires_at),
-      markdown: json.markdown,
-      isDeleted: json.is_deleted,
-      isEdited: json.is_edited,
-      deletedAt: json.deleted_at === null ? null : Date.parse(json.deleted_at),
-      editedAt: json.edited_at === null ? null : Date.parse(json.edited_at),
-    },
+  if (typeof value !== 'object' || value === null) throw new TypeError('not a message object');
+  const json = value as { readonly [field in keyof MessageJson]?: unknown };
+  const message: Message = {
+    id: expected('id', json.id, isText),
+    topicId: expected('topic_id', json.topic_id, isText),
+    message: expected('message', json.message, isText),
+    title: json.title === null ? null : expected('title', json.title, isText),
+    priority: expected('priority', json.priority, isPriority),
+    tags: expected('tags', json.tags, isTags),
+    timestamp: time('timestamp', json.timestamp),
+    expiresAt: time('expires_at', json.expires_at),
+    markdown: expected('markdown', json.markdown, isBoolean),
+    isDeleted: expected('is_deleted', json.is_deleted, isBoolean),
+    isEdited: expected('is_edited', json.is_edited, isBoolean),
+    deletedAt: json.deleted_at === null ? null : time('deleted_at', json.deleted_at),
+    editedAt: json.edited_at === null ? null : time('edited_at', json.edited_at),
   };
+  return { type, timestamp, message };
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
+const isPriority = (value: unknown): value is Priority => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 5;
+const isTags = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
+
+function expected<T>(field: string, value: unknown, is: (value: unknown) => value is T): T {
+  if (!is(value)) throw new TypeError(`not a message object: ${field}`);
+  return value;
+}
+
+function time(field: string, value: unknown): number {
+  const timeMs = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  if (!Number.isFinite(timeMs)) throw new TypeError(`not a message object: ${field}`);
+  return timeMs;
 }

@@ -1,5 +1,5 @@
 import type { Admin } from 'kafkajs';
-import { kafkaClient, shortPauses, type KafkaClient, type KafkaConnection } from './kafka-client.ts';
+import { kafkaClient, shortPauses, type KafkaClient, type KafkaWiring } from './kafka-client.ts';
 import { within } from './within.ts';
 
 /** First and one past the last broker offset of a partition. */
@@ -16,11 +16,11 @@ interface Line {
 
 /** An admin client that is made when it is first needed, and made anew after a failure. */
 export class KafkaAdmin {
-  readonly #connection: KafkaConnection;
+  readonly #connection: KafkaWiring;
   #line: Line | undefined;
   #closed = false;
 
-  constructor(connection: KafkaConnection) {
+  constructor(connection: KafkaWiring) {
     this.#connection = connection;
   }
 
@@ -62,7 +62,7 @@ export class KafkaAdmin {
   }
 
   #open(requestTimeoutMs: number): Line {
-    const client = kafkaClient(this.#connection, requestTimeoutMs);
+    const client = kafkaClient(this.#connection, { requestTimeoutMs });
     const admin = client.kafka.admin({ retry: { ...shortPauses, retries: 2 } });
     return { client, admin, connected: admin.connect() };
   }

@@ -18,6 +18,12 @@ export interface KafkaConnection {
   readonly log: Log;
 }
 
+/** A connection as the driver's parts use it. */
+export interface KafkaWiring extends KafkaConnection {
+  /** Takes kafkajs' own lines; one for all clients, since a repetition from another client is still one. */
+  readonly clientLog: (entry: LogEntry) => void;
+}
+
 /** One kafkajs client with sockets of its own. */
 export interface KafkaClient {
   readonly kafka: Kafka;
@@ -25,17 +31,24 @@ export interface KafkaClient {
   destroy(): void;
 }
 
+export interface KafkaClientOptions {
+  readonly requestTimeoutMs: number;
+  /** How often connecting is tried again, with the next broker of the list, before the client gives up. Default 2. */
+  readonly retries?: number;
+}
+
 /** A network that swallows packets must not hold up the next attempt for longer. */
 const connectionTimeoutMs = 2_000;
 const keepAliveMs = 30_000;
 /** The same complaint again within this time goes to the debug level: an outage would write hundreds a minute. */
 const repeatedAfterMs = 10_000;
+const givenUp = 'given up by Tocsin';
 
 /**
  * Makes a client. kafkajs shares state between what is made from one client (committed offsets of groups) and starts
  * with the first broker of the list, so each producer, consumer and admin has its own, with the list shuffled.
  */
-export function kafkaClient(connection: KafkaConnection, requestTimeoutMs: number): KafkaClient {
+export function kafkaClient(connection: KafkaWiring, { requestTimeoutMs, retries = 2 }: KafkaClientOptions): KafkaClient {
   const sockets = new Set<net.Socket>();
   const brokers = [...connection.brokers].sort(() => Math.random() - 0.5);
   const kafka = new Kafka({
@@ -45,10 +58,9 @@ export function kafkaClient(connection: KafkaConnection, requestTimeoutMs: numbe
     requestTimeout: requestTimeoutMs,
     ...(connection.tls === undefined ? {} : { ssl: { ...connection.tls } }),
     ...(connection.sasl === undefined ? {} : { sasl: connection.sasl as SASLOptions }),
-    // How often another broker of the list is tried; all else is tried again by us, with a new client.
-    retry: { ...shortPauses, retries: Math.max(2, brokers.length) },
+    retry: { ...shortPauses, retries: Math.max(retries, brokers.length) },
     logLevel: connection.log.isLevelEnabled('debug') ? logLevel.INFO : logLevel.WARN,
-    logCreator: () => logInto(connection.log),
+    logCreator: () => connection.clientLog,
     socketFactory: ({ host, port, ssl, onConnect }) => {
       const socket = ssl
         ? tls.connect({ host, port, ...(net.isIP(host) ? {} : { servername: host }), ...(ssl as object) }, onConnect)
@@ -64,7 +76,7 @@ export function kafkaClient(connection: KafkaConnection, requestTimeoutMs: numbe
     kafka,
     destroy: () => {
       // kafkajs listens for 'error' and 'end' only: without an error it would wait for answers on a closed socket.
-      for (const socket of sockets) socket.destroy(new Error('given up'));
+      for (const socket of sockets) socket.destroy(new Error(givenUp));
     },
   };
 }
@@ -72,14 +84,18 @@ export function kafkaClient(connection: KafkaConnection, requestTimeoutMs: numbe
 /** All of it is stated: kafkajs has other defaults where NODE_ENV is `test`. */
 export const shortPauses = { initialRetryTime: 50, maxRetryTime: 500, factor: 0.2, multiplier: 2 } as const;
 
-/** kafkajs' own lines: errors and warnings as warnings, the rest for debugging. They hold no record's content. */
-function logInto(log: Log): (entry: LogEntry) => void {
+/**
+ * Where kafkajs' own lines go: errors and warnings become warnings, repeated ones and the rest are for debugging. They
+ * hold no record's content.
+ */
+export function kafkaClientLog(log: Log): (entry: LogEntry) => void {
   const warnedAt = new Map<string, number>();
   return ({ level, namespace, log: { message, timestamp: _timestamp, logger: _logger, stack: _stack, ...details } }) => {
     const text = `kafkajs ${namespace}: ${message}`;
     const now = performance.now();
+    const isOurs = message.endsWith(givenUp);
     const isRepeated = now - (warnedAt.get(text) ?? -Infinity) < repeatedAfterMs;
-    if (level > logLevel.WARN || isRepeated) return log.debug(details, text);
+    if (level > logLevel.WARN || isRepeated || isOurs) return log.debug(details, text);
     if (warnedAt.size >= 100) warnedAt.clear();
     warnedAt.set(text, now);
     log.warn(details, text);

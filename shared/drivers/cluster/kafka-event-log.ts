@@ -4,7 +4,7 @@ import type { LogRecord } from '../../domain/log-record.ts';
 import type { ConsumeOptions, Consumption, EventLog } from '../../ports/event-log.ts';
 import { KafkaAdmin } from './kafka-admin.ts';
 import { KafkaBatcher } from './kafka-batcher.ts';
-import type { KafkaConnection } from './kafka-client.ts';
+import { kafkaClientLog, type KafkaConnection, type KafkaWiring } from './kafka-client.ts';
 import { patchKafkaIdleTimer } from './kafka-idle-timer.ts';
 import { KafkaMember } from './kafka-member.ts';
 import { encodeKafkaRecord } from './kafka-record.ts';
@@ -32,15 +32,16 @@ const answerTimeoutMs = 2_000;
  */
 export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<KafkaEventLog> {
   if (!patchKafkaIdleTimer()) options.log.debug('kafkajs has other internals: its idle timer is left as it is');
-  const admin = new KafkaAdmin(options);
-  const sender = new KafkaSender(options, options.topic);
+  const wiring: KafkaWiring = { ...options, clientLog: kafkaClientLog(options.log) };
+  const admin = new KafkaAdmin(wiring);
+  const sender = new KafkaSender(wiring, options.topic);
   const deadline = performance.now() + openTimeoutMs;
   for (;;) {
     try {
       const partitions = await admin.call((client) => ensureKafkaTopic(client, options, options.log), openAttemptMs);
       const { clusterId } = await admin.call((client) => client.describeCluster(), openAttemptMs);
       await sender.open();
-      return new OpenKafkaEventLog(options, { admin, sender, partitions, clusterId });
+      return new OpenKafkaEventLog(options, { wiring, admin, sender, partitions, clusterId });
     } catch (error) {
       if (performance.now() + openPauseMs < deadline) {
         await sleep(openPauseMs);
@@ -54,6 +55,7 @@ export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<
 }
 
 interface Parts {
+  readonly wiring: KafkaWiring;
   readonly admin: KafkaAdmin;
   readonly sender: KafkaSender;
   readonly partitions: number;
@@ -64,6 +66,7 @@ class OpenKafkaEventLog implements KafkaEventLog {
   readonly partitions: number;
   readonly clusterId: string;
   readonly #options: KafkaEventLogOptions;
+  readonly #wiring: KafkaWiring;
   readonly #base: (partition: number) => number;
   readonly #admin: KafkaAdmin;
   readonly #sender: KafkaSender;
@@ -71,8 +74,9 @@ class OpenKafkaEventLog implements KafkaEventLog {
   readonly #members = new Set<KafkaMember>();
   #closing: Promise<void> | undefined;
 
-  constructor(options: KafkaEventLogOptions, { admin, sender, partitions, clusterId }: Parts) {
+  constructor(options: KafkaEventLogOptions, { wiring, admin, sender, partitions, clusterId }: Parts) {
     this.#options = options;
+    this.#wiring = wiring;
     this.#base = options.base ?? (() => 0);
     this.#admin = admin;
     this.#sender = sender;
@@ -91,7 +95,7 @@ class OpenKafkaEventLog implements KafkaEventLog {
   async consume(consume: ConsumeOptions): Promise<Consumption> {
     if (this.#closing !== undefined) throw unavailable('Log');
     const member = new KafkaMember({
-      connection: this.#options,
+      connection: this.#wiring,
       admin: this.#admin,
       topic: this.#options.topic,
       partitions: this.partitions,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Producer } from 'kafkajs';
 import type { OutgoingRecord } from './kafka-batcher.ts';
-import { kafkaClient, shortPauses, type KafkaClient, type KafkaConnection } from './kafka-client.ts';
+import { kafkaClient, shortPauses, type KafkaClient, type KafkaWiring } from './kafka-client.ts';
 import { within } from './within.ts';
 
 interface Line {
@@ -30,7 +30,7 @@ const probePauseMs = { first: 100, longest: 1_000 } as const;
  * failed send for the next batch, which the broker then acknowledges without storing it.
  */
 export class KafkaSender {
-  readonly #connection: KafkaConnection;
+  readonly #connection: KafkaWiring;
   readonly #topic: string;
   readonly #abort = new AbortController();
   #line: Line | undefined;
@@ -40,7 +40,7 @@ export class KafkaSender {
   #failuresInRow = 0;
   #lastFailure: unknown;
 
-  constructor(connection: KafkaConnection, topic: string) {
+  constructor(connection: KafkaWiring, topic: string) {
     this.#connection = connection;
     this.#topic = topic;
   }
@@ -134,7 +134,7 @@ export class KafkaSender {
   }
 
   async #connect(): Promise<Line> {
-    const client = kafkaClient(this.#connection, sendTimeoutMs);
+    const client = kafkaClient(this.#connection, { requestTimeoutMs: sendTimeoutMs });
     const producer = client.kafka.producer({
       idempotent: false,
       allowAutoTopicCreation: false,

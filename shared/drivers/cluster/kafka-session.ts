@@ -3,13 +3,13 @@ import type { Log } from '../../platform/log.ts';
 import { untilDone } from '../../platform/until-done.ts';
 import type { ConsumeOptions } from '../../ports/event-log.ts';
 import type { KafkaAdmin } from './kafka-admin.ts';
-import { kafkaClient, shortPauses, type KafkaClient, type KafkaConnection } from './kafka-client.ts';
+import { kafkaClient, shortPauses, type KafkaClient, type KafkaWiring } from './kafka-client.ts';
 import { KafkaPartitionReader, retryPauses } from './kafka-partition-reader.ts';
 import { StallWatch } from './stall-watch.ts';
 import { within } from './within.ts';
 
 export interface SessionOptions {
-  readonly connection: KafkaConnection;
+  readonly connection: KafkaWiring;
   readonly admin: KafkaAdmin;
   readonly topic: string;
   readonly partitions: number;
@@ -26,10 +26,17 @@ export interface SessionOptions {
 const maxWaitMs = 250;
 const sessionTimeoutMs = 10_000;
 const heartbeatIntervalMs = 2_000;
-const requestTimeoutMs = 10_000;
+/** Half a session: heartbeats go with the fetches, and one answer that never comes must not cost the membership. */
+const requestTimeoutMs = 5_000;
+const connectTimeoutMs = 10_000;
 /** How long a full partition keeps the others from being fetched before it is left out. */
 const roomPatienceMs = 200;
 const commitDelayMs = 100;
+/**
+ * Five minutes of trying every half second. A consumer that gives up is made anew as another member, and the group then
+ * waits for the old one's session to end.
+ */
+const outageRetries = 600;
 const adminTimeoutMs = 2_000;
 const watchIntervalMs = 5_000;
 const joinTimeoutMs = 60_000;
@@ -50,13 +57,14 @@ export class KafkaSession {
   /** Broker offsets to commit. */
   readonly #handled = new Map<number, number>();
   #commitTimer: NodeJS.Timeout | undefined;
+  #committing = Promise.resolve();
   #watchTimer: NodeJS.Timeout | undefined;
   #hasJoined = false;
   #isStopped = false;
 
   constructor(options: SessionOptions) {
     this.#options = options;
-    this.#client = kafkaClient(options.connection, requestTimeoutMs);
+    this.#client = kafkaClient(options.connection, { requestTimeoutMs, retries: outageRetries });
     this.#consumer = this.#client.kafka.consumer({
       groupId: options.consume.group,
       sessionTimeout: sessionTimeoutMs,
@@ -65,7 +73,7 @@ export class KafkaSession {
       maxWaitTimeInMs: maxWaitMs,
       allowAutoTopicCreation: false,
       // kafkajs' own restart knows some errors only: every crash is ours to mend.
-      retry: { ...shortPauses, retries: 3, restartOnFailure: () => Promise.resolve(false) },
+      retry: { ...shortPauses, retries: outageRetries, restartOnFailure: () => Promise.resolve(false) },
     });
   }
 
@@ -80,7 +88,7 @@ export class KafkaSession {
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => this.#take(payload.memberAssignment[this.#options.topic] ?? []));
     consumer.on(consumer.events.REBALANCING, () => this.#release());
     consumer.on(consumer.events.CRASH, ({ payload }) => this.#ended.resolve(payload.error));
-    await within(requestTimeoutMs, 'connecting to Kafka', consumer.connect());
+    await within(connectTimeoutMs, 'connecting to Kafka', consumer.connect());
     await consumer.subscribe({ topic: this.#options.topic, fromBeginning: true });
     this.#watchTimer = setInterval(() => void this.#watch(), watchIntervalMs);
     await consumer.run({
@@ -198,9 +206,15 @@ export class KafkaSession {
     for (const reader of this.#readers.values()) reader.stop();
   }
 
-  async #commit(): Promise<void> {
+  /** One commit at a time: an older position must not arrive after a newer one. */
+  #commit(): Promise<void> {
     clearTimeout(this.#commitTimer);
     this.#commitTimer = undefined;
+    this.#committing = this.#committing.then(() => this.#commitHandled());
+    return this.#committing;
+  }
+
+  async #commitHandled(): Promise<void> {
     if (this.#handled.size === 0) return;
     const { topic, log, consume } = this.#options;
     const offsets = [...this.#handled].map(([partition, offset]) => ({ topic, partition, offset: String(offset) }));
@@ -233,14 +247,25 @@ export class KafkaSession {
   }
 
   #seek(partition: number, offset: number): void {
-    this.#consumer.seek({ topic: this.#options.topic, partition, offset: String(offset) });
+    this.#control(() => this.#consumer.seek({ topic: this.#options.topic, partition, offset: String(offset) }));
   }
 
   #pause(partitions: readonly number[]): void {
-    if (partitions.length > 0) this.#consumer.pause([{ topic: this.#options.topic, partitions: [...partitions] }]);
+    if (partitions.length === 0) return;
+    this.#control(() => this.#consumer.pause([{ topic: this.#options.topic, partitions: [...partitions] }]));
   }
 
   #resume(partition: number): void {
-    if (!this.#isStopped) this.#consumer.resume([{ topic: this.#options.topic, partitions: [partition] }]);
+    if (this.#isStopped) return;
+    this.#control(() => this.#consumer.resume([{ topic: this.#options.topic, partitions: [partition] }]));
+  }
+
+  /** A consumer that has crashed takes no orders, and may not have said so yet. */
+  #control(order: () => void): void {
+    try {
+      order();
+    } catch (error) {
+      this.#ended.resolve(error);
+    }
   }
 }

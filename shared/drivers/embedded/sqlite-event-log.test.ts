@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { systemClock } from '../../platform/clock.ts';
 import { openLog } from '../../platform/log.ts';
 import { eventLogContract } from '../../ports/event-log.contract.ts';
 import { appendTo, collector, expectGrowing, newGroup, readAll, testRecord } from '../../ports/event-log.fixtures.ts';
@@ -9,8 +10,9 @@ import type { EventLog } from '../../ports/event-log.ts';
 import { eventually } from '../../testing/eventually.ts';
 import { migrate } from './migrations.ts';
 import { openSqliteEventLog } from './sqlite-event-log.ts';
-import { newSqlitePlace, testMigrations, testRecordTable } from './sqlite-event-log.place.ts';
+import { newSqlitePlace, testMigrations } from './sqlite-event-log.place.ts';
 import { SqliteFile } from './sqlite-file.ts';
+import { openSqliteMessages } from './sqlite-messages.ts';
 
 eventLogContract('sqlite', newSqlitePlace);
 
@@ -18,12 +20,14 @@ describe('sqlite: the event log in a shared file', () => {
   const quiet = openLog('test', 'silent');
   let directory: string;
   let file: SqliteFile;
+  let messages: ReturnType<typeof openSqliteMessages>;
   let log: EventLog;
 
   const openFile = () => {
     file = new SqliteFile(join(directory, 'test.db'));
     migrate(file, testMigrations);
-    log = openSqliteEventLog({ file, table: testRecordTable(file), log: quiet });
+    messages = openSqliteMessages({ file, clock: systemClock });
+    log = openSqliteEventLog({ file, table: messages, log: quiet });
   };
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'tocsin-log-'));
@@ -50,7 +54,7 @@ describe('sqlite: the event log in a shared file', () => {
   });
 
   test('a record that the table refuses fails alone', async () => {
-    const table = testRecordTable(file);
+    const table = messages;
     await log.close();
     log = openSqliteEventLog({
       file,
@@ -104,7 +108,7 @@ describe('sqlite: the event log in a shared file', () => {
 
   test('a consumer at the head passes over positions whose records are gone', async () => {
     await appendTo(log, 10);
-    file.db.exec('DELETE FROM records');
+    await messages.removeExpired(Date.now() + 2 * 86_400_000, 100);
     await log.close();
     file.close();
     openFile();

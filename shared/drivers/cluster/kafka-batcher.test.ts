@@ -1,0 +1,106 @@
+import { expect, test } from '@jest/globals';
+import { KafkaBatcher, type OutgoingRecord } from './kafka-batcher.ts';
+
+const record = (partition: number, bytes = 10): OutgoingRecord => ({ partition, key: 'k', value: Buffer.alloc(bytes), headers: {} });
+
+/** A batcher whose sends end when the test says so. */
+function heldBatcher() {
+  const sends: { records: readonly OutgoingRecord[]; answer: PromiseWithResolvers<Map<number, number>> }[] = [];
+  const batcher = new KafkaBatcher((records) => {
+    const answer = Promise.withResolvers<Map<number, number>>();
+    sends.push({ records, answer });
+    return answer.promise;
+  });
+  return { batcher, sends };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+
+test('what arrives in one turn is one batch, and what arrives while it is under way is the next', async () => {
+  const { batcher, sends } = heldBatcher();
+  const first = [batcher.append(record(0)), batcher.append(record(1)), batcher.append(record(0))];
+  await turn();
+  const second = [batcher.append(record(0)), batcher.append(record(1))];
+  await turn();
+  expect(sends.map(({ records }) => records.length)).toEqual([3]);
+  sends[0]!.answer.resolve(new Map([[0, 7], [1, 100]]));
+  expect(await Promise.all(first)).toEqual([7, 100, 8]);
+  await turn();
+  expect(sends.map(({ records }) => records.length)).toEqual([3, 2]);
+  sends[1]!.answer.resolve(new Map([[0, 9], [1, 101]]));
+  expect(await Promise.all(second)).toEqual([9, 101]);
+  await batcher.drained();
+});
+
+test('a send that fails refuses its own records, and the next batch is sent', async () => {
+  const { batcher, sends } = heldBatcher();
+  const failing = batcher.append(record(0));
+  await turn();
+  const next = batcher.append(record(0));
+  sends[0]!.answer.reject(new Error('connection lost'));
+  await expect(failing).rejects.toMatchObject({ code: 'unavailable', cause: new Error('connection lost') });
+  await turn();
+  sends[1]!.answer.resolve(new Map([[0, 0]]));
+  expect(await next).toBe(0);
+});
+
+test('a batch stays under what a broker takes for one partition, and under a thousand records', async () => {
+  const { batcher, sends } = heldBatcher();
+  const answerAll = async (): Promise<void> => {
+    for (let n = 0; n < sends.length; n += 1) {
+      sends[n]!.answer.resolve(new Map([[0, 0], [1, 0]]));
+      await turn();
+    }
+  };
+  const large = Array.from({ length: 6 }, (_, n) => batcher.append(record(n % 2, 300_000)));
+  const small = Array.from({ length: 2_500 }, () => batcher.append(record(0)));
+  await turn();
+  await answerAll();
+  await Promise.all([...large, ...small]);
+  for (const { records } of sends) {
+    expect(records.length).toBeLessThanOrEqual(1_000);
+    for (const own of Map.groupBy(records, ({ partition }) => partition).values()) {
+      expect(own.reduce((sum, { value }) => sum + value.length, 0)).toBeLessThan(1_000_000);
+    }
+  }
+  expect(sends.flatMap(({ records }) => records).length).toBe(2_506);
+});
+
+test('a record larger than a batch may be is sent alone', async () => {
+  const { batcher, sends } = heldBatcher();
+  const outcome = batcher.append(record(0, 2_000_000));
+  await turn();
+  sends[0]!.answer.resolve(new Map([[0, 1]]));
+  expect(await outcome).toBe(1);
+});
+
+test('appends beyond ten thousand waiting records, or sixteen megabytes, are refused at once', async () => {
+  const { batcher, sends } = heldBatcher();
+  const waiting = Array.from({ length: 10_000 }, () => batcher.append(record(0)));
+  await expect(batcher.append(record(0))).rejects.toMatchObject({ code: 'unavailable' });
+  await turn();
+  for (let n = 0; n < sends.length; n += 1) {
+    sends[n]!.answer.resolve(new Map([[0, 0]]));
+    await turn();
+  }
+  await Promise.all(waiting);
+
+  const large = Array.from({ length: 16 }, () => batcher.append(record(0, 1024 * 1024 - 1_000)));
+  await expect(batcher.append(record(0, 100_000))).rejects.toMatchObject({ code: 'unavailable' });
+  await turn();
+  for (let n = 10; n < sends.length; n += 1) {
+    sends[n]!.answer.resolve(new Map([[0, 0]]));
+    await turn();
+  }
+  await Promise.all(large);
+});
+
+test('a partition without an answer refuses its records only', async () => {
+  const { batcher, sends } = heldBatcher();
+  const answered = batcher.append(record(0));
+  const unanswered = batcher.append(record(1));
+  await turn();
+  sends[0]!.answer.resolve(new Map([[0, 3]]));
+  expect(await answered).toBe(3);
+  await expect(unanswered).rejects.toMatchObject({ code: 'unavailable' });
+});

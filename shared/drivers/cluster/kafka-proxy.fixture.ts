@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import net from 'node:net';
+
+/**
+ * A TCP proxy in front of a broker on 127.0.0.1 that knows enough of Kafka's protocol to break it in chosen ways. The
+ * addresses in the broker's answers are replaced by its own, so that clients keep going through it.
+ */
+export interface KafkaProxy {
+  /** `host:port` for clients; stays the same over `refuse` and `accept`. */
+  readonly address: string;
+  /** A broker that is down: cuts all connections and refuses new ones. */
+  refuse(): Promise<void>;
+  /** Listens again after `refuse`. */
+  accept(): Promise<void>;
+  /** A broker that is silent: connections open and nothing comes back, until `release`. */
+  hold(): void;
+  release(): void;
+  /**
+   * Asked for each answer on its way back. The broker has done what it was asked; with `cut` the client loses its
+   * connection instead of hearing of it, with `swallow` it waits.
+   */
+  onAnswer: (apiKey: number) => 'pass' | 'cut' | 'swallow';
+  close(): Promise<void>;
+}
+
+/** Numbers of Kafka's requests. */
+export const apiKeys = { produce: 0, fetch: 1 } as const;
+
+export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
+  const brokerPort = Number(broker.split(':')[1]);
+  const links = new Set<Link>();
+  const server = net.createServer((client) => {
+    const link = new Link(client, brokerPort, proxy);
+    links.add(link);
+    client.once('close', () => links.delete(link));
+    if (isHeld) link.hold();
+  });
+  let isHeld = false;
+  const listen = async (port: number): Promise<number> => {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return (server.address() as net.AddressInfo).port;
+  };
+  const refuse = async (): Promise<void> => {
+    const closed = server.listening ? once(server, 'close') : undefined;
+    server.close();
+    for (const link of links) link.cut();
+    await closed;
+  };
+  const proxy = {
+    port: 0,
+    onAnswer: (_apiKey: number): 'pass' | 'cut' | 'swallow' => 'pass',
+    get address() {
+      return `127.0.0.1:${this.port}`;
+    },
+    refuse,
+    accept: async () => void (await listen(proxy.port)),
+    hold: () => {
+      isHeld = true;
+      for (const link of links) link.hold();
+    },
+    release: () => {
+      isHeld = false;
+      for (const link of links) link.release();
+    },
+    close: refuse,
+  };
+  proxy.port = await listen(0);
+  return proxy;
+}
+
+/** One connection of a client, with its own to the broker. */
+class Link {
+  readonly #client: net.Socket;
+  readonly #broker: net.Socket;
+  /** Requests under way: the api key by correlation id. */
+  readonly #requests = new Map<number, number>();
+
+  constructor(client: net.Socket, brokerPort: number, proxy: Pick<KafkaProxy, 'onAnswer'> & { port: number }) {
+    this.#client = client;
+    this.#broker = net.connect(brokerPort, '127.0.0.1');
+    forEachFrame(client, (frame) => {
+      this.#requests.set(frame.readInt32BE(8), frame.readInt16BE(4));
+      this.#broker.write(frame);
+    });
+    forEachFrame(this.#broker, (frame) => {
+      const correlationId = frame.readInt32BE(4);
+      const apiKey = this.#requests.get(correlationId) ?? -1;
+      this.#requests.delete(correlationId);
+      const fate = proxy.onAnswer(apiKey);
+      if (fate === 'cut') return this.cut();
+      if (fate === 'swallow') return;
+      replacePort(frame, brokerPort, proxy.port);
+      this.#client.write(frame);
+    });
+    for (const socket of [this.#client, this.#broker]) socket.on('error', () => this.cut()).on('close', () => this.cut());
+  }
+
+  hold(): void {
+    this.#client.pause();
+    this.#broker.pause();
+  }
+
+  release(): void {
+    this.#client.resume();
+    this.#broker.resume();
+  }
+
+  cut(): void {
+    this.#client.destroy();
+    this.#broker.destroy();
+  }
+}
+
+/** Calls with each whole message of the protocol: a length of four bytes and what it counts. */
+function forEachFrame(socket: net.Socket, take: (frame: Buffer) => void): void {
+  let rest: Buffer = Buffer.alloc(0);
+  socket.on('data', (chunk: Buffer) => {
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    while (rest.length >= 4 && rest.length >= 4 + rest.readInt32BE(0)) {
+      const end = 4 + rest.readInt32BE(0);
+      take(rest.subarray(0, end));
+      rest = rest.subarray(end);
+    }
+  });
+}
+
+/** Addresses are a string with its length, then the port as four bytes; the host is the same. */
+function replacePort(frame: Buffer, from: number, to: number): void {
+  const host = '127.0.0.1';
+  for (let at = frame.indexOf(host); at >= 0; at = frame.indexOf(host, at + host.length)) {
+    const port = at + host.length;
+    if (port + 4 <= frame.length && frame.readInt32BE(port) === from) frame.writeInt32BE(to, port);
+  }
+}

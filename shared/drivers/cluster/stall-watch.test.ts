@@ -1,0 +1,54 @@
+import { expect, test } from '@jest/globals';
+import { StallWatch } from './stall-watch.ts';
+
+function watchAt() {
+  let now = 0;
+  return { watch: new StallWatch(() => now), pass: (ms: number) => (now += ms) };
+}
+
+test('a reader that stays behind the end for fifteen seconds is stalled', () => {
+  const { watch, pass } = watchAt();
+  expect(watch.isStalled(0, { position: 5, end: 9 })).toBe(false);
+  pass(14_999);
+  expect(watch.isStalled(0, { position: 5, end: 9 })).toBe(false);
+  pass(1);
+  expect(watch.isStalled(0, { position: 5, end: 12 })).toBe(true);
+});
+
+test('a reader that moves is not stalled, however far behind', () => {
+  const { watch, pass } = watchAt();
+  for (let position = 0; position < 10; position += 1) {
+    expect(watch.isStalled(0, { position, end: 1_000_000 })).toBe(false);
+    pass(14_000);
+  }
+});
+
+test('a record that arrives after a long quiet does not make a reader stalled', () => {
+  const { watch, pass } = watchAt();
+  watch.isStalled(0, { position: 5, end: 5 });
+  pass(3_600_000);
+  expect(watch.isStalled(0, { position: 5, end: 6 })).toBe(false);
+  pass(5_000);
+  expect(watch.isStalled(0, { position: 6, end: 6 })).toBe(false);
+});
+
+test('a reader whose position is not known is stalled when the end has moved and nothing came', () => {
+  const { watch, pass } = watchAt();
+  watch.isStalled(0, { position: null, end: 100 });
+  pass(60_000);
+  expect(watch.isStalled(0, { position: null, end: 100 })).toBe(false);
+  expect(watch.isStalled(0, { position: null, end: 101 })).toBe(false);
+  pass(15_000);
+  expect(watch.isStalled(0, { position: null, end: 101 })).toBe(true);
+});
+
+test('partitions are watched one by one, and forgotten together', () => {
+  const { watch, pass } = watchAt();
+  watch.isStalled(0, { position: 1, end: 2 });
+  watch.isStalled(1, { position: 2, end: 2 });
+  pass(20_000);
+  expect(watch.isStalled(1, { position: 2, end: 2 })).toBe(false);
+  expect(watch.isStalled(0, { position: 1, end: 2 })).toBe(true);
+  watch.clear();
+  expect(watch.isStalled(0, { position: 1, end: 2 })).toBe(false);
+});
