@@ -50,7 +50,7 @@ export class BudgetCounters {
       const counter = this.#live(window.key, now);
       const remaining = Math.max(0, window.limit - (counter?.uses ?? 0));
       if (remaining === 0) accepted = false;
-      return { remaining, resetAt: counter?.endsAt ?? endOf(window, now) };
+      return { remaining, resetAt: counter?.endsAt ?? endOfWindow(window, now) };
     });
     return { accepted, windows: states };
   }
@@ -99,7 +99,7 @@ export class BudgetCounters {
     }
     this.#forget(window.key);
     if (this.#counters.size >= this.#max) this.#dropEarliest();
-    this.#remember(window.key, { uses: 1, endsAt: endOf(window, now) });
+    this.#remember(window.key, { uses: 1, endsAt: endOfWindow(window, now) });
   }
 
   #remember(key: string, counter: Counter): void {
@@ -131,6 +131,7 @@ export class BudgetCounters {
   }
 }
 
-const endOf = ({ span }: BudgetWindow, now: number): number => ('endsAt' in span ? span.endsAt : now + span.lengthMs);
+/** When the window ends, if it begins now. */
+export const endOfWindow = ({ span }: BudgetWindow, now: number): number => ('endsAt' in span ? span.endsAt : now + span.lengthMs);
 
 const secondOf = ({ endsAt }: Counter): number => Math.floor(endsAt / 1_000);

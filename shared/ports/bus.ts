@@ -1,3 +1,5 @@
+import { AppError } from '../domain/errors.ts';
+
 /**
  * What is fast and may be lost: live envelopes to whoever listens now, and counters.
  * Nothing that would be missed is kept here; a lost connection is healed from the stores.
@@ -12,7 +14,8 @@ export interface Bus {
   /**
    * Resolves once the subscription is confirmed: what is published after that arrives, in order, while the connection
    * holds. Subscriptions are taken up again by themselves after an outage.
-   * Throws `unavailable` when it cannot be confirmed within two seconds; the subscription then follows on reconnect.
+   * Throws Unconfirmed (`unavailable`) when it cannot be confirmed within two seconds; the subscription then follows on
+   * reconnect, until it is closed by what the error carries.
    */
   subscribe(channel: string, listener: (payload: string) => void): Promise<Subscribed>;
 
@@ -44,6 +47,15 @@ export interface Bus {
 
 export interface Subscribed {
   close(): Promise<void>;
+}
+
+/** The bus is away: the listener is kept and hears what is published once the bus is back. */
+export class Unconfirmed extends AppError {
+  readonly subscribed: Subscribed;
+  constructor(subscribed: Subscribed, cause?: unknown) {
+    super('unavailable', 'Bus is unavailable', { cause, retryAfterSeconds: 1 });
+    this.subscribed = subscribed;
+  }
 }
 
 export interface BudgetWindow {

@@ -1,0 +1,51 @@
+import type { RedisConnection } from './redis-connection.ts';
+import { redisScript, runRedisScript } from './run-redis-script.ts';
+
+/**
+ * Input: the set of nodes, the node's hash; the node's id, the life in milliseconds, then keys and counts in turn.
+ * Replaces the node's hash, and forgets nodes whose life is over. Times are Redis' own.
+ */
+const announceScript = redisScript(`
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+redis.call('DEL', KEYS[2])
+for i = 3, #ARGV, 2 do redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1]) end
+redis.call('PEXPIRE', KEYS[2], ARGV[2])
+return 0`);
+
+/** Input: the set of nodes; what a node's hash is named before its id, the key. Output: the sum over living nodes. */
+const countScript = redisScript(`
+local sum = 0
+for _, node in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
+  sum = sum + tonumber(redis.call('HGET', ARGV[1] .. node, ARGV[2]) or '0')
+end
+return sum`);
+
+/** How long a node is counted after it told last. */
+const lifeMs = 15_000;
+
+/** How many connections each node holds: a hash a node, that ends with it. */
+export class RedisConnectionCounts {
+  readonly #connection: RedisConnection;
+  readonly #nodesKey: string;
+  readonly #nodePrefix: string;
+
+  constructor(connection: RedisConnection, keyPrefix: string) {
+    this.#connection = connection;
+    this.#nodesKey = `${keyPrefix}{connections}`;
+    this.#nodePrefix = `${keyPrefix}{connections}:`;
+  }
+
+  async announce(nodeId: string, counts: ReadonlyMap<string, number>): Promise<void> {
+    const keys = [this.#nodesKey, this.#nodePrefix + nodeId];
+    await this.#connection.run((redis) => runRedisScript(redis, announceScript, { keys, args: [nodeId, lifeMs, ...[...counts].flat()] }));
+  }
+
+  async count(key: string): Promise<number> {
+    const input = { keys: [this.#nodesKey], args: [this.#nodePrefix, key] };
+    return (await this.#connection.run((redis) => runRedisScript(redis, countScript, input))) as number;
+  }
+}

@@ -1,0 +1,131 @@
+import { Redis, type RedisOptions } from 'ioredis';
+import { unavailable } from '../../domain/errors.ts';
+import type { Log } from '../../platform/log.ts';
+
+export interface RedisConnectionOptions {
+  readonly url: string;
+  /** What it is for; shown in the log and by `CLIENT LIST`. */
+  readonly name: string;
+  /** The part of the system that is unavailable without it, for the user: `Bus`. */
+  readonly part: string;
+  readonly log: Log;
+  readonly redis?: RedisOptions;
+}
+
+/** A Redis that answers nothing is given up after three of these without a byte; one that does not let us in after five. */
+const heartbeatMs = 400;
+const silentBeatsMax = 3;
+const handshakeBeatsMax = 5;
+
+/** Harm prevented: a command whose answer never comes holding up a request. */
+const commandTimeoutMs = 1_000;
+
+/**
+ * One connection to Redis that fails fast: nothing waits for its return, and a Redis that is silent (stopped, cut off
+ * without a word) is away within two seconds. It reconnects by itself for ever, at most a second between two tries.
+ */
+export class RedisConnection {
+  readonly redis: Redis;
+  /** For the log, when the connection does not come up. */
+  lastError: Error | undefined;
+  readonly #name: string;
+  readonly #part: string;
+  readonly #log: Log;
+  readonly #timer: NodeJS.Timeout;
+  readonly #listeners = new Set<(isUp: boolean) => void>();
+  #isUp = false;
+  #isClosed = false;
+  #silentBeats = 0;
+  #bytesRead = 0;
+
+  constructor({ url, name, part, log, redis = {} }: RedisConnectionOptions) {
+    this.#name = name;
+    this.#part = part;
+    this.#log = log;
+    this.redis = new Redis(url, {
+      connectionName: name,
+      disableClientInfo: true,
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      autoResubscribe: false,
+      autoResendUnfulfilledCommands: false,
+      commandTimeout: commandTimeoutMs,
+      connectTimeout: 2_000,
+      disconnectTimeout: 50,
+      retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 5), 1_000) * (0.5 + Math.random() / 2),
+      ...redis,
+    });
+    this.redis.on('error', (error: Error) => {
+      this.lastError = error;
+      log.debug({ err: error, connection: name }, 'redis: an error of the connection');
+    });
+    this.redis.on('ready', () => this.#setUp(true));
+    this.redis.on('close', () => this.#setUp(false));
+    this.#timer = setInterval(() => this.#beat(), heartbeatMs);
+  }
+
+  get isUp(): boolean {
+    return this.#isUp;
+  }
+
+  /** Calls the listener with true when commands are taken again, and with false when no longer. */
+  onChange(listener: (isUp: boolean) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Runs commands; throws `unavailable` at once while the connection is down, and when they fail or time out. */
+  async run<T>(commands: (redis: Redis) => Promise<T>): Promise<T> {
+    if (!this.#isUp) throw unavailable(this.#part);
+    try {
+      return await commands(this.redis);
+    } catch (error) {
+      throw unavailable(this.#part, error);
+    }
+  }
+
+  /** Drops a connection that stands but does not serve, and makes a new one. */
+  reset(): void {
+    if (this.#isUp) this.#drop();
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#isUp = false;
+    clearInterval(this.#timer);
+    this.redis.disconnect();
+  }
+
+  #setUp(isUp: boolean): void {
+    if (this.#isClosed || this.#isUp === isUp) return;
+    this.#isUp = isUp;
+    this.#silentBeats = 0;
+    this.#log[isUp ? 'info' : 'warn']({ connection: this.#name }, isUp ? 'redis: connected' : 'redis: connection lost');
+    for (const listener of this.#listeners) listener(isUp);
+  }
+
+  /**
+   * Beats are counted, not milliseconds: after a pause of this process one beat passes, however long it was, and what
+   * Redis sent meanwhile is read before the next.
+   */
+  #beat(): void {
+    const { status, stream } = this.redis;
+    if (status !== 'ready' && status !== 'connect') {
+      this.#silentBeats = 0;
+      return;
+    }
+    if (stream.bytesRead !== this.#bytesRead) this.#silentBeats = 0;
+    else this.#silentBeats += 1;
+    this.#bytesRead = stream.bytesRead;
+    if (this.#silentBeats >= (status === 'ready' ? silentBeatsMax : handshakeBeatsMax)) {
+      this.#log.warn({ connection: this.#name }, 'redis: no answer');
+      this.#drop();
+    } else if (status === 'ready') this.redis.ping().catch(() => undefined); // its silence is what counts
+  }
+
+  #drop(): void {
+    this.#silentBeats = 0;
+    this.#setUp(false);
+    this.redis.disconnect(true);
+  }
+}

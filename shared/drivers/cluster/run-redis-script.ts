@@ -1,0 +1,21 @@
+import { createHash } from 'node:crypto';
+import type { Redis } from 'ioredis';
+
+/** A Lua script that Redis runs in one step. */
+export interface RedisScript {
+  readonly lua: string;
+  readonly sha: string;
+}
+
+export const redisScript = (lua: string): RedisScript => ({ lua, sha: createHash('sha1').update(lua).digest('hex') });
+
+/** Runs the script by its hash, and sends its text when Redis does not know it (yet, or after a restart). */
+export async function runRedisScript(redis: Redis, script: RedisScript, input: { keys: readonly string[]; args: readonly (string | number)[] }): Promise<unknown> {
+  const { keys, args } = input;
+  try {
+    return await redis.evalsha(script.sha, keys.length, ...keys, ...args);
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+    return await redis.eval(script.lua, keys.length, ...keys, ...args);
+  }
+}

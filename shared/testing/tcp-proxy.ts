@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+/** A network between a client and a server, whose faults a test makes. */
+export interface TcpProxy {
+  readonly port: number;
+  /** How many connections it has taken since it was opened. */
+  readonly acceptedCount: number;
+  /** Ends all connections at once; with `refuse` until `heal`, new ones too. */
+  cut(options?: { refuse?: boolean }): void;
+  /** Forwards nothing in either direction, without a word, until `heal`; new connections are taken and get no answer. */
+  hold(): void;
+  heal(): void;
+  close(): Promise<void>;
+}
+
+/** Listens on a free port of this machine and forwards to the server. */
+export async function openTcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
+  const pairs = new Set<readonly [Socket, Socket]>();
+  let mode: 'forward' | 'refuse' | 'hold' = 'forward';
+  let acceptedCount = 0;
+  const server = createServer((client) => {
+    acceptedCount += 1;
+    if (mode === 'refuse') return client.destroy();
+    const upstream = connect(target);
+    const pair = [client, upstream] as const;
+    pairs.add(pair);
+    const end = () => {
+      client.destroy();
+      upstream.destroy();
+      pairs.delete(pair);
+    };
+    forward(client, upstream, end);
+    forward(upstream, client, end);
+    if (mode === 'hold') for (const socket of pair) socket.pause();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const cut = () => {
+    for (const pair of pairs) for (const socket of pair) socket.destroy();
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    get acceptedCount() {
+      return acceptedCount;
+    },
+    cut: ({ refuse = false } = {}) => {
+      mode = refuse ? 'refuse' : 'forward';
+      cut();
+    },
+    hold: () => {
+      mode = 'hold';
+      for (const pair of pairs) for (const socket of pair) socket.pause();
+    },
+    heal: () => {
+      mode = 'forward';
+      for (const pair of pairs) for (const socket of pair) socket.resume();
+    },
+    close: async () => {
+      cut();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+function forward(from: Socket, to: Socket, end: () => void): void {
+  from.setNoDelay(true);
+  from.on('data', (bytes) => to.write(bytes));
+  from.on('error', end);
+  from.on('close', end);
+}
