@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '@tocsin/shared/platform/load-config.ts';
 import { serveCommand } from './serve.ts';
+import { userCommand } from './user.ts';
 
 /** Exit codes: 0 done, 1 failed, 2 called wrongly. */
 const failed = 1;
@@ -9,8 +10,9 @@ const calledWrongly = 2;
 
 const program = new Command('tocsin')
   .description('Topic notifications: publish text over HTTP; read it at once, or later as history and as a log.')
-  .addCommand(serveCommand());
-for (const command of [program, ...program.commands]) command.exitOverride();
+  .addCommand(serveCommand())
+  .addCommand(userCommand());
+throwInsteadOfExit(program);
 
 try {
   await program.parseAsync();
@@ -22,4 +24,10 @@ try {
     process.exitCode = error instanceof ConfigError ? calledWrongly : failed;
     process.exit();
   }
+}
+
+/** So that the exit code is decided here, for commands of commands too. */
+function throwInsteadOfExit(command: Command): void {
+  command.exitOverride();
+  for (const part of command.commands) throwInsteadOfExit(part as Command);
 }

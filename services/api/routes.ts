@@ -12,6 +12,7 @@ import { requestPasswordReset } from './features/accounts/request-password-reset
 import { resendVerification } from './features/accounts/resend-verification.ts';
 import { updateMe } from './features/accounts/update-me.ts';
 import { verifyEmail } from './features/accounts/verify-email.ts';
+import { setTier } from './features/admin/set-tier.ts';
 import { createApiKey } from './features/credentials/create-api-key.ts';
 import { createTopicToken } from './features/credentials/create-topic-token.ts';
 import { deleteApiKey } from './features/credentials/delete-api-key.ts';
@@ -84,5 +85,7 @@ export function routes(deps: ApiDeps): Route[] {
     listTopicTokens(deps),
     createTopicToken(deps),
     deleteTopicToken(deps),
+    // The operator
+    setTier(deps),
   ];
 }

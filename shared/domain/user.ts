@@ -1,3 +1,4 @@
+import { usernameKey } from './account-rules.ts';
 import type { Tier } from './tiers.ts';
 
 /** An account. Times are milliseconds since the epoch. */
@@ -26,4 +27,16 @@ export interface User {
   readonly termsAcceptedAt: number | null;
   readonly oauthProvider: string | null;
   readonly oauthSubject: string | null;
+}
+
+/** What a new account is made from; everything else begins the same for all. */
+export type NewUser = Pick<User, 'id' | 'email' | 'username' | 'passwordHash' | 'isVerified' | 'createdAt' | 'termsAcceptedAt'>
+  & Partial<Pick<User, 'oauthProvider' | 'oauthSubject'>>;
+
+/** A new account: FREE, active, and never logged in. The address must be lower-cased. */
+export function newUser(from: NewUser): Omit<User, 'version'> {
+  return {
+    usernameKey: usernameKey(from.username), avatarUrl: null, tier: 'FREE', tierExpiresAt: null, additionalMembers: 0,
+    wasVerified: from.isVerified, isActive: true, lastLogin: null, oauthProvider: null, oauthSubject: null, ...from,
+  };
 }

@@ -1,7 +1,6 @@
 import { usernameKey } from '@tocsin/shared/domain/account-rules.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { User } from '@tocsin/shared/domain/user.ts';
-import type { New } from '@tocsin/shared/ports/documents.ts';
+import { newUser } from '@tocsin/shared/domain/user.ts';
 import { createAccount, makeRoom } from '@tocsin/shared/stores/accounts.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
@@ -34,7 +33,10 @@ export function register(deps: ApiDeps): Route {
       // What is taken is told before the work of hashing.
       await makeRoom(documents, { email: input.email, usernameKey: usernameKey(input.username) });
       const passwordHash = await deps.passwords.hash(input.password);
-      const user = newUser({ id: deps.makeId(), email: input.email, username: input.username, passwordHash, now: context.now });
+      const user = newUser({
+        id: deps.makeId(), email: input.email, username: input.username, passwordHash, isVerified: false,
+        createdAt: context.now, termsAcceptedAt: context.now,
+      });
       await createAccount(documents, {
         user,
         consent: {
@@ -49,13 +51,4 @@ export function register(deps: ApiDeps): Route {
       };
     },
   });
-}
-
-function newUser(from: { id: string; email: string; username: string; passwordHash: string; now: number }): New<User> {
-  return {
-    id: from.id, email: from.email, username: from.username, usernameKey: usernameKey(from.username),
-    passwordHash: from.passwordHash, avatarUrl: null, tier: 'FREE', tierExpiresAt: null, additionalMembers: 0,
-    isVerified: false, wasVerified: false, isActive: true, createdAt: from.now, lastLogin: null, termsAcceptedAt: from.now,
-    oauthProvider: null, oauthSubject: null,
-  };
 }

@@ -1,0 +1,167 @@
+import { text } from 'node:stream/consumers';
+import { parseTime } from '@tocsin/api/http/time-field.ts';
+import { isEmailAddress, isUsername, passwordFault } from '@tocsin/shared/domain/account-rules.ts';
+import { changesChannel, type Change } from '@tocsin/shared/domain/change.ts';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { tiers, type Tier } from '@tocsin/shared/domain/tiers.ts';
+import { newUser, type User } from '@tocsin/shared/domain/user.ts';
+import { toOperatorUserJson } from '@tocsin/shared/domain/user-json.ts';
+import { openDocuments, type OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { systemClock } from '@tocsin/shared/platform/clock.ts';
+import { idSource } from '@tocsin/shared/platform/ids.ts';
+import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
+import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openPasswords } from '@tocsin/shared/platform/passwords.ts';
+import { makeSecret } from '@tocsin/shared/platform/secrets.ts';
+import { createAccount } from '@tocsin/shared/stores/accounts.ts';
+import { setActive } from '@tocsin/shared/stores/set-active.ts';
+import { setTier } from '@tocsin/shared/stores/set-tier.ts';
+import { findUserByEmail } from '@tocsin/shared/stores/users.ts';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+
+/** `tocsin user …`: accounts by the operator's hand, beside a running installation or without one. */
+export function userCommand(): Command {
+  const user = new Command('user').description('make and change accounts; works beside a running server');
+  for (const command of [create(), setTierCommand(), activity('disable', false), activity('enable', true), show()]) {
+    user.addCommand(command.option('--json', 'print the account as JSON'));
+  }
+  return user;
+}
+
+interface CreateOptions {
+  username: string;
+  password?: string;
+  passwordStdin?: boolean;
+  json?: boolean;
+}
+
+function create(): Command {
+  return new Command('create')
+    .description('make a verified account; without a password one is made and printed')
+    .addArgument(new Argument('<email>').argParser(email))
+    .requiredOption('--username <name>', 'unique, 3 to 32 letters, digits, dots, dashes and underscores', username)
+    .addOption(new Option('--password <text>', 'seen by whoever lists processes: better --password-stdin').argParser(newPassword).conflicts('passwordStdin'))
+    .option('--password-stdin', 'read the password from standard input')
+    .action(async (address: string, options: CreateOptions, command: Command) => {
+      const given = options.passwordStdin === true ? await passwordFromStdin(command) : options.password;
+      const password = given ?? makeSecret();
+      await withStore(async (store) => {
+        const now = systemClock();
+        const made = await createAccount(store.documents, {
+          user: newUser({
+            id: idSource(systemClock)(), email: address, username: options.username, isVerified: true, createdAt: now,
+            passwordHash: await openPasswords().hash(password), termsAcceptedAt: null,
+          }),
+        });
+        print(made, options, given === undefined ? { password } : {});
+      });
+    });
+}
+
+function setTierCommand(): Command {
+  return new Command('set-tier')
+    .description("set an account's tier; what is not named stays")
+    .addArgument(new Argument('<email>').argParser(email))
+    .addArgument(new Argument('<tier>', tiers.join(', ')).argParser(tier))
+    .option('--expires <time>', 'when the tier ends (ISO 8601), or never', expires)
+    .option('--additional-members <number>', 'seats beyond the ten of every TEAM account', seats)
+    .action(async (address: string, name: Tier, options: { expires?: number | null; additionalMembers?: number; json?: boolean }) => {
+      await change(options, ({ documents }) => setTier(documents, address, {
+        tier: name, expiresAt: options.expires, additionalMembers: options.additionalMembers, now: systemClock(),
+      }));
+    });
+}
+
+function activity(name: 'enable' | 'disable', isActive: boolean): Command {
+  return new Command(name)
+    .description(isActive ? 'undo disable: logins and keys work again' : 'make every login, key and token of an account invalid, until enable')
+    .addArgument(new Argument('<email>').argParser(email))
+    .action((address: string, options: { json?: boolean }) => change(options, ({ documents }) => setActive(documents, address, isActive)));
+}
+
+function show(): Command {
+  return new Command('show')
+    .description('print an account')
+    .addArgument(new Argument('<email>').argParser(email))
+    .action(async (address: string, options: { json?: boolean }) => {
+      await withStore(async ({ documents }) => {
+        const user = await findUserByEmail(documents, address);
+        if (user === null) throw new AppError('not_found', 'User not found');
+        print(user, options);
+      });
+    });
+}
+
+async function change(options: { json?: boolean }, act: (store: OperatorStore) => Promise<User>): Promise<void> {
+  await withStore(async (store) => {
+    const user = await act(store);
+    await tellNodes(store, { kind: 'user', userId: user.id });
+    print(user, options);
+  });
+}
+
+async function withStore(act: (store: OperatorStore) => Promise<void>): Promise<void> {
+  const config = loadConfig(process.env);
+  const store = await openDocuments(config, openLog('cli', 'warn'));
+  try {
+    await act(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** What was changed is stored by now; nodes that are not told find out within 5 s. */
+async function tellNodes(store: OperatorStore, change: Change): Promise<void> {
+  try {
+    await store.bus?.publish(changesChannel, [JSON.stringify(change)]);
+  } catch {
+    process.stderr.write('The running nodes could not be told: they will know within 5 seconds.\n');
+  }
+}
+
+function print(user: User, options: { json?: boolean }, more: Record<string, string> = {}): void {
+  const shown = { ...toOperatorUserJson(user, systemClock()), ...more };
+  const lines = Object.entries(shown).map(([name, value]) => `${name}: ${value ?? '-'}`);
+  process.stdout.write(`${options.json === true ? JSON.stringify(shown) : lines.join('\n')}\n`);
+}
+
+async function passwordFromStdin(command: Command): Promise<string> {
+  const password = (await text(process.stdin)).replace(/\r?\n$/, '');
+  const fault = passwordFault(password);
+  if (fault !== null) command.error(`error: the password ${fault}`);
+  return password;
+}
+
+function email(value: string): string {
+  if (!isEmailAddress(value)) throw new InvalidArgumentError('It must be an email address.');
+  return value.toLowerCase();
+}
+
+function username(value: string): string {
+  if (!isUsername(value)) throw new InvalidArgumentError('It must be 3 to 32 letters, digits, dots, dashes and underscores.');
+  return value;
+}
+
+function newPassword(value: string): string {
+  const fault = passwordFault(value);
+  if (fault !== null) throw new InvalidArgumentError(`It ${fault}.`);
+  return value;
+}
+
+function tier(value: string): Tier {
+  const found = tiers.find((name) => name === value.toUpperCase());
+  if (found === undefined) throw new InvalidArgumentError(`It must be one of ${tiers.join(', ')}.`);
+  return found;
+}
+
+function expires(value: string): number | null {
+  if (value === 'never') return null;
+  const time = parseTime(value);
+  if (time === null) throw new InvalidArgumentError('It must be a date, a time as in 2030-01-31T12:00:00Z, or never.');
+  return time;
+}
+
+function seats(value: string): number {
+  if (!/^\d{1,6}$/.test(value)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(value);
+}

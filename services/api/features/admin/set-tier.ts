@@ -1,0 +1,38 @@
+import { tiers } from '@tocsin/shared/domain/tiers.ts';
+import { toOperatorUserJson } from '@tocsin/shared/domain/user-json.ts';
+import { setTier as storeTier } from '@tocsin/shared/stores/set-tier.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { optionalField } from '../../http/fields.ts';
+import { route, type Route } from '../../http/route.ts';
+import { timeField } from '../../http/time-field.ts';
+import { operatorUserSchema } from '../../http/user-schema.ts';
+
+/** Harm prevented: a slip of the finger that grants a million seats. */
+const additionalMembersMax = 100_000;
+
+const body = z.object({
+  tier: z.enum(tiers),
+  expires_at: optionalField(timeField()),
+  additional_members: optionalField(z.number().int().min(0).max(additionalMembersMax)),
+});
+
+/** Sets an account's tier, its end and its seats; what the body does not name stays. 404 `User not found`. */
+export function setTier(deps: ApiDeps): Route {
+  return route({
+    id: 'setTier',
+    method: 'PUT',
+    path: '/admin/users/{email}/tier',
+    summary: "Set an account's tier",
+    audience: 'operator',
+    body,
+    success: { status: 200, schema: operatorUserSchema, description: 'The account as it is now' },
+    handle: async (context, { body: input }) => {
+      const user = await storeTier(deps.engine.documents, context.params['email']!, {
+        tier: input.tier, expiresAt: input.expires_at, additionalMembers: input.additional_members, now: context.now,
+      });
+      await deps.directory.changed({ kind: 'user', userId: user.id });
+      return { status: 200, body: toOperatorUserJson(user, context.now) };
+    },
+  });
+}
