@@ -1,7 +1,7 @@
 // The parts of the suite, each run by name: `npm run jest -- --selectProjects unit`.
 const base = {
   rootDir: import.meta.dirname,
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/tools/jest/leak-guard-environment.cjs',
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/tools/jest/strip-types.cjs' },
 };

@@ -3,7 +3,13 @@ export type Part = {
   name: string;
   /** A part that needs the engines is left out where there are none; one that uses them skips its tests by itself. */
   engines?: 'needed' | 'used';
-} & ({ kind: 'program'; args: string[] } | { kind: 'jest'; project: string; env?: Record<string, string> });
+} & ({ kind: 'program'; args: string[] } | {
+      kind: 'jest';
+      project: string;
+      env?: Record<string, string>;
+      /** How many test files run at once; as the machine has cores, but two at least, when it does not say. */
+      workers?: number;
+    });
 
 /** All parts in the order in which they run: what is quick and needs nothing comes first. */
 export const parts: readonly Part[] = [
@@ -20,7 +26,8 @@ export const parts: readonly Part[] = [
     env: { TOCSIN_ENGINE: 'cluster' },
     engines: 'needed',
   },
-  { name: 'faults', kind: 'jest', project: 'faults', engines: 'used' },
+  // Engines of their own for each file: two sets at once would only slow each other down.
+  { name: 'faults', kind: 'jest', project: 'faults', workers: 1, engines: 'used' },
 ];
 
 /** The parts of these names in the suite's order, all of them for no name. Throws for a name that is none. */

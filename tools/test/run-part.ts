@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Part } from './parts.ts';
 import { runToEnd, type RunOutcome } from './run-to-end.ts';
@@ -40,7 +41,7 @@ export const runPart = async (part: Part, options: PartOptions): Promise<PartRes
   const began = performance.now();
   const resultsFile = join(options.resultsDir, `${part.name}.json`);
   const doneFile = part.kind === 'jest' ? { doneFile: resultsFile } : {};
-  const args = part.kind === 'jest' ? jestCommand(part.project, resultsFile, options.patterns) : part.args;
+  const args = part.kind === 'jest' ? jestCommand(part, resultsFile, options.patterns) : part.args;
   const env = { ...suiteEnvironment(), ...(part.kind === 'jest' ? part.env : {}), ...options.env };
   const outcome = await runToEnd(args, { env, signal: options.signal, timeoutMs, ...doneFile });
   const seconds = (performance.now() - began) / 1000;
@@ -48,12 +49,14 @@ export const runPart = async (part: Part, options: PartOptions): Promise<PartRes
   return { name: part.name, kind: part.kind, seconds, ...judge(outcome, counts, part.kind) };
 };
 
-const jestCommand = (project: string, resultsFile: string, patterns: string[]) => [
+const jestCommand = (part: Extract<Part, { kind: 'jest' }>, resultsFile: string, patterns: string[]) => [
   ...jestArgs,
   'node_modules/jest/bin/jest.js',
   // Before --selectProjects, which would take them for projects.
   ...patterns,
-  ...['--selectProjects', project, '--passWithNoTests', '--json', `--outputFile=${resultsFile}`],
+  ...['--selectProjects', part.project, '--passWithNoTests', '--json', `--outputFile=${resultsFile}`],
+  // Jest leaves a core to itself, which on two cores means one file at a time and a third slower.
+  `--maxWorkers=${part.workers ?? Math.max(availableParallelism(), 2)}`,
 ];
 
 /** A developer's own cluster is none of the tests' business, so its URLs stay out of their sight. */
