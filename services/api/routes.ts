@@ -21,6 +21,11 @@ import { enableApiKey } from './features/credentials/enable-api-key.ts';
 import { listApiKeys } from './features/credentials/list-api-keys.ts';
 import { listTopicTokens } from './features/credentials/list-topic-tokens.ts';
 import { revokeApiKey } from './features/credentials/revoke-api-key.ts';
+import { deleteDevice } from './features/devices/delete-device.ts';
+import { getDevice } from './features/devices/get-device.ts';
+import { listDevices } from './features/devices/list-devices.ts';
+import { registerDevice } from './features/devices/register-device.ts';
+import { updateDevice } from './features/devices/update-device.ts';
 import { getHistory } from './features/messages/get-history.ts';
 import { getLog } from './features/messages/get-log.ts';
 import { publishJson } from './features/publishing/publish-json.ts';
@@ -29,6 +34,13 @@ import { publishToTopic } from './features/publishing/publish-to-topic.ts';
 import { inlineStore } from './features/publishing/store-inline.ts';
 import { streamTopicBySse } from './features/streams/stream-topic.ts';
 import { websocketOnly } from './features/streams/websocket-only.ts';
+import { checkSubscription } from './features/subscriptions/check-subscription.ts';
+import { createSubscription } from './features/subscriptions/create-subscription.ts';
+import { deleteSubscription } from './features/subscriptions/delete-subscription.ts';
+import { deleteSubscriptionByTopic } from './features/subscriptions/delete-subscription-by-topic.ts';
+import { listSubscriptions } from './features/subscriptions/list-subscriptions.ts';
+import { updateSubscription } from './features/subscriptions/update-subscription.ts';
+import { viewSubscription } from './features/subscriptions/view-subscription.ts';
 import { createTopic } from './features/topics/create-topic.ts';
 import { deleteTopic } from './features/topics/delete-topic.ts';
 import { getTopic } from './features/topics/get-topic.ts';
@@ -85,6 +97,20 @@ export function routes(deps: ApiDeps): Route[] {
     listTopicTokens(deps),
     createTopicToken(deps),
     deleteTopicToken(deps),
+    // Devices
+    registerDevice(deps),
+    listDevices(deps),
+    getDevice(deps),
+    updateDevice(deps),
+    deleteDevice(deps),
+    // Subscriptions
+    listSubscriptions(deps),
+    createSubscription(deps),
+    updateSubscription(deps),
+    viewSubscription(deps),
+    deleteSubscription(deps),
+    deleteSubscriptionByTopic(deps),
+    checkSubscription(deps),
     // The operator
     setTier(deps),
   ];

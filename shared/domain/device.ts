@@ -1,4 +1,5 @@
-export type Platform = 'ios' | 'android' | 'expo';
+export const platforms = ['ios', 'android', 'expo'] as const;
+export type Platform = (typeof platforms)[number];
 
 /** A phone that can be pushed to. Times are milliseconds since the epoch. */
 export interface Device {

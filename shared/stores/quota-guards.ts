@@ -18,11 +18,12 @@ export interface Prepared<T> {
 /**
  * Stores something that counts against a limit of the holder, exactly under any number of concurrent calls on all
  * nodes. `prepare` reads, counts, throws when the limit is reached, and gives back what to write; it is run again
- * whenever something else was counted for the holder, or a version that its writes name has changed, meanwhile.
- * Rejects with what `prepare` throws, UniqueKeyViolation, or `unavailable`.
+ * whenever something else was counted for the holder, or a version that its writes name has changed, meanwhile, or
+ * when `isLostRace` says that what the commit failed with means the same. Rejects with what `prepare` throws, UniqueKeyViolation, or `unavailable`.
  */
 export async function commitWithinQuota<T>(
   documents: Documents, holderId: string, prepare: () => Promise<Prepared<T>>,
+  isLostRace: (error: unknown) => boolean = () => false,
 ): Promise<T> {
   return retryStale(async () => {
     const guard = await documents.get(quotaGuards, holderId);
@@ -30,5 +31,5 @@ export async function commitWithinQuota<T>(
     const counted = guard === null ? write.insert(quotaGuards, { id: holderId }) : write.update(quotaGuards, guard, {});
     await documents.commit([counted, ...writes]);
     return result;
-  }, (error) => error instanceof UniqueKeyViolation && error.collection === quotaGuards.name);
+  }, (error) => isLostRace(error) || (error instanceof UniqueKeyViolation && error.collection === quotaGuards.name));
 }

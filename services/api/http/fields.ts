@@ -1,3 +1,4 @@
+import { messageLimits } from '@tocsin/shared/domain/message.ts';
 import { isUuid } from '@tocsin/shared/platform/ids.ts';
 import { z } from 'zod';
 
@@ -32,3 +33,9 @@ export const uuidField = z.string().refine(isUuid, 'must be a UUID').transform((
 export function optionalField<T extends z.ZodType>(schema: T) {
   return schema.nullish().transform((value) => value ?? undefined);
 }
+
+/** Tags as messages have them: trimmed, empty ones dropped, repeated ones once, in order. */
+export const tagsField = z.array(z.string().refine((tag) => tag.isWellFormed(), 'must be valid Unicode'))
+  .transform((tags) => [...new Set(tags.map((tag) => tag.trim()).filter((tag) => tag !== ''))])
+  .refine((tags) => tags.length <= messageLimits.tags, `must be at most ${messageLimits.tags}`)
+  .refine((tags) => tags.every((tag) => codePoints(tag) <= messageLimits.tagCodePoints), `each must be at most ${messageLimits.tagCodePoints} characters`);

@@ -1,0 +1,22 @@
+import { devices } from '@tocsin/shared/stores/devices-collection.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type Route } from '../../http/route.ts';
+import { loadDevice } from './load-device.ts';
+
+/** `DELETE /api/devices/{device_id}` */
+export function deleteDevice(deps: ApiDeps): Route {
+  return route({
+    id: 'deleteDevice',
+    method: 'DELETE',
+    path: '/api/devices/{device_id}',
+    summary: 'Remove a device: nothing is pushed to it any more',
+    audience: 'account',
+    scope: 'account:write',
+    success: { status: 204, schema: null, description: 'Gone' },
+    load: (context) => loadDevice(deps.engine.documents, context),
+    async handle(_context, { loaded }) {
+      await deps.engine.documents.remove(devices, loaded.id);
+      return { status: 204 };
+    },
+  });
+}

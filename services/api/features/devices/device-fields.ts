@@ -1,0 +1,12 @@
+import { platforms } from '@tocsin/shared/domain/device.ts';
+import { z } from 'zod';
+import { textField } from '../../http/fields.ts';
+
+/** Fields of a device as they are sent. */
+export const deviceFields = {
+  pushToken: textField({ min: 1, max: 4_096 }),
+  platform: z.enum(platforms),
+  deviceId: textField({ min: 1, max: 128 }),
+  deviceName: textField({ min: 0, max: 100 }),
+  appVersion: textField({ min: 0, max: 50 }),
+};

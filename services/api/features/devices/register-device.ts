@@ -1,0 +1,68 @@
+import type { Device } from '@tocsin/shared/domain/device.ts';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { write, type Documents } from '@tocsin/shared/ports/documents.ts';
+import { devices } from '@tocsin/shared/stores/devices-collection.ts';
+import { commitWithinQuota, type Prepared } from '@tocsin/shared/stores/quota-guards.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { optionalField } from '../../http/fields.ts';
+import { requireOwnAccount } from '../../http/require-own-account.ts';
+import { route, type Route } from '../../http/route.ts';
+import { deviceFields } from './device-fields.ts';
+import { deviceSchema, toDeviceJson } from './device-json.ts';
+import { freePushToken, isLostRegistration } from './free-push-token.ts';
+
+/** Devices of one account. */
+export const devicesMax = 100;
+
+const body = z.object({
+  push_token: deviceFields.pushToken,
+  platform: deviceFields.platform,
+  device_id: deviceFields.deviceId,
+  device_name: optionalField(deviceFields.deviceName),
+  app_version: optionalField(deviceFields.appVersion),
+});
+
+/** `POST /api/devices/register` */
+export function registerDevice(deps: ApiDeps): Route {
+  return route({
+    id: 'registerDevice',
+    method: 'POST',
+    path: '/api/devices/register',
+    summary: 'Register a device for push notifications, or update it',
+    audience: 'account',
+    scope: 'account:write',
+    body,
+    success: { status: 201, schema: deviceSchema, description: 'The device' },
+    async handle(context, { body: fields }) {
+      const { userId } = context.account();
+      const registered: Registered = {
+        userId, pushToken: fields.push_token, platform: fields.platform, deviceId: fields.device_id,
+        deviceName: fields.device_name ?? null, appVersion: fields.app_version ?? null, isActive: true, lastSeen: context.now,
+      };
+      const { documents } = deps.engine;
+      const device = await commitWithinQuota(
+        documents, userId, () => prepare(documents, deps.makeId, registered), isLostRegistration,
+      );
+      return { status: 201, body: toDeviceJson(device) };
+    },
+  });
+}
+
+type Registered = Omit<Device, 'id' | 'version' | 'createdAt'>;
+
+/** Updates the account's device with this name of its own, or makes it; its push token leaves any other device. */
+async function prepare(documents: Documents, makeId: () => string, registered: Registered): Promise<Prepared<Device>> {
+  const { userId, deviceId, pushToken } = registered;
+  const owner = await requireOwnAccount(documents, userId);
+  const [known] = await documents.find(devices, { index: 'userDevice', equals: { userId, deviceId }, limit: 1 });
+  const freed = await freePushToken(documents, { pushToken, for: known?.id ?? null, userId });
+  if (known !== undefined) {
+    const result = { ...known, ...registered, version: known.version + 1 };
+    return { writes: [owner, ...freed.writes, write.update(devices, known, registered)], result };
+  }
+  const count = await documents.count(devices, { index: 'byUser', equals: { userId } });
+  if (count - (freed.takesOwnDevice ? 1 : 0) >= devicesMax) throw new AppError('forbidden', 'Device limit reached');
+  const device: Device = { ...registered, id: makeId(), version: 1, createdAt: registered.lastSeen };
+  return { writes: [owner, ...freed.writes, write.insert(devices, device)], result: device };
+}

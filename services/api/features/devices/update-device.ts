@@ -1,0 +1,54 @@
+import type { Device } from '@tocsin/shared/domain/device.ts';
+import { write, type Changes } from '@tocsin/shared/ports/documents.ts';
+import { devices } from '@tocsin/shared/stores/devices-collection.ts';
+import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { optionalField } from '../../http/fields.ts';
+import { route, type RequestContext, type Route } from '../../http/route.ts';
+import { deviceFields } from './device-fields.ts';
+import { deviceSchema, toDeviceJson } from './device-json.ts';
+import { freePushToken, isLostRegistration } from './free-push-token.ts';
+import { loadDevice } from './load-device.ts';
+
+const body = z.object({
+  push_token: optionalField(deviceFields.pushToken),
+  device_name: optionalField(deviceFields.deviceName),
+  app_version: optionalField(deviceFields.appVersion),
+});
+
+/** `PUT /api/devices/{device_id}`: leaves what it does not name. */
+export function updateDevice(deps: ApiDeps): Route {
+  return route({
+    id: 'updateDevice',
+    method: 'PUT',
+    path: '/api/devices/{device_id}',
+    summary: 'Change a device',
+    audience: 'account',
+    scope: 'account:write',
+    body,
+    success: { status: 200, schema: deviceSchema, description: 'The device' },
+    load: (context) => loadDevice(deps.engine.documents, context),
+    async handle(context, { body: fields }) {
+      const device = await retryStale(() => change(deps, context, fields), isLostRegistration);
+      return { status: 200, body: toDeviceJson(device) };
+    },
+  });
+}
+
+/** A new push token makes the device active again, and leaves any other device that has it. */
+async function change(deps: ApiDeps, context: RequestContext, fields: z.output<typeof body>): Promise<Device> {
+  const { documents } = deps.engine;
+  const device = await loadDevice(documents, context);
+  const set: Changes<Device> = {
+    lastSeen: context.now,
+    ...(fields.device_name === undefined ? {} : { deviceName: fields.device_name }),
+    ...(fields.app_version === undefined ? {} : { appVersion: fields.app_version }),
+  };
+  const { push_token: pushToken } = fields;
+  if (pushToken === undefined || pushToken === device.pushToken) return documents.update(devices, device, set);
+  const renewed = { ...set, pushToken, isActive: true };
+  const { writes } = await freePushToken(documents, { pushToken, for: device.id, userId: device.userId });
+  await documents.commit([...writes, write.update(devices, device, renewed)]);
+  return { ...device, ...renewed, version: device.version + 1 };
+}

@@ -1,0 +1,17 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { Subscription } from '@tocsin/shared/domain/subscription.ts';
+import type { Changes, Documents } from '@tocsin/shared/ports/documents.ts';
+import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
+import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+
+/** Sets the fields of the subscription as it is now. Throws 404 when it is gone. */
+export async function changeSubscription(
+  documents: Documents, loaded: Subscription, set: Changes<Subscription>,
+): Promise<Subscription> {
+  if (Object.keys(set).length === 0) return loaded;
+  return retryStale(async () => {
+    const subscription = await documents.get(subscriptions, loaded.id);
+    if (subscription === null) throw new AppError('not_found', 'Subscription not found');
+    return documents.update(subscriptions, subscription, set);
+  });
+}

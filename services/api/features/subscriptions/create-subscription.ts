@@ -1,0 +1,76 @@
+import { requireTopicAccess } from '@tocsin/shared/domain/access.ts';
+import type { AccountCaller } from '@tocsin/shared/domain/caller.ts';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { defaultMobileSettings, type Subscription } from '@tocsin/shared/domain/subscription.ts';
+import { UniqueKeyViolation, write, type Changes } from '@tocsin/shared/ports/documents.ts';
+import { commitWithinQuota } from '@tocsin/shared/stores/quota-guards.ts';
+import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import { topics } from '@tocsin/shared/stores/topics.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { openTopicByName, roleOf } from '../../http/load-topic.ts';
+import { requireOwnAccount } from '../../http/require-own-account.ts';
+import { route, type Route } from '../../http/route.ts';
+import { describeSubscriptions } from './describe-subscriptions.ts';
+import type { ReadableSubscription } from './readable-subscriptions.ts';
+import { newSubscriptionFields, settingsOf } from './subscription-fields.ts';
+import { subscriptionSchema } from './subscription-json.ts';
+
+/** Subscriptions of one account. */
+export const subscriptionsMax = 1_000;
+
+const body = z.object({ topic_name: z.string(), ...newSubscriptionFields });
+
+/** `POST /api/subscriptions` */
+export function createSubscription(deps: ApiDeps): Route {
+  return route({
+    id: 'createSubscription',
+    method: 'POST',
+    path: '/api/subscriptions',
+    summary: 'Subscribe to a topic',
+    audience: 'account',
+    scope: 'account:write',
+    body,
+    success: { status: 201, schema: subscriptionSchema, description: 'The subscription' },
+    async handle(context, { body: fields }) {
+      const caller = context.account();
+      const topic = await openTopicByName(deps.directory, caller, { name: fields.topic_name, act: 'read' });
+      const made = await subscribe(deps, caller, { topicId: topic.id, settings: settingsOf(fields) });
+      const [json] = await describeSubscriptions(deps.engine.messages, [made], context.now);
+      return { status: 201, body: json };
+    },
+  });
+}
+
+/** Stores the subscription and counts it on its topic. Throws 404 and 403 as topics do, 403 at the limit, 409. */
+function subscribe(
+  deps: ApiDeps, caller: AccountCaller, wish: { topicId: string; settings: Changes<Subscription> },
+): Promise<ReadableSubscription> {
+  const { documents } = deps.engine;
+  const { userId } = caller;
+  const storing = commitWithinQuota(documents, userId, async () => {
+    const owner = await requireOwnAccount(documents, userId);
+    const topic = await documents.get(topics, wish.topicId);
+    if (topic === null) throw new AppError('not_found', 'Topic not found');
+    requireTopicAccess(caller, topic, 'read', await roleOf(deps.directory, caller, topic));
+    const count = await documents.count(subscriptions, { index: 'byUser', equals: { userId } });
+    if (count >= subscriptionsMax) throw new AppError('forbidden', 'Subscription limit reached');
+    const subscription: Subscription = {
+      id: deps.makeId(), version: 1, userId, topicId: topic.id, createdAt: deps.clock(), lastViewedAt: null,
+      lastNotifiedAt: null, isPinned: false, webEnabled: true, ...defaultMobileSettings, ...wish.settings,
+    };
+    return {
+      writes: [
+        owner,
+        write.require(topics, topic),
+        write.insert(subscriptions, subscription),
+        write.increment(topics, topic.id, { subscriberCount: 1 }),
+      ],
+      result: { subscription, topic: { ...topic, subscriberCount: topic.subscriberCount + 1 } },
+    };
+  });
+  return storing.catch((error: unknown) => {
+    const isTaken = error instanceof UniqueKeyViolation && error.collection === subscriptions.name;
+    throw isTaken ? new AppError('conflict', 'Already subscribed', { cause: error }) : error;
+  });
+}

@@ -1,0 +1,24 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { removeSubscription } from '@tocsin/shared/stores/remove-subscription.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type Route } from '../../http/route.ts';
+import { loadSubscription } from './load-subscription.ts';
+
+/** `DELETE /api/subscriptions/{subscription_id}` */
+export function deleteSubscription(deps: ApiDeps): Route {
+  return route({
+    id: 'deleteSubscription',
+    method: 'DELETE',
+    path: '/api/subscriptions/{subscription_id}',
+    summary: 'Unsubscribe',
+    audience: 'account',
+    scope: 'account:write',
+    success: { status: 204, schema: null, description: 'Gone' },
+    load: (context) => loadSubscription(deps, context),
+    async handle(_context, { loaded }) {
+      const wasThere = await removeSubscription(deps.engine.documents, loaded.subscription.id);
+      if (!wasThere) throw new AppError('not_found', 'Subscription not found');
+      return { status: 204 };
+    },
+  });
+}

@@ -1,0 +1,11 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { Directory } from '../../directory.ts';
+import type { RequestContext } from '../../http/route.ts';
+
+/** The topic that the path names, whoever may read it: what is asked is the caller's subscription. Throws 404. */
+export async function loadNamedTopic(directory: Directory, context: RequestContext): Promise<Topic> {
+  const topic = await directory.topicByName(context.params['topic_name']!);
+  if (topic === null) throw new AppError('not_found', 'Topic not found');
+  return topic;
+}

@@ -1,0 +1,15 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+import { pathId } from '../../http/load-topic.ts';
+import type { RequestContext } from '../../http/route.ts';
+import { readableSubscriptions, type ReadableSubscription } from './readable-subscriptions.ts';
+
+/** The caller's own subscription with the id in the path. Throws 404 for any other, and for one whose topic was lost. */
+export async function loadSubscription(deps: ApiDeps, context: RequestContext): Promise<ReadableSubscription> {
+  const caller = context.account();
+  const subscription = await deps.engine.documents.get(subscriptions, pathId(context, 'subscription_id'));
+  const [found] = subscription?.userId === caller.userId ? await readableSubscriptions(deps, caller, [subscription]) : [];
+  if (found === undefined) throw new AppError('not_found', 'Subscription not found');
+  return found;
+}

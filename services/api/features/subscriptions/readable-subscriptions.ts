@@ -1,0 +1,37 @@
+import { mayUseTopic } from '@tocsin/shared/domain/access.ts';
+import type { AccountCaller } from '@tocsin/shared/domain/caller.ts';
+import type { Subscription } from '@tocsin/shared/domain/subscription.ts';
+import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import { removeSubscription } from '@tocsin/shared/stores/remove-subscription.ts';
+import { findRoles } from '@tocsin/shared/stores/teams.ts';
+import { topics } from '@tocsin/shared/stores/topics.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+
+export interface ReadableSubscription {
+  readonly subscription: Subscription;
+  readonly topic: Topic;
+}
+
+/**
+ * Those of the caller's subscriptions whose topic their user may read, in the given order. A subscription gives no
+ * access: the others are not shown, and are removed. What counts is the user's right, whatever the credential is.
+ */
+export async function readableSubscriptions(
+  deps: ApiDeps, caller: AccountCaller, found: readonly Subscription[],
+): Promise<ReadableSubscription[]> {
+  const { documents } = deps.engine;
+  const byId = new Map((await documents.getMany(topics, found.map(({ topicId }) => topicId))).map((topic) => [topic.id, topic]));
+  const needsRoles = [...byId.values()].some((topic) => topic.accessLevel === 'private' && topic.teamId !== null);
+  const roles = needsRoles ? await findRoles(documents, caller.userId) : new Map();
+  const user: AccountCaller = { ...caller, scopes: null };
+  const readable: ReadableSubscription[] = [];
+  const lost: Subscription[] = [];
+  for (const subscription of found) {
+    const topic = byId.get(subscription.topicId);
+    if (topic === undefined) continue; // the topic's erasure takes it along
+    if (mayUseTopic(user, topic, 'read', roles.get(topic.teamId ?? '') ?? null)) readable.push({ subscription, topic });
+    else lost.push(subscription);
+  }
+  await Promise.all(lost.map(({ id }) => removeSubscription(documents, id)));
+  return readable;
+}

@@ -1,0 +1,75 @@
+import { toIso } from '@tocsin/shared/domain/message-json.ts';
+import type { Subscription } from '@tocsin/shared/domain/subscription.ts';
+import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { TopicStats } from '@tocsin/shared/ports/messages.ts';
+import { z } from 'zod';
+
+/** The subscription object of the interface. */
+export const subscriptionSchema = z.object({
+  id: z.uuid(),
+  user_id: z.uuid(),
+  topic_id: z.uuid(),
+  topic_name: z.string(),
+  topic_description: z.string(),
+  access_level: z.enum(['PUBLIC', 'PRIVATE']),
+  team_id: z.uuid().nullable(),
+  icon_name: z.string().nullable(),
+  icon_color: z.string().nullable(),
+  created_at: z.iso.datetime(),
+  last_viewed_at: z.iso.datetime().nullable(),
+  last_notified_at: z.iso.datetime().nullable(),
+  topic_last_message_at: z.iso.datetime().nullable(),
+  web_notifications_enabled: z.boolean(),
+  mobile_notifications_enabled: z.boolean(),
+  mobile_notification_settings: z.object({
+    priority_threshold: z.int().min(1).max(5),
+    sound_enabled: z.boolean(),
+    vibrate_enabled: z.boolean(),
+    tags_filter: z.array(z.string()),
+    notification_sound: z.string(),
+  }),
+  is_pinned: z.boolean(),
+  unread_count: z.int(),
+  message_count: z.int(),
+  subscriber_count: z.int(),
+}).meta({ id: 'Subscription' });
+
+export type SubscriptionJson = z.infer<typeof subscriptionSchema>;
+
+export interface SubscriptionFigures {
+  readonly stats: TopicStats;
+  readonly unreadCount: number;
+}
+
+export function toSubscriptionJson(subscription: Subscription, topic: Topic, figures: SubscriptionFigures): SubscriptionJson {
+  return {
+    id: subscription.id,
+    user_id: subscription.userId,
+    topic_id: topic.id,
+    topic_name: topic.name,
+    topic_description: topic.description,
+    access_level: topic.accessLevel === 'public' ? 'PUBLIC' : 'PRIVATE',
+    team_id: topic.teamId,
+    icon_name: topic.iconName,
+    icon_color: topic.iconColor,
+    created_at: toIso(subscription.createdAt),
+    last_viewed_at: isoOrNull(subscription.lastViewedAt),
+    last_notified_at: isoOrNull(subscription.lastNotifiedAt),
+    topic_last_message_at: isoOrNull(figures.stats.lastMessageAt),
+    web_notifications_enabled: subscription.webEnabled,
+    mobile_notifications_enabled: subscription.mobileEnabled,
+    mobile_notification_settings: {
+      priority_threshold: subscription.priorityThreshold,
+      sound_enabled: subscription.soundEnabled,
+      vibrate_enabled: subscription.vibrateEnabled,
+      tags_filter: [...subscription.tagsFilter],
+      notification_sound: subscription.notificationSound,
+    },
+    is_pinned: subscription.isPinned,
+    unread_count: figures.unreadCount,
+    message_count: figures.stats.messageCount,
+    subscriber_count: topic.subscriberCount,
+  };
+}
+
+const isoOrNull = (time: number | null): string | null => (time === null ? null : toIso(time));

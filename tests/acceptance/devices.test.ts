@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from '@jest/globals';
+import { devices } from '@tocsin/shared/stores/devices-collection.ts';
+import { useStack, type Person } from './use-stack.ts';
+
+const stack = useStack();
+const fields = (over: object = {}) => ({
+  push_token: `token-${randomUUID()}`, platform: 'ios', device_id: `phone-${randomUUID()}`, device_name: 'My phone', app_version: '1.2.3', ...over,
+});
+const register = async (person: Person, over: object = {}) => (await person.post('/api/devices/register', fields(over))).body;
+
+test('a registered device is shown to its owner', async () => {
+  const person = await stack.person();
+  const sent = fields();
+  const { status, body } = await person.post('/api/devices/register', sent);
+  expect(status).toBe(201);
+  expect(body).toEqual({ id: expect.any(String), user_id: person.id, ...sent, is_active: true, created_at: expect.any(String), last_seen: expect.any(String) });
+  expect(await person.get(`/api/devices/${body.id}`)).toMatchObject({ status: 200, body });
+  const second = await register(person, { platform: 'expo', device_name: null, app_version: undefined });
+  expect(second).toMatchObject({ platform: 'expo', device_name: null, app_version: null });
+  expect((await person.get('/api/devices/my')).body).toEqual([second, body]);
+});
+
+test('registering a device again updates it under the same id, and makes it active', async () => {
+  const person = await stack.person();
+  const first = await register(person);
+  await stack.documents().update(devices, { id: first.id, version: 1 }, { isActive: false });
+  const again = await person.post('/api/devices/register', { push_token: 'new-' + first.push_token, platform: 'android', device_id: first.device_id });
+  expect(again).toMatchObject({ status: 201, body: { id: first.id, created_at: first.created_at, platform: 'android', is_active: true, device_name: null } });
+  expect((await person.get('/api/devices/my')).body).toEqual([again.body]);
+});
+
+test('a push token is on one device: registered elsewhere, it takes the former device away', async () => {
+  const [one, two] = [await stack.person(), await stack.person()];
+  const first = await register(one);
+  const moved = await register(two, { push_token: first.push_token, device_id: first.device_id });
+  expect(moved.id).not.toBe(first.id);
+  expect((await one.get('/api/devices/my')).body).toEqual([]);
+  const own = await register(two, { push_token: first.push_token });
+  expect((await two.get('/api/devices/my')).body).toEqual([own]);
+  expect((await one.get(`/api/devices/${first.id}`)).status).toBe(404);
+});
+
+test('of two accounts that register a token at once one has it', async () => {
+  const people = await Promise.all(Array.from({ length: 6 }, () => stack.person()));
+  const push_token = `token-${randomUUID()}`;
+  const answers = await Promise.all(people.map((person) => person.post('/api/devices/register', fields({ push_token }))));
+  expect(answers.map((answer) => answer.status)).toEqual(people.map(() => 201));
+  const left = (await Promise.all(people.map(async (person) => (await person.get('/api/devices/my')).body))).flat();
+  expect(left).toMatchObject([{ push_token }]);
+});
+
+test('one device registered many times at once is one device', async () => {
+  const person = await stack.person();
+  const same = fields();
+  const answers = await Promise.all(Array.from({ length: 8 }, () => person.post('/api/devices/register', same)));
+  expect(new Set(answers.map((answer) => answer.body.id)).size).toBe(1);
+});
+
+test('a PUT leaves what it does not name, and a new push token makes the device active', async () => {
+  const person = await stack.person();
+  const device = await register(person);
+  const put = (body: object) => person.put(`/api/devices/${device.id}`, body);
+  expect(await put({ device_name: 'Renamed', app_version: null })).toMatchObject({ status: 200, body: { device_name: 'Renamed', app_version: '1.2.3', push_token: device.push_token } });
+  const { version } = (await stack.documents().get(devices, device.id))!;
+  await stack.documents().update(devices, { id: device.id, version }, { isActive: false });
+  expect((await put({ push_token: device.push_token })).body.is_active).toBe(false);
+  const other = await register(person);
+  expect((await put({ push_token: other.push_token })).body).toMatchObject({ id: device.id, push_token: other.push_token, is_active: true });
+  expect((await person.get('/api/devices/my')).body.length).toBe(1);
+  expect(await put({ push_token: '' })).toMatchObject({ status: 422, body: { detail: 'push_token: must be 1 to 4096 characters' } });
+});
+
+test('a deleted device is gone, and another account\'s was never there', async () => {
+  const [person, other] = [await stack.person(), await stack.person()];
+  const { id } = await register(person);
+  for (const refused of [await other.get(`/api/devices/${id}`), await other.put(`/api/devices/${id}`, {}), await other.delete(`/api/devices/${id}`)]) {
+    expect(refused).toMatchObject({ status: 404, body: { detail: 'Device not found' } });
+  }
+  expect((await person.delete(`/api/devices/${id}`)).status).toBe(204);
+  expect(await person.delete(`/api/devices/${id}`)).toMatchObject({ status: 404, body: { detail: 'Device not found' } });
+  expect(await person.get('/api/devices/phone-1')).toMatchObject({ status: 422, body: { detail: 'device_id: must be a UUID' } });
+  expect((await stack.caller().get('/api/devices/my')).status).toBe(401);
+});
+
+test.each([
+  [{ push_token: undefined }, 'push_token: is required'],
+  [{ push_token: 'x'.repeat(4_097) }, 'push_token: must be 1 to 4096 characters'],
+  [{ platform: 'symbian' }, 'platform: must be one of ios, android, expo'],
+  [{ device_id: '' }, 'device_id: must be 1 to 128 characters'],
+  [{ device_id: 'x'.repeat(129) }, 'device_id: must be 1 to 128 characters'],
+  [{ device_name: 'x'.repeat(101) }, 'device_name: must be at most 100 characters'],
+  [{ app_version: 'x'.repeat(51) }, 'app_version: must be at most 50 characters'],
+])('a device with %j is refused', async (over, detail) => {
+  const person = await stack.person();
+  expect(await person.post('/api/devices/register', fields(over))).toMatchObject({ status: 422, body: { detail } });
+});
+
+test('an account has at most 100 devices, and its own can still be renewed', async () => {
+  const person = await stack.person();
+  const make = (count: number) => Promise.all(Array.from({ length: count }, () => person.post('/api/devices/register', fields())));
+  for (let made = 0; made < 90; made += 30) await make(30);
+  const last = await make(20);
+  expect(last.filter((answer) => answer.status === 201).length).toBe(10);
+  expect(last.find((answer) => answer.status !== 201)).toMatchObject({ status: 403, body: { detail: 'Device limit reached' } });
+  const known = last.find((answer) => answer.status === 201)!.body;
+  expect((await person.post('/api/devices/register', fields({ device_id: known.device_id }))).status).toBe(201);
+  expect((await person.post('/api/devices/register', fields({ push_token: known.push_token }))).status).toBe(403);
+  const { push_token } = (await person.get('/api/devices/my')).body[0];
+  expect((await person.post('/api/devices/register', fields({ push_token }))).status).toBe(201);
+});
