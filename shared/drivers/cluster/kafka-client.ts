@@ -68,7 +68,10 @@ export function kafkaClient(connection: KafkaWiring, { requestTimeoutMs, retries
       socket.setKeepAlive(true, keepAliveMs);
       socket.setNoDelay(true);
       sockets.add(socket);
-      socket.once('close', () => sockets.delete(socket));
+      socket.once('close', () => {
+        sockets.delete(socket);
+        socket.unref = () => socket; // kafkajs does it again and again through an outage, and each adds a listener
+      });
       return socket;
     },
   });

@@ -186,6 +186,27 @@ describeWithEngines('kafka: the event log on a topic that others use too', ({ ka
     await eventually(() => expect(reader.ids().size).toBe(ids.length));
   });
 
+  test('a member that keeps a partition through a rebalance goes on where it was', async () => {
+    const group = newGroup();
+    const first = collector();
+    const second = collector();
+    await log.consume({ group, onBatch: first.onBatch });
+    let isStopped = false;
+    const appending = (async () => {
+      while (!isStopped) await appendTo(log, 3);
+    })();
+    await eventually(() => first.seen.length > 0);
+    const joined = await log.consume({ group, onBatch: second.onBatch });
+    await eventually(() => second.seen.length > 0);
+    await joined.close();
+    isStopped = true;
+    await appending;
+    const [last] = await appendTo(log, 1, 2);
+    await eventually(() => first.ids().has(last!));
+    for (const reader of [first, second]) expect(reader.places().size).toBe(reader.seen.length);
+    first.expectOrdered();
+  });
+
   test('a handler that takes longer than a session keeps its partition', async () => {
     let runs = 0;
     const finished = Promise.withResolvers<void>();

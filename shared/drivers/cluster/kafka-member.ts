@@ -19,10 +19,11 @@ export class KafkaMember implements Consumption {
   #hasJoined = false;
   #running: Promise<void> | undefined;
 
-  constructor(options: Omit<SessionOptions, 'onJoined' | 'handling'>) {
+  constructor(options: Omit<SessionOptions, 'onJoined' | 'handling' | 'reached'>) {
     this.#options = {
       ...options,
       handling: this.#handling,
+      reached: new Map(),
       onJoined: () => {
         this.#hasJoined = true;
         this.#joined.resolve();

@@ -20,6 +20,8 @@ export interface SessionOptions {
   readonly onJoined: () => void;
   /** The handlers under way per partition, over all sessions of the member: one at a time per partition. */
   readonly handling: Map<number, Promise<void>>;
+  /** Broker offset up to which the member has handled a partition, over all its sessions. */
+  readonly reached: Map<number, number>;
 }
 
 /** A long poll keeps a seek and a close waiting for this long. */
@@ -129,19 +131,23 @@ export class KafkaSession {
   }
 
   #newReader(partition: number): KafkaPartitionReader {
-    const { base, consume, log } = this.#options;
+    const { base, consume, log, reached } = this.#options;
     const reader: KafkaPartitionReader = new KafkaPartitionReader({
       partition,
       base: base(partition),
       consume,
       log,
       onHandled: (nextOffset) => {
-        if (this.#readers.get(partition) !== reader) return;
-        this.#handled.set(partition, nextOffset);
-        this.#commitTimer ??= setTimeout(() => void this.#commit(), commitDelayMs);
+        reached.set(partition, Math.max(nextOffset, reached.get(partition) ?? 0));
+        if (this.#readers.get(partition) === reader) this.#commitSoon(partition, nextOffset);
       },
     });
     return reader;
+  }
+
+  #commitSoon(partition: number, nextOffset: number): void {
+    this.#handled.set(partition, nextOffset);
+    this.#commitTimer ??= setTimeout(() => void this.#commit(), commitDelayMs);
   }
 
   #startReader(reader: KafkaPartitionReader): void {
@@ -160,24 +166,43 @@ export class KafkaSession {
 
   /** The broker offset to start from; null for the committed one; undefined when the partition was lost meanwhile. */
   #startOf({ partition, signal }: KafkaPartitionReader): Promise<number | null | undefined> {
-    const { consume, base, log, admin, topic } = this.#options;
+    const { consume, base, log } = this.#options;
     const ask = async (): Promise<number | null> => {
       const position = (await consume.startAt?.(partition)) ?? null;
-      if (position === null) return null;
-      const bounds = (await admin.bounds(topic, adminTimeoutMs)).get(partition);
-      if (bounds === undefined) throw new Error(`the topic has no partition ${partition}`);
-      const offset = position - base(partition);
-      const start = Math.min(Math.max(offset, bounds.low), bounds.high);
-      const places = { group: consume.group, partition, asked: offset, start };
-      if (start > offset && bounds.low > 0) log.warn(places, 'the log starts later than where the group was to go on');
-      if (start < offset) log.error(places, 'the log ends before where the group was to go on');
-      return start;
+      const offset = position === null ? await this.#reached(partition) : position - base(partition);
+      return offset === null ? null : this.#withinLog(partition, offset);
     };
     return untilDone(ask, {
       signal,
       ...retryPauses,
       onFailure: (error, pauseMs) => log.warn({ err: error, group: consume.group, partition, pauseMs }, 'where to go on is not known yet'),
     });
+  }
+
+  /**
+   * Where a partition goes on that this member has had before: what was handled since the last commit need not come
+   * again, nor what another member has handled meanwhile. Null for one that it never had.
+   */
+  async #reached(partition: number): Promise<number | null> {
+    const { admin, topic, consume, reached } = this.#options;
+    const own = reached.get(partition);
+    if (own === undefined) return null;
+    const [offsets] = await admin.call((client) => client.fetchOffsets({ groupId: consume.group, topics: [topic] }), adminTimeoutMs);
+    const committed = Number(offsets?.partitions.find((one) => one.partition === partition)?.offset ?? -1);
+    if (own <= committed) return committed;
+    this.#commitSoon(partition, own);
+    return own;
+  }
+
+  async #withinLog(partition: number, offset: number): Promise<number> {
+    const { admin, topic, consume, log } = this.#options;
+    const bounds = (await admin.bounds(topic, adminTimeoutMs)).get(partition);
+    if (bounds === undefined) throw new Error(`the topic has no partition ${partition}`);
+    const start = Math.min(Math.max(offset, bounds.low), bounds.high);
+    const places = { group: consume.group, partition, asked: offset, start };
+    if (start > offset && bounds.low > 0) log.warn(places, 'the log starts later than where the group was to go on');
+    if (start < offset) log.error(places, 'the log ends before where the group was to go on');
+    return start;
   }
 
   /** Hands fetched records to their reader. What is not resolved here is fetched again. */
