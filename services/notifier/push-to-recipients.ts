@@ -7,6 +7,9 @@ import type { PushDeps } from './push-deps.ts';
 import { recordOutcomes } from './record-outcomes.ts';
 import { sendPush, type Attempt, type PushResults, type PushTarget } from './send-push.ts';
 
+/** What the ledger is asked for at once. */
+const devicesAtOnce = 1_000;
+
 /**
  * Pushes to all devices of the recipients: looks up who may still read the topic, records the skips, and sends the
  * rest in the batches of their providers, one after the other, so that a crash leaves one batch in doubt.
@@ -63,10 +66,12 @@ function claimOf(messageId: string, topicId: string, recipient: Recipient, devic
  * a worker that is sending it right now, or of one that died doing so. The last is sent by whoever comes back for it.
  */
 async function waitForHeld(deps: PushDeps, messageId: string, unclaimed: readonly string[]): Promise<void> {
-  if (unclaimed.length === 0) return;
-  const rows = await deps.engine.deliveries.find(messageId, { deviceIds: unclaimed, limit: unclaimed.length });
-  const held = rows.filter(({ status }) => status === 'pending');
-  if (held.length === 0) return;
-  const staleAt = Math.max(...held.map(({ updatedAt }) => updatedAt)) + deps.limits.claimStaleMs;
-  throw new RetryLater(Math.max(staleAt - deps.clock(), 0) + 100, `${held.length} pushes are claimed by another worker`);
+  for (let start = 0; start < unclaimed.length; start += devicesAtOnce) {
+    const deviceIds = unclaimed.slice(start, start + devicesAtOnce);
+    const rows = await deps.engine.deliveries.find(messageId, { deviceIds, limit: deviceIds.length });
+    const held = rows.filter(({ status }) => status === 'pending');
+    if (held.length === 0) continue;
+    const staleAt = Math.max(...held.map(({ updatedAt }) => updatedAt)) + deps.limits.claimStaleMs;
+    throw new RetryLater(Math.max(staleAt - deps.clock(), 0) + 100, `${held.length} pushes are claimed by another worker`);
+  }
 }

@@ -6,10 +6,16 @@ import type { PushDeps } from './push-deps.ts';
 /** Pauses before the next try: an outcome that is not recorded is a push that is sent again. */
 const pausesMs = [200, 1_000, 3_000, 5_000];
 
+/** What the ledger takes at once. */
+const batchSize = 1_000;
+
 /** Writes outcomes to the ledger. A store that is away for some seconds is waited for; then throws `unavailable`. */
 export async function recordOutcomes(deps: Pick<PushDeps, 'engine' | 'clock' | 'metrics'>, outcomes: readonly Outcome[]): Promise<void> {
-  if (outcomes.length === 0) return;
+  for (let start = 0; start < outcomes.length; start += batchSize) await recordBatch(deps, outcomes.slice(start, start + batchSize));
   for (const { platform, status } of outcomes) deps.metrics.outcomes.inc({ platform, status });
+}
+
+async function recordBatch(deps: Pick<PushDeps, 'engine' | 'clock'>, outcomes: readonly Outcome[]): Promise<void> {
   for (const pauseMs of [...pausesMs, null]) {
     try {
       return await deps.engine.deliveries.record(outcomes, deps.clock());

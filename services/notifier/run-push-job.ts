@@ -1,5 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { RetryLater, type Job } from '@tocsin/shared/ports/job-queue.ts';
+import { Discard, RetryLater, type Job } from '@tocsin/shared/ports/job-queue.ts';
 import { parsePushJob } from './parse-push-job.ts';
 import type { PushDeps } from './push-deps.ts';
 import { retryPush } from './retry-push.ts';
@@ -25,6 +25,8 @@ export async function runPushJob(deps: PushDeps, job: Job): Promise<void> {
     if (error instanceof AppError && error.code === 'unavailable') {
       throw new RetryLater(awayPauseMs * (0.5 + deps.random()), error.message);
     }
+    if (error instanceof Discard) deps.log.warn({ jobId: job.id, reason: error.message }, 'pushes are given up, see the failed jobs');
+    else if (!(error instanceof RetryLater)) deps.log.error({ err: error, jobId: job.id }, 'a push job failed and is run again');
     throw error;
   }
 }

@@ -86,12 +86,12 @@ async function settle(deps: PushDeps, sending: Sending, settled: readonly Settle
     return outcome === null ? [] : [outcome];
   });
   await recordOutcomes(deps, finals);
-  const accepted = settled.flatMap(({ target, result }) => (result.kind === 'accepted' ? [target.claim.subscriptionId] : []));
-  if (accepted.length > 0) {
-    deps.notifiedTimes.add(accepted, deps.clock());
-    deps.metrics.latency.observe({ platform: sending.platform }, (deps.clock() - sending.push.message.timestamp) / 1_000);
-  }
+  const now = deps.clock();
   for (const { target, result } of settled) {
+    if (result.kind === 'accepted') {
+      deps.notifiedTimes.add(target.claim.subscriptionId, now);
+      deps.metrics.latency.observe({ platform: sending.platform }, (now - sending.push.message.timestamp) / 1_000);
+    }
     if (result.kind === 'dead-token') await retireDevice(deps, target.claim.deviceId, target.pushToken);
   }
   return putOff(deps, sending, settled.filter(({ result }) => result.kind === 'retry' || result.kind === 'unknown'));
@@ -146,5 +146,5 @@ function reasonOf(result: PushResult): string {
 
 /** Doubles with each round, give or take a half, so that what failed together does not come back together. */
 function backoffMs(deps: PushDeps, round: number): number {
-  return Math.min(deps.limits.backoffMs * 2 ** round, backoffMsMax) * (0.5 + deps.random());
+  return Math.round(Math.min(deps.limits.backoffMs * 2 ** round, backoffMsMax) * (0.5 + deps.random()));
 }

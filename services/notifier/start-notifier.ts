@@ -7,12 +7,13 @@ import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import { expandMessages } from './expand-message.ts';
-import { NotifiedTimes } from './notified-times.ts';
+import { notifiedTimes } from './notified-times.ts';
 import type { PushDeps, PushLimits } from './push-deps.ts';
 import { openPushGateways } from './push-gateways/open-push-gateways.ts';
 import { sendTimeoutMs } from './push-gateways/push-gateway.ts';
 import { pushMetrics } from './push-metrics.ts';
 import { runPushJob } from './run-push-job.ts';
+import { startMailWorker } from './send-mail.ts';
 
 export interface NotifierOptions {
   readonly engine: Engine;
@@ -43,7 +44,7 @@ const defaultLimits: PushLimits = {
 };
 
 /**
- * Starts the notifier: makes jobs of new messages, and works them off. Any number of them share the work. Close takes
+ * Starts the notifier: makes jobs of new messages, and works them and the mails off. Any number of them share the work. Close takes
  * no further work, waits for the batches under way, and closes nothing that it did not open.
  */
 export async function startNotifier(options: NotifierOptions): Promise<{ close(): Promise<void> }> {
@@ -51,11 +52,12 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
   return withClosers(async (own) => {
     const gateways = openPushGateways(options.config, { clock, log });
     for (const gateway of gateways.values()) own.add(() => gateway.close());
-    const notifiedTimes = new NotifiedTimes({ documents: engine.documents, log });
-    own.add(() => notifiedTimes.close());
+    const times = notifiedTimes({ documents: engine.documents, log });
+    own.add(() => times.close());
     const closing = new AbortController();
     const deps: PushDeps = {
-      engine, gateways, notifiedTimes, clock, log,
+      engine, gateways, clock, log,
+      notifiedTimes: times,
       metrics: pushMetrics(options.metrics ?? new Registry()),
       makeId: options.makeId,
       random: Math.random,
@@ -66,6 +68,8 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
       const worker = await engine.jobQueue.work(queue, { concurrency: concurrency[queue], run: (job) => runPushJob(deps, job) });
       own.add(() => worker.close(sendTimeoutMs));
     }
+    const mails = await startMailWorker({ ...options, jobQueue: engine.jobQueue, documents: engine.documents });
+    own.add(() => mails.close());
     const consumption = await engine.eventLog.consume({ group, onBatch: (batch) => expandMessages({ engine, clock }, batch) });
     own.add(() => consumption.close());
     own.add(() => closing.abort());
