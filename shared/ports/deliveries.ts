@@ -14,7 +14,8 @@ export interface Deliveries {
   /**
    * A page of the topic's subscriptions whose mobile settings let the message through (see passesMobileFilter), in
    * order of subscription id, each with its user's active devices; subscriptions without one are in the page too, with
-   * an empty list. `next` is the cursor of the next page, null after the last.
+   * an empty list. `next` is the cursor of the next page, null after the last. A page can be shorter than `limit`, or
+   * empty, and not be the last: a driver looks at a bounded number of subscriptions at once.
    */
   recipients(
     match: { topicId: string; message: Pick<Message, 'priority' | 'tags'> },
@@ -28,10 +29,14 @@ export interface Deliveries {
    * Claims pushes before they are sent: stores a `pending` row where there is none, takes over a `retrying` one that is
    * due, and a `pending` one whose claim is older than `staleAfterMs` (its owner died; the outcome is unknown).
    * Resolves with the claimed rows' device ids: only these may be sent. `attempts` of a claimed row grows by one.
+   * All claims are of one message, at most 1,000; throws RangeError else.
    */
   claim(claims: readonly Claim[], at: { now: number; staleAfterMs: number }): Promise<Set<string>>;
 
-  /** Stores outcomes; a row that is not there yet (a skip needs no claim) is made. */
+  /**
+   * Stores outcomes; a row that is not there yet (a skip needs no claim) is made. Of several of one push the last counts.
+   * What is `sent` stays so against a later `skipped` or `retrying`: these come from a worker that did not know.
+   */
   record(outcomes: readonly Outcome[], now: number): Promise<void>;
 
   /** The message's rows, of one user, of some devices (at most 1,000) or of all, in order of device id; at most `limit`. */
