@@ -1,11 +1,17 @@
 import cors from 'cors';
-import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import express, { type Express, type NextFunction, type Request, type Response, type Router } from 'express';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { randomId } from '@tocsin/shared/platform/ids.ts';
 import type { ApiDeps } from './api-deps.ts';
 import type { Route } from './http/route.ts';
 import { admit, runRoute, sendError } from './http/run-route.ts';
 import { routes } from './routes.ts';
+
+/** Headers of ours that a browser's script may read. */
+const exposedHeaders = [
+  'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'X-Request-Id', 'X-Total-Count', 'X-Page', 'X-Per-Page',
+  'Retry-After', 'Idempotency-Replayed',
+];
 
 /**
  * The HTTP application. Order: headers that every answer carries, CORS, the routes (fixed paths before those with
@@ -18,11 +24,9 @@ export function app(deps: ApiDeps): Express {
   application.set('case sensitive routing', true);
   application.set('query parser', false);
   application.use(commonHeaders);
-  application.use(cors({
-    origin: allowedOrigins(deps),
-    exposedHeaders: ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'X-Request-Id', 'X-Total-Count', 'X-Page', 'X-Per-Page', 'Retry-After', 'Idempotency-Replayed'],
-    maxAge: 600,
-  }));
+  const crossOrigin = cors({ origin: allowedOrigins(deps), exposedHeaders, maxAge: 600 });
+  // Only browsers send an Origin; nothing is cacheable, so answers without one need no `Vary`.
+  application.use((request, response, next) => (request.headers.origin === undefined ? next() : crossOrigin(request, response, next)));
   const table = routes(deps);
   mount(deps, application, table);
   application.use((request: Request, response: Response) => notFound(deps, request, response));
@@ -49,21 +53,44 @@ export function commonHeaders(request: Request, response: Response, next: NextFu
   next();
 }
 
-/** Mounts fixed paths before paths with parameters, longest fixed beginning first. */
+/**
+ * Mounts the routes: fixed paths before paths with parameters. Those below one fixed first segment (`/api`, `/auth`) get a
+ * router of their own, so that a publish to `/{topic}` is not matched against all of them.
+ */
 function mount(deps: ApiDeps, application: Express, table: readonly Route[]): void {
-  const byPath = new Map<string, Route[]>();
+  const below = new Map<string, Router>();
+  for (const sameShape of byShape(table)) {
+    const [, first = '', ...rest] = expressPath(sameShape[0]!.path).split('/');
+    if (rest.length === 0 || first.startsWith(':')) continue;
+    const router = below.get(first) ?? express.Router({ caseSensitive: true });
+    if (!below.has(first)) application.use(`/${first}`, router);
+    below.set(first, router);
+    mountShape(deps, router, sameShape, first);
+  }
+  for (const sameShape of byShape(table)) {
+    const [, first = '', ...rest] = expressPath(sameShape[0]!.path).split('/');
+    if (rest.length === 0 || first.startsWith(':')) mountShape(deps, application, sameShape, '');
+  }
+}
+
+/** Routes of one path shape together, so that a method that none of them has is a 405 that names the others'. */
+function byShape(table: readonly Route[]): Route[][] {
+  const shapes = new Map<string, Route[]>();
   for (const route of [...table].sort((a, b) => (specificity(a.path) < specificity(b.path) ? 1 : -1))) {
     const shape = expressPath(route.path).replaceAll(/:\w+/g, ':');
-    byPath.set(shape, [...(byPath.get(shape) ?? []), route]);
+    shapes.set(shape, [...(shapes.get(shape) ?? []), route]);
   }
-  for (const sameShape of byPath.values()) {
-    for (const route of sameShape) {
-      const method = route.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete';
-      application[method](expressPath(route.path), (request, response) => runRoute(deps, route, request, response));
-    }
-    const allow = [...new Set(sameShape.flatMap((route) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method])))].sort().join(', ');
-    application.all(expressPath(sameShape[0]!.path), (request: Request, response: Response) => methodNotAllowed(deps, request, response, allow));
+  return [...shapes.values()];
+}
+
+function mountShape(deps: ApiDeps, router: Router, sameShape: readonly Route[], below: string): void {
+  const pathOf = (route: Route) => expressPath(route.path).slice(below === '' ? 0 : below.length + 1);
+  for (const route of sameShape) {
+    const method = route.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete';
+    router[method](pathOf(route), (request, response) => runRoute(deps, route, request, response));
   }
+  const allow = [...new Set(sameShape.flatMap((route) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method])))].sort().join(', ');
+  router.all(pathOf(sameShape[0]!), (request: Request, response: Response) => methodNotAllowed(deps, request, response, allow));
 }
 
 const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');

@@ -16,6 +16,10 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    const cutOff = (cause?: unknown) => {
+      // Every request closes; an error with its stack is made only for those that had not ended.
+      if (!request.readableEnded) reject(new AppError('invalid', 'The body was cut off', { cause }));
+    };
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size > bodyBytesMax) {
@@ -26,8 +30,8 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
       chunks.push(chunk);
     });
     request.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
-    request.on('error', (cause) => reject(new AppError('invalid', 'The body was cut off', { cause })));
-    request.on('close', () => reject(new AppError('invalid', 'The body was cut off')));
+    request.on('error', cutOff);
+    request.on('close', cutOff);
   });
 }
 
