@@ -16,7 +16,7 @@ const part = (name, testMatch, testPathIgnorePatterns = []) => ({
 export default {
   testTimeout: 30_000,
   projects: [
-    part('unit', ['shared/**/*.test.ts', 'services/**/*.test.ts', 'cli/**/*.test.ts', 'tools/**/*.test.ts', 'tests/*.test.ts'], [
+    part('unit', ['shared/**/*.test.ts', 'services/**/*.test.ts', 'cli/**/*.test.ts', 'tools/**/*.test.ts', 'tests/*.test.ts', 'tests/ledger/*.test.ts'], [
       '/shared/drivers/',
     ]),
     part('contracts-embedded', ['shared/drivers/*.test.ts', 'shared/drivers/embedded/*.test.ts']),

@@ -1,0 +1,55 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Acked, Line } from './ledger.ts';
+
+export interface PublishOptions {
+  readonly urls: readonly string[];
+  readonly publishers: number;
+  /** Calls after each acknowledgement with how many there are. */
+  readonly onAcked?: (count: number) => void;
+  /** A line that is not acknowledged after this long is a failure of the test. */
+  readonly lineMsMax?: number;
+}
+
+/**
+ * Publishes the lines by concurrent publishers, each its own lines one after another. What was not answered, or was
+ * answered with 409, 429 or 5xx, is sent again under its Idempotency-Key, to the next node. Resolves with every line's
+ * acknowledgement.
+ */
+export async function publishLines(lines: readonly Line[], options: PublishOptions): Promise<Acked[]> {
+  const acked: Acked[] = [];
+  const byPublisher = Map.groupBy(lines, ({ publisher }) => publisher);
+  await Promise.all([...byPublisher.values()].map(async (own, index) => {
+    for (const line of own) {
+      acked.push(await publishOne(line, options, index));
+      options.onAcked?.(acked.length);
+    }
+  }));
+  return acked;
+}
+
+async function publishOne(line: Line, options: PublishOptions, firstNode: number): Promise<Acked> {
+  const deadline = performance.now() + (options.lineMsMax ?? 60_000);
+  for (let attempts = 1; performance.now() < deadline; attempts += 1) {
+    const url = options.urls[(firstNode + attempts) % options.urls.length]!;
+    const answer = await send(url, line);
+    if (answer?.status === 200) return { line, id: answer.body.id, offset: answer.body.offset, attempts };
+    if (answer !== null && answer.status !== 409 && answer.status !== 429 && answer.status < 500) {
+      throw new Error(`line ${line.n} of ${line.publisher} was refused: ${answer.status} ${JSON.stringify(answer.body)}`);
+    }
+    await pause(Math.min(50 * attempts, 500));
+  }
+  throw new Error(`line ${line.n} of ${line.publisher} was never acknowledged`);
+}
+
+/** Null when there was no answer: the outcome is unknown. */
+async function send(url: string, line: Line): Promise<{ status: number; body: { id: string; offset: number } } | null> {
+  try {
+    const response = await fetch(`${url}/${line.topic}`, {
+      method: 'POST', body: line.text, signal: AbortSignal.timeout(15_000),
+      headers: { 'Idempotency-Key': `${line.publisher}-${line.n}`, 'X-Priority': String(line.priority) },
+    });
+    return { status: response.status, body: await response.json() as { id: string; offset: number } };
+  } catch {
+    return null;
+  }
+}

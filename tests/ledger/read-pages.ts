@@ -1,0 +1,68 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Collected, type ReadOptions, type Reader } from './reader.ts';
+
+type MessageJson = Parameters<Collected['add']>[0];
+
+interface Page {
+  readonly messages: readonly MessageJson[];
+  /** Where the next page begins. */
+  readonly cursor: string;
+}
+
+const retryMs = 50;
+
+/** Reads `/{topic}/json` from the beginning, page by page by the last id. */
+export function readHistory(options: ReadOptions): Reader {
+  return readPages('history', options, 'all', async (url, cursor) => {
+    const { messages } = await getJson(`${url}/${options.topic}/json?since=${cursor}&limit=100&wait=1`) as { messages: MessageJson[] };
+    return { messages, cursor: messages.at(-1)?.id ?? cursor };
+  });
+}
+
+/** Reads `/api/topics/{name}/log` from offset 0, going on from `next_offset`. */
+export function readLog(options: ReadOptions): Reader {
+  return readPages('log', options, '0', async (url, cursor) => {
+    const page = await getJson(`${url}/api/topics/${options.topic}/log?from_offset=${cursor}&limit=200&wait=1`) as {
+      records: { offset: number; message: MessageJson }[]; next_offset: number;
+    };
+    return { messages: page.records.map(({ message }) => message), cursor: String(page.next_offset) };
+  });
+}
+
+function readPages(kind: string, options: ReadOptions, start: string, read: (url: string, cursor: string) => Promise<Page>): Reader {
+  const collected = new Collected();
+  let isStopped = false;
+  let cursor = start;
+  const done = (async () => {
+    for (let node = options.first ?? 0; !isStopped; ) {
+      try {
+        const page = await read(options.urls[node % options.urls.length]!, cursor);
+        cursor = page.cursor;
+        for (const message of page.messages) collected.add(message);
+      } catch {
+        // A node that is away: the next one goes on from the same cursor.
+        node += 1;
+        collected.connections += 1;
+        await pause(retryMs);
+      }
+    }
+  })();
+  const name = `${kind} ${options.topic}`;
+  return {
+    name,
+    get count() {
+      return collected.count;
+    },
+    async stop() {
+      isStopped = true;
+      await done;
+      return collected.log(name, [options.topic]);
+    },
+  };
+}
+
+async function getJson(url: string): Promise<unknown> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(10_000) });
+  if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
+  return response.json();
+}

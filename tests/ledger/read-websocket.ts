@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { WebSocket } from 'ws';
+import { Collected, type ReadOptions, type Reader } from './reader.ts';
+
+const nilId = '00000000-0000-0000-0000-000000000000';
+const reconnectMs = 50;
+
+/** Reads `/{topic}/ws` from the topic's beginning, and reconnects with `since_id`. */
+export function readWebSocket(options: ReadOptions): Reader {
+  const collected = new Collected();
+  let lastId = nilId;
+  let isStopped = false;
+  let socket: WebSocket | undefined;
+  const done = (async () => {
+    while (!isStopped) {
+      const url = options.urls[((options.first ?? 0) + collected.connections++) % options.urls.length]!;
+      socket = new WebSocket(`${url.replace('http', 'ws')}/${options.topic}/ws?since_id=${lastId}`);
+      socket.on('error', () => undefined); // the close that follows is what counts
+      socket.on('message', (frame: Buffer) => {
+        const message = JSON.parse(frame.toString()) as { type: string } & Parameters<Collected['add']>[0];
+        if (message.type !== 'message') return;
+        lastId = message.id;
+        collected.add(message);
+      });
+      await once(socket, 'close');
+      await pause(reconnectMs);
+    }
+  })();
+  const name = `websocket ${options.topic}`;
+  return {
+    name,
+    get count() {
+      return collected.count;
+    },
+    async stop() {
+      isStopped = true;
+      socket?.terminate();
+      await done;
+      return collected.log(name, [options.topic]);
+    },
+  };
+}
