@@ -25,8 +25,8 @@ export function testStack(): TestStack {
 }
 
 /** Opens the stack's document store, to arrange what no endpoint gives. Close it in afterAll. */
-export function openStackDocuments(): Promise<OperatorStore> {
-  return openDocuments(loadConfig({ ...testStack().env }, '/nonexistent'), openLog('test', 'silent'));
+export function openStackDocuments(stack: Pick<TestStack, 'env'> = testStack()): Promise<OperatorStore> {
+  return openDocuments(loadConfig({ ...stack.env }, '/nonexistent'), openLog('test', 'silent'));
 }
 
 export interface Answer {
@@ -52,13 +52,16 @@ export interface CallOptions {
 export class Client {
   readonly address = `10.${randomInt(256)}.${randomInt(256)}.${randomInt(1, 255)}`;
   readonly token: string | undefined;
+  readonly #urls: readonly string[];
 
-  constructor(token?: string) {
+  /** `urls` is the installation to talk to, the shared stack by default. */
+  constructor(token?: string, urls: readonly string[] = testStack().urls) {
     this.token = token;
+    this.#urls = urls;
   }
 
   async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
-    const { urls } = testStack();
+    const urls = this.#urls;
     const token = options.token ?? this.token;
     const body = options.json === undefined ? options.text : JSON.stringify(options.json);
     const response = await fetch(urls[(options.node ?? 0) % urls.length]! + path, {
@@ -96,7 +99,7 @@ const makeId = idSource(() => Date.now());
 const password = 'correct horse battery';
 
 /** Stores a verified account and logs it in. */
-export async function createAccount(store: OperatorStore, options: { tier?: Tier } = {}): Promise<Account> {
+export async function createAccount(store: OperatorStore, options: { tier?: Tier; urls?: readonly string[] } = {}): Promise<Account> {
   const username = `user-${randomBytes(6).toString('hex')}`;
   const email = `${username}@example.org`;
   const user = await store.documents.insert(users, {
@@ -105,9 +108,9 @@ export async function createAccount(store: OperatorStore, options: { tier?: Tier
     avatarUrl: null, tier: options.tier ?? 'FREE', tierExpiresAt: null, additionalMembers: 0, isVerified: true, wasVerified: true,
     isActive: true, createdAt: Date.now(), lastLogin: null, termsAcceptedAt: Date.now(), oauthProvider: null, oauthSubject: null,
   });
-  const login = await new Client().call('POST', '/auth/login', { json: { email, password } });
+  const login = await new Client(undefined, options.urls).call('POST', '/auth/login', { json: { email, password } });
   if (login.status !== 200) throw new Error(`login: ${login.status} ${JSON.stringify(login.body)}`);
-  return { user, email, password, client: new Client(login.body.access_token as string) };
+  return { user, email, password, client: new Client(login.body.access_token as string, options.urls) };
 }
 
 /** A topic name that no other test has. */

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import type { Stack } from '../../tools/stack/start-stack.ts';
+import { isBroken, judgeReader, sharedPlaces, type Acked, type Line } from '../ledger/ledger.ts';
+import { publishLines } from '../ledger/publish-lines.ts';
+import { readHistory, readLog } from '../ledger/read-pages.ts';
+import { readSse } from '../ledger/read-sse.ts';
+import { readWebSocket } from '../ledger/read-websocket.ts';
+import { realLines } from '../ledger/real-lines.ts';
+import type { Reader } from '../ledger/reader.ts';
+import { startOwnStack } from './own-stack.ts';
+import { createAccount, createTopic, openStackDocuments } from './stack.ts';
+
+const lineCount = Number(process.env['TOCSIN_LEDGER_LINES'] ?? 3_000);
+const publishers = 16;
+const topicCount = 20;
+const catchUpMs = 60_000;
+
+describe(`${lineCount} real lines by ${publishers} publishers over ${topicCount} topics, with processes killed in the middle`, () => {
+  let stack: Stack;
+  let store: OperatorStore;
+  let topics: string[];
+
+  beforeAll(async () => {
+    stack = await startOwnStack({ RATE_LIMITS: 'off' });
+    store = await openStackDocuments(stack);
+    const account = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
+    topics = [];
+    for (let index = 0; index < topicCount; index += 1) topics.push((await createTopic(account)).name);
+  }, 120_000);
+
+  afterAll(async () => {
+    await store?.close();
+    await stack?.stop();
+  }, 60_000);
+
+  test('arrive complete, once and in one order at every reader', async () => {
+    const { urls } = stack;
+    const readers: Reader[] = topics.flatMap((topic, first) => [
+      readSse({ urls, topic, first }), readWebSocket({ urls, topic, first: first + 1 }),
+      readHistory({ urls, topic, first }), readLog({ urls, topic, first: first + 1 }),
+    ]);
+    const lines = realLines(lineCount, { publishers, topics });
+    const kills = killPlan(stack);
+    const acked = await publishLines(lines, { urls, publishers, onAcked: (count) => kills.at(count) });
+    await kills.done();
+    await caughtUp(readers, acked);
+    const logs = await Promise.all(readers.map((reader) => reader.stop()));
+
+    const verdicts = logs.map((log) => ({ log, verdict: judgeReader(log, lines, acked) }));
+    report(stack, acked, lines, logs.map((log) => log.connections), kills.killed);
+    expect(verdicts.filter(({ log, verdict }) => isBroken(verdict, log)).map(({ log, verdict }) => ({ reader: log.name, ...verdict }))).toEqual([]);
+    expect(sharedPlaces(acked)).toBe(0);
+    expect(acked).toHaveLength(lineCount);
+  }, 240_000);
+});
+
+/** Kills every server that is part of the promise in turn, spread over the run, and starts it again. */
+function killPlan(stack: Stack) {
+  const victims = stack.servers.filter(({ name }) => name !== 'retention');
+  const killed: string[] = [];
+  const running: Promise<void>[] = [];
+  return {
+    killed,
+    at(count: number) {
+      const next = victims[killed.length];
+      if (next === undefined || count < (lineCount * (killed.length + 1)) / (victims.length + 1)) return;
+      killed.push(`${next.name} at ${count}`);
+      running.push(next.kill().then(() => next.start()));
+    },
+    done: () => Promise.all(running),
+  };
+}
+
+async function caughtUp(readers: readonly Reader[], acked: readonly Acked[]): Promise<void> {
+  const expected = Map.groupBy(acked, ({ line }) => line.topic);
+  await eventually(() => {
+    const behind = readers.filter((reader) => reader.count < expected.get(reader.name.split(' ')[1]!)!.length);
+    expect(behind.map(({ name, count }) => `${name}: ${count}`)).toEqual([]);
+  }, { timeoutMs: catchUpMs }).catch(() => undefined); // the checker says what is missing
+}
+
+function report(stack: Stack, acked: readonly Acked[], lines: readonly Line[], connections: readonly number[], killed: readonly string[]): void {
+  const attempts = acked.reduce((sum, one) => sum + one.attempts, 0);
+  console.log(JSON.stringify({
+    engine: stack.engine, lines: lines.length, acked: acked.length, sends: attempts, readers: connections.length,
+    connections: connections.reduce((sum, count) => sum + count, 0), killed,
+  }));
+}
