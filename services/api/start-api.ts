@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Engine } from '@tocsin/shared/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
@@ -43,7 +44,7 @@ export function startApi(options: { engine: Engine; config: Config; clock: Clock
       shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
     });
     const url = await listen(server, config);
-    own.add(() => stop(server));
+    own.add(() => cutOff(server));
     const makeId = idSource(clock);
     const history = new History(engine.messages, clock);
     const directory = new Directory({ documents: engine.documents, bus: engine.bus, clock, log });
@@ -64,6 +65,8 @@ export function startApi(options: { engine: Engine; config: Config; clock: Clock
       passwords: options.passwords ?? openPasswords(),
     };
     own.add(() => streams.endAll(drainMs));
+    // First of all nobody new is let in: whoever is cut off now connects to another node.
+    own.add(() => stopListening(server));
     server.on('request', app(deps));
     server.on('upgrade', upgrades(deps));
     server.on('clientError', answerClientError);
@@ -83,13 +86,17 @@ async function listen(server: Server, config: Config): Promise<string> {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
-/** Stops listening, lets requests finish, and cuts what is idle. */
-function stop(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeIdleConnections();
-    setTimeout(() => server.closeAllConnections(), drainMs).unref();
-  });
+function stopListening(server: Server): void {
+  server.close();
+  server.closeIdleConnections();
+}
+
+/** Lets requests that are under way finish, and then ends what is still connected. */
+async function cutOff(server: Server): Promise<void> {
+  server.closeIdleConnections();
+  const isIdle = () => new Promise<boolean>((resolve) => server.getConnections((_, count) => resolve(count === 0)));
+  for (let waitedMs = 0; waitedMs < drainMs && !(await isIdle()); waitedMs += 50) await pause(50);
+  server.closeAllConnections();
 }
 
 /** What Node refuses by itself is told in JSON, too. */

@@ -16,7 +16,7 @@ export interface IdempotencyKey {
 }
 
 export const idempotencyKeys: Collection<IdempotencyKey> = {
-  name: 'idempotency_keys',
+  name: 'idempotencyKeys',
   fields: { messageId: 'text', reservedAt: 'time', hasFailed: 'boolean', expiresAt: 'time' },
   uniqueKeys: {},
   indexes: { byExpiry: ['expiresAt'] },

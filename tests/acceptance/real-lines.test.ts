@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import type { Stack } from '../../tools/stack/start-stack.ts';
-import { isBroken, judgeReader, sharedPlaces, type Acked, type Line } from '../ledger/ledger.ts';
+import { isBroken, judgeReader, sharedPlaces, type Acked } from '../ledger/ledger.ts';
 import { publishLines } from '../ledger/publish-lines.ts';
 import { readHistory, readLog } from '../ledger/read-pages.ts';
 import { readSse } from '../ledger/read-sse.ts';
@@ -49,7 +49,7 @@ describe(`${lineCount} real lines by ${publishers} publishers over ${topicCount}
     const logs = await Promise.all(readers.map((reader) => reader.stop()));
 
     const verdicts = logs.map((log) => ({ log, verdict: judgeReader(log, lines, acked) }));
-    report(stack, acked, lines, logs.map((log) => log.connections), kills.killed);
+    report({ stack, acked, connections: logs.map((log) => log.connections), killed: kills.killed });
     expect(verdicts.filter(({ log, verdict }) => isBroken(verdict, log)).map(({ log, verdict }) => ({ reader: log.name, ...verdict }))).toEqual([]);
     expect(sharedPlaces(acked)).toBe(0);
     expect(acked).toHaveLength(lineCount);
@@ -81,10 +81,9 @@ async function caughtUp(readers: readonly Reader[], acked: readonly Acked[]): Pr
   }, { timeoutMs: catchUpMs }).catch(() => undefined); // the checker says what is missing
 }
 
-function report(stack: Stack, acked: readonly Acked[], lines: readonly Line[], connections: readonly number[], killed: readonly string[]): void {
-  const attempts = acked.reduce((sum, one) => sum + one.attempts, 0);
+function report(run: { stack: Stack; acked: readonly Acked[]; connections: readonly number[]; killed: readonly string[] }): void {
   console.log(JSON.stringify({
-    engine: stack.engine, lines: lines.length, acked: acked.length, sends: attempts, readers: connections.length,
-    connections: connections.reduce((sum, count) => sum + count, 0), killed,
+    engine: run.stack.engine, acked: run.acked.length, sends: run.acked.reduce((sum, one) => sum + one.attempts, 0),
+    readers: run.connections.length, connections: run.connections.reduce((sum, count) => sum + count, 0), killed: run.killed,
   }));
 }

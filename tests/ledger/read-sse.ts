@@ -51,7 +51,7 @@ function readOnce(url: string, lastId: string, signal: AbortSignal, onEvent: (ev
         buffered += chunk;
         const blocks = buffered.split('\n\n');
         buffered = blocks.pop()!;
-        for (const block of blocks) onEvent(parseEvent(block));
+        for (const event of blocks.map(parseEvent)) if (event.data !== '') onEvent(event);
       });
       response.on('close', () => resolve());
       response.on('error', () => resolve());

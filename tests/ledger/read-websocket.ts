@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { Collected, type ReadOptions, type Reader } from './reader.ts';
@@ -16,14 +15,13 @@ export function readWebSocket(options: ReadOptions): Reader {
     while (!isStopped) {
       const url = options.urls[((options.first ?? 0) + collected.connections++) % options.urls.length]!;
       socket = new WebSocket(`${url.replace('http', 'ws')}/${options.topic}/ws?since_id=${lastId}`);
-      socket.on('error', () => undefined); // the close that follows is what counts
       socket.on('message', (frame: Buffer) => {
         const message = JSON.parse(frame.toString()) as { type: string } & Parameters<Collected['add']>[0];
         if (message.type !== 'message') return;
         lastId = message.id;
         collected.add(message);
       });
-      await once(socket, 'close');
+      await closed(socket);
       await pause(reconnectMs);
     }
   })();
@@ -40,4 +38,11 @@ export function readWebSocket(options: ReadOptions): Reader {
       return collected.log(name, [options.topic]);
     },
   };
+}
+
+function closed(socket: WebSocket): Promise<void> {
+  return new Promise((resolve) => {
+    socket.on('error', () => undefined); // the close that follows is what counts
+    socket.once('close', () => resolve());
+  });
 }
