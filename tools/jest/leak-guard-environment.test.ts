@@ -20,7 +20,8 @@ const runTestFile = (code: string) => {
   const results = join(dir, 'results.json');
   const config = { rootDir: dir, testEnvironment: environment, testEnvironmentOptions: { settleMsMax: 100 } };
   const args = [jest, '--config', JSON.stringify(config), '--forceExit', '--json', `--outputFile=${results}`];
-  spawnSync(process.execPath, args, { stdio: 'ignore' });
+  // Through pipes, as on CI, where the first line that is printed opens one.
+  spawnSync(process.execPath, args, { stdio: 'pipe' });
   const { success, testResults } = JSON.parse(readFileSync(results, 'utf8')) as {
     success: boolean;
     testResults: { message: string }[];
@@ -40,5 +41,10 @@ test('a file that closes what it opened passes, also when closing takes a moment
     setTimeout(() => {}, 20);
     setInterval(() => {}, 1000).unref();
   });`);
+  expect(run).toEqual({ success: true, message: '' });
+});
+
+test('a file that prints has left nothing open', () => {
+  const run = runTestFile(`test('passes', () => { process.stdout.write('printed'); process.stderr.write('printed'); });`);
   expect(run).toEqual({ success: true, message: '' });
 });
