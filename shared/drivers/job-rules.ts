@@ -18,10 +18,8 @@ export const jobRules = {
   backoffMsMax: hourMs,
   leaseMsDefault: 10_000,
   graceMsDefault: 10_000,
-  /** How long a finished job's id is known at least, unless more than `finishedMax` of the queue finished after it. */
+  /** How long a finished job's id is known, as long as the engine has room for it. */
   finishedLifeMs: dayMs,
-  /** Harm prevented: a busy queue's ids filling the engine. A million are about 150 MB in SQLite, 400 MB in Redis. */
-  finishedMax: 1_000_000,
   failedLifeMs: 30 * dayMs,
   failedMax: 10_000,
   /** Lost leases after which a job is failed. Harm prevented: a job that kills its process, taken up for ever. */

@@ -9,7 +9,7 @@ export interface JobQueue {
   /**
    * Stores jobs, all in one step where the engine can, and resolves once they are durable. A job whose id the queue
    * has seen (waiting, running, failed and listed, or finished within a day) is left out; of finished ones a driver may
-   * forget those that a million others came after. Ids: letters, digits, `-`, `_`, `.`; not only digits.
+   * forget those that 100,000 others came after. Ids: letters, digits, `-`, `_`, `.`; not only digits.
    * Throws AppError `unavailable` within two seconds when the queue cannot be reached.
    */
   add(queue: string, jobs: readonly NewJob[]): Promise<void>;

@@ -6,6 +6,8 @@ export interface TcpProxy {
   readonly port: number;
   /** How many connections it has taken since it was opened. */
   readonly acceptedCount: number;
+  /** How many stand. */
+  readonly connectionCount: number;
   /** Ends all connections at once; with `refuse` until `heal`, new ones too. */
   cut(options?: { refuse?: boolean }): void;
   /** Forwards nothing in either direction, without a word, until `heal`; new connections are taken and get no answer. */
@@ -43,6 +45,9 @@ export async function openTcpProxy(target: { host: string; port: number }): Prom
     port: (server.address() as AddressInfo).port,
     get acceptedCount() {
       return acceptedCount;
+    },
+    get connectionCount() {
+      return pairs.size;
     },
     cut: ({ refuse = false } = {}) => {
       mode = refuse ? 'refuse' : 'forward';

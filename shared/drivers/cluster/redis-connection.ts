@@ -73,6 +73,17 @@ export class RedisConnection {
     this.#listeners.add(listener);
   }
 
+  /** Resolves when the connection is up, or after the time without it. */
+  async settle(timeoutMs: number): Promise<void> {
+    if (this.#isUp) return;
+    const settled = Promise.withResolvers<void>();
+    const timer = setTimeout(settled.resolve, timeoutMs);
+    this.redis.once('ready', settled.resolve);
+    await settled.promise;
+    clearTimeout(timer);
+    this.redis.off('ready', settled.resolve);
+  }
+
   /** Runs commands; throws `unavailable` at once while the connection is down, and when they fail or time out. */
   async run<T>(commands: (redis: Redis) => Promise<T>): Promise<T> {
     if (!this.#isUp) throw unavailable(this.#part);

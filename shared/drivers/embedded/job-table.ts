@@ -54,6 +54,9 @@ export interface ClaimedJob extends Claim {
   readonly backoffMs: number;
 }
 
+/** Harm prevented: a busy queue's finished jobs filling the disk. A million are about 200 MB. */
+const finishedMax = 1_000_000;
+
 /** Harm prevented: requests wait while finished jobs are deleted, about 5 µs each. */
 const sweepMax = 500;
 
@@ -145,7 +148,7 @@ export class JobTable {
     const { sweepDone, sweepOld, sweepFailed, failedQueues, failedBeyond } = this.#statements;
     const deleted = [
       sweepDone.run(now - jobRules.finishedLifeMs),
-      sweepOld.run(jobRules.finishedMax),
+      sweepOld.run(finishedMax),
       sweepFailed.run(now - jobRules.failedLifeMs),
       ...failedQueues.all().map(({ queue }) => failedBeyond.run(String(queue), jobRules.failedMax)),
     ];
