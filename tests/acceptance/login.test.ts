@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { setActive } from '@tocsin/shared/stores/set-active.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { newRegistration, tryLogIn } from './registration.ts';
+import { Client, createAccount, openStackDocuments } from './stack.ts';
+
+let store: OperatorStore;
+beforeAll(async () => {
+  store = await openStackDocuments();
+});
+afterAll(() => store.close());
+
+const wrong = { status: 401, body: { detail: 'Could not validate credentials' } };
+
+test('a login answers the tokens and the account', async () => {
+  const account = await createAccount(store);
+  const { status, body, headers } = await tryLogIn({ ...account, email: account.email.toUpperCase() });
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    access_token: expect.any(String), refresh_token: expect.any(String), token_type: 'bearer', expires_in: 86_400,
+    user: {
+      id: account.user.id, email: account.email, username: account.user.username, subscription_tier: 'FREE', is_verified: true,
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    },
+  });
+  expect(headers.get('cache-control')).toBe('no-store');
+});
+
+test('/auth/me and /api/users/me show the account, each with its fields alone', async () => {
+  const account = await createAccount(store, { tier: 'TEAM' });
+  const shared = {
+    id: account.user.id, email: account.email, username: account.user.username, avatar_url: null, subscription_tier: 'TEAM',
+    is_verified: true, is_active: true, created_at: expect.any(String), last_login: expect.any(String),
+  };
+  expect((await account.client.call('GET', '/auth/me')).body).toEqual({ ...shared, oauth_provider: null, terms_accepted_at: expect.any(String) });
+  expect((await account.client.call('GET', '/api/users/me')).body).toEqual({ ...shared, subscription_expires_at: null });
+});
+
+test('without a login there is no account to show', async () => {
+  for (const path of ['/auth/me', '/api/users/me', '/auth/consent-history']) {
+    const answer = await new Client().call('GET', path);
+    expect(answer).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+  }
+});
+
+test('an unknown address and a wrong password are told apart by nothing', async () => {
+  const account = await createAccount(store);
+  const known = await tryLogIn({ email: account.email, password: 'not the password' });
+  const unknown = await tryLogIn({ email: newRegistration().email, password: 'not the password' });
+  expect(known).toMatchObject(wrong);
+  expect(unknown).toMatchObject(wrong);
+  const named = (headers: Headers) => [...headers.keys()].sort();
+  expect(named(known.headers)).toEqual(named(unknown.headers));
+});
+
+test('a password that could never have been set is a wrong one', async () => {
+  const account = await createAccount(store);
+  expect(await tryLogIn({ email: account.email, password: '' })).toMatchObject(wrong);
+  expect(await tryLogIn({ email: account.email, password: 'x'.repeat(5_000) })).toMatchObject(wrong);
+});
+
+test.each([
+  [{ email: 'nobody', password: 'x' }, 422, 'email: must be an email address of at most 254 characters'],
+  [{ email: { $gt: '' }, password: 'x' }, 422, 'email: must be a string'],
+  [{ email: 'a@example.org', password: { $ne: null } }, 422, 'password: must be a string'],
+  [{ email: 'a@example.org' }, 422, 'password: is required'],
+  [[], 422, 'body: must be an object'],
+])('a login with %j is refused', async (json, status, detail) => {
+  expect(await new Client().call('POST', '/auth/login', { json })).toMatchObject({ status, body: { detail } });
+});
+
+test('a login is JSON: another type and a broken body are told', async () => {
+  const client = new Client();
+  expect(await client.call('POST', '/auth/login', { text: '{"email":', headers: { 'Content-Type': 'application/json' } }))
+    .toMatchObject({ status: 400, body: { detail: 'The body is not valid JSON' } });
+  expect((await client.call('POST', '/auth/login', { text: 'email=a', headers: { 'Content-Type': 'application/x-www-form-urlencoded' } })).status).toBe(415);
+});
+
+test('of any number of parallel guesses five are judged within a minute', async () => {
+  const account = await createAccount(store);
+  const guesser = new Client();
+  const guess = (password: string) => guesser.call('POST', '/auth/login', { json: { email: account.email, password } });
+  const answers = await Promise.all(Array.from({ length: 12 }, (_, index) => guess(`guess number ${index}`)));
+
+  expect(answers.filter(({ status }) => status === 401)).toHaveLength(5);
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(refused).toHaveLength(7);
+  expect(refused[0]!.body).toEqual({ detail: 'Too many failed logins' });
+  expect(Number(refused[0]!.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(Number(refused[0]!.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+  expect(refused[0]!.headers.get('x-ratelimit-remaining')).toBe('0');
+
+  expect((await guess(account.password)).status).toBe(429);
+  // Who is elsewhere is not kept out.
+  expect((await tryLogIn(account)).status).toBe(200);
+});
+
+test('any number of right logins go through, at once and after each other', async () => {
+  const account = await createAccount(store);
+  const client = new Client();
+  const answers = await Promise.all(Array.from({ length: 12 }, () =>
+    client.call('POST', '/auth/login', { json: { email: account.email, password: account.password } })));
+  expect(answers.map(({ status }) => status)).toEqual(Array<number>(12).fill(200));
+  const sessions = new Set(answers.map(({ body }) => body.refresh_token as string));
+  expect(sessions.size).toBe(12);
+});
+
+test('every credential of a disabled account is invalid until it is enabled', async () => {
+  const account = await createAccount(store);
+  await setActive(store.documents, account.email, false);
+  await eventually(async () => expect(await account.client.call('GET', '/auth/me')).toMatchObject(wrong));
+  expect(await tryLogIn(account)).toMatchObject(wrong);
+
+  await setActive(store.documents, account.email, true);
+  await eventually(async () => expect((await account.client.call('GET', '/auth/me')).status).toBe(200));
+});

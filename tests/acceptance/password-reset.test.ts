@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
+import { findMailToken, mailTokens } from '@tocsin/shared/stores/mail-tokens.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { mailedLink, mailsTo } from './mailbox.ts';
+import { logIn, newRegistration, refresh, tryLogIn } from './registration.ts';
+import { Client, createAccount, openStackDocuments } from './stack.ts';
+
+let store: OperatorStore;
+beforeAll(async () => {
+  store = await openStackDocuments();
+});
+afterAll(() => store.close());
+
+const newPassword = 'a better password';
+const request = (email: string) => new Client().call('POST', '/auth/password-reset/request', { json: { email } });
+const confirm = (token: string, password = newPassword) =>
+  new Client().call('POST', '/auth/password-reset/confirm', { json: { token, new_password: password } });
+
+async function mailedToken(email: string, count = 1): Promise<string> {
+  const link = await mailedLink(email, 'password-reset', count);
+  expect(link.pathname).toBe('/auth/reset-password');
+  return /^#token=([A-Za-z0-9_-]{43})$/.exec(link.hash)![1]!;
+}
+
+test('a reset sets a new password and ends all logins', async () => {
+  const account = await createAccount(store);
+  const login = await logIn(account);
+  expect((await request(account.email.toUpperCase())).status).toBe(200);
+
+  const { status, body } = await confirm(await mailedToken(account.email));
+  expect(status).toBe(200);
+  expect(body).toEqual({ message: expect.any(String) });
+
+  expect((await refresh(login.refresh)).status).toBe(401);
+  for (const node of [0, 1]) {
+    await eventually(async () => expect((await account.client.call('GET', '/auth/me', { node })).status).toBe(401), { timeoutMs: 5_500 });
+  }
+  expect((await tryLogIn(account)).status).toBe(401);
+  await logIn({ email: account.email, password: newPassword });
+});
+
+test('a reset token is good once, and only the newest one is', async () => {
+  const account = await createAccount(store);
+  await request(account.email);
+  const older = await mailedToken(account.email);
+  await request(account.email);
+  const newer = await mailedToken(account.email, 2);
+
+  const used = { status: 400, body: { detail: 'Invalid or used token' } };
+  expect(await confirm(older)).toMatchObject(used);
+  expect((await confirm(newer)).status).toBe(200);
+  expect(await confirm(newer)).toMatchObject(used);
+  expect(await confirm('nonsense')).toMatchObject(used);
+  expect(await confirm('')).toMatchObject(used);
+});
+
+test('a reset token that is used by many at once sets one password', async () => {
+  const account = await createAccount(store);
+  await request(account.email);
+  const token = await mailedToken(account.email);
+  const passwords = ['password one', 'password two', 'password three'];
+  const answers = await Promise.all(passwords.map((password) => confirm(token, password)));
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
+  const winner = passwords[answers.findIndex(({ status }) => status === 200)]!;
+  await logIn({ email: account.email, password: winner });
+});
+
+test('a reset token that has expired says so', async () => {
+  const account = await createAccount(store);
+  await request(account.email);
+  const token = await mailedToken(account.email);
+  const stored = (await findMailToken(store.documents, 'password-reset', hashSecret(token)))!;
+  await store.documents.update(mailTokens, stored, { expiresAt: Date.now() - 1 });
+  expect(await confirm(token)).toMatchObject({ status: 400, body: { detail: 'Token has expired' } });
+});
+
+test('a verification token sets no password', async () => {
+  const registration = newRegistration();
+  await new Client().call('POST', '/auth/register', { json: registration });
+  const token = (await mailedLink(registration.email, 'verify-email')).searchParams.get('token')!;
+  expect(await confirm(token)).toMatchObject({ status: 400, body: { detail: 'Invalid or used token' } });
+});
+
+test('a reset verifies the address, since the mailbox is proven', async () => {
+  const registration = newRegistration();
+  await new Client().call('POST', '/auth/register', { json: registration });
+  await request(registration.email);
+  await confirm(await mailedToken(registration.email));
+  await logIn({ email: registration.email, password: newPassword });
+});
+
+test('a new password must fit the rules, and the token is not used up by one that does not', async () => {
+  const account = await createAccount(store);
+  await request(account.email);
+  const token = await mailedToken(account.email);
+  expect(await confirm(token, 'short')).toMatchObject({ status: 422, body: { detail: 'new_password: must have at least 8 characters' } });
+  expect((await confirm(token)).status).toBe(200);
+});
+
+test('known and unknown addresses are answered the same, and only accounts get mail', async () => {
+  const account = await createAccount(store);
+  const stranger = newRegistration().email;
+  for (const path of ['/auth/password-reset/request', '/auth/resend-verification']) {
+    const [known, unknown] = [account.email, stranger].map((email) => new Client().call('POST', path, { json: { email } }));
+    const [a, b] = [await known!, await unknown!];
+    expect(a.status).toBe(200);
+    expect(a.body).toEqual({ message: expect.any(String) });
+    expect([b.status, b.body]).toEqual([a.status, a.body]);
+    expect(await new Client().call('POST', path, { json: { email: 'nobody' } })).toMatchObject({ status: 422 });
+  }
+  await mailedLink(account.email, 'password-reset');
+  expect(await mailsTo(stranger, 'password-reset')).toEqual([]);
+  // The account is verified: there is nothing to verify again.
+  expect(await mailsTo(account.email, 'verify-email')).toEqual([]);
+});
+
+test('one address gets at most five mails of a kind within an hour, and the answer stays the same', async () => {
+  const account = await createAccount(store);
+  const answers = [];
+  for (let count = 0; count < 8; count += 1) answers.push(await request(account.email));
+  expect(answers.map(({ status }) => status)).toEqual(Array<number>(8).fill(200));
+  expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+
+  // What comes after it in the queue has arrived: the sixth would have come before.
+  const later = await createAccount(store);
+  await mailedLink(account.email, 'password-reset', 5);
+  await request(later.email);
+  await mailedLink(later.email, 'password-reset');
+  expect(await mailsTo(account.email, 'password-reset')).toHaveLength(5);
+});

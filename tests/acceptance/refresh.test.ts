@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { loginSessions } from '@tocsin/shared/stores/credentials.ts';
+import { logIn, refresh } from './registration.ts';
+import { Client, createAccount, openStackDocuments } from './stack.ts';
+
+let store: OperatorStore;
+beforeAll(async () => {
+  store = await openStackDocuments();
+});
+afterAll(() => store.close());
+
+const wrong = { status: 401, body: { detail: 'Could not validate credentials' } };
+const isAlive = async (access: string) => (await new Client(access).call('GET', '/auth/me')).status === 200;
+
+test('a refresh token is exchanged for a new pair, and the old access token lives on', async () => {
+  const login = await logIn(await createAccount(store));
+  const { status, body } = await refresh(login.refresh);
+  expect(status).toBe(200);
+  expect(body).toEqual({ access_token: expect.any(String), refresh_token: expect.any(String), token_type: 'bearer', expires_in: 86_400 });
+  expect(body.access_token).not.toBe(login.access);
+  expect(body.refresh_token).not.toBe(login.refresh);
+  expect(await isAlive(body.access_token as string)).toBe(true);
+  expect(await isAlive(login.access)).toBe(true);
+});
+
+test('a refresh token that is used twice ends its login, and only that one', async () => {
+  const account = await createAccount(store);
+  const [stolen, other] = [await logIn(account), await logIn(account)];
+  const successor = (await refresh(stolen.refresh)).body;
+
+  expect(await refresh(stolen.refresh)).toMatchObject(wrong);
+  expect(await refresh(successor.refresh_token as string)).toMatchObject(wrong);
+  expect(await isAlive(successor.access_token as string)).toBe(false);
+  expect(await isAlive(stolen.access)).toBe(false);
+
+  expect(await isAlive(other.access)).toBe(true);
+  expect((await refresh(other.refresh)).status).toBe(200);
+});
+
+test('of twenty parallel refreshes with one token at most one login is alive afterwards', async () => {
+  const login = await logIn(await createAccount(store));
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, index) =>
+    new Client().call('POST', '/auth/refresh', { json: { refresh_token: login.refresh }, node: index })));
+
+  const given = answers.filter(({ status }) => status === 200);
+  expect(given.length).toBeLessThanOrEqual(1);
+  expect(answers.filter(({ status }) => status === 401)).toHaveLength(20 - given.length);
+  // Nineteen uses too many: whoever got the pair has lost it.
+  for (const { body } of given) expect(await refresh(body.refresh_token as string)).toMatchObject(wrong);
+});
+
+test('a refresh token that has expired says so', async () => {
+  const account = await createAccount(store);
+  const login = await logIn(account);
+  const id = /^rt_([0-9a-f-]{36})\./.exec(login.refresh)![1]!;
+  const session = (await store.documents.get(loginSessions, id))!;
+  await store.documents.update(loginSessions, session, { expiresAt: Date.now() - 1 });
+  expect(await refresh(login.refresh)).toMatchObject({ status: 401, body: { detail: 'Token has expired' } });
+});
+
+test('what is no refresh token is refused, and ends nothing', async () => {
+  const login = await logIn(await createAccount(store));
+  for (const token of ['', 'nonsense', login.access, 'rt_.', login.refresh.slice(0, -1), `rt_00000000-0000-7000-8000-000000000000.${'a'.repeat(43)}`]) {
+    expect(await refresh(token)).toMatchObject(wrong);
+  }
+  expect(await isAlive(login.access)).toBe(true);
+  expect(await new Client().call('POST', '/auth/refresh', { json: {} })).toMatchObject({ status: 422, body: { detail: 'refresh_token: is required' } });
+});
+
+test('a refresh token is no access token', async () => {
+  const login = await logIn(await createAccount(store));
+  expect(await new Client(login.refresh).call('GET', '/auth/me')).toMatchObject(wrong);
+});

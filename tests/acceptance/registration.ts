@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto';
+import { mailedLink } from './mailbox.ts';
+import { Client, type Answer } from './stack.ts';
+
+/** What a person types into the form. */
+export interface Registration {
+  readonly email: string;
+  readonly username: string;
+  readonly password: string;
+  readonly terms_accepted: boolean;
+}
+
+export function newRegistration(fields: Partial<Registration> = {}): Registration {
+  const username = `reg-${randomBytes(6).toString('hex')}`;
+  return { email: `${username}@example.org`, username, password: `secret of ${username}`, terms_accepted: true, ...fields };
+}
+
+/** Opens a mailed link of the API, as a browser does, without following where it leads. */
+export function open(link: URL): Promise<Answer> {
+  return new Client().call('GET', link.pathname + link.search);
+}
+
+/** Registers and verifies an account over HTTP alone. */
+export async function registerVerified(fields: Partial<Registration> = {}): Promise<Registration> {
+  const registration = newRegistration(fields);
+  const registered = await new Client().call('POST', '/auth/register', { json: registration });
+  if (registered.status !== 201) throw new Error(`register: ${registered.status} ${JSON.stringify(registered.body)}`);
+  await open(await mailedLink(registration.email, 'verify-email'));
+  return registration;
+}
+
+/** Logs in and throws unless that works. */
+export async function logIn(account: Pick<Registration, 'email' | 'password'>): Promise<{ access: string; refresh: string; client: Client }> {
+  const { status, body } = await tryLogIn(account);
+  if (status !== 200) throw new Error(`login: ${status} ${JSON.stringify(body)}`);
+  return { access: body.access_token as string, refresh: body.refresh_token as string, client: new Client(body.access_token as string) };
+}
+
+/** Asks for a login, from an address of its own. */
+export function tryLogIn({ email, password }: Pick<Registration, 'email' | 'password'>): Promise<Answer> {
+  return new Client().call('POST', '/auth/login', { json: { email, password } });
+}
+
+/** Asks for a new pair of tokens. */
+export function refresh(refreshToken: string): Promise<Answer> {
+  return new Client().call('POST', '/auth/refresh', { json: { refresh_token: refreshToken } });
+}
