@@ -3,7 +3,7 @@ import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { loadConfig, type Config } from '@tocsin/shared/platform/load-config.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import { runUntilSignal } from '@tocsin/shared/platform/run-process.ts';
-import { startRoles, type RunningRoles } from './start-roles.ts';
+import type { RunningRoles } from './start-roles.ts';
 
 /** `tocsin serve`: runs the configured roles until SIGTERM or SIGINT. */
 export function serveCommand(): Command {
@@ -12,6 +12,8 @@ export function serveCommand(): Command {
     .action(async () => {
       const config = loadConfig(process.env);
       const log = openLog('tocsin', config.LOG_LEVEL);
+      // Only here: the other commands start in half the time without the server's packages.
+      const { startRoles } = await import('./start-roles.ts');
       const running = await startRoles(config, { clock: systemClock, log });
       runUntilSignal(running, log);
       log.info({ url: running.url }, 'ready');

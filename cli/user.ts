@@ -65,9 +65,9 @@ function setTierCommand(): Command {
     .addArgument(new Argument('<tier>', tiers.join(', ')).argParser(tier))
     .option('--expires <time>', 'when the tier ends (ISO 8601), or never', expires)
     .option('--additional-members <number>', 'seats beyond the ten of every TEAM account', seats)
-    .action(async (address: string, name: Tier, options: { expires?: number | null; additionalMembers?: number; json?: boolean }) => {
+    .action(async (address: string, name: Tier, options: { expires?: number | 'never'; additionalMembers?: number; json?: boolean }) => {
       await change(options, ({ documents }) => setTier(documents, address, {
-        tier: name, expiresAt: options.expires, additionalMembers: options.additionalMembers, now: systemClock(),
+        tier: name, expiresAt: options.expires === 'never' ? null : options.expires, additionalMembers: options.additionalMembers, now: systemClock(),
       }));
     });
 }
@@ -154,8 +154,8 @@ function tier(value: string): Tier {
   return found;
 }
 
-function expires(value: string): number | null {
-  if (value === 'never') return null;
+function expires(value: string): number | 'never' {
+  if (value === 'never') return value;
   const time = parseTime(value);
   if (time === null) throw new InvalidArgumentError('It must be a date, a time as in 2030-01-31T12:00:00Z, or never.');
   return time;

@@ -11,8 +11,9 @@ export function validate<T extends z.ZodType>(schema: T, value: unknown, whole =
 
 /** What zod says, in the words of someone who fills in a request; undefined leaves the default. */
 function say(issue: z.core.$ZodRawIssue): string | undefined {
+  const isAbsent = issue.input === undefined || issue.input === null;
+  if (isAbsent && (issue.code === 'invalid_type' || issue.code === 'invalid_value')) return 'is required';
   if (issue.code === 'invalid_type') {
-    if (issue.input === undefined || issue.input === null) return 'is required';
     if (Array.isArray(issue.input) && issue.expected === 'string') return 'must be given once, as a string';
     return `must be ${/^[aeio]/.test(issue.expected) ? 'an' : 'a'} ${issue.expected}`;
   }
