@@ -4,7 +4,7 @@ import type { Subscription } from '../../domain/subscription.ts';
 import { deliveryStatuses, type Claim, type Deliveries, type Delivery, type DeliveryStatus, type Outcome } from '../../ports/deliveries.ts';
 import { checkClaims, checkDeviceIds, outcomeParts } from '../../ports/delivery-checks.ts';
 import type { Collection } from '../../ports/documents.ts';
-import { packId, unpackId } from './packed-id.ts';
+import { packId, unpackId } from '../packed-id.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import { sqliteRecipients } from './sqlite-recipients.ts';
 import { statementCache } from './sqlite-statements.ts';

@@ -1,0 +1,64 @@
+import { mongo } from 'mongoose';
+import type { Platform } from '../../domain/device.ts';
+import type { Claim, Delivery, DeliveryStatus, Outcome } from '../../ports/deliveries.ts';
+import { packId, unpackId } from '../packed-id.ts';
+
+/** A UUID as BSON's own; any other id as its text. */
+export type StoredId = mongo.Binary | string;
+
+/** The message first: a message's rows stand together, in order of device. */
+export interface RowId {
+  readonly message: StoredId;
+  readonly device: StoredId;
+}
+
+/** A row of the ledger as it is stored. Times are milliseconds since the epoch. */
+export interface DeliveryRow {
+  readonly _id: RowId;
+  readonly topicId: StoredId;
+  readonly userId: StoredId;
+  readonly subscriptionId: StoredId;
+  readonly platform: Platform;
+  readonly status: DeliveryStatus;
+  readonly reason: string | null;
+  readonly attempts: number;
+  readonly retryAt: number | null;
+  readonly updatedAt: number;
+  /** Which call took the row over last; tells the caller what it got. */
+  readonly takenOverBy?: StoredId;
+}
+
+export function storedId(id: string): StoredId {
+  const packed = packId(id);
+  return typeof packed === 'string' ? packed : new mongo.Binary(packed, mongo.Binary.SUBTYPE_UUID);
+}
+
+export const rowIdOf = (messageId: string, deviceId: string): RowId => ({ message: storedId(messageId), device: storedId(deviceId) });
+
+/** Matches the row ids of a message. */
+export function rowIdsOf(messageId: string): { $gt: object; $lt: object } {
+  const message = storedId(messageId);
+  return { $gt: { message }, $lt: { message, device: new mongo.MaxKey() } };
+}
+
+/** A row for a claim or an outcome whose push the ledger does not know yet. */
+export function newRow(of: Claim, given: Pick<DeliveryRow, 'status' | 'reason' | 'attempts' | 'retryAt' | 'updatedAt'>): DeliveryRow {
+  return {
+    _id: rowIdOf(of.messageId, of.deviceId), topicId: storedId(of.topicId), userId: storedId(of.userId), subscriptionId: storedId(of.subscriptionId),
+    platform: of.platform, ...given,
+  };
+}
+
+/** What an outcome sets. */
+export function outcomeFields({ status, reason, retryAt }: Outcome, now: number): Pick<DeliveryRow, 'status' | 'reason' | 'retryAt' | 'updatedAt'> {
+  return { status, reason, retryAt: status === 'retrying' ? (retryAt ?? null) : null, updatedAt: now };
+}
+
+export function deliveryOf(row: DeliveryRow): Delivery {
+  const text = (id: StoredId) => unpackId(typeof id === 'string' ? id : id.buffer);
+  return {
+    messageId: text(row._id.message), deviceId: text(row._id.device), topicId: text(row.topicId), userId: text(row.userId),
+    subscriptionId: text(row.subscriptionId), platform: row.platform, status: row.status, reason: row.reason, attempts: row.attempts,
+    retryAt: row.retryAt, updatedAt: row.updatedAt,
+  };
+}
