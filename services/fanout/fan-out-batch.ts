@@ -3,11 +3,14 @@ import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { Bus } from '@tocsin/shared/ports/bus.ts';
 import type { RecordBatch } from '@tocsin/shared/ports/event-log.ts';
 import type { Messages, SettledRecord } from '@tocsin/shared/ports/messages.ts';
+import type { TopicActivity } from '@tocsin/shared/stores/topic-activity.ts';
 
 export interface FanOutDeps {
   readonly messages: Messages;
   readonly bus: Bus;
   readonly log: Log;
+  /** Told of every publish. */
+  readonly activity: TopicActivity;
 }
 
 /**
@@ -22,6 +25,9 @@ export async function fanOutBatch(deps: FanOutDeps, batch: RecordBatch): Promise
   const settled = await deps.messages.settle(batch.partition, batch.records);
   if (batch.signal.aborted) return;
   await deps.messages.moveWatermark(batch.partition, batch.nextOffset - 1);
+  for (const { record } of settled) {
+    if (record.type === 'message') deps.activity.published(record.message.topicId, record.timestamp);
+  }
   if (!deps.bus.isConnected) return;
   const sends = [...envelopesByTopic(settled)].map(([topicId, payloads]) => deps.bus.publish(topicChannel(topicId), payloads));
   const failed = (await Promise.allSettled(sends)).filter((send) => send.status === 'rejected');

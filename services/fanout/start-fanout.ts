@@ -1,5 +1,7 @@
 import type { Engine } from '@tocsin/shared/engine.ts';
+import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
+import { topicActivity } from '@tocsin/shared/stores/topic-activity.ts';
 import { fanOutBatch } from './fan-out-batch.ts';
 
 /**
@@ -7,12 +9,17 @@ import { fanOutBatch } from './fan-out-batch.ts';
  * every record to the bus. Where it takes a partition it goes on behind the store's watermark, whatever the group has
  * committed: the watermark says what is really stored.
  */
-export async function startFanout(deps: { engine: Engine; log: Log }): Promise<{ close(): Promise<void> }> {
+export function startFanout(deps: { engine: Engine; log: Log }): Promise<{ close(): Promise<void> }> {
   const { engine, log } = deps;
-  const consumption = await engine.eventLog.consume({
-    group: 'fanout',
-    startAt: async (partition) => (await engine.messages.watermark(partition)) + 1,
-    onBatch: (batch) => fanOutBatch({ messages: engine.messages, bus: engine.bus, log }, batch),
+  return withClosers(async (own) => {
+    const activity = topicActivity(engine.documents, (err) => log.warn({ err }, 'the activity of topics was not noted'));
+    own.add(() => activity.close());
+    const consumption = await engine.eventLog.consume({
+      group: 'fanout',
+      startAt: async (partition) => (await engine.messages.watermark(partition)) + 1,
+      onBatch: (batch) => fanOutBatch({ messages: engine.messages, bus: engine.bus, log, activity }, batch),
+    });
+    own.add(() => consumption.close());
+    return { close: () => own.closeAll() };
   });
-  return { close: () => consumption.close() };
 }

@@ -12,3 +12,8 @@ export type Change =
 
 /** The bus channel of changes; a payload is a `Change` as JSON. */
 export const changesChannel = 'changes';
+
+/** Says that a topic was made, changed or removed; after a change of its name once for each of the two. */
+export function topicChange({ id, nameKey, ownerId }: Topic): Change {
+  return { kind: 'topic', topic: { id, nameKey, ownerId } };
+}

@@ -1,3 +1,4 @@
+import { topicChange } from '@tocsin/shared/domain/change.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { optionalField, uuidField } from '../../http/fields.ts';
@@ -41,7 +42,7 @@ export function createTopic(deps: ApiDeps): Route {
         iconName: fields.icon_name ?? null,
         iconColor: fields.icon_color ?? null,
       });
-      await deps.directory.changed({ kind: 'topic', topic });
+      await deps.directory.changed(topicChange(topic));
       const json = toTopicJson(topic, { stats: noMessages, canManage: true });
       return { status: 201, body: { ...json, subscription_warning: warning } };
     },

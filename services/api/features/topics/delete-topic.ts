@@ -1,3 +1,4 @@
+import { topicChange } from '@tocsin/shared/domain/change.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
@@ -21,7 +22,7 @@ export function deleteTopic(deps: ApiDeps): Route {
     load: loadManagedTopic(deps.directory),
     async handle(_context, { loaded }) {
       await removeTopic(deps, loaded);
-      await deps.directory.changed({ kind: 'topic', topic: loaded });
+      await deps.directory.changed(topicChange(loaded));
       await cleanUpSoon(deps, loaded.id, 'erase');
       return { status: 204 };
     },

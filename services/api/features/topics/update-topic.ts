@@ -1,3 +1,4 @@
+import { topicChange } from '@tocsin/shared/domain/change.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { topicNameKey, type Topic } from '@tocsin/shared/domain/topic.ts';
 import { write, type Changes, type Documents } from '@tocsin/shared/ports/documents.ts';
@@ -40,7 +41,7 @@ export function updateTopic(deps: ApiDeps): Route {
     load: loadManagedTopic(deps.directory),
     async handle(context, { loaded, body: fields }) {
       const { before, after } = await change(deps, loaded, fields);
-      await deps.directory.changed({ kind: 'topic', topic: before }, { kind: 'topic', topic: after });
+      await deps.directory.changed(topicChange(before), topicChange(after));
       if (before.accessLevel === 'public' && after.accessLevel === 'private') await cleanUpSoon(deps, after.id, 'prune');
       const role = await roleOf(deps.directory, context.caller, after);
       const roles = new Map(role === null || after.teamId === null ? [] : [[after.teamId, role]]);

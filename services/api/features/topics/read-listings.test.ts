@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { Engine } from '@tocsin/shared/engine.ts';
+import { newId, newTopic } from '@tocsin/shared/testing/builders.ts';
+import { newTestPlace, openTestEngine } from '@tocsin/shared/testing/test-engine.ts';
+import { topics } from '@tocsin/shared/stores/topics.ts';
+import { readListings, type Listing } from './read-listings.ts';
+
+const place = newTestPlace();
+let engine: Engine;
+beforeAll(async () => {
+  engine = await openTestEngine(place);
+});
+afterAll(async () => {
+  await engine.close();
+  place.remove();
+});
+
+/** Topics of one owner each, with many activities alike. */
+async function addTopics(count: number): Promise<{ listing: Listing; stored: Topic[] }> {
+  const ownerId = newId();
+  const stored = await Promise.all(Array.from({ length: count }, (_, at) =>
+    engine.documents.insert(topics, newTopic(ownerId, { lastActivityAt: 1_000 + (at * 7) % 13 }))));
+  return { listing: { index: 'byOwnerActivity', equals: { ownerId } }, stored };
+}
+
+test('every page of several listings is the stretch of their union in order of activity', async () => {
+  const parts = await Promise.all([37, 5, 0, 11].map(addTopics));
+  const union = parts.flatMap(({ stored }) => stored)
+    .sort((a, b) => b.lastActivityAt - a.lastActivityAt || (a.id < b.id ? 1 : -1)).map(({ id }) => id);
+  const listings = parts.map(({ listing }) => listing);
+  for (let offset = 0; offset <= union.length + 1; offset++) {
+    for (const limit of [1, 2, 7, 60]) {
+      const page = await readListings(engine.documents, listings, { offset, limit });
+      expect(page.topics.map(({ id }) => id)).toEqual(union.slice(offset, offset + limit));
+      expect(page.total).toBe(union.length);
+    }
+  }
+});
+
+test('no listing and an empty one have no topics', async () => {
+  const { listing } = await addTopics(0);
+  for (const listings of [[], [listing]]) {
+    expect(await readListings(engine.documents, listings, { offset: 0, limit: 10 })).toEqual({ topics: [], total: 0 });
+  }
+});

@@ -1,0 +1,122 @@
+import { expect, test } from '@jest/globals';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { createTopic, type Answer } from './stack.ts';
+import { useStack, type Caller, type Person } from './use-stack.ts';
+
+const stack = useStack();
+const idsOf = (answer: Answer): string[] => answer.body.map((topic: { id: string }) => topic.id);
+
+/** Every topic of a listing that other tests may add to. */
+async function allIds(caller: Caller, path: string): Promise<string[]> {
+  const ids: string[] = [];
+  for (let offset = 0; ; offset += 100) {
+    const page = idsOf(await caller.get(`${path}?limit=100&offset=${offset}`));
+    ids.push(...page);
+    if (page.length < 100) return ids;
+  }
+}
+
+const discoverable = { is_discoverable: true, description: 'Found by anyone' };
+const makeKey = async (person: Person, scopes: string[]) =>
+  stack.caller({ 'X-API-Key': (await person.post('/api/keys', { name: 'k', scopes })).body.key });
+
+test('everyone finds the discoverable public topics, and its people the rest', async () => {
+  const [owner, member, stranger] = [await stack.person({ tier: 'TEAM' }), await stack.person(), await stack.person()];
+  const team_id = await stack.team(owner, [[member, 'member']]);
+  const listed = (await createTopic(owner, discoverable)).id;
+  const unlisted = (await createTopic(owner)).id;
+  const closed = (await createTopic(owner, { ...discoverable, access_level: 'private' })).id;
+  const ofTeam = (await createTopic(owner, { team_id })).id;
+  const closedOfTeam = (await createTopic(owner, { team_id, access_level: 'private' })).id;
+  const known = [listed, unlisted, closed, ofTeam, closedOfTeam];
+  const seen = async (caller: Caller, path = '/api/topics') => {
+    const ids = await allIds(caller, path);
+    expect(new Set(ids).size).toBe(ids.length);
+    return known.filter((id) => ids.includes(id));
+  };
+  expect(await seen(owner)).toEqual(known);
+  expect(await seen(member)).toEqual([listed, ofTeam, closedOfTeam]);
+  for (const caller of [stranger, stack.caller()]) expect(await seen(caller)).toEqual([listed]);
+  for (const caller of [owner, member, stack.caller()]) expect(await seen(caller, '/api/topics/public')).toEqual([listed]);
+  expect(await seen(owner, '/api/topics/my')).toEqual(known);
+  expect(await seen(member, '/api/topics/my')).toEqual([]);
+  expect(await seen(await makeKey(owner, ['topics:read']))).toEqual(known);
+  expect(await seen(await makeKey(owner, ['publish']))).toEqual([listed]);
+  expect(await seen(await makeKey(member, ['*']))).toEqual([listed, ofTeam]);
+});
+
+test('can_manage says whether the caller manages a topic', async () => {
+  const [owner, admin, member] = [await stack.person({ tier: 'TEAM' }), await stack.person(), await stack.person()];
+  const team_id = await stack.team(owner, [[admin, 'admin'], [member, 'member']]);
+  const { id, name } = await createTopic(owner, { team_id, ...discoverable });
+  const flags = async (caller: Caller) => {
+    const ids = await allIds(caller, '/api/topics');
+    const at = ids.indexOf(id);
+    const page = await caller.get(`/api/topics?limit=1&offset=${at}`);
+    return [page.body[0].can_manage, (await caller.get(`/api/topics/${name}`)).body.can_manage];
+  };
+  expect(await flags(owner)).toEqual([true, true]);
+  expect(await flags(admin)).toEqual([true, true]);
+  expect(await flags(member)).toEqual([false, false]);
+  expect(await flags(stack.caller())).toEqual([false, false]);
+  expect((await owner.get('/api/topics/my')).body[0]).toMatchObject({ id, can_manage: true });
+});
+
+test('listings begin with the newest activity: creation, then publishes', async () => {
+  const owner = await stack.person();
+  const topics = [await createTopic(owner), await createTopic(owner), await createTopic(owner)];
+  const [one, two, three] = topics.map(({ id }) => id);
+  const order = async (path: string) => (await allIds(owner, path)).filter((id) => topics.some((topic) => topic.id === id));
+  expect(await order('/api/topics/my')).toEqual([three, two, one]);
+  expect(await order('/api/topics')).toEqual([three, two, one]);
+  expect((await owner.publish(topics[0]!.name)).status).toBe(200);
+  await eventually(async () => expect(await order('/api/topics/my')).toEqual([one, three, two]));
+  expect(await order('/api/topics')).toEqual([one, three, two]);
+  const [first] = (await owner.get('/api/topics/my')).body;
+  expect(first).toMatchObject({ message_count: 1, last_message_at: expect.any(String) });
+});
+
+test('pages hold everything once, and say how much there is', async () => {
+  const owner = await stack.person();
+  const made: string[] = [];
+  for (let count = 0; count < 7; count++) made.unshift((await createTopic(owner)).id);
+  const pages = async (query: (at: number) => string, count: number) =>
+    (await Promise.all(Array.from({ length: count }, (_, at) => owner.get(`/api/topics/my?${query(at)}`)))).flatMap(idsOf);
+  expect(await pages((at) => `limit=3&offset=${at * 3}`, 4)).toEqual(made);
+  expect(await pages((at) => `page=${at + 1}&per_page=2`, 5)).toEqual(made);
+  const byPage = await owner.get('/api/topics/my?page=2&limit=1&offset=5');
+  expect(byPage.headers.get('x-total-count')).toBe('7');
+  expect([byPage.headers.get('x-page'), byPage.headers.get('x-per-page'), byPage.body]).toEqual(['2', '20', []]);
+  const byLimit = await owner.get('/api/topics/my?limit=1');
+  expect([byLimit.headers.get('x-total-count'), byLimit.headers.get('x-page')]).toEqual(['7', null]);
+  expect(await owner.get('/api/topics/my?offset=999999')).toMatchObject({ status: 200, body: [] });
+});
+
+test('the caller\'s own topics and the public ones are one list, wherever a page begins', async () => {
+  const [owner, other] = [await stack.person(), await stack.person()];
+  for (let count = 0; count < 4; count++) {
+    await createTopic(owner, count % 2 === 0 ? {} : discoverable);
+    await createTopic(other, discoverable);
+  }
+  const whole = await allIds(owner, '/api/topics');
+  const total = Number((await owner.get('/api/topics')).headers.get('x-total-count'));
+  expect(total).toBeGreaterThanOrEqual(whole.length);
+  for (const offset of [0, 1, 2, 3, 5, 8]) {
+    const page = idsOf(await owner.get(`/api/topics?limit=4&offset=${offset}`));
+    expect(page.length).toBeLessThanOrEqual(4);
+    // Other tests add topics at the front: what is checked is that a page is a stretch of the list.
+    const from = whole.indexOf(page[0]!);
+    if (from >= 0) expect(page).toEqual(whole.slice(from, from + 4));
+  }
+});
+
+test.each(['limit=0', 'limit=101', 'limit=x', 'offset=-1', 'page=0', 'per_page=101', 'limit=1&limit=2'])('%s is refused', async (query) => {
+  expect((await stack.caller().get(`/api/topics?${query}`)).status).toBe(422);
+});
+
+test('the own topics need a login or a key with the scope', async () => {
+  const owner = await stack.person();
+  expect((await stack.caller().get('/api/topics/my')).status).toBe(401);
+  expect(await (await makeKey(owner, ['publish'])).get('/api/topics/my')).toMatchObject({ status: 403, body: { detail: 'Missing scope: topics:read' } });
+  expect(await stack.caller({ Authorization: 'Bearer nonsense' }).get('/api/topics/public')).toMatchObject({ status: 401, body: { detail: 'Could not validate credentials' } });
+});
