@@ -22,27 +22,33 @@ const delivery = fc.record({ picks: fc.array(fc.nat(), { maxLength: 8 }), isSett
 const history = fc.record({
   events: fc.array(event, { minLength: 1, maxLength: 14 }),
   deliveries: fc.array(delivery, { maxLength: 8 }),
+  /** As several nodes would, instead of one after the other. */
+  atOnce: fc.boolean(),
   lastOrder: fc.array(fc.nat(), { minLength: 14, maxLength: 14 }),
   pageSize: fc.integer({ min: 1, max: 4 }),
 });
 
 /**
  * Hands random records over in random order, some of them again and again, by both calls, and compares every read with
- * the model. The store may hold other topics; positions from `firstOffset` on must be free.
+ * the model. `nodes` have the same store open; it may hold other topics. Positions from `firstOffset` on must be free.
  */
-export async function agreesWithModel(messages: Messages, firstOffset: number, runs = Number(process.env.MODEL_RUNS ?? 300)): Promise<void> {
+export async function agreesWithModel(nodes: readonly Messages[], firstOffset: number, runs = Number(process.env.MODEL_RUNS ?? 300)): Promise<void> {
+  const messages = nodes[0]!;
   let offset = firstOffset;
-  await fc.assert(fc.asyncProperty(history, async ({ events, deliveries, lastOrder, pageSize }) => {
+  await fc.assert(fc.asyncProperty(history, async ({ events, deliveries, atOnce, lastOrder, pageSize }) => {
     const topicIds = Array.from({ length: topicsMax }, newId);
     const records = recordsOf(events, topicIds, offset);
     offset += 100;
-    for (const { picks, isSettle } of deliveries) {
+    const shuffled = [...records].map((record, index) => ({ record, key: lastOrder[index]! }))
+      .sort((a, b) => a.key - b.key).map(({ record }) => record);
+    const handOvers = deliveries.map(({ picks, isSettle }, turn) => async () => {
       const chosen = picks.map((pick) => records[pick % records.length]!);
-      if (isSettle) await messages.settle(0, inOrder(chosen));
-      else await messages.apply(chosen);
-    }
-    await messages.apply([...records].map((record, index) => ({ record, key: lastOrder[index]! }))
-      .sort((a, b) => a.key - b.key).map(({ record }) => record));
+      const node = nodes[turn % nodes.length]!;
+      if (isSettle) await node.settle(0, inOrder(chosen));
+      else await node.apply(chosen);
+    }).concat(() => messages.apply(shuffled));
+    if (atOnce) await Promise.all(handOvers.map((handOver) => handOver()));
+    else for (const handOver of handOvers) await handOver();
     const model = new MessagesModel(records);
     await compareSettled(messages, model, records, topicIds);
     for (const { id } of new Set(records.map(({ record }) => record.message))) expect(await messages.find(id)).toEqual(model.find(id));

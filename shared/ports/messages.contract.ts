@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { PlacedRecord } from '../domain/log-record.ts';
 import { emptied } from '../domain/message.ts';
+import { MessagesModel } from '../testing/messages-model.ts';
 import { killAfterLines } from '../testing/write-until-killed.ts';
 import { agreesWithModel } from './messages-model.contract.ts';
 import { describeMessageReads } from './messages-reads.contract.ts';
@@ -20,6 +22,8 @@ export interface MessagesPlace {
 /** What the parts of the contract work with; a test takes topics and positions of its own. */
 export interface MessagesUnderTest {
   readonly messages: () => Messages;
+  /** The same store as several nodes have it open. */
+  readonly nodes: () => readonly Messages[];
   /** The first of 1,000 positions that nobody else uses. */
   readonly freeOffset: () => number;
   readonly newPlace: () => Promise<MessagesPlace>;
@@ -29,27 +33,30 @@ export interface MessagesUnderTest {
 export function messagesContract(name: string, newPlace: () => Promise<MessagesPlace>): void {
   describe(`${name} keeps messages`, () => {
     let place: MessagesPlace;
-    let messages: Messages;
+    let nodes: Messages[];
     let offset = 0;
     beforeAll(async () => {
       place = await newPlace();
-      messages = await place.open(() => testTime);
+      nodes = [];
+      for (let node = 0; node < 4; node++) nodes.push(await place.open(() => testTime));
     });
     afterAll(() => place.close());
 
     const under: MessagesUnderTest = {
-      messages: () => messages,
+      messages: () => nodes[0]!,
+      nodes: () => nodes,
       freeOffset: () => (offset += 1_000),
       newPlace,
     };
     describeApplying(under);
+    describeRaces(under);
     describeMessageReads(under);
     describeSettling(under);
     describeMessageRemoval(under);
     describeDurability(under);
 
     test('any records in any order, some of them repeated, end as the rules of the port say', async () => {
-      await agreesWithModel(messages, 1_000_000);
+      await agreesWithModel(nodes, 1_000_000);
     }, 300_000);
   });
 }
@@ -153,7 +160,9 @@ function describeApplying({ messages, freeOffset }: MessagesUnderTest): void {
     expect(await messages().lastOffset(late.topicId)).toBe(offset + 2);
     expect((await messages().topicStats([late.topicId])).get(late.topicId)).toEqual({ messageCount: 0, lastMessageAt: late.timestamp });
   });
+}
 
+function describeRaces({ messages, nodes, freeOffset }: MessagesUnderTest): void {
   test('the same records applied by many at once are there once, and counted once', async () => {
     const offset = freeOffset();
     const topicId = newId();
@@ -161,16 +170,31 @@ function describeApplying({ messages, freeOffset }: MessagesUnderTest): void {
     const deletions = records.slice(0, 10).map(({ record }, index) => deleted(offset + 100 + index, record.message));
     await Promise.all(Array.from({ length: 8 }, (_, turn) => {
       const all = [...records, ...deletions];
-      return messages().apply(turn % 2 ? all : all.reverse());
+      return nodes()[turn % nodes().length]!.apply(turn % 3 ? all : all.reverse());
     }));
     expect((await messages().topicStats([topicId])).get(topicId)?.messageCount).toBe(30);
     const history = await messages().newest(topicId, { limit: 100, now: testTime });
     expect(history.map((one) => one.offset)).toEqual(records.slice(10).map((one) => one.offset));
   });
+
+  test('copies, edits and deletions of a message that come at once end as the rules say', async () => {
+    const topicId = newId();
+    const records = Array.from({ length: 25 }, () => {
+      const offset = freeOffset();
+      const message = testMessage(topicId);
+      const edits = [3, 4, 5].map((place) => edited(offset + place, message, { message: `edit ${place}` }));
+      const copies = [1, 2].map((place) => published(offset + place, message));
+      return [...edits.toReversed(), ...copies.toReversed(), deleted(offset + 7, message, testTime + 7), deleted(offset + 6, message, testTime + 6)];
+    });
+    await Promise.all(records.flat().map((record, index) => nodes()[index % nodes().length]!.apply([record])));
+    const model = new MessagesModel(records.flat());
+    for (const [{ record }] of records as [PlacedRecord][]) expect(await messages().find(record.message.id)).toEqual(model.find(record.message.id));
+    expect((await messages().topicStats([topicId])).get(topicId)).toEqual(model.stats(topicId));
+  });
 }
 
 function describeDurability({ newPlace }: MessagesUnderTest): void {
-  test('what was applied survives SIGKILL', async () => {
+  test('what was applied survives SIGKILL, and is counted', async () => {
     const place = await newPlace();
     try {
       const lines = await killAfterLines(`${place.childCode}
@@ -188,6 +212,7 @@ function describeDurability({ newPlace }: MessagesUnderTest): void {
       }
       expect(applied.length).toBeGreaterThan(250);
       expect(applied.filter((offset) => !found.has(offset))).toEqual([]);
+      expect((await messages.topicStats([topicId])).get(topicId)?.messageCount).toBe(found.size);
     } finally {
       await place.close();
     }

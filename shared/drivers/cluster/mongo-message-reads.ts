@@ -1,0 +1,129 @@
+import type { PlacedRecord } from '../../domain/log-record.ts';
+import type { StoredMessage } from '../../domain/message.ts';
+import type { TopicRecord, TopicStats } from '../../ports/messages.ts';
+import {
+  byTime, byTopic, toMessage, toShownMessage,
+  type ChangeDocument, type MessageCollections, type MessageDocument,
+} from './mongo-message-collections.ts';
+
+/** How far the clocks of publishing nodes may differ. */
+const skewMs = 10_000;
+
+/** Not deleted: the field is absent. */
+const notDeleted = { deletedAt: { $exists: false } } as const;
+
+/** The messages that history shows, oldest first. `batchSize` lets a page come in one answer. */
+export async function newestMessages({ messages }: MessageCollections, topicId: string, page: { limit: number; now: number }): Promise<StoredMessage[]> {
+  const found = await messages
+    .find({ topicId, offset: { $gte: 0 }, expiresAt: { $gt: page.now }, ...notDeleted })
+    .sort({ offset: -1 }).limit(page.limit).batchSize(page.limit + 1).hint(byTopic).toArray();
+  return found.reverse().map(toMessage);
+}
+
+export async function messagesAfter(
+  { messages }: MessageCollections, topicId: string, page: { after: number; upTo: number; limit: number; now: number },
+): Promise<StoredMessage[]> {
+  const found = await messages
+    .find({ topicId, offset: { $gt: page.after, $lte: page.upTo }, expiresAt: { $gt: page.now }, ...notDeleted })
+    .sort({ offset: 1 }).limit(page.limit).batchSize(page.limit + 1).hint(byTopic).toArray();
+  return found.map(toMessage);
+}
+
+export async function topicRecords(
+  { messages, changes }: MessageCollections, topicId: string, page: { from: number; upTo: number; limit: number; now: number },
+): Promise<TopicRecord[]> {
+  const inRange = { topicId, offset: { $gte: page.from, $lte: page.upTo } };
+  const [ownRecords, changeRecords] = await Promise.all([
+    messages.find({ ...inRange, expiresAt: { $gt: page.now } })
+      .sort({ offset: 1 }).limit(page.limit).batchSize(page.limit + 1).hint(byTopic).toArray(),
+    // The limit comes last: changes of messages that do not show must not use it up.
+    changes.aggregate<ChangeDocument & { of: [MessageDocument] }>([
+      { $match: inRange },
+      { $sort: { offset: 1 } },
+      { $lookup: { from: messages.collectionName, localField: 'messageId', foreignField: '_id', as: 'of' } },
+      { $match: { 'of.offset': { $gte: 0 }, 'of.expiresAt': { $gt: page.now } } },
+      { $limit: page.limit },
+    ], { hint: byTopic, batchSize: page.limit + 1 }).toArray(),
+  ]);
+  const records = ownRecords.map((document): TopicRecord =>
+    ({ offset: document.offset!, type: 'message', timestamp: document.timestamp, message: toShownMessage(document) }));
+  if (changeRecords.length === 0) return records;
+  for (const { offset, type, timestamp, of: [document] } of changeRecords) {
+    records.push({ offset, type, timestamp, message: toShownMessage(document) });
+  }
+  return records.sort((a, b) => a.offset - b.offset).slice(0, page.limit);
+}
+
+/**
+ * The first record in order of time that is not older bounds the search: one at a lower position is newer than it by
+ * less than the clocks differ.
+ */
+export async function offsetAtTimeOf({ messages, changes }: MessageCollections, topicId: string, time: number): Promise<number | null> {
+  const query = { projection: { _id: 0, offset: 1, timestamp: 1 }, limit: 1, hint: byTime } as const;
+  const isRecord = { topicId, offset: { $gte: 0 } };
+  const notOlder = { ...isRecord, timestamp: { $gte: time } };
+  const oldest = await Promise.all([
+    messages.findOne(notOlder, { ...query, sort: { timestamp: 1 } }),
+    changes.findOne(notOlder, { ...query, sort: { timestamp: 1 } }),
+  ]);
+  const found = oldest.filter((one) => one !== null);
+  if (found.length === 0) return null;
+  const until = Math.min(...found.map(({ timestamp }) => timestamp)) + skewMs;
+  const near = { ...isRecord, timestamp: { $gte: time, $lte: until } };
+  const lowest = await Promise.all([
+    messages.findOne(near, { ...query, sort: { offset: 1 } }),
+    changes.findOne(near, { ...query, sort: { offset: 1 } }),
+  ]);
+  return Math.min(...lowest.filter((one) => one !== null).map(({ offset }) => offset!));
+}
+
+export async function lastOffsetOf({ stats }: MessageCollections, topicId: string): Promise<number> {
+  const parts = await stats.find({ topicId }).toArray();
+  return Math.max(-1, ...parts.map(({ lastOffset }) => lastOffset));
+}
+
+export async function statsOf({ stats }: MessageCollections, topicIds: readonly string[]): Promise<Map<string, TopicStats>> {
+  const nothing: TopicStats = { messageCount: 0, lastMessageAt: null };
+  const figures = new Map(topicIds.map((topicId) => [topicId, nothing]));
+  if (topicIds.length === 0) return figures;
+  for (const { topicId, messageCount, lastMessageAt } of await stats.find({ topicId: { $in: [...topicIds] } }).toArray()) {
+    const sum = figures.get(topicId)!;
+    figures.set(topicId, {
+      messageCount: sum.messageCount + messageCount,
+      lastMessageAt: lastMessageAt === undefined ? sum.lastMessageAt : Math.max(sum.lastMessageAt ?? lastMessageAt, lastMessageAt),
+    });
+  }
+  return figures;
+}
+
+/** Those of the records whose work is done, and that are no second copies. */
+export async function storedOf({ messages, changes }: MessageCollections, records: readonly PlacedRecord[]): Promise<Set<PlacedRecord>> {
+  const ids = records.filter(({ record }) => record.type === 'message').map(({ record }) => record.message.id);
+  const places = records.filter(({ record }) => record.type !== 'message').map(({ partition, offset }) => ({ partition, offset }));
+  const [ofMessages, ofChanges] = await Promise.all([
+    ids.length === 0 ? [] : messages.find({ _id: { $in: ids } }, { projection: { offset: 1 }, batchSize: ids.length + 1 }).toArray(),
+    places.length === 0 ? [] : changes.find({ _id: { $in: places } }, { projection: { offset: 1 }, batchSize: places.length + 1 }).toArray(),
+  ]);
+  const offsets = new Map(ofMessages.map(({ _id, offset }) => [_id, offset]));
+  const changeOffsets = new Set(ofChanges.map(({ offset }) => offset));
+  return new Set(records.filter(({ offset, record }) =>
+    record.type === 'message' ? offsets.get(record.message.id) === offset : changeOffsets.has(offset)));
+}
+
+/** The last position of each of the topics that lies below the given one; those without have no entry. */
+export async function lastOffsetsBelow({ messages, changes }: MessageCollections, topicIds: readonly string[], below: number): Promise<Map<string, number>> {
+  const lastOfEach = [
+    { $match: { topicId: { $in: topicIds }, offset: { $gte: 0, $lt: below } } },
+    { $sort: { topicId: 1, offset: -1 } },
+    { $group: { _id: '$topicId', offset: { $first: '$offset' } } },
+  ];
+  // On `byTopic` this is a distinct scan: it looks at one key per topic, however many records there are.
+  const options = { hint: byTopic, batchSize: topicIds.length + 1 };
+  const found = await Promise.all([
+    messages.aggregate<{ _id: string; offset: number }>(lastOfEach, options).toArray(),
+    changes.aggregate<{ _id: string; offset: number }>(lastOfEach, options).toArray(),
+  ]);
+  const offsets = new Map<string, number>();
+  for (const { _id, offset } of found.flat()) offsets.set(_id, Math.max(offset, offsets.get(_id) ?? -1));
+  return offsets;
+}

@@ -1,0 +1,121 @@
+import type { Connection } from 'mongoose';
+import { unavailable } from '../../domain/errors.ts';
+import type { PlacedRecord } from '../../domain/log-record.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import type { Messages, SettledRecord } from '../../ports/messages.ts';
+import { toUnavailable } from './mongo-connection.ts';
+import { prepareMessageCollections, toMessage, type MessageCollections } from './mongo-message-collections.ts';
+import {
+  lastOffsetOf, lastOffsetsBelow, messagesAfter, newestMessages, offsetAtTimeOf, statsOf, storedOf, topicRecords,
+} from './mongo-message-reads.ts';
+import { mongoMessageRemoval } from './mongo-message-removal.ts';
+import { mongoMessageWriter } from './mongo-message-writer.ts';
+import { writeTogether } from './write-together.ts';
+
+export interface MongoMessagesOptions {
+  readonly connection: Connection;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Publishes share bulk writes; two at once would meet at the figures of their topics. */
+const applyLimits = { batchSizeMax: 500, writesMax: 1, itemsMax: 20_000 };
+
+/** The port's limit for telling whether the store answers. */
+const pingTimeoutMs = 1_900;
+
+/**
+ * The message store of a cluster. Makes its collections and indexes first. Writes are acknowledged by the majority, and
+ * reads go to the primary and see what the majority has. Closing it leaves the connection open.
+ */
+export async function openMongoMessages({ connection, clock, log }: MongoMessagesOptions): Promise<Messages> {
+  const collections = await asked(() => prepareMessageCollections(connection)).catch((error: unknown) => {
+    log.error({ err: error }, 'the collections of messages could not be made');
+    throw error;
+  });
+  // One writer each, so that the two do not keep meeting at the figures of their topics.
+  const [write, settleWrite] = [0, 1].map(() => mongoMessageWriter(connection, collections, clock)) as [Write, Write];
+  const apply = writeTogether(write, applyLimits);
+  const removal = mongoMessageRemoval(connection, collections);
+  const { messages, watermarks } = collections;
+  return {
+    apply: (records) => asked(async () => {
+      if (records.length > 0) await apply(records);
+    }),
+    settle: (_partition, records) => asked(() => settle({ collections, write: settleWrite, now: clock() }, records)),
+    watermark: (partition) => asked(async () => (await watermarks.findOne({ _id: partition }))?.offset ?? -1),
+    moveWatermark: (partition, offset) => asked(async () => {
+      await watermarks.updateOne({ _id: partition }, { $max: { offset } }, { upsert: true });
+    }),
+    find: (messageId) => asked(async () => {
+      const found = await messages.findOne({ _id: messageId, offset: { $gte: 0 } });
+      return found === null ? null : toMessage(found);
+    }),
+    newest: (topicId, page) => asked(() => newestMessages(collections, topicId, page)),
+    after: (topicId, page) => asked(() => messagesAfter(collections, topicId, page)),
+    records: (topicId, page) => asked(() => topicRecords(collections, topicId, page)),
+    offsetAtTime: (topicId, time) => asked(() => offsetAtTimeOf(collections, topicId, time)),
+    lastOffset: (topicId) => asked(() => lastOffsetOf(collections, topicId)),
+    topicStats: (topicIds) => asked(() => statsOf(collections, topicIds)),
+    removeExpired: (time, limit, except) => asked(() => removal.removeExpired(time, limit, except)),
+    removeTopic: (topicId, limit) => asked(() => removal.removeTopic(topicId, limit)),
+    ping: () => asked(() => answersInTime(connection)),
+    close: async () => undefined,
+  };
+}
+
+type Write = ReturnType<typeof mongoMessageWriter>;
+
+interface Settling {
+  readonly collections: MessageCollections;
+  readonly write: Write;
+  readonly now: number;
+}
+
+/**
+ * What lies before the batch is asked for while the batch is looked up. A topic's records of the batch know each other;
+ * all of the topic's others below it are stored, since batches of a partition are settled in order.
+ */
+async function settle({ collections, write, now }: Settling, records: readonly PlacedRecord[]): Promise<SettledRecord[]> {
+  const first = records[0];
+  if (first === undefined) return [];
+  const topicIds = [...new Set(records.map(({ record }) => record.message.topicId))];
+  const [stored, lastOffsets] = await Promise.all([
+    storedOf(collections, records),
+    lastOffsetsBelow(collections, topicIds, first.offset),
+  ]);
+  const missing = records.filter((placed) => !stored.has(placed));
+  if (missing.length > 0) {
+    await write(missing);
+    for (const placed of await storedOf(collections, missing)) stored.add(placed);
+  }
+  return records.filter((placed) => stored.has(placed) && placed.record.message.expiresAt > now).map((placed) => {
+    const { topicId } = placed.record.message;
+    const previousOffset = lastOffsets.get(topicId) ?? null;
+    lastOffsets.set(topicId, placed.offset);
+    return { ...placed, previousOffset };
+  });
+}
+
+/** A server that is there and says nothing would keep the question for as long as the connection lives. */
+async function answersInTime(connection: Connection): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(unavailable('the database')), pingTimeoutMs);
+  });
+  try {
+    await Promise.race([connection.db!.command({ ping: 1 }), tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The call's value, or its error in the port's terms. */
+async function asked<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw toUnavailable(error);
+  }
+}
