@@ -1,20 +1,28 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openLog } from '../../platform/log.ts';
+import type { AnyCollection } from '../../ports/document-checks.ts';
+import type { Deliveries } from '../../ports/deliveries.ts';
 import { write, type Documents } from '../../ports/documents.ts';
+import { devices } from '../../stores/devices-collection.ts';
+import { subscriptions } from '../../stores/subscriptions-collection.ts';
 import { cuttableLink, type CuttableLink } from '../../testing/cuttable-link.ts';
 import { eventually } from '../../testing/eventually.ts';
 import { describeWithEngines } from '../../testing/test-engines.ts';
 import { newThing, thingCollections, things } from '../../testing/thing.ts';
 import { openMongo } from './mongo-connection.ts';
+import { openMongoDeliveries } from './mongo-deliveries.ts';
 import { openMongoDocuments } from './mongo-documents.ts';
 import { mongoTestDatabase, type MongoTestDatabase } from './mongo-test-database.ts';
 
 const log = openLog('test', 'silent');
+const collections: readonly AnyCollection[] = [...thingCollections, subscriptions, devices];
+const claim = { messageId: 'm', deviceId: 'd', topicId: 't', userId: 'u', subscriptionId: 's', platform: 'ios' } as const;
 
 describeWithEngines('while MongoDB is away', ({ mongoUrl }) => {
   let database: MongoTestDatabase;
   let link: CuttableLink;
   let documents: Documents;
+  let deliveries: Deliveries;
   let close: () => Promise<void>;
   beforeAll(async () => {
     database = mongoTestDatabase(mongoUrl, 'outage');
@@ -23,7 +31,8 @@ describeWithEngines('while MongoDB is away', ({ mongoUrl }) => {
     url.host = `127.0.0.1:${link.port}`;
     const connection = await openMongo(url.href, { log });
     close = () => connection.close();
-    documents = await openMongoDocuments({ connection, collections: thingCollections, log });
+    documents = await openMongoDocuments({ connection, collections, log });
+    deliveries = await openMongoDeliveries({ connection, subscriptions, devices });
   });
   afterAll(async () => {
     await close();
@@ -38,6 +47,13 @@ describeWithEngines('while MongoDB is away', ({ mongoUrl }) => {
     ['update', () => documents.update(things, { id: 'a', version: 1 }, { rank: 1 })],
     ['commit', () => documents.commit([write.insert(things, newThing('b')), write.remove(things, 'b')])],
     ['ping', () => documents.ping()],
+    ['recipients', () => deliveries.recipients({ topicId: 't', message: { priority: 3, tags: [] } }, { after: null, limit: 5 })],
+    ['claim', () => deliveries.claim([claim], { now: 1, staleAfterMs: 1 })],
+    ['record', () => deliveries.record([{ ...claim, status: 'sent', reason: null }], 1)],
+    ['skip', () => deliveries.record([{ ...claim, status: 'skipped', reason: null }], 1)],
+    ['find deliveries', () => deliveries.find('m', { limit: 1 })],
+    ['counts', () => deliveries.counts('m')],
+    ['removeBefore', () => deliveries.removeBefore(1, 1)],
   ];
 
   test.each([['cut' as const], ['freeze' as const]])('(%s) every operation is unavailable, and works again once it is back', async (outage) => {
