@@ -1,4 +1,7 @@
+import type { Registry } from 'prom-client';
 import type { Engine } from './engine.ts';
+import { startHealthServer } from './platform/health-server.ts';
+import type { Config } from './platform/load-config.ts';
 
 export type PartState = 'ok' | 'down';
 
@@ -33,4 +36,10 @@ async function stateOf(part: { ping(): Promise<void> }): Promise<PartState> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Serves health and figures on METRICS_PORT; does nothing where that is not set. */
+export async function startHealth(engine: Engine, config: Pick<Config, 'HOST' | 'METRICS_PORT'>, metrics: Registry): Promise<{ close(): Promise<void> }> {
+  if (config.METRICS_PORT === undefined) return { close: async () => undefined };
+  return startHealthServer({ host: config.HOST, port: config.METRICS_PORT, checkReadiness: () => checkReadiness(engine), metrics });
 }

@@ -6,6 +6,8 @@ import type { Log } from './platform/log.ts';
 import type { Bus } from './ports/bus.ts';
 import type { Documents } from './ports/documents.ts';
 import { collections } from './stores/collections.ts';
+import { devices } from './stores/devices-collection.ts';
+import { subscriptions } from './stores/subscriptions-collection.ts';
 
 /**
  * Opens the engine that the configuration names: the cluster with its three URLs, else one SQLite file. Only the packages
@@ -14,7 +16,7 @@ import { collections } from './stores/collections.ts';
 export async function openEngine(config: Config, deps: { clock: Clock; log: Log }): Promise<Engine> {
   if (config.cluster !== undefined) throw new Error('not yet');
   const { openEmbedded } = await import('./drivers/embedded/open-embedded.ts');
-  return openEmbedded({ dataDir: config.DATA_DIR, collections, jwtSecrets: config.jwtSecrets, ...deps });
+  return openEmbedded({ dataDir: config.DATA_DIR, collections, recipients: { subscriptions, devices }, jwtSecrets: config.jwtSecrets, ...deps });
 }
 
 /** What a command of the operator works with, beside a running installation. */

@@ -1,9 +1,8 @@
 import { Registry } from 'prom-client';
 import type { Engine } from './engine.ts';
-import { checkReadiness } from './health.ts';
+import { startHealth } from './health.ts';
 import { openEngine } from './open-engine.ts';
 import { systemClock, type Clock } from './platform/clock.ts';
-import { startHealthServer } from './platform/health-server.ts';
 import { withClosers, type Closers } from './platform/lifecycle.ts';
 import { ConfigError, loadConfig, type Config } from './platform/load-config.ts';
 import { openLog, type Log } from './platform/log.ts';
@@ -51,12 +50,8 @@ async function open(
   const engine = await openEngine(config, { clock: systemClock, log });
   own.add(() => engine.close());
   const metrics = new Registry();
-  if (config.METRICS_PORT !== undefined) {
-    const health = await startHealthServer({
-      host: config.HOST, port: config.METRICS_PORT, checkReadiness: () => checkReadiness(engine), metrics,
-    });
-    own.add(() => health.close());
-  }
+  const health = await startHealth(engine, config, metrics);
+  own.add(() => health.close());
   const running = await start({ engine, config, clock: systemClock, log, metrics });
   own.add(() => running.close());
   return { ...(running.url === undefined ? {} : { url: running.url }), close: () => own.closeAll() };

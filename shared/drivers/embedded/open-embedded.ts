@@ -12,6 +12,8 @@ import { keepSecret } from './keep-secret.ts';
 import { lockDataDir } from './lock-data-dir.ts';
 import { openMemoryBus } from './memory-bus.ts';
 import { migrate, type Migration } from './migrations.ts';
+import { openSqliteDeliveries, type SqliteDeliveriesOptions } from './sqlite-deliveries.ts';
+import { deliveriesMigration } from './sqlite-delivery-schema.ts';
 import { openSqliteDocuments } from './sqlite-documents.ts';
 import { openSqliteEventLog } from './sqlite-event-log.ts';
 import { SqliteFile } from './sqlite-file.ts';
@@ -20,13 +22,15 @@ import { messagesMigration } from './sqlite-message-schema.ts';
 import { openSqliteMessages } from './sqlite-messages.ts';
 
 /** The file's schema, step by step. Steps are only ever added at the end. */
-const migrations: readonly Migration[] = [messagesMigration, consumerPositionsMigration, budgetsMigration, jobsMigration];
+const migrations: readonly Migration[] = [messagesMigration, consumerPositionsMigration, budgetsMigration, jobsMigration, deliveriesMigration];
 
 const fileName = 'tocsin.db';
 
 export interface EmbeddedOptions {
   readonly dataDir: string;
   readonly collections: readonly AnyCollection[];
+  /** Those of the collections that the walk over a topic's recipients reads. */
+  readonly recipients: Pick<SqliteDeliveriesOptions, 'subscriptions' | 'devices'>;
   /** Undefined: a secret is made and kept in the data directory. */
   readonly jwtSecrets: readonly string[] | undefined;
   readonly clock: Clock;
@@ -58,7 +62,7 @@ export function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
     own.add(() => jobQueue.close());
     return {
       kind: 'embedded', eventLog, messages, documents, bus, jobQueue,
-      deliveries: undefined as never,
+      deliveries: openSqliteDeliveries({ file, ...options.recipients }),
       jwtSecrets: options.jwtSecrets ?? [keepSecret(join(dataDir, 'jwt.secret'))],
       close: () => own.closeAll(),
     };

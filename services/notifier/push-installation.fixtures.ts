@@ -1,0 +1,131 @@
+import { pushQueues } from '@tocsin/shared/domain/push-job.ts';
+import type { Device } from '@tocsin/shared/domain/device.ts';
+import type { Message } from '@tocsin/shared/domain/message.ts';
+import type { Subscription } from '@tocsin/shared/domain/subscription.ts';
+import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { User } from '@tocsin/shared/domain/user.ts';
+import type { Engine } from '@tocsin/shared/engine.ts';
+import { idSource } from '@tocsin/shared/platform/ids.ts';
+import { closers, withClosers } from '@tocsin/shared/platform/lifecycle.ts';
+import { openLog } from '@tocsin/shared/platform/log.ts';
+import { write } from '@tocsin/shared/ports/documents.ts';
+import { devices } from '@tocsin/shared/stores/devices-collection.ts';
+import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import { topics } from '@tocsin/shared/stores/topics.ts';
+import { users } from '@tocsin/shared/stores/users.ts';
+import { newDevice, newId, newMessage, newSubscription, newTopic, newUser } from '@tocsin/shared/testing/builders.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { startExpoSimulator, type ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
+import { newTestPlace, openTestEngine, publish, type TestPlace } from '@tocsin/shared/testing/test-engine.ts';
+import type { TestEngines } from '@tocsin/shared/testing/test-engines.ts';
+import type { PushLimits } from './push-deps.ts';
+import { startNotifier } from './start-notifier.ts';
+
+/** A user who is subscribed to a topic, with a device. */
+export interface Subscriber {
+  readonly user: User;
+  readonly subscription: Subscription;
+  readonly device: Device;
+}
+
+export interface SubscriberFields {
+  readonly user?: Partial<User>;
+  readonly subscription?: Partial<Subscription>;
+  readonly device?: Partial<Device>;
+}
+
+/** An installation with a notifier, an Expo simulator, and a clock that tests set forward. */
+export interface PushInstallation {
+  readonly engine: Engine;
+  readonly expo: ExpoSimulator;
+  readonly place: TestPlace;
+  clock(): number;
+  setAhead(ms: number): void;
+  start(limits?: Partial<PushLimits>): Promise<{ close(): Promise<void> }>;
+  addTopic(given?: Partial<Topic>): Promise<Topic>;
+  addSubscriber(topic: Topic, given?: SubscriberFields): Promise<Subscriber>;
+  /** Many at once, in few commits. */
+  addSubscribers(topic: Topic, count: number): Promise<string[]>;
+  publish(topic: Topic, given?: Partial<Message>): Promise<Message>;
+  /** Resolves when nothing is waiting or running in the push queues after everything that was published. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const commitSize = 300;
+
+export function openPushInstallation(engines?: TestEngines): Promise<PushInstallation> {
+  return withClosers(async (own) => {
+    let aheadMs = 0;
+    const clock = (): number => Date.now() + aheadMs;
+    const place = newTestPlace(engines);
+    own.add(() => place.remove());
+    const expo = await startExpoSimulator();
+    own.add(() => expo.close());
+    const engine = await openTestEngine(place, clock);
+    own.add(() => engine.close());
+    const { documents } = engine;
+    const running = closers();
+    own.add(() => running.closeAll());
+
+    const addSubscriber = async (topic: Topic, given: SubscriberFields = {}): Promise<Subscriber> => {
+      const user = await documents.insert(users, newUser(given.user));
+      return {
+        user,
+        subscription: await documents.insert(subscriptions, newSubscription(user.id, topic.id, given.subscription)),
+        device: await documents.insert(devices, newDevice(user.id, given.device)),
+      };
+    };
+    const addSubscribers = async (topic: Topic, count: number): Promise<string[]> => {
+      const tokens: string[] = [];
+      const writes = Array.from({ length: count }, () => {
+        const user = newUser();
+        const device = newDevice(user.id);
+        tokens.push(device.pushToken);
+        return [write.insert(users, user), write.insert(subscriptions, newSubscription(user.id, topic.id)), write.insert(devices, device)];
+      });
+      for (let start = 0; start < writes.length; start += commitSize) await documents.commit(writes.slice(start, start + commitSize).flat());
+      return tokens;
+    };
+    const publishTo = async (topic: Topic, given: Partial<Message> = {}): Promise<Message> => {
+      const message = newMessage(topic.id, { timestamp: clock(), expiresAt: clock() + 86_400_000, ...given });
+      await publish(engine, topic, message);
+      return message;
+    };
+    const installation: PushInstallation = {
+      engine, expo, place, clock, addSubscriber, addSubscribers,
+      setAhead: (ms) => void (aheadMs = ms),
+      async start(limits = {}) {
+        const notifier = await startNotifier({
+          engine, clock, limits,
+          config: { ...place.config, EXPO_URL: expo.url },
+          log: openLog('test', place.config.LOG_LEVEL),
+          makeId: idSource(clock),
+          baseUrl: 'http://127.0.0.1', appUrl: 'http://127.0.0.1',
+        });
+        running.add(() => notifier.close());
+        return notifier;
+      },
+      addTopic: (given) => documents.insert(topics, newTopic(newId(), given)),
+      publish: publishTo,
+      settled: () => waitUntilSettled(installation),
+      close: () => own.closeAll(),
+    };
+    return installation;
+  });
+}
+
+/** A last message in each queue and partition comes after everything before it; then the queues run dry. */
+async function waitUntilSettled(at: PushInstallation): Promise<void> {
+  const last = await Promise.all(Array.from({ length: at.engine.eventLog.partitions }, (_, partition) => at.addTopic({ partition })));
+  const tokens = await Promise.all(last.map(async (topic) => (await at.addSubscriber(topic)).device.pushToken));
+  for (const topic of last) await at.publish(topic, { priority: 1 });
+  await eventually(() => tokens.every((token) => at.expo.pushes.some((push) => push.token === token)), { timeoutMs: 25_000 });
+  await eventually(async () => {
+    for (const queue of Object.values(pushQueues)) {
+      const { waiting, delayed, active } = await at.engine.jobQueue.counts(queue);
+      if (waiting + delayed + active > 0) return false;
+    }
+    return true;
+  }, { timeoutMs: 25_000 });
+}

@@ -1,0 +1,281 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Message, Priority } from '@tocsin/shared/domain/message.ts';
+import { passesMobileFilter } from '@tocsin/shared/domain/mobile-filter.ts';
+import { pushQueueOf, pushQueues, testPushJob } from '@tocsin/shared/domain/push-job.ts';
+import type { Delivery } from '@tocsin/shared/ports/deliveries.ts';
+import { devices } from '@tocsin/shared/stores/devices-collection.ts';
+import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import { teamMembers, teams } from '@tocsin/shared/stores/teams.ts';
+import { topics } from '@tocsin/shared/stores/topics.ts';
+import { users } from '@tocsin/shared/stores/users.ts';
+import { newDevice, newId, newMember, newTeam } from '@tocsin/shared/testing/builders.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import type { TestEngines } from '@tocsin/shared/testing/test-engines.ts';
+import { openPushInstallation, type PushInstallation, type Subscriber } from './push-installation.fixtures.ts';
+
+describe('the notifier, embedded', () => notifierTests());
+
+function notifierTests(engines?: TestEngines): void {
+  let at: PushInstallation;
+  beforeEach(async () => {
+    at = await openPushInstallation(engines);
+  });
+  afterEach(() => at.close());
+
+  reaching(() => at);
+  rights(() => at);
+  retrying(() => at);
+  expiring(() => at);
+}
+
+const ledger = (at: PushInstallation, messageId: string): Promise<Delivery[]> => at.engine.deliveries.find(messageId, { limit: 1_000 });
+const tokensOf = (at: PushInstallation, messageId: string): string[] => at.expo.pushes.filter((push) => push.messageId === messageId).map((push) => push.token);
+
+function reaching(install: () => PushInstallation): void {
+  test('a published message reaches each device of each subscriber exactly once, over all pages', async () => {
+    const at = install();
+    const topic = await at.addTopic({ name: `pumps-${newId().slice(-8)}` });
+    const tokens = await at.addSubscribers(topic, 130);
+    const { user, subscription } = await at.addSubscriber(topic);
+    const second = await at.engine.documents.insert(devices, newDevice(user.id));
+    await at.start({ pageSize: 25 });
+    const message = await at.publish(topic, { priority: 5 });
+    await at.settled();
+    const reached = tokensOf(at, message.id);
+    expect(reached).toHaveLength(132);
+    expect(new Set(reached)).toEqual(new Set([...tokens, second.pushToken, ...reached.filter((token) => !tokens.includes(token))]));
+    expect(at.expo.duplicates().size).toBe(0);
+    expect(at.expo.pushes.find((push) => push.messageId === message.id)!.message).toMatchObject({
+      title: topic.name, body: 'the pump stopped', priority: 'high', collapseId: message.id,
+      data: { message_id: message.id, topic: topic.name, topic_id: topic.id, priority: 5, tags: [] },
+    });
+    expect(await at.engine.deliveries.counts(message.id)).toMatchObject({ sent: 132, pending: 0, failed: 0 });
+    await eventually(async () => expect((await at.engine.documents.get(subscriptions, subscription.id))!.lastNotifiedAt).toBeGreaterThanOrEqual(message.timestamp));
+  });
+
+  test('a record that comes twice is pushed once', async () => {
+    const at = install();
+    const topic = await at.addTopic();
+    const { device } = await at.addSubscriber(topic);
+    await at.start();
+    const message = await at.publish(topic);
+    await at.engine.eventLog.append(topic.partition, { type: 'message', timestamp: message.timestamp, message }, topic.name);
+    await at.settled();
+    expect(tokensOf(at, message.id)).toEqual([device.pushToken]);
+  });
+
+  test('a message is pushed to exactly those whose settings let it through', async () => {
+    const at = install();
+    await at.start();
+    const priority = fc.integer({ min: 1, max: 5 }) as fc.Arbitrary<Priority>;
+    const tags = fc.uniqueArray(fc.constantFrom('a', 'b', 'A', 'pump', '🔥'), { maxLength: 3 });
+    const wish = fc.record({ mobileEnabled: fc.constantFrom(true, true, true, false), priorityThreshold: priority, tagsFilter: tags });
+    const wishes = fc.sample(wish, 24);
+    const topic = await at.addTopic();
+    const subscribers: Subscriber[] = [];
+    for (const subscription of wishes) subscribers.push(await at.addSubscriber(topic, { subscription }));
+    const messages: Message[] = [];
+    for (const given of fc.sample(fc.record({ priority, tags }), 16)) messages.push(await at.publish(topic, given));
+    await at.settled();
+    for (const message of messages) {
+      const expected = subscribers.filter(({ subscription }) => passesMobileFilter(subscription, message));
+      expect(tokensOf(at, message.id).sort()).toEqual(expected.map(({ device }) => device.pushToken).sort());
+    }
+  });
+
+  test('settings of sound and vibration are the subscriber’s', async () => {
+    const at = install();
+    const topic = await at.addTopic();
+    const quiet = await at.addSubscriber(topic, { subscription: { soundEnabled: false, vibrateEnabled: false } });
+    const loud = await at.addSubscriber(topic, { subscription: { notificationSound: 'bell.wav' } });
+    await at.start();
+    await at.publish(topic);
+    await at.settled();
+    const sentTo = (subscriber: Subscriber) => at.expo.pushes.find(({ token }) => token === subscriber.device.pushToken)!.message;
+    expect(sentTo(quiet)).toMatchObject({ sound: null, channelId: 'no-vibration' });
+    expect(sentTo(loud)).toMatchObject({ sound: 'bell.wav' });
+    expect(sentTo(loud).channelId).toBeUndefined();
+  });
+
+  test('whoever subscribes before a publish is reached, also right after one that nobody wanted', async () => {
+    const at = install();
+    const topic = await at.addTopic();
+    await at.start();
+    await at.publish(topic);
+    await at.settled();
+    const { device } = await at.addSubscriber(topic);
+    const message = await at.publish(topic);
+    await at.settled();
+    expect(tokensOf(at, message.id)).toEqual([device.pushToken]);
+  });
+
+  test('a test push goes out at once, and leaves no row in the ledger', async () => {
+    const at = install();
+    const { device } = await at.addSubscriber(await at.addTopic());
+    await at.start();
+    await at.engine.jobQueue.add(pushQueues.urgent, [testPushJob(newId(), device.id)]);
+    await eventually(() => expect(at.expo.pushes.map(({ token }) => token)).toEqual([device.pushToken]));
+    expect(at.expo.pushes[0]!.message.data).toEqual({ test: true });
+  });
+}
+
+function rights(install: () => PushInstallation): void {
+  test('nobody who lost the right to read the topic gets a push, and the ledger says why', async () => {
+    const at = install();
+    const { documents } = at.engine;
+    const topic = await at.addTopic({ accessLevel: 'private' });
+    const team = await documents.insert(teams, newTeam(topic.ownerId));
+    await documents.update(topics, topic, { teamId: team.id });
+    const [member, former, disabled] = [await at.addSubscriber(topic), await at.addSubscriber(topic), await at.addSubscriber(topic, { user: { isActive: false } })];
+    await documents.insert(teamMembers, newMember(team.id, member.user.id));
+    await documents.insert(teamMembers, newMember(team.id, disabled.user.id));
+    await at.start();
+    const message = await at.publish(topic);
+    await at.settled();
+    expect(tokensOf(at, message.id)).toEqual([member.device.pushToken]);
+    const rows = await ledger(at, message.id);
+    expect(rows.filter(({ status }) => status === 'skipped').map(({ deviceId, reason }) => [deviceId, reason]).sort())
+      .toEqual([[former.device.id, 'no access'], [disabled.device.id, 'no access']].sort());
+  });
+
+  test('a device on a platform without credentials is skipped, and the ledger says why', async () => {
+    const at = install();
+    const topic = await at.addTopic();
+    const { device } = await at.addSubscriber(topic, { device: { platform: 'ios', pushToken: newId() } });
+    await at.start();
+    const message = await at.publish(topic);
+    await at.settled();
+    expect(await ledger(at, message.id)).toMatchObject([{ deviceId: device.id, status: 'skipped', reason: 'not configured' }]);
+  });
+
+  test('a token that the provider calls dead makes its device inactive', async () => {
+    const at = install();
+    const topic = await at.addTopic();
+    const [dead, alive] = [await at.addSubscriber(topic), await at.addSubscriber(topic)];
+    at.expo.script(dead.device.pushToken, { kind: 'ticket-error', error: 'DeviceNotRegistered' });
+    await at.start();
+    const message = await at.publish(topic);
+    await eventually(async () => expect(await at.engine.documents.get(devices, dead.device.id)).toMatchObject({ isActive: false }));
+    await at.settled();
+    expect(await at.engine.documents.get(devices, alive.device.id)).toMatchObject({ isActive: true });
+    const next = await at.publish(topic);
+    await at.settled();
+    expect(await at.engine.deliveries.counts(message.id)).toMatchObject({ sent: 1, dead_token: 1 });
+    expect(await at.engine.deliveries.counts(next.id)).toMatchObject({ sent: 1, dead_token: 0 });
+  });
+}
+
+function retrying(install: () => PushInstallation): void {
+  test('a push that is put off goes out after the time that the provider asked for, once', async () => {
+    const at = install();
+    const topic = await at.addTopic();
+    const { device } = await at.addSubscriber(topic);
+    at.expo.script(device.pushToken, { kind: 'status', status: 429, retryAfterSeconds: 3 }, { kind: 'ok' });
+    await at.start({ backoffMs: 10 });
+    const message = await at.publish(topic);
+    await eventually(async () => expect(await ledger(at, message.id)).toMatchObject([{ status: 'retrying', reason: 'Expo answered 429' }]));
+    await eventually(async () => expect(await ledger(at, message.id)).toMatchObject([{ status: 'sent', attempts: 2 }]));
+    const [first, second] = at.expo.requests;
+    expect(second!.at - first!.at).toBeGreaterThanOrEqual(3_000);
+    expect(at.expo.requests).toHaveLength(2);
+  });
+
+  test('only those that the provider put off are tried again', async () => {
+    const at = install();
+    const topic = await at.addTopic();
+    const tokens = await at.addSubscribers(topic, 20);
+    for (const token of tokens.slice(0, 3)) at.expo.script(token, { kind: 'ticket-error', error: 'MessageRateExceeded' }, { kind: 'ok' });
+    await at.start({ backoffMs: 20 });
+    const message = await at.publish(topic);
+    await eventually(async () => expect(await at.engine.deliveries.counts(message.id)).toMatchObject({ sent: 20 }));
+    expect(at.expo.requests.map(({ size }) => size)).toEqual([20, 3]);
+    expect(at.expo.duplicates().size).toBe(0);
+  });
+
+  test('a push whose answer was lost is sent again under the same collapse id', async () => {
+    const at = install();
+    const topic = await at.addTopic();
+    const { device } = await at.addSubscriber(topic);
+    at.expo.script(device.pushToken, { kind: 'reset' }, { kind: 'ok' });
+    await at.start({ backoffMs: 20 });
+    const message = await at.publish(topic);
+    await eventually(async () => expect(await ledger(at, message.id)).toMatchObject([{ status: 'sent', attempts: 2 }]));
+    expect(at.expo.pushes.map((push) => push.message.collapseId)).toEqual([message.id, message.id]);
+  });
+
+  test('what fails for too long is a dead letter, and goes out when the operator puts it back', async () => {
+    const at = install();
+    const topic = await at.addTopic();
+    const { device } = await at.addSubscriber(topic);
+    at.expo.script(device.pushToken, { kind: 'status', status: 503 });
+    await at.start({ backoffMs: 20, retryForMs: 200 });
+    const message = await at.publish(topic);
+    const queue = pushQueueOf(message.priority);
+    const [letter] = await eventually(async () => {
+      const failed = await at.engine.jobQueue.failed(queue, { limit: 10, offset: 0 });
+      return failed.length > 0 && failed;
+    });
+    expect(letter!.reason).toContain('1 pushes failed for too long');
+    expect(await ledger(at, message.id)).toMatchObject([{ status: 'failed', reason: 'given up: Expo answered 503' }]);
+    at.expo.script(device.pushToken, { kind: 'ok' });
+    expect(await at.engine.jobQueue.retryFailed(queue, letter!.id)).toBe(true);
+    await eventually(async () => expect(await ledger(at, message.id)).toMatchObject([{ status: 'sent' }]));
+    expect(tokensOf(at, message.id)).toEqual([device.pushToken]);
+  });
+
+  test('who unsubscribes or loses access while a push is put off does not get it', async () => {
+    const at = install();
+    const topic = await at.addTopic();
+    const [leaving, losing] = [await at.addSubscriber(topic), await at.addSubscriber(topic)];
+    at.expo.script(leaving.device.pushToken, { kind: 'status', status: 503 }, { kind: 'ok' });
+    await at.start({ backoffMs: 3_000 });
+    const message = await at.publish(topic);
+    await eventually(async () => expect(await at.engine.deliveries.counts(message.id)).toMatchObject({ retrying: 2 }));
+    await at.engine.documents.remove(subscriptions, leaving.subscription.id);
+    await at.engine.documents.update(users, losing.user, { isActive: false });
+    await eventually(async () => expect(await at.engine.deliveries.counts(message.id)).toMatchObject({ skipped: 2 }));
+    expect((await ledger(at, message.id)).map(({ reason }) => reason).sort()).toEqual(['no access', 'unsubscribed']);
+    expect(tokensOf(at, message.id)).toEqual([]);
+  });
+}
+
+function expiring(install: () => PushInstallation): void {
+  test('a message that has expired is never pushed', async () => {
+    const at = install();
+    const topic = await at.addTopic();
+    await at.addSubscriber(topic);
+    const message = await at.publish(topic, { expiresAt: at.clock() - 1 });
+    await at.start();
+    await at.settled();
+    expect(tokensOf(at, message.id)).toEqual([]);
+    expect(await ledger(at, message.id)).toEqual([]);
+  });
+
+  test('a push that could not go out before its message expires is given up', async () => {
+    const at = install();
+    const topic = await at.addTopic();
+    const { device } = await at.addSubscriber(topic);
+    at.expo.script(device.pushToken, { kind: 'status', status: 503 });
+    await at.start({ backoffMs: 2_000 });
+    const message = await at.publish(topic, { expiresAt: at.clock() + 60_000 });
+    await eventually(async () => expect(await ledger(at, message.id)).toMatchObject([{ status: 'retrying' }]));
+    at.setAhead(60_000);
+    await eventually(async () => expect(await ledger(at, message.id)).toMatchObject([{ status: 'failed', reason: 'message expired' }]));
+    expect(at.expo.requests).toHaveLength(1);
+  });
+
+  test('a message that was deleted before its push is not pushed', async () => {
+    const at = install();
+    const topic = await at.addTopic();
+    await at.addSubscriber(topic);
+    const message = await at.publish(topic);
+    const deletedAt = at.clock();
+    const record = { type: 'message_deleted' as const, timestamp: deletedAt, message: { ...message, message: '', isDeleted: true, deletedAt } };
+    const offset = await at.engine.eventLog.append(topic.partition, record, topic.name);
+    await at.engine.messages.apply([{ partition: topic.partition, offset, record }]);
+    await at.start();
+    await at.settled();
+    expect(tokensOf(at, message.id)).toEqual([]);
+  });
+}
