@@ -51,6 +51,7 @@ export class ScheduleRunner {
   readonly #followed = new Map<string, Followed>();
   #timer: NodeJS.Timeout | undefined;
   #tick: Promise<void> = Promise.resolve();
+  #couldLoad = true;
   #isClosed = false;
 
   constructor({ store, clock, log }: ScheduleRunnerOptions) {
@@ -78,11 +79,13 @@ export class ScheduleRunner {
     if (this.#isClosed) return;
     try {
       const schedules = await this.#store.load();
+      this.#couldLoad = true;
       const ids = new Set(schedules.map(({ id }) => id));
       for (const id of this.#followed.keys()) if (!ids.has(id)) this.#followed.delete(id);
       for (const schedule of schedules) await this.#serve(schedule);
     } catch (error) {
-      this.#log.warn({ err: error }, 'schedules could not be loaded');
+      this.#log[this.#couldLoad ? 'warn' : 'debug']({ err: error }, 'schedules could not be loaded');
+      this.#couldLoad = false; // told once, not once a second
     }
     if (!this.#isClosed) this.#timer = setTimeout(() => void this.refresh(), this.#untilNext());
   }

@@ -56,7 +56,10 @@ export class BullmqJobWorker implements Worker {
       removeOnFail: { age: secondsOf(jobRules.failedLifeMs), count: jobRules.failedMax },
       settings: { backoffStrategy: (failedRuns, _type, _error, job) => retryPauseMs(backoffMsOf(job), failedRuns) },
     });
-    this.#worker.on('error', (error) => log.warn({ err: error, queue }, 'a worker of the queue met an error'));
+    this.#worker.on('error', (error) => {
+      // That the connection is lost is told by the connection, once and not at each try.
+      log[isOfConnection(error) ? 'debug' : 'warn']({ err: error, queue }, 'a worker of the queue met an error');
+    });
   }
 
   async #run(job: BullmqJob<JobData>, token: string): Promise<void> {
@@ -106,6 +109,8 @@ export class BullmqJobWorker implements Worker {
     clearTimeout(timer);
   }
 }
+
+const isOfConnection = (error: Error): boolean => 'syscall' in error || error.message.startsWith('Connection is closed');
 
 const backoffMsOf = (job: { opts?: { backoff?: number | { delay?: number } } } | undefined): number => {
   const backoff = job?.opts?.backoff;

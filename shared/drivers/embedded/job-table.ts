@@ -40,6 +40,9 @@ export const jobsMigration: Migration = {
   ) STRICT, WITHOUT ROWID;`,
 };
 
+/** Harm prevented: requests wait while many jobs that are due at the same time are made ready. */
+const releaseMax = 1_000;
+
 /** One run of a job: the row, and which of its runs this is. */
 export interface Claim {
   readonly seq: number;
@@ -75,7 +78,7 @@ export class JobTable {
     }
   }
 
-  /** Makes delayed jobs ready whose time has come, and those whose lease has ended. */
+  /** Makes delayed jobs ready whose time has come, and those whose lease has ended; the longest due first, a bounded batch. */
   release(queue: string, now: number): void {
     this.#statements.release.run(now, queue, now);
   }
@@ -170,7 +173,7 @@ function prepareStatements(db: DatabaseSync) {
          due_at = CASE WHEN state = 2 AND lost_leases >= ${jobRules.lostLeasesMax} THEN ? ELSE due_at END,
          failed_runs = failed_runs + (state = 2 AND lost_leases >= ${jobRules.lostLeasesMax}),
          lost_leases = lost_leases + (state = 2)
-       WHERE queue = ? AND state IN (1, 2) AND due_at <= ?`,
+       WHERE seq IN (SELECT seq FROM jobs WHERE queue = ? AND state IN (1, 2) AND due_at <= ? ORDER BY due_at LIMIT ${releaseMax})`,
     ),
     claim: db.prepare(
       `UPDATE jobs SET state = 2, due_at = ?, starts = starts + 1

@@ -70,6 +70,18 @@ describe('sqlite: the job queue in a shared file', () => {
     expect(runs.length).toBe(40);
   });
 
+  test('thousands of jobs that are due at the same time are all run, each once', async () => {
+    const { ids } = await collect(jobs, queue, { concurrency: 50 });
+    const added = newJobs(2_500, { delayMs: 10_000 });
+    await jobs.add(queue, added);
+    await eventually(async () => expect(await jobs.counts(queue)).toMatchObject({ delayed: 2_500 }));
+    now += 10_000;
+    await eventually(() => ids().length >= 2_500);
+    await nothingLeft(jobs, queue);
+    expect(new Set(ids())).toEqual(new Set(added.map(({ id }) => id)));
+    expect(ids().length).toBe(2_500);
+  });
+
   test('a pause between runs is never longer than an hour', async () => {
     const { runs } = await collect(jobs, queue, { run: () => Promise.reject(new Error('no')) });
     await jobs.add(queue, [newJob({ attempts: 20, backoffMs: 1_000_000 })]);
