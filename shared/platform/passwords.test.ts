@@ -1,0 +1,51 @@
+import { describe, expect, test } from '@jest/globals';
+import bcrypt from 'bcrypt';
+import { openPasswords, passwordCost } from './passwords.ts';
+
+const cost = 4;
+
+describe('passwords', () => {
+  test('a hash matches its password and no other', async () => {
+    const passwords = openPasswords({ cost });
+    const hash = await passwords.hash('correct horse');
+    expect(bcrypt.getRounds(hash)).toBe(cost);
+    expect(await passwords.matches('correct horse', hash)).toBe(true);
+    expect(await passwords.matches('correct horsE', hash)).toBe(false);
+  });
+
+  test('the cost is 12 unless told otherwise', async () => {
+    expect(passwordCost).toBe(12);
+    expect(bcrypt.getRounds(await openPasswords().hash('correct horse'))).toBe(12);
+  });
+
+  test('72 bytes count whole, and what goes beyond is never cut', async () => {
+    const passwords = openPasswords({ cost });
+    const full = '🔔'.repeat(18);
+    const hash = await passwords.hash(full);
+    expect(await passwords.matches(full, hash)).toBe(true);
+    expect(await passwords.matches(`${full}x`, hash)).toBe(false);
+    await expect(passwords.hash(`${full}x`)).rejects.toThrow(RangeError);
+  });
+
+  test('a zero byte does not end a password', async () => {
+    const passwords = openPasswords({ cost });
+    const hash = await passwords.hash('secret\0one');
+    expect(await passwords.matches('secret\0two', hash)).toBe(false);
+    expect(await passwords.matches('secret\0one', hash)).toBe(true);
+  });
+
+  test('nobody has a password, not even an empty one', async () => {
+    const passwords = openPasswords({ cost });
+    for (const password of ['', 'correct horse', 'x'.repeat(100)]) expect(await passwords.matches(password, null)).toBe(false);
+  });
+
+  test('as many run as may, fifty wait, and the rest is refused at once', async () => {
+    const passwords = openPasswords({ cost: 8, concurrency: 1 });
+    const outcomes = await Promise.allSettled(Array.from({ length: 60 }, () => passwords.matches('guess', null)));
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+    expect(refused).toHaveLength(9);
+    expect(refused[0]!.reason).toMatchObject({ code: 'limited', message: 'Rate limit exceeded', retryAfterSeconds: 1 });
+    // Those that were refused left no place taken.
+    await expect(Promise.all(Array.from({ length: 51 }, () => passwords.matches('guess', null)))).resolves.toHaveLength(51);
+  });
+});
