@@ -25,6 +25,7 @@ import { deleteDevice } from './features/devices/delete-device.ts';
 import { getDevice } from './features/devices/get-device.ts';
 import { listDevices } from './features/devices/list-devices.ts';
 import { registerDevice } from './features/devices/register-device.ts';
+import { testDevice } from './features/devices/test-device.ts';
 import { updateDevice } from './features/devices/update-device.ts';
 import { getHistory } from './features/messages/get-history.ts';
 import { getLog } from './features/messages/get-log.ts';
@@ -103,6 +104,7 @@ export function routes(deps: ApiDeps): Route[] {
     getDevice(deps),
     updateDevice(deps),
     deleteDevice(deps),
+    testDevice(deps),
     // Subscriptions
     listSubscriptions(deps),
     createSubscription(deps),

@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals';
 import { defaultMobileSettings } from '@tocsin/shared/domain/subscription.ts';
 import { write } from '@tocsin/shared/ports/documents.ts';
 import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { createTopic, newTopicName } from './stack.ts';
 import { useStack, type Person } from './use-stack.ts';
 
@@ -185,4 +186,14 @@ test('an account has at most 1,000 subscriptions', async () => {
   const other = await createTopic(person);
   expect((await subscribe(person, topic.name)).status).toBe(201);
   expect(await subscribe(person, other.name)).toMatchObject({ status: 403, body: { detail: 'Subscription limit reached' } });
+});
+
+test('a subscription that nobody looks at is removed too when its topic is closed', async () => {
+  const [owner, reader] = [await stack.person(), await stack.person()];
+  const topic = await createTopic(owner);
+  for (const person of [owner, reader]) await subscribe(person, topic.name);
+  await owner.patch(`/api/topics/${topic.id}`, { access_level: 'private' });
+  await eventually(async () => {
+    expect((await owner.get(`/api/topics/${topic.name}`)).body.subscriber_count).toBe(1);
+  });
 });
