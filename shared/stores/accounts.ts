@@ -26,8 +26,11 @@ export async function makeRoom(documents: Documents, claim: Claim): Promise<Writ
   return isOther ? removeUnverified(documents, holder) : [];
 }
 
-/** Nobody ever logged in to such an account, so that it owns nothing but its consents and mailed tokens. */
-async function removeUnverified(documents: Documents, user: User): Promise<Write[]> {
+/**
+ * The writes that remove an account that was never verified, if it has not changed since it was read. Nobody ever logged
+ * in to it, so that it owns nothing but its consents and mailed tokens.
+ */
+export async function removeUnverified(documents: Documents, user: User): Promise<Write[]> {
   const given = await documents.find(consents, { index: 'byUser', equals: { userId: user.id }, limit: 100 });
   return [
     write.remove(users, user.id, user.version),
