@@ -1,36 +1,31 @@
 import { Command } from 'commander';
-import { systemClock } from '@tocsin/shared/platform/clock.ts';
-import { loadConfig, type Config } from '@tocsin/shared/platform/load-config.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
-import { runUntilSignal } from '@tocsin/shared/platform/run-process.ts';
-import type { RunningRoles } from './start-roles.ts';
+import type { Config } from '@tocsin/shared/platform/load-config.ts';
 
 /** `tocsin serve`: runs the configured roles until SIGTERM or SIGINT. */
 export function serveCommand(): Command {
   return new Command('serve')
     .description('run the server: one process on one file, or on Kafka, MongoDB and Redis when their URLs are set')
     .action(async () => {
-      const config = loadConfig(process.env);
-      const log = openLog('tocsin', config.LOG_LEVEL);
-      // Only here: the other commands start in half the time without the server's packages.
-      const { startRoles } = await import('./start-roles.ts');
-      const running = await startRoles(config, { clock: systemClock, log });
-      runUntilSignal(running, log);
-      log.info({ url: running.url }, 'ready');
-      process.stderr.write(banner(config, running));
+      // Loaded here: no other command needs the servers.
+      const [{ runService }, { startRoles }] = await Promise.all([import('@tocsin/shared/run-service.ts'), import('./start-roles.ts')]);
+      await runService('tocsin', async (deps) => {
+        const running = await startRoles(deps);
+        process.stderr.write(banner(deps.config, running.url));
+        return running;
+      });
     });
 }
 
 /** What a person reads who has just started it: where it is, and the shortest way to a first message. */
-function banner(config: Config, running: RunningRoles): string {
-  const place = running.engine === 'embedded' ? `one process on one file, in ${config.DATA_DIR}` : 'on Kafka, MongoDB and Redis';
+function banner(config: Config, url: string | undefined): string {
+  const place = config.cluster === undefined ? `one process on one file, in ${config.DATA_DIR}` : 'on Kafka, MongoDB and Redis';
   const lines = [`Tocsin runs: ${place}`, `Roles: ${config.ROLES.join(', ')}`];
-  if (running.url !== undefined) {
+  if (url !== undefined) {
     lines.push(
-      `API: ${running.url}`, '',
+      `API: ${url}`, '',
       'A first account, without a mail round trip:',
       '  npx tocsin user create you@example.org --username you',
-      `Then see the README, or ${running.url}/docs`,
+      'Then go on as the README shows.',
     );
   }
   return `\n${lines.map((line) => `  ${line}`.trimEnd()).join('\n')}\n\n`;

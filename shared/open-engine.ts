@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import type { Engine } from './engine.ts';
 import type { Clock } from './platform/clock.ts';
+import { systemClock } from './platform/clock.ts';
 import type { Config } from './platform/load-config.ts';
 import type { Log } from './platform/log.ts';
 import type { Bus } from './ports/bus.ts';
@@ -9,14 +10,21 @@ import { collections } from './stores/collections.ts';
 import { devices } from './stores/devices-collection.ts';
 import { subscriptions } from './stores/subscriptions-collection.ts';
 
+const recipients = { subscriptions, devices };
+
 /**
  * Opens the engine that the configuration names: the cluster with its three URLs, else one SQLite file. Only the packages
  * of that engine are loaded. Throws a sentence for the operator when a part cannot be opened.
  */
 export async function openEngine(config: Config, deps: { clock: Clock; log: Log }): Promise<Engine> {
-  if (config.cluster !== undefined) throw new Error('not yet');
-  const { openEmbedded } = await import('./drivers/embedded/open-embedded.ts');
-  return openEmbedded({ dataDir: config.DATA_DIR, collections, recipients: { subscriptions, devices }, jwtSecrets: config.jwtSecrets, ...deps });
+  if (config.cluster === undefined) {
+    const { openEmbedded } = await import('./drivers/embedded/open-embedded.ts');
+    return openEmbedded({ dataDir: config.DATA_DIR, collections, recipients, jwtSecrets: config.jwtSecrets, ...deps });
+  }
+  const { openCluster } = await import('./drivers/cluster/open-cluster.ts');
+  return openCluster({
+    urls: config.cluster, kafka: kafkaTopic(config), collections, recipients, jwtSecrets: config.jwtSecrets ?? [], ...deps,
+  });
 }
 
 /** What a command of the operator works with, beside a running installation. */
@@ -28,9 +36,19 @@ export interface OperatorStore {
 }
 
 /** Opens the documents alone, also while servers run on the same store. */
-export async function openDocuments(config: Config, _log: Log): Promise<OperatorStore> {
-  if (config.cluster !== undefined) throw new Error('not yet');
-  mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
-  const { openEmbeddedDocuments } = await import('./drivers/embedded/open-embedded.ts');
-  return { ...(await openEmbeddedDocuments({ dataDir: config.DATA_DIR, collections })), bus: null };
+export async function openDocuments(config: Config, log: Log): Promise<OperatorStore> {
+  if (config.cluster === undefined) {
+    mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
+    const { openEmbeddedDocuments } = await import('./drivers/embedded/open-embedded.ts');
+    return { ...(await openEmbeddedDocuments({ dataDir: config.DATA_DIR, collections })), bus: null };
+  }
+  const { openClusterDocuments } = await import('./drivers/cluster/open-cluster.ts');
+  return openClusterDocuments({ urls: config.cluster, kafka: kafkaTopic(config), collections, clock: systemClock, log });
+}
+
+function kafkaTopic(config: Config) {
+  return {
+    topic: config.KAFKA_TOPIC, partitions: config.KAFKA_PARTITIONS,
+    replication: config.KAFKA_REPLICATION, retentionDays: config.KAFKA_RETENTION_DAYS,
+  };
 }

@@ -1,6 +1,7 @@
-import type { Platform } from '../domain/device.ts';
+import type { Device, Platform } from '../domain/device.ts';
 import type { Message } from '../domain/message.ts';
-import type { MobileSettings } from '../domain/subscription.ts';
+import type { MobileSettings, Subscription } from '../domain/subscription.ts';
+import type { Collection } from './documents.ts';
 
 /**
  * Who a message is to be pushed to, and what became of each push: the walk over a topic's recipients and the
@@ -49,6 +50,12 @@ export interface Deliveries {
   removeBefore(time: number, limit: number): Promise<number>;
 
   close(): Promise<void>;
+}
+
+/** The documents that recipients are made from: the driver reads them by its own queries. */
+export interface RecipientCollections {
+  readonly subscriptions: Collection<Subscription>;
+  readonly devices: Collection<Device>;
 }
 
 export interface Recipient {

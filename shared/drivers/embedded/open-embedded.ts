@@ -4,6 +4,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { withClosers } from '../../platform/lifecycle.ts';
 import type { Log } from '../../platform/log.ts';
 import type { AnyCollection } from '../../ports/document-checks.ts';
+import type { RecipientCollections } from '../../ports/deliveries.ts';
 import type { Documents } from '../../ports/documents.ts';
 import { budgetsMigration } from './budget-table.ts';
 import { consumerPositionsMigration } from './consumer-positions.ts';
@@ -12,7 +13,7 @@ import { keepSecret } from './keep-secret.ts';
 import { lockDataDir } from './lock-data-dir.ts';
 import { openMemoryBus } from './memory-bus.ts';
 import { migrate, type Migration } from './migrations.ts';
-import { openSqliteDeliveries, type SqliteDeliveriesOptions } from './sqlite-deliveries.ts';
+import { openSqliteDeliveries } from './sqlite-deliveries.ts';
 import { deliveriesMigration } from './sqlite-delivery-schema.ts';
 import { openSqliteDocuments } from './sqlite-documents.ts';
 import { openSqliteEventLog } from './sqlite-event-log.ts';
@@ -29,8 +30,8 @@ const fileName = 'tocsin.db';
 export interface EmbeddedOptions {
   readonly dataDir: string;
   readonly collections: readonly AnyCollection[];
-  /** Those of the collections that the walk over a topic's recipients reads. */
-  readonly recipients: Pick<SqliteDeliveriesOptions, 'subscriptions' | 'devices'>;
+  /** The two of them that the walk over recipients reads. */
+  readonly recipients: RecipientCollections;
   /** Undefined: a secret is made and kept in the data directory. */
   readonly jwtSecrets: readonly string[] | undefined;
   readonly clock: Clock;
@@ -54,6 +55,8 @@ export function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
     own.add(() => messages.close());
     const documents = openSqliteDocuments({ file, collections: options.collections });
     own.add(() => documents.close());
+    const deliveries = openSqliteDeliveries({ file, ...options.recipients });
+    own.add(() => deliveries.close());
     const bus = openMemoryBus({ clock, budgetFile: file, log });
     own.add(() => bus.close());
     const eventLog = openSqliteEventLog({ file, table: messages, log });
@@ -61,8 +64,7 @@ export function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
     const jobQueue = openSqliteJobQueue({ file, clock, log });
     own.add(() => jobQueue.close());
     return {
-      kind: 'embedded', eventLog, messages, documents, bus, jobQueue,
-      deliveries: openSqliteDeliveries({ file, ...options.recipients }),
+      kind: 'embedded', eventLog, messages, documents, deliveries, bus, jobQueue,
       jwtSecrets: options.jwtSecrets ?? [keepSecret(join(dataDir, 'jwt.secret'))],
       close: () => own.closeAll(),
     };
