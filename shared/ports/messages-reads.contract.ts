@@ -165,4 +165,30 @@ function describeStats({ messages, freeOffset }: MessagesUnderTest): void {
     ]));
     expect(await messages().topicStats([])).toEqual(new Map());
   });
+
+  test('messages after a time are counted per mark, as history shows them', async () => {
+    const offset = freeOffset();
+    const [busy, quiet, unknown] = [newId(), newId(), newId()];
+    const at = (topicId: string, ms: number, given = {}) => testMessage(topicId, { timestamp: now + ms, ...given });
+    const [gone, changed, short] = [at(busy, 40), at(busy, 50), at(busy, 60, { expiresAt: now + minute })];
+    const own = [at(busy, 10), at(busy, 30), at(busy, 20), gone, changed, short].map((message, index) => published(offset + 2 * index, message));
+    await messages().apply([...own, published(offset + 1, at(quiet, 15))]);
+    await messages().apply([deleted(offset + 20, gone), edited(offset + 21, changed, { message: 'x' })]);
+    const count = (marks: [string, number][], time = now, max = 10_000) =>
+      messages().countAfter(marks.map(([topicId, ms]) => ({ topicId, after: now + ms })), { max, now: time });
+    expect(await count([[busy, 0], [quiet, 0], [unknown, 0], [busy, 20], [busy, 9], [busy, 29], [busy, 59], [busy, 60]])).toEqual([5, 1, 0, 3, 5, 3, 1, 0]);
+    expect(await count([[busy, 0], [busy, 50]], now + minute)).toEqual([4, 0]);
+    expect(await count([[busy, 0], [busy, 50]], now, 2)).toEqual([2, 1]);
+    expect(await count([])).toEqual([]);
+  });
+
+  test('the marks of many topics are counted each', async () => {
+    const offset = freeOffset();
+    const topics = Array.from({ length: 60 }, () => newId());
+    const records = topics.flatMap((topicId, index) => Array.from({ length: index % 4 }, (_, at) =>
+      published(offset + 4 * index + at, testMessage(topicId, { timestamp: now + at }))));
+    await messages().apply(records);
+    const marks = topics.map((topicId) => ({ topicId, after: now - 1 }));
+    expect(await messages().countAfter(marks, { max: 10, now })).toEqual(topics.map((_, index) => index % 4));
+  });
 }

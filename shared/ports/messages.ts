@@ -60,6 +60,12 @@ export interface Messages {
   topicStats(topicIds: readonly string[]): Promise<Map<string, TopicStats>>;
 
   /**
+   * For each mark how many of the messages that history shows have a later timestamp, in the order of the marks;
+   * counting stops at `max`, 10,000 at most.
+   */
+  countAfter(marks: readonly TopicMark[], page: { max: number; now: number }): Promise<number[]>;
+
+  /**
    * Removes messages that expired at or before the time, with their records: at most `limit` messages, oldest first,
    * none of the topics in `except` (those under legal hold; a few). Counts are right afterwards. Resolves with how many
    * went per topic; empty when nothing is left.
@@ -85,6 +91,13 @@ export interface TopicRecord {
   /** When the record was made. */
   readonly timestamp: number;
   readonly message: StoredMessage;
+}
+
+/** A time in a topic's history. */
+export interface TopicMark {
+  readonly topicId: string;
+  /** Milliseconds since the epoch. */
+  readonly after: number;
 }
 
 export interface TopicStats {

@@ -7,7 +7,7 @@ import type { Messages, SettledRecord } from '../../ports/messages.ts';
 import { toUnavailable } from './mongo-connection.ts';
 import { prepareMessageCollections, toMessage, type MessageCollections } from './mongo-message-collections.ts';
 import {
-  lastOffsetOf, lastOffsetsBelow, messagesAfter, newestMessages, offsetAtTimeOf, statsOf, storedOf, topicRecords,
+  countAfterEach, lastOffsetOf, lastOffsetsBelow, messagesAfter, newestMessages, offsetAtTimeOf, statsOf, storedOf, topicRecords,
 } from './mongo-message-reads.ts';
 import { mongoMessageRemoval } from './mongo-message-removal.ts';
 import { mongoMessageWriter } from './mongo-message-writer.ts';
@@ -58,6 +58,7 @@ export async function openMongoMessages({ connection, clock, log }: MongoMessage
     offsetAtTime: (topicId, time) => asked(() => offsetAtTimeOf(collections, topicId, time)),
     lastOffset: (topicId) => asked(() => lastOffsetOf(collections, topicId)),
     topicStats: (topicIds) => asked(() => statsOf(collections, topicIds)),
+    countAfter: (marks, page) => asked(() => countAfterEach(collections, marks, page)),
     removeExpired: (time, limit, except) => asked(() => removal.removeExpired(time, limit, except)),
     removeTopic: (topicId, limit) => asked(() => removal.removeTopic(topicId, limit)),
     ping: () => asked(() => answersInTime(connection)),

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { PlacedRecord, RecordType } from '../../domain/log-record.ts';
 import type { StoredMessage } from '../../domain/message.ts';
-import type { TopicRecord, TopicStats } from '../../ports/messages.ts';
+import type { TopicMark, TopicRecord, TopicStats } from '../../ports/messages.ts';
 import { messageColumns, toChangeType, toMessage, toShownMessage, type MessageRow } from './sqlite-message-rows.ts';
 import { offsetAtTimeIn } from './sqlite-message-times.ts';
 
@@ -84,6 +84,13 @@ export function sqliteMessageReads(db: DatabaseSync) {
       return (sql.stats.get(topicId) as { last_offset: number } | undefined)?.last_offset ?? -1;
     },
 
+    countAfter({ topicId, after }: TopicMark, page: { max: number; now: number }): number {
+      const topic = topicOf(topicId);
+      const from = topic === undefined ? null : offsetAtTime(topic, after + 1);
+      if (topic === undefined || from === null) return 0;
+      return (sql.countAfter.get(topic, from, after, page.now, page.max) as { count: number }).count;
+    },
+
     topicStats(topicId: string): TopicStats {
       const row = sql.stats.get(topicId) as { message_count: number; last_message_at: number | null } | undefined;
       return { messageCount: row?.message_count ?? 0, lastMessageAt: row?.last_message_at ?? null };
@@ -125,6 +132,9 @@ function prepareStatements(db: DatabaseSync) {
     after: db.prepare(`
       SELECT ${messageColumns} FROM messages m WHERE m.topic = ? AND m.offset > ? AND m.offset <= ? AND ${visible}
       ORDER BY m.offset LIMIT ?`),
+    countAfter: db.prepare(`
+      SELECT count(*) AS count FROM (
+        SELECT 1 FROM messages m WHERE m.topic = ? AND m.offset >= ? AND m.timestamp > ? AND ${visible} ORDER BY m.offset LIMIT ?)`),
     messageRecords: db.prepare(`
       SELECT ${messageColumns} FROM messages m WHERE m.topic = ? AND m.offset >= ? AND m.offset <= ? AND m.expires_at > ?
       ORDER BY m.offset LIMIT ?`),
