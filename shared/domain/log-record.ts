@@ -8,7 +8,7 @@ export type RecordType = 'message' | 'message_edited' | 'message_deleted';
  */
 export interface LogRecord {
   readonly type: RecordType;
-  /** When the record was made (publish, edit or deletion), milliseconds since the epoch. */
+  /** When the record was made (publish, edit or deletion), milliseconds since the epoch; a message's is its own timestamp. */
   readonly timestamp: number;
   readonly message: Message;
 }

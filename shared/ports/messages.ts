@@ -8,6 +8,9 @@ import type { StoredMessage } from '../domain/message.ts';
  * same state); what `apply` resolved for survives a crash of the process. Reads never show expired messages
  * (`expiresAt <= now`), and show deleted ones only where it says so.
  *
+ * A deletion is final, also against an edit that comes after it in the log. A record whose message has expired by the
+ * time it comes leaves nothing but the topic's last position and time: a replay brings nothing back that was removed.
+ *
  * Positions of a topic are positions of its partition. Above the partition's watermark there can still be holes that
  * fill later: `readHistory` in shared/stores turns that into reads that never step over one.
  */
@@ -21,8 +24,8 @@ export interface Messages {
 
   /**
    * The fan-out's step for a batch of one partition, in order: writes what `apply` has not written yet, leaves out
-   * second copies, and resolves with the rest, each with the position of the topic's record before it (null: the
-   * first that the store knows of).
+   * second copies and what has expired, and resolves with the rest, each with the position of the topic's record
+   * before it (null: the first that the store knows of).
    */
   settle(partition: number, records: readonly PlacedRecord[]): Promise<SettledRecord[]>;
 
@@ -53,7 +56,7 @@ export interface Messages {
    */
   offsetAtTime(topicId: string, time: number): Promise<number | null>;
 
-  /** Position of the topic's last record, whatever became of its message; -1 when there is none. */
+  /** Position of the topic's last record, whatever became of its message, also a second copy's; -1 when there is none. */
   lastOffset(topicId: string): Promise<number>;
 
   /** Count of what history shows (not the deleted) and time of the last publish, per topic; every id has an entry. */

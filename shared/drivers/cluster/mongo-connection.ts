@@ -2,8 +2,8 @@ import { Mongoose, type Connection } from 'mongoose';
 import { AppError, unavailable } from '../../domain/errors.ts';
 import type { Log } from '../../platform/log.ts';
 
-/** How long an operation waits for a server to be found: the ports promise an answer within two seconds while it is away. */
-const serverSelectionTimeoutMs = 2_000;
+/** How long an operation waits for a server to be found. The ports promise an answer within two seconds while it is away. */
+const serverSelectionTimeoutMs = 1_500;
 /** Together with the connect timeout the time after which a server that hangs counts as gone, and what waits for it fails. */
 const heartbeatMs = 1_000;
 const connectTimeoutMs = 3_000;
@@ -28,7 +28,7 @@ export async function openMongo(url: string, { log }: { log: Log }): Promise<Con
     maxPoolSize: poolSizeMax,
     readPreference: 'primary',
     readConcern: { level: 'majority' },
-    writeConcern: { w: 'majority' },
+    writeConcern: { w: 'majority', journal: true },
   });
   connection.on('error', (error: Error) => log.warn({ reason: error.message }, 'the connection to MongoDB failed'));
   try {
@@ -48,9 +48,9 @@ const away: ReadonlySet<string> = new Set([
 
 /**
  * Server codes for: host unreachable or not found, network timeout, time limit exceeded, primary stepping down or not
- * there, shutting down, write concern not satisfied in time, disk full.
+ * there, shutting down, interrupted by an operator, write concern not satisfied in time, disk full.
  */
-const passing: ReadonlySet<number> = new Set([6, 7, 50, 64, 89, 91, 100, 133, 134, 189, 262, 9001, 10107, 11600, 11602, 13388, 13435, 13436, 14031]);
+const passing: ReadonlySet<number> = new Set([6, 7, 50, 64, 89, 91, 100, 133, 134, 189, 262, 9001, 10107, 11600, 11601, 11602, 13388, 13435, 13436, 14031]);
 
 /** The error to throw for one that MongoDB gave: AppError `unavailable` where a later try can succeed, else the same. */
 export function toUnavailable(error: unknown): unknown {
