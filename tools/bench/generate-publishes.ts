@@ -1,9 +1,11 @@
+import { countCpu, type CountedProcesses, type CpuPerOperation } from './count-cpu.ts';
 import { HttpConnection, publishRequest } from './http-connection.ts';
 import { percentiles, type Percentiles } from './percentiles.ts';
 
 /** What is asked of the generator, as JSON in its first argument. */
-export interface PublishLoad {
-  readonly port: number;
+export interface PublishLoad extends CountedProcesses {
+  /** The connections are spread over them. */
+  readonly ports: readonly number[];
   readonly paths: readonly string[];
   readonly connections: number;
   readonly requests: number;
@@ -17,18 +19,18 @@ export interface PublishResult {
   readonly not200: number;
   readonly seconds: number;
   readonly latencyMs: Percentiles;
-  /** What the generator itself costs: user and system time per request. */
-  readonly generatorUsPerRequest: number;
+  readonly cpuUs: CpuPerOperation;
 }
 
 /** Publishes on keep-alive connections, each as fast as it is answered, until the requests or the time are used up. */
 async function generate(load: PublishLoad): Promise<PublishResult> {
   const requests = load.paths.map((path) => publishRequest(path, 'x'.repeat(load.textBytes)));
-  const connections = await Promise.all(Array.from({ length: load.connections }, () => HttpConnection.open(load.port)));
+  const portOf = (index: number) => load.ports[index % load.ports.length]!;
+  const connections = await Promise.all(Array.from({ length: load.connections }, (_, index) => HttpConnection.open(portOf(index))));
   const latencies: number[] = [];
   let sent = 0;
   let not200 = 0;
-  const cpuBefore = process.cpuUsage();
+  const cpuOf = countCpu(load);
   const began = performance.now();
   const endsAt = began + load.secondsMax * 1_000;
   await Promise.all(connections.map(async (connection) => {
@@ -40,12 +42,9 @@ async function generate(load: PublishLoad): Promise<PublishResult> {
     }
   }));
   const seconds = (performance.now() - began) / 1_000;
-  const cpu = process.cpuUsage(cpuBefore);
+  const cpuUs = cpuOf(latencies.length);
   for (const connection of connections) connection.close();
-  return {
-    done: latencies.length, not200, seconds, latencyMs: percentiles(latencies),
-    generatorUsPerRequest: (cpu.user + cpu.system) / latencies.length,
-  };
+  return { done: latencies.length, not200, seconds, latencyMs: percentiles(latencies), cpuUs };
 }
 
 process.stdout.write(`${JSON.stringify(await generate(JSON.parse(process.argv[2]!) as PublishLoad))}\n`);

@@ -1,38 +1,44 @@
 import { connect, type Socket } from 'node:net';
 
+const headEnd = Buffer.from('\r\n\r\n');
+/** One for all connections: what is read is looked at before the next read. */
+const readBuffer = Buffer.allocUnsafe(256 * 1024);
+
 /**
- * A keep-alive HTTP/1.1 connection for load: sends prepared bytes and counts answers, one request at a time. It reads
- * no more of an answer than its status and length, so that the generator costs little beside the server.
+ * A keep-alive HTTP/1.1 connection for load: sends prepared bytes and waits for the answer, one request at a time. It
+ * looks at the status and the length and no further, so that the generator costs little beside the server.
  */
 export class HttpConnection {
-  readonly #socket: Socket;
+  #socket!: Socket;
   #onAnswer: ((status: number) => void) | undefined;
   #onError: ((error: Error) => void) | undefined;
-  #buffered = '';
+  #onBody: ((chunk: Buffer) => void) | undefined;
+  #head: Buffer | undefined;
   #bodyLeft = -1;
   #status = 0;
 
-  private constructor(socket: Socket) {
-    this.#socket = socket;
-    socket.setNoDelay(true);
-    socket.setEncoding('latin1');
-    socket.on('data', (chunk: string) => this.#read(chunk));
-    socket.on('error', (error) => this.#onError?.(error));
-    socket.on('close', () => this.#onError?.(new Error('the server closed the connection')));
-  }
-
   static open(port: number): Promise<HttpConnection> {
     return new Promise((resolve, reject) => {
-      const socket = connect(port, '127.0.0.1', () => resolve(new HttpConnection(socket)));
-      socket.once('error', reject);
+      const connection = new HttpConnection();
+      connection.#onError = reject;
+      const callback = (length: number) => {
+        connection.#read(readBuffer.subarray(0, length));
+        return true;
+      };
+      const socket = connect({ port, host: '127.0.0.1', noDelay: true, onread: { buffer: readBuffer, callback } });
+      socket.on('connect', () => resolve(connection));
+      socket.on('error', (error) => connection.#onError?.(error));
+      socket.on('close', () => connection.#onError?.(new Error('the server closed the connection')));
+      connection.#socket = socket;
     });
   }
 
-  /** Resolves with the answer's status. */
-  request(bytes: Buffer): Promise<number> {
+  /** Resolves with the answer's status; `onBody` is shown the body's bytes, which it may not keep. */
+  request(bytes: Buffer, onBody?: (chunk: Buffer) => void): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#onAnswer = resolve;
       this.#onError = reject;
+      this.#onBody = onBody;
       this.#socket.write(bytes);
     });
   }
@@ -42,22 +48,31 @@ export class HttpConnection {
     this.#socket.destroy();
   }
 
-  #read(chunk: string): void {
-    if (this.#bodyLeft >= 0) {
-      this.#bodyLeft -= chunk.length;
-    } else {
-      this.#buffered += chunk;
-      const headersEnd = this.#buffered.indexOf('\r\n\r\n');
-      if (headersEnd < 0) return;
-      const length = /\r\ncontent-length: (\d+)/i.exec(this.#buffered);
-      if (length === null) throw new Error('an answer without Content-Length');
-      this.#status = Number(this.#buffered.slice(9, 12));
-      this.#bodyLeft = Number(length[1]) - (this.#buffered.length - headersEnd - 4);
-      this.#buffered = '';
-    }
+  #read(chunk: Buffer): void {
+    const body = this.#bodyLeft < 0 ? this.#readHead(chunk) : chunk;
+    if (body === undefined) return;
+    this.#bodyLeft -= body.length;
+    this.#onBody?.(body);
     if (this.#bodyLeft > 0) return;
     this.#bodyLeft = -1;
     this.#onAnswer?.(this.#status);
+  }
+
+  /** What follows the head, or undefined when the head has not ended. */
+  #readHead(chunk: Buffer): Buffer | undefined {
+    const bytes = this.#head === undefined ? chunk : Buffer.concat([this.#head, chunk]);
+    const end = bytes.indexOf(headEnd);
+    if (end < 0) {
+      this.#head = Buffer.from(bytes);
+      return undefined;
+    }
+    this.#head = undefined;
+    const head = bytes.toString('latin1', 0, end + 2);
+    const length = /\r\ncontent-length: (\d+)\r\n/i.exec(head);
+    if (length === null) throw new Error(`an answer without Content-Length: ${head}`);
+    this.#status = Number(head.slice(9, 12));
+    this.#bodyLeft = Number(length[1]);
+    return bytes.subarray(end + headEnd.length);
   }
 }
 
@@ -66,4 +81,9 @@ export function publishRequest(path: string, text: string): Buffer {
   const body = Buffer.from(text);
   const head = `POST ${path} HTTP/1.1\r\nHost: bench\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\n\r\n`;
   return Buffer.concat([Buffer.from(head), body]);
+}
+
+/** The bytes of a GET. */
+export function getRequest(path: string): Buffer {
+  return Buffer.from(`GET ${path} HTTP/1.1\r\nHost: bench\r\n\r\n`);
 }

@@ -1,0 +1,19 @@
+import type { BenchSize } from './bench-size.ts';
+import type { FanOutFigures } from './measure-fan-out.ts';
+import type { PublishFigures } from './measure-publishing.ts';
+import type { ReplayFigures } from './measure-replay.ts';
+
+/** All figures of one engine in one run; a part that was not asked for is absent. */
+export interface BenchReport {
+  readonly engine: 'embedded' | 'cluster';
+  readonly size: BenchSize;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly node: string;
+  readonly cores: number;
+  /** The machine's load over a minute before and after: beyond what the bench itself makes, others were at work. */
+  readonly load: { readonly before: number; readonly after: number };
+  readonly publishing?: readonly PublishFigures[];
+  readonly fanOut?: readonly FanOutFigures[];
+  readonly replay?: readonly ReplayFigures[];
+}

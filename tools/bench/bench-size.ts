@@ -1,0 +1,38 @@
+/** How much is measured. */
+export interface BenchSize {
+  readonly publish: {
+    readonly connections: readonly number[];
+    readonly rounds: number;
+    /** Each measurement ends with the requests or the time. */
+    readonly requests: number;
+    readonly secondsMax: number;
+    readonly topics: number;
+    readonly textBytes: number;
+  };
+  readonly fanOut: {
+    readonly streams: number;
+    readonly messagesPerSecond: number;
+    readonly seconds: number;
+    readonly textBytes: number;
+  };
+  readonly replay: {
+    readonly messages: number;
+    readonly readers: readonly number[];
+    readonly passes: number;
+    readonly textBytes: number;
+  };
+}
+
+/** What the figures in the documentation are made of: a few minutes. */
+export const fullSize: BenchSize = {
+  publish: { connections: [1, 16, 64], rounds: 3, requests: 20_000, secondsMax: 8, topics: 10, textBytes: 200 },
+  fanOut: { streams: 1_000, messagesPerSecond: 50, seconds: 10, textBytes: 200 },
+  replay: { messages: 100_000, readers: [1, 4], passes: 3, textBytes: 200 },
+};
+
+/** For CI, below half a minute: shows that everything runs, and shows what has become several times slower. */
+export const quickSize: BenchSize = {
+  publish: { connections: [1, 64], rounds: 1, requests: 20_000, secondsMax: 0.8, topics: 10, textBytes: 200 },
+  fanOut: { streams: 200, messagesPerSecond: 50, seconds: 1, textBytes: 200 },
+  replay: { messages: 10_000, readers: [1, 4], passes: 1, textBytes: 200 },
+};

@@ -1,0 +1,74 @@
+import type { OnText } from './event-connection.ts';
+
+const digits = 8;
+const zero = 48;
+
+/** A text of the size that begins with its number, so that a subscriber knows which message it has. */
+export function textOf(number: number, bytes: number): string {
+  return String(number).padStart(digits, '0').padEnd(bytes, 'x');
+}
+
+/** The number at the beginning of a text; NaN or something out of range for a text that is none of ours. */
+function numberAt(bytes: Buffer, at: number): number {
+  let number = 0;
+  for (let index = at; index < at + digits; index += 1) number = number * 10 + bytes[index]! - zero;
+  return number;
+}
+
+/** Counts which stream has which of the numbered messages, and how long each delivery took. */
+export class DeliveryTally {
+  readonly #messages: number;
+  readonly #sentAt: Float64Array;
+  readonly #seen: Uint8Array;
+  readonly #latencies: Float64Array;
+  #received = 0;
+  distinct = 0;
+  repeated = 0;
+  outOfOrder = 0;
+  /** When the last message was read. */
+  lastAt = 0;
+
+  constructor(streams: number, messages: number) {
+    this.#messages = messages;
+    this.#sentAt = new Float64Array(messages);
+    this.#seen = new Uint8Array(streams * messages);
+    this.#latencies = new Float64Array(streams * messages);
+  }
+
+  get received(): number {
+    return this.#received;
+  }
+
+  /** Forgets the figures, not what was seen. */
+  startMeasuring(): void {
+    this.#received = this.distinct = this.repeated = this.outOfOrder = 0;
+  }
+
+  sent(number: number, at: number): void {
+    this.#sentAt[number] = at;
+  }
+
+  /** In milliseconds, one per delivery. */
+  latencies(): Float64Array {
+    return this.#latencies.subarray(0, this.#received);
+  }
+
+  /** What takes the texts of one stream. */
+  stream(index: number): OnText {
+    const base = index * this.#messages;
+    let last = -1;
+    return (bytes, textAt) => {
+      const number = numberAt(bytes, textAt);
+      if (!(number >= 0 && number < this.#messages)) return;
+      const now = performance.now();
+      this.lastAt = now;
+      if (this.#received < this.#latencies.length) this.#latencies[this.#received] = now - this.#sentAt[number]!;
+      this.#received += 1;
+      if (this.#seen[base + number] === 1) this.repeated += 1;
+      else this.distinct += 1;
+      this.#seen[base + number] = 1;
+      if (number < last) this.outOfOrder += 1;
+      else last = number;
+    };
+  }
+}

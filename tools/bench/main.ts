@@ -1,0 +1,75 @@
+import { loadavg, availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { BenchReport } from './bench-report.ts';
+import { fullSize, quickSize } from './bench-size.ts';
+import { marksOf } from './marks.ts';
+import { measureFanOut } from './measure-fan-out.ts';
+import { measurePublishing } from './measure-publishing.ts';
+import { measureReplay } from './measure-replay.ts';
+import { formatReport } from './print-report.ts';
+import type { BenchEngines } from './start-tocsin.ts';
+import { useEngines } from './use-engines.ts';
+
+const usage = `Usage: npm run -s bench -- [--engine embedded|cluster|both] [--part publishing|fan-out|replay]... [--quick] [--profile DIR]
+
+Measures publishing, fan-out and replay next to a bare server and Express. Prints tables, and one line of JSON for each
+engine. The cluster runs on the engines in TEST_KAFKA_BROKERS, TEST_MONGO_URL and TEST_REDIS_URL, or on its own.
+
+--quick    a small form below half a minute, for CI
+--profile  the servers write CPU profiles into the directory; the figures then include the profiler
+`;
+
+const allParts = ['publishing', 'fan-out', 'replay'];
+
+const options = {
+  engine: { type: 'string', default: 'embedded' },
+  part: { type: 'string', multiple: true },
+  quick: { type: 'boolean', default: false },
+  profile: { type: 'string' },
+} as const;
+
+interface Asked {
+  readonly parts: readonly string[];
+  readonly isQuick: boolean;
+  readonly profileDir: string | undefined;
+}
+
+async function main(args: string[]): Promise<number> {
+  const { values } = parseArgs({ args, options });
+  const kinds = values.engine === 'both' ? ['embedded', 'cluster'] : [values.engine];
+  const parts = values.part ?? allParts;
+  if (!parts.every((part) => allParts.includes(part)) || !kinds.every((kind) => ['embedded', 'cluster'].includes(kind))) {
+    process.stderr.write(usage);
+    return 2;
+  }
+  const asked: Asked = {
+    parts, isQuick: values.quick, profileDir: values.profile === undefined ? undefined : resolve(values.profile),
+  };
+  for (const kind of kinds) {
+    if (kind === 'embedded') print(await measureAll(asked, undefined));
+    else await useEngines(async (engines) => print(await measureAll(asked, engines)));
+  }
+  return 0;
+}
+
+async function measureAll({ parts, isQuick, profileDir }: Asked, engines: BenchEngines | undefined): Promise<BenchReport> {
+  const size = isQuick ? quickSize : fullSize;
+  const tocsin = { engines, profileDir };
+  const before = loadavg()[0]!;
+  return {
+    engine: engines === undefined ? 'embedded' : 'cluster',
+    size, at: new Date().toISOString(), node: process.version, cores: availableParallelism(),
+    ...(parts.includes('publishing') ? { publishing: await measurePublishing(size.publish, tocsin) } : {}),
+    ...(parts.includes('fan-out') ? { fanOut: await measureFanOut(size.fanOut, tocsin) } : {}),
+    ...(parts.includes('replay') ? { replay: await measureReplay(size.replay, tocsin) } : {}),
+    load: { before, after: loadavg()[0]! },
+  };
+}
+
+function print(report: BenchReport): void {
+  const line = JSON.stringify({ ...report, marks: marksOf(report) }, (_, value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(5)) : value));
+  process.stdout.write(`${formatReport(report)}\n${line}\n`);
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,63 @@
+import type { BenchReport } from './bench-report.ts';
+import { marksOf } from './marks.ts';
+import type { FanOutFigures } from './measure-fan-out.ts';
+import type { PublishFigures } from './measure-publishing.ts';
+import type { ReplayFigures } from './measure-replay.ts';
+
+/** The report as text for people: tables, and then the marks. */
+export function formatReport(report: BenchReport): string {
+  const { engine, node, cores, load } = report;
+  return [
+    `Tocsin ${engine}, Node ${node}, ${cores} cores, load ${load.before.toFixed(1)} before and ${load.after.toFixed(1)} after`,
+    ...(report.publishing === undefined ? [] : ['', 'Publishing', publishTable(report.publishing)]),
+    ...(report.fanOut === undefined ? [] : ['', 'Fan-out', fanOutTable(report.fanOut)]),
+    ...(report.replay === undefined ? [] : ['', 'Replay', replayTable(report.replay)]),
+    '',
+    ...marksOf(report).map(({ says, figure, passed }) => `${passed ? 'pass' : 'FAIL'}  ${says}: ${short(figure)}`),
+    '',
+  ].join('\n');
+}
+
+function publishTable(figures: readonly PublishFigures[]): string {
+  const head = ['connections', 'server', 'msg/s', 'range', '× bare', '× express', 'p50 ms', 'p99 ms', 'server µs', 'engines µs', 'generator µs', 'not 200'];
+  return table(head, figures.map((one) => [
+    one.connections, one.server, whole(one.perSecond), `${whole(one.range[0])}–${whole(one.range[1])}`, short(one.timesBare), short(one.timesExpress),
+    short(one.p50Ms), short(one.p99Ms), short(one.serverUs), optional(one.enginesUs), short(one.generatorUs), one.not200,
+  ]));
+}
+
+function fanOutTable(figures: readonly FanOutFigures[]): string {
+  const head = [
+    'streams', 'server', 'publishes/s', 'deliveries/s', 'p50 ms', 'p99 ms', 'max ms', 'lost', 'repeated', 'out of order', 'publish p50/p99 ms',
+    'server µs', 'engines µs', 'generator µs', 'MB before/after',
+  ];
+  return table(head, figures.map((one) => [
+    one.transport, one.server, short(one.published), whole(one.deliveriesPerSecond), short(one.latencyMs.p50), short(one.latencyMs.p99),
+    short(one.latencyMs.max), one.lost, one.repeated, one.outOfOrder, `${short(one.publishMs.p50)}/${short(one.publishMs.p99)}`,
+    short(one.cpuUs.server), optional(one.cpuUs.engines), short(one.cpuUs.generator),
+    `${whole(one.residentMb.before)}/${whole(one.residentMb.after)}`,
+  ]));
+}
+
+function replayTable(figures: readonly ReplayFigures[]): string {
+  const head = ['by', 'readers', 'messages/s', 'server µs', 'engines µs', 'generator µs', 'missing'];
+  return table(head, figures.map((one) => [
+    one.by, one.readers, whole(one.perSecond), short(one.serverUs), optional(one.enginesUs), optional(one.generatorUs), one.missing,
+  ]));
+}
+
+function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  const cells = [head, ...rows.map((row) => row.map(String))];
+  const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
+  const lines = cells.map((row) => `| ${row.map((cell, column) => cell.padStart(widths[column]!)).join(' | ')} |`);
+  return [lines[0], `|${widths.map((width) => `${'-'.repeat(width + 1)}:`).join('|')}|`, ...lines.slice(1)].join('\n');
+}
+
+const whole = (value: number) => value.toFixed(0);
+const optional = (value: number | null) => (value === null ? '' : short(value));
+
+/** Three digits or so. */
+function short(value: number): string {
+  if (value >= 100) return value.toFixed(0);
+  return value >= 10 ? value.toFixed(1) : value.toFixed(2);
+}
