@@ -5,6 +5,7 @@ import { appendTo, collector, newGroup, testRecord } from '../../ports/event-log
 import { eventually } from '../../testing/eventually.ts';
 import { describeWithEngines } from '../../testing/test-engines.ts';
 import { newKafkaPlace, newTopicName, removeTopic, testOptions } from './kafka-event-log.place.ts';
+import { kafkaGroupId } from './kafka-group-id.ts';
 import { openKafkaEventLog, type KafkaEventLog } from './kafka-event-log.ts';
 
 const slow = 60_000;
@@ -170,6 +171,21 @@ describeWithEngines('kafka: the event log on a topic that others use too', ({ ka
     await removeTopic(kafkaBrokers, missing);
   });
 
+  test('groups of one name on two topics of a broker know nothing of each other', async () => {
+    const otherTopic = newTopicName();
+    const other = await openKafkaEventLog(testOptions(kafkaBrokers, otherTopic));
+    try {
+      const group = newGroup();
+      const [reader, otherReader] = [collector(), collector()];
+      await Promise.all([log.consume({ group, onBatch: reader.onBatch }), other.consume({ group, onBatch: otherReader.onBatch })]);
+      const [ids, otherIds] = [new Set(await appendTo(log, 30)), new Set(await appendTo(other, 30))];
+      await eventually(() => expect([reader.ids(), otherReader.ids()]).toEqual([ids, otherIds]));
+    } finally {
+      await other.close();
+      await removeTopic(kafkaBrokers, otherTopic);
+    }
+  });
+
   test('a handler that fails or hangs on one partition does not hold up the others', async () => {
     const reader = collector();
     let failures = 0;
@@ -223,7 +239,7 @@ describeWithEngines('kafka: the event log on a topic that others use too', ({ ka
     await finished.promise;
     expect(runs).toBe(1);
     await eventually(async () => {
-      const [offsets] = await admin((client) => client.fetchOffsets({ groupId: group, topics: [topic] }));
+      const [offsets] = await admin((client) => client.fetchOffsets({ groupId: kafkaGroupId(topic, group), topics: [topic] }));
       expect(offsets!.partitions.find(({ partition }) => partition === 0)?.offset).toBe('1');
     });
   }, slow);

@@ -4,6 +4,7 @@ import { untilDone } from '../../platform/until-done.ts';
 import type { ConsumeOptions } from '../../ports/event-log.ts';
 import type { KafkaAdmin } from './kafka-admin.ts';
 import { kafkaClient, shortPauses, type KafkaClient, type KafkaWiring } from './kafka-client.ts';
+import { kafkaGroupId } from './kafka-group-id.ts';
 import { KafkaPartitionReader, retryPauses } from './kafka-partition-reader.ts';
 import { StallWatch } from './stall-watch.ts';
 import { within } from './within.ts';
@@ -68,7 +69,7 @@ export class KafkaSession {
     this.#options = options;
     this.#client = kafkaClient(options.connection, { requestTimeoutMs, retries: outageRetries });
     this.#consumer = this.#client.kafka.consumer({
-      groupId: options.consume.group,
+      groupId: kafkaGroupId(options.topic, options.consume.group),
       sessionTimeout: sessionTimeoutMs,
       heartbeatInterval: heartbeatIntervalMs,
       rebalanceTimeout: sessionTimeoutMs,
@@ -187,7 +188,7 @@ export class KafkaSession {
     const { admin, topic, consume, reached } = this.#options;
     const own = reached.get(partition);
     if (own === undefined) return null;
-    const [offsets] = await admin.call((client) => client.fetchOffsets({ groupId: consume.group, topics: [topic] }), adminTimeoutMs);
+    const [offsets] = await admin.call((client) => client.fetchOffsets({ groupId: kafkaGroupId(topic, consume.group), topics: [topic] }), adminTimeoutMs);
     const committed = Number(offsets?.partitions.find((one) => one.partition === partition)?.offset ?? -1);
     if (own <= committed) return committed;
     this.#commitSoon(partition, own);
