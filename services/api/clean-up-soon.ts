@@ -12,6 +12,6 @@ export async function cleanUpSoon(deps: ApiDeps, topicId: string, kind: TopicCle
   try {
     await deps.engine.jobQueue.add(retentionQueue, jobs);
   } catch (error) {
-    deps.log.warn({ err: error, topicId }, 'a cleanup waits for the next sweep: the queue is away');
+    deps.log.warn({ err: error, topicId }, 'a cleanup waits for the next sweep: its job could not be added');
   }
 }

@@ -44,7 +44,7 @@ test('a push token is on one device: registered elsewhere, it takes the former d
 test('of two accounts that register a token at once one has it', async () => {
   const people = await Promise.all(Array.from({ length: 6 }, () => stack.person()));
   const push_token = `token-${randomUUID()}`;
-  const answers = await Promise.all(people.map((person) => person.post('/api/devices/register', fields({ push_token }))));
+  const answers = await Promise.all(people.map(({ client }, node) => client.call('POST', '/api/devices/register', { json: fields({ push_token }), node })));
   expect(answers.map((answer) => answer.status)).toEqual(people.map(() => 201));
   const left = (await Promise.all(people.map(async (person) => (await person.get('/api/devices/my')).body))).flat();
   expect(left).toMatchObject([{ push_token }]);

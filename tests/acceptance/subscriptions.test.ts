@@ -9,7 +9,8 @@ import { useStack, type Person } from './use-stack.ts';
 
 const stack = useStack();
 const defaults = { priority_threshold: 1, sound_enabled: true, vibrate_enabled: true, tags_filter: [], notification_sound: 'default' };
-const subscribe = (person: Person, topic_name: string, over: object = {}) => person.post('/api/subscriptions', { topic_name, ...over });
+const subscribe = ({ client }: Person, topic_name: string, over: object = {}, node = 0) =>
+  client.call('POST', '/api/subscriptions', { json: { topic_name, ...over }, node });
 
 test('a subscription has every notification on unless told otherwise, and shows its topic', async () => {
   const [owner, reader] = [await stack.person(), await stack.person()];
@@ -43,7 +44,7 @@ test('settings that are sent are kept, tags under the rules of tags', async () =
 test('subscribing twice is a conflict, also at once, and counts once', async () => {
   const person = await stack.person();
   const topic = await createTopic(person);
-  const answers = await Promise.all(Array.from({ length: 5 }, () => subscribe(person, topic.name)));
+  const answers = await Promise.all(Array.from({ length: 5 }, (_, node) => subscribe(person, topic.name, {}, node)));
   expect(answers.map((answer) => answer.status).sort()).toEqual([201, 409, 409, 409, 409]);
   expect(await subscribe(person, topic.name)).toMatchObject({ status: 409, body: { detail: 'Already subscribed' } });
   expect((await person.get(`/api/topics/${topic.name}`)).body.subscriber_count).toBe(1);
@@ -52,7 +53,7 @@ test('subscribing twice is a conflict, also at once, and counts once', async () 
 test('subscribers that come and go at once are counted exactly', async () => {
   const people = await Promise.all(Array.from({ length: 12 }, () => stack.person()));
   const topic = await createTopic(people[0]!);
-  const made = await Promise.all(people.map((person) => subscribe(person, topic.name)));
+  const made = await Promise.all(people.map((person, node) => subscribe(person, topic.name, {}, node)));
   expect(made.map((answer) => answer.status)).toEqual(people.map(() => 201));
   const count = async () => (await people[0]!.get(`/api/topics/${topic.name}`)).body.subscriber_count;
   expect(await count()).toBe(12);

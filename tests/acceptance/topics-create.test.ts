@@ -64,7 +64,7 @@ test('1,000 code points of description fit, whatever they take in UTF-16', async
 test('a name is taken in any case, and of two creations at once one gets it', async () => {
   const [one, two] = [await stack.person(), await stack.person()];
   const name = newTopicName().toUpperCase();
-  const answers = await Promise.all([one, two, one, two].map((owner) => owner.post('/api/topics', { name })));
+  const answers = await Promise.all([one, two, one, two].map(({ client }, node) => client.call('POST', '/api/topics', { json: { name }, node })));
   expect(answers.map((answer) => answer.status).sort()).toEqual([201, 409, 409, 409]);
   expect(await two.post('/api/topics', { name: name.toLowerCase() })).toMatchObject({ status: 409, body: { detail: 'Topic name already exists' } });
 });
