@@ -32,7 +32,10 @@ export async function ensureKafkaTopic(admin: Admin, options: KafkaTopicOptions,
       waitForLeaders: true,
       timeout: createTimeoutMs,
     });
-    if (isMade) log.info(options, 'the Kafka topic was made');
+    if (isMade) {
+      const { topic, partitions, replication, retentionDays } = options;
+      log.info({ topic, partitions, replication, retentionDays }, 'the Kafka topic was made');
+    }
   }
   const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
   const partitions = topics[0]?.partitions.length ?? 0;
@@ -56,4 +59,12 @@ function configEntries({ retentionDays, replication }: KafkaTopicOptions): { nam
     { name: 'segment.ms', value: String(segmentMs) },
     { name: 'min.insync.replicas', value: replication >= 3 ? '2' : '1' },
   ];
+}
+
+/**
+ * The group's name on the brokers. The topic is part of it: installations that share brokers would otherwise be one group,
+ * whose leader deals out the partitions of its own topic alone.
+ */
+export function kafkaGroupId(topic: string, group: string): string {
+  return `${topic}.${group}`;
 }
