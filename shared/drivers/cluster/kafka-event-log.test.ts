@@ -7,7 +7,6 @@ import { describeWithEngines } from '../../testing/test-engines.ts';
 import { newKafkaPlace, newTopicName, removeTopic, testOptions } from './kafka-event-log.place.ts';
 import { kafkaGroupId } from './kafka-group-id.ts';
 import { openKafkaEventLog, type KafkaEventLog } from './kafka-event-log.ts';
-import { kafkaGroupId } from './kafka-topic.ts';
 
 const slow = 60_000;
 

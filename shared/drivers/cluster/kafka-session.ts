@@ -6,7 +6,6 @@ import type { KafkaAdmin } from './kafka-admin.ts';
 import { kafkaClient, shortPauses, type KafkaClient, type KafkaWiring } from './kafka-client.ts';
 import { kafkaGroupId } from './kafka-group-id.ts';
 import { KafkaPartitionReader, retryPauses } from './kafka-partition-reader.ts';
-import { kafkaGroupId } from './kafka-topic.ts';
 import { StallWatch } from './stall-watch.ts';
 import { within } from './within.ts';
 
