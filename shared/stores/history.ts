@@ -29,9 +29,10 @@ export class History {
   /** The newest `limit` messages, oldest first: everything that was acknowledged, holes or not. */
   async newest(topic: TopicPlace, limit: number): Promise<StoredMessage[]> {
     const page = { limit, now: this.#clock() };
+    const watermark = await this.watermark(topic.partition);
     const first = await this.#messages.newest(topic.id, page);
     const top = first.at(-1)?.offset ?? -1;
-    if (top <= await this.#watermarkFor(topic.partition, top)) return first;
+    if (top <= watermark) return first;
     await this.waitForWatermark(topic.partition, top);
     return this.#messages.newest(topic.id, page);
   }
@@ -76,11 +77,15 @@ export class History {
     return current;
   }
 
+  /**
+   * The watermark counts as it was before the read: one that is read afterwards may have moved over a hole that the read
+   * still saw.
+   */
   async #belowWatermark<T extends { readonly offset: number }>(partition: number, read: (upTo: number) => Promise<T[]>): Promise<T[]> {
+    const watermark = await this.watermark(partition);
     const first = await read(Number.MAX_SAFE_INTEGER);
     const top = first.at(-1)?.offset ?? -1;
-    if (top <= await this.#watermarkFor(partition, top)) return first;
-    return read(await this.waitForWatermark(partition, top));
+    return top <= watermark ? first : read(await this.waitForWatermark(partition, top));
   }
 
   /** A watermark that may be old when it is high enough anyway. */
