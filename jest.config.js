@@ -17,8 +17,10 @@ export default {
   testTimeout: 30_000,
   projects: [
     part('unit', ['shared/**/*.test.ts', 'services/**/*.test.ts', 'cli/**/*.test.ts', 'tools/**/*.test.ts', 'tests/*.test.ts', 'tests/ledger/*.test.ts'], [
-      '/shared/drivers/',
+      '/shared/drivers/', '\\.engines\\.test\\.ts$',
     ]),
+    // Services over a whole engine, the one that TOCSIN_ENGINE names.
+    part('services', ['services/**/*.engines.test.ts']),
     part('contracts-embedded', ['shared/drivers/*.test.ts', 'shared/drivers/embedded/*.test.ts']),
     part('contracts-cluster', ['shared/drivers/cluster/*.test.ts']),
     {

@@ -17,7 +17,7 @@ import { newDevice, newId, newMessage, newSubscription, newTopic, newUser } from
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startExpoSimulator, type ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
 import { newTestPlace, openTestEngine, publish, type TestPlace } from '@tocsin/shared/testing/test-engine.ts';
-import type { TestEngines } from '@tocsin/shared/testing/test-engines.ts';
+import type { TestEngines } from '@tocsin/shared/testing/read-test-engines.ts';
 import type { PushLimits } from './push-deps.ts';
 import { startNotifier } from './start-notifier.ts';
 
@@ -54,7 +54,7 @@ export interface PushInstallation {
 
 const commitSize = 300;
 
-export function openPushInstallation(engines?: TestEngines): Promise<PushInstallation> {
+export function openPushInstallation(engines: TestEngines | undefined): Promise<PushInstallation> {
   return withClosers(async (own) => {
     let aheadMs = 0;
     const clock = (): number => Date.now() + aheadMs;

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await engine.close();
-  place.remove();
+  await place.remove();
 });
 
 const addSubscription = (topicId: string, userId = newId()) => engine.documents.insert(subscriptions, newSubscription(userId, topicId));

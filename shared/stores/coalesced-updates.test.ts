@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await engine.close();
-  place.remove();
+  await place.remove();
 });
 
 /** Adds to a topic's count; never by the clock, so that a test says when. */

@@ -9,35 +9,50 @@ import { systemClock, type Clock } from '../platform/clock.ts';
 import { loadConfig, type Config } from '../platform/load-config.ts';
 import { openLog } from '../platform/log.ts';
 import { newId } from './builders.ts';
-import type { TestEngines } from './test-engines.ts';
+import { readTestEngines, type TestEngines } from './read-test-engines.ts';
 
 /** A fresh installation: nothing that another test made is in it. */
 export interface TestPlace {
   /** The environment of its processes. */
   readonly env: Readonly<Record<string, string>>;
   readonly config: Config;
-  remove(): void;
+  remove(): Promise<void>;
 }
 
-/** A directory for an embedded installation, or names of its own on the real engines. */
+/** The engine that tests run on which run on either: what `TOCSIN_ENGINE` names, embedded by default. */
+export const engineUnderTest = process.env['TOCSIN_ENGINE'] === 'cluster' ? 'cluster' : 'embedded';
+
+/** The engines of `engineUnderTest`; undefined when it is embedded. Throws when they are not named by the environment. */
+export function enginesUnderTest(): TestEngines | undefined {
+  if (engineUnderTest === 'embedded') return undefined;
+  const engines = readTestEngines();
+  if (engines === undefined) throw new Error('TOCSIN_ENGINE=cluster needs TEST_KAFKA_BROKERS, TEST_MONGO_URL and TEST_REDIS_URL');
+  return engines;
+}
+
+/** A directory for an embedded installation, or names of its own on the real engines where they are given. */
 export function newTestPlace(engines?: TestEngines): TestPlace {
   const dataDir = mkdtempSync(join(tmpdir(), 'tocsin-test-'));
   const env = { DATA_DIR: dataDir, LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent', ...(engines === undefined ? {} : clusterEnv(engines)) };
+  const config = loadConfig(env, '/nonexistent');
   return {
-    env,
-    config: loadConfig(env, '/nonexistent'),
-    remove: () => rmSync(dataDir, { recursive: true, force: true }),
+    env, config,
+    async remove() {
+      rmSync(dataDir, { recursive: true, force: true });
+      if (config.cluster === undefined) return;
+      const { removeInstallation } = await import('../drivers/cluster/installation.place.ts');
+      await removeInstallation(config.cluster, config.KAFKA_TOPIC);
+    },
   };
 }
 
 function clusterEnv(engines: TestEngines): Record<string, string> {
-  const name = `test-${newId().slice(-12)}`;
+  const name = `test-${newId()}`;
   const mongoUrl = new URL(engines.mongoUrl);
   mongoUrl.pathname = `/${name}`;
-  const redisUrl = new URL(engines.redisUrl);
   return {
-    KAFKA_BROKERS: engines.kafkaBrokers, KAFKA_TOPIC: name, KAFKA_PARTITIONS: '2', MONGO_URL: mongoUrl.href, REDIS_URL: redisUrl.href,
-    JWT_SECRET: 'a secret of the tests, 32 bytes or more',
+    KAFKA_BROKERS: engines.kafkaBrokers, KAFKA_TOPIC: name, KAFKA_PARTITIONS: '2', MONGO_URL: mongoUrl.href, REDIS_URL: engines.redisUrl,
+    JWT_SECRET: 'a secret of the tests: 32 bytes or more',
   };
 }
 

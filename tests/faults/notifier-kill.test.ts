@@ -14,7 +14,7 @@ import { newDevice, newId, newMessage, newSubscription, newTopic, newUser } from
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startExpoSimulator, type ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
 import { newTestPlace, openTestEngine, publish, type TestPlace } from '@tocsin/shared/testing/test-engine.ts';
-import type { TestEngines } from '@tocsin/shared/testing/test-engines.ts';
+import { describeWithEngines, type TestEngines } from '@tocsin/shared/testing/test-engines.ts';
 
 const main = fileURLToPath(new URL('../../services/notifier/main.ts', import.meta.url));
 const subscriberCount = Number(process.env['KILL_SUBSCRIBERS'] ?? 1_500);
@@ -24,9 +24,10 @@ const inDoubtMax = 600;
 /** Lease, claim and consumer group of a killed process end within this time. */
 const recoveryMs = 60_000;
 
-describe('the notifier is killed while it sends, embedded', () => killTests());
+describe('the notifier is killed while it sends, embedded', () => killTests(undefined));
+describeWithEngines('the notifier is killed while it sends, on a cluster', (engines) => killTests(engines));
 
-function killTests(engines?: TestEngines): void {
+function killTests(engines: TestEngines | undefined): void {
   let own: Closers;
   let place: TestPlace;
   let expo: ExpoSimulator;

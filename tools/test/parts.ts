@@ -17,8 +17,10 @@ export const parts: readonly Part[] = [
   { name: 'lint', kind: 'program', args: ['node_modules/eslint/bin/eslint.js', '.'] },
   { name: 'unit', kind: 'jest', project: 'unit' },
   { name: 'contracts-embedded', kind: 'jest', project: 'contracts-embedded' },
+  { name: 'services-embedded', kind: 'jest', project: 'services', env: { TOCSIN_ENGINE: 'embedded' } },
   { name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: { TOCSIN_ENGINE: 'embedded' } },
   { name: 'contracts-cluster', kind: 'jest', project: 'contracts-cluster', engines: 'needed' },
+  { name: 'services-cluster', kind: 'jest', project: 'services', env: { TOCSIN_ENGINE: 'cluster' }, engines: 'needed' },
   {
     name: 'acceptance-cluster',
     kind: 'jest',

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await engine.close();
-  place.remove();
+  await place.remove();
 });
 
 /** Topics of one owner each, with many activities alike. */

@@ -11,15 +11,13 @@ import { topics } from '@tocsin/shared/stores/topics.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
 import { newDevice, newId, newMember, newTeam } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import type { TestEngines } from '@tocsin/shared/testing/test-engines.ts';
+import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
 import { openPushInstallation, type PushInstallation, type Subscriber } from './push-installation.fixtures.ts';
 
-describe('the notifier, embedded', () => notifierTests());
-
-function notifierTests(engines?: TestEngines): void {
+describe(`the notifier, ${engineUnderTest}`, () => {
   let at: PushInstallation;
   beforeEach(async () => {
-    at = await openPushInstallation(engines);
+    at = await openPushInstallation(enginesUnderTest());
   });
   afterEach(() => at.close());
 
@@ -27,7 +25,7 @@ function notifierTests(engines?: TestEngines): void {
   rights(() => at);
   retrying(() => at);
   expiring(() => at);
-}
+});
 
 const ledger = (at: PushInstallation, messageId: string): Promise<Delivery[]> => at.engine.deliveries.find(messageId, { limit: 1_000 });
 const tokensOf = (at: PushInstallation, messageId: string): string[] => at.expo.pushes.filter((push) => push.messageId === messageId).map((push) => push.token);

@@ -9,13 +9,13 @@ import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts
 import { topics } from '@tocsin/shared/stores/topics.ts';
 import { newId, newMessage, newSubscription, newTopic } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { newTestPlace, openTestEngine, publish } from '@tocsin/shared/testing/test-engine.ts';
+import { engineUnderTest, enginesUnderTest, newTestPlace, openTestEngine, publish } from '@tocsin/shared/testing/test-engine.ts';
 import { startRetention } from './start-retention.ts';
 
 const log = openLog('test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
 const dayMs = 86_400_000;
 
-describe('retention', () => {
+describe(`retention, ${engineUnderTest}`, () => {
   let own: Closers;
   let engine: Engine;
   let aheadMs: number;
@@ -24,7 +24,7 @@ describe('retention', () => {
   beforeEach(async () => {
     own = closers();
     aheadMs = 0;
-    const place = newTestPlace();
+    const place = newTestPlace(enginesUnderTest());
     own.add(() => place.remove());
     engine = await openTestEngine(place, clock);
     own.add(() => engine.close());

@@ -1,0 +1,14 @@
+import { openLog } from '../../platform/log.ts';
+import type { ClusterUrls } from '../../platform/load-config.ts';
+import { removeTopic } from './kafka-event-log.place.ts';
+import { openMongo } from './mongo-connection.ts';
+import { deleteKeys } from './redis-bus.place.ts';
+
+/** Removes what an installation of a test has left on the engines: its database, its topic, and its keys. */
+export async function removeInstallation({ kafkaBrokers, mongoUrl, redisUrl }: ClusterUrls, kafkaTopic: string): Promise<void> {
+  const connection = await openMongo(mongoUrl, { log: openLog('test', 'silent') });
+  await connection.dropDatabase();
+  await connection.close();
+  await removeTopic(kafkaBrokers.join(','), kafkaTopic);
+  await deleteKeys(redisUrl, `${kafkaTopic}:`);
+}
