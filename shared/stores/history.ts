@@ -49,6 +49,18 @@ export class History {
     return this.#belowWatermark(topic.partition, (upTo) => this.#messages.records(topic.id, { from, upTo, limit, now }));
   }
 
+  /**
+   * The lowest position of a record of the topic made at or after the time, or null. `settled` is a position up to which
+   * that is certain: from there on a record of that time may still come.
+   */
+  async offsetAtTime(topic: TopicPlace, time: number): Promise<{ offset: number | null; settled: number }> {
+    const settled = await this.watermark(topic.partition);
+    const offset = await this.#messages.offsetAtTime(topic.id, time);
+    if (offset === null || offset <= settled) return { offset, settled };
+    const reached = await this.waitForWatermark(topic.partition, offset);
+    return { offset: await this.#messages.offsetAtTime(topic.id, time), settled: reached };
+  }
+
   /** Position up to which the partition has no holes, from the store. */
   async watermark(partition: number): Promise<number> {
     const current = Math.max(await this.#messages.watermark(partition), this.#seen.get(partition) ?? -1);
@@ -69,7 +81,8 @@ export class History {
   /** Resolves with the watermark once it has reached the position, or after a second. */
   async waitForWatermark(partition: number, offset: number): Promise<number> {
     const deadline = performance.now() + watermarkWaitMs;
-    let current = await this.#watermarkFor(partition, offset);
+    const seen = this.#seen.get(partition) ?? -1;
+    let current = seen >= offset ? seen : await this.watermark(partition);
     for (let waitMs = 2; current < offset && performance.now() < deadline; waitMs = Math.min(waitMs * 2, 50)) {
       await pause(waitMs);
       current = await this.watermark(partition);
@@ -86,11 +99,5 @@ export class History {
     const first = await read(Number.MAX_SAFE_INTEGER);
     const top = first.at(-1)?.offset ?? -1;
     return top <= watermark ? first : read(await this.waitForWatermark(partition, top));
-  }
-
-  /** A watermark that may be old when it is high enough anyway. */
-  async #watermarkFor(partition: number, offset: number): Promise<number> {
-    const seen = this.#seen.get(partition) ?? -1;
-    return seen >= offset ? seen : this.watermark(partition);
   }
 }

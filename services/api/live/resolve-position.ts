@@ -25,6 +25,6 @@ export async function resolvePosition(
   if (messageId === nilId) return { after: -1, isExact: true };
   const message = await deps.messages.find(messageId.toLowerCase());
   if (message !== null && message.topicId === topic.id) return { after: message.offset, isExact: true };
-  const offset = await deps.messages.offsetAtTime(topic.id, timeOfId(messageId)!);
-  return { after: offset === null ? (await deps.history.top(topic)).settled : offset - 1, isExact: false };
+  const { offset, settled } = await deps.history.offsetAtTime(topic, timeOfId(messageId)!);
+  return { after: offset === null ? settled : offset - 1, isExact: false };
 }

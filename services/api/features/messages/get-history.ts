@@ -59,7 +59,7 @@ async function positionBefore(deps: ApiDeps, topic: Topic, since: Since): Promis
     case 'id':
       return (await resolvePosition({ messages: deps.engine.messages, history: deps.history }, topic, since.id)).after;
     case 'time': {
-      const offset = await deps.engine.messages.offsetAtTime(topic.id, since.time);
+      const { offset } = await deps.history.offsetAtTime(topic, since.time);
       return offset === null ? Number.MAX_SAFE_INTEGER : offset - 1;
     }
   }

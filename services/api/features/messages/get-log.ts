@@ -67,8 +67,8 @@ async function startOf(deps: ApiDeps, topic: Topic, query: { from_offset?: numbe
   if (query.from_offset !== undefined) throw new AppError('unprocessable', 'from_time: cannot be combined with from_offset');
   const time = parseIsoTime(query.from_time);
   if (time === null) throw new AppError('unprocessable', 'from_time: must be an ISO 8601 time');
-  const offset = await deps.engine.messages.offsetAtTime(topic.id, time);
-  return offset ?? (await deps.history.watermark(topic.partition)) + 1;
+  const { offset, settled } = await deps.history.offsetAtTime(topic, time);
+  return offset ?? settled + 1;
 }
 
 function recordJson(record: TopicRecord, topicName: string) {

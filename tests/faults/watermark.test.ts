@@ -1,0 +1,180 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { openMongoMessages } from '@tocsin/shared/drivers/cluster/mongo-messages.ts';
+import { mongoTestDatabase } from '@tocsin/shared/drivers/cluster/mongo-test-database.ts';
+import type { PlacedRecord } from '@tocsin/shared/domain/log-record.ts';
+import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
+import { openLog } from '@tocsin/shared/platform/log.ts';
+import { newId, published, testMessage } from '@tocsin/shared/ports/messages.fixtures.ts';
+import type { Messages } from '@tocsin/shared/ports/messages.ts';
+import { History } from '@tocsin/shared/stores/history.ts';
+import { newTestPlace, openTestEngine } from '@tocsin/shared/testing/test-engine.ts';
+import { describeWithEngines } from '@tocsin/shared/testing/test-engines.ts';
+
+const log = openLog('test', 'silent');
+/** How long History waits for the watermark, and a slow machine beside it. */
+const waitMsMin = 900;
+const recordCount = Number(process.env['TOCSIN_WATERMARK_RECORDS'] ?? 300);
+
+/** Records from position 0 on, each made a millisecond after the one before. */
+function recordsOf(topicId: string, count: number): PlacedRecord[] {
+  const begun = Date.now() - count;
+  return Array.from({ length: count }, (_, offset) => {
+    const timestamp = begun + offset;
+    return published(offset, testMessage(topicId, { timestamp, expiresAt: timestamp + 3_600_000 }));
+  });
+}
+const offsets = (page: readonly { readonly offset: number }[]) => page.map(({ offset }) => offset);
+
+/** Reads on from its last position until it has reached the last of them, as a client with a cursor does. */
+async function follow(read: (after: number) => Promise<readonly { readonly offset: number }[]>, last: number): Promise<number[]> {
+  const seen: number[] = [];
+  for (let cursor = -1; cursor < last; cursor = seen.at(-1) ?? -1) {
+    const page = await read(cursor);
+    seen.push(...offsets(page));
+    if (page.length === 0) await pause(1);
+  }
+  return seen;
+}
+
+describeWithEngines('a reader of history on MongoDB', ({ mongoUrl }) => {
+  let own: Closers;
+  let messages: Messages;
+  let newStore: () => Promise<Messages>;
+  const topicId = newId();
+  const topic = { id: topicId, partition: 0 };
+  const history = (store: Messages) => new History(store, Date.now);
+
+  beforeEach(async () => {
+    own = closers();
+    const database = mongoTestDatabase(mongoUrl, 'watermark');
+    own.add(() => database.drop());
+    newStore = async () => openMongoMessages({ connection: await database.connect(), clock: Date.now, log });
+    messages = await newStore();
+  });
+  afterEach(() => own.closeAll());
+
+  /** Position 10 is on the log, and its document is late: its publisher hangs, another one's 11 is stored. */
+  const withAHole = async () => {
+    const records = recordsOf(topicId, 12);
+    await messages.settle(0, records.slice(0, 10));
+    await messages.moveWatermark(0, 9);
+    await messages.apply([records[11]!]);
+    return records;
+  };
+  /** What the fan-out does with the next batch. */
+  const settle = async (store: Messages, records: readonly PlacedRecord[]) => {
+    await store.settle(0, records);
+    await store.moveWatermark(0, records.at(-1)!.offset);
+  };
+
+  test('does not see 11 by a cursor before 10 is there, and then sees both', async () => {
+    const records = await withAHole();
+    const reader = history(await newStore());
+    expect(offsets(await reader.after(topic, 7, 100))).toEqual([8, 9]);
+    expect(offsets(await reader.records(topic, 8, 100))).toEqual([8, 9]);
+    await settle(messages, records.slice(10));
+    expect(offsets(await reader.after(topic, 9, 100))).toEqual([10, 11]);
+    expect(offsets(await reader.records(topic, 10, 100))).toEqual([10, 11]);
+  });
+
+  test('sees everything without a cursor, after a second of waiting for 10', async () => {
+    await withAHole();
+    const askedAt = performance.now();
+    expect(offsets(await history(await newStore()).newest(topic, 3))).toEqual([8, 9, 11]);
+    const waitedMs = performance.now() - askedAt;
+    expect(waitedMs).toBeGreaterThan(waitMsMin);
+    console.log(JSON.stringify({ test: 'watermark', waitedMs: Math.round(waitedMs) }));
+  });
+
+  test('that is waiting gets both as soon as 10 is there', async () => {
+    const records = await withAHole();
+    const reading = history(await newStore()).after(topic, 9, 100);
+    await settle(messages, records.slice(10));
+    expect(offsets(await reading)).toEqual([10, 11]);
+  });
+
+  // The page is read, then 10 and the watermark arrive, then the watermark is asked for: it says nothing of that page.
+  const reads: [string, (reader: History) => Promise<readonly { readonly offset: number }[]>][] = [
+    ['by a cursor', (reader) => reader.after(topic, 9, 100)],
+    ['by a position', (reader) => reader.records(topic, 10, 100)],
+    ['without a cursor', (reader) => reader.newest(topic, 2)],
+  ];
+  test.each(reads)('misses nothing that arrives between its page and the watermark (%s)', async (_, read) => {
+    const records = await withAHole();
+    const store = await newStore();
+    let mustArrive = true;
+    const arriveAfter = <A extends unknown[], R>(page: (...args: A) => Promise<R>) => async (...args: A): Promise<R> => {
+      const found = await page(...args);
+      if (mustArrive) await settle(messages, records.slice(10));
+      mustArrive = false;
+      return found;
+    };
+    const reader = history({ ...store, after: arriveAfter(store.after), records: arriveAfter(store.records), newest: arriveAfter(store.newest) });
+    expect(offsets(await read(reader))).toEqual([10, 11]);
+  });
+
+  test('misses nothing by a time, whichever document comes first', async () => {
+    const records = await withAHole();
+    const asked = history(await newStore()).offsetAtTime(topic, records[10]!.record.timestamp);
+    await settle(messages, records.slice(10));
+    expect(await asked).toMatchObject({ offset: 10 });
+  });
+
+  test('that follows while two nodes write in any order sees all of it, once and in order', async () => {
+    const records = recordsOf(topicId, recordCount);
+    const last = recordCount - 1;
+    const following = Promise.all([1, 2].flatMap(() => [
+      newStore().then((store) => follow((after) => history(store).after(topic, after, 50), last)),
+      newStore().then((store) => {
+        const reader = history(store);
+        return follow((after) => reader.records(topic, after + 1, 50), last);
+      }),
+    ]));
+    const nodes = [messages, await newStore()];
+    const writing = (async () => {
+      for (let at = 0; at < recordCount; at += 10) {
+        // Some documents are never written by the nodes: the fan-out heals them.
+        const batch = records.slice(at, at + 10).filter(() => Math.random() > 0.1).sort(() => Math.random() - 0.5);
+        await Promise.all(batch.map((record, index) => nodes[index % 2]!.apply([record])));
+      }
+    })();
+    const fanOut = await newStore();
+    for (let at = 0; at < recordCount; at += 7) await settle(fanOut, records.slice(at, at + 7));
+    await writing;
+    const expected = records.map(({ offset }) => offset);
+    expect(await following).toEqual([expected, expected, expected, expected]);
+  }, 60_000);
+});
+
+// Log record and document are one commit here, so no document is ever ahead of a lower one, and the watermark is the head.
+describe('a reader of history on SQLite', () => {
+  test('that follows while publishers append at once sees all of it, once and in order, and never waits', async () => {
+    const place = newTestPlace();
+    const engine = await openTestEngine(place);
+    try {
+      const topic = { id: newId(), partition: 0 };
+      const history = new History(engine.messages, Date.now);
+      let slowestReadMs = 0;
+      const timed = async <T>(reading: Promise<T>): Promise<T> => {
+        const begun = performance.now();
+        const found = await reading;
+        slowestReadMs = Math.max(slowestReadMs, performance.now() - begun);
+        return found;
+      };
+      const records = recordsOf(topic.id, recordCount);
+      const following = follow((after) => timed(history.after(topic, after, 50)), recordCount - 1);
+      await Promise.all([0, 1, 2, 3].map(async (publisher) => {
+        for (const { record } of records.filter((_, index) => index % 4 === publisher)) {
+          const offset = await engine.eventLog.append(0, record, 'alarms');
+          expect(await engine.messages.watermark(0)).toBeGreaterThanOrEqual(offset);
+        }
+      }));
+      expect(await following).toEqual(records.map((_, index) => index));
+      expect(slowestReadMs).toBeLessThan(waitMsMin);
+    } finally {
+      await engine.close();
+      await place.remove();
+    }
+  });
+});
