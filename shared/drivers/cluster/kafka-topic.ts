@@ -60,11 +60,3 @@ function configEntries({ retentionDays, replication }: KafkaTopicOptions): { nam
     { name: 'min.insync.replicas', value: replication >= 3 ? '2' : '1' },
   ];
 }
-
-/**
- * The group's name on the brokers. The topic is part of it: installations that share brokers would otherwise be one group,
- * whose leader deals out the partitions of its own topic alone.
- */
-export function kafkaGroupId(topic: string, group: string): string {
-  return `${topic}.${group}`;
-}

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { startExpoSimulator, type ExpoPush, type ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
+import type { Stack } from '../../tools/stack/start-stack.ts';
+import { startOwnStack } from './own-stack.ts';
+import { createAccount, createTopic, openStackDocuments, type Account } from './stack.ts';
+
+let expo: ExpoSimulator;
+let stack: Stack;
+let store: OperatorStore;
+
+beforeAll(async () => {
+  expo = await startExpoSimulator();
+  stack = await startOwnStack({ RATE_LIMITS: 'off', EXPO_URL: expo.url });
+  store = await openStackDocuments(stack);
+}, 120_000);
+afterAll(async () => {
+  await store?.close();
+  await stack?.stop();
+  await expo?.close();
+}, 60_000);
+
+const person = (): Promise<Account> => createAccount(store, { tier: 'TEAM', urls: stack.urls });
+
+async function registerDevice({ client }: Account): Promise<{ id: string; token: string }> {
+  const token = `ExponentPushToken[${randomUUID()}]`;
+  const { status, body } = await client.call('POST', '/api/devices/register', { json: { push_token: token, platform: 'expo', device_id: randomUUID() } });
+  expect(status).toBe(201);
+  return { id: body.id, token };
+}
+
+async function subscribe({ client }: Account, topicName: string, settings: object = {}): Promise<string> {
+  const { status, body } = await client.call('POST', '/api/subscriptions', { json: { topic_name: topicName, mobile_notification_settings: settings } });
+  expect(status).toBe(201);
+  return body.id;
+}
+
+async function publish({ client }: Account, topicName: string, text: string, headers: Record<string, string> = {}): Promise<string> {
+  const { status, body } = await client.call('POST', `/${topicName}`, { text, headers });
+  expect(status).toBe(200);
+  return body.id;
+}
+
+const pushesTo = (token: string): ExpoPush[] => expo.pushes.filter((push) => push.token === token);
+
+test('a published message reaches the phones of its subscribers as soon as it is there, once', async () => {
+  const [owner, reader] = [await person(), await person()];
+  const topic = await createTopic(owner);
+  const [first, second] = [await registerDevice(reader), await registerDevice(reader)];
+  const subscriptionId = await subscribe(reader, topic.name);
+  const id = await publish(owner, topic.name, 'the pump stopped', { 'X-Title': 'Pump', 'X-Priority': '5', 'X-Tags': 'pump,cellar' });
+  await eventually(() => expect([pushesTo(first.token), pushesTo(second.token)]).toMatchObject([{ length: 1 }, { length: 1 }]));
+  expect(pushesTo(first.token)[0]!.message).toMatchObject({
+    title: 'Pump', body: 'the pump stopped', priority: 'high', collapseId: id,
+    data: { message_id: id, topic: topic.name, topic_id: topic.id, priority: 5, tags: ['pump', 'cellar'] },
+  });
+  await eventually(async () => {
+    const { body } = await reader.client.call('GET', '/api/subscriptions');
+    expect(body.subscriptions).toMatchObject([{ id: subscriptionId, last_notified_at: expect.any(String) }]);
+  });
+});
+
+test('a subscriber’s own filter decides what reaches the phone', async () => {
+  const [owner, reader] = [await person(), await person()];
+  const topic = await createTopic(owner);
+  const { token } = await registerDevice(reader);
+  await subscribe(reader, topic.name, { priority_threshold: 4, tags_filter: ['disk'] });
+  await publish(owner, topic.name, 'too low', { 'X-Priority': '3', 'X-Tags': 'disk' });
+  await publish(owner, topic.name, 'another tag', { 'X-Priority': '5', 'X-Tags': 'net' });
+  const wanted = await publish(owner, topic.name, 'full', { 'X-Priority': '4', 'X-Tags': 'net,disk' });
+  await eventually(() => expect(pushesTo(token).map(({ messageId }) => messageId)).toEqual([wanted]));
+});
+
+test('after a token was called dead its device shows as inactive, and a test push says so', async () => {
+  const [owner, reader] = [await person(), await person()];
+  const topic = await createTopic(owner);
+  const { id, token } = await registerDevice(reader);
+  await subscribe(reader, topic.name);
+  expo.script(token, { kind: 'ticket-error', error: 'DeviceNotRegistered' });
+  await publish(owner, topic.name, 'hello');
+  await eventually(async () => expect((await reader.client.call('GET', `/api/devices/${id}`)).body).toMatchObject({ is_active: false }));
+  expect(await reader.client.call('POST', `/api/devices/${id}/test`)).toMatchObject({ status: 400, body: { detail: 'Device is inactive' } });
+});
+
+test('a test push arrives', async () => {
+  const reader = await person();
+  const { id, token } = await registerDevice(reader);
+  expect((await reader.client.call('POST', `/api/devices/${id}/test`)).status).toBe(200);
+  await eventually(() => expect(pushesTo(token)).toMatchObject([{ message: { data: { test: true } } }]));
+});
