@@ -52,6 +52,17 @@ function reaching(install: () => PushInstallation): void {
     await eventually(async () => expect((await at.engine.documents.get(subscriptions, subscription.id))!.lastNotifiedAt).toBeGreaterThanOrEqual(message.timestamp));
   });
 
+  test('several notifiers share the work, and push nothing twice', async () => {
+    const at = install();
+    const topics = [await at.addTopic({ partition: 0 }), await at.addTopic({ partition: at.engine.eventLog.partitions - 1 })];
+    const tokens = await Promise.all(topics.map((topic) => at.addSubscribers(topic, 60)));
+    await at.start({ pageSize: 10 });
+    await at.start({ pageSize: 10 });
+    const messages = [await at.publish(topics[0]!), await at.publish(topics[1]!, { priority: 5 })];
+    await at.settled();
+    expect(messages.map((message) => tokensOf(at, message.id).sort())).toEqual(tokens.map((ofTopic) => ofTopic.sort()));
+  });
+
   test('a record that comes twice is pushed once', async () => {
     const at = install();
     const topic = await at.addTopic();
@@ -177,6 +188,24 @@ function retrying(install: () => PushInstallation): void {
     const [first, second] = at.expo.requests;
     expect(second!.at - first!.at).toBeGreaterThanOrEqual(3_000);
     expect(at.expo.requests).toHaveLength(2);
+  });
+
+  test('a push that another worker has claimed is left to it until its claim is stale', async () => {
+    const at = install();
+    const topic = await at.addTopic();
+    const [claimed, free] = [await at.addSubscriber(topic), await at.addSubscriber(topic)];
+    const messageId = newId();
+    const claim = {
+      messageId, deviceId: claimed.device.id, topicId: topic.id, userId: claimed.user.id, subscriptionId: claimed.subscription.id, platform: 'expo' as const,
+    };
+    const claimedAt = at.clock();
+    await at.engine.deliveries.claim([claim], { now: claimedAt, staleAfterMs: 1_000 });
+    await at.start({ claimStaleMs: 3_000 });
+    await at.publish(topic, { id: messageId });
+    await eventually(() => expect(tokensOf(at, messageId)).toEqual([free.device.pushToken]));
+    await eventually(() => expect(tokensOf(at, messageId)).toEqual([free.device.pushToken, claimed.device.pushToken]));
+    expect(at.expo.pushes.at(-1)!.at - claimedAt).toBeGreaterThanOrEqual(3_000);
+    await eventually(async () => expect(await at.engine.deliveries.counts(messageId)).toMatchObject({ sent: 2, pending: 0 }));
   });
 
   test('only those that the provider put off are tried again', async () => {
