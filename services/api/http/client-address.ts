@@ -11,16 +11,19 @@ export type ClientAddress = (request: IncomingMessage) => string;
  */
 export function clientAddress(trustProxy: string): ClientAddress {
   const trust = trustFunction(trustProxy.trim());
+  if (trust === null) return (request) => budgetAddress(request.socket.remoteAddress ?? '');
   return (request) => budgetAddress(proxyaddr(request, trust));
 }
 
-function trustFunction(text: string): (address: string, hop: number) => boolean {
-  if (text === '' || text === 'off') return () => false;
+/** Null trusts nobody. */
+function trustFunction(text: string): ((address: string, hop: number) => boolean) | null {
+  if (text === '' || text === 'off') return null;
   if (/^\d+$/.test(text)) return (_address, hop) => hop < Number(text);
   return proxyaddr.compile(text.split(',').map((part) => part.trim()));
 }
 
 function budgetAddress(address: string): string {
+  if (!address.includes(':')) return address;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
   if (mapped !== null) return mapped[1]!;
   if (!isIPv6(address)) return address;

@@ -39,6 +39,7 @@ export function fieldOf(sources: FieldSources, field: Field): string | undefined
     if (field === 'priority' && /^\s*(u=|i\b)/i.test(value)) continue;
     return decodeHeader(value);
   }
+  if (sources.query.size === 0) return undefined;
   for (const name of aliases[field]) {
     const values = sources.query.getAll(name);
     if (values.length > 1 && field !== 'tags') throw invalid(name, 'must be given once');

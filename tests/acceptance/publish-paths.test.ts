@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { Client, createAccount, createTopic, openStackDocuments, testStack } from './stack.ts';
+
+describe('the path of a publish', () => {
+  let store: OperatorStore;
+  let topic: { id: string; name: string };
+  const client = new Client();
+
+  beforeAll(async () => {
+    store = await openStackDocuments();
+    topic = await createTopic(await createAccount(store));
+  });
+  afterAll(() => store.close());
+
+  const forms: readonly [string, (name: string) => string][] = [
+    ['plain', (name) => `/${name}`],
+    ['with a query', (name) => `/${name}?title=From+the+query`],
+    ['with an empty query', (name) => `/${name}?`],
+    ['in upper case', (name) => `/${name.toUpperCase()}`],
+    ['with a letter percent-encoded', (name) => `/%${name.charCodeAt(0).toString(16)}${name.slice(1)}`],
+    ['with a slash at the end', (name) => `/${name}/`],
+  ];
+
+  test.each(forms)('may be %s', async (_, path) => {
+    for (const method of ['POST', 'PUT']) {
+      const answer = await client.call(method, path(topic.name), { text: 'Disk is full' });
+      expect(answer).toMatchObject({ status: 200, body: { topic_id: topic.id, topic: topic.name, message: 'Disk is full' } });
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    }
+  });
+
+  test('the request’s id comes back when it is sent', async () => {
+    const answer = await client.call('POST', `/${topic.name}`, { text: 'x', headers: { 'X-Request-Id': 'mine-1' } });
+    expect(answer.headers.get('x-request-id')).toBe('mine-1');
+  });
+
+  test('a browser of the application’s origin is told that it may read the answer', async () => {
+    const { env, urls } = testStack();
+    const { origin } = new URL(env['APP_URL'] ?? urls[0]!);
+    const answer = await client.call('POST', `/${topic.name}`, { text: 'x', headers: { Origin: origin } });
+    expect(answer).toMatchObject({ status: 200 });
+    expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(answer.headers.get('access-control-expose-headers')).toContain('X-Request-Id');
+  });
+
+  test('of a topic that nobody created is a 404, one that cannot be decoded a 400, another method a 405', async () => {
+    expect((await client.call('POST', '/nobody-created-this', { text: 'x' })).status).toBe(404);
+    expect((await client.call('POST', '/api', { text: 'x' })).status).toBe(404);
+    expect((await client.call('POST', '/%zz', { text: 'x' })).status).toBe(400);
+    const answer = await client.call('DELETE', `/${topic.name}`);
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get('allow')).toContain('POST');
+  });
+});
