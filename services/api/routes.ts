@@ -32,7 +32,7 @@ import { getLog } from './features/messages/get-log.ts';
 import { publishJson } from './features/publishing/publish-json.ts';
 import type { PublishDeps } from './features/publishing/publish-message.ts';
 import { publishToTopic } from './features/publishing/publish-to-topic.ts';
-import { inlineStore } from './features/publishing/store-inline.ts';
+import { inlineStore, storedByLog } from './features/publishing/store-inline.ts';
 import { streamTopicBySse } from './features/streams/stream-topic.ts';
 import { websocketOnly } from './features/streams/websocket-only.ts';
 import { checkSubscription } from './features/subscriptions/check-subscription.ts';
@@ -53,7 +53,8 @@ import type { Route } from './http/route.ts';
 
 /** All operations of the interface, in its order. */
 export function routes(deps: ApiDeps): Route[] {
-  const publishDeps: PublishDeps = { ...deps, inlineStore: inlineStore({ messages: deps.engine.messages, clock: deps.clock, log: deps.log }) };
+  const { engine: { kind, messages }, clock, log } = deps;
+  const publishDeps: PublishDeps = { ...deps, inlineStore: kind === 'embedded' ? storedByLog : inlineStore({ messages, clock, log }) };
   return [
     // Publishing
     publishToTopic(publishDeps, 'POST'),

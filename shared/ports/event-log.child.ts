@@ -10,8 +10,18 @@ const [, , mode, module_, address, group] = process.argv as [string, string, str
 const { openEventLogAt } = (await import(module_)) as { openEventLogAt: (address: string) => Promise<EventLog> };
 const log = await openEventLogAt(address);
 
-/** Straight to the pipe: what is printed must be out before the process can die. */
-const print = (line: string): void => void writeSync(1, `${line}\n`);
+/** Straight to the pipe: what is printed must be out before the process can die. Waits for a reader that is slower than the log. */
+function print(line: string): void {
+  for (;;) {
+    try {
+      writeSync(1, `${line}\n`);
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    }
+  }
+}
 
 const record = (caller: number): LogRecord => ({
   type: 'message',

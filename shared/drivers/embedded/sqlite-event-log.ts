@@ -42,6 +42,7 @@ class SqliteEventLog implements EventLog, MemberSource {
   readonly #log: Log;
   readonly #positions: ConsumerPositions;
   readonly #ring: RecordRing;
+  readonly #write: (record: LogRecord) => Promise<PlacedRecord>;
   /** In order of joining; the first of each group is the active one. */
   readonly #groups = new Map<string, Member[]>();
   readonly #waiting = new Set<() => void>();
@@ -57,22 +58,22 @@ class SqliteEventLog implements EventLog, MemberSource {
     this.#positions = new ConsumerPositions(file, log);
     this.#next = this.#end = table.end();
     this.#ring = new RecordRing(this.#next);
+    this.#write = file.grouped((records: readonly LogRecord[]) => this.#place(records));
   }
 
   append(partition: number, record: LogRecord, _topicName: string): Promise<number> {
     if (partition !== 0) return Promise.reject(new RangeError(`the embedded log has no partition ${partition}`));
     if (this.#closed) return Promise.reject(unavailable('Log'));
-    return this.#file.write(() => this.#place(record)).then(this.#committed, this.#refused);
+    return this.#write(record).then(this.#committed, this.#refused);
   }
 
   /**
-   * Runs inside the transaction, and once more when another's work made the group roll back: each run takes a new
-   * position, so that positions grow in the order of commits and none is given out twice. What was rolled back is a hole.
+   * Runs inside the transaction, and once more when another's work made the group roll back: each run takes new
+   * positions, so that positions grow in the order of commits and none is given out twice. What was rolled back is a hole.
    */
-  #place(record: LogRecord): PlacedRecord {
-    const placed = { partition: 0, offset: this.#next, record };
-    this.#next += 1;
-    this.#table.applySync([placed]);
+  #place(records: readonly LogRecord[]): PlacedRecord[] {
+    const placed = records.map((record) => ({ partition: 0, offset: this.#next++, record }));
+    this.#table.applySync(placed);
     return placed;
   }
 

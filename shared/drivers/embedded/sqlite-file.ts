@@ -1,14 +1,20 @@
 import { DatabaseSync } from 'node:sqlite';
 
+/** Does the work of several callers; returns their values in the same order. */
+type RunAll = (items: readonly unknown[]) => readonly unknown[];
+
 /** Work that waits for the next group commit. */
 interface Pending {
-  readonly run: () => unknown;
+  readonly runAll: RunAll;
+  readonly item: unknown;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /** Harm prevented: without a limit, a disk that stalls would fill the memory with waiting writes. */
 const pendingMax = 100_000;
+
+const runEach: RunAll = (works) => works.map((work) => (work as () => unknown)());
 
 /**
  * One SQLite file with one writing connection and group commit: whatever asks to write while a commit is under way
@@ -21,6 +27,7 @@ export class SqliteFile {
   readonly db: DatabaseSync;
   readonly path: string;
   #pending: Pending[] = [];
+  #afterCommit: (() => void)[] = [];
   #scheduled = false;
   #closed = false;
 
@@ -36,10 +43,27 @@ export class SqliteFile {
    * When the work throws, its own changes are undone, the others' are kept, and the promise rejects with the error.
    */
   write<T>(work: () => T): Promise<T> {
+    return this.#enqueue(runEach, work) as Promise<T>;
+  }
+
+  /**
+   * As `write`, for work that is cheaper together: one call of `runAll` does what all callers ask for in a group commit,
+   * and returns their values in the same order. When it throws, it is called again for each of them alone.
+   */
+  grouped<I, T>(runAll: (items: readonly I[]) => readonly T[]): (item: I) => Promise<T> {
+    return (item) => this.#enqueue(runAll as RunAll, item) as Promise<T>;
+  }
+
+  /** To be called by work: runs once its transaction is committed, and never when it is rolled back. Must not throw. */
+  afterCommit(callback: () => void): void {
+    this.#afterCommit.push(callback);
+  }
+
+  #enqueue(runAll: RunAll, item: unknown): Promise<unknown> {
     if (this.#closed) return Promise.reject(new Error('the SQLite file is closed'));
     if (this.#pending.length >= pendingMax) return Promise.reject(new Error('too many writes are waiting'));
-    return new Promise<T>((resolve, reject) => {
-      this.#pending.push({ run: work, resolve: resolve as (value: unknown) => void, reject });
+    return new Promise((resolve, reject) => {
+      this.#pending.push({ runAll, item, resolve, reject });
       if (!this.#scheduled) {
         this.#scheduled = true;
         setImmediate(() => this.#flush());
@@ -67,28 +91,46 @@ export class SqliteFile {
 
   /** The common case: one transaction for all. False when one of them threw; nothing is written then. */
   #commitTogether(batch: readonly Pending[]): boolean {
-    const values: unknown[] = [];
     try {
-      this.db.exec('BEGIN IMMEDIATE');
-      for (const one of batch) values.push(one.run());
-      this.db.exec('COMMIT');
+      const values = this.#commit(() => runTogether(batch));
+      batch.forEach((one) => one.resolve(values.get(one)));
+      return true;
     } catch {
-      if (this.db.isTransaction) this.db.exec('ROLLBACK');
       return false;
     }
-    batch.forEach((one, index) => one.resolve(values[index]));
-    return true;
   }
 
   #commitAlone(one: Pending): void {
     try {
-      this.db.exec('BEGIN IMMEDIATE');
-      const value = one.run();
-      this.db.exec('COMMIT');
-      one.resolve(value);
+      const values = this.#commit(() => one.runAll([one.item]));
+      one.resolve(values[0]);
     } catch (error) {
-      if (this.db.isTransaction) this.db.exec('ROLLBACK');
       one.reject(error);
     }
   }
+
+  /** Runs the work in a transaction. When it throws, the transaction is rolled back. */
+  #commit<T>(work: () => T): T {
+    try {
+      this.db.exec('BEGIN IMMEDIATE');
+      const value = work();
+      this.db.exec('COMMIT');
+      for (const callback of this.#afterCommit) callback();
+      return value;
+    } catch (error) {
+      if (this.db.isTransaction) this.db.exec('ROLLBACK');
+      throw error;
+    } finally {
+      this.#afterCommit = [];
+    }
+  }
+}
+
+function runTogether(batch: readonly Pending[]): Map<Pending, unknown> {
+  const values = new Map<Pending, unknown>();
+  for (const [runAll, ofOne] of Map.groupBy(batch, (one) => one.runAll)) {
+    const results = runAll(ofOne.map((one) => one.item));
+    ofOne.forEach((one, index) => values.set(one, results[index]));
+  }
+  return values;
 }

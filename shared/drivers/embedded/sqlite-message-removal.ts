@@ -22,8 +22,13 @@ const expiredSql = `
   WHERE expires_at <= ? AND topic NOT IN (SELECT topic FROM topic_stats WHERE topic_id IN (SELECT value FROM json_each(?)))
   ORDER BY expires_at LIMIT ?`;
 
-/** Removes messages with their records, in writes short enough to stand between publishes. `end` as the writer has it. */
-export function sqliteMessageRemoval(file: SqliteFile, end: () => number): SqliteMessageRemoval {
+/**
+ * Removes messages with their records, in writes short enough to stand between publishes. `end` as the writer has it;
+ * `onRemoved` is called before others can see what is removed.
+ */
+export function sqliteMessageRemoval(
+  file: SqliteFile, { end, onRemoved }: { end: () => number; onRemoved: () => void },
+): SqliteMessageRemoval {
   const { db } = file;
   const expired = db.prepare(expiredSql);
   const ofTopic = db.prepare(`
@@ -41,7 +46,10 @@ export function sqliteMessageRemoval(file: SqliteFile, end: () => number): Sqlit
   const removeRows = (rows: readonly RemovedRow[]): Map<number, number> => {
     const removed = new Map<number, number>();
     const counted = new Map<number, number>();
-    if (rows.length > 0) keepEnd.run(end());
+    if (rows.length > 0) {
+      keepEnd.run(end());
+      onRemoved();
+    }
     for (const row of rows) {
       removeMessage.run(row.offset);
       if (row.content_rev >= 0 || row.deleted_at !== null) removeChanges.run(row.id);

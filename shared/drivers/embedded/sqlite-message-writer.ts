@@ -7,8 +7,8 @@ import { asPublished, contentUnknown } from './sqlite-message-schema.ts';
 
 /** Writes to the messages' tables. Every call is synchronous and runs inside a write of the SQLite file. */
 export interface SqliteMessageWriter {
-  /** Applies the records by the order-free rule below. */
-  apply(records: readonly PlacedRecord[]): void;
+  /** Applies the records by the order-free rule below. Returns whether all it did was to store each of them as a new message. */
+  apply(records: readonly PlacedRecord[]): boolean;
   /** One past the highest position that was ever given out. */
   end(): number;
 }
@@ -45,14 +45,18 @@ export function sqliteMessageWriter(db: DatabaseSync, clock: Clock): SqliteMessa
     apply(records) {
       const now = clock();
       const topics = tally(sql, records);
+      let areNew = true;
       for (const placed of records) {
         const topic = topics.get(placed.record.message.topicId)!;
         const countedAhead = placed.record.type === 'message' ? 1 : 0;
-        topic.correction += applyRecord(sql, topic.key, placed, now) - countedAhead;
+        const added = applyRecord(sql, topic.key, placed, now);
+        topic.correction += added - countedAhead;
+        areNew &&= added === 1;
       }
       for (const topic of topics.values()) {
         if (topic.correction !== 0) sql.addToCount.run(topic.correction, topic.key);
       }
+      return areNew;
     },
   };
 }

@@ -113,6 +113,28 @@ describe('SQLite: the messages as the table of the log', () => {
     expect(await store.newest(kept.topicId, { limit: 5, now })).toEqual([{ ...kept, offset: 1 }]);
   });
 
+  test('what was just written is settled as the table says, whatever has become of it since', async () => {
+    const settledOffsets = async (...records: Parameters<typeof store.settle>[1]) => (await store.settle(0, records)).map(({ offset }) => offset);
+    const [message, other] = [testMessage(newId()), testMessage(newId())];
+    const [first, copy, third] = [published(4, message), published(5, message), published(6, other)];
+    await file.write(() => store.applySync([first]));
+    await file.write(() => store.applySync([copy, third]));
+    expect(await settledOffsets(first, copy, third)).toEqual([4, 6]);
+
+    const earlier = published(2, message);
+    await store.apply([earlier]);
+    expect(await settledOffsets(earlier, first, third)).toEqual([2, 6]);
+
+    await file.write(() => store.applySync([published(7, other)]));
+    const last = published(8, testMessage(other.topicId));
+    await file.write(() => store.applySync([last]));
+    await store.removeTopic(other.topicId, 10);
+    await file.write(() => undefined);
+    expect(store.readFrom(0, 10).map(({ offset }) => offset)).toEqual([2]);
+    expect((await store.settle(0, [last])).map(({ offset }) => offset)).toEqual([8]);
+    expect(store.readFrom(0, 10).map(({ offset }) => offset)).toEqual([2, 8]);
+  });
+
   test('another message at a position that is taken is refused', async () => {
     const taken = testMessage(newId());
     await store.apply([published(7, taken)]);

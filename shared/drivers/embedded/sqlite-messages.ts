@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { PlacedRecord } from '../../domain/log-record.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Messages, SettledRecord, TopicMark } from '../../ports/messages.ts';
+import { RecentMessages } from './recent-messages.ts';
 import type { RecordTable } from './record-table.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import { sqliteMessageReads, type SqliteMessageReads } from './sqlite-message-reads.ts';
@@ -23,22 +24,33 @@ const countedPerSearch = 20;
 export function openSqliteMessages({ file, clock }: { file: SqliteFile; clock: Clock }): Messages & RecordTable {
   const writer = sqliteMessageWriter(file.db, clock);
   const reads = sqliteMessageReads(file.db);
-  const removal = sqliteMessageRemoval(file, writer.end);
+  const recent = new RecentMessages();
+  const removal = sqliteMessageRemoval(file, { end: writer.end, onRemoved: () => recent.forget() });
+
+  const applySync = (records: readonly PlacedRecord[]): void => {
+    const areNew = writer.apply(records);
+    file.afterCommit(() => {
+      if (areNew) for (const { offset, record } of records) recent.add(offset, record.message.id);
+      else recent.forget(); // an earlier copy may have taken the place of a message that was noted
+    });
+  };
+
+  const isStored = (placed: PlacedRecord): boolean => isRecent(recent, placed) || reads.isStored(placed);
 
   const apply = async (records: readonly PlacedRecord[]): Promise<void> => {
-    const missing = records.filter((placed) => !reads.isStored(placed));
-    if (missing.length > 0) await file.write(() => writer.apply(missing));
+    const missing = records.filter((placed) => !isStored(placed));
+    if (missing.length > 0) await file.write(() => applySync(missing));
   };
 
   const settle = async (records: readonly PlacedRecord[]): Promise<SettledRecord[]> => {
     await apply(records);
     const now = clock();
-    const settled = records.filter((placed) => placed.record.message.expiresAt > now && reads.isStored(placed));
+    const settled = records.filter((placed) => placed.record.message.expiresAt > now && isStored(placed));
     return withPreviousOffsets(reads, settled);
   };
 
   return {
-    applySync: writer.apply,
+    applySync,
     readFrom: reads.readFrom,
     end: writer.end,
     apply: (records) => asked(() => apply(records)),
@@ -73,6 +85,10 @@ async function countEach(reads: SqliteMessageReads, marks: readonly TopicMark[],
     await setImmediate();
   }
   return counts;
+}
+
+function isRecent(recent: RecentMessages, { offset, record }: PlacedRecord): boolean {
+  return record.type === 'message' && recent.has(offset, record.message.id);
 }
 
 /** The call's value, or its error in the port's terms. */

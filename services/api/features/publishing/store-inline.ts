@@ -23,6 +23,9 @@ export interface InlineStore {
   store(record: PlacedRecord): Promise<void>;
 }
 
+/** For an engine whose log has stored the document with the record. */
+export const storedByLog: InlineStore = { store: () => Promise.resolve() };
+
 /**
  * One bulk write is under way at a time; what arrives meanwhile is the next one. A store that is slow or away costs a
  * publish at most 250 ms, and after two misses nothing.

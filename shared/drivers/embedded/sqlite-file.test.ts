@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { SqliteFile } from './sqlite-file.ts';
+
+describe('one SQLite file with group commit', () => {
+  let folder: string;
+  let file: SqliteFile;
+  const insert = (value: number) => file.db.prepare('INSERT INTO numbers VALUES (?)').run(value);
+  const stored = () => file.db.prepare('SELECT value FROM numbers ORDER BY value').all().map((row) => row['value']);
+  const failing = () => {
+    throw new Error('a fault of someone else');
+  };
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tocsin-file-'));
+    file = new SqliteFile(join(folder, 'test.db'));
+    file.db.exec('CREATE TABLE numbers (value INTEGER NOT NULL)');
+  });
+  afterEach(() => {
+    file.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  test('grouped work of one commit is done by one call, and each caller gets the value of its own', async () => {
+    const calls: number[][] = [];
+    const double = file.grouped((values: readonly number[]) => {
+      calls.push([...values]);
+      return values.map((value) => value * 2);
+    });
+    const other = file.write(() => 'other work');
+    expect(await Promise.all([double(1), double(2), other, double(3)])).toEqual([2, 4, 'other work', 6]);
+    expect(calls).toEqual([[1, 2, 3]]);
+  });
+
+  test('when someone’s work throws, it fails alone and the rest is written once', async () => {
+    const add = file.grouped((values: readonly number[]) => values.map((value) => {
+      if (value < 0) failing();
+      insert(value);
+      return value;
+    }));
+    const outcomes = await Promise.allSettled([add(1), file.write(failing), add(-1), add(2), file.write(() => insert(3))]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled', 'fulfilled']);
+    expect(stored()).toEqual([1, 2, 3]);
+  });
+
+  test('what is to be done after the commit finds it committed, and is left out when it is rolled back', async () => {
+    const done: string[] = [];
+    const write = (name: string, work: () => void) => file.write(() => {
+      file.afterCommit(() => done.push(`${name}, in a transaction: ${file.db.isTransaction}`));
+      work();
+    });
+    await Promise.allSettled([write('kept', () => insert(1)), write('failed', failing)]);
+    expect(done).toEqual(['kept, in a transaction: false']);
+  });
+});
