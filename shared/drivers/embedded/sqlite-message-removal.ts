@@ -1,3 +1,4 @@
+import type { DatabaseSync } from 'node:sqlite';
 import type { SqliteFile } from './sqlite-file.ts';
 
 /** Messages removed in one write: some milliseconds, which is how long a publish may have to wait for it. */
@@ -29,51 +30,40 @@ const expiredSql = `
 export function sqliteMessageRemoval(
   file: SqliteFile, { end, onRemoved }: { end: () => number; onRemoved: () => void },
 ): SqliteMessageRemoval {
-  const { db } = file;
-  const expired = db.prepare(expiredSql);
-  const ofTopic = db.prepare(`
-    SELECT ${columns} FROM messages WHERE topic = (SELECT topic FROM topic_stats WHERE topic_id = ?) LIMIT ?`);
-  const removeMessage = db.prepare('DELETE FROM messages WHERE offset = ?');
-  const removeChanges = db.prepare('DELETE FROM message_changes WHERE message_id = ?');
-  const addToCount = db.prepare('UPDATE topic_stats SET message_count = message_count + ? WHERE topic = ?');
-  const topicIdOf = db.prepare('SELECT topic_id FROM topic_stats WHERE topic = ?');
-  const removeTopicChanges = db.prepare(`
-    DELETE FROM message_changes WHERE topic = (SELECT topic FROM topic_stats WHERE topic_id = ?)`);
-  const removeStats = db.prepare('DELETE FROM topic_stats WHERE topic_id = ?');
-  const keepEnd = db.prepare('UPDATE log_end SET position = max(position, ?)');
+  const sql = prepareStatements(file.db);
 
   /** Returns how many went per topic. The end of the log is kept first: its last record may be among them. */
   const removeRows = (rows: readonly RemovedRow[]): Map<number, number> => {
     const removed = new Map<number, number>();
     const counted = new Map<number, number>();
     if (rows.length > 0) {
-      keepEnd.run(end());
+      sql.keepEnd.run(end());
       onRemoved();
     }
     for (const row of rows) {
-      removeMessage.run(row.offset);
-      if (row.content_rev >= 0 || row.deleted_at !== null) removeChanges.run(row.id);
+      sql.removeMessage.run(row.offset);
+      if (row.content_rev >= 0 || row.deleted_at !== null) sql.removeChanges.run(row.id);
       removed.set(row.topic, (removed.get(row.topic) ?? 0) + 1);
       if (row.offset >= 0 && row.deleted_at === null) counted.set(row.topic, (counted.get(row.topic) ?? 0) + 1);
     }
-    for (const [topic, count] of counted) addToCount.run(-count, topic);
+    for (const [topic, count] of counted) sql.addToCount.run(-count, topic);
     return removed;
   };
 
   const removeExpiredBatch = (time: number, batchSize: number, except: string): Map<string, number> => {
     const removed = new Map<string, number>();
-    for (const [topic, count] of removeRows(expired.all(time, except, batchSize) as unknown as RemovedRow[])) {
-      removed.set((topicIdOf.get(topic) as { topic_id: string }).topic_id, count);
+    for (const [topic, count] of removeRows(sql.expired.all(time, except, batchSize) as unknown as RemovedRow[])) {
+      removed.set((sql.topicIdOf.get(topic) as { topic_id: string }).topic_id, count);
     }
     return removed;
   };
 
   const removeTopicBatch = (topicId: string, batchSize: number): number => {
-    const rows = ofTopic.all(topicId, batchSize) as unknown as RemovedRow[];
+    const rows = sql.ofTopic.all(topicId, batchSize) as unknown as RemovedRow[];
     removeRows(rows);
     if (rows.length === 0) {
-      removeTopicChanges.run(topicId);
-      removeStats.run(topicId);
+      sql.removeTopicChanges.run(topicId);
+      sql.removeStats.run(topicId);
     }
     return rows.length;
   };
@@ -105,5 +95,19 @@ export function sqliteMessageRemoval(
       }
       return removed;
     },
+  };
+}
+
+function prepareStatements(db: DatabaseSync) {
+  return {
+    expired: db.prepare(expiredSql),
+    ofTopic: db.prepare(`SELECT ${columns} FROM messages WHERE topic = (SELECT topic FROM topic_stats WHERE topic_id = ?) LIMIT ?`),
+    removeMessage: db.prepare('DELETE FROM messages WHERE offset = ?'),
+    removeChanges: db.prepare('DELETE FROM message_changes WHERE message_id = ?'),
+    addToCount: db.prepare('UPDATE topic_stats SET message_count = message_count + ? WHERE topic = ?'),
+    topicIdOf: db.prepare('SELECT topic_id FROM topic_stats WHERE topic = ?'),
+    removeTopicChanges: db.prepare('DELETE FROM message_changes WHERE topic = (SELECT topic FROM topic_stats WHERE topic_id = ?)'),
+    removeStats: db.prepare('DELETE FROM topic_stats WHERE topic_id = ?'),
+    keepEnd: db.prepare('UPDATE log_end SET position = max(position, ?)'),
   };
 }
