@@ -2,8 +2,6 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** An encoded word of RFC 2047: charset, encoding, text. */
 const encodedWord = /=\?([\w-]+)\?([bq])\?([^?]*)\?=/gi;
-/** White space between two encoded words belongs to neither (RFC 2047 §6.2). */
-const betweenWords = /(\?=)\s+(=\?[\w-]+\?[bq]\?)/gi;
 
 /**
  * The text that a header's sender meant. Node hands header bytes over as latin1: valid UTF-8 is taken as such, anything
@@ -12,14 +10,29 @@ const betweenWords = /(\?=)\s+(=\?[\w-]+\?[bq]\?)/gi;
 export function decodeHeader(value: string): string {
   const text = fromWireBytes(value);
   if (!text.includes('=?')) return text;
-  return text.replace(betweenWords, '$1$2').replace(betweenWords, '$1$2').replace(encodedWord, (word, charset: string, encoding: string, content: string) => {
-    const bytes = encoding.toLowerCase() === 'b' ? Buffer.from(content, 'base64') : fromQuoted(content);
-    try {
-      return new TextDecoder(charset, { fatal: true }).decode(bytes);
-    } catch {
-      return word;
-    }
-  });
+  let decoded = '';
+  let from = 0;
+  let followsWord = false;
+  for (const match of text.matchAll(encodedWord)) {
+    const word = decodeWord(match);
+    const between = text.slice(from, match.index);
+    // White space between two encoded words belongs to neither (RFC 2047 §6.2).
+    if (!followsWord || word === null || between.trim() !== '') decoded += between;
+    decoded += word ?? match[0];
+    followsWord = word !== null;
+    from = match.index + match[0].length;
+  }
+  return decoded + text.slice(from);
+}
+
+/** What an encoded word says; null when it cannot be read. */
+function decodeWord([, charset = '', encoding = '', content = '']: RegExpExecArray): string | null {
+  const bytes = encoding.toLowerCase() === 'b' ? Buffer.from(content, 'base64') : fromQuoted(content);
+  try {
+    return new TextDecoder(charset, { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
 }
 
 function fromWireBytes(value: string): string {

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { messageLimits, type Priority } from '@tocsin/shared/domain/message.ts';
+import type { RequestContext } from '../../http/route.ts';
 import { decodeHeader } from './decode-header.ts';
 
 /** What a publisher says of a message, checked against the limits. */
@@ -24,6 +25,13 @@ const aliases = {
 export interface FieldSources {
   readonly headers: IncomingHttpHeaders;
   readonly query: URLSearchParams;
+  /** The request's target as it was sent: what the query's bytes were before they were decoded. */
+  readonly url: string;
+}
+
+/** Where a request says what its body does not. */
+export function sourcesOf({ request, searchParams }: RequestContext): FieldSources {
+  return { headers: request.headers, query: searchParams, url: request.url ?? '' };
 }
 
 type Field = keyof typeof aliases;
@@ -35,8 +43,7 @@ export function fieldOf(sources: FieldSources, field: Field): string | undefined
   for (const name of aliases[field]) {
     const value = sources.headers[name];
     if (typeof value !== 'string' || value.trim() === '') continue;
-    // A proxy's RFC 9218 `Priority: u=3, i` is about the transport, not about the message.
-    if (field === 'priority' && /^\s*(u=|i\b)/i.test(value)) continue;
+    if (name === 'priority' && isTransportPriority(value)) continue;
     return decodeHeader(value);
   }
   if (sources.query.size === 0) return undefined;
@@ -44,9 +51,21 @@ export function fieldOf(sources: FieldSources, field: Field): string | undefined
     const values = sources.query.getAll(name);
     if (values.length > 1 && field !== 'tags') throw invalid(name, 'must be given once');
     const value = values.join(',');
-    if (value.trim() !== '') return value;
+    if (value.trim() === '') continue;
+    if (hasLostBytes(value, sources.url)) throw invalid(name, 'must be valid UTF-8');
+    return value;
   }
   return undefined;
+}
+
+/** A browser's or proxy's RFC 9218 `Priority: u=3, i` is about the transport, not about the message. */
+function isTransportPriority(value: string): boolean {
+  return /^\s*(?:u\s*=|i\s*(?:[=,;]|$))/i.test(value);
+}
+
+/** Whether a query's value held bytes that are no UTF-8: its parser puts U+FFFD in their place without a word. */
+function hasLostBytes(value: string, url: string): boolean {
+  return value.includes('\uFFFD') && !/%EF%BF%BD/i.test(url);
 }
 
 /** All fields but the text, as headers and query say. */
@@ -68,22 +87,24 @@ export function textField(sources: FieldSources): string | undefined {
 /** Throws 422 for an empty text or one beyond 4,000 code points. */
 export function parseText(text: string | undefined): string {
   if (text === undefined || text === '') throw invalid('message', 'is required: send it as the body');
+  requireWellFormed('message', text);
   if (isLongerThan(text, messageLimits.textCodePoints)) throw invalid('message', `must be at most ${messageLimits.textCodePoints} characters`);
   return text;
 }
 
 export function parseTitle(title: string | null | undefined): string | null {
   if (title === undefined || title === null || title.trim() === '') return null;
+  requireWellFormed('title', title);
   if (isLongerThan(title, messageLimits.titleCodePoints)) throw invalid('title', `must be at most ${messageLimits.titleCodePoints} characters`);
   return title;
 }
 
-const priorityNames: Readonly<Record<string, Priority>> = { min: 1, low: 2, default: 3, high: 4, max: 5, urgent: 5 };
+const priorityNames: ReadonlyMap<string, Priority> = new Map([['min', 1], ['low', 2], ['default', 3], ['high', 4], ['max', 5], ['urgent', 5]]);
 
 export function parsePriority(value: string | number | null | undefined): Priority {
   if (value === undefined || value === null || value === '') return 3;
   const text = String(value).trim().toLowerCase();
-  const named = priorityNames[text];
+  const named = priorityNames.get(text);
   if (named !== undefined) return named;
   if (!/^[1-5]$/.test(text)) throw invalid('priority', 'must be 1 to 5, or min, low, default, high, max or urgent');
   return Number(text) as Priority;
@@ -93,6 +114,7 @@ export function parsePriority(value: string | number | null | undefined): Priori
 export function parseTags(values: readonly string[]): string[] {
   if (values.length === 0) return [];
   const tags = [...new Set(values.map((tag) => tag.trim()).filter((tag) => tag !== ''))];
+  for (const tag of tags) requireWellFormed('tags', tag);
   if (tags.length > messageLimits.tags) throw invalid('tags', `must be at most ${messageLimits.tags}`);
   if (tags.some((tag) => isLongerThan(tag, messageLimits.tagCodePoints))) {
     throw invalid('tags', `each must be at most ${messageLimits.tagCodePoints} characters`);
@@ -102,6 +124,11 @@ export function parseTags(values: readonly string[]): string[] {
 
 export function isMarkdown(value: string | undefined): boolean {
   return value !== undefined && /^(1|yes|true)$/i.test(value.trim());
+}
+
+/** Half of a surrogate pair, which JSON can write and UTF-8 cannot, could not be stored as it was sent. */
+function requireWellFormed(field: string, text: string): void {
+  if (!text.isWellFormed()) throw invalid(field, 'must be valid Unicode');
 }
 
 /** Counts code points only when the UTF-16 length leaves it open. */

@@ -6,7 +6,7 @@ import { parseJson, readBody } from '../../http/read-body.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { validate } from '../../http/validate.ts';
 import { loadWritableTopic } from './load-writable-topic.ts';
-import { fieldOf, isMarkdown, parsePriority, parseTags, parseText, parseTitle, textField, type MessageFields } from './message-fields.ts';
+import { fieldOf, isMarkdown, parsePriority, parseTags, parseText, parseTitle, sourcesOf, textField, type MessageFields } from './message-fields.ts';
 import { publishMessage, type PublishDeps } from './publish-message.ts';
 import { publishReply } from './publish-to-topic.ts';
 import { parseIdempotencyKey } from './reserve-key.ts';
@@ -62,7 +62,7 @@ async function readJson(context: RequestContext): Promise<JsonPublish> {
 
 /** A field that is absent or null in the JSON may come from headers and query; a present one wins. */
 function mergeFields(context: RequestContext, json: JsonPublish): MessageFields {
-  const sources = { headers: context.request.headers, query: context.searchParams };
+  const sources = sourcesOf(context);
   const sent = {
     title: json.title ?? fieldOf(sources, 'title'),
     priority: json.priority ?? fieldOf(sources, 'priority'),

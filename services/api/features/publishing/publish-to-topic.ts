@@ -4,7 +4,7 @@ import { route } from '../../http/route.ts';
 import { messageSchema } from '../../http/message-schema.ts';
 import { decodeUtf8, readBody } from '../../http/read-body.ts';
 import { loadWritableTopic } from './load-writable-topic.ts';
-import { parseText, sideFields, textField, type MessageFields } from './message-fields.ts';
+import { parseText, sideFields, sourcesOf, textField, type MessageFields } from './message-fields.ts';
 import { publishMessage, type Published, type PublishDeps } from './publish-message.ts';
 import { parseIdempotencyKey } from './reserve-key.ts';
 
@@ -32,7 +32,7 @@ export function publishToTopic(deps: PublishDeps, method: 'POST' | 'PUT'): Route
 
 async function readFields(context: RequestContext): Promise<MessageFields> {
   const bytes = await readBody(context.request);
-  const sources = { headers: context.request.headers, query: context.searchParams };
+  const sources = sourcesOf(context);
   const text = bytes.length > 0 ? decodeUtf8(bytes, 'message') : textField(sources);
   return { message: parseText(text), ...sideFields(sources) };
 }

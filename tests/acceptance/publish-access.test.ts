@@ -1,0 +1,102 @@
+import { expect, test } from '@jest/globals';
+import { teams } from '@tocsin/shared/stores/teams.ts';
+import { createTopic, newTopicName } from './stack.ts';
+import { useStack } from './use-stack.ts';
+
+const stack = useStack();
+const noAccess = { status: 403, body: { detail: 'Insufficient permissions to access this topic' } };
+
+test('a topic is never made by a publish', async () => {
+  const name = newTopicName();
+  expect(await stack.caller().publish(name)).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
+  expect(await (await stack.person()).publish(name)).toMatchObject({ status: 404 });
+});
+
+test.each(['api', 'auth', 'sse', 'ws', 'docs', 'health', 'metrics', 'console', 'assets', 'v1', 'no such topic', 'a%2Fb', '%00', '..%2f', 'x'.repeat(65)])(
+  '/%s is no topic', async (name) => {
+    expect(await stack.caller().publish(name)).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
+  },
+);
+
+test('a topic is found in any case, and shown as it was created', async () => {
+  const topic = await createTopic(await stack.person());
+  expect(await stack.caller().publish(topic.name.toUpperCase())).toMatchObject({ status: 200, body: { topic: topic.name } });
+});
+
+test('anybody publishes to a public topic', async () => {
+  const topic = await createTopic(await stack.person());
+  expect((await stack.caller().publish(topic.name)).status).toBe(200);
+  expect((await (await stack.person()).publish(topic.name)).status).toBe(200);
+});
+
+test('a private topic takes publishes of its owner and of its tokens with write', async () => {
+  const owner = await stack.person();
+  const topic = await createTopic(owner, { access_level: 'private' });
+  expect(await stack.caller().publish(topic.name)).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
+  expect(await (await stack.person()).publish(topic.name)).toMatchObject(noAccess);
+  expect((await owner.publish(topic.name)).status).toBe(200);
+
+  const tokens = `/api/topics/${topic.name}/access-tokens`;
+  const writing = (await owner.post(tokens, { name: 'w', permissions: ['write'] })).body.token as string;
+  const reading = (await owner.post(tokens, { name: 'r', permissions: ['read'] })).body.token as string;
+  expect((await stack.caller({ 'X-Topic-Token': writing }).publish(topic.name)).status).toBe(200);
+  expect(await stack.caller({ 'X-Topic-Token': reading }).publish(topic.name)).toMatchObject(noAccess);
+});
+
+test("a topic token's topic is the only one that it opens, public ones included", async () => {
+  const owner = await stack.person();
+  const topic = await createTopic(owner);
+  const other = await createTopic(owner);
+  const { token } = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read', 'write'] })).body;
+  const caller = stack.caller({ 'X-Topic-Token': token });
+  expect((await caller.publish(topic.name)).status).toBe(200);
+  expect(await caller.publish(other.name)).toMatchObject(noAccess);
+  expect(await caller.publish(newTopicName())).toMatchObject({ status: 404 });
+});
+
+test('an API key publishes with its scope, to what its user owns and to public topics', async () => {
+  const owner = await stack.person({ tier: 'TEAM' });
+  const member = await stack.person();
+  const teamId = await stack.team(owner, [[member, 'member']]);
+  const topic = await createTopic(owner, { access_level: 'private' });
+  const teamTopic = await createTopic(owner, { access_level: 'private', team_id: teamId });
+  const publicTopic = await createTopic(member);
+  const keyOf = async (person: typeof owner, scopes: string[]) => stack.caller({ 'X-API-Key': (await person.post('/api/keys', { name: 'k', scopes })).body.key as string });
+  const publishing = await keyOf(owner, ['publish']);
+  for (const { name } of [topic, teamTopic, publicTopic]) expect((await publishing.publish(name)).status).toBe(200);
+  const reading = await keyOf(owner, ['subscribe', 'topics:read']);
+  for (const { name } of [topic, publicTopic]) expect(await reading.publish(name)).toMatchObject({ status: 403, body: { detail: 'Missing scope: publish' } });
+  expect((await member.publish(teamTopic.name)).status).toBe(200);
+  expect(await (await keyOf(member, ['*'])).publish(teamTopic.name)).toMatchObject(noAccess);
+});
+
+test("a deactivated team's topics take nothing, and can be read", async () => {
+  const owner = await stack.person({ tier: 'TEAM' });
+  const teamId = await stack.team(owner);
+  const topic = await createTopic(owner, { team_id: teamId });
+  const team = (await stack.documents().get(teams, teamId))!;
+  await stack.documents().update(teams, team, { isActive: false, deactivatedAt: Date.now() });
+  expect(await stack.caller().publish(topic.name)).toMatchObject({ status: 403, body: { detail: 'Team is deactivated' } });
+  expect((await stack.caller().get(`/${topic.name}/json`)).status).toBe(200);
+});
+
+test('after a lapse the private topics beyond the tier are read-only, the newest first', async () => {
+  const owner = await stack.person({ tier: 'ESSENTIALS', tierExpiresAt: Date.now() + 3_600_000 });
+  const first = await createTopic(owner, { access_level: 'private' });
+  const second = await createTopic(owner, { access_level: 'private' });
+  expect((await owner.publish(second.name)).status).toBe(200);
+  const operator = stack.caller({ Authorization: 'Bearer the-operator-of-the-tests' });
+  expect((await operator.put(`/admin/users/${owner.email}/tier`, { tier: 'FREE' })).status).toBe(200);
+  expect((await owner.publish(first.name)).status).toBe(200);
+  expect(await owner.publish(second.name)).toMatchObject({ status: 403, body: { detail: 'Private topic limit reached' } });
+  expect((await owner.get(`/${second.name}/json`)).status).toBe(200);
+});
+
+test('the retention is that of the tier of the topic owner, whoever publishes', async () => {
+  const lifetimeDays = async (tier: 'FREE' | 'ESSENTIALS' | 'TEAM') => {
+    const topic = await createTopic(await stack.person({ tier }));
+    const { body } = await (await stack.person({ tier: 'TEAM' })).publish(topic.name);
+    return (Date.parse(body.expires_at) - Date.parse(body.timestamp)) / 86_400_000;
+  };
+  expect([await lifetimeDays('FREE'), await lifetimeDays('ESSENTIALS'), await lifetimeDays('TEAM')]).toEqual([7, 30, 90]);
+});
