@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { startExpoSimulator, type ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import type { Stack } from '../../tools/stack/start-stack.ts';
-import { isBroken, judgeReader, sharedPlaces, type Acked } from '../ledger/ledger.ts';
+import { isBroken, judgeReader, sharedPlaces, type Acked, type ReaderLog, type Verdict } from '../ledger/ledger.ts';
 import { publishLines } from '../ledger/publish-lines.ts';
+import { pushLedger, type PushLedger } from './push-ledger.ts';
+import { readKafkaGroup, readKcat } from '../ledger/read-kafka.ts';
 import { readHistory, readLog } from '../ledger/read-pages.ts';
 import { readSse } from '../ledger/read-sse.ts';
 import { readWebSocket } from '../ledger/read-websocket.ts';
@@ -21,18 +24,23 @@ describe(`${lineCount} real lines by ${publishers} publishers over ${topicCount}
   let stack: Stack;
   let store: OperatorStore;
   let topics: string[];
+  let expo: ExpoSimulator;
+  let pushes: PushLedger;
 
   beforeAll(async () => {
-    stack = await startOwnStack({ RATE_LIMITS: 'off' });
+    expo = await startExpoSimulator();
+    stack = await startOwnStack({ RATE_LIMITS: 'off', EXPO_URL: expo.url });
     store = await openStackDocuments(stack);
     const account = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
     topics = [];
     for (let index = 0; index < topicCount; index += 1) topics.push((await createTopic(account)).name);
+    pushes = await pushLedger(expo, { store, urls: stack.urls, topics });
   }, 120_000);
 
   afterAll(async () => {
     await store?.close();
     await stack?.stop();
+    await expo?.close();
   }, 60_000);
 
   test('arrive complete, once and in one order at every reader', async () => {
@@ -41,6 +49,10 @@ describe(`${lineCount} real lines by ${publishers} publishers over ${topicCount}
       readSse({ urls, topic, first }), readWebSocket({ urls, topic, first: first + 1 }),
       readHistory({ urls, topic, first }), readLog({ urls, topic, first: first + 1 }),
     ]);
+    if (stack.engine === 'cluster') {
+      const kafka = { brokers: stack.env['KAFKA_BROKERS']!, kafkaTopic: stack.env['KAFKA_TOPIC']!, topics };
+      readers.push(await readKafkaGroup(kafka), readKcat(kafka));
+    }
     const lines = realLines(lineCount, { publishers, topics });
     const kills = killPlan(stack);
     const acked = await publishLines(lines, { urls, publishers, onAcked: (count) => kills.at(count) });
@@ -48,10 +60,14 @@ describe(`${lineCount} real lines by ${publishers} publishers over ${topicCount}
     await caughtUp(readers, acked);
     const logs = await Promise.all(readers.map((reader) => reader.stop()));
 
+    await pushes.settled(acked);
+
     const verdicts = logs.map((log) => ({ log, verdict: judgeReader(log, lines, acked) }));
-    report({ stack, acked, connections: logs.map((log) => log.connections), killed: kills.killed });
+    report({ stack, acked, connections: logs.map((log) => log.connections), killed: kills.killed, repeatedByKafka: repeats(verdicts), pushes: pushes.judge(acked) });
     expect(verdicts.filter(({ log, verdict }) => isBroken(verdict, log)).map(({ log, verdict }) => ({ reader: log.name, ...verdict }))).toEqual([]);
     expect(sharedPlaces(acked)).toBe(0);
+    // A killed notifier may repeat the sub-batch that was under way, under the same collapse id.
+    for (const device of pushes.judge(acked)) expect(device).toMatchObject({ missing: 0, unexpected: 0 });
     expect(acked).toHaveLength(lineCount);
   }, 240_000);
 });
@@ -74,16 +90,24 @@ function killPlan(stack: Stack) {
 }
 
 async function caughtUp(readers: readonly Reader[], acked: readonly Acked[]): Promise<void> {
-  const expected = Map.groupBy(acked, ({ line }) => line.topic);
+  const expected = (reader: Reader) => acked.filter(({ line }) => reader.topics.includes(line.topic)).length;
   await eventually(() => {
-    const behind = readers.filter((reader) => reader.count < expected.get(reader.name.split(' ')[1]!)!.length);
+    const behind = readers.filter((reader) => reader.count < expected(reader));
     expect(behind.map(({ name, count }) => `${name}: ${count}`)).toEqual([]);
   }, { timeoutMs: catchUpMs }).catch(() => undefined); // the checker says what is missing
 }
 
-function report(run: { stack: Stack; acked: readonly Acked[]; connections: readonly number[]; killed: readonly string[] }): void {
+function repeats(verdicts: readonly { log: ReaderLog; verdict: Verdict }[]): number {
+  return verdicts.filter(({ log }) => log.mayRepeat).reduce((sum, { verdict }) => sum + verdict.repeated, 0);
+}
+
+function report(run: {
+  stack: Stack; acked: readonly Acked[]; connections: readonly number[]; killed: readonly string[]; repeatedByKafka: number;
+  pushes: readonly object[];
+}): void {
   console.log(JSON.stringify({
     engine: run.stack.engine, acked: run.acked.length, sends: run.acked.reduce((sum, one) => sum + one.attempts, 0),
     readers: run.connections.length, connections: run.connections.reduce((sum, count) => sum + count, 0), killed: run.killed,
+    repeatedByKafka: run.repeatedByKafka, pushes: run.pushes,
   }));
 }

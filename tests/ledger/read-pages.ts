@@ -50,6 +50,7 @@ function readPages(kind: string, options: ReadOptions, start: string, read: (url
   const name = `${kind} ${options.topic}`;
   return {
     name,
+    topics: [options.topic],
     get count() {
       return collected.count;
     },

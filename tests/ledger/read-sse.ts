@@ -24,6 +24,7 @@ export function readSse(options: ReadOptions): Reader {
   const name = `sse ${options.topic}`;
   return {
     name,
+    topics: [options.topic],
     get count() {
       return collected.count;
     },

@@ -28,6 +28,7 @@ export function readWebSocket(options: ReadOptions): Reader {
   const name = `websocket ${options.topic}`;
   return {
     name,
+    topics: [options.topic],
     get count() {
       return collected.count;
     },

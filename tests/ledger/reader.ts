@@ -3,6 +3,7 @@ import type { ReaderLog, Seen } from './ledger.ts';
 /** A reader that runs until it is stopped, and reconnects whenever it has to. */
 export interface Reader {
   readonly name: string;
+  readonly topics: readonly string[];
   /** Distinct ids seen so far. */
   readonly count: number;
   stop(): Promise<ReaderLog>;

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from '@jest/globals';
+import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import type { ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
+import type { Acked } from '../ledger/ledger.ts';
+import { createAccount } from './stack.ts';
+
+/** Long enough for the jobs of a killed notifier to be taken by the next one. */
+const settleMs = 90_000;
+
+export interface DeviceVerdict {
+  readonly device: string;
+  readonly expected: number;
+  /** Matching messages that never reached the device. */
+  readonly missing: number;
+  /** Messages that its settings should have held back, or that nobody published. */
+  readonly unexpected: number;
+  /** Pushes beyond the first of a message. */
+  readonly repeated: number;
+}
+
+/** Phones with different settings, and what the push relay took for each of them. */
+export interface PushLedger {
+  /** Resolves when every expected push has come, or the time is over. */
+  settled(acked: readonly Acked[]): Promise<void>;
+  judge(acked: readonly Acked[]): DeviceVerdict[];
+}
+
+const phones = [
+  { device: 'everything', settings: {}, matches: () => true },
+  { device: 'urgent only', settings: { priority_threshold: 5 }, matches: ({ line }: Acked) => line.priority >= 5 },
+  { device: 'tag that nobody uses', settings: { tags_filter: ['unused'] }, matches: () => false },
+];
+
+/** Registers the phones, each on an account of its own that subscribes to all topics. */
+export async function pushLedger(
+  expo: ExpoSimulator, of: { store: OperatorStore; urls: readonly string[]; topics: readonly string[] },
+): Promise<PushLedger> {
+  const tokens = new Map<string, string>();
+  for (const { device, settings } of phones) {
+    const { client } = await createAccount(of.store, { urls: of.urls });
+    const token = `ExponentPushToken[${randomUUID()}]`;
+    tokens.set(device, token);
+    const registered = await client.call('POST', '/api/devices/register', { json: { push_token: token, platform: 'expo', device_id: device } });
+    expect(registered.status).toBe(201);
+    for (const topic_name of of.topics) {
+      const subscribed = await client.call('POST', '/api/subscriptions', { json: { topic_name, mobile_notification_settings: settings } });
+      expect(subscribed.status).toBe(201);
+    }
+  }
+  const judge = (acked: readonly Acked[]) => phones.map(({ device, matches }): DeviceVerdict => {
+    const ids = expo.pushes.filter(({ token }) => token === tokens.get(device)).map(({ messageId }) => messageId);
+    const got = new Set(ids);
+    const expected = new Set(acked.filter((one) => matches(one)).map(({ id }) => id));
+    return {
+      device, expected: expected.size, missing: expected.difference(got).size, unexpected: got.difference(expected).size,
+      repeated: ids.length - got.size,
+    };
+  });
+  return {
+    judge,
+    settled: (acked) => eventually(() => judge(acked).every(({ missing }) => missing === 0), { timeoutMs: settleMs, intervalMs: 250 })
+      .then(() => undefined, () => undefined), // the verdict says what is missing
+  };
+}
