@@ -12,6 +12,7 @@ import { findApiKeyBySecret, findTopicTokenBySecret, loginSessions } from '@tocs
 import { findTeamRole, teams } from '@tocsin/shared/stores/teams.ts';
 import { findPrivateTopicIds, findTopicByName, topics } from '@tocsin/shared/stores/topics.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
+import { subscribeLater } from './subscribe-later.ts';
 
 export type { Change };
 
@@ -56,7 +57,7 @@ export class Directory {
 
   /** Starts to listen for changes on other nodes; resolves with what ends it. */
   async start(): Promise<() => Promise<void>> {
-    const subscribed = await this.#bus.subscribe(changesChannel, (payload) => this.#forget(JSON.parse(payload) as Change));
+    const subscribed = await subscribeLater(this.#bus, changesChannel, (payload) => this.#forget(JSON.parse(payload) as Change));
     return () => subscribed.close();
   }
 

@@ -4,6 +4,7 @@ import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { Bus, Subscribed } from '@tocsin/shared/ports/bus.ts';
 import type { TopicRecord } from '@tocsin/shared/ports/messages.ts';
 import type { History } from '@tocsin/shared/stores/history.ts';
+import { subscribeLater } from '../subscribe-later.ts';
 import { Delivery } from './delivery.ts';
 
 export interface FeedDeps {
@@ -45,12 +46,7 @@ export class TopicFeed {
   /** Subscribes first and reads the position then, so that nothing falls between. Resolves when live. */
   async open(): Promise<void> {
     this.#isWorking = true;
-    try {
-      this.#subscribed = await this.#deps.bus.subscribe(topicChannel(this.topicId), (payload) => this.#receive(payload));
-    } catch (error) {
-      // The subscription follows when the bus is back; until then the store is asked.
-      this.#deps.log.warn({ err: error, topicId: this.topicId }, 'a topic is followed from the store until the bus is back');
-    }
+    this.#subscribed = await subscribeLater(this.#deps.bus, topicChannel(this.topicId), (payload) => this.#receive(payload));
     this.#last = (await this.#deps.history.top(this.#place)).settled;
     this.#isWorking = false;
     await this.#work();
