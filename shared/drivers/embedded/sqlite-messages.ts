@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import type { DatabaseSync } from 'node:sqlite';
 import type { PlacedRecord } from '../../domain/log-record.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Messages, SettledRecord, TopicMark } from '../../ports/messages.ts';
@@ -25,6 +26,7 @@ export function openSqliteMessages({ file, clock }: { file: SqliteFile; clock: C
   const writer = sqliteMessageWriter(file.db, clock);
   const reads = sqliteMessageReads(file.db);
   const recent = new RecentMessages();
+  const hasForeignCommits = foreignCommits(file.db);
   const removal = sqliteMessageRemoval(file, { end: writer.end, onRemoved: () => recent.forget() });
 
   const applySync = (records: readonly PlacedRecord[]): void => {
@@ -38,12 +40,14 @@ export function openSqliteMessages({ file, clock }: { file: SqliteFile; clock: C
   const isStored = (placed: PlacedRecord): boolean => isRecent(recent, placed) || reads.isStored(placed);
 
   const apply = async (records: readonly PlacedRecord[]): Promise<void> => {
+    if (hasForeignCommits()) recent.forget();
     const missing = records.filter((placed) => !isStored(placed));
     if (missing.length > 0) await file.write(() => applySync(missing));
   };
 
   const settle = async (records: readonly PlacedRecord[]): Promise<SettledRecord[]> => {
     await apply(records);
+    if (hasForeignCommits()) recent.forget();
     const now = clock();
     const settled = records.filter((placed) => placed.record.message.expiresAt > now && isStored(placed));
     return withPreviousOffsets(reads, settled);
@@ -85,6 +89,17 @@ async function countEach(reads: SqliteMessageReads, marks: readonly TopicMark[],
     await setImmediate();
   }
   return counts;
+}
+
+/** Tells whether others who have the file open have written since the last call. */
+function foreignCommits(db: DatabaseSync): () => boolean {
+  const dataVersion = db.prepare('PRAGMA data_version');
+  let known: unknown;
+  return () => {
+    const before = known;
+    known = dataVersion.get()!['data_version'];
+    return known !== before;
+  };
 }
 
 function isRecent(recent: RecentMessages, { offset, record }: PlacedRecord): boolean {
