@@ -3,7 +3,7 @@ import type { ApiKey, LoginSession, TopicToken } from '@tocsin/shared/domain/cre
 import type { Role, Team } from '@tocsin/shared/domain/team.ts';
 import { topicNameKey, type Topic } from '@tocsin/shared/domain/topic.ts';
 import type { User } from '@tocsin/shared/domain/user.ts';
-import { CachedLookup } from '@tocsin/shared/platform/cached-lookup.ts';
+import { CachedLookup, StoreWatch } from '@tocsin/shared/platform/cached-lookup.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { Bus } from '@tocsin/shared/ports/bus.ts';
@@ -38,16 +38,17 @@ export class Directory {
     const { documents, clock } = options;
     this.#bus = options.bus;
     this.#log = options.log;
-    this.#topicsByName = new CachedLookup({ clock, load: (name) => findTopicByName(documents, name) });
-    this.#topicsById = new CachedLookup({ clock, load: (id) => documents.get(topics, id) });
-    this.#users = new CachedLookup({ clock, load: (id) => documents.get(users, id) });
-    this.#sessions = new CachedLookup({ clock, load: (id) => documents.get(loginSessions, id) });
-    this.#apiKeys = new CachedLookup({ clock, load: (hash) => findApiKeyBySecret(documents, hash) });
-    this.#topicTokens = new CachedLookup({ clock, load: (hash) => findTopicTokenBySecret(documents, hash) });
-    this.#teams = new CachedLookup({ clock, load: (id) => documents.get(teams, id) });
-    this.#privateTopics = new CachedLookup({ clock, load: (ownerId) => findPrivateTopicIds(documents, ownerId) });
+    const watch = new StoreWatch();
+    this.#topicsByName = new CachedLookup({ clock, watch, load: (name) => findTopicByName(documents, name) });
+    this.#topicsById = new CachedLookup({ clock, watch, load: (id) => documents.get(topics, id) });
+    this.#users = new CachedLookup({ clock, watch, load: (id) => documents.get(users, id) });
+    this.#sessions = new CachedLookup({ clock, watch, load: (id) => documents.get(loginSessions, id) });
+    this.#apiKeys = new CachedLookup({ clock, watch, load: (hash) => findApiKeyBySecret(documents, hash) });
+    this.#topicTokens = new CachedLookup({ clock, watch, load: (hash) => findTopicTokenBySecret(documents, hash) });
+    this.#teams = new CachedLookup({ clock, watch, load: (id) => documents.get(teams, id) });
+    this.#privateTopics = new CachedLookup({ clock, watch, load: (ownerId) => findPrivateTopicIds(documents, ownerId) });
     this.#roles = new CachedLookup({
-      clock,
+      clock, watch,
       load: (key) => {
         const [teamId, userId] = key.split(':') as [string, string];
         return findTeamRole(documents, teamId, userId);

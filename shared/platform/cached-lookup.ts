@@ -10,23 +10,47 @@ interface Entry<V> {
 const freshMs = 5_000;
 /** How old a value may be while its store is away: what is known serves on, but not for ever. */
 const staleMs = 10 * 60_000;
+/** Whoever has a value that may serve on waits this long for the store to answer or to say that it is away. */
+const patienceMs = 1_000;
+/** For this long after the last sign of its absence a store is not waited for; it takes less to find one that is away. */
+const awayMs = 3_000;
+
+/** What lookups in the same store tell each other: when one has found it away, the others need not wait to find out. */
+export class StoreWatch {
+  #awayUntil = -Infinity;
+
+  get isAway(): boolean {
+    return performance.now() < this.#awayUntil;
+  }
+
+  foundAway(): void {
+    this.#awayUntil = performance.now() + awayMs;
+  }
+
+  foundThere(): void {
+    this.#awayUntil = -Infinity;
+  }
+}
 
 /**
  * A bounded cache in front of a store's lookup. A value is at most 5 s old, or 10 minutes while the store is
- * `unavailable`; absent values are not kept, so that what is created can be used at once on every node.
- * Concurrent lookups of one key share one load.
+ * `unavailable` or silent; absent values are not kept, so that what is created can be used at once on every node.
+ * Concurrent lookups of one key share one load. While the store is away a known value is answered without waiting, and
+ * one load at a time goes on asking behind it.
  */
 export class CachedLookup<V> {
   readonly #load: (key: string) => Promise<V | null>;
   readonly #clock: Clock;
   readonly #sizeMax: number;
+  readonly #watch: StoreWatch;
   readonly #entries = new Map<string, Entry<V>>();
   readonly #loading = new Map<string, Promise<V | null>>();
 
-  constructor(options: { load: (key: string) => Promise<V | null>; clock: Clock; sizeMax?: number }) {
+  constructor(options: { load: (key: string) => Promise<V | null>; clock: Clock; sizeMax?: number; watch?: StoreWatch }) {
     this.#load = options.load;
     this.#clock = options.clock;
     this.#sizeMax = options.sizeMax ?? 20_000;
+    this.#watch = options.watch ?? new StoreWatch();
   }
 
   /** The value while it is fresh; undefined asks for `get`. For paths where a promise per call is too much. */
@@ -36,14 +60,13 @@ export class CachedLookup<V> {
   }
 
   async get(key: string): Promise<V | null> {
-    const fresh = this.peek(key);
-    if (fresh !== undefined) return fresh;
-    let loading = this.#loading.get(key);
-    if (loading === undefined) {
-      loading = this.#refresh(key).finally(() => this.#loading.delete(key));
-      this.#loading.set(key, loading);
-    }
-    return loading;
+    const entry = this.#entries.get(key);
+    const age = entry === undefined ? Infinity : this.#clock() - entry.loadedAt;
+    if (age < freshMs) return entry!.value;
+    if (age >= staleMs) return this.#loaded(key);
+    if (!this.#watch.isAway) return this.#loadedSoon(key, entry!.value);
+    if (this.#loading.size === 0) this.#loaded(key).catch(() => undefined); // it only finds out whether the store is back
+    return entry!.value;
   }
 
   /** Forgets the key: the next lookup asks the store. */
@@ -52,18 +75,48 @@ export class CachedLookup<V> {
     this.#loading.delete(key);
   }
 
-  async #refresh(key: string): Promise<V | null> {
+  #loaded(key: string): Promise<V | null> {
+    const underWay = this.#loading.get(key);
+    if (underWay !== undefined) return underWay;
+    const isCurrent = () => this.#loading.get(key) === loading;
+    const loading: Promise<V | null> = this.#refresh(key, isCurrent).finally(() => {
+      if (isCurrent()) this.#loading.delete(key);
+    });
+    this.#loading.set(key, loading);
+    return loading;
+  }
+
+  /** The store's value, or the known one when that takes too long. */
+  async #loadedSoon(key: string, known: V): Promise<V | null> {
+    const loading = this.#loaded(key);
+    const late = Promise.withResolvers<V>();
+    const timer = setTimeout(() => {
+      this.#watch.foundAway();
+      late.resolve(known);
+    }, patienceMs);
+    try {
+      return await Promise.race([loading, late.promise]);
+    } finally {
+      clearTimeout(timer);
+      loading.catch(() => undefined); // a late failure is nobody's any more
+    }
+  }
+
+  /** `isCurrent` says whether the key was not forgotten since this load began. */
+  async #refresh(key: string, isCurrent: () => boolean): Promise<V | null> {
     const startedAt = this.#clock();
     const before = this.#entries.get(key);
     try {
       const value = await this.#load(key);
+      this.#watch.foundThere();
       // A key that was forgotten while it loaded may have changed meanwhile: what was read is answered, not kept.
       if (value === null) this.#entries.delete(key);
-      else if (this.#loading.has(key)) this.#keep(key, { value, loadedAt: startedAt });
+      else if (isCurrent()) this.#keep(key, { value, loadedAt: startedAt });
       return value;
     } catch (error) {
       const isAway = error instanceof AppError && error.code === 'unavailable';
-      if (isAway && before !== undefined && startedAt - before.loadedAt < staleMs) return before.value;
+      if (isAway) this.#watch.foundAway();
+      if (isAway && isCurrent() && before !== undefined && startedAt - before.loadedAt < staleMs) return before.value;
       throw error;
     }
   }

@@ -1,0 +1,119 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { AppError, unavailable } from '../domain/errors.ts';
+import { eventually } from '../testing/eventually.ts';
+import { CachedLookup } from './cached-lookup.ts';
+
+/** A store whose answers a test decides. */
+class Store {
+  readonly asked: string[] = [];
+  readonly waiting: PromiseWithResolvers<string | null>[] = [];
+  mode: 'answers' | 'away' | 'silent' = 'answers';
+  value: string | null = 'first';
+
+  load = (key: string): Promise<string | null> => {
+    this.asked.push(key);
+    if (this.mode === 'away') return Promise.reject(unavailable('the database'));
+    if (this.mode === 'answers') return Promise.resolve(this.value);
+    const answer = Promise.withResolvers<string | null>();
+    this.waiting.push(answer);
+    return answer.promise;
+  };
+}
+
+describe('a lookup that keeps what it found', () => {
+  let now: number;
+  let store: Store;
+  let lookup: CachedLookup<string>;
+  beforeEach(() => {
+    now = 0;
+    store = new Store();
+    lookup = new CachedLookup({ load: store.load, clock: () => now });
+  });
+  const later = async (ms: number, value: string | null = 'second') => {
+    await lookup.get('key');
+    now += ms;
+    store.value = value;
+  };
+
+  test('answers from memory for five seconds, and asks then', async () => {
+    await later(4_999);
+    expect(await lookup.get('key')).toBe('first');
+    now += 1;
+    expect(await lookup.get('key')).toBe('second');
+    expect(store.asked).toHaveLength(2);
+  });
+
+  test('asks again for what was not there', async () => {
+    store.value = null;
+    expect(await lookup.get('key')).toBeNull();
+    store.value = 'made';
+    expect(await lookup.get('key')).toBe('made');
+  });
+
+  test('serves what it knows for ten minutes while the store is away, and no longer', async () => {
+    await later(599_999);
+    store.mode = 'away';
+    expect(await lookup.get('key')).toBe('first');
+    now += 1;
+    await expect(lookup.get('key')).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  test('does not know what it was never asked while the store is away', async () => {
+    store.mode = 'away';
+    await expect(lookup.get('key')).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  test('waits a second at most for a store that is silent, once, and asks on behind that', async () => {
+    await later(5_000);
+    store.mode = 'silent';
+    const begun = performance.now();
+    expect(await lookup.get('key')).toBe('first');
+    expect(performance.now() - begun).toBeGreaterThan(900);
+    const again = performance.now();
+    for (let n = 0; n < 50; n += 1) expect(await lookup.get('key')).toBe('first');
+    expect(performance.now() - again).toBeLessThan(900);
+    expect(store.asked).toHaveLength(2);
+    store.waiting[0]!.resolve('second');
+    await eventually(async () => (await lookup.get('key')) === 'second');
+  });
+
+  test('does not wait for a store that said that it is away, and has the new value soon after its return', async () => {
+    await later(5_000);
+    store.mode = 'away';
+    await lookup.get('key');
+    store.mode = 'silent';
+    const begun = performance.now();
+    for (let n = 0; n < 50; n += 1) expect(await lookup.get('key')).toBe('first');
+    expect(performance.now() - begun).toBeLessThan(900);
+    store.mode = 'answers';
+    for (const { resolve } of store.waiting) resolve('second');
+    await eventually(async () => (await lookup.get('key')) === 'second');
+  });
+
+  test('forgets at once, also what is on its way', async () => {
+    store.mode = 'silent';
+    const before = lookup.get('key');
+    lookup.forget('key');
+    const after = lookup.get('key');
+    store.waiting[1]!.resolve('new');
+    expect(await after).toBe('new');
+    store.waiting[0]!.resolve('old');
+    expect(await before).toBe('old');
+    expect(lookup.peek('key')).toBe('new');
+  });
+
+  test('does not serve what was forgotten while the store is away', async () => {
+    await later(5_000);
+    store.mode = 'silent';
+    const asked = lookup.get('key');
+    lookup.forget('key');
+    store.waiting[0]!.reject(unavailable('the database'));
+    await expect(asked).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  test('hands on other errors', async () => {
+    await later(5_000);
+    const broken = new CachedLookup<string>({ load: () => Promise.reject(new AppError('invalid', 'no')), clock: () => now });
+    await expect(broken.get('key')).rejects.toMatchObject({ code: 'invalid' });
+  });
+});
