@@ -1,10 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Collected, type ReadOptions, type Reader } from './reader.ts';
-
-type MessageJson = Parameters<Collected['add']>[0];
+import { Collected, type ReadMessage, type ReadOptions, type Reader } from './reader.ts';
 
 interface Page {
-  readonly messages: readonly MessageJson[];
+  readonly messages: readonly ReadMessage[];
   /** Where the next page begins. */
   readonly cursor: string;
 }
@@ -14,7 +12,7 @@ const retryMs = 50;
 /** Reads `/{topic}/json` from the beginning, page by page by the last id. */
 export function readHistory(options: ReadOptions): Reader {
   return readPages('history', options, 'all', async (url, cursor) => {
-    const { messages } = await getJson(`${url}/${options.topic}/json?since=${cursor}&limit=100&wait=1`) as { messages: MessageJson[] };
+    const { messages } = await getJson(`${url}/${options.topic}/json?since=${cursor}&limit=100&wait=1`) as { messages: ReadMessage[] };
     return { messages, cursor: messages.at(-1)?.id ?? cursor };
   });
 }
@@ -23,14 +21,14 @@ export function readHistory(options: ReadOptions): Reader {
 export function readLog(options: ReadOptions): Reader {
   return readPages('log', options, '0', async (url, cursor) => {
     const page = await getJson(`${url}/api/topics/${options.topic}/log?from_offset=${cursor}&limit=200&wait=1`) as {
-      records: { offset: number; message: MessageJson }[]; next_offset: number;
+      records: { offset: number; message: ReadMessage }[]; next_offset: number;
     };
     return { messages: page.records.map(({ message }) => message), cursor: String(page.next_offset) };
   });
 }
 
 function readPages(kind: string, options: ReadOptions, start: string, read: (url: string, cursor: string) => Promise<Page>): Reader {
-  const collected = new Collected();
+  const collected = new Collected(options);
   let isStopped = false;
   let cursor = start;
   const done = (async () => {

@@ -1,13 +1,13 @@
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Collected, type ReadOptions, type Reader } from './reader.ts';
+import { Collected, type ReadMessage, type ReadOptions, type Reader } from './reader.ts';
 
 const nilId = '00000000-0000-0000-0000-000000000000';
 const reconnectMs = 50;
 
 /** Reads `/{topic}/sse` from the topic's beginning as an EventSource would: reconnects with its last event id. */
 export function readSse(options: ReadOptions): Reader {
-  const collected = new Collected();
+  const collected = new Collected(options);
   const abort = new AbortController();
   let lastId = nilId;
   const done = (async () => {
@@ -16,7 +16,7 @@ export function readSse(options: ReadOptions): Reader {
       await readOnce(`${url}/${options.topic}/sse`, lastId, abort.signal, (event) => {
         if (event.type !== 'message') return;
         lastId = event.id;
-        collected.add(JSON.parse(event.data) as Parameters<Collected['add']>[0]);
+        collected.add(JSON.parse(event.data) as ReadMessage);
       });
       await pause(reconnectMs);
     }

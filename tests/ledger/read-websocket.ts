@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { Collected, type ReadOptions, type Reader } from './reader.ts';
+import { Collected, type ReadMessage, type ReadOptions, type Reader } from './reader.ts';
 
 const nilId = '00000000-0000-0000-0000-000000000000';
 const reconnectMs = 50;
 
 /** Reads `/{topic}/ws` from the topic's beginning, and reconnects with `since_id`. */
 export function readWebSocket(options: ReadOptions): Reader {
-  const collected = new Collected();
+  const collected = new Collected(options);
   let lastId = nilId;
   let isStopped = false;
   let socket: WebSocket | undefined;
@@ -16,7 +16,7 @@ export function readWebSocket(options: ReadOptions): Reader {
       const url = options.urls[((options.first ?? 0) + collected.connections++) % options.urls.length]!;
       socket = new WebSocket(`${url.replace('http', 'ws')}/${options.topic}/ws?since_id=${lastId}`);
       socket.on('message', (frame: Buffer) => {
-        const message = JSON.parse(frame.toString()) as { type: string } & Parameters<Collected['add']>[0];
+        const message = JSON.parse(frame.toString()) as { type: string } & ReadMessage;
         if (message.type !== 'message') return;
         lastId = message.id;
         collected.add(message);

@@ -9,17 +9,33 @@ export interface Reader {
   stop(): Promise<ReaderLog>;
 }
 
+/** A message object, as far as the ledger looks at it. */
+export interface ReadMessage {
+  readonly topic: string;
+  readonly id: string;
+  readonly offset: number;
+  readonly message: string;
+  /** ISO 8601. */
+  readonly timestamp: string;
+}
+
 /** What a reader collects; readers push into it. */
 export class Collected {
   readonly seen: Seen[] = [];
   readonly #ids = new Set<string>();
+  readonly #onMessage: ((message: ReadMessage) => void) | undefined;
   connections = 0;
+
+  constructor(options: Pick<ReadOptions, 'onMessage'> = {}) {
+    this.#onMessage = options.onMessage;
+  }
 
   get count(): number {
     return this.#ids.size;
   }
 
-  add(message: { topic: string; id: string; offset: number; message: string }): void {
+  add(message: ReadMessage): void {
+    this.#onMessage?.(message);
     this.#ids.add(message.id);
     this.seen.push({ topic: message.topic, id: message.id, offset: message.offset, text: message.message });
   }
@@ -35,4 +51,6 @@ export interface ReadOptions {
   readonly topic: string;
   /** Which node comes first. */
   readonly first?: number;
+  /** Told of each message as it comes, repeated ones too. */
+  readonly onMessage?: (message: ReadMessage) => void;
 }

@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { closers } from '@tocsin/shared/platform/lifecycle.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { startEngines, type Engines } from '../../tools/engines/start-engines.ts';
+import { ServerProcess } from '../../tools/stack/server-process.ts';
+import { startClusterStack, type Stack } from '../../tools/stack/start-stack.ts';
+import { createAccount, createTopic, newTopicName, openStackDocuments, type Account } from '../acceptance/stack.ts';
+import { openLossyRedisLink, type LossyRedisLink } from './lossy-redis-link.ts';
+
+/** An installation with engines of its own, all of which may be broken. */
+export interface Installation {
+  readonly engines: Engines;
+  readonly stack: Stack;
+  /** Two API nodes that count no budgets. */
+  readonly urls: readonly string[];
+  /** A third API node, which counts budgets, and whose way to Redis loses what it is told to. */
+  readonly third: { readonly server: ServerProcess; readonly url: string; readonly link: LossyRedisLink };
+  readonly account: Account;
+  /** Public topics, spread over the partitions. */
+  newTopics(count: number): Promise<string[]>;
+  /** Resolves when a publish to every node is answered, and has come through the fan-out. */
+  serves(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const servesMsMax = 60_000;
+
+export async function startInstallation(): Promise<Installation> {
+  const own = closers();
+  try {
+    const engines = await startEngines({ report: () => undefined });
+    own.add(() => engines.stop());
+    const mongoUrl = new URL(engines.mongo.url);
+    mongoUrl.pathname = '/tocsin';
+    const stack = await startClusterStack({
+      kafkaBrokers: engines.kafka.url, mongoUrl: mongoUrl.href, redisUrl: engines.redis.url, jwtSecret: randomBytes(32).toString('hex'),
+      env: { RATE_LIMITS: 'off', KAFKA_PARTITIONS: '4', LOG_LEVEL: 'info', EXPO_URL: 'http://127.0.0.1:9', RETENTION_SCHEDULE: '1s' },
+    });
+    own.add(() => stack.stop());
+    const third = await startThird(stack, engines);
+    own.add(() => third.stop());
+    const store = await openStackDocuments(stack);
+    const account = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
+    await store.close();
+    const newTopics = (count: number) => createTopics(account, count);
+    return {
+      engines, stack, third, account, newTopics,
+      urls: stack.urls,
+      serves: () => servesAll([...stack.urls, third.url], account, newTopics),
+      stop: () => own.closeAll(),
+    };
+  } catch (error) {
+    await own.closeAll();
+    throw error;
+  }
+}
+
+async function startThird(stack: Stack, engines: Engines) {
+  const { hostname, port } = new URL(engines.redis.url);
+  const link = await openLossyRedisLink({ host: hostname, port: Number(port) });
+  const dir = mkdtempSync(join(tmpdir(), 'tocsin-third-'));
+  const server = new ServerProcess({
+    name: 'api3', args: ['services/api/main.ts'], logFile: join(dir, 'api3.log'),
+    env: { ...stack.env, RATE_LIMITS: 'on', REDIS_URL: `redis://127.0.0.1:${link.port}` },
+  });
+  const stop = async () => {
+    await server.stop();
+    await link.close();
+    rmSync(dir, { recursive: true });
+  };
+  try {
+    await server.start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { server, url: server.url, link, stop };
+}
+
+async function createTopics(account: Account, count: number): Promise<string[]> {
+  return Promise.all(Array.from({ length: count }, async () => (await createTopic(account, { name: newTopicName() })).name));
+}
+
+async function servesAll(urls: readonly string[], account: Account, newTopics: Installation['newTopics']): Promise<void> {
+  const [topic] = await eventually(() => newTopics(1), { timeoutMs: servesMsMax, intervalMs: 250 });
+  for (const url of urls) {
+    const id = await eventually(async () => {
+      const answer = await fetch(`${url}/${topic}`, { method: 'POST', body: 'probe', headers: authorization(account) });
+      const body = await answer.json() as { id: string };
+      return answer.status === 200 && body.id;
+    }, { timeoutMs: servesMsMax, intervalMs: 100 });
+    await eventually(async () => {
+      const page = await (await fetch(`${url}/api/topics/${topic}/log`, { headers: authorization(account) })).json() as { records?: { message: { id: string } }[] };
+      return page.records?.some(({ message }) => message.id === id) ?? false;
+    }, { timeoutMs: servesMsMax, intervalMs: 100 });
+  }
+}
+
+export function authorization(account: Account): { Authorization: string } {
+  return { Authorization: `Bearer ${account.client.token}` };
+}
+
+/** Resident memory of a process in MB. */
+export function residentMb(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
+}
+
+/** The figures of a test as one line of JSON; times are rounded to whole numbers. */
+export function printFigures(test: string, figures: Record<string, unknown>): void {
+  const rounded = Object.entries(figures).map(([name, value]) => [name, typeof value === 'number' ? Math.round(value * 1_000) / 1_000 : value]);
+  process.stdout.write(`${JSON.stringify({ test, ...Object.fromEntries(rounded) })}\n`);
+}
+
+/** The value below which the share of the values lies; null without any. */
+export function percentile(values: readonly number[], share: number): number | null {
+  const sorted = [...values].sort((a, b) => a - b);
+  const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+  return value === undefined ? null : Math.round(value);
+}

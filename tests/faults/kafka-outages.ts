@@ -1,0 +1,132 @@
+import { expect, test } from '@jest/globals';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { authorization, percentile, printFigures, residentMb, type Installation } from './installation.ts';
+import { startLedgerRun } from './ledger-run.ts';
+import { keepPublishing } from '../ledger/keep-publishing.ts';
+
+/** The longest a publish waits for a broker that says nothing: two sends of 5 s, and what a slow machine adds. */
+const sendDeadlineMs = 12_000;
+const recoveryMsMax = 10_000;
+const hammering = Number(process.env['TOCSIN_HAMMERING_PUBLISHERS'] ?? 200);
+/** What 10,000 waiting publishes of 4,000 characters and their connections may take, and a heap that has not been swept yet. */
+const growthMbMax = 250;
+
+interface Publish {
+  readonly status: number;
+  readonly ms: number;
+  readonly detail: string | undefined;
+  readonly id: string | undefined;
+  readonly retryAfter: string | null;
+  readonly remaining: string | null;
+}
+
+export function kafkaOutages(installation: () => Installation): void {
+  const publish = async (topic: string, text: string): Promise<Publish> => {
+    const { third, account } = installation();
+    const begun = performance.now();
+    const response = await fetch(`${third.url}/${topic}`, { method: 'POST', body: text, headers: authorization(account) });
+    const body = await response.json() as { id?: string; detail?: string };
+    return {
+      status: response.status, ms: performance.now() - begun, detail: body.detail, id: body.id,
+      retryAfter: response.headers.get('Retry-After'), remaining: response.headers.get('X-RateLimit-Remaining'),
+    };
+  };
+
+  test('Kafka is killed: publishes are refused in under a second, cost nothing and leave nothing, and go on when it is back', async () => {
+    const { engines, newTopics, third, urls } = installation();
+    const [topic, ...others] = await newTopics(3) as [string, string, string];
+    const run = startLedgerRun({ urls, topics: others, publishers: 4, isKeyed: true });
+    const before = await publish(topic, 'before');
+    await eventually(() => run.publishing.acked.length > 50);
+    await engines.kafka.kill();
+    const refused: Publish[] = [];
+    for (let n = 0; n < 10; n += 1) refused.push(await publish(topic, `refused ${n}`));
+    const restarting = engines.kafka.restart();
+    restarting.catch(() => undefined); // awaited below
+    const whileStarting: Publish[] = [];
+    let isUp = false;
+    void restarting.finally(() => (isUp = true)).catch(() => undefined);
+    while (!isUp) whileStarting.push(await publish(topic, 'refused while it starts'));
+    await restarting;
+    const upAt = performance.now();
+    const after = await eventually(async () => {
+      const answer = await publish(topic, 'after');
+      return answer.status === 200 && answer;
+    }, { timeoutMs: recoveryMsMax });
+    const recoveryMs = performance.now() - upAt;
+    const ledger = await run.expectComplete();
+
+    expect([before.status, after.status]).toEqual([200, 200]);
+    for (const one of refused) {
+      expect(one).toMatchObject({ status: 503, detail: 'Log is unavailable', remaining: before.remaining });
+      expect(Number(one.retryAfter)).toBeGreaterThanOrEqual(1);
+      expect(one.ms).toBeLessThan(1_000);
+    }
+    expect(after.remaining).toBe(String(Number(before.remaining) - 1 - whileStarting.filter(({ status }) => status === 200).length));
+    const history = await (await fetch(`${third.url}/${topic}/json?since=all`)).json() as { messages: { message: string }[] };
+    expect(history.messages.map(({ message }) => message).filter((text) => text !== 'refused while it starts')).toEqual(['before', 'after']);
+    printFigures('kafka killed', {
+      firstRefusalMs: refused[0]!.ms, nextRefusalsMaxMs: Math.max(...refused.slice(1).map(({ ms }) => ms)),
+      refusalWhileStartingMaxMs: Math.max(...whileStarting.map(({ ms }) => ms)), recoveryMs, lost: 0, ...ledger,
+    });
+  }, 120_000);
+
+  test('Kafka is silent: publishes are refused within the deadline, memory is bounded, and no key makes two messages', async () => {
+    const { engines, newTopics, stack, urls } = installation();
+    const [topic, ...others] = await newTopics(3) as [string, string, string];
+    const run = startLedgerRun({ urls, topics: others, publishers: 8, isKeyed: true });
+    await eventually(() => run.publishing.acked.length > 50);
+    const nodes = ['api1', 'api2'].map((name) => stack.server(name).pid);
+    const beforeMb = nodes.map(residentMb);
+    engines.kafka.pause();
+    const pausedAt = performance.now();
+    const hammer = keepPublishing({ urls, topics: [topic], publishers: hammering, textLength: 4_000, pauseMs: 20 });
+    let peaksMb = beforeMb;
+    const sampling = setInterval(() => {
+      peaksMb = nodes.map((pid, index) => Math.max(residentMb(pid), peaksMb[index]!));
+    }, 100);
+    try {
+      // Each publisher has had a refusal by the deadline, and many by the breaker behind it.
+      await eventually(() => hammer.attempts.filter(({ status }) => status === 503).length > 10 * hammering, { timeoutMs: 30_000 });
+    } finally {
+      clearInterval(sampling);
+      engines.kafka.resume();
+    }
+    const resumedAt = performance.now();
+    const silentMs = resumedAt - pausedAt;
+    await eventually(() => hammer.attempts.some(({ status, sentAt }) => status === 200 && sentAt > resumedAt), { timeoutMs: recoveryMsMax });
+    const recoveryMs = performance.now() - resumedAt;
+    await hammer.stop();
+    const ledger = await run.expectComplete();
+
+    const refused = [...hammer.attempts, ...run.publishing.attempts].filter(({ status, sentAt }) => status === 503 && sentAt > pausedAt);
+    const other = hammer.attempts.filter(({ status }) => status !== 200 && status !== 503).length;
+    const growthMb = Math.max(...peaksMb.map((peak, index) => peak - beforeMb[index]!));
+    // A text is a line, so history shows a line twice when a key made two messages.
+    const copies = await copiesInHistory(urls[0]!, others);
+    printFigures('kafka silent', {
+      silentMs, refused: refused.length, refusalMaxMs: Math.max(...refused.map(({ ms }) => ms)), refusalP50Ms: percentile(refused.map(({ ms }) => ms), 0.5),
+      growthMb, recoveryMs, retriedLines: run.publishing.acked.filter(({ attempts }) => attempts > 1).length, copies, lost: 0, ...ledger,
+    });
+    expect(copies).toBe(0);
+    expect(other).toBe(0);
+    expect(Math.max(...refused.map(({ ms }) => ms))).toBeLessThan(sendDeadlineMs);
+    expect(growthMb).toBeLessThan(growthMbMax);
+  }, 120_000);
+}
+
+/** How many messages of the topics have a text that an earlier one has. */
+async function copiesInHistory(url: string, topics: readonly string[]): Promise<number> {
+  let copies = 0;
+  for (const topic of topics) {
+    const texts: string[] = [];
+    for (let since = 'all'; ;) {
+      const { messages } = await (await fetch(`${url}/${topic}/json?since=${since}&limit=100`)).json() as { messages: { id: string; message: string }[] };
+      if (messages.length === 0) break;
+      texts.push(...messages.map(({ message }) => message));
+      since = messages.at(-1)!.id;
+    }
+    copies += texts.length - new Set(texts).size;
+  }
+  return copies;
+}

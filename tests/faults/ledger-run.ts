@@ -1,0 +1,64 @@
+import { expect } from '@jest/globals';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { keepPublishing, type KeepPublishingOptions, type Publishing } from '../ledger/keep-publishing.ts';
+import { isBroken, judgeReader, sharedPlaces } from '../ledger/ledger.ts';
+import { readHistory, readLog } from '../ledger/read-pages.ts';
+import { readSse } from '../ledger/read-sse.ts';
+import { readWebSocket } from '../ledger/read-websocket.ts';
+import type { Reader } from '../ledger/reader.ts';
+
+const catchUpMsMax = 60_000;
+
+/** Publishers and readers of all kinds over some topics, while something else breaks. */
+export interface LedgerRun {
+  readonly publishing: Publishing;
+  /** When each message first came to a stream, by id, in milliseconds since it was made. */
+  readonly streamDelays: ReadonlyMap<string, number>;
+  /** Waits until the readers have everything that is acknowledged now. */
+  caughtUp(others?: Publishing): Promise<void>;
+  /**
+   * Ends publishers and readers, and expects of each reader: nothing lost, nothing twice, all in order. `others` have
+   * published to the same topics, and are at their end.
+   */
+  expectComplete(others?: Publishing): Promise<{ acked: number; sends: number; streams: number; streamConnections: number }>;
+}
+
+/** Each topic has a reader by SSE, WebSocket, history and log, each on alternating nodes. */
+export function startLedgerRun(options: KeepPublishingOptions): LedgerRun {
+  const { urls, topics } = options;
+  const streamDelays = new Map<string, number>();
+  const onMessage = ({ id, timestamp }: { id: string; timestamp: string }) => {
+    if (!streamDelays.has(id)) streamDelays.set(id, Date.now() - Date.parse(timestamp));
+  };
+  const readers: Reader[] = topics.flatMap((topic, first) => [
+    readSse({ urls, topic, first, onMessage }), readWebSocket({ urls, topic, first: first + 1, onMessage }),
+    readHistory({ urls, topic, first }), readLog({ urls, topic, first: first + 1 }),
+  ]);
+  const publishing = keepPublishing(options);
+  const caughtUp = async (others?: Publishing) => {
+    const expected = Map.groupBy([...publishing.acked, ...(others?.acked ?? [])], ({ line }) => line.topic);
+    await eventually(() => {
+      const behind = readers.filter((reader) => reader.count < (expected.get(reader.name.split(' ')[1]!)?.length ?? 0));
+      expect(behind.map(({ name, count }) => `${name}: ${count}`)).toEqual([]);
+    }, { timeoutMs: catchUpMsMax });
+  };
+  return {
+    publishing, streamDelays, caughtUp,
+    async expectComplete(others) {
+      await publishing.stop();
+      await caughtUp(others).catch(() => undefined); // the checker says what is missing
+      const lines = [...publishing.lines, ...(others?.lines ?? [])];
+      const acked = [...publishing.acked, ...(others?.acked ?? [])];
+      const logs = await Promise.all(readers.map((reader) => reader.stop()));
+      const streams = logs.filter(({ name }) => /^(sse|websocket) /.test(name));
+      const broken = logs.map((log) => ({ log, verdict: judgeReader(log, lines, acked) }))
+        .filter(({ log, verdict }) => isBroken(verdict, log));
+      expect(broken.map(({ log, verdict }) => ({ reader: log.name, ...verdict }))).toEqual([]);
+      expect(sharedPlaces(acked)).toBe(0);
+      return {
+        acked: acked.length, sends: publishing.attempts.length + (others?.attempts.length ?? 0),
+        streams: streams.length, streamConnections: streams.reduce((sum, { connections }) => sum + connections, 0),
+      };
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import { Agent, request } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Acked, Line } from './ledger.ts';
+
+export interface KeepPublishingOptions {
+  readonly urls: readonly string[];
+  readonly topics: readonly string[];
+  readonly publishers: number;
+  /** Sends each line under an Idempotency-Key, again and again until it is acknowledged; else each line once. */
+  readonly isKeyed?: boolean;
+  readonly token?: string;
+  /** Between an answer and the next send of a publisher. Default 5. */
+  readonly pauseMs?: number;
+  /** Length of a line's text. Default 60. */
+  readonly textLength?: number;
+}
+
+/** One send and what came of it. */
+export interface Attempt {
+  readonly line: Line;
+  /** Null: no answer. */
+  readonly status: number | null;
+  /** When it was sent, by `performance.now()`. */
+  readonly sentAt: number;
+  readonly ms: number;
+}
+
+/** Publishers that go on whatever happens, until they are stopped. */
+export interface Publishing {
+  readonly attempts: readonly Attempt[];
+  readonly acked: readonly Acked[];
+  /** Every line that was ever sent. */
+  readonly lines: readonly Line[];
+  /** Resolves when what is under way has its answer; keyed publishers end with an acknowledged line. */
+  stop(): Promise<void>;
+}
+
+/** A keyed line that is not acknowledged after this long is a failure of the test. */
+const lineMsMax = 60_000;
+let runs = 0;
+
+/** Starts publishers, each of which sends its own lines one after another, in turn to the topics and to the nodes. */
+export function keepPublishing(options: KeepPublishingOptions): Publishing {
+  const run = `${process.pid}-${runs++}`;
+  const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
+  const attempts: Attempt[] = [];
+  const acked: Acked[] = [];
+  const lines: Line[] = [];
+  let isStopped = false;
+
+  const publish = async (index: number): Promise<void> => {
+    for (let n = 0; !isStopped; n += 1) {
+      const publisher = `${run}-${index}`;
+      const topic = options.topics[(index + n) % options.topics.length]!;
+      const line = { publisher, n, topic, text: `${publisher} line ${n} `.padEnd(options.textLength ?? 60, '.'), priority: 3 };
+      lines.push(line);
+      const begunAt = performance.now();
+      for (let sends = 1; ; sends += 1) {
+        const url = options.urls[(index + n + sends) % options.urls.length]!;
+        const sentAt = performance.now();
+        const answer = await post(`${url}/${topic}`, line, { agent, ...options });
+        attempts.push({ line, status: answer?.status ?? null, sentAt, ms: performance.now() - sentAt });
+        if (answer?.status === 200) acked.push({ line, id: answer.body.id, offset: answer.body.offset, attempts: sends });
+        if (answer?.status === 200 || options.isKeyed !== true) break;
+        if (performance.now() - begunAt > lineMsMax) throw new Error(`line ${n} of ${publisher} was never acknowledged`);
+        await pause(50);
+      }
+      await pause(options.pauseMs ?? 5);
+    }
+  };
+  const running = Promise.all(Array.from({ length: options.publishers }, (_, index) => publish(index)));
+  return {
+    attempts, acked, lines,
+    async stop() {
+      isStopped = true;
+      await running;
+      agent.destroy();
+    },
+  };
+}
+
+interface PostAnswer {
+  readonly status: number;
+  readonly body: { id: string; offset: number };
+}
+
+/** Null when there was no answer. By `node:http`, since hundreds of publishers must not be what is slow. */
+function post(url: string, line: Line, options: { agent: Agent; isKeyed?: boolean; token?: string }): Promise<PostAnswer | null> {
+  const headers = {
+    ...(options.isKeyed === true ? { 'Idempotency-Key': `${line.publisher}-${line.n}` } : {}),
+    ...(options.token === undefined ? {} : { Authorization: `Bearer ${options.token}` }),
+  };
+  return new Promise((resolve) => {
+    const sent = request(url, { method: 'POST', agent: options.agent, headers, timeout: 30_000 }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      response.on('end', () => resolve({ status: response.statusCode!, body: parse(text) }));
+      response.on('error', () => resolve(null));
+    });
+    sent.on('timeout', () => sent.destroy());
+    sent.on('error', () => resolve(null));
+    sent.end(line.text);
+  });
+}
+
+function parse(text: string): PostAnswer['body'] {
+  return (text.startsWith('{') ? JSON.parse(text) : {}) as PostAnswer['body'];
+}
