@@ -39,12 +39,6 @@ export interface RunningApi {
 export function startApi(options: { engine: Engine; config: Config; clock: Clock; log: Log; passwords?: Passwords }): Promise<RunningApi> {
   const { engine, config, clock, log } = options;
   return withClosers(async (own) => {
-    const server = createServer({
-      maxHeaderSize: headerBytesMax, headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs,
-      shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
-    });
-    const url = await listen(server, config);
-    own.add(() => cutOff(server));
     const makeId = idSource(clock);
     const history = new History(engine.messages, clock);
     const directory = new Directory({ documents: engine.documents, bus: engine.bus, clock, log });
@@ -55,6 +49,13 @@ export function startApi(options: { engine: Engine; config: Config; clock: Clock
     own.add(() => feeds.close());
     const streams = new OpenStreams({ bus: engine.bus, directory, log, nodeId: makeId() });
     own.add(() => streams.close());
+    const server = createServer({
+      maxHeaderSize: headerBytesMax, headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs,
+      shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
+    });
+    // The handlers are there before the first request is: nothing is awaited between this and `server.on`.
+    const url = await listen(server, config);
+    own.add(() => cutOff(server));
     const baseUrl = config.BASE_URL ?? url;
     const deps: ApiDeps = {
       engine, config, history, feeds, streams, directory, usage, makeId, clock, log, baseUrl, appUrl: config.APP_URL ?? baseUrl,

@@ -60,7 +60,7 @@ export async function openStream(deps: ApiDeps, request: StreamRequest): Promise
   const uses = await useAll(deps, request.topics);
   const sink = request.openSink();
   const stream: OpenStream = {
-    sink, ownerKey: owner.key, topicIds: request.topics.map(({ topic }) => topic.id), judge: request.judge,
+    sink, ownerKey: owner.key, caller: request.caller, topicIds: request.topics.map(({ topic }) => topic.id), judge: request.judge,
   };
   const deliver = delivering(request, sink);
   const cursors = request.topics.map(({ topic, position }, index) => new TopicCursor({

@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Caller } from '@tocsin/shared/domain/caller.ts';
 import { topicConnections } from '@tocsin/shared/domain/channels.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { Bus } from '@tocsin/shared/ports/bus.ts';
@@ -12,12 +14,15 @@ const announceMs = 1_000;
 /** Counts are forgotten after 15 s, so they are told again well before. */
 const announceAgainMs = 5_000;
 
+const judgedAtOnce = 100;
+
 /** A stream that is open on this node. */
 export interface OpenStream {
   readonly sink: StreamSink;
   readonly topicIds: readonly string[];
   /** Whose stream it is: what the limits on open streams count. */
   readonly ownerKey: string;
+  readonly caller: Caller;
   /** Null while the stream may go on, else why it has to end. Rejects when that cannot be told now. */
   readonly judge: () => Promise<EndReason | null>;
 }
@@ -30,14 +35,14 @@ export class OpenStreams {
   readonly #timers: NodeJS.Timeout[];
   readonly #stopListening: () => void;
   #announcing: NodeJS.Timeout | undefined;
-  #isRechecking = false;
-  #mustRecheck = false;
+  readonly #toJudge = new Set<OpenStream>();
+  #isJudging = false;
 
   constructor(deps: { bus: Bus; directory: Directory; log: Log; nodeId: string }) {
     this.#deps = deps;
     this.#timers = [
       setInterval(() => this.#ping(), pingMs),
-      setInterval(() => void this.#recheck(), recheckMs),
+      setInterval(() => this.#recheck(), recheckMs),
       setInterval(() => void this.#announce(), announceAgainMs),
     ];
     for (const timer of this.#timers) timer.unref();
@@ -50,6 +55,7 @@ export class OpenStreams {
     this.#count(stream, 1);
     stream.sink.onClose(() => {
       if (!this.#streams.delete(stream)) return;
+      this.#toJudge.delete(stream);
       this.#count(stream, -1);
     });
   }
@@ -89,24 +95,32 @@ export class OpenStreams {
   }
 
   #onChange(change: Change): void {
-    if (change.kind === 'topic' && ![...this.#streams].some((stream) => stream.topicIds.includes(change.topic.id))) return;
-    void this.#recheck();
+    for (const stream of this.#streams) if (concerns(change, stream)) this.#toJudge.add(stream);
+    void this.#judgeWaiting();
   }
 
-  /** Judges all streams; a change that comes meanwhile makes it start again. */
-  async #recheck(): Promise<void> {
-    this.#mustRecheck = true;
-    if (this.#isRechecking) return;
-    this.#isRechecking = true;
-    while (this.#mustRecheck) {
-      this.#mustRecheck = false;
-      for (const stream of [...this.#streams]) {
-        // Whose access cannot be judged now goes on: the next look judges it.
-        const reason = await stream.judge().catch(() => null);
-        if (reason !== null) stream.sink.end(reason);
-      }
+  #recheck(): void {
+    for (const stream of this.#streams) this.#toJudge.add(stream);
+    void this.#judgeWaiting();
+  }
+
+  /** Judges what waits, in turns of the event loop, so that thousands of streams hold nothing else up. */
+  async #judgeWaiting(): Promise<void> {
+    if (this.#isJudging) return;
+    this.#isJudging = true;
+    while (this.#toJudge.size > 0) {
+      const batch = [...this.#toJudge].slice(0, judgedAtOnce);
+      for (const stream of batch) this.#toJudge.delete(stream);
+      await Promise.all(batch.map((stream) => this.#judge(stream)));
+      await nextTurn();
     }
-    this.#isRechecking = false;
+    this.#isJudging = false;
+  }
+
+  async #judge(stream: OpenStream): Promise<void> {
+    // Whose access cannot be judged now goes on: the next look judges it.
+    const reason = await stream.judge().catch(() => null);
+    if (reason !== null) stream.sink.end(reason);
   }
 
   #count(stream: OpenStream, by: 1 | -1): void {
@@ -126,5 +140,24 @@ export class OpenStreams {
     } catch (error) {
       this.#deps.log.debug({ err: error }, 'connection counts wait for the bus');
     }
+  }
+}
+
+/** Whether the change can have ended the stream's access. */
+function concerns(change: Change, { caller, topicIds }: OpenStream): boolean {
+  switch (change.kind) {
+    case 'topic':
+      return topicIds.includes(change.topic.id);
+    case 'user':
+    case 'member':
+      return caller.kind === 'account' && caller.userId === change.userId;
+    case 'session':
+      return caller.kind === 'account' && caller.credentialId === change.sessionId;
+    case 'api-key':
+      return caller.kind === 'account' && caller.scopes !== null;
+    case 'topic-token':
+      return caller.kind === 'topic-token';
+    case 'team':
+      return false; // reading goes on in a team that is deactivated
   }
 }
