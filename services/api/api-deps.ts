@@ -5,6 +5,7 @@ import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { History } from '@tocsin/shared/stores/history.ts';
 import type { Passwords } from '@tocsin/shared/platform/passwords.ts';
+import type { Registry } from 'prom-client';
 import type { RouteDeps } from './http/run-route.ts';
 import type { OpenStreams } from './live/open-streams.ts';
 import type { TopicFeeds } from './live/topic-feeds.ts';
@@ -24,4 +25,6 @@ export interface ApiDeps extends RouteDeps {
   readonly makeId: MakeId;
   readonly clock: Clock;
   readonly log: Log;
+  /** The process's figures. */
+  readonly metrics: Registry;
 }

@@ -1,10 +1,11 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import cors from 'cors';
 import express, { type Express, type NextFunction, type Request, type Response, type Router } from 'express';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { randomId } from '@tocsin/shared/platform/ids.ts';
 import type { ApiDeps } from './api-deps.ts';
-import type { Route } from './http/route.ts';
+import { audienceAt } from './http/audience-at.ts';
+import { setCommonHeaders } from './http/common-headers.ts';
+import type { Audience, Route } from './http/route.ts';
 import { admit, runRoute, sendError } from './http/run-route.ts';
 import { routes } from './routes.ts';
 
@@ -38,14 +39,14 @@ const plainSegment = /^\/([\w-]+)(?:\?|$)/;
 
 /**
  * Finds the route of a publish to a topic without Express, whose matching takes as long as the rest of the request. What is
- * unusual (another method, an escape in the path, a browser's Origin) is undefined, and goes the common way.
+ * unusual (another method, an escape in the path, a browser's Origin, no Host) is undefined, and goes the common way.
  */
 function publishRouteFinder(table: readonly Route[]): (request: IncomingMessage) => { route: Route; topic: string } | undefined {
   const byMethod = new Map<string | undefined, Route>(table.filter(({ path }) => path === '/{topic}').map((route) => [route.method, route]));
   const fixed = new Set(table.map(({ path }) => path.split('/')[1]!));
   return (request) => {
     const route = byMethod.get(request.method);
-    if (route === undefined || request.headers.origin !== undefined) return undefined;
+    if (route === undefined || request.headers.origin !== undefined || request.headers.host === undefined) return undefined;
     const topic = plainSegment.exec(request.url!)?.[1];
     return topic === undefined || fixed.has(topic) ? undefined : { route, topic };
   };
@@ -57,15 +58,22 @@ function expressApplication(deps: ApiDeps, table: readonly Route[]): Express {
   application.disable('etag');
   application.set('case sensitive routing', true);
   application.set('query parser', false);
-  application.use(commonHeaders);
+  application.use((request, response, next) => {
+    setCommonHeaders(request, response);
+    // RFC 9112 §3.2; older versions have none.
+    const lacksHost = request.headers.host === undefined && request.httpVersion === '1.1';
+    if (!lacksHost) return next();
+    return refuse(deps, { request, response, error: new AppError('invalid', 'The request has no Host header') });
+  });
   const crossOrigin = cors({ origin: allowedOrigins(deps), exposedHeaders, maxAge: 600 });
   // Only browsers send an Origin; nothing is cacheable, so answers without one need no `Vary`.
   application.use((request, response, next) => (request.headers.origin === undefined ? next() : crossOrigin(request, response, next)));
   mount(deps, application, table);
-  application.use((request: Request, response: Response) => notFound(deps, request, response));
-  application.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
-    const isBadPath = error instanceof URIError || (error as { status?: number }).status === 400;
-    sendError(deps.log, response, isBadPath ? new AppError('invalid', 'The path is not valid percent-encoding', { cause: error }) : error);
+  application.use((request: Request, response: Response) => refuse(deps, { request, response, error: new AppError('not_found', 'Not found') }));
+  application.use((cause: unknown, request: Request, response: Response, _next: NextFunction) => {
+    const isBadPath = cause instanceof URIError || (cause as { status?: number }).status === 400;
+    if (!isBadPath) return sendError(deps.log, response, cause);
+    return refuse(deps, { request, response, error: new AppError('invalid', 'The path is not valid percent-encoding', { cause }) });
   });
   return application;
 }
@@ -73,21 +81,6 @@ function expressApplication(deps: ApiDeps, table: readonly Route[]): Express {
 function allowedOrigins(deps: ApiDeps): string[] | string {
   const origins = deps.config.CORS_ORIGINS ?? [new URL(deps.appUrl).origin];
   return origins.includes('*') ? '*' : origins;
-}
-
-const requestIdForm = /^[\x21-\x7e]{1,128}$/;
-
-function commonHeaders(request: Request, response: Response, next: NextFunction): void {
-  setCommonHeaders(request, response);
-  next();
-}
-
-/** What every answer carries, whatever it is. */
-function setCommonHeaders(request: IncomingMessage, response: ServerResponse): void {
-  const sent = request.headers['x-request-id'];
-  response.setHeader('X-Request-Id', typeof sent === 'string' && requestIdForm.test(sent) ? sent : randomId());
-  response.setHeader('X-Content-Type-Options', 'nosniff');
-  response.setHeader('Cache-Control', 'no-store');
 }
 
 /**
@@ -127,7 +120,11 @@ function mountShape(deps: ApiDeps, router: Router, sameShape: readonly Route[], 
     router[method](pathOf(route), (request, response) => runRoute(deps, route, request, response));
   }
   const allow = [...new Set(sameShape.flatMap((route) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method])))].sort().join(', ');
-  router.all(pathOf(sameShape[0]!), (request: Request, response: Response) => methodNotAllowed(deps, request, response, allow));
+  const { audience } = sameShape[0]!;
+  const error = new AppError('method_not_allowed', `Method not allowed: use ${allow}`);
+  router.all(pathOf(sameShape[0]!), (request: Request, response: Response) => refuse(deps, {
+    request, response, error, allow, audience: audience === 'account' || audience === 'login' ? 'anyone' : audience,
+  }));
 }
 
 const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
@@ -135,23 +132,23 @@ const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1
 /** Sorts a fixed segment before a parameter at the same place. */
 const specificity = (path: string): string => path.split('/').map((segment) => (segment.startsWith('{') ? '0' : `1${segment}`)).join('/');
 
-async function methodNotAllowed(deps: ApiDeps, request: Request, response: Response, allow: string): Promise<void> {
-  try {
-    await admit(deps, { audience: 'unread' }, request, response);
-    response.setHeader('Allow', allow);
-    response.statusCode = 405;
-    response.setHeader('Content-Type', 'application/json');
-    response.end(JSON.stringify({ detail: `Method not allowed: use ${allow}` }));
-  } catch (error) {
-    sendError(deps.log, response, error);
-  }
+interface Refusal {
+  readonly request: Request;
+  readonly response: Response;
+  readonly error: AppError;
+  /** Who is served at this path; by default what lies around it says. */
+  readonly audience?: Audience;
+  /** The methods that the path has. */
+  readonly allow?: string;
 }
 
-async function notFound(deps: ApiDeps, request: Request, response: Response): Promise<void> {
+/** Answers what no route does, after the same look at caller and budget as for any other request. */
+async function refuse(deps: ApiDeps, { request, response, error, audience, allow }: Refusal): Promise<void> {
   try {
-    await admit(deps, { audience: 'unread' }, request, response);
-    throw new AppError('not_found', 'Not found');
-  } catch (error) {
-    sendError(deps.log, response, error);
+    await admit(deps, { audience: audience ?? audienceAt(request.originalUrl) }, request, response);
+    if (allow !== undefined) response.setHeader('Allow', allow);
+    throw error;
+  } catch (refusal) {
+    sendError(deps.log, response, refusal);
   }
 }

@@ -27,6 +27,10 @@ import { listDevices } from './features/devices/list-devices.ts';
 import { registerDevice } from './features/devices/register-device.ts';
 import { testDevice } from './features/devices/test-device.ts';
 import { updateDevice } from './features/devices/update-device.ts';
+import { getLiveness } from './features/health/get-liveness.ts';
+import { getMetrics } from './features/health/get-metrics.ts';
+import { getNtfyHealth } from './features/health/get-ntfy-health.ts';
+import { getReadiness } from './features/health/get-readiness.ts';
 import { getHistory } from './features/messages/get-history.ts';
 import { getLog } from './features/messages/get-log.ts';
 import { publishJson } from './features/publishing/publish-json.ts';
@@ -114,6 +118,11 @@ export function routes(deps: ApiDeps): Route[] {
     deleteSubscription(deps),
     deleteSubscriptionByTopic(deps),
     checkSubscription(deps),
+    // Health and figures
+    getLiveness(),
+    getReadiness(deps),
+    getNtfyHealth(),
+    ...(deps.config.METRICS_PORT === undefined ? [getMetrics(deps)] : []),
     // The operator
     setTier(deps),
   ];

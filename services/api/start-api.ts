@@ -1,21 +1,23 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Engine } from '@tocsin/shared/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
-import { idSource } from '@tocsin/shared/platform/ids.ts';
+import { idSource, randomId } from '@tocsin/shared/platform/ids.ts';
 import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import { openPasswords, type Passwords } from '@tocsin/shared/platform/passwords.ts';
 import { History } from '@tocsin/shared/stores/history.ts';
+import { Gauge, Registry } from 'prom-client';
 import { accessTokens } from './access-tokens.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { app } from './app.ts';
 import { Directory } from './directory.ts';
 import { clientAddress } from './http/client-address.ts';
 import { rateLimits } from './http/rate-limit.ts';
+import { announcesTooMuch } from './http/read-body.ts';
 import { OpenStreams } from './live/open-streams.ts';
 import { TopicFeeds } from './live/topic-feeds.ts';
 import { upgrades } from './upgrade.ts';
@@ -36,7 +38,7 @@ export interface RunningApi {
 }
 
 /** Starts an API node on the configuration's HOST and PORT (0: a free one). Resolves once it listens. */
-export function startApi(options: { engine: Engine; config: Config; clock: Clock; log: Log; passwords?: Passwords }): Promise<RunningApi> {
+export function startApi(options: { engine: Engine; config: Config; clock: Clock; log: Log; passwords?: Passwords; metrics?: Registry }): Promise<RunningApi> {
   const { engine, config, clock, log } = options;
   return withClosers(async (own) => {
     const makeId = idSource(clock);
@@ -51,6 +53,7 @@ export function startApi(options: { engine: Engine; config: Config; clock: Clock
     own.add(() => streams.close());
     const server = createServer({
       maxHeaderSize: headerBytesMax, headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs,
+      requireHostHeader: false, // refused by us, in JSON
       shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
     });
     // The handlers are there before the first request is: nothing is awaited between this and `server.on`.
@@ -64,14 +67,32 @@ export function startApi(options: { engine: Engine; config: Config; clock: Clock
       clientAddress: clientAddress(config.TRUST_PROXY),
       adminToken: config.ADMIN_TOKEN,
       passwords: options.passwords ?? openPasswords(),
+      metrics: options.metrics ?? new Registry(),
     };
+    countStreams(deps);
     own.add(() => streams.endAll(drainMs));
     // First of all nobody new is let in: whoever is cut off now connects to another node.
     own.add(() => stopListening(server));
-    server.on('request', app(deps));
+    const serve = app(deps);
+    server.on('request', serve);
+    server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+      // A body that will not be read need not be sent.
+      if (!announcesTooMuch(request)) response.writeContinue();
+      serve(request, response);
+    });
+    server.on('checkExpectation', serve); // of what else is expected nothing is promised (RFC 9110 §10.1.1)
     server.on('upgrade', upgrades(deps));
     server.on('clientError', answerClientError);
     return { url, close: () => own.closeAll() };
+  });
+}
+
+function countStreams({ metrics, streams }: Pick<ApiDeps, 'metrics' | 'streams'>): void {
+  new Gauge({
+    name: 'tocsin_open_streams', help: 'Open SSE and WebSocket streams of this node', registers: [metrics],
+    collect() {
+      this.set(streams.size);
+    },
   });
 }
 
@@ -112,5 +133,9 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
       ? ['408 Request Timeout', 'The request took too long to arrive']
       : ['400 Bad Request', 'The request is not valid HTTP'];
   const body = JSON.stringify({ detail });
-  socket.end(`HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`);
+  const head = [
+    `HTTP/1.1 ${status}`, 'Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`, 'X-Content-Type-Options: nosniff',
+    `X-Request-Id: ${randomId()}`, 'Cache-Control: no-store', 'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

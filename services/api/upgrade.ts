@@ -2,10 +2,11 @@ import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { randomId } from '@tocsin/shared/platform/ids.ts';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { ApiDeps } from './api-deps.ts';
 import { streamRoute, streamTopic } from './features/streams/stream-topic.ts';
+import { audienceAt } from './http/audience-at.ts';
+import { setCommonHeaders } from './http/common-headers.ts';
 import type { RequestContext } from './http/route.ts';
 import { admit, sendError } from './http/run-route.ts';
 import { websocketSink } from './live/websocket-sink.ts';
@@ -24,7 +25,7 @@ export function upgrades(deps: ApiDeps): (request: IncomingMessage, socket: Dupl
     socket.on('error', () => socket.destroy());
     const response = refusalOn(request, socket as Socket);
     const acceptSocket = () => {
-      const accepted = accept(server, request, socket, head);
+      const accepted = accept(server, { request, socket, head, response });
       response.detachSocket(socket as Socket);
       return accepted;
     };
@@ -37,7 +38,7 @@ export function upgrades(deps: ApiDeps): (request: IncomingMessage, socket: Dupl
 
 async function serve(deps: ApiDeps, request: IncomingMessage, response: ServerResponse, acceptSocket: () => WebSocket): Promise<void> {
   const match = /^\/([^/?]+)\/ws(?:\?|$)/.exec(request.url ?? '');
-  const route = match === null ? { audience: 'unread' as const } : streamRoute(deps);
+  const route = match === null ? { audience: audienceAt(request.url ?? '') } : streamRoute(deps);
   const admitted = await admit(deps, route, request, response);
   if (match === null) throw new AppError('not_found', 'Not found');
   const context: RequestContext = { ...admitted, params: { topic: decodeName(match[1]!) } };
@@ -53,13 +54,26 @@ function decodeName(segment: string): string {
   }
 }
 
+interface Handshake {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  /** Carries the headers that every answer has. */
+  readonly response: ServerResponse;
+}
+
 /** `ws` completes the handshake synchronously when nothing refuses it. Throws 400 for a handshake that is none. */
-function accept(server: WebSocketServer, request: IncomingMessage, socket: Duplex, head: Buffer): WebSocket {
+function accept(server: WebSocketServer, { request, socket, head, response }: Handshake): WebSocket {
   let accepted: WebSocket | undefined;
+  const addHeaders = (headers: string[]) => {
+    for (const [name, value] of Object.entries(response.getHeaders())) headers.push(`${name}: ${String(value)}`);
+  };
+  server.once('headers', addHeaders);
   server.handleUpgrade(request, socket, head, (webSocket) => {
     accepted = webSocket;
     webSocket.on('error', () => undefined); // a protocol error closes the socket by itself
   });
+  server.off('headers', addHeaders);
   if (accepted === undefined) throw new AppError('invalid', 'Not a valid WebSocket handshake');
   return accepted;
 }
@@ -69,9 +83,6 @@ function refusalOn(request: IncomingMessage, socket: Socket): ServerResponse {
   const response = new ServerResponse(request);
   response.assignSocket(socket);
   response.shouldKeepAlive = false;
-  const sent = request.headers['x-request-id'];
-  response.setHeader('X-Request-Id', typeof sent === 'string' ? sent : randomId());
-  response.setHeader('X-Content-Type-Options', 'nosniff');
-  response.setHeader('Cache-Control', 'no-store');
+  setCommonHeaders(request, response);
   return response;
 }

@@ -33,6 +33,8 @@ export function loadTopic(directory: Directory, act: TopicAct, parameter = 'topi
 /** A route's `load`: the topic with the id in the path, for an account that manages it. */
 export function loadManagedTopic(directory: Directory): (context: RequestContext) => Promise<Topic> {
   return async (context) => {
+    // What is no id names nothing that could exist: who asks comes first then.
+    if (!isUuid(context.params['topic_id']!)) requireAccount(context.caller);
     const topic = await directory.topic(pathId(context, 'topic_id'));
     if (topic === null) throw topicNotFound();
     requireTopicAccess(requireAccount(context.caller), topic, 'manage', await roleOf(directory, context.caller, topic));

@@ -6,13 +6,17 @@ export const bodyBytesMax = 64 * 1024;
 
 const tooLarge = () => new AppError('too_large', `The body must be at most ${bodyBytesMax} bytes`);
 
+/** Whether the request says that its body is beyond what is read of one. */
+export function announcesTooMuch(request: IncomingMessage): boolean {
+  return Number(request.headers['content-length'] ?? 0) > bodyBytesMax;
+}
+
 /**
  * Reads the whole body. Throws AppError `too_large` beyond 64 KiB, without reading on, and `invalid` when the client
  * went away half-way.
  */
 export function readBody(request: IncomingMessage): Promise<Buffer> {
-  const announced = Number(request.headers['content-length'] ?? 0);
-  if (announced > bodyBytesMax) return Promise.reject(tooLarge());
+  if (announcesTooMuch(request)) return Promise.reject(tooLarge());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;

@@ -41,6 +41,8 @@ export interface Reply {
   readonly status: number;
   /** JSON; a string is taken as JSON that is encoded already; absent: no body. */
   readonly body?: unknown;
+  /** A body that is no JSON; its `Content-Type` is among the headers. */
+  readonly text?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 

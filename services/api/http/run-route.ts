@@ -10,7 +10,7 @@ import { anonymous, authenticate, type AuthenticateDeps } from './authenticate.t
 import type { ClientAddress } from './client-address.ts';
 import { errorReply } from './error-reply.ts';
 import { rateLimitHeaders, requireBudget, type RateLimits } from './rate-limit.ts';
-import { parseJsonBody, readBody } from './read-body.ts';
+import { announcesTooMuch, parseJsonBody, readBody } from './read-body.ts';
 import { requireAccount, type Reply, type RequestContext, type Route } from './route.ts';
 import { validate } from './validate.ts';
 
@@ -155,14 +155,18 @@ function setHeaders(response: ServerResponse, headers: Readonly<Record<string, s
 export function send(response: ServerResponse, reply: Reply): void {
   if (reply.headers !== undefined) setHeaders(response, reply.headers);
   response.statusCode = reply.status;
-  if (reply.body === undefined) {
+  const text = reply.text ?? textOf(reply.body);
+  if (text === undefined) {
     response.end();
     return;
   }
-  const text = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body);
-  response.setHeader('Content-Type', 'application/json');
+  if (reply.text === undefined) response.setHeader('Content-Type', 'application/json');
   response.setHeader('Content-Length', Buffer.byteLength(text));
   response.end(text);
+}
+
+function textOf(body: unknown): string | undefined {
+  return body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
 }
 
 /** Writes the JSON error; an unexpected one is logged with its cause. */
@@ -173,7 +177,7 @@ export function sendError(log: Log, response: ServerResponse, error: unknown): v
     response.destroy();
     return;
   }
-  // What was not read of a refused body stays unread, so the connection cannot serve another request.
-  if (reply.status === 413) response.setHeader('Connection', 'close');
+  // A body that is too large stays unread, so the connection cannot serve another request.
+  if (reply.status === 413 || announcesTooMuch(response.req)) response.setHeader('Connection', 'close');
   send(response, reply);
 }

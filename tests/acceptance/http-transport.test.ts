@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { text as textOf } from 'node:stream/consumers';
+import { beforeAll, expect, test } from '@jest/globals';
+import { Client, createTopic, testStack } from './stack.ts';
+import { useStack } from './use-stack.ts';
+
+const stack = useStack();
+const url = new URL(testStack().urls[0]!);
+const { address } = new Client();
+let name: string;
+
+beforeAll(async () => {
+  ({ name } = await createTopic(await stack.person()));
+});
+
+/** Sends bytes as they are, and resolves with the status, headers and JSON of the first answer. */
+async function sendRaw(bytes: string | Buffer): Promise<{ status: number; headers: Map<string, string>; body: { detail?: string } }> {
+  const socket = connect(Number(url.port), url.hostname);
+  socket.on('error', () => undefined); // the server may cut off what it refuses
+  socket.write(bytes);
+  const answer = await textOf(socket);
+  const [head = '', body = ''] = answer.split('\r\n\r\n');
+  const [statusLine = '', ...lines] = head.split('\r\n');
+  const headers = new Map(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]));
+  return { status: Number(statusLine.split(' ')[1]), headers, body: JSON.parse(body) as { detail?: string } };
+}
+
+test.each([
+  ['headers beyond 64 KiB', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(70_000)}\r\n\r\n`, 431],
+  ['a path beyond 64 KiB', `GET /${'x'.repeat(70_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
+  ['what is no HTTP', 'hello\r\n\r\n', 400],
+  ['no Host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+  ['a header with a line break in its name', 'GET / HTTP/1.1\r\nHost: x\r\nA\nb: c\r\n\r\n', 400],
+  ['two lengths of one body', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd', 400],
+  ['a length and chunks', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', 400],
+])('%s is refused in JSON, too', async (_what, bytes, status) => {
+  const answer = await sendRaw(bytes);
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'application/json']);
+  expect(answer.body.detail).toEqual(expect.any(String));
+  expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+  expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+});
+
+test('headers of 60 KiB are taken', async () => {
+  const headers = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`x-long-${index}`, 'x'.repeat(6_000)]));
+  expect((await new Client().call('POST', `/${name}`, { text: 'x', headers })).status).toBe(200);
+});
+
+/** Starts a request whose body does not come by itself. */
+function start(path: string, headers: Record<string, string>) {
+  const request = httpRequest(new URL(path, url), { method: 'POST', headers: { 'X-Forwarded-For': address, ...headers } });
+  const answered = once(request, 'response') as Promise<[IncomingMessage]>;
+  return { request, answered };
+}
+
+test('a body in chunks that grows beyond 64 KiB is a 413 before it ends', async () => {
+  const { request, answered } = start(`/${name}`, { 'Transfer-Encoding': 'chunked' });
+  request.on('error', () => undefined);
+  request.write('x'.repeat(40_000));
+  request.write('x'.repeat(40_000));
+  const [response] = await answered;
+  expect([response.statusCode, response.headers.connection]).toEqual([413, 'close']);
+  request.destroy();
+});
+
+test('an announced body beyond 64 KiB is refused without a byte of it', async () => {
+  const { request, answered } = start(`/${name}`, { 'Content-Length': '1000000', Expect: '100-continue' });
+  let mayContinue = false;
+  request.on('continue', () => (mayContinue = true));
+  request.on('error', () => undefined);
+  request.flushHeaders();
+  const [response] = await answered;
+  expect([response.statusCode, mayContinue]).toEqual([413, false]);
+  request.destroy();
+});
+
+test('who asks before sending is told to go on', async () => {
+  const { request, answered } = start(`/${name}`, { 'Content-Length': '2', Expect: '100-continue' });
+  request.on('continue', () => request.end('ok'));
+  request.flushHeaders();
+  const [response] = await answered;
+  expect(response.statusCode).toBe(200);
+  expect(JSON.parse(await textOf(response))).toMatchObject({ message: 'ok' });
+});
+
+test('a body that is cut off publishes nothing', async () => {
+  const { request, answered } = start(`/${name}`, { 'Content-Length': '100' });
+  await new Promise((sent) => request.write('only a part', sent));
+  request.destroy();
+  await expect(answered).rejects.toThrow();
+  const last = await new Client().call('POST', `/${name}`, { text: 'after' });
+  const { body } = await new Client().call('GET', `/${name}/json`);
+  expect(body.messages.at(-1).id).toBe(last.body.id);
+  expect(body.messages.some(({ message }: { message: string }) => message.startsWith('only'))).toBe(false);
+});
