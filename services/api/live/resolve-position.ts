@@ -14,17 +14,19 @@ export function isPositionId(text: string): boolean {
 export interface Position {
   /** Everything behind this position is still to be read. */
   readonly after: number;
-  /** False when the message is unknown or gone, and the time inside its id stands in for it. */
+  /** False when the message is unknown or has expired, so that what came after it may be gone, too. */
   readonly isExact: boolean;
 }
 
-/** Where a reader goes on that has seen the message with the id, a UUIDv7 or nil. */
+/** Where a reader goes on that has seen the message with the id, a UUIDv7 or nil. The time inside the id of an unknown one stands in for it. */
 export async function resolvePosition(
-  deps: { messages: Messages; history: History }, topic: Pick<Topic, 'id' | 'partition'>, messageId: string,
+  deps: { messages: Messages; history: History }, topic: Pick<Topic, 'id' | 'partition'>, { messageId, now }: { messageId: string; now: number },
 ): Promise<Position> {
   if (messageId === nilId) return { after: -1, isExact: true };
   const message = await deps.messages.find(messageId.toLowerCase());
-  if (message !== null && message.topicId === topic.id) return { after: message.offset, isExact: true };
+  if (message !== null && message.topicId === topic.id) {
+    return { after: message.offset, isExact: message.expiresAt > now };
+  }
   const { offset, settled } = await deps.history.offsetAtTime(topic, timeOfId(messageId)!);
   return { after: offset === null ? settled : offset - 1, isExact: false };
 }

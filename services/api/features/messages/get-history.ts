@@ -37,7 +37,7 @@ export function getHistory(deps: ApiDeps): Route {
     load: loadTopic(deps.directory, 'read'),
     async handle(context, { loaded: topic, query }) {
       const since = query.since === undefined || query.since === '' ? undefined : parseSince(query.since, context.now);
-      const readPage = () => read(deps, topic, { since, limit: query.limit });
+      const readPage = () => read(deps, topic, { since, limit: query.limit, now: context.now });
       let messages = await readPage();
       if (messages.length === 0 && query.wait > 0) {
         messages = await waitForRecord(deps.feeds, topic, { waitMs: query.wait * 1_000, read: readPage, closed: context.response });
@@ -47,17 +47,17 @@ export function getHistory(deps: ApiDeps): Route {
   });
 }
 
-async function read(deps: ApiDeps, topic: Topic, { since, limit }: { since: Since | undefined; limit: number }): Promise<StoredMessage[]> {
+async function read(deps: ApiDeps, topic: Topic, { since, limit, now }: { since: Since | undefined; limit: number; now: number }): Promise<StoredMessage[]> {
   if (since === undefined) return deps.history.newest(topic, limit);
-  return deps.history.after(topic, await positionBefore(deps, topic, since), limit);
+  return deps.history.after(topic, await positionBefore(deps, topic, { since, now }), limit);
 }
 
-async function positionBefore(deps: ApiDeps, topic: Topic, since: Since): Promise<number> {
+async function positionBefore(deps: ApiDeps, topic: Topic, { since, now }: { since: Since; now: number }): Promise<number> {
   switch (since.kind) {
     case 'all':
       return -1;
     case 'id':
-      return (await resolvePosition({ messages: deps.engine.messages, history: deps.history }, topic, since.id)).after;
+      return (await resolvePosition({ messages: deps.engine.messages, history: deps.history }, topic, { messageId: since.id, now })).after;
     case 'time': {
       const { offset } = await deps.history.offsetAtTime(topic, since.time);
       return offset === null ? Number.MAX_SAFE_INTEGER : offset - 1;

@@ -8,8 +8,8 @@ import { loadTopic } from '../../http/load-topic.ts';
 import { messageSchema } from '../../http/message-schema.ts';
 import { queryInteger } from '../../http/paging.ts';
 import { route, type Route } from '../../http/route.ts';
+import { parseTime } from '../../http/time-field.ts';
 import { waitForRecord } from '../../live/wait-for-record.ts';
-import { parseIsoTime } from './parse-since.ts';
 
 const waitSecondsMax = 60;
 
@@ -65,7 +65,7 @@ export function getLog(deps: ApiDeps): Route {
 async function startOf(deps: ApiDeps, topic: Topic, query: { from_offset?: number | undefined; from_time?: string | undefined }): Promise<number> {
   if (query.from_time === undefined) return query.from_offset ?? 0;
   if (query.from_offset !== undefined) throw new AppError('unprocessable', 'from_time: cannot be combined with from_offset');
-  const time = parseIsoTime(query.from_time);
+  const time = parseTime(query.from_time);
   if (time === null) throw new AppError('unprocessable', 'from_time: must be an ISO 8601 time');
   const { offset, settled } = await deps.history.offsetAtTime(topic, time);
   return offset ?? settled + 1;

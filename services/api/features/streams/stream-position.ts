@@ -26,6 +26,6 @@ export async function streamPosition(deps: ApiDeps, topic: Topic, context: Reque
   const id = (lastEventId === '' ? sinceId[0] ?? '' : lastEventId).toLowerCase();
   if (id === '') return { position: null, positionId: null, recovered: undefined };
   if (!isPositionId(id)) throw new AppError('unprocessable', 'since_id: must be the id of a message');
-  const position = await resolvePosition({ messages: deps.engine.messages, history: deps.history }, topic, id);
+  const position = await resolvePosition({ messages: deps.engine.messages, history: deps.history }, topic, { messageId: id, now: context.now });
   return { position, positionId: id, recovered: position.isExact };
 }

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import type { Stack } from '../../tools/stack/start-stack.ts';
+import { startOwnStack } from './own-stack.ts';
+import { Client, createAccount, createTopic, openStackDocuments, type Account } from './stack.ts';
+
+const lifetimeMs = 3_000;
+let running: Stack;
+let store: OperatorStore;
+let owner: Account;
+
+// Messages live for three seconds, and nothing is swept: what has expired is hidden, not gone.
+beforeAll(async () => {
+  running = await startOwnStack({ RETENTION_DAYS_FREE: String(lifetimeMs / 86_400_000), RETENTION_SCHEDULE: '0 0 1 1 *', TRUST_PROXY: '1' });
+  store = await openStackDocuments(running);
+  owner = await createAccount(store, { urls: running.urls });
+}, 120_000);
+afterAll(async () => {
+  await store?.close();
+  await running?.stop();
+});
+
+test('a message shows nowhere from the moment on that it expires, swept or not', async () => {
+  const client = new Client(undefined, running.urls);
+  const topic = await createTopic(owner);
+  const { body: message } = await client.call('POST', `/${topic.name}`, { text: 'soon gone' });
+  expect(Date.parse(message.expires_at) - Date.parse(message.timestamp)).toBe(lifetimeMs);
+  const shown = async () => {
+    const history = await client.call('GET', `/${topic.name}/json?since=all`);
+    const log = await client.call('GET', `/api/topics/${topic.name}/log`);
+    return [history.body.count, log.body.records.length];
+  };
+  expect(await shown()).toEqual([1, 1]);
+  await eventually(async () => expect(await shown()).toEqual([0, 0]), { intervalMs: 250 });
+  expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(message.expires_at));
+  expect((await client.call('GET', `/api/topics/${topic.name}/log`)).body.next_offset).toBe(0);
+  const again = await client.call('POST', `/${topic.name}`, { text: 'later' });
+  expect(again.body.offset).toBeGreaterThan(message.offset);
+  const after = await client.call('GET', `/${topic.name}/json?since=${message.id}`);
+  expect(after.body.messages.map((one: { message: string }) => one.message)).toEqual(['later']);
+});
+
+test('a stream that resumes after an expired message says that something may be lost', async () => {
+  const client = new Client(undefined, running.urls);
+  const topic = await createTopic(owner);
+  const { body: message } = await client.call('POST', `/${topic.name}`, { text: 'soon gone' });
+  const ready = async () => {
+    const response = await fetch(`${running.urls[0]}/${topic.name}/sse?since_id=${message.id}`, { headers: { 'X-Forwarded-For': client.address } });
+    const reader = response.body!.getReader();
+    const first = new TextDecoder().decode((await reader.read()).value);
+    await reader.cancel();
+    return JSON.parse(/^data: (.*)$/m.exec(first)![1]!);
+  };
+  expect((await ready()).recovered).toBe(true);
+  await eventually(async () => expect((await ready()).recovered).toBe(false), { intervalMs: 250 });
+});
