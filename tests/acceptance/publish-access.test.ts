@@ -100,3 +100,11 @@ test('the retention is that of the tier of the topic owner, whoever publishes', 
   };
   expect([await lifetimeDays('FREE'), await lifetimeDays('ESSENTIALS'), await lifetimeDays('TEAM')]).toEqual([7, 30, 90]);
 });
+
+test('an API key is none where a topic token is expected', async () => {
+  const owner = await stack.person();
+  const topic = await createTopic(owner);
+  const made = await owner.client.call('POST', '/api/keys', { json: { name: 'k' } });
+  const answer = await stack.caller().call('POST', `/${topic.name}`, { text: 'hi', headers: { 'X-Topic-Token': made.body.key as string } });
+  expect([answer.status, answer.body]).toEqual([401, { detail: 'Could not validate credentials' }]);
+});

@@ -38,8 +38,11 @@ const expired = () => new AppError('unauthenticated', 'Token has expired');
 export async function authenticate(deps: AuthenticateDeps, sources: CredentialSources): Promise<AccountCaller | TopicTokenCaller | null> {
   const credential = firstCredential(sources);
   if (credential === null) return null;
-  if (credential.kind === 'api-key' || credential.secret.startsWith(apiKeyPrefix)) return byApiKey(deps, credential.secret);
-  if (credential.kind === 'topic-token' || credential.secret.startsWith(topicTokenPrefix)) return byTopicToken(deps, credential.secret);
+  if (credential.kind === 'api-key') return byApiKey(deps, credential.secret);
+  if (credential.kind === 'topic-token') return byTopicToken(deps, credential.secret);
+  // A bearer's kind is told by its prefix.
+  if (credential.secret.startsWith(apiKeyPrefix)) return byApiKey(deps, credential.secret);
+  if (credential.secret.startsWith(topicTokenPrefix)) return byTopicToken(deps, credential.secret);
   return byAccessToken(deps, credential.secret);
 }
 
