@@ -1,5 +1,8 @@
 import type { LogRecord } from './log-record.ts';
 import type { Message, Priority, StoredMessage } from './message.ts';
+import { toIso } from './to-iso.ts';
+
+export { toIso };
 
 /** The message object of the interface: the same in answers, events, frames, log records and Kafka values. */
 export interface MessageJson {
@@ -19,11 +22,6 @@ export interface MessageJson {
   is_edited: boolean;
   deleted_at: string | null;
   edited_at: string | null;
-}
-
-/** RFC 3339 in UTC with milliseconds and `Z`. */
-export function toIso(timeMs: number): string {
-  return new Date(timeMs).toISOString();
 }
 
 /** The message object as the interface shows it; `topicName` is the topic's current name. */
