@@ -8,7 +8,7 @@ import { subscribeLater } from '../subscribe-later.ts';
 import { Delivery } from './delivery.ts';
 
 export interface FeedDeps {
-  readonly bus: Bus;
+  readonly bus: Pick<Bus, 'subscribe' | 'onConnected' | 'isConnected'>;
   readonly history: History;
   readonly log: Log;
 }
@@ -55,6 +55,11 @@ export class TopicFeed {
   /** The position that everything was handed on up to. */
   get last(): number {
     return this.#last;
+  }
+
+  /** Whether the store could not be read when it had to be: what was missed is still to be filled in. */
+  get isBehind(): boolean {
+    return this.#mustFill;
   }
 
   get listenerCount(): number {
@@ -112,6 +117,8 @@ export class TopicFeed {
         if (envelope.offset > this.#last) this.#handOn(envelope);
       }
     } catch (error) {
+      // The envelope that asked for the store is gone with this: only the store has it now.
+      this.#mustFill = true;
       this.#deps.log.warn({ err: error, topicId: this.topicId }, 'a topic waits for the store');
     } finally {
       this.#isWorking = false;

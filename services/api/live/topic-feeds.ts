@@ -4,6 +4,10 @@ import { TopicFeed, type FeedDeps } from './topic-feed.ts';
 /** How often the store is asked for what the bus may have lost: while the bus is away, and otherwise (a lost last message). */
 const healMs = 1_000;
 const connectedHealMs = 25_000;
+/** The processes that publish come back to a bus at other times than this node: so long after its return it is not trusted. */
+const distrustMs = 10_000;
+/** Topics that are filled at once. Harm prevented: thousands of reads in front of everyone else's. */
+const fillsAtOnce = 20;
 
 interface Entry {
   readonly feed: TopicFeed;
@@ -24,12 +28,17 @@ export class TopicFeeds {
   readonly #timer: NodeJS.Timeout;
   readonly #stopListening: () => void;
   #lastHealAt = performance.now();
+  #distrustedUntil = -Infinity;
+  #isFilling = false;
 
   constructor(deps: FeedDeps) {
     this.#deps = deps;
     this.#timer = setInterval(() => this.#heal(), healMs);
     this.#timer.unref();
-    this.#stopListening = deps.bus.onConnected(() => this.#fillAll());
+    this.#stopListening = deps.bus.onConnected(() => {
+      this.#distrustedUntil = performance.now() + distrustMs;
+      void this.#fill(this.#feeds());
+    });
   }
 
   /** Resolves with the topic's feed once it is live. Throws `unavailable` when the store cannot be asked where it is. */
@@ -59,7 +68,7 @@ export class TopicFeeds {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#stopListening();
-    const feeds = [...this.#entries.values()].map(({ feed }) => feed);
+    const feeds = this.#feeds();
     this.#entries.clear();
     await Promise.all(feeds.map((feed) => feed.close()));
   }
@@ -81,12 +90,27 @@ export class TopicFeeds {
 
   #heal(): void {
     const now = performance.now();
-    if (this.#deps.bus.isConnected && now - this.#lastHealAt < connectedHealMs) return;
+    const isTrusted = this.#deps.bus.isConnected && now >= this.#distrustedUntil;
+    if (isTrusted && now - this.#lastHealAt < connectedHealMs) {
+      void this.#fill(this.#feeds().filter((feed) => feed.isBehind));
+      return;
+    }
     this.#lastHealAt = now;
-    this.#fillAll();
+    void this.#fill(this.#feeds());
   }
 
-  #fillAll(): void {
-    for (const { feed } of this.#entries.values()) void feed.fill();
+  #feeds(): TopicFeed[] {
+    return [...this.#entries.values()].map(({ feed }) => feed);
+  }
+
+  /** One round at a time: the next one has what came too late for this. */
+  async #fill(feeds: TopicFeed[]): Promise<void> {
+    if (this.#isFilling || feeds.length === 0) return;
+    this.#isFilling = true;
+    const fillNext = async () => {
+      for (let feed = feeds.pop(); feed !== undefined; feed = feeds.pop()) await feed.fill();
+    };
+    await Promise.all(Array.from({ length: Math.min(fillsAtOnce, feeds.length) }, fillNext));
+    this.#isFilling = false;
   }
 }

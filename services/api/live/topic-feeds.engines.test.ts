@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { topicChannel } from '@tocsin/shared/domain/channels.ts';
+import { unavailable } from '@tocsin/shared/domain/errors.ts';
+import type { Engine } from '@tocsin/shared/engine.ts';
+import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
+import { openLog } from '@tocsin/shared/platform/log.ts';
+import { History } from '@tocsin/shared/stores/history.ts';
+import { newId, newMessage, newTopic } from '@tocsin/shared/testing/builders.ts';
+import { enginesUnderTest, newTestPlace, openTestEngine } from '@tocsin/shared/testing/test-engine.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { TopicFeeds } from './topic-feeds.ts';
+
+const log = openLog('test', 'silent');
+let own: Closers;
+let engine: Engine;
+const topic = { ...newTopic(newId()), version: 1 };
+
+beforeEach(async () => {
+  own = closers();
+  const place = newTestPlace(enginesUnderTest());
+  own.add(() => place.remove());
+  engine = await openTestEngine(place);
+  own.add(() => engine.close());
+});
+afterEach(() => own.closeAll());
+
+/** The fan-out's part: stored, settled, and told on the bus if `isTold`. Resolves with the position. */
+async function publish({ isTold }: { isTold: boolean }): Promise<number> {
+  const message = newMessage(topic.id);
+  const record = { type: 'message' as const, timestamp: message.timestamp, message };
+  const offset = await engine.eventLog.append(topic.partition, record, topic.name);
+  const settled = await engine.messages.settle(topic.partition, [{ partition: topic.partition, offset, record }]);
+  await engine.messages.moveWatermark(topic.partition, offset);
+  if (isTold) await engine.bus.publish(topicChannel(topic.id), settled.map(({ previousOffset }) => JSON.stringify({ offset, previousOffset, record })));
+  return offset;
+}
+
+/** Follows the topic; resolves with what has come. `messages` and `onConnected` stand in for the engine's. */
+async function follow(instead: { messages?: Engine['messages']; onConnected?: Engine['bus']['onConnected'] } = {}): Promise<number[]> {
+  const { bus } = engine;
+  const feeds = new TopicFeeds({
+    bus: {
+      subscribe: (channel, listener) => bus.subscribe(channel, listener),
+      onConnected: instead.onConnected ?? ((listener) => bus.onConnected(listener)),
+      get isConnected() {
+        return bus.isConnected;
+      },
+    },
+    history: new History(instead.messages ?? engine.messages, Date.now), log,
+  });
+  own.add(() => feeds.close());
+  const seen: number[] = [];
+  (await feeds.use(topic)).feed.listen(({ offset }) => seen.push(offset));
+  return seen;
+}
+
+test('what the bus loses is filled in, in order, when something follows it', async () => {
+  const seen = await follow();
+  const offsets = [await publish({ isTold: true }), await publish({ isTold: false }), await publish({ isTold: true })];
+  await eventually(() => expect(seen).toEqual(offsets));
+});
+
+test('what the store could not give when it was missed comes once the store gives it, though nothing follows', async () => {
+  let isAway = false;
+  let refused = 0;
+  const refuse = () => {
+    refused += 1;
+    return Promise.reject(unavailable('the database'));
+  };
+  const seen = await follow({
+    messages: {
+      ...engine.messages,
+      records: (id, page) => (isAway ? refuse() : engine.messages.records(id, page)),
+    },
+  });
+  isAway = true;
+  const offsets = [await publish({ isTold: false }), await publish({ isTold: true })];
+  await eventually(() => refused > 0);
+  expect(seen).toEqual([]);
+  isAway = false;
+  await eventually(() => expect(seen).toEqual(offsets));
+});
+
+test('what is lost soon after the bus is back comes by itself: its publisher may have come back later', async () => {
+  const listeners: ((connected: boolean) => void)[] = [];
+  const seen = await follow({
+    onConnected: (listener) => {
+      listeners.push(listener);
+      return () => undefined;
+    },
+  });
+  for (const listener of listeners) listener(true);
+  const offsets = [await publish({ isTold: false })];
+  await eventually(() => expect(seen).toEqual(offsets));
+});
