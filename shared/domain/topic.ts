@@ -37,11 +37,6 @@ const reservedNames: ReadonlySet<string> = new Set([
   'account', 'settings', 'signup', 'login', 'healthz', 'livez', 'readyz', 'v2',
 ]);
 
-/** Whether a topic can have this name. */
-export function isTopicName(name: string): boolean {
-  return nameForm.test(name) && !reservedNames.has(name.toLowerCase());
-}
-
 /** What is wrong with the name, as a sentence for whoever chose it; null when it can be used. */
 export function topicNameFault(name: string): string | null {
   if (!nameForm.test(name)) return 'must be 1 to 64 of the characters A-Z, a-z, 0-9, _ and -';

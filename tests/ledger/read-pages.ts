@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Collected, type ReadMessage, type ReadOptions, type Reader } from './reader.ts';
+import { Collected, readerOver, type ReadMessage, type ReadOptions, type Reader } from './reader.ts';
 
 interface Page {
   readonly messages: readonly ReadMessage[];
@@ -45,19 +45,14 @@ function readPages(kind: string, options: ReadOptions, start: string, read: (url
       }
     }
   })();
-  const name = `${kind} ${options.topic}`;
-  return {
-    name,
+  return readerOver(collected, {
+    name: `${kind} ${options.topic}`,
     topics: [options.topic],
-    get count() {
-      return collected.count;
-    },
-    async stop() {
+    end: async () => {
       isStopped = true;
       await done;
-      return collected.log(name, [options.topic]);
     },
-  };
+  });
 }
 
 async function getJson(url: string): Promise<unknown> {

@@ -1,6 +1,6 @@
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Collected, type ReadMessage, type ReadOptions, type Reader } from './reader.ts';
+import { Collected, readerOver, type ReadMessage, type ReadOptions, type Reader } from './reader.ts';
 
 const nilId = '00000000-0000-0000-0000-000000000000';
 const reconnectMs = 50;
@@ -21,19 +21,14 @@ export function readSse(options: ReadOptions): Reader {
       await pause(reconnectMs);
     }
   })();
-  const name = `sse ${options.topic}`;
-  return {
-    name,
+  return readerOver(collected, {
+    name: `sse ${options.topic}`,
     topics: [options.topic],
-    get count() {
-      return collected.count;
-    },
-    async stop() {
+    end: async () => {
       abort.abort();
       await done;
-      return collected.log(name, [options.topic]);
     },
-  };
+  });
 }
 
 interface Event {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { Collected, type ReadMessage, type ReadOptions, type Reader } from './reader.ts';
+import { Collected, readerOver, type ReadMessage, type ReadOptions, type Reader } from './reader.ts';
 
 const nilId = '00000000-0000-0000-0000-000000000000';
 const reconnectMs = 50;
@@ -25,20 +25,15 @@ export function readWebSocket(options: ReadOptions): Reader {
       await pause(reconnectMs);
     }
   })();
-  const name = `websocket ${options.topic}`;
-  return {
-    name,
+  return readerOver(collected, {
+    name: `websocket ${options.topic}`,
     topics: [options.topic],
-    get count() {
-      return collected.count;
-    },
-    async stop() {
+    end: async () => {
       isStopped = true;
       socket?.terminate();
       await done;
-      return collected.log(name, [options.topic]);
     },
-  };
+  });
 }
 
 function closed(socket: WebSocket): Promise<void> {

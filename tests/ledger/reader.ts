@@ -54,3 +54,20 @@ export interface ReadOptions {
   /** Told of each message as it comes, repeated ones too. */
   readonly onMessage?: (message: ReadMessage) => void;
 }
+
+/** The reader over what it collects; `end` stops what collects and resolves when nothing more will come. */
+export function readerOver(
+  collected: Collected, of: { name: string; topics: readonly string[]; mayRepeat?: boolean; end: () => Promise<void> },
+): Reader {
+  return {
+    name: of.name,
+    topics: of.topics,
+    get count() {
+      return collected.count;
+    },
+    async stop() {
+      await of.end();
+      return collected.log(of.name, of.topics, of.mayRepeat);
+    },
+  };
+}
