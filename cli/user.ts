@@ -1,8 +1,8 @@
 import { text } from 'node:stream/consumers';
-import { parseTime } from '@tocsin/api/http/time-field.ts';
 import { isEmailAddress, isUsername, passwordFault } from '@tocsin/shared/domain/account-rules.ts';
 import { changesChannel, type Change } from '@tocsin/shared/domain/change.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { parseTime } from '@tocsin/shared/domain/parse-time.ts';
 import { tiers, type Tier } from '@tocsin/shared/domain/tiers.ts';
 import { newUser, type User } from '@tocsin/shared/domain/user.ts';
 import { toOperatorUserJson } from '@tocsin/shared/domain/user-json.ts';
@@ -11,7 +11,7 @@ import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
-import { openPasswords } from '@tocsin/shared/platform/passwords.ts';
+import { openPasswords } from '@tocsin/shared/stores/passwords.ts';
 import { makeSecret } from '@tocsin/shared/platform/secrets.ts';
 import { createAccount } from '@tocsin/shared/stores/accounts.ts';
 import { setActive } from '@tocsin/shared/stores/set-active.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Engine } from './engine.ts';
+import type { Engine } from './ports/engine.ts';
 import { checkReadiness } from './health.ts';
 
 const answers = { ping: () => Promise.resolve() };

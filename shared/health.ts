@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { Engine } from './engine.ts';
+import type { Engine } from './ports/engine.ts';
 import { startHealthServer } from './platform/health-server.ts';
 import type { Config } from './platform/load-config.ts';
 

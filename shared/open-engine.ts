@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import type { Engine } from './engine.ts';
+import type { Engine } from './ports/engine.ts';
 import type { Clock } from './platform/clock.ts';
 import { systemClock } from './platform/clock.ts';
 import type { Config } from './platform/load-config.ts';

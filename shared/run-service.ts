@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import type { Engine } from './engine.ts';
+import type { Engine } from './ports/engine.ts';
 import { startHealth } from './health.ts';
 import { openEngine } from './open-engine.ts';
 import { systemClock, type Clock } from './platform/clock.ts';

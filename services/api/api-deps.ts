@@ -1,10 +1,10 @@
-import type { Engine } from '@tocsin/shared/engine.ts';
+import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { History } from '@tocsin/shared/stores/history.ts';
-import type { Passwords } from '@tocsin/shared/platform/passwords.ts';
+import type { Passwords } from '@tocsin/shared/stores/passwords.ts';
 import type { Registry } from 'prom-client';
 import type { RouteDeps } from './http/run-route.ts';
 import type { OpenStreams } from './live/open-streams.ts';

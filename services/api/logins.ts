@@ -7,7 +7,7 @@ import { loginSessions } from '@tocsin/shared/stores/credentials.ts';
 import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
 import { z } from 'zod';
-import { accessTokenSeconds, refreshTokenMs } from './access-tokens.ts';
+import { accessTokenSeconds, refreshTokenMs } from './http/access-tokens.ts';
 import type { ApiDeps } from './api-deps.ts';
 
 /** The pair of tokens that a login, a refresh or a password change answers. */

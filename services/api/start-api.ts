@@ -2,26 +2,26 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Engine } from '@tocsin/shared/engine.ts';
+import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { idSource, randomId } from '@tocsin/shared/platform/ids.ts';
 import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
-import { openPasswords, type Passwords } from '@tocsin/shared/platform/passwords.ts';
+import { openPasswords, type Passwords } from '@tocsin/shared/stores/passwords.ts';
 import { History } from '@tocsin/shared/stores/history.ts';
 import { Gauge, Registry } from 'prom-client';
-import { accessTokens } from './access-tokens.ts';
+import { accessTokens } from './http/access-tokens.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { app } from './app.ts';
-import { Directory } from './directory.ts';
+import { Directory } from './directory/directory.ts';
 import { clientAddress } from './http/client-address.ts';
 import { rateLimits } from './http/rate-limit.ts';
 import { announcesTooMuch } from './http/read-body.ts';
 import { OpenStreams } from './live/open-streams.ts';
 import { TopicFeeds } from './live/topic-feeds.ts';
 import { upgrades } from './upgrade.ts';
-import { usageRecorder } from './usage-recorder.ts';
+import { usageRecorder } from './http/usage-recorder.ts';
 
 /** Request headers in all; beyond it Node answers 431. */
 const headerBytesMax = 64 * 1024;

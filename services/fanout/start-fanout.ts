@@ -1,4 +1,4 @@
-import type { Engine } from '@tocsin/shared/engine.ts';
+import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import { topicActivity } from '@tocsin/shared/stores/topic-activity.ts';

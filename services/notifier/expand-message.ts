@@ -1,6 +1,6 @@
 import { pushQueueOf, pushQueues, walkJob, type PushQueue, type QueuedPush } from '@tocsin/shared/domain/push-job.ts';
 import type { Message } from '@tocsin/shared/domain/message.ts';
-import type { Engine } from '@tocsin/shared/engine.ts';
+import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { RecordBatch } from '@tocsin/shared/ports/event-log.ts';
 

@@ -1,5 +1,5 @@
 import type { Platform } from '@tocsin/shared/domain/device.ts';
-import type { Engine } from '@tocsin/shared/engine.ts';
+import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';

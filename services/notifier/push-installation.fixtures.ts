@@ -4,7 +4,7 @@ import type { Message } from '@tocsin/shared/domain/message.ts';
 import type { Subscription } from '@tocsin/shared/domain/subscription.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import type { User } from '@tocsin/shared/domain/user.ts';
-import type { Engine } from '@tocsin/shared/engine.ts';
+import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
 import { closers, withClosers } from '@tocsin/shared/platform/lifecycle.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';

@@ -1,22 +1,6 @@
 import type { Message } from '@tocsin/shared/domain/message.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
-
-/** What a push shows and carries. The keys of `data` are interface. */
-export interface PushContent {
-  readonly title: string;
-  readonly body: string;
-  readonly data: PushData;
-}
-
-export type PushData =
-  | {
-      readonly message_id: string;
-      readonly topic: string;
-      readonly topic_id: string;
-      readonly priority: number;
-      readonly tags: readonly string[];
-    }
-  | { readonly test: true };
+import type { PushContent } from './push-gateways/push-gateway.ts';
 
 /** A quarter of what providers take: twenty tags of 64 emoji would fill a push twice over by themselves. */
 const tagsBytesMax = 1_024;

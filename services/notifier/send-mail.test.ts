@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import { mailAttempts, mailQueue, type MailJob } from '@tocsin/shared/domain/mail-job.ts';
 import type { User } from '@tocsin/shared/domain/user.ts';
-import type { Engine } from '@tocsin/shared/engine.ts';
+import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { openEngine } from '@tocsin/shared/open-engine.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { idSource, randomId } from '@tocsin/shared/platform/ids.ts';

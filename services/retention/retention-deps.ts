@@ -1,4 +1,4 @@
-import type { Engine } from '@tocsin/shared/engine.ts';
+import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 

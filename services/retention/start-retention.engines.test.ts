@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { cleanUpTopicJob, retentionQueue } from '@tocsin/shared/domain/retention-job.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
-import type { Engine } from '@tocsin/shared/engine.ts';
+import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import { removeTopicWrites } from '@tocsin/shared/stores/topic-cleanups.ts';

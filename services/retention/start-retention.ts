@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { retentionQueue } from '@tocsin/shared/domain/retention-job.ts';
-import type { Engine } from '@tocsin/shared/engine.ts';
+import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';

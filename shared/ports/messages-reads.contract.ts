@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { MessagesUnderTest } from './messages.contract.ts';
-import { deleted, edited, newId, published, testMessage, testTime } from './messages.fixtures.ts';
+import { deleted, edited, newId, published, testMessage, testTime, type MessagesUnderTest } from './messages.fixtures.ts';
 
 const now = testTime;
 const minute = 60_000;

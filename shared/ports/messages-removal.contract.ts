@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { MessagesPlace, MessagesUnderTest } from './messages.contract.ts';
-import { day, deleted, edited, newId, published, testMessage, testTime } from './messages.fixtures.ts';
+import { day, deleted, edited, newId, published, testMessage, testTime, type MessagesPlace, type MessagesUnderTest } from './messages.fixtures.ts';
 import type { Messages } from './messages.ts';
 
 /** Sweeps see all topics, so these have a store of their own for each test. */

@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { MessagesUnderTest } from './messages.contract.ts';
-import { day, deleted, edited, newId, published, testMessage, testTime } from './messages.fixtures.ts';
+import { day, deleted, edited, newId, published, testMessage, testTime, type MessagesUnderTest } from './messages.fixtures.ts';
 import type { SettledRecord } from './messages.ts';
 
 const now = testTime;

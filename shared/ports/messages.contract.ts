@@ -7,27 +7,10 @@ import { agreesWithModel } from './messages-model.contract.ts';
 import { describeMessageReads } from './messages-reads.contract.ts';
 import { describeMessageRemoval } from './messages-removal.contract.ts';
 import { describeSettling } from './messages-settling.contract.ts';
-import { day, deleted, edited, newId, published, testMessage, testTime } from './messages.fixtures.ts';
+import {
+  day, deleted, edited, newId, published, testMessage, testTime, type MessagesPlace, type MessagesUnderTest,
+} from './messages.fixtures.ts';
 import type { Messages } from './messages.ts';
-
-/** A store that only the test uses: what stays when the drivers that opened it are closed or their process dies. */
-export interface MessagesPlace {
-  /** Opens the store as another process would, with the time that `now` gives; closed with the place. */
-  open(now?: () => number): Promise<Messages>;
-  /** Module code that opens the store in another process, as `messages`. */
-  readonly childCode: string;
-  close(): Promise<void>;
-}
-
-/** What the parts of the contract work with; a test takes topics and positions of its own. */
-export interface MessagesUnderTest {
-  readonly messages: () => Messages;
-  /** The same store as several nodes have it open. */
-  readonly nodes: () => readonly Messages[];
-  /** The first of 1,000 positions that nobody else uses. */
-  readonly freeOffset: () => number;
-  readonly newPlace: () => Promise<MessagesPlace>;
-}
 
 /** Everything that the messages port promises; run by every driver on its real engine. */
 export function messagesContract(name: string, newPlace: () => Promise<MessagesPlace>): void {

@@ -1,6 +1,26 @@
 import type { PlacedRecord } from '../domain/log-record.ts';
 import { emptied, type Message } from '../domain/message.ts';
 import { idSource } from '../platform/ids.ts';
+import type { Messages } from './messages.ts';
+
+/** A store that only the test uses: what stays when the drivers that opened it are closed or their process dies. */
+export interface MessagesPlace {
+  /** Opens the store as another process would, with the time that `now` gives; closed with the place. */
+  open(now?: () => number): Promise<Messages>;
+  /** Module code that opens the store in another process, as `messages`. */
+  readonly childCode: string;
+  close(): Promise<void>;
+}
+
+/** What the parts of the contract work with; a test takes topics and positions of its own. */
+export interface MessagesUnderTest {
+  readonly messages: () => Messages;
+  /** The same store as several nodes have it open. */
+  readonly nodes: () => readonly Messages[];
+  /** The first of 1,000 positions that nobody else uses. */
+  readonly freeOffset: () => number;
+  readonly newPlace: () => Promise<MessagesPlace>;
+}
 
 /** When the contract's messages are published, and what its clock shows unless a test moves it. */
 export const testTime = Date.parse('2026-05-01T12:00:00.000Z');

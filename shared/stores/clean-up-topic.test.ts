@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { topicNameKey, type Topic } from '../domain/topic.ts';
-import type { Engine } from '../engine.ts';
+import type { Engine } from '../ports/engine.ts';
 import { newMember, newMessage, newSubscription, newTeam, newTopic, newId } from '../testing/builders.ts';
 import { newTestPlace, openTestEngine, publish } from '../testing/test-engine.ts';
 import { cleanUpTopic, topicsToCleanUp } from './clean-up-topic.ts';

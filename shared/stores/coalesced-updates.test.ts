@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Topic } from '../domain/topic.ts';
 import { unavailable } from '../domain/errors.ts';
-import type { Engine } from '../engine.ts';
+import type { Engine } from '../ports/engine.ts';
 import type { Documents } from '../ports/documents.ts';
 import { newId, newTopic } from '../testing/builders.ts';
 import { newTestPlace, openTestEngine } from '../testing/test-engine.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Message } from '../domain/message.ts';
 import type { Topic } from '../domain/topic.ts';
-import type { Engine } from '../engine.ts';
+import type { Engine } from '../ports/engine.ts';
 import { openEngine } from '../open-engine.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import { loadConfig, type Config } from '../platform/load-config.ts';

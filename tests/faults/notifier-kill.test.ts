@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
-import type { Engine } from '@tocsin/shared/engine.ts';
+import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { write } from '@tocsin/shared/ports/documents.ts';
 import { devices } from '@tocsin/shared/stores/devices-collection.ts';

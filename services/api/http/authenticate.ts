@@ -4,8 +4,8 @@ import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { tierInForce } from '@tocsin/shared/domain/tiers.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
-import type { AccessTokens } from '../access-tokens.ts';
-import type { Directory } from '../directory.ts';
+import type { AccessTokens } from './access-tokens.ts';
+import type { Directory } from '../directory/directory.ts';
 
 export interface AuthenticateDeps {
   readonly directory: Directory;

@@ -4,7 +4,7 @@ import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { Role } from '@tocsin/shared/domain/team.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import { isUuid } from '@tocsin/shared/platform/ids.ts';
-import type { Directory } from '../directory.ts';
+import type { Directory } from '../directory/directory.ts';
 import { requireAccount, type RequestContext } from './route.ts';
 
 const topicNotFound = () => new AppError('not_found', 'Topic not found');

@@ -2,7 +2,7 @@ import type { Caller } from '@tocsin/shared/domain/caller.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { anonymousRequestsPerMinute, tierInForce, tierLimits, type Tier } from '@tocsin/shared/domain/tiers.ts';
 import type { BudgetState, BudgetWindow, Bus } from '@tocsin/shared/ports/bus.ts';
-import type { Directory } from '../directory.ts';
+import type { Directory } from '../directory/directory.ts';
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;

@@ -5,7 +5,7 @@ import { hasScope } from '@tocsin/shared/domain/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
-import type { UsageRecorder } from '../usage-recorder.ts';
+import type { UsageRecorder } from './usage-recorder.ts';
 import { anonymous, authenticate, type AuthenticateDeps } from './authenticate.ts';
 import type { ClientAddress } from './client-address.ts';
 import { errorReply } from './error-reply.ts';

@@ -1,29 +1,5 @@
+import { parseTime } from '@tocsin/shared/domain/parse-time.ts';
 import { z } from 'zod';
-
-/**
- * A date, or a date and time with any offset or none (RFC 3339, its forms without seconds, and ISO 8601's `+0200`). The
- * plus of an offset that a query holds unescaped has become a space.
- */
-const form = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?:([Zz])|([+ -])(\d{2}):?(\d{2}))?)?$/;
-
-const dayMs = 86_400_000;
-
-/**
- * Milliseconds since the epoch of a time that was sent, null for anything else. Without an offset it is UTC; a bare
- * date is its day's first millisecond, or with `endOfDay` its last.
- */
-export function parseTime(text: string, bareDate: 'startOfDay' | 'endOfDay' = 'startOfDay'): number | null {
-  const match = form.exec(text);
-  if (match === null) return null;
-  const [, year, month, day, hour, minute, second = '00', fraction = '', , sign, offsetHours, offsetMinutes] = match;
-  const offset = sign === undefined ? 'Z' : `${sign === '-' ? '-' : '+'}${offsetHours}:${offsetMinutes}`;
-  const date = Date.parse(`${year}-${month}-${day}T00:00:00.000Z`);
-  // The runtime takes 30 February as 1 March.
-  if (Number.isNaN(date) || new Date(date).getUTCDate() !== Number(day)) return null;
-  if (hour === undefined || minute === undefined) return bareDate === 'startOfDay' ? date : date + dayMs - 1;
-  const time = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.padEnd(3, '0').slice(0, 3)}${offset}`);
-  return Number.isNaN(time) ? null : time;
-}
 
 /** A time in a body or query, as milliseconds since the epoch. */
 export function timeField(bareDate: 'startOfDay' | 'endOfDay' = 'startOfDay'): z.ZodType<number, string> {

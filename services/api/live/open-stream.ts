@@ -1,13 +1,16 @@
 import type { Caller } from '@tocsin/shared/domain/caller.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
-import type { ApiDeps } from '../api-deps.ts';
+import type { MakeId } from '@tocsin/shared/platform/ids.ts';
+import type { Config } from '@tocsin/shared/platform/load-config.ts';
+import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { History } from '@tocsin/shared/stores/history.ts';
 import type { Delivery } from './delivery.ts';
-import type { OpenStream } from './open-streams.ts';
+import type { OpenStream, OpenStreams } from './open-streams.ts';
 import { nilId, type Position } from './resolve-position.ts';
 import type { EndReason, StreamSink } from './stream-sink.ts';
 import { TopicCursor } from './topic-cursor.ts';
-import type { FeedUse } from './topic-feeds.ts';
+import type { FeedUse, TopicFeeds } from './topic-feeds.ts';
 
 /** A consumer that has this much waiting is dropped; it resumes by its last id. Harm prevented: its backlog in our memory. */
 const bufferedBytesMax = 1024 * 1024;
@@ -15,6 +18,16 @@ const bufferedBytesMax = 1024 * 1024;
 const historyBytesMax = 256 * 1024;
 const streamsPerAccount = 200;
 const streamsPerAddress = 50;
+
+/** What streams work with: a part of what the API's operations have. */
+export interface StreamDeps {
+  readonly config: Pick<Config, 'RATE_LIMITS'>;
+  readonly feeds: TopicFeeds;
+  readonly history: History;
+  readonly log: Log;
+  readonly makeId: MakeId;
+  readonly streams: OpenStreams;
+}
 
 export interface StreamTopic {
   readonly topic: Topic;
@@ -52,7 +65,7 @@ function ownerOf(caller: Caller): { key: string; max: number } {
  * Opens a stream: `ready`, then what was published behind each position, in order, then live, without gap or repeat.
  * Throws before anything is sent: `limited` for too many open streams, `unavailable` while the store is away.
  */
-export async function openStream(deps: ApiDeps, request: StreamRequest): Promise<void> {
+export async function openStream(deps: StreamDeps, request: StreamRequest): Promise<void> {
   const owner = ownerOf(request.caller);
   if (deps.config.RATE_LIMITS && await deps.streams.countOf(owner.key) >= owner.max) {
     throw new AppError('limited', 'Too many open streams', { retryAfterSeconds: 5 });
@@ -83,7 +96,7 @@ export async function openStream(deps: ApiDeps, request: StreamRequest): Promise
   }
 }
 
-async function useAll(deps: ApiDeps, topics: readonly StreamTopic[]): Promise<FeedUse[]> {
+async function useAll(deps: StreamDeps, topics: readonly StreamTopic[]): Promise<FeedUse[]> {
   const uses: FeedUse[] = [];
   try {
     for (const { topic } of topics) uses.push(await deps.feeds.use(topic));

@@ -3,7 +3,7 @@ import type { Caller } from '@tocsin/shared/domain/caller.ts';
 import { topicConnections } from '@tocsin/shared/domain/channels.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { Bus } from '@tocsin/shared/ports/bus.ts';
-import type { Change, Directory } from '../directory.ts';
+import type { Change, Directory } from '../directory/directory.ts';
 import type { EndReason, StreamSink } from './stream-sink.ts';
 
 const pingMs = 25_000;

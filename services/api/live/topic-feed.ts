@@ -4,7 +4,7 @@ import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { Bus, Subscribed } from '@tocsin/shared/ports/bus.ts';
 import type { TopicRecord } from '@tocsin/shared/ports/messages.ts';
 import type { History } from '@tocsin/shared/stores/history.ts';
-import { subscribeLater } from '../subscribe-later.ts';
+import { subscribeLater } from '../directory/subscribe-later.ts';
 import { Delivery } from './delivery.ts';
 
 export interface FeedDeps {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { topicChannel } from '@tocsin/shared/domain/channels.ts';
 import { unavailable } from '@tocsin/shared/domain/errors.ts';
-import type { Engine } from '@tocsin/shared/engine.ts';
+import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import { History } from '@tocsin/shared/stores/history.ts';

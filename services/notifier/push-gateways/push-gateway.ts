@@ -1,5 +1,3 @@
-import type { PushContent } from '../push-payload.ts';
-
 /** The longest that a `send` may take: a claim on a push must outlive it, or two workers would send it. */
 export const sendTimeoutMs = 18_000;
 
@@ -18,6 +16,23 @@ export interface PushGateway {
 
   close(): Promise<void>;
 }
+
+/** What a push shows and carries. The keys of `data` are interface. */
+export interface PushContent {
+  readonly title: string;
+  readonly body: string;
+  readonly data: PushData;
+}
+
+export type PushData =
+  | {
+      readonly message_id: string;
+      readonly topic: string;
+      readonly topic_id: string;
+      readonly priority: number;
+      readonly tags: readonly string[];
+    }
+  | { readonly test: true };
 
 export interface PushRequest {
   readonly pushToken: string;

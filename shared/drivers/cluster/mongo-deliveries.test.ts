@@ -6,7 +6,7 @@ import { subscriptions } from '../../stores/subscriptions-collection.ts';
 import { describeWithEngines } from '../../testing/test-engines.ts';
 import { openMongoDeliveries } from './mongo-deliveries.ts';
 import { openMongoDocuments } from './mongo-documents.ts';
-import { mongoTestDatabase } from './mongo-test-database.ts';
+import { mongoTestDatabase } from './mongo-test-database.fixture.ts';
 
 const urlOf = (relative: string) => JSON.stringify(new URL(relative, import.meta.url).href);
 const collections: readonly AnyCollection[] = [subscriptions, devices];

@@ -2,7 +2,7 @@ import { openLog } from '../../platform/log.ts';
 import { documentsContract } from '../../ports/documents.contract.ts';
 import { describeWithEngines } from '../../testing/test-engines.ts';
 import { openMongoDocuments } from './mongo-documents.ts';
-import { mongoTestDatabase } from './mongo-test-database.ts';
+import { mongoTestDatabase } from './mongo-test-database.fixture.ts';
 
 const urlOf = (relative: string) => JSON.stringify(new URL(relative, import.meta.url).href);
 const log = openLog('test', 'silent');

@@ -7,7 +7,7 @@ import { eventually } from '../../testing/eventually.ts';
 import { describeWithEngines } from '../../testing/test-engines.ts';
 import { openMongo } from './mongo-connection.ts';
 import { openMongoMessages } from './mongo-messages.ts';
-import { mongoTestDatabase, type MongoTestDatabase } from './mongo-test-database.ts';
+import { mongoTestDatabase, type MongoTestDatabase } from './mongo-test-database.fixture.ts';
 
 const log = openLog('test', 'silent');
 const now = testTime;

@@ -12,7 +12,7 @@ import { newThing, thingCollections, things } from '../../testing/thing.ts';
 import { openMongo } from './mongo-connection.ts';
 import { openMongoDeliveries } from './mongo-deliveries.ts';
 import { openMongoDocuments } from './mongo-documents.ts';
-import { mongoTestDatabase, type MongoTestDatabase } from './mongo-test-database.ts';
+import { mongoTestDatabase, type MongoTestDatabase } from './mongo-test-database.fixture.ts';
 
 const log = openLog('test', 'silent');
 const collections: readonly AnyCollection[] = [...thingCollections, subscriptions, devices];

@@ -1,4 +1,4 @@
-import type { Engine } from '../../engine.ts';
+import type { Engine } from '../../ports/engine.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { withClosers } from '../../platform/lifecycle.ts';
 import type { ClusterUrls } from '../../platform/load-config.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Engine } from '../../engine.ts';
+import type { Engine } from '../../ports/engine.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { withClosers } from '../../platform/lifecycle.ts';
 import type { Log } from '../../platform/log.ts';

@@ -1,5 +1,6 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { toIso, toMessageJson } from '@tocsin/shared/domain/message-json.ts';
+import { parseTime } from '@tocsin/shared/domain/parse-time.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import type { TopicRecord } from '@tocsin/shared/ports/messages.ts';
 import { z } from 'zod';
@@ -8,7 +9,6 @@ import { loadTopic } from '../../http/load-topic.ts';
 import { messageSchema } from '../../http/message-schema.ts';
 import { queryInteger } from '../../http/paging.ts';
 import { route, type Route } from '../../http/route.ts';
-import { parseTime } from '../../http/time-field.ts';
 import { waitForRecord } from '../../live/wait-for-record.ts';
 
 const waitSecondsMax = 60;

@@ -1,6 +1,6 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { parseTime } from '@tocsin/shared/domain/parse-time.ts';
 import { timeOfId } from '@tocsin/shared/platform/ids.ts';
-import { parseTime } from '../../http/time-field.ts';
 import { nilId } from '../../live/resolve-position.ts';
 
 /** Where a reader of history starts. */

@@ -1,6 +1,6 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
-import type { Directory } from '../../directory.ts';
+import type { Directory } from '../../directory/directory.ts';
 import type { RequestContext } from '../../http/route.ts';
 
 /** The topic that the path names, whoever may read it: what is asked is the caller's subscription. Throws 404. */

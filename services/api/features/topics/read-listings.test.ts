@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
-import type { Engine } from '@tocsin/shared/engine.ts';
+import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { newId, newTopic } from '@tocsin/shared/testing/builders.ts';
 import { newTestPlace, openTestEngine } from '@tocsin/shared/testing/test-engine.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';

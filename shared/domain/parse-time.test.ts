@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { parseTime } from './time-field.ts';
+import { parseTime } from './parse-time.ts';
 
 test.each([
   ['2026-03-01', '2026-03-01T00:00:00.000Z'],

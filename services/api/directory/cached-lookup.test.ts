@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { AppError, unavailable } from '../domain/errors.ts';
-import { eventually } from '../testing/eventually.ts';
+import { AppError, unavailable } from '@tocsin/shared/domain/errors.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { CachedLookup } from './cached-lookup.ts';
 
 /** A store whose answers a test decides. */

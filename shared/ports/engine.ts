@@ -1,9 +1,9 @@
-import type { Bus } from './ports/bus.ts';
-import type { Deliveries } from './ports/deliveries.ts';
-import type { Documents } from './ports/documents.ts';
-import type { EventLog } from './ports/event-log.ts';
-import type { JobQueue } from './ports/job-queue.ts';
-import type { Messages } from './ports/messages.ts';
+import type { Bus } from './bus.ts';
+import type { Deliveries } from './deliveries.ts';
+import type { Documents } from './documents.ts';
+import type { EventLog } from './event-log.ts';
+import type { JobQueue } from './job-queue.ts';
+import type { Messages } from './messages.ts';
 
 /** What an installation runs on: the six ports, on Kafka, MongoDB and Redis or on one SQLite file. */
 export interface Engine {

@@ -1,5 +1,5 @@
-import { AppError } from '../domain/errors.ts';
-import type { Clock } from './clock.ts';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { Clock } from '@tocsin/shared/platform/clock.ts';
 
 interface Entry<V> {
   value: V;

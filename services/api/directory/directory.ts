@@ -3,7 +3,6 @@ import type { ApiKey, LoginSession, TopicToken } from '@tocsin/shared/domain/cre
 import type { Role, Team } from '@tocsin/shared/domain/team.ts';
 import { topicNameKey, type Topic } from '@tocsin/shared/domain/topic.ts';
 import type { User } from '@tocsin/shared/domain/user.ts';
-import { CachedLookup, StoreWatch } from '@tocsin/shared/platform/cached-lookup.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { Bus } from '@tocsin/shared/ports/bus.ts';
@@ -12,6 +11,7 @@ import { findApiKeyBySecret, findTopicTokenBySecret, loginSessions } from '@tocs
 import { findTeamRole, teams } from '@tocsin/shared/stores/teams.ts';
 import { findPrivateTopicIds, findTopicByName, topics } from '@tocsin/shared/stores/topics.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
+import { CachedLookup, StoreWatch } from './cached-lookup.ts';
 import { subscribeLater } from './subscribe-later.ts';
 
 export type { Change };
