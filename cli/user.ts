@@ -3,6 +3,7 @@ import { isEmailAddress, isUsername, passwordFault } from '@tocsin/shared/domain
 import { changesChannel, type Change } from '@tocsin/shared/domain/change.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { parseTime } from '@tocsin/shared/domain/parse-time.ts';
+import { additionalMembersMax } from '@tocsin/shared/domain/team.ts';
 import { tiers, type Tier } from '@tocsin/shared/domain/tiers.ts';
 import { newUser, type User } from '@tocsin/shared/domain/user.ts';
 import { toOperatorUserJson } from '@tocsin/shared/domain/user-json.ts';
@@ -162,6 +163,7 @@ function expires(value: string): number | 'never' {
 }
 
 function seats(value: string): number {
-  if (!/^\d{1,6}$/.test(value)) throw new InvalidArgumentError('It must be a whole number.');
-  return Number(value);
+  const count = /^\d{1,6}$/.test(value) ? Number(value) : Infinity;
+  if (count > additionalMembersMax) throw new InvalidArgumentError(`It must be a whole number up to ${additionalMembersMax}.`);
+  return count;
 }

@@ -3,11 +3,8 @@ import type { AccountCaller } from '@tocsin/shared/domain/caller.ts';
 import type { Role } from '@tocsin/shared/domain/team.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { teamMembers } from '@tocsin/shared/stores/teams.ts';
+import { findMembers } from '@tocsin/shared/stores/teams.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
-
-/** More members than any team can have. */
-const membersMax = 10_000;
 
 /** Which of the users (at most 1,000) may read the topic now; a disabled or deleted account may read nothing. */
 export async function findReaders(documents: Documents, topic: Topic, userIds: readonly string[]): Promise<Set<string>> {
@@ -20,7 +17,7 @@ export async function findReaders(documents: Documents, topic: Topic, userIds: r
 /** The roles that matter: a public topic is open to all. One lookup for all users, as a team is small. */
 async function findTeamRoles(documents: Documents, topic: Topic): Promise<ReadonlyMap<string, Role>> {
   if (topic.teamId === null || topic.accessLevel === 'public') return new Map();
-  const members = await documents.find(teamMembers, { index: 'byTeam', equals: { teamId: topic.teamId }, limit: membersMax });
+  const members = await findMembers(documents, topic.teamId);
   return new Map(members.map(({ userId, role }) => [userId, role]));
 }
 

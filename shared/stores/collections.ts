@@ -7,13 +7,14 @@ import { mailTokens } from './mail-tokens.ts';
 import { quotaGuards } from './quota-guards.ts';
 import { subscriptions } from './subscriptions-collection.ts';
 import { idempotencyKeys } from './idempotency-keys.ts';
+import { teamInvites } from './team-invites.ts';
 import { teamMembers, teams } from './teams.ts';
 import { topicCleanups } from './topic-cleanups.ts';
 import { topics } from './topics.ts';
 import { users } from './users.ts';
 
 const all = [
-  users, topics, idempotencyKeys, apiKeys, topicTokens, loginSessions, teams, teamMembers,
+  users, topics, idempotencyKeys, apiKeys, topicTokens, loginSessions, teams, teamMembers, teamInvites,
   consents, mailTokens, addressChanges,
   subscriptions, devices, quotaGuards, topicCleanups,
 ];

@@ -4,14 +4,11 @@ import { write, type Documents } from '../ports/documents.ts';
 import type { Erased } from './erase-topic.ts';
 import { retryStale } from './retry-stale.ts';
 import { subscriptions } from './subscriptions-collection.ts';
-import { teamMembers } from './teams.ts';
+import { findMembers } from './teams.ts';
 import { topics } from './topics.ts';
 
 /** Subscriptions looked at at once. */
 const batchSize = 500;
-
-/** More members than any team can have. */
-const membersMax = 10_000;
 
 /**
  * Removes the subscriptions of those who may not read the private topic, and takes them off its count, in at most
@@ -48,6 +45,6 @@ async function pruneBatch(documents: Documents, topicId: string, offset: number)
 /** Ids of the users who may read the private topic. */
 async function readersOf(documents: Documents, topic: Topic): Promise<Set<string>> {
   if (topic.teamId === null) return new Set([topic.ownerId]);
-  const members = await documents.find(teamMembers, { index: 'byTeam', equals: { teamId: topic.teamId }, limit: membersMax });
+  const members = await findMembers(documents, topic.teamId);
   return new Set([topic.ownerId, ...members.map(({ userId }) => userId)]);
 }

@@ -5,10 +5,10 @@ export const teams: Collection<Team> = {
   name: 'teams',
   fields: {
     name: 'text', displayName: 'text', description: 'text', ownerId: 'text', isActive: 'boolean', createdAt: 'time',
-    updatedAt: 'time', deactivatedAt: 'time',
+    updatedAt: 'time', deactivatedAt: 'time', removal: 'text',
   },
   uniqueKeys: { name: ['name'] },
-  indexes: { byOwner: ['ownerId', 'createdAt'] },
+  indexes: { byOwner: ['ownerId', 'createdAt'], byRemoval: ['removal', 'createdAt'] },
 };
 
 export const teamMembers: Collection<TeamMember> = {
@@ -18,14 +18,42 @@ export const teamMembers: Collection<TeamMember> = {
   indexes: { byUser: ['userId', 'joinedAt'], byTeam: ['teamId', 'joinedAt'] },
 };
 
-/** The user's role in the team, or null. */
-export async function findTeamRole(documents: Documents, teamId: string, userId: string): Promise<Role | null> {
-  const [member] = await documents.find(teamMembers, { index: 'membership', equals: { teamId, userId }, limit: 1 });
-  return member?.role ?? null;
-}
+/** Teams of one owner, active or not. */
+export const teamsMax = 100;
+
+/** More members than any team can have. */
+export const membersMax = 10_000;
 
 /** Harm prevented: an account that was taken into thousands of teams making every listing slow. */
-const membershipsMax = 1_000;
+export const membershipsMax = 1_000;
+
+/** The team, unless there is none or its removal has begun. */
+export async function findTeam(documents: Documents, id: string): Promise<Team | null> {
+  const team = await documents.get(teams, id);
+  return team === null || team.removal !== null ? null : team;
+}
+
+/** The owner's teams, the newest first; none whose removal has begun. */
+export async function findOwnedTeams(documents: Documents, ownerId: string): Promise<Team[]> {
+  const found = await documents.find(teams, { index: 'byOwner', equals: { ownerId }, descending: true, limit: 2 * teamsMax });
+  return found.filter(({ removal }) => removal === null);
+}
+
+/** The membership of the user in the team, or null. */
+export async function findMember(documents: Documents, teamId: string, userId: string): Promise<TeamMember | null> {
+  const [member] = await documents.find(teamMembers, { index: 'membership', equals: { teamId, userId }, limit: 1 });
+  return member ?? null;
+}
+
+/** All members of the team, the newest first. */
+export function findMembers(documents: Documents, teamId: string): Promise<TeamMember[]> {
+  return documents.find(teamMembers, { index: 'byTeam', equals: { teamId }, descending: true, limit: membersMax });
+}
+
+/** The user's role in the team, or null. */
+export async function findTeamRole(documents: Documents, teamId: string, userId: string): Promise<Role | null> {
+  return (await findMember(documents, teamId, userId))?.role ?? null;
+}
 
 /** The user's role in each of their teams, the oldest memberships first. */
 export async function findRoles(documents: Documents, userId: string): Promise<Map<string, Role>> {

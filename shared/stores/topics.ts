@@ -13,6 +13,7 @@ export const topics: Collection<Topic> = {
     byOwner: ['ownerId', 'createdAt'],
     byOwnerAccess: ['ownerId', 'accessLevel', 'createdAt'],
     byTeam: ['teamId', 'createdAt'],
+    byTeamHeld: ['teamId', 'isHeld'],
     byOwnerActivity: ['ownerId', 'lastActivityAt'],
     byListed: ['isListed', 'lastActivityAt'],
     byOwnerListed: ['ownerId', 'isListed', 'lastActivityAt'],

@@ -38,7 +38,7 @@ export function newTeam(ownerId: string, given: Partial<New<Team>> = {}): New<Te
   const id = newId();
   return {
     id, name: `team-${id.slice(-12)}`, displayName: 'Team', description: '', ownerId, isActive: true, createdAt: Date.now(),
-    updatedAt: Date.now(), deactivatedAt: null, ...given,
+    updatedAt: Date.now(), deactivatedAt: null, removal: null, ...given,
   };
 }
 

@@ -62,7 +62,7 @@ export function useStack(): StackUse {
       const now = Date.now();
       await store.documents.insert(teams, {
         id, name: id, displayName: 'A team', description: '', ownerId: owner.id, isActive: options.isActive ?? true,
-        createdAt: now, updatedAt: now, deactivatedAt: null,
+        createdAt: now, updatedAt: now, deactivatedAt: null, removal: null,
       });
       for (const [person, role] of [[owner, 'owner'] as const, ...members]) {
         await store.documents.insert(teamMembers, { id: randomUUID(), teamId: id, userId: person.id, role, joinedAt: now });

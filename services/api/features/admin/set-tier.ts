@@ -1,3 +1,4 @@
+import { additionalMembersMax } from '@tocsin/shared/domain/team.ts';
 import { tiers } from '@tocsin/shared/domain/tiers.ts';
 import { toOperatorUserJson } from '@tocsin/shared/domain/user-json.ts';
 import { setTier as storeTier } from '@tocsin/shared/stores/set-tier.ts';
@@ -7,9 +8,6 @@ import { optionalField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
 import { timeField } from '../../http/time-field.ts';
 import { operatorUserSchema } from '../../http/user-schema.ts';
-
-/** Harm prevented: a slip of the finger that grants a million seats. */
-const additionalMembersMax = 100_000;
 
 const body = z.object({
   tier: z.enum(tiers),

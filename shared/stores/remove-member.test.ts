@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Engine } from '../ports/engine.ts';
+import { newId, newMember, newSubscription, newTeam, newTopic } from '../testing/builders.ts';
+import { newTestPlace, openTestEngine } from '../testing/test-engine.ts';
+import { removeMember } from './remove-member.ts';
+import { subscriptions } from './subscriptions-collection.ts';
+import { findMember, teamMembers, teams } from './teams.ts';
+import { topics } from './topics.ts';
+
+const place = newTestPlace();
+let engine: Engine;
+beforeAll(async () => {
+  engine = await openTestEngine(place);
+});
+afterAll(async () => {
+  await engine.close();
+  await place.remove();
+});
+
+test('a member loses the subscriptions to private topics of the team, and no others', async () => {
+  const { documents } = engine;
+  const team = await documents.insert(teams, newTeam(newId()));
+  const [leaving, staying] = [newId(), newId()];
+  for (const userId of [leaving, staying]) await documents.insert(teamMembers, newMember(team.id, userId));
+  const open = await documents.insert(topics, newTopic(team.ownerId, { teamId: team.id, subscriberCount: 2 }));
+  const closed = await documents.insert(topics, newTopic(team.ownerId, { teamId: team.id, accessLevel: 'private', subscriberCount: 2 }));
+  const own = await documents.insert(topics, newTopic(leaving, { accessLevel: 'private', subscriberCount: 2 }));
+  for (const topic of [open, closed, own]) {
+    for (const userId of [leaving, staying]) await documents.insert(subscriptions, newSubscription(userId, topic.id));
+  }
+  expect(await removeMember(documents, team.id, leaving)).toBe(true);
+  const topicIds = async (userId: string) =>
+    (await documents.find(subscriptions, { index: 'byUser', equals: { userId }, limit: 10 })).map(({ topicId }) => topicId).sort();
+  expect(await topicIds(leaving)).toEqual([open.id, own.id].sort());
+  expect(await topicIds(staying)).toEqual([open.id, closed.id, own.id].sort());
+  const counts = await Promise.all([open, closed, own].map(async ({ id }) => (await documents.get(topics, id))!.subscriberCount));
+  expect(counts).toEqual([2, 1, 2]);
+  expect(await findMember(documents, team.id, leaving)).toBeNull();
+  expect(await removeMember(documents, team.id, leaving)).toBe(false);
+});

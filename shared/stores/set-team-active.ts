@@ -1,0 +1,18 @@
+import { AppError } from '../domain/errors.ts';
+import type { Team } from '../domain/team.ts';
+import type { Documents } from '../ports/documents.ts';
+import { retryStale } from './retry-stale.ts';
+import { findTeam, teams } from './teams.ts';
+
+/**
+ * Deactivates a team, or reactivates it with everything that it had; one that is so already stays as it is. Whoever
+ * calls this says so to the nodes (`{kind: 'team'}`). Throws `not_found` `Team not found`.
+ */
+export function setTeamActive(documents: Documents, teamId: string, to: { isActive: boolean; now: number }): Promise<Team> {
+  return retryStale(async () => {
+    const team = await findTeam(documents, teamId);
+    if (team === null) throw new AppError('not_found', 'Team not found');
+    if (team.isActive === to.isActive) return team;
+    return documents.update(teams, team, { isActive: to.isActive, deactivatedAt: to.isActive ? null : to.now, updatedAt: to.now });
+  });
+}

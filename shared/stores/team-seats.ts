@@ -1,0 +1,26 @@
+import { baseMembers } from '../domain/team.ts';
+import type { User } from '../domain/user.ts';
+import type { Documents } from '../ports/documents.ts';
+import { findMembers, findOwnedTeams } from './teams.ts';
+
+/** An owner's seats, and who takes them. */
+export interface Seats {
+  readonly total: number;
+  /** Everyone in an active team of the owner, the owner included, each once. */
+  readonly holders: ReadonlySet<string>;
+}
+
+/** Seats are the owner's, over all active teams; pending invites take none. */
+export async function findSeats(documents: Documents, owner: Pick<User, 'id' | 'additionalMembers'>): Promise<Seats> {
+  const owned = await findOwnedTeams(documents, owner.id);
+  const members = await Promise.all(owned.filter(({ isActive }) => isActive).map(({ id }) => findMembers(documents, id)));
+  return {
+    total: baseMembers + owner.additionalMembers,
+    holders: new Set(members.flat().map(({ userId }) => userId)),
+  };
+}
+
+/** Whether the person has a seat or there is one left; null stands for somebody who has none yet. */
+export function hasSeatFor(seats: Seats, userId: string | null): boolean {
+  return (userId !== null && seats.holders.has(userId)) || seats.holders.size < seats.total;
+}
