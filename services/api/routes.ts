@@ -31,8 +31,12 @@ import { getLiveness } from './features/health/get-liveness.ts';
 import { getMetrics } from './features/health/get-metrics.ts';
 import { getNtfyHealth } from './features/health/get-ntfy-health.ts';
 import { getReadiness } from './features/health/get-readiness.ts';
+import { deleteConsumer } from './features/log/delete-consumer.ts';
+import { getConsumer } from './features/log/get-consumer.ts';
+import { getLog } from './features/log/get-log.ts';
+import { listConsumers } from './features/log/list-consumers.ts';
+import { setConsumer } from './features/log/set-consumer.ts';
 import { getHistory } from './features/messages/get-history.ts';
-import { getLog } from './features/messages/get-log.ts';
 import { publishJson } from './features/publishing/publish-json.ts';
 import type { PublishDeps } from './features/publishing/publish-message.ts';
 import { publishToTopic } from './features/publishing/publish-to-topic.ts';
@@ -77,6 +81,10 @@ export function routes(deps: ApiDeps): Route[] {
     // Messages
     getHistory(deps),
     getLog(deps),
+    listConsumers(deps),
+    getConsumer(deps),
+    setConsumer(deps),
+    deleteConsumer(deps),
     // Real time
     streamTopicBySse(deps),
     websocketOnly(deps),

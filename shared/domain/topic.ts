@@ -37,9 +37,15 @@ const reservedNames: ReadonlySet<string> = new Set([
   'account', 'settings', 'signup', 'login', 'healthz', 'livez', 'readyz', 'v2',
 ]);
 
+/** What is wrong with a name's characters or length; null when nothing is. */
+export function nameFormFault(name: string): string | null {
+  return nameForm.test(name) ? null : 'must be 1 to 64 of the characters A-Z, a-z, 0-9, _ and -';
+}
+
 /** What is wrong with the name, as a sentence for whoever chose it; null when it can be used. */
 export function topicNameFault(name: string): string | null {
-  if (!nameForm.test(name)) return 'must be 1 to 64 of the characters A-Z, a-z, 0-9, _ and -';
+  const fault = nameFormFault(name);
+  if (fault !== null) return fault;
   if (reservedNames.has(name.toLowerCase())) return 'is reserved, choose another';
   return null;
 }

@@ -1,6 +1,7 @@
 import { write, type Collection, type Document, type Documents, type Query } from '../ports/documents.ts';
 import type { Messages } from '../ports/messages.ts';
 import { topicTokens } from './credentials.ts';
+import { logConsumers } from './log-consumers.ts';
 import { quotaGuards } from './quota-guards.ts';
 import { subscriptions } from './subscriptions-collection.ts';
 import { topics } from './topics.ts';
@@ -14,8 +15,8 @@ export interface Erased {
 }
 
 /**
- * Erases what a deleted topic left behind: tokens, subscriptions, then messages with their records, in at most
- * `batchesMax` batches. Can be stopped and run again at any point. Throws when the topic still exists: nothing of a
+ * Erases what a deleted topic left behind: tokens, consumers, subscriptions, then messages with their records, in at
+ * most `batchesMax` batches. Can be stopped and run again at any point. Throws when the topic still exists: nothing of a
  * living one is ever touched.
  */
 export async function eraseTopic(
@@ -25,6 +26,7 @@ export async function eraseTopic(
   if (await documents.get(topics, topicId) !== null) throw new Error(`topic ${topicId} is to be erased, and exists`);
   const steps = [
     () => removeFound(documents, topicTokens, { index: 'byTopic', equals: { topicId }, limit: batchSize }),
+    () => removeFound(documents, logConsumers, { index: 'name', equals: { topicId }, limit: batchSize }),
     () => removeFound(documents, subscriptions, { index: 'byTopic', equals: { topicId }, limit: batchSize }),
     () => messages.removeTopic(topicId, batchSize),
   ];

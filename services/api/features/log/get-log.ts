@@ -1,3 +1,4 @@
+import type { Caller } from '@tocsin/shared/domain/caller.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { toIso, toMessageJson } from '@tocsin/shared/domain/message-json.ts';
 import { parseTime } from '@tocsin/shared/domain/parse-time.ts';
@@ -10,6 +11,7 @@ import { messageSchema } from '../../http/message-schema.ts';
 import { queryInteger } from '../../http/paging.ts';
 import { route, type Route } from '../../http/route.ts';
 import { waitForRecord } from '../../live/wait-for-record.ts';
+import { loadConsumer } from './consumer-owner.ts';
 
 const waitSecondsMax = 60;
 
@@ -26,13 +28,14 @@ export function getLog(deps: ApiDeps): Route {
     id: 'getLog',
     method: 'GET',
     path: '/api/topics/{name}/log',
-    summary: 'Replay the records of a topic from an offset or a time',
+    summary: 'Replay the records of a topic from an offset, a time or a named position',
     audience: 'anyone',
     scope: 'subscribe',
     isTopicRoute: true,
     query: z.object({
       from_offset: queryInteger({ min: 0, max: Number.MAX_SAFE_INTEGER }).optional(),
       from_time: z.string().optional(),
+      consumer: z.string().optional(),
       limit: queryInteger({ min: 1, max: 1_000 }).default(100),
       wait: queryInteger({ min: 0, max: waitSecondsMax }).default(0),
     }),
@@ -43,7 +46,7 @@ export function getLog(deps: ApiDeps): Route {
     },
     load: loadTopic(deps.directory, 'read', 'name'),
     async handle(context, { loaded: topic, query }) {
-      const from = await startOf(deps, topic, query);
+      const from = await startOf(deps, context.caller, topic, query);
       const read = () => deps.history.records(topic, from, query.limit);
       let records = await read();
       if (records.length === 0 && query.wait > 0) {
@@ -61,11 +64,24 @@ export function getLog(deps: ApiDeps): Route {
   });
 }
 
-/** The position to read from. By time it is the first record not older, or the end of what can be read. */
-async function startOf(deps: ApiDeps, topic: Topic, query: { from_offset?: number | undefined; from_time?: string | undefined }): Promise<number> {
-  if (query.from_time === undefined) return query.from_offset ?? 0;
-  if (query.from_offset !== undefined) throw new AppError('unprocessable', 'from_time: cannot be combined with from_offset');
-  const time = parseTime(query.from_time);
+interface Start {
+  readonly from_offset?: number | undefined;
+  readonly from_time?: string | undefined;
+  readonly consumer?: string | undefined;
+}
+
+/**
+ * The position to read from. By time it is the first record not older, or the end of what can be read; by consumer the one
+ * that is kept under that name. Throws 422 for more than one of them.
+ */
+async function startOf(deps: ApiDeps, caller: Caller, topic: Topic, start: Start): Promise<number> {
+  const [first, second] = (['consumer', 'from_time', 'from_offset'] as const).filter((name) => start[name] !== undefined);
+  if (second !== undefined) throw new AppError('unprocessable', `${first}: cannot be combined with ${second}`);
+  if (start.consumer !== undefined) {
+    return (await loadConsumer(deps.engine.documents, { caller, topicId: topic.id, name: start.consumer })).offset;
+  }
+  if (start.from_time === undefined) return start.from_offset ?? 0;
+  const time = parseTime(start.from_time);
   if (time === null) throw new AppError('unprocessable', 'from_time: must be an ISO 8601 time');
   const { offset, settled } = await deps.history.offsetAtTime(topic, time);
   return offset ?? settled + 1;

@@ -1,0 +1,27 @@
+import type { ApiDeps } from '../../api-deps.ts';
+import { loadTopic } from '../../http/load-topic.ts';
+import { route, type Route } from '../../http/route.ts';
+import { consumerSchema, describeConsumers } from './consumer-json.ts';
+import { loadConsumer } from './consumer-owner.ts';
+
+/** `GET /api/topics/{name}/consumers/{consumer}` */
+export function getConsumer(deps: ApiDeps): Route {
+  return route({
+    id: 'getConsumer',
+    method: 'GET',
+    path: '/api/topics/{name}/consumers/{consumer}',
+    summary: 'A named position of the caller in a topic\'s log',
+    audience: 'anyone',
+    scope: 'subscribe',
+    isTopicRoute: true,
+    success: { status: 200, schema: consumerSchema, description: 'The position, and how far it is behind' },
+    async load(context) {
+      const topic = await loadTopic(deps.directory, 'read', 'name')(context);
+      return { topic, consumer: await loadConsumer(deps.engine.documents, { caller: context.caller, topicId: topic.id, name: context.params['consumer']! }) };
+    },
+    async handle(_context, { loaded: { topic, consumer } }) {
+      const [json] = await describeConsumers(deps, topic, [consumer]);
+      return { status: 200, body: json };
+    },
+  });
+}

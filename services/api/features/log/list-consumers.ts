@@ -1,0 +1,28 @@
+import { listLogConsumers } from '@tocsin/shared/stores/log-consumers.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { loadTopic } from '../../http/load-topic.ts';
+import { route, type Route } from '../../http/route.ts';
+import { consumerSchema, describeConsumers } from './consumer-json.ts';
+import { consumersOf } from './consumer-owner.ts';
+
+/** `GET /api/topics/{name}/consumers`: by name. */
+export function listConsumers(deps: ApiDeps): Route {
+  return route({
+    id: 'listConsumers',
+    method: 'GET',
+    path: '/api/topics/{name}/consumers',
+    summary: 'The caller\'s named positions in a topic\'s log',
+    audience: 'anyone',
+    scope: 'subscribe',
+    isTopicRoute: true,
+    success: { status: 200, schema: z.array(consumerSchema), description: 'The positions, by name' },
+    async load(context) {
+      const topic = await loadTopic(deps.directory, 'read', 'name')(context);
+      return { topic, of: consumersOf(context.caller, topic.id) };
+    },
+    async handle(_context, { loaded: { topic, of } }) {
+      return { status: 200, body: await describeConsumers(deps, topic, await listLogConsumers(deps.engine.documents, of)) };
+    },
+  });
+}

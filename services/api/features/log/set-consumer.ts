@@ -1,0 +1,89 @@
+import type { Caller } from '@tocsin/shared/domain/caller.ts';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { LogConsumer } from '@tocsin/shared/domain/log-consumer.ts';
+import { nameFormFault, topicNameKey } from '@tocsin/shared/domain/topic.ts';
+import { UniqueKeyViolation, write, type Documents, type Write } from '@tocsin/shared/ports/documents.ts';
+import { topicTokens } from '@tocsin/shared/stores/credentials.ts';
+import { consumersPerOwner, consumersPerTopic, findLogConsumer, logConsumers } from '@tocsin/shared/stores/log-consumers.ts';
+import { commitWithinQuota } from '@tocsin/shared/stores/quota-guards.ts';
+import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
+import { topics } from '@tocsin/shared/stores/topics.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { loadTopic } from '../../http/load-topic.ts';
+import { requireOwnAccount } from '../../http/require-own-account.ts';
+import { route, type Route } from '../../http/route.ts';
+import { consumerSchema, describeConsumers } from './consumer-json.ts';
+import { consumersOf } from './consumer-owner.ts';
+
+const offsetFault = `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`;
+
+const body = z.object({
+  offset: z.number().refine((offset) => Number.isSafeInteger(offset) && offset >= 0, offsetFault)
+    .meta({ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'The position to read from next: `next_offset` of what was processed' }),
+});
+
+/** `PUT /api/topics/{name}/consumers/{consumer}`: keeps a position; the last one that is sent stands. */
+export function setConsumer(deps: ApiDeps): Route {
+  return route({
+    id: 'setConsumer',
+    method: 'PUT',
+    path: '/api/topics/{name}/consumers/{consumer}',
+    summary: 'Keep a named position in a topic\'s log',
+    audience: 'anyone',
+    scope: 'subscribe',
+    isTopicRoute: true,
+    body,
+    success: { status: 200, schema: consumerSchema, description: 'The position as it is kept now' },
+    async load(context) {
+      const topic = await loadTopic(deps.directory, 'read', 'name')(context);
+      return { topic, of: consumersOf(context.caller, topic.id) };
+    },
+    async handle(context, { loaded: { topic, of }, body: { offset } }) {
+      const name = context.params['consumer']!;
+      const fault = nameFormFault(name);
+      if (fault !== null) throw new AppError('unprocessable', `consumer: ${fault}`);
+      const consumer = await keep(deps, context.caller, { ...of, name, nameKey: topicNameKey(name), offset, updatedAt: context.now });
+      const [json] = await describeConsumers(deps, topic, [consumer]);
+      return { status: 200, body: json };
+    },
+  });
+}
+
+type Kept = Omit<LogConsumer, 'id' | 'version'>;
+
+/** Moves the consumer, or makes it. */
+function keep(deps: ApiDeps, caller: Caller, kept: Kept): Promise<LogConsumer> {
+  const { documents } = deps.engine;
+  return retryStale(async () => {
+    const known = await findLogConsumer(documents, kept, kept.name);
+    if (known !== null) return documents.update(logConsumers, known, { offset: kept.offset, updatedAt: kept.updatedAt });
+    return make(deps, caller, { ...kept, id: deps.makeId(), version: 1 });
+  }, wasJustMade);
+}
+
+const wasJustMade = (error: unknown): boolean => error instanceof UniqueKeyViolation && error.collection === logConsumers.name;
+
+/**
+ * Stores a new consumer, if the topic and its owner are still there. A token's are counted with its topic and an account's
+ * with the account, which is where they end. Throws 403 at a limit.
+ */
+function make({ engine: { documents } }: ApiDeps, caller: Caller, consumer: LogConsumer): Promise<LogConsumer> {
+  const { topicId, ownerId } = consumer;
+  return commitWithinQuota(documents, caller.kind === 'account' ? ownerId : topicId, async () => {
+    const owner = await requireOwner(documents, caller, ownerId);
+    const topic = await documents.get(topics, topicId);
+    if (topic === null) throw new AppError('not_found', 'Topic not found');
+    const ofTopic = await documents.count(logConsumers, { index: 'name', equals: { topicId, ownerId } });
+    const ofOwner = await documents.count(logConsumers, { index: 'byOwner', equals: { ownerId } });
+    if (ofTopic >= consumersPerTopic || ofOwner >= consumersPerOwner) throw new AppError('forbidden', 'Consumer limit reached');
+    return { writes: [owner, write.require(topics, topic), write.insert(logConsumers, consumer)], result: consumer };
+  });
+}
+
+async function requireOwner(documents: Documents, caller: Caller, ownerId: string): Promise<Write> {
+  if (caller.kind === 'account') return requireOwnAccount(documents, ownerId);
+  const token = await documents.get(topicTokens, ownerId);
+  if (token === null) throw new AppError('unauthenticated', 'Could not validate credentials');
+  return write.require(topicTokens, token);
+}

@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { logConsumers } from '@tocsin/shared/stores/log-consumers.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { createTopic, newTopicName, type Answer } from './stack.ts';
+import { useStack, type Caller, type Person } from './use-stack.ts';
+
+const stack = useStack();
+let owner: Person;
+let topic: { id: string; name: string };
+let offsets: number[];
+
+beforeAll(async () => {
+  owner = await stack.person({ tier: 'TEAM' });
+  topic = await createTopic(owner);
+  offsets = [];
+  for (const text of ['one', 'two', 'three']) offsets.push((await stack.caller().publish(topic.name, text)).body.offset);
+});
+
+const path = (name: string, of = topic.name) => `/api/topics/${of}/consumers/${name}`;
+const shown = (name: string, offset: number) => ({ name, offset, head: offsets[2]! + 1, lag: Math.max(0, offsets[2]! + 1 - offset), updated_at: expect.stringMatching(/^\d{4}-.*Z$/) });
+const offsetsOf = (answer: Answer): number[] => answer.body.records.map(({ offset }: { offset: number }) => offset);
+const readFrom = (by: Caller, name: string, query = '') => by.get(`/api/topics/${topic.name}/log?consumer=${name}${query}`);
+
+async function topicToken(permissions: string[], of = topic.name) {
+  const { token, id } = (await owner.post(`/api/topics/${of}/access-tokens`, { name: 't', permissions })).body;
+  return { id: id as string, by: stack.caller({ 'X-Topic-Token': token }) };
+}
+
+test('a position is kept, moved on and back, read from, listed and forgotten', async () => {
+  expect(await owner.put(path('archive'), { offset: offsets[1] })).toMatchObject({ status: 200, body: shown('archive', offsets[1]!) });
+  expect(await owner.get(path('archive'))).toMatchObject({ status: 200, body: shown('archive', offsets[1]!) });
+  const read = await readFrom(owner, 'archive');
+  expect(offsetsOf(read)).toEqual(offsets.slice(1));
+  expect((await owner.put(path('archive'), { offset: read.body.next_offset })).body).toMatchObject({ lag: 0, offset: offsets[2]! + 1 });
+  expect(await readFrom(owner, 'archive')).toMatchObject({ status: 200, body: { records: [], next_offset: offsets[2]! + 1 } });
+  expect((await owner.put(path('archive'), { offset: 0 })).body.lag).toBe(offsets[2]! + 1);
+  expect(offsetsOf(await readFrom(owner, 'archive', '&limit=2'))).toEqual(offsets.slice(0, 2));
+  await owner.put(path('Billing'), { offset: offsets[2] });
+  expect((await owner.get(`/api/topics/${topic.name}/consumers`)).body).toEqual([shown('archive', 0), shown('Billing', offsets[2]!)]);
+  expect((await owner.delete(path('archive'))).status).toBe(204);
+  for (const answer of [await owner.delete(path('archive')), await owner.get(path('archive')), await readFrom(owner, 'archive')]) {
+    expect(answer).toMatchObject({ status: 404, body: { detail: 'Consumer not found' } });
+  }
+});
+
+test('reading moves no position', async () => {
+  await owner.put(path('still'), { offset: offsets[0] });
+  await readFrom(owner, 'still');
+  expect((await owner.get(path('still'))).body.offset).toBe(offsets[0]);
+});
+
+test('a position beyond the end waits there, and is not behind', async () => {
+  expect((await owner.put(path('ahead'), { offset: Number.MAX_SAFE_INTEGER })).body).toMatchObject({ offset: Number.MAX_SAFE_INTEGER, lag: 0 });
+  expect((await readFrom(owner, 'ahead')).body).toMatchObject({ records: [], next_offset: Number.MAX_SAFE_INTEGER });
+});
+
+test('in a topic without a record there is nothing to lag behind', async () => {
+  const empty = await createTopic(owner);
+  expect((await owner.put(path('a', empty.name), { offset: 0 })).body).toMatchObject({ offset: 0, head: 0, lag: 0 });
+});
+
+test('a name is found in any case and shown as it was written first', async () => {
+  await owner.put(path('MiXed-1'), { offset: 1 });
+  expect((await owner.put(path('mixed-1'), { offset: 2 })).body).toMatchObject({ name: 'MiXed-1', offset: 2 });
+  expect((await readFrom(owner, 'MIXED-1')).status).toBe(200);
+  expect((await owner.delete(path('mIxEd-1'))).status).toBe(204);
+});
+
+test.each(['%20', 'a.b', 'a%2Fb', '%00', '%C3%BC', 'x'.repeat(65)])('%s is no name', async (name) => {
+  const answer = await owner.put(path(name), { offset: 0 });
+  expect(answer).toMatchObject({ status: 422, body: { detail: 'consumer: must be 1 to 64 of the characters A-Z, a-z, 0-9, _ and -' } });
+  expect((await owner.get(path(name))).body).toEqual({ detail: 'Consumer not found' });
+  expect((await owner.delete(path(name))).status).toBe(404);
+});
+
+test.each([
+  [{}, 'offset: is required'], [{ offset: null }, 'offset: is required'], [{ offset: '1' }, 'offset: must be a number'],
+  [{ offset: -1 }, 'offset: must be a whole number'], [{ offset: 1.5 }, 'offset: must be a whole number'],
+  [{ offset: 2 ** 53 }, 'offset: must be a whole number'], [{ offset: { $gt: 0 } }, 'offset: must be a number'], [[1], 'body: must be an object'],
+])('%j sets nothing', async (json, detail) => {
+  const answer = await owner.put(path('refused'), json);
+  expect(answer.status).toBe(422);
+  expect(answer.body.detail).toContain(detail);
+  expect((await owner.get(path('refused'))).status).toBe(404);
+});
+
+test('a start is given once: by consumer, by offset or by time', async () => {
+  await owner.put(path('once'), { offset: 0 });
+  for (const other of ['from_offset=0', 'from_time=2026-01-01', 'consumer=once']) {
+    const answer = await readFrom(owner, 'once', `&${other}`);
+    expect(answer.status).toBe(422);
+    expect(answer.body.detail).toMatch(/^consumer: /);
+  }
+});
+
+describe('a consumer belongs to whoever made it', () => {
+  test('an account sees its own by login and by key, and nobody else does', async () => {
+    await owner.put(path('mine'), { offset: offsets[1] });
+    const { key } = (await owner.post('/api/keys', { name: 'k', scopes: ['subscribe'] })).body;
+    expect((await stack.caller({ 'X-API-Key': key }).get(path('mine'))).body.offset).toBe(offsets[1]);
+    const others = [await stack.person(), (await topicToken(['read'])).by];
+    for (const other of others) {
+      expect(await other.get(path('mine'))).toMatchObject({ status: 404, body: { detail: 'Consumer not found' } });
+      expect((await readFrom(other, 'mine')).status).toBe(404);
+      expect((await other.delete(path('mine'))).status).toBe(404);
+      expect((await other.get(`/api/topics/${topic.name}/consumers`)).body).toEqual([]);
+      expect((await other.put(path('mine'), { offset: 7 })).body.offset).toBe(7);
+    }
+    expect((await owner.get(path('mine'))).body.offset).toBe(offsets[1]);
+  });
+
+  test('nobody keeps none, on a public topic either', async () => {
+    const anyone = stack.caller();
+    const refused = { status: 401, body: { detail: 'Not authenticated' } };
+    expect(await anyone.put(path('x'), { offset: 0 })).toMatchObject(refused);
+    expect(await anyone.get(path('x'))).toMatchObject(refused);
+    expect(await anyone.get(`/api/topics/${topic.name}/consumers`)).toMatchObject(refused);
+    expect(await anyone.delete(path('x'))).toMatchObject(refused);
+    expect(await readFrom(anyone, 'x')).toMatchObject(refused);
+  });
+
+  test('it takes the scope and the permission to read', async () => {
+    const { key } = (await owner.post('/api/keys', { name: 'k', scopes: ['publish', 'topics:write'] })).body;
+    const calls = (by: Caller) => [by.put(path('x'), { offset: 0 }), by.get(path('x')), by.get(`/api/topics/${topic.name}/consumers`), by.delete(path('x'))];
+    for (const answer of await Promise.all(calls(stack.caller({ 'X-API-Key': key })))) {
+      expect(answer).toMatchObject({ status: 403, body: { detail: 'Missing scope: subscribe' } });
+    }
+    for (const answer of await Promise.all(calls((await topicToken(['write'])).by))) {
+      expect(answer).toMatchObject({ status: 403, body: { detail: 'Insufficient permissions to access this topic' } });
+    }
+    expect(await owner.put(path('x', newTopicName()), { offset: 0 })).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
+  });
+});
+
+test('a hundred of one owner on one topic, however many are made at once', async () => {
+  const reader = await stack.person();
+  for (let made = 0; made < 95; made += 1) {
+    await stack.documents().insert(logConsumers, {
+      id: randomUUID(), topicId: topic.id, ownerId: reader.id, name: `m${made}`, nameKey: `m${made}`, offset: made, updatedAt: Date.now(),
+    });
+  }
+  const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => reader.put(path(`c${index}`), { offset: index })));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
+  for (const answer of answers.filter(({ status }) => status !== 200)) {
+    expect(answer).toMatchObject({ status: 403, body: { detail: 'Consumer limit reached' } });
+  }
+  expect((await reader.get(`/api/topics/${topic.name}/consumers`)).body).toHaveLength(100);
+  expect((await reader.put(path('m0'), { offset: 5 })).body.offset).toBe(5);
+  expect((await (await stack.person()).put(path('c'), { offset: 0 })).status).toBe(200);
+});
+
+test('moved by many at once, a position is one of those that were sent', async () => {
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => owner.put(path('busy'), { offset: 1_000 + index })));
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  const { offset } = (await owner.get(path('busy'))).body;
+  expect(offset).toBeGreaterThanOrEqual(1_000);
+  expect((await owner.get(`/api/topics/${topic.name}/consumers`)).body.filter(({ name }: { name: string }) => name === 'busy')).toHaveLength(1);
+});
+
+describe('a consumer ends', () => {
+  const left = (topicId: string) => stack.documents().count(logConsumers, { index: 'name', equals: { topicId } });
+
+  test('with its topic, and a topic of the same name has none', async () => {
+    const own = await createTopic(owner);
+    const { by } = await topicToken(['read'], own.name);
+    await owner.put(path('a', own.name), { offset: 0 });
+    await by.put(path('b', own.name), { offset: 0 });
+    expect(await left(own.id)).toBe(2);
+    expect((await owner.delete(`/api/topics/${own.id}`)).status).toBe(204);
+    await eventually(async () => expect(await left(own.id)).toBe(0));
+    await createTopic(owner, { name: own.name });
+    expect((await owner.get(path('a', own.name))).status).toBe(404);
+  });
+
+  test('with its topic token, not with another', async () => {
+    const own = await createTopic(owner);
+    const [gone, kept] = [await topicToken(['read'], own.name), await topicToken(['read'], own.name)];
+    for (const { by } of [gone, kept]) await by.put(path('a', own.name), { offset: 0 });
+    expect((await owner.delete(`/api/topics/${own.name}/access-tokens/${gone.id}`)).status).toBe(204);
+    expect(await left(own.id)).toBe(1);
+    expect((await kept.by.get(path('a', own.name))).status).toBe(200);
+    expect((await gone.by.put(path('a', own.name), { offset: 0 })).status).toBe(401);
+  });
+
+  test('with a token that is deleted while it makes some', async () => {
+    const own = await createTopic(owner);
+    const { id, by } = await topicToken(['read'], own.name);
+    const making = Array.from({ length: 20 }, () => by.put(path(randomUUID(), own.name), { offset: 0 }));
+    await making[0];
+    expect((await owner.delete(`/api/topics/${own.name}/access-tokens/${id}`)).status).toBe(204);
+    for (const { status } of await Promise.all(making)) expect([200, 401]).toContain(status);
+    expect(await left(own.id)).toBe(0);
+  });
+});
