@@ -1,0 +1,165 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { boundaries, boundariesAsMarkdown } from './architecture/boundaries.ts';
+import { findCycles, folderOf, isTestCode, judgeImport, rowOf } from './architecture/judge-imports.ts';
+import { readImports, type Import } from './architecture/read-imports.ts';
+
+const root = path.join(import.meta.dirname, '..');
+const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
+
+/** What git has, and what it would have: a new file is judged before it is committed. */
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], { cwd: root, encoding: 'utf8' })
+  .split('\0').filter((file) => existsSync(path.join(root, file)));
+const sources = files.filter((file) => file.endsWith('.ts'));
+
+interface Manifest { name: string; dependencies?: Record<string, string>; devDependencies?: Record<string, string> }
+const manifests = new Map(files.filter((file) => path.basename(file) === 'package.json')
+  .map((file) => [path.dirname(file), JSON.parse(read(file)) as Manifest]));
+const workspaces = new Map([...manifests].map(([folder, { name }]) => [name, folder]));
+
+const importsOf = (tree: Record<string, string>): Import[] => Object.entries(tree).flatMap(([file, source]) => readImports(file, source, workspaces));
+const imports = importsOf(Object.fromEntries(sources.map((file) => [file, read(file)])));
+
+describe('the sources', () => {
+  test('are found, and every import is a file that is there or a package', () => {
+    expect(sources.length).toBeGreaterThan(400);
+    expect(imports.length).toBeGreaterThan(2_000);
+    expect(imports.filter(({ file }) => file !== null && !sources.includes(file))).toEqual([]);
+  });
+
+  test('import what the table of boundaries lets them', () => {
+    expect(imports.map(judgeImport).filter((fault) => fault !== null)).toEqual([]);
+  });
+
+  test('import only packages that their workspace declares', () => {
+    const undeclared = imports.filter(({ from, package: name }) => {
+      if (name === null || name.startsWith('node:') || isTestCode(from)) return false;
+      const [, manifest] = [...manifests].find(([folder]) => from.startsWith(`${folder}/`)) ?? [];
+      return manifest?.dependencies?.[name] === undefined;
+    });
+    expect(undeclared).toEqual([]);
+  });
+
+  test('have no import cycle, neither between files nor, tests aside, between folders', () => {
+    expect(findCycles(imports, (file) => file)).toEqual([]);
+    expect(findCycles(imports.filter(({ from }) => !isTestCode(from)), folderOf)).toEqual([]);
+  });
+
+  test('leave no row of the table without files', () => {
+    const used = new Set(sources.map(rowOf));
+    expect(boundaries.filter((row) => !used.has(row))).toEqual([]);
+  });
+
+  test('docs/architecture.md shows the table', () => {
+    expect(read('docs/architecture.md')).toContain(`\n${boundariesAsMarkdown()}\n`);
+  });
+});
+
+const faultsOf = (tree: Record<string, string>): (string | null)[] => importsOf(tree).map(judgeImport);
+
+describe('an import is refused', () => {
+  test.each([
+    ['shared/domain/topic.ts', '../platform/ids.ts'],
+    ['shared/domain/topic.ts', 'zod'],
+    ['shared/domain/topic.ts', 'node:crypto'],
+    ['shared/platform/passwords.ts', '../domain/errors.ts'],
+    ['shared/ports/bus.ts', '../stores/topics.ts'],
+    ['shared/ports/bus.ts', '../platform/log.ts'],
+    ['shared/ports/bus.ts', 'ioredis'],
+    ['shared/stores/topics.ts', '../drivers/cluster/mongo-documents.ts'],
+    ['shared/stores/topics.ts', '../platform/log.ts'],
+    ['shared/drivers/cluster/open-cluster.ts', '../embedded/open-embedded.ts'],
+    ['shared/drivers/embedded/open-embedded.ts', '../cluster/open-cluster.ts'],
+    ['shared/drivers/embedded/open-embedded.ts', '../../stores/topics.ts'],
+    ['shared/drivers/schedule-runner.ts', './cluster/redis-connection.ts'],
+    ['shared/drivers/embedded/sqlite-file.test.ts', '../cluster/open-cluster.ts'],
+    ['services/fanout/fan-out-batch.ts', '@tocsin/api/directory/directory.ts'],
+    ['services/fanout/fan-out-batch.ts', '../notifier/send-push.ts'],
+    ['services/notifier/push-gateways/expo-gateway.ts', '@tocsin/shared/drivers/cluster/redis-bus.ts'],
+    ['services/notifier/start-notifier.ts', '@tocsin/cli/serve.ts'],
+    ['services/api/http/route.ts', '../api-deps.ts'],
+    ['services/api/http/route.ts', '../live/open-stream.ts'],
+    ['services/api/live/open-stream.ts', '../http/route.ts'],
+    ['services/api/directory/directory.ts', '../http/route.ts'],
+    ['services/api/logins.ts', './features/accounts/login.ts'],
+    ['services/api/logins.ts', './routes.ts'],
+    ['services/api/features/topics/create-topic.ts', '../accounts/login.ts'],
+    ['services/api/features/topics/create-topic.ts', '@tocsin/api/features/accounts/login.ts'],
+    ['services/api/features/topics/create-topic.ts', '../../routes.ts'],
+    ['services/api/features/topics/create-topic.test.ts', '../accounts/login.ts'],
+    ['cli/serve.ts', '@tocsin/shared/drivers/embedded/open-embedded.ts'],
+    ['cli/serve.ts', '@tocsin/tools/engines/engine.ts'],
+    ['services/api/app.ts', '@tocsin/shared/testing/eventually.ts'],
+    ['services/api/app.ts', './app.fixtures.ts'],
+    ['shared/drivers/cluster/open-cluster.ts', './redis-bus.place.ts'],
+    ['tests/acceptance/topics-list.test.ts', '@tocsin/api/routes.ts'],
+    ['tools/bench/main.ts', '@tocsin/shared/drivers/cluster/redis-bus.ts'],
+    ['elsewhere/main.ts', '@tocsin/shared/domain/topic.ts'],
+  ])('%s → %s', (from, specifier) => {
+    expect(faultsOf({ [from]: `import { x } from '${specifier}';` })).toEqual([expect.stringContaining(from)]);
+  });
+
+  test.each(['kafkajs', 'mongoose', 'mongodb', 'bullmq', 'ioredis', 'node:sqlite'])('of %s, but by its own driver', (name) => {
+    const [own, other] = name === 'node:sqlite' ? ['embedded', 'cluster'] : ['cluster', 'embedded'];
+    const source = `import x from '${name}';`;
+    const others = [`shared/drivers/${other}/x.ts`, `shared/drivers/${other}/x.test.ts`, 'shared/drivers/x.ts', 'shared/stores/x.ts', 'shared/open-engine.ts', 'services/api/x.ts', 'cli/x.ts'];
+    expect(faultsOf(Object.fromEntries(others.map((file) => [file, source])))).toEqual(others.map((file) => expect.stringContaining(file)));
+    expect(faultsOf({ [`shared/drivers/${own}/x.ts`]: source, [`shared/drivers/${own}/x.test.ts`]: source })).toEqual([null, null]);
+  });
+
+  const topicsStore = `'../../stores/topics.ts'`; // apart from its use below, which would be one
+  test.each([
+    `import { x } from '../../stores/topics.ts';`,
+    `import type { X } from '../../stores/topics.ts';`,
+    `import { a } from '../../domain/topic.ts'; export * from '../../stores/topics.ts';`,
+    `export { x } from '../../stores/topics.ts';`,
+    `import '../../stores/topics.ts';`,
+    `const x = await import('../../stores/topics.ts');`,
+    `let x: import('../../stores/topics.ts').X;`,
+    `import { x } from '@tocsin/shared/stores/topics.ts';`,
+    `new Worker(new URL(${topicsStore}, import.meta.url));`,
+  ])('in the form %s', (source) => {
+    const faults = faultsOf({ 'shared/drivers/cluster/x.ts': source }).filter((fault) => fault !== null);
+    expect(faults).toEqual([expect.stringContaining('imports shared/stores/topics.ts')]);
+  });
+});
+
+describe('an import is let through', () => {
+  test.each([
+    ['shared/domain/topic.ts', './tiers.ts'],
+    ['shared/domain/topic.test.ts', 'fast-check'],
+    ['shared/platform/log.ts', 'pino'],
+    ['shared/ports/bus.contract.ts', '../testing/eventually.ts'],
+    ['shared/drivers/cluster/redis-bus.ts', '../budget-counters.ts'],
+    ['shared/drivers/cluster/redis-bus.test.ts', '../../stores/topics.ts'],
+    ['shared/open-engine.ts', './drivers/cluster/open-cluster.ts'],
+    ['services/notifier/push-gateways/expo-gateway.ts', '../push-metrics.ts'],
+    ['services/api/features/topics/create-topic.ts', './topic-json.ts'],
+    ['services/api/features/topics/create-topic.ts', '../../api-deps.ts'],
+    ['services/api/routes.ts', './features/topics/create-topic.ts'],
+    ['services/api/main.ts', '@tocsin/shared/run-service.ts'],
+    ['cli/start-roles.ts', '@tocsin/fanout/start-fanout.ts'],
+    ['tests/faults/watermark.test.ts', '@tocsin/shared/drivers/cluster/mongo-messages.ts'],
+  ])('%s → %s', (from, specifier) => {
+    expect(faultsOf({ [from]: `import { x } from '${specifier}';` })).toEqual([null]);
+  });
+});
+
+describe('a cycle is found', () => {
+  test('between files, also one of types', () => {
+    const cyclic = importsOf({
+      'shared/domain/a.ts': `import './b.ts';`, 'shared/domain/b.ts': `import type { C } from './c.ts';`,
+      'shared/domain/c.ts': `import './a.ts';`, 'shared/domain/d.ts': `import './a.ts';`,
+    });
+    expect(findCycles(cyclic, (file) => file)).toEqual([['shared/domain/a.ts', 'shared/domain/b.ts', 'shared/domain/c.ts']]);
+    expect(findCycles(cyclic, folderOf)).toEqual([]);
+  });
+
+  test('between folders whose files have none', () => {
+    const cyclic = importsOf({ 'services/notifier/a.ts': `import './mails/b.ts';`, 'services/notifier/mails/c.ts': `import '../d.ts';` });
+    expect(findCycles(cyclic, (file) => file)).toEqual([]);
+    expect(findCycles(cyclic, folderOf)).toEqual([['services/notifier', 'services/notifier/mails']]);
+  });
+});

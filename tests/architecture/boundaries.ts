@@ -1,0 +1,66 @@
+/** What may import what. docs/architecture.md shows this table; tests/architecture.test.ts holds code and document to it. */
+export interface Boundary {
+  /**
+   * A folder with all below it, or files (`folder/*.ts`, `folder/{a,b}.ts`). A `*` in a folder stands for several
+   * folders, none of which may import another. The last row that matches a file is its row.
+   */
+  readonly of: string;
+  /**
+   * What its files may import beside each other; `!` takes out again. Test code is open to test code alone, which may
+   * also import all of `shared` but the drivers.
+   */
+  readonly mayImport: readonly string[];
+  /** Packages of engines that it may name, or none at all: not even Node's own. */
+  readonly packages?: readonly string[] | 'none';
+}
+
+const beneathDrivers = ['shared/domain', 'shared/ports', 'shared/platform'];
+const sharedButDrivers = ['shared', '!shared/drivers'];
+const clusterPackages = ['kafkajs', 'mongoose', 'mongodb', 'bullmq', 'ioredis'];
+const embeddedPackages = ['node:sqlite'];
+
+/** Named by the rows that list them, and by no others. */
+export const enginePackages: readonly string[] = [...clusterPackages, ...embeddedPackages];
+
+export const boundaries: readonly Boundary[] = [
+  { of: 'shared/*.ts', mayImport: ['shared'] },
+  { of: 'shared/domain', mayImport: [], packages: 'none' },
+  { of: 'shared/platform', mayImport: [] },
+  { of: 'shared/ports', mayImport: ['shared/domain'], packages: 'none' },
+  { of: 'shared/stores', mayImport: ['shared/domain', 'shared/ports'] },
+  { of: 'shared/drivers/*.ts', mayImport: beneathDrivers },
+  { of: 'shared/drivers/cluster', mayImport: [...beneathDrivers, 'shared/drivers/*.ts'], packages: clusterPackages },
+  { of: 'shared/drivers/embedded', mayImport: [...beneathDrivers, 'shared/drivers/*.ts'], packages: embeddedPackages },
+  { of: 'shared/testing', mayImport: ['shared'] },
+  { of: 'services/*', mayImport: sharedButDrivers },
+  { of: 'services/api/directory', mayImport: sharedButDrivers },
+  { of: 'services/api/http', mayImport: ['services/api/directory', ...sharedButDrivers] },
+  { of: 'services/api/live', mayImport: ['services/api/directory', ...sharedButDrivers] },
+  { of: 'services/api/*.ts', mayImport: ['services/api/directory', 'services/api/http', 'services/api/live', ...sharedButDrivers] },
+  {
+    of: 'services/api/features/*',
+    mayImport: ['services/api/directory', 'services/api/http', 'services/api/live', 'services/api/*.ts', ...sharedButDrivers],
+  },
+  { of: 'services/api/{main,start-api,app,routes,upgrade}.ts', mayImport: ['services/api', ...sharedButDrivers] },
+  { of: 'cli', mayImport: ['services', ...sharedButDrivers] },
+  { of: 'tools', mayImport: ['tests/acceptance/stack.ts', ...sharedButDrivers], packages: enginePackages },
+  { of: 'tests', mayImport: ['tests/acceptance/stack.ts', 'shared', 'tools'], packages: enginePackages },
+  { of: 'tests/acceptance/stack.ts', mayImport: sharedButDrivers },
+];
+
+/** The table as docs/architecture.md has it. */
+export function boundariesAsMarkdown(): string {
+  const rows = boundaries.map(({ of, mayImport, packages }) => `| \`${of}\` | ${importsInWords(mayImport)} | ${packagesInWords(packages)} |`);
+  return ['| files | may import, of ours | packages of engines |', '|---|---|---|', ...rows].join('\n');
+}
+
+function importsInWords(mayImport: readonly string[]): string {
+  if (mayImport.length === 0) return 'nothing';
+  const named = mayImport.map((entry) => (entry.startsWith('!') ? ` except \`${entry.slice(1)}\`` : `, \`${entry}\``));
+  return named.join('').slice(2);
+}
+
+function packagesInWords(packages: Boundary['packages']): string {
+  if (packages === undefined) return '';
+  return packages === 'none' ? 'no package at all' : packages.map((name) => `\`${name}\``).join(', ');
+}

@@ -1,0 +1,42 @@
+import path from 'node:path/posix';
+import ts from 'typescript';
+
+/** One import of one file. Paths are relative to the root of the repository. */
+export interface Import {
+  readonly from: string;
+  /** The file that is imported, or null for a package. */
+  readonly file: string | null;
+  /** The package's name (`node:fs`, `@scope/name`), or null for a file of ours. */
+  readonly package: string | null;
+  /** Named by its address, to run in a thread or process of its own. */
+  readonly isStarted: boolean;
+}
+
+const startedModule = /new URL\(\s*(['"])(?<specifier>[^'"]+\.ts)\1\s*,\s*import\.meta\.url/g;
+
+/**
+ * Every import of the source, whatever its form: `import` and `export … from`, of types too, `import('…')`, and files
+ * named by `new URL('….ts', import.meta.url)`. `workspaces` maps the names of our packages to their folders. Relative
+ * imports name their file in full and workspaces export their files as they lie, so that no module needs to be looked for.
+ */
+export function readImports(from: string, source: string, workspaces: ReadonlyMap<string, string>): Import[] {
+  const imported = ts.preProcessFile(source, true, true).importedFiles.map(({ fileName }) => importOf(fileName, false));
+  return [...imported, ...[...source.matchAll(startedModule)].map((match) => importOf(match.groups!['specifier']!, true))];
+
+  function importOf(specifier: string, isStarted: boolean): Import {
+    const file = fileOf(from, specifier, workspaces);
+    return { from, file, package: file === null ? packageOf(specifier) : null, isStarted };
+  }
+}
+
+function fileOf(from: string, specifier: string, workspaces: ReadonlyMap<string, string>): string | null {
+  if (specifier.startsWith('.')) return path.join(path.dirname(from), specifier);
+  const name = packageOf(specifier);
+  const folder = workspaces.get(name);
+  return folder === undefined ? null : path.join(folder, specifier.slice(name.length + 1));
+}
+
+function packageOf(specifier: string): string {
+  const parts = specifier.split('/');
+  return specifier.startsWith('@') ? parts.slice(0, 2).join('/') : parts[0]!;
+}
