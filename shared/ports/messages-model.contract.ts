@@ -32,7 +32,7 @@ const history = fc.record({
  * Hands random records over in random order, some of them again and again, by both calls, and compares every read with
  * the model. `nodes` have the same store open; it may hold other topics. Positions from `firstOffset` on must be free.
  */
-export async function agreesWithModel(nodes: readonly Messages[], firstOffset: number, runs = Number(process.env.MODEL_RUNS ?? 300)): Promise<void> {
+export async function agreesWithModel(nodes: readonly Messages[], firstOffset: number, runs = Number(process.env.MODEL_RUNS ?? 100)): Promise<void> {
   const messages = nodes[0]!;
   let offset = firstOffset;
   await fc.assert(fc.asyncProperty(history, async ({ events, deliveries, atOnce, lastOrder, pageSize }) => {

@@ -43,9 +43,10 @@ export class ServerProcess {
   /** Resolves when it says that it is ready. Throws with the end of its log when it ends before. */
   async start(): Promise<void> {
     const port = this.#url === undefined ? '0' : new URL(this.#url).port;
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
     const child = spawn(process.execPath, ['--disable-warning=TimeoutNegativeWarning', ...this.#args], {
       cwd: root,
-      env: { PATH: process.env['PATH'] ?? '', HOST: '127.0.0.1', PORT: port, ...this.#env },
+      env: { PATH: PATH ?? '', ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }), HOST: '127.0.0.1', PORT: port, ...this.#env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;
