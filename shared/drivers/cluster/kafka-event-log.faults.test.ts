@@ -4,7 +4,7 @@ import { eventually } from '../../testing/eventually.ts';
 import { describeWithEngines } from '../../testing/test-engines.ts';
 import { newTopicName, removeTopic, testOptions } from './kafka-event-log.place.ts';
 import { openKafkaEventLog, type KafkaEventLog } from './kafka-event-log.ts';
-import { apiKeys, startKafkaProxy, type KafkaProxy } from './kafka-proxy.fixture.ts';
+import { apiKeys, heartbeatElsewhere, joinWhileLoading, startKafkaProxy, type KafkaProxy } from './kafka-proxy.fixture.ts';
 
 const slow = 60_000;
 
@@ -133,6 +133,24 @@ describeWithEngines('kafka: the event log through an outage', ({ kafkaBrokers })
     await eventually(() => swallowed > 0);
     const offset = await log.append(0, testRecord(), 'alarms');
     await eventually(() => reader.offsets().includes(offset), { timeoutMs: 30_000 });
+  }, slow);
+
+  test('a consumer that cannot join again, and is still counted in by its group, goes on by itself', async () => {
+    const reader = collector();
+    await log.consume({ group: newGroup(), onBatch: reader.onBatch });
+    const before = await log.append(0, testRecord(), 'alarms');
+    await eventually(() => reader.offsets().includes(before));
+    const answers = new Map<number, Buffer>([[apiKeys.heartbeat, heartbeatElsewhere], [apiKeys.joinGroup, joinWhileLoading]]);
+    // What a restarted broker says while it reads what it knows of its groups: each once, the heartbeat first.
+    proxy.onRequest = (apiKey) => {
+      const answer = apiKey === apiKeys.joinGroup && answers.has(apiKeys.heartbeat) ? undefined : answers.get(apiKey);
+      if (answer !== undefined) answers.delete(apiKey);
+      return answer;
+    };
+    await eventually(() => answers.size === 0);
+    const after = await log.append(0, testRecord(), 'alarms');
+    await eventually(() => reader.offsets().includes(after), { timeoutMs: 20_000 });
+    expect(reader.offsets()).toEqual(Array.from({ length: after + 1 }, (_, offset) => offset));
   }, slow);
 
   test('opening a log whose brokers cannot be reached fails and names them', async () => {

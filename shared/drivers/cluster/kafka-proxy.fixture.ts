@@ -20,11 +20,18 @@ export interface KafkaProxy {
    * connection instead of hearing of it, with `swallow` it waits.
    */
   onAnswer: (apiKey: number) => 'pass' | 'cut' | 'swallow';
+  /** Asked for each request on its way there; what it returns is the answer's body, and the broker hears of nothing. */
+  onRequest: (apiKey: number) => Buffer | undefined;
   close(): Promise<void>;
 }
 
 /** Numbers of Kafka's requests. */
-export const apiKeys = { produce: 0, fetch: 1 } as const;
+export const apiKeys = { produce: 0, fetch: 1, joinGroup: 11, heartbeat: 12 } as const;
+
+/** The answer of a broker that has handed a group over to another one (`NOT_COORDINATOR`), to Heartbeat v3. */
+export const heartbeatElsewhere = Buffer.from('00000000' + '0010', 'hex');
+/** The answer of a broker that still reads what it knows of a group (`COORDINATOR_LOAD_IN_PROGRESS`), to JoinGroup v5. */
+export const joinWhileLoading = Buffer.from('00000000' + '000e' + 'ffffffff' + '0000' + '0000' + '0000' + '00000000', 'hex');
 
 export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
   const brokerPort = Number(broker.split(':')[1]);
@@ -50,6 +57,7 @@ export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
   const proxy = {
     port: 0,
     onAnswer: (_apiKey: number): 'pass' | 'cut' | 'swallow' => 'pass',
+    onRequest: (_apiKey: number): Buffer | undefined => undefined,
     get address() {
       return `127.0.0.1:${this.port}`;
     },
@@ -76,11 +84,14 @@ class Link {
   /** Requests under way: the api key by correlation id. */
   readonly #requests = new Map<number, number>();
 
-  constructor(client: net.Socket, brokerPort: number, proxy: Pick<KafkaProxy, 'onAnswer'> & { port: number }) {
+  constructor(client: net.Socket, brokerPort: number, proxy: Pick<KafkaProxy, 'onAnswer' | 'onRequest'> & { port: number }) {
     this.#client = client;
     this.#broker = net.connect(brokerPort, '127.0.0.1');
     forEachFrame(client, (frame) => {
-      this.#requests.set(frame.readInt32BE(8), frame.readInt16BE(4));
+      const [apiKey, correlationId] = [frame.readInt16BE(4), frame.readInt32BE(8)];
+      const answer = proxy.onRequest(apiKey);
+      if (answer !== undefined) return this.#answer(correlationId, answer);
+      this.#requests.set(correlationId, apiKey);
       this.#broker.write(frame);
     });
     forEachFrame(this.#broker, (frame) => {
@@ -94,6 +105,13 @@ class Link {
       this.#client.write(frame);
     });
     for (const socket of [this.#client, this.#broker]) socket.on('error', () => this.cut()).on('close', () => this.cut());
+  }
+
+  #answer(correlationId: number, body: Buffer): void {
+    const head = Buffer.alloc(8);
+    head.writeInt32BE(4 + body.length, 0);
+    head.writeInt32BE(correlationId, 4);
+    this.#client.write(Buffer.concat([head, body]));
   }
 
   hold(): void {

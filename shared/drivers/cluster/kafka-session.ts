@@ -63,6 +63,7 @@ export class KafkaSession {
   #committing = Promise.resolve();
   #watchTimer: NodeJS.Timeout | undefined;
   #hasJoined = false;
+  #isRejoining = false;
   #isStopped = false;
 
   constructor(options: SessionOptions) {
@@ -90,6 +91,7 @@ export class KafkaSession {
     const consumer = this.#consumer;
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => this.#take(payload.memberAssignment[this.#options.topic] ?? []));
     consumer.on(consumer.events.REBALANCING, () => this.#release());
+    consumer.on(consumer.events.HEARTBEAT, () => this.#noteHeartbeat());
     consumer.on(consumer.events.CRASH, ({ payload }) => this.#ended.resolve(payload.error));
     await within(connectTimeoutMs, 'connecting to Kafka', consumer.connect());
     await consumer.subscribe({ topic: this.#options.topic, fromBeginning: true });
@@ -128,6 +130,7 @@ export class KafkaSession {
     this.#stalls.clear();
     if (!this.#hasJoined) this.#options.onJoined();
     this.#hasJoined = true;
+    this.#isRejoining = false;
     for (const reader of this.#readers.values()) this.#startReader(reader);
   }
 
@@ -224,8 +227,17 @@ export class KafkaSession {
 
   /** The group rebalances: what is under way is given up, what is done is committed while that still counts. */
   #release(): void {
+    this.#isRejoining = true;
     this.#stopReaders();
     void this.#commit();
+  }
+
+  /**
+   * A broker that has just started may refuse the join and, a moment later, take heartbeats of the membership that was.
+   * kafkajs then goes on without having joined, and its readers would stay stopped for good.
+   */
+  #noteHeartbeat(): void {
+    if (this.#isRejoining) this.#ended.resolve(new Error('the consumer went on without having joined its group again'));
   }
 
   #stopReaders(): void {
