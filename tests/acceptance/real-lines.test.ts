@@ -26,6 +26,8 @@ describe(`${lineCount} real lines by ${publishers} publishers over ${topicCount}
   let topics: string[];
   let expo: ExpoSimulator;
   let pushes: PushLedger;
+  /** Reading ends with the test, however it comes out. */
+  let readers: Reader[] = [];
 
   beforeAll(async () => {
     expo = await startExpoSimulator();
@@ -38,6 +40,7 @@ describe(`${lineCount} real lines by ${publishers} publishers over ${topicCount}
   }, 120_000);
 
   afterAll(async () => {
+    await Promise.all(readers.map((reader) => reader.stop()));
     await store?.close();
     await stack?.stop();
     await expo?.close();
@@ -45,7 +48,7 @@ describe(`${lineCount} real lines by ${publishers} publishers over ${topicCount}
 
   test('arrive complete, once and in one order at every reader', async () => {
     const { urls } = stack;
-    const readers: Reader[] = topics.flatMap((topic, first) => [
+    readers = topics.flatMap((topic, first) => [
       readSse({ urls, topic, first }), readWebSocket({ urls, topic, first: first + 1 }),
       readHistory({ urls, topic, first }), readLog({ urls, topic, first: first + 1 }),
     ]);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { closers } from '@tocsin/shared/platform/lifecycle.ts';
+import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startEngines, type Engines } from '../../tools/engines/start-engines.ts';
 import { ServerProcess } from '../../tools/stack/server-process.ts';
@@ -26,7 +26,14 @@ export interface Installation {
   stop(): Promise<void>;
 }
 
+/** The installation as a test has it. */
+export interface FaultTest extends Installation {
+  /** Ends with the test: outages, publishers, readers. */
+  readonly own: Closers;
+}
+
 const servesMsMax = 60_000;
+
 
 export async function startInstallation(): Promise<Installation> {
   const own = closers();
@@ -35,7 +42,9 @@ export async function startInstallation(): Promise<Installation> {
     own.add(() => engines.stop());
     const mongoUrl = new URL(engines.mongo.url);
     mongoUrl.pathname = '/tocsin';
+    const dir = process.env['TOCSIN_FAULTS_DIR']; // where the servers' logs are kept, for who looks for a fault
     const stack = await startClusterStack({
+      ...(dir === undefined ? {} : { dir }),
       kafkaBrokers: engines.kafka.url, mongoUrl: mongoUrl.href, redisUrl: engines.redis.url, jwtSecret: randomBytes(32).toString('hex'),
       env: { RATE_LIMITS: 'off', KAFKA_PARTITIONS: '4', LOG_LEVEL: 'info', EXPO_URL: 'http://127.0.0.1:9', RETENTION_SCHEDULE: '1s' },
     });

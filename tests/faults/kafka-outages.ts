@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { authorization, percentile, printFigures, residentMb, type Installation } from './installation.ts';
+import { authorization, percentile, printFigures, residentMb, type FaultTest } from './installation.ts';
 import { startLedgerRun } from './ledger-run.ts';
+import { killed, silenced, startOutage } from './start-outage.ts';
 import { keepPublishing } from '../ledger/keep-publishing.ts';
 
 /** The longest a publish waits for a broker that says nothing: two sends of 5 s, and what a slow machine adds. */
@@ -20,9 +21,8 @@ interface Publish {
   readonly remaining: string | null;
 }
 
-export function kafkaOutages(installation: () => Installation): void {
-  const publish = async (topic: string, text: string): Promise<Publish> => {
-    const { third, account } = installation();
+export function kafkaOutages(startTest: () => FaultTest): void {
+  const publish = async ({ third, account }: FaultTest, topic: string, text: string): Promise<Publish> => {
     const begun = performance.now();
     const response = await fetch(`${third.url}/${topic}`, { method: 'POST', body: text, headers: authorization(account) });
     const body = await response.json() as { id?: string; detail?: string };
@@ -33,24 +33,24 @@ export function kafkaOutages(installation: () => Installation): void {
   };
 
   test('Kafka is killed: publishes are refused in under a second, cost nothing and leave nothing, and go on when it is back', async () => {
-    const { engines, newTopics, third, urls } = installation();
+    const given = startTest();
+    const { engines, newTopics, own, third, urls } = given;
     const [topic, ...others] = await newTopics(3) as [string, string, string];
-    const run = startLedgerRun({ urls, topics: others, publishers: 4, isKeyed: true });
-    const before = await publish(topic, 'before');
+    const run = startLedgerRun(own, { urls, topics: others, publishers: 4, isKeyed: true });
+    const before = await publish(given, topic, 'before');
     await eventually(() => run.publishing.acked.length > 50);
-    await engines.kafka.kill();
+    const outage = await startOutage(own, killed(engines.kafka));
     const refused: Publish[] = [];
-    for (let n = 0; n < 10; n += 1) refused.push(await publish(topic, `refused ${n}`));
-    const restarting = engines.kafka.restart();
-    restarting.catch(() => undefined); // awaited below
+    for (let n = 0; n < 5; n += 1) refused.push(await publish(given, topic, `refused ${n}`));
+    const restarting = outage.end();
     const whileStarting: Publish[] = [];
     let isUp = false;
-    void restarting.finally(() => (isUp = true)).catch(() => undefined);
-    while (!isUp) whileStarting.push(await publish(topic, 'refused while it starts'));
+    void restarting.finally(() => (isUp = true)).catch(() => undefined); // awaited below
+    while (!isUp) whileStarting.push(await publish(given, topic, 'refused while it starts'));
     await restarting;
     const upAt = performance.now();
     const after = await eventually(async () => {
-      const answer = await publish(topic, 'after');
+      const answer = await publish(given, topic, 'after');
       return answer.status === 200 && answer;
     }, { timeoutMs: recoveryMsMax });
     const recoveryMs = performance.now() - upAt;
@@ -72,26 +72,25 @@ export function kafkaOutages(installation: () => Installation): void {
   }, 120_000);
 
   test('Kafka is silent: publishes are refused within the deadline, memory is bounded, and no key makes two messages', async () => {
-    const { engines, newTopics, stack, urls } = installation();
+    const { engines, newTopics, own, stack, urls } = startTest();
     const [topic, ...others] = await newTopics(3) as [string, string, string];
-    const run = startLedgerRun({ urls, topics: others, publishers: 8, isKeyed: true });
+    const run = startLedgerRun(own, { urls, topics: others, publishers: 8, isKeyed: true });
     await eventually(() => run.publishing.acked.length > 50);
     const nodes = ['api1', 'api2'].map((name) => stack.server(name).pid);
     const beforeMb = nodes.map(residentMb);
-    engines.kafka.pause();
+    const outage = await startOutage(own, silenced(engines.kafka));
     const pausedAt = performance.now();
     const hammer = keepPublishing({ urls, topics: [topic], publishers: hammering, textLength: 4_000, pauseMs: 20 });
+    own.add(() => hammer.cutOff());
     let peaksMb = beforeMb;
     const sampling = setInterval(() => {
       peaksMb = nodes.map((pid, index) => Math.max(residentMb(pid), peaksMb[index]!));
     }, 100);
-    try {
-      // Each publisher has had a refusal by the deadline, and many by the breaker behind it.
-      await eventually(() => hammer.attempts.filter(({ status }) => status === 503).length > 10 * hammering, { timeoutMs: 30_000 });
-    } finally {
-      clearInterval(sampling);
-      engines.kafka.resume();
-    }
+    own.add(() => clearInterval(sampling));
+    // Each publisher has had a refusal by the deadline, and many by the breaker behind it.
+    await eventually(() => hammer.attempts.filter(({ status }) => status === 503).length > 10 * hammering, { timeoutMs: 30_000 });
+    clearInterval(sampling);
+    await outage.end();
     const resumedAt = performance.now();
     const silentMs = resumedAt - pausedAt;
     await eventually(() => hammer.attempts.some(({ status, sentAt }) => status === 200 && sentAt > resumedAt), { timeoutMs: recoveryMsMax });

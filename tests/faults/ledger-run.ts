@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import type { Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { keepPublishing, type KeepPublishingOptions, type Publishing } from '../ledger/keep-publishing.ts';
 import { isBroken, judgeReader, sharedPlaces } from '../ledger/ledger.ts';
@@ -23,8 +24,11 @@ export interface LedgerRun {
   expectComplete(others?: Publishing): Promise<{ acked: number; sends: number; streams: number; streamConnections: number }>;
 }
 
-/** Each topic has a reader by SSE, WebSocket, history and log, each on alternating nodes. */
-export function startLedgerRun(options: KeepPublishingOptions): LedgerRun {
+/**
+ * Each topic has a reader by SSE, WebSocket, history and log, each on alternating nodes. What the run has not ended by
+ * itself ends with `own`.
+ */
+export function startLedgerRun(own: Closers, options: KeepPublishingOptions): LedgerRun {
   const { urls, topics } = options;
   const streamDelays = new Map<string, number>();
   const onMessage = ({ id, timestamp }: { id: string; timestamp: string }) => {
@@ -35,6 +39,10 @@ export function startLedgerRun(options: KeepPublishingOptions): LedgerRun {
     readHistory({ urls, topic, first }), readLog({ urls, topic, first: first + 1 }),
   ]);
   const publishing = keepPublishing(options);
+  const stopReaders = () => Promise.all(readers.map((reader) => reader.stop()));
+  own.add(async () => {
+    await Promise.all([publishing.cutOff(), stopReaders()]);
+  });
   const caughtUp = async (others?: Publishing) => {
     const expected = Map.groupBy([...publishing.acked, ...(others?.acked ?? [])], ({ line }) => line.topic);
     await eventually(() => {
@@ -49,7 +57,7 @@ export function startLedgerRun(options: KeepPublishingOptions): LedgerRun {
       await caughtUp(others).catch(() => undefined); // the checker says what is missing
       const lines = [...publishing.lines, ...(others?.lines ?? [])];
       const acked = [...publishing.acked, ...(others?.acked ?? [])];
-      const logs = await Promise.all(readers.map((reader) => reader.stop()));
+      const logs = await stopReaders();
       const streams = logs.filter(({ name }) => /^(sse|websocket) /.test(name));
       const broken = logs.map((log) => ({ log, verdict: judgeReader(log, lines, acked) }))
         .filter(({ log, verdict }) => isBroken(verdict, log));

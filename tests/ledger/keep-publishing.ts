@@ -33,6 +33,8 @@ export interface Publishing {
   readonly lines: readonly Line[];
   /** Resolves when what is under way has its answer; keyed publishers end with an acknowledged line. */
   stop(): Promise<void>;
+  /** Ends them at once, whatever is under way: for a test that has failed. */
+  cutOff(): Promise<void>;
 }
 
 /** A keyed line that is not acknowledged after this long is a failure of the test. */
@@ -47,6 +49,7 @@ export function keepPublishing(options: KeepPublishingOptions): Publishing {
   const acked: Acked[] = [];
   const lines: Line[] = [];
   let isStopped = false;
+  let isCutOff = false;
 
   const publish = async (index: number): Promise<void> => {
     for (let n = 0; !isStopped; n += 1) {
@@ -61,7 +64,7 @@ export function keepPublishing(options: KeepPublishingOptions): Publishing {
         const answer = await post(`${url}/${topic}`, line, { agent, ...options });
         attempts.push({ line, status: answer?.status ?? null, sentAt, ms: performance.now() - sentAt });
         if (answer?.status === 200) acked.push({ line, id: answer.body.id, offset: answer.body.offset, attempts: sends });
-        if (answer?.status === 200 || options.isKeyed !== true) break;
+        if (answer?.status === 200 || options.isKeyed !== true || isCutOff) break;
         if (performance.now() - begunAt > lineMsMax) throw new Error(`line ${n} of ${publisher} was never acknowledged`);
         await pause(50);
       }
@@ -69,12 +72,18 @@ export function keepPublishing(options: KeepPublishingOptions): Publishing {
     }
   };
   const running = Promise.all(Array.from({ length: options.publishers }, (_, index) => publish(index)));
+  running.catch(() => undefined); // who stops them is told
   return {
     attempts, acked, lines,
     async stop() {
       isStopped = true;
       await running;
       agent.destroy();
+    },
+    async cutOff() {
+      isStopped = isCutOff = true;
+      agent.destroy();
+      await Promise.allSettled([running]);
     },
   };
 }

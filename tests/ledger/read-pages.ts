@@ -11,30 +11,32 @@ const retryMs = 50;
 
 /** Reads `/{topic}/json` from the beginning, page by page by the last id. */
 export function readHistory(options: ReadOptions): Reader {
-  return readPages('history', options, 'all', async (url, cursor) => {
-    const { messages } = await getJson(`${url}/${options.topic}/json?since=${cursor}&limit=100&wait=1`) as { messages: ReadMessage[] };
+  return readPages('history', options, 'all', async (url, cursor, signal) => {
+    const { messages } = await getJson(`${url}/${options.topic}/json?since=${cursor}&limit=100&wait=1`, signal) as { messages: ReadMessage[] };
     return { messages, cursor: messages.at(-1)?.id ?? cursor };
   });
 }
 
 /** Reads `/api/topics/{name}/log` from offset 0, going on from `next_offset`. */
 export function readLog(options: ReadOptions): Reader {
-  return readPages('log', options, '0', async (url, cursor) => {
-    const page = await getJson(`${url}/api/topics/${options.topic}/log?from_offset=${cursor}&limit=200&wait=1`) as {
+  return readPages('log', options, '0', async (url, cursor, signal) => {
+    const page = await getJson(`${url}/api/topics/${options.topic}/log?from_offset=${cursor}&limit=200&wait=1`, signal) as {
       records: { offset: number; message: ReadMessage }[]; next_offset: number;
     };
     return { messages: page.records.map(({ message }) => message), cursor: String(page.next_offset) };
   });
 }
 
-function readPages(kind: string, options: ReadOptions, start: string, read: (url: string, cursor: string) => Promise<Page>): Reader {
+type ReadPage = (url: string, cursor: string, signal: AbortSignal) => Promise<Page>;
+
+function readPages(kind: string, options: ReadOptions, start: string, read: ReadPage): Reader {
   const collected = new Collected(options);
-  let isStopped = false;
+  const abort = new AbortController();
   let cursor = start;
   const done = (async () => {
-    for (let node = options.first ?? 0; !isStopped; ) {
+    for (let node = options.first ?? 0; !abort.signal.aborted; ) {
       try {
-        const page = await read(options.urls[node % options.urls.length]!, cursor);
+        const page = await read(options.urls[node % options.urls.length]!, cursor, abort.signal);
         cursor = page.cursor;
         for (const message of page.messages) collected.add(message);
       } catch {
@@ -49,14 +51,14 @@ function readPages(kind: string, options: ReadOptions, start: string, read: (url
     name: `${kind} ${options.topic}`,
     topics: [options.topic],
     end: async () => {
-      isStopped = true;
+      abort.abort();
       await done;
     },
   });
 }
 
-async function getJson(url: string): Promise<unknown> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(10_000) });
+async function getJson(url: string, signal: AbortSignal): Promise<unknown> {
+  const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]) });
   if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
   return response.json();
 }
