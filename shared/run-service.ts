@@ -6,7 +6,7 @@ import { systemClock, type Clock } from './platform/clock.ts';
 import { withClosers, type Closers } from './platform/lifecycle.ts';
 import { ConfigError, loadConfig, type Config } from './platform/load-config.ts';
 import { openLog, type Log } from './platform/log.ts';
-import { runUntilSignal } from './platform/run-process.ts';
+import { runUntilSignal } from './platform/run-until-signal.ts';
 
 /** What every service starts from. */
 export interface ServiceDeps {

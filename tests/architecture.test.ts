@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { boundaries, boundariesAsMarkdown } from './architecture/boundaries.ts';
 import { findCycles, folderOf, isTestCode, judgeImport, rowOf } from './architecture/judge-imports.ts';
+import { judgeName } from './architecture/judge-name.ts';
 import { readImports, type Import } from './architecture/read-imports.ts';
 
 const root = path.join(import.meta.dirname, '..');
@@ -20,7 +21,8 @@ const manifests = new Map(files.filter((file) => path.basename(file) === 'packag
 const workspaces = new Map([...manifests].map(([folder, { name }]) => [name, folder]));
 
 const importsOf = (tree: Record<string, string>): Import[] => Object.entries(tree).flatMap(([file, source]) => readImports(file, source, workspaces));
-const imports = importsOf(Object.fromEntries(sources.map((file) => [file, read(file)])));
+const tree = Object.fromEntries(sources.map((file) => [file, read(file)]));
+const imports = importsOf(tree);
 
 describe('the sources', () => {
   test('are found, and every import is a file that is there or a package', () => {
@@ -45,6 +47,12 @@ describe('the sources', () => {
   test('have no import cycle, neither between files nor, tests aside, between folders', () => {
     expect(findCycles(imports, (file) => file)).toEqual([]);
     expect(findCycles(imports.filter(({ from }) => !isTestCode(from)), folderOf)).toEqual([]);
+  });
+
+  test('are named after what they export', () => {
+    // What follows a dot says what a file is for (`.test`, `.contract`): such files export what their test needs.
+    const judged = Object.entries(tree).filter(([file]) => path.basename(file).split('.').length === 2);
+    expect(judged.map(([file, source]) => judgeName(file, source)).filter((fault) => fault !== null)).toEqual([]);
   });
 
   test('leave no row of the table without files', () => {
@@ -162,4 +170,17 @@ describe('a cycle is found', () => {
     expect(findCycles(cyclic, (file) => file)).toEqual([]);
     expect(findCycles(cyclic, folderOf)).toEqual([['services/notifier', 'services/notifier/mails']]);
   });
+});
+
+test.each([
+  ['publish-message.ts', 'export function publishMessage() {}', true],
+  ['publish-message.ts', 'export async function sendText() {}', false],
+  ['publish-message.ts', 'export const sendText = () => 1;', false],
+  ['publish-message.ts', 'export class Sender {}', false],
+  ['kafka-topic.ts', 'export function ensureKafkaTopic() {}', true],
+  ['mongo-transaction.ts', 'export function inTransaction() {}', true],
+  ['fan-out.ts', 'export interface FanOut {} export function start() {}', true],
+  ['several.ts', 'export const one = 1; export const two = 2;', true],
+])('the name of %s fits %s: %s', (file, source, fits) => {
+  expect(judgeName(`shared/${file}`, source) === null).toBe(fits);
 });

@@ -13,7 +13,7 @@ import { openPushGateways } from './push-gateways/open-push-gateways.ts';
 import { sendTimeoutMs } from './push-gateways/push-gateway.ts';
 import { pushMetrics } from './push-metrics.ts';
 import { runPushJob } from './run-push-job.ts';
-import { startMailWorker } from './send-mail.ts';
+import { startMailWorker } from './start-mail-worker.ts';
 
 export interface NotifierOptions {
   readonly engine: Engine;

@@ -181,7 +181,7 @@ function describeDurability({ newPlace }: MessagesUnderTest): void {
     const place = await newPlace();
     try {
       const lines = await killAfterLines(`${place.childCode}
-        const { applyForever } = await import(${JSON.stringify(new URL('../testing/apply-until-killed.ts', import.meta.url).href)});
+        const { applyForever } = await import(${JSON.stringify(new URL('../testing/apply-forever.ts', import.meta.url).href)});
         await applyForever(messages);`, 300);
       const messages = await place.open();
       const topicId = lines[0]!;

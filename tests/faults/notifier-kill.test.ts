@@ -14,7 +14,7 @@ import { newDevice, newId, newMessage, newSubscription, newTopic, newUser } from
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startExpoSimulator, type ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
 import { newTestPlace, openTestEngine, publish, type TestPlace } from '@tocsin/shared/testing/test-engine.ts';
-import { describeWithEngines, type TestEngines } from '@tocsin/shared/testing/test-engines.ts';
+import { describeWithEngines, type TestEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
 
 const main = fileURLToPath(new URL('../../services/notifier/main.ts', import.meta.url));
 const subscriberCount = Number(process.env['KILL_SUBSCRIBERS'] ?? 1_500);

@@ -9,7 +9,7 @@ import { newId, published, testMessage } from '@tocsin/shared/ports/messages.fix
 import type { Messages } from '@tocsin/shared/ports/messages.ts';
 import { History } from '@tocsin/shared/stores/history.ts';
 import { newTestPlace, openTestEngine } from '@tocsin/shared/testing/test-engine.ts';
-import { describeWithEngines } from '@tocsin/shared/testing/test-engines.ts';
+import { describeWithEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
 
 const log = openLog('test', 'silent');
 /** How long History waits for the watermark, and a slow machine beside it. */

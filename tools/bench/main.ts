@@ -7,7 +7,7 @@ import { marksOf } from './marks.ts';
 import { measureFanOut } from './measure-fan-out.ts';
 import { measurePublishing } from './measure-publishing.ts';
 import { measureReplay } from './measure-replay.ts';
-import { formatReport } from './print-report.ts';
+import { formatReport } from './format-report.ts';
 import type { BenchEngines } from './start-tocsin.ts';
 import { useEngines } from './use-engines.ts';
 

@@ -5,7 +5,7 @@ import { collect, gate, newJob, newJobs, nothingLeft } from '../../ports/job-que
 import type { JobQueue } from '../../ports/job-queue.ts';
 import { eventually } from '../../testing/eventually.ts';
 import { openTcpProxy, type TcpProxy } from '../../testing/tcp-proxy.ts';
-import { describeWithEngines } from '../../testing/test-engines.ts';
+import { describeWithEngines } from '../../testing/describe-with-engines.ts';
 import { openBullmqJobQueue } from './bullmq-job-queue.ts';
 import { newBullmqPlace } from './bullmq-job-queue.place.ts';
 

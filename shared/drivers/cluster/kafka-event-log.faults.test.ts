@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { collector, expectGrowing, newGroup, readAll, testRecord } from '../../ports/event-log.fixtures.ts';
 import { eventually } from '../../testing/eventually.ts';
-import { describeWithEngines } from '../../testing/test-engines.ts';
+import { describeWithEngines } from '../../testing/describe-with-engines.ts';
 import { newTopicName, removeTopic, testOptions } from './kafka-event-log.place.ts';
 import { openKafkaEventLog, type KafkaEventLog } from './kafka-event-log.ts';
 import { apiKeys, heartbeatElsewhere, joinWhileLoading, startKafkaProxy, type KafkaProxy } from './kafka-proxy.fixture.ts';

@@ -3,7 +3,7 @@ import { Kafka, logLevel, Partitioners, type KafkaMessage } from 'kafkajs';
 import { eventLogContract } from '../../ports/event-log.contract.ts';
 import { appendTo, collector, newGroup, testRecord } from '../../ports/event-log.fixtures.ts';
 import { eventually } from '../../testing/eventually.ts';
-import { describeWithEngines } from '../../testing/test-engines.ts';
+import { describeWithEngines } from '../../testing/describe-with-engines.ts';
 import { newKafkaPlace, newTopicName, removeTopic, testOptions } from './kafka-event-log.place.ts';
 import { kafkaGroupId } from './kafka-group-id.ts';
 import { openKafkaEventLog, type KafkaEventLog } from './kafka-event-log.ts';

@@ -3,7 +3,7 @@ import { deliveriesContract } from '../../ports/deliveries.contract.ts';
 import { openLog } from '../../platform/log.ts';
 import { devices } from '../../stores/devices-collection.ts';
 import { subscriptions } from '../../stores/subscriptions-collection.ts';
-import { describeWithEngines } from '../../testing/test-engines.ts';
+import { describeWithEngines } from '../../testing/describe-with-engines.ts';
 import { openMongoDeliveries } from './mongo-deliveries.ts';
 import { openMongoDocuments } from './mongo-documents.ts';
 import { mongoTestDatabase } from './mongo-test-database.fixture.ts';

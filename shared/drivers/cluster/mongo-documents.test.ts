@@ -1,6 +1,6 @@
 import { openLog } from '../../platform/log.ts';
 import { documentsContract } from '../../ports/documents.contract.ts';
-import { describeWithEngines } from '../../testing/test-engines.ts';
+import { describeWithEngines } from '../../testing/describe-with-engines.ts';
 import { openMongoDocuments } from './mongo-documents.ts';
 import { mongoTestDatabase } from './mongo-test-database.fixture.ts';
 

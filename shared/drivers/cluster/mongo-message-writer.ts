@@ -2,7 +2,7 @@ import type { ClientSession, Connection } from 'mongoose';
 import type { PlacedRecord } from '../../domain/log-record.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { ChangeDocument, MessageCollections, MessageDocument } from './mongo-message-collections.ts';
-import { mergeRecords, type MergedMessage, type MessageState } from './mongo-message-rules.ts';
+import { mergeRecords, type MergedMessage, type MessageState } from './mongo-merge-records.ts';
 import { inTransaction } from './mongo-transaction.ts';
 
 /** Into how many parts a topic's figures may fall. More would make them dearer to read, fewer let more nodes meet. */

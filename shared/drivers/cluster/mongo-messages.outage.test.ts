@@ -4,7 +4,7 @@ import { deleted, edited, newId, published, testMessage, testTime } from '../../
 import type { Messages } from '../../ports/messages.ts';
 import { cuttableLink, type CuttableLink } from '../../testing/cuttable-link.ts';
 import { eventually } from '../../testing/eventually.ts';
-import { describeWithEngines } from '../../testing/test-engines.ts';
+import { describeWithEngines } from '../../testing/describe-with-engines.ts';
 import { openMongo } from './mongo-connection.ts';
 import { openMongoMessages } from './mongo-messages.ts';
 import { mongoTestDatabase, type MongoTestDatabase } from './mongo-test-database.fixture.ts';

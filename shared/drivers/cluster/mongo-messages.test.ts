@@ -1,6 +1,6 @@
 import { openLog } from '../../platform/log.ts';
 import { messagesContract } from '../../ports/messages.contract.ts';
-import { describeWithEngines } from '../../testing/test-engines.ts';
+import { describeWithEngines } from '../../testing/describe-with-engines.ts';
 import { openMongoMessages } from './mongo-messages.ts';
 import { mongoTestDatabase } from './mongo-test-database.fixture.ts';
 

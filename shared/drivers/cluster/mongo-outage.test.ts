@@ -7,7 +7,7 @@ import { devices } from '../../stores/devices-collection.ts';
 import { subscriptions } from '../../stores/subscriptions-collection.ts';
 import { cuttableLink, type CuttableLink } from '../../testing/cuttable-link.ts';
 import { eventually } from '../../testing/eventually.ts';
-import { describeWithEngines } from '../../testing/test-engines.ts';
+import { describeWithEngines } from '../../testing/describe-with-engines.ts';
 import { newThing, thingCollections, things } from '../../testing/thing.ts';
 import { openMongo } from './mongo-connection.ts';
 import { openMongoDeliveries } from './mongo-deliveries.ts';

@@ -4,7 +4,7 @@ import { busContract } from '../../ports/bus.contract.ts';
 import { Unconfirmed, type BudgetWindow, type Bus } from '../../ports/bus.ts';
 import { eventually } from '../../testing/eventually.ts';
 import { openTcpProxy, type TcpProxy } from '../../testing/tcp-proxy.ts';
-import { describeWithEngines } from '../../testing/test-engines.ts';
+import { describeWithEngines } from '../../testing/describe-with-engines.ts';
 import { openRedisBus } from './redis-bus.ts';
 import { newRedisPlace } from './redis-bus.place.ts';
 

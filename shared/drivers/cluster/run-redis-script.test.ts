@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { describeWithEngines } from '../../testing/test-engines.ts';
+import { describeWithEngines } from '../../testing/describe-with-engines.ts';
 import { redisScript, runRedisScript } from './run-redis-script.ts';
 
 describeWithEngines('redis: scripts', ({ redisUrl }) => {

@@ -14,7 +14,7 @@ import { lockDataDir } from './lock-data-dir.ts';
 import { openMemoryBus } from './memory-bus.ts';
 import { migrate, type Migration } from './migrations.ts';
 import { openSqliteDeliveries } from './sqlite-deliveries.ts';
-import { deliveriesMigration } from './sqlite-delivery-schema.ts';
+import { deliveriesMigration } from './sqlite-deliveries-migration.ts';
 import { openSqliteDocuments } from './sqlite-documents.ts';
 import { openSqliteEventLog } from './sqlite-event-log.ts';
 import { SqliteFile } from './sqlite-file.ts';

@@ -7,7 +7,7 @@ import { devices } from '../../stores/devices-collection.ts';
 import { subscriptions } from '../../stores/subscriptions-collection.ts';
 import { migrate } from './migrations.ts';
 import { openSqliteDeliveries } from './sqlite-deliveries.ts';
-import { deliveriesMigration } from './sqlite-delivery-schema.ts';
+import { deliveriesMigration } from './sqlite-deliveries-migration.ts';
 import { openSqliteDocuments } from './sqlite-documents.ts';
 import { SqliteFile } from './sqlite-file.ts';
 

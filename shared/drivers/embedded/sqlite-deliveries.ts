@@ -7,7 +7,7 @@ import type { Collection } from '../../ports/documents.ts';
 import { packId, unpackId } from '../packed-id.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import { sqliteRecipients } from './sqlite-recipients.ts';
-import { statementCache } from './sqlite-statements.ts';
+import { statementCache } from './sqlite-statement-cache.ts';
 import { sqliteUnavailable } from './sqlite-unavailable.ts';
 
 export interface SqliteDeliveriesOptions {

@@ -4,7 +4,7 @@ import { countRows, decodeRow, rowOf, rowsFound, rowsOf, type TableAccess } from
 import { documentTable, prepareTables, type DocumentTable } from './sqlite-document-tables.ts';
 import { incrementWork, insertWork, removeWork, updateWork, workOf } from './sqlite-document-writes.ts';
 import type { SqliteFile } from './sqlite-file.ts';
-import { statementCache } from './sqlite-statements.ts';
+import { statementCache } from './sqlite-statement-cache.ts';
 import { sqliteUnavailable } from './sqlite-unavailable.ts';
 
 /**

@@ -3,7 +3,7 @@ import type { PlacedRecord, RecordType } from '../../domain/log-record.ts';
 import type { StoredMessage } from '../../domain/message.ts';
 import type { TopicMark, TopicRecord, TopicStats } from '../../ports/messages.ts';
 import { messageColumns, toChangeType, toMessage, toShownMessage, type MessageRow } from './sqlite-message-rows.ts';
-import { offsetAtTimeIn } from './sqlite-message-times.ts';
+import { offsetAtTimeIn } from './sqlite-offset-at-time.ts';
 
 interface ChangeRow extends MessageRow {
   readonly change_offset: number;

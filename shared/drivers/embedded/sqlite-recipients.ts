@@ -4,7 +4,7 @@ import type { MobileSettings, Subscription } from '../../domain/subscription.ts'
 import type { Deliveries, Recipient, RecipientDevice } from '../../ports/deliveries.ts';
 import type { Collection } from '../../ports/documents.ts';
 import { documentTableName, indexName } from './sqlite-document-tables.ts';
-import type { statementCache } from './sqlite-statements.ts';
+import type { statementCache } from './sqlite-statement-cache.ts';
 
 type Statements = ReturnType<typeof statementCache>;
 type Row = readonly SQLOutputValue[];

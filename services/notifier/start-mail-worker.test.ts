@@ -18,7 +18,7 @@ import { users } from '@tocsin/shared/stores/users.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startSmtpSimulator, type ReceivedMail, type SmtpSimulator } from '@tocsin/shared/testing/simulators/smtp-simulator.ts';
 import { openSmtpMailer } from './mailers/smtp-mailer.ts';
-import { startMailWorker } from './send-mail.ts';
+import { startMailWorker } from './start-mail-worker.ts';
 
 const own = closers();
 afterEach(() => own.closeAll());
