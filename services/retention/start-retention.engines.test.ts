@@ -4,16 +4,25 @@ import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
+import { addressChanges } from '@tocsin/shared/stores/address-changes.ts';
+import { consents } from '@tocsin/shared/stores/consents.ts';
+import { loginSessions } from '@tocsin/shared/stores/credentials.ts';
+import { mailTokens } from '@tocsin/shared/stores/mail-tokens.ts';
+import { users } from '@tocsin/shared/stores/users.ts';
 import { removeTopicWrites } from '@tocsin/shared/stores/topic-cleanups.ts';
 import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
-import { newId, newMessage, newSubscription, newTopic } from '@tocsin/shared/testing/builders.ts';
+import { newId, newMessage, newSubscription, newTopic, newUser } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { engineUnderTest, enginesUnderTest, newTestPlace, openTestEngine, publish } from '@tocsin/shared/testing/test-engine.ts';
 import { startRetention } from './start-retention.ts';
 
 const log = openLog('test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
 const dayMs = 86_400_000;
+
+function mailToken(userId: string, expiresAt: number) {
+  return { id: newId(), purpose: 'verify-email' as const, userId, email: 'a@example.org', tokenHash: newId(), expiresAt };
+}
 
 describe(`retention, ${engineUnderTest}`, () => {
   let own: Closers;
@@ -76,6 +85,40 @@ describe(`retention, ${engineUnderTest}`, () => {
     await engine.documents.commit(removeTopicWrites(topic, { id: newId(), now: clock() }));
     await start();
     await eventually(async () => expect(await engine.messages.lastOffset(topic.id)).toBe(-1));
+  });
+
+  test('removes accounts that were never verified for a week, with what belongs to them, and no others', async () => {
+    const week = 7 * dayMs;
+    const old = { isVerified: false, wasVerified: false, createdAt: Date.now() - week - 1 };
+    const insert = (given: Parameters<typeof newUser>[0]) => engine.documents.insert(users, newUser(given));
+    const [never, young, changed] = [await insert(old), await insert({ ...old, createdAt: Date.now() - week + 60_000 }), await insert({ ...old, wasVerified: true })];
+    const token = await engine.documents.insert(mailTokens, mailToken(never.id, Date.now() + dayMs));
+    const consent = await engine.documents.insert(consents, {
+      id: newId(), userId: never.id, consentType: 'tos', documentVersion: '1', acceptedAt: 0, consentMethod: 'web_checkbox', isActive: true,
+    });
+    await start();
+    await eventually(async () => expect(await engine.documents.get(users, never.id)).toBeNull());
+    expect(await engine.documents.get(mailTokens, token.id)).toBeNull();
+    expect(await engine.documents.get(consents, consent.id)).toBeNull();
+    for (const kept of [young, changed]) expect(await engine.documents.get(users, kept.id)).not.toBeNull();
+  });
+
+  test('removes logins, mailed tokens and left addresses a week after their end', async () => {
+    const login = (expiresAt: number) => engine.documents.insert(loginSessions, { id: newId(), userId: newId(), refreshHash: newId(), createdAt: 0, expiresAt });
+    const token = (expiresAt: number) => engine.documents.insert(mailTokens, mailToken(newId(), expiresAt));
+    const left = (changedAt: number) => engine.documents.insert(addressChanges, { id: newId(), userId: newId(), oldEmail: 'a@example.org', changedAt });
+    const [gone, kept] = [Date.now() - 7 * dayMs - 1, Date.now() - 7 * dayMs + 60_000];
+    const [goneLogin, goneToken, goneChange] = [await login(gone), await token(gone), await left(gone)];
+    const [keptLogin, keptToken, keptChange] = [await login(kept), await token(kept), await left(kept)];
+    await start();
+    await eventually(async () => {
+      expect(await engine.documents.get(loginSessions, goneLogin.id)).toBeNull();
+      expect(await engine.documents.get(mailTokens, goneToken.id)).toBeNull();
+      expect(await engine.documents.get(addressChanges, goneChange.id)).toBeNull();
+    });
+    expect(await engine.documents.get(loginSessions, keptLogin.id)).not.toBeNull();
+    expect(await engine.documents.get(mailTokens, keptToken.id)).not.toBeNull();
+    expect(await engine.documents.get(addressChanges, keptChange.id)).not.toBeNull();
   });
 
   test('a schedule that is none is told at the start', async () => {

@@ -1,6 +1,10 @@
 import { cleanUpTopics } from './clean-up-topics.ts';
 import { expireMessages } from './expire-messages.ts';
 import { pruneDeliveries } from './prune-deliveries.ts';
+import { removeAddressChanges } from './remove-address-changes.ts';
+import { removeEndedLogins } from './remove-ended-logins.ts';
+import { removeMailedTokens } from './remove-mailed-tokens.ts';
+import { removeUnverifiedAccounts } from './remove-unverified-accounts.ts';
 import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
 
 export interface Sweep {
@@ -14,4 +18,8 @@ export const sweeps: readonly Sweep[] = [
   { name: 'expire-messages', run: expireMessages },
   { name: 'prune-deliveries', run: pruneDeliveries },
   { name: 'clean-up-topics', run: cleanUpTopics },
+  { name: 'remove-unverified-accounts', run: removeUnverifiedAccounts },
+  { name: 'remove-ended-logins', run: removeEndedLogins },
+  { name: 'remove-mailed-tokens', run: removeMailedTokens },
+  { name: 'remove-address-changes', run: removeAddressChanges },
 ];

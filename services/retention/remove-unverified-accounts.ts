@@ -1,0 +1,35 @@
+import type { User } from '@tocsin/shared/domain/user.ts';
+import { StaleVersion } from '@tocsin/shared/ports/documents.ts';
+import { removeUnverified } from '@tocsin/shared/stores/accounts.ts';
+import { users } from '@tocsin/shared/stores/users.ts';
+import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from './retention-deps.ts';
+
+/** How long an address and a username are held for somebody who has not opened the mailed link. */
+const lifetimeMs = 7 * 86_400_000;
+const batchSize = 100;
+
+/** Removes accounts that were made a week ago and never verified; one that was verified once stays, whatever it is now. */
+export async function removeUnverifiedAccounts(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
+  let removed = 0;
+  while (!isOver(deps, limit)) {
+    const found = await deps.engine.documents.find(users, {
+      index: 'byVerified', equals: { wasVerified: false }, to: deps.clock() - lifetimeMs, limit: batchSize,
+    });
+    const before = removed;
+    for (const user of found) if (await remove(deps, user)) removed += 1;
+    if (found.length < batchSize) return { removed, hasMore: false };
+    if (removed === before) break; // all of them are being changed: the next run looks again
+  }
+  return { removed, hasMore: true };
+}
+
+/** Resolves with false when it was verified, replaced or removed in this very moment. */
+async function remove({ engine: { documents } }: RetentionDeps, user: User): Promise<boolean> {
+  try {
+    await documents.commit(await removeUnverified(documents, user));
+    return true;
+  } catch (error) {
+    if (error instanceof StaleVersion) return false;
+    throw error;
+  }
+}
