@@ -1,7 +1,7 @@
 import type { LoginSession } from '@tocsin/shared/domain/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { User } from '@tocsin/shared/domain/user.ts';
-import { hashSecret, makeSecret } from '@tocsin/shared/platform/secrets.ts';
+import { hashSecret, isSignedText, makeSecret, signText } from '@tocsin/shared/platform/secrets.ts';
 import { write, type Changes, type New, type Write } from '@tocsin/shared/ports/documents.ts';
 import { loginSessions } from '@tocsin/shared/stores/credentials.ts';
 import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
@@ -21,8 +21,23 @@ export type LoginTokens = z.infer<typeof loginTokensSchema>;
 
 const invalid = (cause?: unknown) => new AppError('unauthenticated', 'Could not validate credentials', { cause });
 
-const refreshTokenForm = /^rt_([0-9a-f-]{36})\.[A-Za-z0-9_-]{43}$/;
-const makeRefreshToken = (sessionId: string): string => makeSecret(`rt_${sessionId}.`);
+const refreshTokenForm = /^(rt_([0-9a-f-]{36})\.[A-Za-z0-9_-]{43})\.([A-Za-z0-9_-]{22})$/;
+
+/**
+ * `rt_<login>.<secret>.<proof>`. The proof says that the token was one of ours once: only such a one can have been used
+ * before and so ends its login, while one that somebody made up or cut off ends nothing.
+ */
+function makeRefreshToken({ engine }: ApiDeps, sessionId: string): string {
+  const text = makeSecret(`rt_${sessionId}.`);
+  return `${text}.${signText(engine.jwtSecrets[0]!, 'refresh-token', text)}`;
+}
+
+/** The login that the token was made for; null for what is no token of ours. */
+function sessionOfToken({ engine }: ApiDeps, refreshToken: string): string | null {
+  const [, text, sessionId, proof] = refreshTokenForm.exec(refreshToken) ?? [];
+  const isOurs = text !== undefined && isSignedText(engine.jwtSecrets, 'refresh-token', { text, proof: proof! });
+  return isOurs ? sessionId! : null;
+}
 
 /** A login that is about to begin: it exists once `insert` is committed. */
 export interface NewLogin {
@@ -32,7 +47,7 @@ export interface NewLogin {
 
 export function newLogin(deps: ApiDeps, userId: string): NewLogin {
   const id = deps.makeId();
-  const refreshToken = makeRefreshToken(id);
+  const refreshToken = makeRefreshToken(deps, id);
   const now = deps.clock();
   const session: New<LoginSession> = {
     id, userId, refreshHash: hashSecret(refreshToken), createdAt: now, expiresAt: now + refreshTokenMs,
@@ -72,9 +87,9 @@ export async function openLogin(deps: ApiDeps, userId: string, judge: (user: Use
  * `Could not validate credentials` for anything else.
  */
 export async function refreshLogin(deps: ApiDeps, refreshToken: string): Promise<LoginTokens> {
-  const sessionId = refreshTokenForm.exec(refreshToken)?.[1];
-  if (sessionId === undefined) throw invalid();
-  const successor = makeRefreshToken(sessionId);
+  const sessionId = sessionOfToken(deps, refreshToken);
+  if (sessionId === null) throw invalid();
+  const successor = makeRefreshToken(deps, sessionId);
   const session = await retryStale(() => rotate(deps, { sessionId, refreshToken, successor }));
   return tokensOf(deps, session, successor);
 }

@@ -3,7 +3,7 @@ import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { setActive } from '@tocsin/shared/stores/set-active.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { newRegistration, tryLogIn } from './registration.ts';
-import { Client, createAccount, openStackDocuments } from './stack.ts';
+import { Client, createAccount, createTopic, openStackDocuments } from './stack.ts';
 
 let store: OperatorStore;
 beforeAll(async () => {
@@ -115,4 +115,15 @@ test('every credential of a disabled account is invalid until it is enabled', as
 
   await setActive(store.documents, account.email, true);
   await eventually(async () => expect((await account.client.call('GET', '/auth/me')).status).toBe(200));
+});
+
+test('keys and topic tokens of a disabled account are credentials of it, too', async () => {
+  const account = await createAccount(store);
+  const topic = await createTopic(account);
+  const key = (await account.client.call('POST', '/api/keys', { json: { name: 'a key' } })).body.key as string;
+  const token = (await account.client.call('POST', `/api/topics/${topic.name}/access-tokens`, { json: { name: 'a token', permissions: ['read'] } })).body.token as string;
+  const read = (credential: string) => new Client(credential).call('GET', `/${topic.name}/json`);
+  for (const credential of [key, token]) expect((await read(credential)).status).toBe(200);
+  await setActive(store.documents, account.email, false);
+  for (const credential of [key, token]) await eventually(async () => expect(await read(credential)).toMatchObject(wrong));
 });

@@ -11,6 +11,8 @@ beforeAll(async () => {
 afterAll(() => store.close());
 
 const wrong = { status: 401, body: { detail: 'Could not validate credentials' } };
+/** The token with another secret in it, as somebody makes it up who knows the login's id. */
+const tampered = (token: string): string => token.replace(/\.(.)/, (_, first: string) => `.${first === 'a' ? 'b' : 'a'}`);
 const isAlive = async (access: string) => (await new Client(access).call('GET', '/auth/me')).status === 200;
 
 test('a refresh token is exchanged for a new pair, and the old access token lives on', async () => {
@@ -61,7 +63,7 @@ test('a refresh token that has expired says so', async () => {
 
 test('what is no refresh token is refused, and ends nothing', async () => {
   const login = await logIn(await createAccount(store));
-  for (const token of ['', 'nonsense', login.access, 'rt_.', login.refresh.slice(0, -1), `rt_00000000-0000-7000-8000-000000000000.${'a'.repeat(43)}`]) {
+  for (const token of ['', 'nonsense', login.access, 'rt_.', login.refresh.slice(0, -1), `rt_00000000-0000-7000-8000-000000000000.${'a'.repeat(43)}.${'a'.repeat(22)}`, tampered(login.refresh)]) {
     expect(await refresh(token)).toMatchObject(wrong);
   }
   expect(await isAlive(login.access)).toBe(true);

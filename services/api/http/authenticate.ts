@@ -1,5 +1,5 @@
 import type { AccountCaller, Caller, TopicTokenCaller } from '@tocsin/shared/domain/caller.ts';
-import { apiKeyPrefix, topicTokenPrefix } from '@tocsin/shared/domain/credentials.ts';
+import { apiKeyPrefix, topicTokenPrefix, type TopicToken } from '@tocsin/shared/domain/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { tierInForce } from '@tocsin/shared/domain/tiers.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
@@ -99,7 +99,18 @@ async function byTopicToken(deps: AuthenticateDeps, secret: string): Promise<Top
   const token = await deps.directory.topicToken(hashSecret(secret));
   if (token === null) throw invalid();
   if (token.expiresAt !== null && token.expiresAt <= deps.clock()) throw expired();
+  await requireActive(deps, token);
   return { kind: 'topic-token', topicId: token.topicId, permissions: token.permissions, credentialId: token.id, expiresAt: token.expiresAt };
+}
+
+/** A topic token is a credential of whoever made it and of the topic's owner: it is void while one of them is disabled. */
+async function requireActive(deps: AuthenticateDeps, token: TopicToken): Promise<void> {
+  const topic = await deps.directory.topic(token.topicId);
+  if (topic === null) return; // whoever looks for the topic is told
+  for (const userId of new Set([topic.ownerId, token.createdBy])) {
+    const user = await deps.directory.user(userId);
+    if (user === null || !user.isActive) throw invalid();
+  }
 }
 
 async function account(deps: AuthenticateDeps, by: Omit<AccountCaller, 'kind' | 'tier'>): Promise<AccountCaller> {

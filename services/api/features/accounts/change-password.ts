@@ -1,18 +1,15 @@
-import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { voidMailTokens } from '@tocsin/shared/stores/mail-tokens.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { changeAndEndLogins, loginTokensSchema, newLogin } from '../../logins.ts';
-import { passwordAttempts } from '../../password-attempts.ts';
 import { newPasswordField } from './account-fields.ts';
 import { loadAccount } from './load-account.ts';
-
-const wrongPassword = () => new AppError('invalid', 'Current password is wrong');
+import { loadPasswordHolder, passwordProof, wrongPassword } from './prove-password.ts';
 
 /** Sets a new password, ends all logins, this one too, and answers a new one. */
 export function changePassword(deps: ApiDeps): Route {
-  const attempts = passwordAttempts(deps);
+  const requirePassword = passwordProof(deps);
   return route({
     id: 'changePassword',
     method: 'POST',
@@ -21,12 +18,9 @@ export function changePassword(deps: ApiDeps): Route {
     audience: 'login',
     body: z.object({ current_password: z.string(), new_password: newPasswordField }),
     success: { status: 200, schema: loginTokensSchema.extend({ message: z.string() }), description: 'A new login, the only one left' },
-    handle: async (context, { body }) => {
-      const proven = await loadAccount(deps, context);
-      if (proven.passwordHash === null) throw new AppError('forbidden', 'This account has no password');
-      if (!await attempts(context, proven.email, () => deps.passwords.matches(body.current_password, proven.passwordHash))) {
-        throw wrongPassword();
-      }
+    load: (context) => loadPasswordHolder(deps, context),
+    handle: async (context, { loaded: proven, body }) => {
+      await requirePassword(context, proven, body.current_password);
       const passwordHash = await deps.passwords.hash(body.new_password);
       const login = newLogin(deps, proven.id);
       await changeAndEndLogins(deps, async () => {

@@ -1,0 +1,23 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { User } from '@tocsin/shared/domain/user.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+import type { RequestContext } from '../../http/route.ts';
+import { passwordAttempts } from '../../password-attempts.ts';
+import { loadAccount } from './load-account.ts';
+
+/** A route's `load`: the calling account. Throws 403 for one that has no password to give. */
+export async function loadPasswordHolder(deps: ApiDeps, context: RequestContext): Promise<User> {
+  const user = await loadAccount(deps, context);
+  if (user.passwordHash === null) throw new AppError('forbidden', 'This account has no password: a password reset gives it one');
+  return user;
+}
+
+export const wrongPassword = () => new AppError('invalid', 'Current password is wrong');
+
+/** Throws 400 unless the password is the account's, and 429 after five wrong ones: a stolen login must not be a way to guess it. */
+export function passwordProof(deps: ApiDeps): (context: RequestContext, user: User, password: string) => Promise<void> {
+  const attempts = passwordAttempts(deps);
+  return async (context, user, password) => {
+    if (!await attempts(context, user.email, () => deps.passwords.matches(password, user.passwordHash))) throw wrongPassword();
+  };
+}
