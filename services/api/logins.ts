@@ -65,17 +65,19 @@ async function tokensOf(deps: ApiDeps, session: Pick<LoginSession, 'id' | 'userI
 }
 
 /**
- * Opens a login and sets `last_login`, in one step. `judge` gets the account as it is at that moment (null: gone) and
+ * Opens a login and sets `last_login`, and what else is given, in one step. `judge` gets the account as it is at that moment (null: gone) and
  * resolves what it was allowed for, or throws: so a password that was changed meanwhile opens nothing.
  */
-export async function openLogin(deps: ApiDeps, userId: string, judge: (user: User | null) => User): Promise<{ user: User; tokens: LoginTokens }> {
+export async function openLogin(
+  deps: ApiDeps, userId: string, judge: (user: User | null) => User, also: Changes<User> = {},
+): Promise<{ user: User; tokens: LoginTokens }> {
   const { documents } = deps.engine;
   const login = newLogin(deps, userId);
-  const lastLogin = deps.clock();
+  const set = { ...also, lastLogin: deps.clock() };
   const user = await retryStale(async () => {
     const found = judge(await documents.get(users, userId));
-    await documents.commit([write.update(users, found, { lastLogin }), login.insert]);
-    return { ...found, lastLogin, version: found.version + 1 };
+    await documents.commit([write.update(users, found, set), login.insert]);
+    return { ...found, ...set, version: found.version + 1 };
   });
   await deps.directory.changed({ kind: 'user', userId });
   return { user, tokens: await login.tokens() };

@@ -13,6 +13,10 @@ import { resendVerification } from './features/accounts/resend-verification.ts';
 import { updateMe } from './features/accounts/update-me.ts';
 import { verifyEmail } from './features/accounts/verify-email.ts';
 import { setTier } from './features/admin/set-tier.ts';
+import { appleLogin } from './features/identity-providers/apple-login.ts';
+import { googleCallback } from './features/identity-providers/google-callback.ts';
+import { googleLogin } from './features/identity-providers/google-login.ts';
+import { googleSignIn } from './features/identity-providers/google-sign-in.ts';
 import { createApiKey } from './features/credentials/create-api-key.ts';
 import { createTopicToken } from './features/credentials/create-topic-token.ts';
 import { deleteApiKey } from './features/credentials/delete-api-key.ts';
@@ -63,6 +67,7 @@ import type { Route } from './http/route.ts';
 export function routes(deps: ApiDeps): Route[] {
   const { engine: { kind, messages }, clock, log } = deps;
   const publishDeps: PublishDeps = { ...deps, inlineStore: kind === 'embedded' ? storedByLog : inlineStore({ messages, clock, log }) };
+  const google = googleSignIn(deps);
   return [
     // Publishing
     publishToTopic(publishDeps, 'POST'),
@@ -91,6 +96,9 @@ export function routes(deps: ApiDeps): Route[] {
     // Authentication and account
     register(deps),
     login(deps),
+    googleLogin(deps, google),
+    googleCallback(deps, google),
+    appleLogin(deps),
     refresh(deps),
     verifyEmail(deps),
     resendVerification(deps),

@@ -59,7 +59,7 @@ function insertAccount(engine: Engine, fields: Partial<User> = {}): Promise<User
   return engine.documents.insert(users, {
     id: randomId(), email: `${username}@example.org`, username, usernameKey: username, passwordHash: null, avatarUrl: null,
     tier: 'FREE', tierExpiresAt: null, additionalMembers: 0, isVerified: false, wasVerified: false, isActive: true,
-    createdAt: Date.now(), lastLogin: null, termsAcceptedAt: null, oauthProvider: null, oauthSubject: null, ...fields,
+    createdAt: Date.now(), lastLogin: null, termsAcceptedAt: null, oauthProvider: null, ...fields,
   });
 }
 

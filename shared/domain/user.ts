@@ -1,4 +1,5 @@
 import { usernameKey } from './account-rules.ts';
+import type { IdentityProvider } from './identity.ts';
 import type { Tier } from './tiers.ts';
 
 /** An account. Times are milliseconds since the epoch. */
@@ -25,18 +26,18 @@ export interface User {
   readonly createdAt: number;
   readonly lastLogin: number | null;
   readonly termsAcceptedAt: number | null;
-  readonly oauthProvider: string | null;
-  readonly oauthSubject: string | null;
+  /** The provider that made the account; null for one that registered. Who it is there: `Identity`. */
+  readonly oauthProvider: IdentityProvider | null;
 }
 
 /** What a new account is made from; everything else begins the same for all. */
 export type NewUser = Pick<User, 'id' | 'email' | 'username' | 'passwordHash' | 'isVerified' | 'createdAt' | 'termsAcceptedAt'>
-  & Partial<Pick<User, 'oauthProvider' | 'oauthSubject'>>;
+  & Partial<Pick<User, 'oauthProvider'>>;
 
 /** A new account: FREE, active, and never logged in. The address must be lower-cased. */
 export function newUser(from: NewUser): Omit<User, 'version'> {
   return {
     usernameKey: usernameKey(from.username), avatarUrl: null, tier: 'FREE', tierExpiresAt: null, additionalMembers: 0,
-    wasVerified: from.isVerified, isActive: true, lastLogin: null, oauthProvider: null, oauthSubject: null, ...from,
+    wasVerified: from.isVerified, isActive: true, lastLogin: null, oauthProvider: null, ...from,
   };
 }

@@ -93,6 +93,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv, envFile = '.env'): Co
   const parsed = variables.safeParse(merged);
   const faults = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
   const cluster = readCluster(merged, faults);
+  checkGoogle(merged, faults);
   const jwtSecrets = readJwtSecrets(merged['JWT_SECRET'], cluster !== undefined, faults);
   if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
   const { KAFKA_BROKERS: _b, MONGO_URL: _m, REDIS_URL: _r, JWT_SECRET: _j, BASE_URL, APP_URL, ...rest } = parsed.data;
@@ -108,6 +109,11 @@ function readCluster(env: NodeJS.ProcessEnv, faults: string[]): ClusterUrls | un
     return undefined;
   }
   return { kafkaBrokers: list(env['KAFKA_BROKERS']!), mongoUrl: env['MONGO_URL']!, redisUrl: env['REDIS_URL']! };
+}
+
+function checkGoogle(env: NodeJS.ProcessEnv, faults: string[]): void {
+  const missing = ['GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET'].filter((name) => env[name] === undefined);
+  if (missing.length === 1) faults.push(`${missing[0]} missing: signing in with Google needs GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET, or neither`);
 }
 
 function readJwtSecrets(text: string | undefined, isCluster: boolean, faults: string[]): string[] | undefined {

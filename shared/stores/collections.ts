@@ -3,6 +3,7 @@ import { addressChanges } from './address-changes.ts';
 import { consents } from './consents.ts';
 import { apiKeys, loginSessions, topicTokens } from './credentials.ts';
 import { devices } from './devices-collection.ts';
+import { identities } from './identities.ts';
 import { logConsumers } from './log-consumers.ts';
 import { mailTokens } from './mail-tokens.ts';
 import { quotaGuards } from './quota-guards.ts';
@@ -16,7 +17,7 @@ import { users } from './users.ts';
 
 const all = [
   users, topics, idempotencyKeys, apiKeys, topicTokens, loginSessions, teams, teamMembers, teamInvites,
-  consents, mailTokens, addressChanges,
+  consents, mailTokens, addressChanges, identities,
   subscriptions, devices, quotaGuards, topicCleanups, logConsumers,
 ];
 

@@ -9,9 +9,9 @@ export const users: Collection<User> = {
   fields: {
     email: 'text', username: 'text', usernameKey: 'text', passwordHash: 'text', avatarUrl: 'text', tier: 'text',
     tierExpiresAt: 'time', additionalMembers: 'integer', isVerified: 'boolean', wasVerified: 'boolean', isActive: 'boolean',
-    createdAt: 'time', lastLogin: 'time', termsAcceptedAt: 'time', oauthProvider: 'text', oauthSubject: 'text',
+    createdAt: 'time', lastLogin: 'time', termsAcceptedAt: 'time', oauthProvider: 'text',
   },
-  uniqueKeys: { email: ['email'], username: ['usernameKey'], oauth: ['oauthProvider', 'oauthSubject'] },
+  uniqueKeys: { email: ['email'], username: ['usernameKey'] },
   indexes: { byVerified: ['wasVerified', 'createdAt'] },
 };
 

@@ -19,7 +19,7 @@ export function newUser(given: Partial<New<User>> = {}): New<User> {
   return {
     id, email: `${username}@example.org`, username, usernameKey: username, passwordHash: null, avatarUrl: null, tier: 'FREE',
     tierExpiresAt: null, additionalMembers: 0, isVerified: true, wasVerified: true, isActive: true, createdAt: Date.now(),
-    lastLogin: null, termsAcceptedAt: null, oauthProvider: null, oauthSubject: null, ...given,
+    lastLogin: null, termsAcceptedAt: null, oauthProvider: null, ...given,
   };
 }
 

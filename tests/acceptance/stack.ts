@@ -106,7 +106,7 @@ export async function createAccount(store: OperatorStore, options: { tier?: Tier
     id: makeId(), email, username, usernameKey: username,
     passwordHash: await bcrypt.hash(password, 4), // cheap: these tests are not about guessing it
     avatarUrl: null, tier: options.tier ?? 'FREE', tierExpiresAt: null, additionalMembers: 0, isVerified: true, wasVerified: true,
-    isActive: true, createdAt: Date.now(), lastLogin: null, termsAcceptedAt: Date.now(), oauthProvider: null, oauthSubject: null,
+    isActive: true, createdAt: Date.now(), lastLogin: null, termsAcceptedAt: Date.now(), oauthProvider: null,
   });
   const login = await new Client(undefined, options.urls).call('POST', '/auth/login', { json: { email, password } });
   if (login.status !== 200) throw new Error(`login: ${login.status} ${JSON.stringify(login.body)}`);

@@ -1,0 +1,37 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { toLoginUserJson } from '@tocsin/shared/domain/user-json.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { optionalField } from '../../http/fields.ts';
+import { route, type Route } from '../../http/route.ts';
+import { loginUserSchema } from '../../http/user-schema.ts';
+import { loginTokensSchema } from '../../logins.ts';
+import { appleIdentityToken } from './apple-identity-token.ts';
+import { SignInFailed } from './sign-in-failed.ts';
+import { signIn } from './sign-in.ts';
+
+/** Apple tells the name once, at the first sign-in of all. It is taken and not kept: an account shows its username. */
+const fullName = z.object({ givenName: optionalField(z.string()), familyName: optionalField(z.string()) });
+
+const body = z.object({ identity_token: z.string(), user: z.string().min(1, 'is required'), full_name: optionalField(fullName) });
+
+/** `POST /auth/apple/mobile`: a login for whom Apple vouches for, by the identity token that an app got from it. */
+export function appleLogin(deps: ApiDeps): Route {
+  const judge = appleIdentityToken(deps.config, deps.clock);
+  return route({
+    id: 'appleLogin',
+    method: 'POST',
+    path: '/auth/apple/mobile',
+    summary: 'Sign in with Apple, by the identity token of an app',
+    audience: 'unread',
+    body,
+    success: { status: 200, schema: loginTokensSchema.extend({ user: loginUserSchema }), description: 'The tokens of the new login, and the account' },
+    handle: async (context, { body: { identity_token: token, user: subject } }) => {
+      if (judge === null) throw new AppError('unavailable', 'Apple is not configured');
+      const profile = await judge(token);
+      if (profile.subject !== subject) throw new SignInFailed('invalid_response');
+      const { user, tokens } = await signIn(deps, profile);
+      return { status: 200, body: { ...tokens, user: toLoginUserJson(user, context.now) } };
+    },
+  });
+}

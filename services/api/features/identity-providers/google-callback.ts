@@ -1,0 +1,53 @@
+import * as oidc from 'openid-client';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type RequestContext, type Route } from '../../http/route.ts';
+import { leadToApp, orTellApp, type GoogleSignIn } from './google-sign-in.ts';
+import { toProfile, type ProviderProfile } from './provider-profile.ts';
+import { SignInFailed } from './sign-in-failed.ts';
+import { signIn } from './sign-in.ts';
+
+/** What Google adds (RFC 6749 §4.1.2, RFC 9207); all of it is judged by openid-client. */
+const query = z.object({
+  code: z.string().optional(),
+  state: z.string().optional(),
+  error: z.string().optional(),
+  iss: z.string().optional(),
+});
+
+/** `GET /auth/google/callback`: where Google leads the browser back to. Goes on to the app with tokens, or with an error. */
+export function googleCallback(deps: ApiDeps, google: GoogleSignIn): Route {
+  return route({
+    id: 'googleCallback',
+    method: 'GET',
+    path: '/auth/google/callback',
+    summary: 'Where Google leads the browser back to',
+    audience: 'unread',
+    query,
+    success: { status: 302, schema: null, description: 'To the app: `/auth/callback#access_token=…&refresh_token=…`, or `#error=…`' },
+    handle: async (context) => {
+      const provider = google.provider();
+      const reply = await orTellApp(deps, async () => {
+        const { tokens } = await signIn(deps, await profileOf(google, await provider(), context));
+        return leadToApp(deps, { access_token: tokens.access_token, refresh_token: tokens.refresh_token });
+      });
+      return { ...reply, headers: { ...reply.headers, 'Set-Cookie': google.cookie.end } };
+    },
+  });
+}
+
+/** Who came back, proven by the code and the ID token behind it. Throws what `orTellApp` knows. */
+async function profileOf(google: GoogleSignIn, configuration: oidc.Configuration, context: RequestContext): Promise<ProviderProfile> {
+  const begun = await google.cookie.read(context.request);
+  if (begun === null || begun.state !== context.searchParams.get('state')) throw new SignInFailed('invalid_state');
+  const current = new URL(google.redirectUri);
+  current.search = context.searchParams.toString();
+  const tokens = await oidc.authorizationCodeGrant(configuration, current, {
+    pkceCodeVerifier: begun.codeVerifier, expectedState: begun.state, expectedNonce: begun.nonce, idTokenExpected: true,
+  });
+  const claims = tokens.claims()!;
+  // Providers need not put the address into the ID token (OpenID Connect Core §5.4).
+  const hasMore = claims['email'] === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined;
+  const more = hasMore ? await oidc.fetchUserInfo(configuration, tokens.access_token, claims.sub) : {};
+  return toProfile('google', claims.sub, { ...claims, ...more });
+}

@@ -1,0 +1,69 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import * as oidc from 'openid-client';
+import type { ApiDeps } from '../../api-deps.ts';
+import type { Reply } from '../../http/route.ts';
+import { googleProvider, type GoogleProvider } from './google-provider.ts';
+import { loginCookie, type LoginCookie } from './login-cookie.ts';
+import { SignInFailed, type SignInFault } from './sign-in-failed.ts';
+
+/** What the two steps of a sign-in with Google share. */
+export interface GoogleSignIn {
+  /** Throws 503 when Google is not configured. */
+  provider(): GoogleProvider;
+  readonly cookie: LoginCookie;
+  /** Where Google leads the browser back to. */
+  readonly redirectUri: string;
+}
+
+const callbackPath = '/auth/google/callback';
+
+export function googleSignIn(deps: ApiDeps): GoogleSignIn {
+  const provider = googleProvider(deps.config, deps.clock);
+  return {
+    provider() {
+      if (provider === null) throw new AppError('unavailable', 'Google is not configured');
+      return provider;
+    },
+    cookie: loginCookie({
+      name: 'tocsin_google', path: '/auth/google', baseUrl: deps.baseUrl, secrets: deps.engine.jwtSecrets, clock: deps.clock,
+    }),
+    redirectUri: deps.baseUrl + callbackPath,
+  };
+}
+
+/** Leads the browser to the app, which reads what came of it behind the `#`: that part never reaches a server or its log. */
+export function leadToApp(deps: ApiDeps, outcome: Readonly<Record<string, string>>): Reply {
+  return { status: 302, headers: { Location: `${deps.appUrl}/auth/callback#${new URLSearchParams(outcome).toString()}` } };
+}
+
+/** Does a step of the sign-in; whatever goes wrong is told to the app. */
+export async function orTellApp(deps: ApiDeps, step: () => Promise<Reply>): Promise<Reply> {
+  try {
+    return await step();
+  } catch (error) {
+    const fault = faultOf(error);
+    if (fault === 'server_error') deps.log.error({ err: error }, 'a sign-in with Google failed by a bug');
+    else if (!(error instanceof SignInFailed)) deps.log.warn({ reason: reasonOf(error), fault }, 'a sign-in with Google failed');
+    return leadToApp(deps, { error: fault });
+  }
+}
+
+/** The error's message and code alone: the rest of what openid-client throws can hold tokens. */
+function reasonOf(error: unknown): { message: string; code: unknown } {
+  const { message, code, cause } = error as { message: string; code?: unknown; cause?: { code?: unknown } };
+  return { message, code: code ?? cause?.code };
+}
+
+function faultOf(error: unknown): SignInFault {
+  if (error instanceof SignInFailed) return error.fault;
+  if (error instanceof AppError && error.code === 'unavailable') return 'temporarily_unavailable';
+  if (error instanceof oidc.AuthorizationResponseError) return error.error === 'access_denied' ? 'access_denied' : 'invalid_response';
+  if (error instanceof oidc.ResponseBodyError) return 'invalid_response';
+  if (error instanceof oidc.ClientError) return isAway(error.code) ? 'temporarily_unavailable' : 'invalid_response';
+  // What fetch rejects with when there is no connection.
+  if (error instanceof TypeError && error.message === 'fetch failed') return 'temporarily_unavailable';
+  return 'server_error';
+}
+
+/** No answer in time, or one that is not of a provider at work, such as a gateway's error page. */
+const isAway = (code: string | undefined): boolean => code === 'OAUTH_TIMEOUT' || code === 'OAUTH_ABORT' || code === 'OAUTH_RESPONSE_IS_NOT_CONFORM';

@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import { errors, jwtVerify, SignJWT } from 'jose';
+
+/** What a sign-in that has begun must be finished with, by the same browser. */
+export interface BegunLogin {
+  readonly state: string;
+  readonly nonce: string;
+  readonly codeVerifier: string;
+}
+
+/** Binds a sign-in to the browser that began it; nothing is kept on the server, so that any node can finish it. */
+export interface LoginCookie {
+  /** The value of `Set-Cookie` that keeps it for ten minutes. */
+  keep(login: BegunLogin): Promise<string>;
+  /** What the request's cookie holds; null without one, after ten minutes, and for one that is not ours. */
+  read(request: IncomingMessage): Promise<BegunLogin | null>;
+  /** The value of `Set-Cookie` that ends it. */
+  readonly end: string;
+}
+
+const lifetimeSeconds = 600;
+const tokenType = 'begun-login+jwt';
+const algorithm = 'HS256';
+
+/** `name` is the cookie's; `baseUrl` is where the public reaches the API: over https the cookie goes over https alone. */
+export function loginCookie(options: { name: string; path: string; baseUrl: string; secrets: readonly string[]; clock: Clock }): LoginCookie {
+  const { name, clock } = options;
+  const keys = options.secrets.map((secret) => new TextEncoder().encode(secret));
+  const form = new RegExp(`(?:^|;)\\s*${name}=([^;\\s]+)`);
+  // Lax: the provider leads the browser back from another site.
+  const attributes = `Path=${options.path}; HttpOnly; SameSite=Lax${options.baseUrl.startsWith('https:') ? '; Secure' : ''}`;
+  return {
+    async keep(login) {
+      const now = Math.floor(clock() / 1_000);
+      const token = await new SignJWT({ ...login })
+        .setProtectedHeader({ alg: algorithm, typ: tokenType }).setIssuedAt(now).setExpirationTime(now + lifetimeSeconds).sign(keys[0]!);
+      return `${name}=${token}; Max-Age=${lifetimeSeconds}; ${attributes}`;
+    },
+    async read(request) {
+      const token = form.exec(request.headers.cookie ?? '')?.[1];
+      return token === undefined ? null : open(token, keys, clock());
+    },
+    end: `${name}=; Max-Age=0; ${attributes}`,
+  };
+}
+
+async function open(token: string, keys: readonly Uint8Array[], now: number): Promise<BegunLogin | null> {
+  for (const key of keys) {
+    try {
+      const { payload } = await jwtVerify<BegunLogin>(token, key, {
+        algorithms: [algorithm], typ: tokenType, currentDate: new Date(now), requiredClaims: ['exp', 'state', 'nonce', 'codeVerifier'],
+      });
+      return { state: payload.state, nonce: payload.nonce, codeVerifier: payload.codeVerifier };
+    } catch (error) {
+      if (!(error instanceof errors.JOSEError)) throw error;
+    }
+  }
+  return null;
+}

@@ -1,0 +1,65 @@
+import { usernameKey } from '@tocsin/shared/domain/account-rules.ts';
+import { newUser, type User } from '@tocsin/shared/domain/user.ts';
+import { UniqueKeyViolation, write, type Write } from '@tocsin/shared/ports/documents.ts';
+import { isTakenMeanwhile, makeRoom } from '@tocsin/shared/stores/accounts.ts';
+import { findIdentity, identities } from '@tocsin/shared/stores/identities.ts';
+import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
+import { findUserByEmail, users } from '@tocsin/shared/stores/users.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+import { openLogin, type LoginTokens } from '../../logins.ts';
+import { chooseUsername } from './choose-username.ts';
+import type { ProviderProfile } from './provider-profile.ts';
+import { SignInFailed } from './sign-in-failed.ts';
+
+/**
+ * Opens a login for the person whom a provider vouches for. The account is the one that the person was tied to before;
+ * else the one that holds the address verified; else a new one. Throws SignInFailed: without an address that the provider
+ * calls verified nobody is tied to anything, and neither an address that its account has yet to verify nor a disabled
+ * account opens a login.
+ */
+export async function signIn(deps: ApiDeps, profile: ProviderProfile): Promise<{ user: User; tokens: LoginTokens }> {
+  const userId = await retryStale(() => findOrTie(deps, profile), isLostRace);
+  const shown = profile.avatarUrl === null ? {} : { avatarUrl: profile.avatarUrl };
+  return openLogin(deps, userId, requireUsable, shown);
+}
+
+/** The account of the person; ties them to one when they are seen for the first time. */
+async function findOrTie(deps: ApiDeps, profile: ProviderProfile): Promise<string> {
+  const { documents } = deps.engine;
+  const known = await findIdentity(documents, profile);
+  if (known !== null) return known.userId;
+  if (profile.verifiedEmail === null) throw new SignInFailed('email_not_verified');
+  const holder = await findUserByEmail(documents, profile.verifiedEmail);
+  if (holder !== null && holder.wasVerified) {
+    await documents.commit([write.require(users, requireUsable(holder)), tie(deps, profile, holder.id)]);
+    return holder.id;
+  }
+  return makeAccount(deps, { ...profile, verifiedEmail: profile.verifiedEmail, replacedId: holder?.id ?? null });
+}
+
+/** A new account in the place of one with the address that was never verified. */
+async function makeAccount(deps: ApiDeps, from: ProviderProfile & { verifiedEmail: string; replacedId: string | null }): Promise<string> {
+  const { documents } = deps.engine;
+  const username = await chooseUsername(documents, from.verifiedEmail, from.replacedId);
+  const user = newUser({
+    id: deps.makeId(), email: from.verifiedEmail, username, passwordHash: null, isVerified: true, createdAt: deps.clock(),
+    termsAcceptedAt: null, oauthProvider: from.provider,
+  });
+  const room = await makeRoom(documents, { email: user.email, usernameKey: usernameKey(username) });
+  await documents.commit([...room, write.insert(users, user), tie(deps, from, user.id)]);
+  return user.id;
+}
+
+function tie(deps: ApiDeps, { provider, subject }: ProviderProfile, userId: string): Write {
+  return write.insert(identities, { id: deps.makeId(), provider, subject, userId, linkedAt: deps.clock() });
+}
+
+function requireUsable(user: User | null): User {
+  if (user === null || !user.isActive) throw new SignInFailed('account_disabled');
+  if (!user.isVerified) throw new SignInFailed('email_not_verified');
+  return user;
+}
+
+/** The same person signed in for the first time twice at once, or a name was taken in between. */
+const isLostRace = (error: unknown): boolean =>
+  isTakenMeanwhile(error) || (error instanceof UniqueKeyViolation && error.collection === identities.name);

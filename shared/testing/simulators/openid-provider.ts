@@ -1,0 +1,135 @@
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import Provider, { type Adapter, type AdapterPayload, type KoaContextWithOIDC } from 'oidc-provider';
+
+/** Who can sign in at the provider: the claims about a person, by subject. */
+export type Person = Readonly<Record<string, unknown>>;
+
+export interface OpenIdProvider {
+  /** For GOOGLE_ISSUER. */
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly people: Map<string, Person>;
+  /** Whether the address stands in the ID token, as Google has it, or at the UserInfo endpoint alone. Default true. */
+  setClaimsInIdToken(isWanted: boolean): void;
+  /** The client may lead people back to this address alone. To be called before the first sign-in. */
+  register(redirectUri: string): void;
+  /** Answers nothing but 503 while true. */
+  setAway(isAway: boolean): void;
+  close(): Promise<void>;
+}
+
+const lifetimeSeconds = 600;
+
+const claims = { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'picture'] };
+
+/**
+ * A real OpenID provider (`oidc-provider`) on a free port of this machine. Its page of login is left out: a POST to the
+ * address that the browser is led to says who signs in (`?person=<subject>`), or that the person says no (`?deny`).
+ */
+export async function startOpenIdProvider(): Promise<OpenIdProvider> {
+  const client = { client_id: 'tocsin', client_secret: 'the-secret-of-the-tests' };
+  const people = new Map<string, Person>();
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  const key = { ...await exportJWK(privateKey), use: 'sig', alg: 'RS256' };
+  let redirectUri = '';
+  let isInIdToken = true;
+  let isAway = false;
+  let answer: RequestListener | undefined;
+  const server = createServer((request, response) => {
+    if (isAway) response.writeHead(503).end();
+    else (answer ??= answering(providerAt(issuer, { client, key, people, redirectUri, isInIdToken })))(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    issuer, people, clientId: client.client_id, clientSecret: client.client_secret,
+    setClaimsInIdToken(isWanted) {
+      isInIdToken = isWanted;
+      answer = undefined;
+    },
+    register(uri) {
+      redirectUri = uri;
+      answer = undefined;
+    },
+    setAway(isWanted) {
+      isAway = isWanted;
+    },
+    close: () => new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    }),
+  };
+}
+
+interface ProviderOptions {
+  readonly client: { readonly client_id: string; readonly client_secret: string };
+  readonly key: JWK;
+  readonly people: ReadonlyMap<string, Person>;
+  readonly redirectUri: string;
+  readonly isInIdToken: boolean;
+}
+
+function providerAt(issuer: string, { client, key, people, redirectUri, isInIdToken }: ProviderOptions): Provider {
+  return new Provider(issuer, {
+    adapter: memoryAdapters(),
+    jwks: { keys: [key] },
+    ttl: { AccessToken: lifetimeSeconds, AuthorizationCode: 60, Grant: lifetimeSeconds, IdToken: lifetimeSeconds, Interaction: lifetimeSeconds, Session: lifetimeSeconds },
+    clients: [{ ...client, redirect_uris: [redirectUri] }],
+    claims,
+    conformIdTokenClaims: !isInIdToken,
+    cookies: { keys: ['a key of the tests'] },
+    pkce: { required: () => true },
+    features: { devInteractions: { enabled: false } },
+    interactions: { url: (_context, interaction) => `/interaction/${interaction.uid}` },
+    findAccount: (_context, subject) => (people.has(subject)
+      ? { accountId: subject, claims: () => ({ sub: subject, ...people.get(subject) }) }
+      : undefined),
+    loadExistingGrant: agree,
+  });
+}
+
+/** What the provider keeps, by kind and id: its own store in memory warns of itself at every start. */
+function memoryAdapters(): (kind: string) => Adapter {
+  const kept = new Map<string, AdapterPayload>();
+  return (kind) => {
+    const find = (isIt: (payload: AdapterPayload) => boolean) => [...kept].find(([key, payload]) => key.startsWith(`${kind} `) && isIt(payload))?.[1];
+    return {
+      upsert: async (id, payload) => void kept.set(`${kind} ${id}`, payload),
+      find: async (id) => kept.get(`${kind} ${id}`),
+      findByUid: async (uid) => find((payload) => payload.uid === uid),
+      findByUserCode: async (userCode) => find((payload) => payload.userCode === userCode),
+      consume: async (id) => void Object.assign(kept.get(`${kind} ${id}`) ?? {}, { consumed: Math.floor(Date.now() / 1_000) }),
+      destroy: async (id) => void kept.delete(`${kind} ${id}`),
+      revokeByGrantId: async (grantId) => {
+        for (const [key, payload] of kept) if (payload.grantId === grantId) kept.delete(key);
+      },
+    };
+  };
+}
+
+/** Nobody is asked what the client may know. */
+async function agree(context: KoaContextWithOIDC) {
+  const { provider, client, session } = context.oidc;
+  const grant = new provider.Grant({ clientId: client!.clientId, accountId: session!.accountId! });
+  grant.addOIDCScope(Object.keys(claims).join(' '));
+  await grant.save();
+  return grant;
+}
+
+function answering(provider: Provider): RequestListener {
+  const callback = provider.callback();
+  return (request, response) => {
+    if (request.url!.startsWith('/interaction/')) void signIn(provider, request, response);
+    else void callback(request, response);
+  };
+}
+
+async function signIn(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { searchParams } = new URL(request.url!, 'http://provider');
+  const person = searchParams.get('person');
+  const result = person === null ? { error: 'access_denied', error_description: 'the person said no' } : { login: { accountId: person, remember: false } };
+  await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
+}
