@@ -4,7 +4,7 @@ import type { Log } from '@tocsin/shared/platform/log.ts';
 
 /** What sweeps work with. */
 export interface RetentionDeps {
-  readonly engine: Pick<Engine, 'messages' | 'deliveries' | 'documents'>;
+  readonly engine: Pick<Engine, 'messages' | 'deliveries' | 'documents' | 'bus'>;
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { changesChannel, type Change } from '@tocsin/shared/domain/change.ts';
 import { cleanUpTopicJob, retentionQueue } from '@tocsin/shared/domain/retention-job.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
@@ -11,8 +12,10 @@ import { mailTokens } from '@tocsin/shared/stores/mail-tokens.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
 import { removeTopicWrites } from '@tocsin/shared/stores/topic-cleanups.ts';
 import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import { teamInvites } from '@tocsin/shared/stores/team-invites.ts';
+import { teams } from '@tocsin/shared/stores/teams.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
-import { newId, newMessage, newSubscription, newTopic, newUser } from '@tocsin/shared/testing/builders.ts';
+import { newId, newMessage, newSubscription, newTeam, newTopic, newUser } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { engineUnderTest, enginesUnderTest, newTestPlace, openTestEngine, publish } from '@tocsin/shared/testing/test-engine.ts';
 import { startRetention } from './start-retention.ts';
@@ -119,6 +122,30 @@ describe(`retention, ${engineUnderTest}`, () => {
     expect(await engine.documents.get(loginSessions, keptLogin.id)).not.toBeNull();
     expect(await engine.documents.get(mailTokens, keptToken.id)).not.toBeNull();
     expect(await engine.documents.get(addressChanges, keptChange.id)).not.toBeNull();
+  });
+
+  test('removes invites 7 days after their end', async () => {
+    const invite = (expiresAt: number) => engine.documents.insert(teamInvites, {
+      id: newId(), teamId: newId(), email: `${newId()}@example.org`, role: 'member', invitedById: newId(), tokenHash: null, createdAt: 0, expiresAt,
+    });
+    const [gone, kept] = [await invite(Date.now() - 7 * dayMs - 1), await invite(Date.now() - 7 * dayMs + 60_000)];
+    await start();
+    await eventually(async () => expect(await engine.documents.get(teamInvites, gone.id)).toBeNull());
+    expect(await engine.documents.get(teamInvites, kept.id)).not.toBeNull();
+  });
+
+  test('completes the removal of a team that was cut off, and tells the nodes', async () => {
+    const team = await engine.documents.insert(teams, newTeam(newId(), { removal: 'convert' }));
+    const kept = await engine.documents.insert(teams, newTeam(newId()));
+    const topic = await insertTopic({ ownerId: team.ownerId, teamId: team.id });
+    const told: string[] = [];
+    const subscription = await engine.bus.subscribe(changesChannel, (payload) => told.push((JSON.parse(payload) as Change).kind));
+    own.add(() => subscription.close());
+    await start();
+    await eventually(async () => expect(await engine.documents.get(teams, team.id)).toBeNull());
+    expect(await engine.documents.get(topics, topic.id)).toMatchObject({ teamId: null, accessLevel: 'private' });
+    expect(await engine.documents.get(teams, kept.id)).not.toBeNull();
+    await eventually(() => expect(told).toEqual(expect.arrayContaining(['topic', 'team'])));
   });
 
   test('a schedule that is none is told at the start', async () => {

@@ -1,9 +1,11 @@
 import { cleanUpTopics } from './clean-up-topics.ts';
+import { completeTeamRemovals } from './complete-team-removals.ts';
 import { expireMessages } from './expire-messages.ts';
 import { pruneDeliveries } from './prune-deliveries.ts';
 import { removeAddressChanges } from './remove-address-changes.ts';
 import { removeEndedLogins } from './remove-ended-logins.ts';
 import { removeMailedTokens } from './remove-mailed-tokens.ts';
+import { removeOldInvites } from './remove-old-invites.ts';
 import { removeUnverifiedAccounts } from './remove-unverified-accounts.ts';
 import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
 
@@ -22,4 +24,6 @@ export const sweeps: readonly Sweep[] = [
   { name: 'remove-ended-logins', run: removeEndedLogins },
   { name: 'remove-mailed-tokens', run: removeMailedTokens },
   { name: 'remove-address-changes', run: removeAddressChanges },
+  { name: 'complete-team-removals', run: completeTeamRemovals },
+  { name: 'remove-old-invites', run: removeOldInvites },
 ];

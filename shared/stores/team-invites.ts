@@ -1,5 +1,5 @@
 import { inviteKeptMs, type TeamInvite } from '../domain/team.ts';
-import { write, type Collection, type Documents, type Query } from '../ports/documents.ts';
+import type { Collection, Documents, Query } from '../ports/documents.ts';
 import { retryStale } from './retry-stale.ts';
 
 export const teamInvites: Collection<TeamInvite> = {
@@ -55,15 +55,5 @@ export async function setInviteToken(
     const invite = await documents.get(teamInvites, id);
     if (invite === null || invite.expiresAt <= token.now) return null;
     return documents.update(teamInvites, invite, { tokenHash: token.tokenHash });
-  });
-}
-
-/** Removes invites that are not listed any more, at most `limit`; resolves with how many. */
-export function pruneInvites(documents: Documents, now: number, limit: number): Promise<number> {
-  return retryStale(async () => {
-    const found = await documents.find(teamInvites, { index: 'byExpiry', equals: {}, to: now - inviteKeptMs, limit });
-    // With their versions: one that is being resent stays.
-    if (found.length > 0) await documents.commit(found.map(({ id, version }) => write.remove(teamInvites, id, version)));
-    return found.length;
   });
 }

@@ -1,0 +1,9 @@
+import { inviteKeptMs } from '@tocsin/shared/domain/team.ts';
+import { teamInvites } from '@tocsin/shared/stores/team-invites.ts';
+import { removeOlder } from './remove-older.ts';
+import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
+
+/** Removes invites to teams that are no longer listed, 7 days after their end. */
+export function removeOldInvites(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
+  return removeOlder(deps, limit, { collection: teamInvites, index: 'byExpiry', time: deps.clock() - inviteKeptMs });
+}
