@@ -7,10 +7,13 @@ import { hashSecret, makeSecret } from '@tocsin/shared/platform/secrets.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { addressChanges } from '@tocsin/shared/stores/address-changes.ts';
 import { storeMailToken } from '@tocsin/shared/stores/mail-tokens.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import { setInviteToken } from '@tocsin/shared/stores/team-invites.ts';
+import { findTeam } from '@tocsin/shared/stores/teams.ts';
+import { findUserByEmail, users } from '@tocsin/shared/stores/users.ts';
 import { addressChangedMail } from './mails/address-changed-mail.ts';
 import type { Mail } from './mails/mail.ts';
 import { passwordResetMail } from './mails/password-reset-mail.ts';
+import { teamInviteMail } from './mails/team-invite-mail.ts';
 import { verifyEmailMail } from './mails/verify-email-mail.ts';
 
 export interface ComposeMailDeps {
@@ -24,7 +27,7 @@ export interface ComposeMailDeps {
 
 /**
  * The job's mail as things stand now, or null when there is nothing to tell any more: the account is gone or disabled,
- * or its address was verified meanwhile. A mail with a token stores its hash, which voids the token mailed before.
+ * or its address was verified meanwhile; the invite is no longer open. A mail with a token stores its hash, which voids the token mailed before.
  */
 export async function composeMail(deps: ComposeMailDeps, job: MailJob): Promise<Mail | null> {
   switch (job.kind) {
@@ -43,7 +46,22 @@ export async function composeMail(deps: ComposeMailDeps, job: MailJob): Promise<
       const user = change === null ? null : await findRecipient(deps, change.userId);
       return change === null || user === null ? null : addressChangedMail({ name: user.username, address: change.oldEmail });
     }
+    case 'team-invite':
+      return composeInvite(deps, job.inviteId);
   }
+}
+
+/** Null when the invite was cancelled, accepted or has expired meanwhile. */
+async function composeInvite(deps: ComposeMailDeps, inviteId: string): Promise<Mail | null> {
+  const { documents } = deps;
+  const token = makeSecret();
+  const invite = await setInviteToken(documents, inviteId, { tokenHash: hashSecret(token), now: deps.clock() });
+  const team = invite === null ? null : await findTeam(documents, invite.teamId);
+  if (invite === null || team === null) return null;
+  const [account, inviter] = await Promise.all([findUserByEmail(documents, invite.email), documents.get(users, invite.invitedById)]);
+  return teamInviteMail({ name: account?.username ?? invite.email, address: invite.email }, {
+    team: team.displayName, inviter: inviter?.username ?? null, role: invite.role, link: `${deps.appUrl}/auth/accept-invite#token=${token}`,
+  });
 }
 
 const recipient = (user: User) => ({ name: user.username, address: user.email });

@@ -14,7 +14,10 @@ import { openLog } from '@tocsin/shared/platform/log.ts';
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
 import { addressChanges } from '@tocsin/shared/stores/address-changes.ts';
 import { findMailToken } from '@tocsin/shared/stores/mail-tokens.ts';
+import { findInviteByToken, teamInvites } from '@tocsin/shared/stores/team-invites.ts';
+import { teams } from '@tocsin/shared/stores/teams.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
+import { newTeam } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startSmtpSimulator, type ReceivedMail, type SmtpSimulator } from '@tocsin/shared/testing/simulators/smtp-simulator.ts';
 import { openSmtpMailer } from './mailers/smtp-mailer.ts';
@@ -100,6 +103,44 @@ test('a reset mail has a link to the app with the token in the fragment, which n
   expect(readable(mail!.raw)).toContain(`https://app.example.org/auth/reset-password#token=${token}`);
   const stored = await findMailToken(post.engine.documents, 'password-reset', hashSecret(token));
   expect(stored!.expiresAt - Date.now()).toBeLessThanOrEqual(3_600_000);
+});
+
+test('an invitation has a link to the app, and the newest one counts', async () => {
+  const post = await startPost();
+  const { documents } = post.engine;
+  const inviter = await post.account({ isVerified: true });
+  const team = await documents.insert(teams, newTeam(inviter.id, { displayName: 'Night crew\r\nBcc: victim@example.org' }));
+  const invite = await documents.insert(teamInvites, {
+    id: randomId(), teamId: team.id, email: 'new@example.org', role: 'admin', invitedById: inviter.id, tokenHash: null,
+    createdAt: Date.now(), expiresAt: Date.now() + 60_000,
+  });
+  await post.add({ kind: 'team-invite', inviteId: invite.id });
+  const [mail] = await received(post, 1);
+  expect(mail!.to).toEqual(['new@example.org']);
+  expect(mail!.raw.slice(0, mail!.raw.indexOf('\r\n\r\n'))).not.toMatch(/^Bcc:/im);
+  const token = tokenIn(mail!.raw);
+  expect(readable(mail!.raw)).toContain(`https://app.example.org/auth/accept-invite#token=${token}`);
+  expect(readable(mail!.raw)).toContain(`${inviter.username} invites you to join the team`);
+  expect(await findInviteByToken(documents, hashSecret(token))).toMatchObject({ id: invite.id, expiresAt: invite.expiresAt });
+
+  await post.add({ kind: 'team-invite', inviteId: invite.id });
+  const newer = tokenIn((await received(post, 2))[1]!.raw);
+  expect(await findInviteByToken(documents, hashSecret(token))).toBeNull();
+  expect(await findInviteByToken(documents, hashSecret(newer))).toMatchObject({ id: invite.id });
+});
+
+test('an invite that was cancelled or has expired is not mailed', async () => {
+  const post = await startPost();
+  const { documents } = post.engine;
+  const team = await documents.insert(teams, newTeam(randomId()));
+  const expired = await documents.insert(teamInvites, {
+    id: randomId(), teamId: team.id, email: 'late@example.org', role: 'member', invitedById: randomId(), tokenHash: null, createdAt: 1, expiresAt: Date.now() - 1,
+  });
+  await post.add({ kind: 'team-invite', inviteId: expired.id });
+  await post.add({ kind: 'team-invite', inviteId: randomId() });
+  await eventually(async () => expect(await post.engine.jobQueue.counts(mailQueue)).toMatchObject({ waiting: 0, active: 0 }));
+  expect(post.smtp.mails).toEqual([]);
+  expect(await documents.get(teamInvites, expired.id)).toMatchObject({ tokenHash: null });
 });
 
 test('a newer link voids the older one of its kind', async () => {

@@ -5,7 +5,8 @@ export const mailQueue = 'mail';
 export type MailJob =
   | { readonly kind: 'verify-email'; readonly userId: string }
   | { readonly kind: 'password-reset'; readonly userId: string }
-  | { readonly kind: 'address-changed'; readonly addressChangeId: string };
+  | { readonly kind: 'address-changed'; readonly addressChangeId: string }
+  | { readonly kind: 'team-invite'; readonly inviteId: string };
 
 export type MailKind = MailJob['kind'];
 

@@ -19,8 +19,3 @@ export async function findSeats(documents: Documents, owner: Pick<User, 'id' | '
     holders: new Set(members.flat().map(({ userId }) => userId)),
   };
 }
-
-/** Whether the person has a seat or there is one left; null stands for somebody who has none yet. */
-export function hasSeatFor(seats: Seats, userId: string | null): boolean {
-  return (userId !== null && seats.holders.has(userId)) || seats.holders.size < seats.total;
-}

@@ -50,13 +50,29 @@ export function findMembers(documents: Documents, teamId: string): Promise<TeamM
   return documents.find(teamMembers, { index: 'byTeam', equals: { teamId }, descending: true, limit: membersMax });
 }
 
+export function countMembers(documents: Documents, teamId: string): Promise<number> {
+  return documents.count(teamMembers, { index: 'byTeam', equals: { teamId } });
+}
+
 /** The user's role in the team, or null. */
 export async function findTeamRole(documents: Documents, teamId: string, userId: string): Promise<Role | null> {
   return (await findMember(documents, teamId, userId))?.role ?? null;
 }
 
+/** The teams that the user is in, active or not, with the user's role, the newest team first. */
+export async function findMemberships(documents: Documents, userId: string): Promise<{ team: Team; role: Role }[]> {
+  const roles = await findRoles(documents, userId);
+  const found: Team[] = [];
+  const ids = [...roles.keys()];
+  for (let at = 0; at < ids.length; at += membershipsMax) found.push(...await documents.getMany(teams, ids.slice(at, at + membershipsMax)));
+  return found.filter(({ removal }) => removal === null)
+    .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
+    .map((team) => ({ team, role: roles.get(team.id)! }));
+}
+
 /** The user's role in each of their teams, the oldest memberships first. */
 export async function findRoles(documents: Documents, userId: string): Promise<Map<string, Role>> {
-  const members = await documents.find(teamMembers, { index: 'byUser', equals: { userId }, limit: membershipsMax });
+  // The limit is counted without a lock: some may have slipped past it.
+  const members = await documents.find(teamMembers, { index: 'byUser', equals: { userId }, limit: 2 * membershipsMax });
   return new Map(members.map((member) => [member.teamId, member.role]));
 }

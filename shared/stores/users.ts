@@ -15,6 +15,9 @@ export const users: Collection<User> = {
   indexes: { byVerified: ['wasVerified', 'createdAt'] },
 };
 
+/** As many as the store looks up at once. */
+const idsMax = 1_000;
+
 /** The account that holds the address, in any case, or null. */
 export async function findUserByEmail(documents: Documents, email: string): Promise<User | null> {
   const [user] = await documents.find(users, { index: 'email', equals: { email: email.toLowerCase() }, limit: 1 });
@@ -25,6 +28,13 @@ export async function findUserByEmail(documents: Documents, email: string): Prom
 export async function findUserByUsername(documents: Documents, username: string): Promise<User | null> {
   const [user] = await documents.find(users, { index: 'username', equals: { usernameKey: usernameKey(username) }, limit: 1 });
   return user ?? null;
+}
+
+/** The accounts with the ids that exist, in any order. */
+export async function findUsers(documents: Documents, ids: readonly string[]): Promise<User[]> {
+  const found: User[] = [];
+  for (let at = 0; at < ids.length; at += idsMax) found.push(...await documents.getMany(users, ids.slice(at, at + idsMax)));
+  return found;
 }
 
 /** Changes the account that holds the address, over races. Throws `not_found` `User not found`. */
