@@ -1,4 +1,4 @@
-import { mailAttempts, mailQueue, type MailJob } from '@tocsin/shared/domain/mail-job.ts';
+import { mailAttempts, mailQueue, type MailJob, type MailKind } from '@tocsin/shared/domain/mail-job.ts';
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
 import type { ApiDeps } from './api-deps.ts';
 
@@ -6,19 +6,23 @@ import type { ApiDeps } from './api-deps.ts';
 const mailsPerHour = 5;
 
 /**
- * Has a mail sent by the notifier. At most five of a kind go to one address within an hour; beyond that nothing is sent
- * and the caller is told nothing, so that an answer never tells what the mailbox got.
- * Throws `unavailable` when the queue cannot be reached.
+ * Has a mail sent by the notifier, unless its address got too many: then nothing is sent and the caller is told nothing,
+ * so that an answer never tells what the mailbox got. Throws `unavailable` when the queue cannot be reached.
  */
 export async function requestMail(deps: ApiDeps, address: string, job: MailJob): Promise<void> {
-  const { bus, jobQueue } = deps.engine;
-  if (deps.config.RATE_LIMITS) {
-    const window = { key: `mail:{${hashSecret(`${job.kind} ${address}`)}}`, limit: mailsPerHour, span: { lengthMs: 3_600_000 } };
-    const state = await bus.takeBudget([window], deps.clock());
-    if (!state.accepted) {
-      deps.log.warn({ kind: job.kind }, 'a mail was not sent: its address got five of this kind within an hour');
-      return;
-    }
-  }
-  await jobQueue.add(mailQueue, [{ id: deps.makeId(), data: { ...job }, ...mailAttempts }]);
+  if (await mayMail(deps, address, job.kind)) await addMail(deps, job);
+}
+
+/** Whether a mail of the kind may go to the address; counts it. At most five of a kind within an hour. */
+export async function mayMail(deps: ApiDeps, address: string, kind: MailKind): Promise<boolean> {
+  if (!deps.config.RATE_LIMITS) return true;
+  const window = { key: `mail:{${hashSecret(`${kind} ${address}`)}}`, limit: mailsPerHour, span: { lengthMs: 3_600_000 } };
+  const { accepted } = await deps.engine.bus.takeBudget([window], deps.clock());
+  if (!accepted) deps.log.warn({ kind }, 'a mail was not sent: its address got five of this kind within an hour');
+  return accepted;
+}
+
+/** Adds the job of a mail that may be sent. Throws `unavailable` when the queue cannot be reached. */
+export async function addMail(deps: ApiDeps, job: MailJob): Promise<void> {
+  await deps.engine.jobQueue.add(mailQueue, [{ id: deps.makeId(), data: { ...job }, ...mailAttempts }]);
 }

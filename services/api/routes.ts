@@ -54,6 +54,22 @@ import { deleteSubscriptionByTopic } from './features/subscriptions/delete-subsc
 import { listSubscriptions } from './features/subscriptions/list-subscriptions.ts';
 import { updateSubscription } from './features/subscriptions/update-subscription.ts';
 import { viewSubscription } from './features/subscriptions/view-subscription.ts';
+import { acceptInvite } from './features/teams/accept-invite.ts';
+import { cancelInvite } from './features/teams/cancel-invite.ts';
+import { changeMemberRole } from './features/teams/change-member-role.ts';
+import { createInvite } from './features/teams/create-invite.ts';
+import { createTeam } from './features/teams/create-team.ts';
+import { deleteTeam } from './features/teams/delete-team.ts';
+import { getTeam } from './features/teams/get-team.ts';
+import { getTeamStats } from './features/teams/get-team-stats.ts';
+import { listDeactivatedTeams } from './features/teams/list-deactivated-teams.ts';
+import { listInvites } from './features/teams/list-invites.ts';
+import { listMembers } from './features/teams/list-members.ts';
+import { listTeams } from './features/teams/list-teams.ts';
+import { reactivateTeam } from './features/teams/reactivate-team.ts';
+import { removeMember } from './features/teams/remove-member.ts';
+import { resendInvite } from './features/teams/resend-invite.ts';
+import { updateTeam } from './features/teams/update-team.ts';
 import { createTopic } from './features/topics/create-topic.ts';
 import { deleteTopic } from './features/topics/delete-topic.ts';
 import { getTopic } from './features/topics/get-topic.ts';
@@ -65,9 +81,14 @@ import type { Route } from './http/route.ts';
 
 /** All operations of the interface, in its order. */
 export function routes(deps: ApiDeps): Route[] {
+  return [
+    ...messagingRoutes(deps), ...accountRoutes(deps), ...teamRoutes(deps), ...notificationRoutes(deps), ...operatorRoutes(deps),
+  ];
+}
+
+function messagingRoutes(deps: ApiDeps): Route[] {
   const { engine: { kind, messages }, clock, log } = deps;
   const publishDeps: PublishDeps = { ...deps, inlineStore: kind === 'embedded' ? storedByLog : inlineStore({ messages, clock, log }) };
-  const google = googleSignIn(deps);
   return [
     // Publishing
     publishToTopic(publishDeps, 'POST'),
@@ -93,6 +114,12 @@ export function routes(deps: ApiDeps): Route[] {
     // Real time
     streamTopicBySse(deps),
     websocketOnly(deps),
+  ];
+}
+
+function accountRoutes(deps: ApiDeps): Route[] {
+  const google = googleSignIn(deps);
+  return [
     // Authentication and account
     register(deps),
     login(deps),
@@ -119,6 +146,32 @@ export function routes(deps: ApiDeps): Route[] {
     listTopicTokens(deps),
     createTopicToken(deps),
     deleteTopicToken(deps),
+  ];
+}
+
+function teamRoutes(deps: ApiDeps): Route[] {
+  return [
+    listTeams(deps),
+    getTeamStats(deps),
+    listDeactivatedTeams(deps),
+    createTeam(deps),
+    getTeam(deps),
+    updateTeam(deps),
+    deleteTeam(deps),
+    reactivateTeam(deps),
+    listMembers(deps),
+    changeMemberRole(deps),
+    removeMember(deps),
+    createInvite(deps),
+    listInvites(deps),
+    acceptInvite(deps),
+    resendInvite(deps),
+    cancelInvite(deps),
+  ];
+}
+
+function notificationRoutes(deps: ApiDeps): Route[] {
+  return [
     // Devices
     registerDevice(deps),
     listDevices(deps),
@@ -134,6 +187,11 @@ export function routes(deps: ApiDeps): Route[] {
     deleteSubscription(deps),
     deleteSubscriptionByTopic(deps),
     checkSubscription(deps),
+  ];
+}
+
+function operatorRoutes(deps: ApiDeps): Route[] {
+  return [
     // Health and figures
     getLiveness(),
     getReadiness(deps),

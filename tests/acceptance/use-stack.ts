@@ -29,6 +29,10 @@ export interface StackUse {
   /** Whoever sends these headers; nobody without any. */
   caller(headers?: Record<string, string>): Caller;
   team(owner: Person, members?: readonly (readonly [Person, Role])[], options?: { isActive?: boolean }): Promise<string>;
+  /** Puts the person into the team without an invite. */
+  join(teamId: string, person: Person, role: Role): Promise<void>;
+  /** Gives the person's account another verified address. */
+  readdress(person: Person, email: string): Promise<void>;
   documents(): Documents;
 }
 
@@ -47,6 +51,9 @@ export function useStack(): StackUse {
     store = await openStackDocuments();
   });
   afterAll(() => store.close());
+  const join = async (teamId: string, { id: userId }: Person, role: Role) => {
+    await store.documents.insert(teamMembers, { id: randomUUID(), teamId, userId, role, joinedAt: Date.now() });
+  };
   return {
     async person({ tier, tierExpiresAt } = {}) {
       const account = await createAccount(store, tier === undefined ? {} : { tier });
@@ -62,12 +69,14 @@ export function useStack(): StackUse {
       const now = Date.now();
       await store.documents.insert(teams, {
         id, name: id, displayName: 'A team', description: '', ownerId: owner.id, isActive: options.isActive ?? true,
-        createdAt: now, updatedAt: now, deactivatedAt: null, removal: null,
+        createdAt: now, updatedAt: now, deactivatedAt: options.isActive === false ? now : null, removal: null,
       });
-      for (const [person, role] of [[owner, 'owner'] as const, ...members]) {
-        await store.documents.insert(teamMembers, { id: randomUUID(), teamId: id, userId: person.id, role, joinedAt: now });
-      }
+      for (const [person, role] of [[owner, 'owner'] as const, ...members]) await join(id, person, role);
       return id;
+    },
+    join,
+    async readdress({ id }, email) {
+      await store.documents.update(users, (await store.documents.get(users, id))!, { email });
     },
     documents: () => store.documents,
   };

@@ -1,3 +1,4 @@
+import { isEmailAddress } from '@tocsin/shared/domain/account-rules.ts';
 import { messageLimits } from '@tocsin/shared/domain/message.ts';
 import { isUuid } from '@tocsin/shared/platform/ids.ts';
 import { z } from 'zod';
@@ -25,6 +26,11 @@ export function textField(limits: { min: number; max: number }): z.ZodType<strin
     }, message)
     .meta({ ...(limits.min === 0 ? {} : { minLength: limits.min }), maxLength: limits.max });
 }
+
+/** A mail address, lower-cased. */
+export const emailField = z.string()
+  .refine(isEmailAddress, 'must be an email address of at most 254 characters')
+  .transform((email) => email.toLowerCase());
 
 /** An id in a body, lower-cased. */
 export const uuidField = z.string().refine(isUuid, 'must be a UUID').transform((id) => id.toLowerCase()).meta({ format: 'uuid' });

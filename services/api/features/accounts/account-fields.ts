@@ -1,10 +1,5 @@
-import { isEmailAddress, isUsername, passwordFault } from '@tocsin/shared/domain/account-rules.ts';
+import { isUsername, passwordFault } from '@tocsin/shared/domain/account-rules.ts';
 import { z } from 'zod';
-
-/** A mail address, lower-cased. */
-export const emailField = z.string()
-  .refine(isEmailAddress, 'must be an email address of at most 254 characters')
-  .transform((email) => email.toLowerCase());
 
 export const usernameField = z.string()
   .refine(isUsername, 'must be 3 to 32 letters, digits, dots, dashes and underscores');

@@ -4,11 +4,11 @@ import { toLoginUserJson } from '@tocsin/shared/domain/user-json.ts';
 import { findUserByEmail } from '@tocsin/shared/stores/users.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import { emailField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
 import { loginUserSchema } from '../../http/user-schema.ts';
 import { loginTokensSchema, openLogin } from '../../logins.ts';
 import { passwordAttempts } from '../../password-attempts.ts';
-import { emailField } from './account-fields.ts';
 
 /** Any text is a password to try: one that could never have been set is a wrong one. */
 const body = z.object({ email: emailField, password: z.string() });

@@ -4,9 +4,10 @@ import { newUser } from '@tocsin/shared/domain/user.ts';
 import { createAccount, makeRoom } from '@tocsin/shared/stores/accounts.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import { emailField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
 import { requestMail } from '../../request-mail.ts';
-import { emailField, newPasswordField, usernameField } from './account-fields.ts';
+import { newPasswordField, usernameField } from './account-fields.ts';
 
 const body = z.object({ email: emailField, username: usernameField, password: newPasswordField, terms_accepted: z.boolean() });
 

@@ -1,9 +1,10 @@
 import { findUserByEmail } from '@tocsin/shared/stores/users.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import { emailField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
 import { requestMail } from '../../request-mail.ts';
-import { emailField, messageSchema } from './account-fields.ts';
+import { messageSchema } from './account-fields.ts';
 
 /** Mails a new verification link. Answer and work are the same whether or not there is an account to verify. */
 export function resendVerification(deps: ApiDeps): Route {

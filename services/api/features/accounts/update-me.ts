@@ -9,10 +9,11 @@ import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import { emailField } from '../../http/fields.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { userSchema } from '../../http/user-schema.ts';
 import { requestMail } from '../../request-mail.ts';
-import { emailField, usernameField } from './account-fields.ts';
+import { usernameField } from './account-fields.ts';
 import { loadAccount } from './load-account.ts';
 
 const body = z.object({ username: usernameField.optional(), email: emailField.optional() });

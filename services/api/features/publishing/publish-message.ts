@@ -5,6 +5,7 @@ import { tierInForce, type Tier } from '@tocsin/shared/domain/tiers.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { rateLimitHeaders, requireBudget } from '../../http/rate-limit.ts';
+import { retentionDays } from '../../retention-days.ts';
 import type { MessageFields } from './message-fields.ts';
 import { findKey, type Reservation } from './reserve-key.ts';
 import type { InlineStore } from './store-inline.ts';
@@ -78,6 +79,5 @@ async function ownerTier(deps: ApiDeps, topic: Topic, now: number): Promise<Tier
 }
 
 function retentionMs(deps: ApiDeps, tier: Tier): number {
-  const days = { FREE: deps.config.RETENTION_DAYS_FREE, ESSENTIALS: deps.config.RETENTION_DAYS_ESSENTIALS, TEAM: deps.config.RETENTION_DAYS_TEAM };
-  return Math.round(days[tier] * dayMs);
+  return Math.round(retentionDays(deps.config)[tier] * dayMs);
 }

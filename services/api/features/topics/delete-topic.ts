@@ -23,7 +23,7 @@ export function deleteTopic(deps: ApiDeps): Route {
     async handle(_context, { loaded }) {
       await removeTopic(deps, loaded);
       await deps.directory.changed(topicChange(loaded));
-      await cleanUpSoon(deps, loaded.id, 'erase');
+      await cleanUpSoon(deps, [{ topicId: loaded.id, kind: 'erase' }]);
       return { status: 204 };
     },
   });

@@ -42,7 +42,9 @@ export function updateTopic(deps: ApiDeps): Route {
     async handle(context, { loaded, body: fields }) {
       const { before, after } = await change(deps, loaded, fields);
       await deps.directory.changed(topicChange(before), topicChange(after));
-      if (before.accessLevel === 'public' && after.accessLevel === 'private') await cleanUpSoon(deps, after.id, 'prune');
+      if (before.accessLevel === 'public' && after.accessLevel === 'private') {
+        await cleanUpSoon(deps, [{ topicId: after.id, kind: 'prune' }]);
+      }
       const role = await roleOf(deps.directory, context.caller, after);
       const roles = new Map(role === null || after.teamId === null ? [] : [[after.teamId, role]]);
       const [json] = await describeTopics(deps.engine.messages, context.caller, { topics: [after], roles });

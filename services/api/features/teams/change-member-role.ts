@@ -1,0 +1,44 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { GivenRole, TeamMember } from '@tocsin/shared/domain/team.ts';
+import type { Documents } from '@tocsin/shared/ports/documents.ts';
+import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
+import { teamMembers } from '@tocsin/shared/stores/teams.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type Route } from '../../http/route.ts';
+import { describeMembers } from './describe-members.ts';
+import { loadMember, memberNotFound } from './load-member.ts';
+import { teamFields } from './team-fields.ts';
+import { memberSchema } from './team-json.ts';
+
+/** `PATCH /api/teams/{team_id}/members/{user_id}` */
+export function changeMemberRole(deps: ApiDeps): Route {
+  return route({
+    id: 'changeTeamMemberRole',
+    method: 'PATCH',
+    path: '/api/teams/{team_id}/members/{user_id}',
+    summary: 'Make a member an admin, or an admin a member',
+    audience: 'account',
+    scope: 'account:write',
+    body: z.object({ role: teamFields.role.optional() }),
+    success: { status: 200, schema: memberSchema, description: 'The member' },
+    load: (context) => loadMember(deps, context, 'managersOnly'),
+    async handle(_context, { loaded, body: { role } }) {
+      if (loaded.role === 'owner') throw new AppError('invalid', 'The owner\'s role cannot be changed');
+      const { documents } = deps.engine;
+      const member = role === undefined ? loaded : await setRole(documents, loaded.id, role);
+      await deps.directory.changed({ kind: 'member', teamId: member.teamId, userId: member.userId });
+      const [json] = await describeMembers(documents, [member]);
+      if (json === undefined) throw memberNotFound();
+      return { status: 200, body: json };
+    },
+  });
+}
+
+function setRole(documents: Documents, id: string, role: GivenRole): Promise<TeamMember> {
+  return retryStale(async () => {
+    const member = await documents.get(teamMembers, id);
+    if (member === null) throw memberNotFound();
+    return documents.update(teamMembers, member, { role });
+  });
+}

@@ -1,0 +1,60 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { Team } from '@tocsin/shared/domain/team.ts';
+import { UniqueKeyViolation, write, type New } from '@tocsin/shared/ports/documents.ts';
+import { commitWithinQuota } from '@tocsin/shared/stores/quota-guards.ts';
+import { findOwnedTeams, teamMembers, teams, teamsMax } from '@tocsin/shared/stores/teams.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { optionalField } from '../../http/fields.ts';
+import { requireOwnAccount } from '../../http/require-own-account.ts';
+import { route, type Route } from '../../http/route.ts';
+import { requireTeamTier } from './require-team-tier.ts';
+import { requireRoomForMembership, teamLimitReached } from './team-limit.ts';
+import { teamFields } from './team-fields.ts';
+import { teamSchema, toTeamJson } from './team-json.ts';
+
+const body = z.object({
+  name: teamFields.name,
+  display_name: teamFields.displayName,
+  description: optionalField(teamFields.description),
+});
+
+/** `POST /api/teams`: the caller owns the team and is its first member. */
+export function createTeam(deps: ApiDeps): Route {
+  return route({
+    id: 'createTeam',
+    method: 'POST',
+    path: '/api/teams',
+    summary: 'Create a team',
+    audience: 'account',
+    scope: 'account:write',
+    body,
+    success: { status: 201, schema: teamSchema, description: 'The team' },
+    load: async (context) => requireTeamTier(context.account()),
+    async handle(context, { body: fields }) {
+      const { now } = context;
+      const team: New<Team> = {
+        id: deps.makeId(), name: fields.name, displayName: fields.display_name, description: fields.description ?? '',
+        ownerId: context.account().userId, isActive: true, createdAt: now, updatedAt: now, deactivatedAt: null, removal: null,
+      };
+      await store(deps, team);
+      return { status: 201, body: toTeamJson({ ...team, version: 1 }, { role: 'owner', memberCount: 1 }) };
+    },
+  });
+}
+
+/** Throws 403 at the limit, 409 for a name that is taken. */
+async function store(deps: ApiDeps, team: New<Team>): Promise<void> {
+  const { documents } = deps.engine;
+  const { ownerId: userId, createdAt: joinedAt } = team;
+  await commitWithinQuota(documents, userId, async () => {
+    const owner = await requireOwnAccount(documents, userId);
+    if ((await findOwnedTeams(documents, userId)).length >= teamsMax) throw teamLimitReached();
+    await requireRoomForMembership(documents, userId);
+    const member = { id: deps.makeId(), teamId: team.id, userId, role: 'owner', joinedAt } as const;
+    return { writes: [owner, write.insert(teams, team), write.insert(teamMembers, member)], result: undefined };
+  }).catch((error: unknown) => {
+    const isTaken = error instanceof UniqueKeyViolation && error.collection === teams.name && error.key === 'name';
+    throw isTaken ? new AppError('conflict', 'Team name already exists', { cause: error }) : error;
+  });
+}

@@ -1,0 +1,26 @@
+import { removeTeam } from '@tocsin/shared/stores/remove-team.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { queryBoolean } from '../../http/paging.ts';
+import { route, type Route } from '../../http/route.ts';
+import { removalDeps } from '../../removal-deps.ts';
+import { loadTeam } from './load-team.ts';
+
+/** `DELETE /api/teams/{team_id}`: its topics go too, or become the owner's private topics. */
+export function deleteTeam(deps: ApiDeps): Route {
+  return route({
+    id: 'deleteTeam',
+    method: 'DELETE',
+    path: '/api/teams/{team_id}',
+    summary: 'Delete a team; its topics become the owner\'s private ones, or are deleted with it',
+    audience: 'account',
+    scope: 'account:write',
+    query: z.object({ delete_topics: queryBoolean.default(false) }),
+    success: { status: 204, schema: null, description: 'Gone' },
+    load: loadTeam(deps, 'owner'),
+    async handle(_context, { loaded: { team }, query }) {
+      await removeTeam(removalDeps(deps), team.id, query.delete_topics ? 'erase' : 'convert');
+      return { status: 204 };
+    },
+  });
+}

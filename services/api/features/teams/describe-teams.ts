@@ -1,0 +1,20 @@
+import type { Role, Team } from '@tocsin/shared/domain/team.ts';
+import type { Documents } from '@tocsin/shared/ports/documents.ts';
+import { countMembers } from '@tocsin/shared/stores/teams.ts';
+import { toTeamJson, type TeamJson } from './team-json.ts';
+
+/** A team, and the caller's role in it. */
+export interface OpenTeam {
+  readonly team: Team;
+  readonly role: Role;
+}
+
+/** The team as the caller sees it. */
+export async function describeTeam(documents: Documents, { team, role }: OpenTeam): Promise<TeamJson> {
+  return toTeamJson(team, { role, memberCount: await countMembers(documents, team.id) });
+}
+
+/** The teams as the caller sees them, in the given order. */
+export function describeTeams(documents: Documents, found: readonly OpenTeam[]): Promise<TeamJson[]> {
+  return Promise.all(found.map((one) => describeTeam(documents, one)));
+}

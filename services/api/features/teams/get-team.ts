@@ -1,0 +1,26 @@
+import { findMembers } from '@tocsin/shared/stores/teams.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type Route } from '../../http/route.ts';
+import { describeMembers } from './describe-members.ts';
+import { loadTeam } from './load-team.ts';
+import { memberSchema, teamSchema, toTeamJson } from './team-json.ts';
+
+/** `GET /api/teams/{team_id}` */
+export function getTeam(deps: ApiDeps): Route {
+  return route({
+    id: 'getTeam',
+    method: 'GET',
+    path: '/api/teams/{team_id}',
+    summary: 'A team with its members',
+    audience: 'account',
+    scope: 'account:read',
+    success: { status: 200, schema: teamSchema.extend({ members: z.array(memberSchema) }), description: 'The team; members newest first' },
+    load: loadTeam(deps, 'member'),
+    async handle(_context, { loaded: { team, role } }) {
+      const { documents } = deps.engine;
+      const members = await describeMembers(documents, await findMembers(documents, team.id));
+      return { status: 200, body: { ...toTeamJson(team, { role, memberCount: members.length }), members } };
+    },
+  });
+}

@@ -1,0 +1,39 @@
+import { toIso } from '@tocsin/shared/domain/message-json.ts';
+import { findOwnedTeams } from '@tocsin/shared/stores/teams.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type Route } from '../../http/route.ts';
+import { describeTeam } from './describe-teams.ts';
+import { teamSchema } from './team-json.ts';
+
+const dayMs = 86_400_000;
+
+/** `GET /api/teams/deactivated`: the caller's own, and until when each can be reactivated. */
+export function listDeactivatedTeams(deps: ApiDeps): Route {
+  return route({
+    id: 'listDeactivatedTeams',
+    method: 'GET',
+    path: '/api/teams/deactivated',
+    summary: 'The deactivated teams that the caller owns',
+    audience: 'account',
+    scope: 'account:read',
+    success: {
+      status: 200,
+      schema: z.array(teamSchema.extend({ deactivated_at: z.iso.datetime(), removal_at: z.iso.datetime() })),
+      description: 'The teams, newest first, with the time of their removal',
+    },
+    async handle(context) {
+      const { documents } = deps.engine;
+      const owned = await findOwnedTeams(documents, context.account().userId);
+      const body = await Promise.all(owned.filter(({ isActive }) => !isActive).map(async (team) => {
+        const deactivatedAt = team.deactivatedAt ?? team.updatedAt;
+        return {
+          ...await describeTeam(documents, { team, role: 'owner' }),
+          deactivated_at: toIso(deactivatedAt),
+          removal_at: toIso(deactivatedAt + Math.round(deps.config.TEAM_REMOVAL_DAYS * dayMs)),
+        };
+      }));
+      return { status: 200, body };
+    },
+  });
+}

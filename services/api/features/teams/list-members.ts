@@ -1,0 +1,25 @@
+import { findMembers } from '@tocsin/shared/stores/teams.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type Route } from '../../http/route.ts';
+import { describeMembers } from './describe-members.ts';
+import { loadTeam } from './load-team.ts';
+import { memberSchema } from './team-json.ts';
+
+/** `GET /api/teams/{team_id}/members` */
+export function listMembers(deps: ApiDeps): Route {
+  return route({
+    id: 'listTeamMembers',
+    method: 'GET',
+    path: '/api/teams/{team_id}/members',
+    summary: 'A team\'s members',
+    audience: 'account',
+    scope: 'account:read',
+    success: { status: 200, schema: z.array(memberSchema), description: 'The members, newest first' },
+    load: loadTeam(deps, 'member'),
+    async handle(_context, { loaded: { team } }) {
+      const { documents } = deps.engine;
+      return { status: 200, body: await describeMembers(documents, await findMembers(documents, team.id)) };
+    },
+  });
+}

@@ -1,0 +1,23 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { TeamMember } from '@tocsin/shared/domain/team.ts';
+import { findMember } from '@tocsin/shared/stores/teams.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+import { pathId } from '../../http/load-topic.ts';
+import type { RequestContext } from '../../http/route.ts';
+import { findOpenTeam, requireStanding } from './load-team.ts';
+
+/**
+ * The member that the path names, for a caller who manages the team; `orSelf`: or who is that member. Throws 404 and 403
+ * as teams do, and 404 for somebody who is not in the team.
+ */
+export async function loadMember(deps: ApiDeps, context: RequestContext, orSelf: 'managersOnly' | 'orSelf'): Promise<TeamMember> {
+  const { documents } = deps.engine;
+  const { team, role } = await findOpenTeam(documents, context);
+  const member = await findMember(documents, team.id, pathId(context, 'user_id'));
+  if (member === null) throw memberNotFound();
+  const isSelf = orSelf === 'orSelf' && member.userId === context.account().userId;
+  if (!isSelf) requireStanding(role, 'manager');
+  return member;
+}
+
+export const memberNotFound = () => new AppError('not_found', 'Member not found');

@@ -1,0 +1,43 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { managesTeam, type Role } from '@tocsin/shared/domain/team.ts';
+import { isUuid } from '@tocsin/shared/platform/ids.ts';
+import type { Documents } from '@tocsin/shared/ports/documents.ts';
+import { findTeam, findTeamRole } from '@tocsin/shared/stores/teams.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+import { pathId } from '../../http/load-topic.ts';
+import type { RequestContext } from '../../http/route.ts';
+import type { OpenTeam } from './describe-teams.ts';
+
+/** What the caller has to be in the team. */
+export type Standing = 'member' | 'manager' | 'owner';
+
+/**
+ * A route's `load`: the team with the id in the path, for a caller of the standing. Throws 404 for an unknown one, 401
+ * without a credential, and 403 to outsiders and to members without the right. Reads the store, not what a node remembers.
+ */
+export function loadTeam(deps: ApiDeps, standing: Standing): (context: RequestContext) => Promise<OpenTeam> {
+  return async (context) => {
+    const open = await findOpenTeam(deps.engine.documents, context);
+    requireStanding(open.role, standing);
+    return open;
+  };
+}
+
+/** The team with the id in the path and the caller's role in it. Throws 404, 401, and 403 to outsiders. */
+export async function findOpenTeam(documents: Documents, context: RequestContext): Promise<OpenTeam> {
+  // What is no id names nothing that could exist: who asks comes first then.
+  if (!isUuid(context.params['team_id']!)) context.account();
+  const team = await findTeam(documents, pathId(context, 'team_id'));
+  if (team === null) throw new AppError('not_found', 'Team not found');
+  const role = await findTeamRole(documents, team.id, context.account().userId);
+  if (role === null) throw insufficient();
+  return { team, role };
+}
+
+/** Throws 403 for a role that has less than the standing. */
+export function requireStanding(role: Role, standing: Standing): void {
+  const isEnough = { member: true, manager: managesTeam(role), owner: role === 'owner' }[standing];
+  if (!isEnough) throw insufficient();
+}
+
+const insufficient = () => new AppError('forbidden', 'Insufficient permissions');

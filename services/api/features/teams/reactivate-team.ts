@@ -1,0 +1,32 @@
+import { setTeamActive } from '@tocsin/shared/stores/set-team-active.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type RequestContext, type Route } from '../../http/route.ts';
+import { describeTeam } from './describe-teams.ts';
+import { loadTeam } from './load-team.ts';
+import { requireTeamTier } from './require-team-tier.ts';
+import { teamSchema } from './team-json.ts';
+
+/** `POST /api/teams/{team_id}/reactivate`: an active team stays as it is. */
+export function reactivateTeam(deps: ApiDeps): Route {
+  const load = loadTeam(deps, 'owner');
+  return route({
+    id: 'reactivateTeam',
+    method: 'POST',
+    path: '/api/teams/{team_id}/reactivate',
+    summary: 'Bring a deactivated team back with everything that it had',
+    audience: 'account',
+    scope: 'account:write',
+    success: { status: 200, schema: teamSchema, description: 'The team' },
+    async load(context: RequestContext) {
+      const open = await load(context);
+      requireTeamTier(context.account());
+      return open;
+    },
+    async handle(context, { loaded }) {
+      const { documents } = deps.engine;
+      const team = await setTeamActive(documents, loaded.team.id, { isActive: true, now: context.now });
+      await deps.directory.changed({ kind: 'team', teamId: team.id });
+      return { status: 200, body: await describeTeam(documents, { team, role: loaded.role }) };
+    },
+  });
+}

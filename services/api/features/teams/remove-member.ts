@@ -1,0 +1,26 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { removeMember as removeFromTeam } from '@tocsin/shared/stores/remove-member.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type Route } from '../../http/route.ts';
+import { loadMember, memberNotFound } from './load-member.ts';
+
+/** `DELETE /api/teams/{team_id}/members/{user_id}`: managers remove anyone but the owner, members themselves. */
+export function removeMember(deps: ApiDeps): Route {
+  return route({
+    id: 'removeTeamMember',
+    method: 'DELETE',
+    path: '/api/teams/{team_id}/members/{user_id}',
+    summary: 'Remove a member, or leave the team',
+    audience: 'account',
+    scope: 'account:write',
+    success: { status: 204, schema: null, description: 'Gone, with the subscriptions and streams of the team\'s private topics' },
+    load: (context) => loadMember(deps, context, 'orSelf'),
+    async handle(_context, { loaded: { teamId, userId, role } }) {
+      if (role === 'owner') throw new AppError('invalid', 'The owner cannot be removed');
+      const wasMember = await removeFromTeam(deps.engine.documents, teamId, userId);
+      if (!wasMember) throw memberNotFound();
+      await deps.directory.changed({ kind: 'member', teamId, userId });
+      return { status: 204 };
+    },
+  });
+}

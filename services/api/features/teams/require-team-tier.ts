@@ -1,0 +1,8 @@
+import type { AccountCaller } from '@tocsin/shared/domain/caller.ts';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { reachesTier } from '@tocsin/shared/domain/tiers.ts';
+
+/** Throws 403 for a caller below TEAM: what makes a team, or brings one back, takes that tier. */
+export function requireTeamTier(caller: AccountCaller): void {
+  if (!reachesTier(caller.tier, 'TEAM')) throw new AppError('forbidden', 'Requires the TEAM tier or higher');
+}

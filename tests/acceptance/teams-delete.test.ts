@@ -1,0 +1,100 @@
+import { expect, test } from '@jest/globals';
+import { topics } from '@tocsin/shared/stores/topics.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { mailedLink } from './mailbox.ts';
+import { createTopic } from './stack.ts';
+import { openStream } from './open-stream.ts';
+import { useStack } from './use-stack.ts';
+
+const stack = useStack();
+
+async function teamWithTopics() {
+  const [owner, member] = [await stack.person({ tier: 'TEAM' }), await stack.person()];
+  const id = await stack.team(owner, [[member, 'member']]);
+  const open = await createTopic(owner, { team_id: id, is_discoverable: true, description: 'd' });
+  const closed = await createTopic(member, {}).then(() => createTopic(owner, { team_id: id, access_level: 'private' }));
+  for (const { name } of [open, closed]) expect((await member.publish(name, 'kept?')).status).toBe(200);
+  return { owner, member, id, open, closed };
+}
+
+test('without its topics: they become private topics of the owner, with their history', async () => {
+  const { owner, member, id, open, closed } = await teamWithTopics();
+  for (const { name } of [open, closed]) expect((await member.post('/api/subscriptions', { topic_name: name })).status).toBe(201);
+  const stream = await openStream(`/${open.name}/ws?token=${member.client.token}`);
+  expect((await owner.delete(`/api/teams/${id}`)).status).toBe(204);
+  expect(await owner.get(`/api/teams/${id}`)).toMatchObject({ status: 404, body: { detail: 'Team not found' } });
+  expect((await owner.get('/api/teams')).body).toEqual([]);
+  expect((await member.get('/api/teams')).body).toEqual([]);
+  for (const { id: topicId, name } of [open, closed]) {
+    expect((await owner.get(`/api/topics/${name}`)).body).toMatchObject({ id: topicId, team_id: null, access_level: 'private', owner_id: owner.id, message_count: 1 });
+    expect(await member.get(`/api/topics/${name}`)).toMatchObject({ status: 403 });
+    expect((await stack.caller().get(`/${name}/json`)).status).toBe(401);
+    expect((await owner.publish(name)).status).toBe(200);
+  }
+  expect((await owner.get('/api/topics/my')).body.length).toBe(2);
+  expect((await stack.caller().get(`/api/topics/public?limit=100`)).body.some(({ id: listed }: { id: string }) => listed === open.id)).toBe(false);
+  expect((await member.get('/api/subscriptions')).body.total).toBe(0);
+  expect(await stream.code).toBe(4403);
+});
+
+test('with its topics: they are gone, and their names are free', async () => {
+  const { owner, member, id, open, closed } = await teamWithTopics();
+  const stream = await openStream(`/${closed.name}/ws?token=${member.client.token}`);
+  expect((await owner.delete(`/api/teams/${id}?delete_topics=true`)).status).toBe(204);
+  for (const { name } of [open, closed]) {
+    expect((await owner.get(`/api/topics/${name}`)).status).toBe(404);
+    expect((await owner.get(`/${name}/json`)).status).toBe(404);
+  }
+  expect((await member.post('/api/topics', { name: closed.name })).status).toBe(201);
+  expect((await member.get(`/${closed.name}/json`)).body.count).toBe(0);
+  expect(await stream.code).toBe(4404);
+});
+
+test('converted topics beyond the tier are read-only', async () => {
+  const owner = await stack.person({ tier: 'TEAM', tierExpiresAt: Date.now() + 3_600_000 });
+  const own = await createTopic(owner, { access_level: 'private' });
+  const id = await stack.team(owner);
+  const ofTeam = await createTopic(owner, { team_id: id, access_level: 'private' });
+  const operator = stack.caller({ Authorization: 'Bearer the-operator-of-the-tests' });
+  expect((await operator.put(`/admin/users/${owner.email}/tier`, { tier: 'FREE' })).status).toBe(200);
+  expect((await owner.publish(ofTeam.name)).status).toBe(200);
+  expect((await owner.delete(`/api/teams/${id}`)).status).toBe(204);
+  expect((await owner.publish(own.name)).status).toBe(200);
+  expect(await owner.publish(ofTeam.name)).toMatchObject({ status: 403, body: { detail: 'Private topic limit reached' } });
+  expect((await owner.get(`/${ofTeam.name}/json`)).status).toBe(200);
+});
+
+test('the name is free, and what hung on the team is void', async () => {
+  const { owner, member, id } = await teamWithTopics();
+  const { name } = (await owner.get(`/api/teams/${id}`)).body;
+  const person = await stack.person();
+  const made = (await owner.post(`/api/teams/${id}/invites`, { email: person.email, role: 'member' })).body;
+  const token = (await mailedLink(person.email, 'team-invite')).hash.slice('#token='.length);
+  expect((await owner.delete(`/api/teams/${id}`)).status).toBe(204);
+  expect(await person.post('/api/teams/invites/accept', { token })).toMatchObject({ status: 400, body: { detail: 'Invalid or used token' } });
+  expect(await owner.delete(`/api/teams/invites/${made.id}`)).toMatchObject({ status: 404, body: { detail: 'Invite not found' } });
+  expect(await owner.post('/api/topics', { name: 'whatever', team_id: id })).toMatchObject({ status: 404, body: { detail: 'Team not found' } });
+  expect(await owner.delete(`/api/teams/${id}`)).toMatchObject({ status: 404, body: { detail: 'Team not found' } });
+  expect((await owner.post('/api/teams', { name: name.slice(0, 40), display_name: 'Again' })).status).toBe(201);
+  expect((await member.get('/api/teams')).body).toEqual([]);
+  expect((await owner.get('/api/teams/stats')).body.used_members).toBe(1);
+});
+
+test('a topic under legal hold is not deleted with its team, and the team stays', async () => {
+  const { owner, id, closed } = await teamWithTopics();
+  await eventually(async () => {
+    const topic = (await stack.documents().get(topics, closed.id))!;
+    await stack.documents().update(topics, topic, { isHeld: true });
+  });
+  expect(await owner.delete(`/api/teams/${id}?delete_topics=1`)).toMatchObject({ status: 409, body: { detail: 'Topic is under legal hold' } });
+  expect((await owner.get(`/api/teams/${id}`)).body).toMatchObject({ member_count: 2, is_active: true });
+  expect((await owner.delete(`/api/teams/${id}?delete_topics=0`)).status).toBe(204);
+  expect((await owner.get(`/api/topics/${closed.name}`)).body.team_id).toBeNull();
+});
+
+test.each(['yes', '', 'TRUE'])('delete_topics=%s is refused', async (value) => {
+  const owner = await stack.person({ tier: 'TEAM' });
+  const id = await stack.team(owner);
+  expect(await owner.delete(`/api/teams/${id}?delete_topics=${value}`)).toMatchObject({ status: 422, body: { detail: 'delete_topics: must be true, false, 1 or 0' } });
+  expect((await owner.get(`/api/teams/${id}`)).status).toBe(200);
+});
