@@ -43,6 +43,24 @@ describeWithOwnEngines('engines that are killed and restarted', () => {
     expect(await insert(2)).toBe(2);
   });
 
+  test('MongoDB ends a transaction that its client left open, and whoever waited behind it goes on', async () => {
+    // MongoDB's own limit of a minute would be beyond this patience.
+    const connect = () => MongoClient.connect(engines.mongo.url, { socketTimeoutMS: 30_000, retryWrites: false });
+    const [lost, waiting] = await Promise.all([connect(), connect()]);
+    const documents = (client: MongoClient) => client.db('locked').collection<{ _id: number; by: string }>('documents');
+    try {
+      await documents(waiting).insertOne({ _id: 1, by: 'nobody' });
+      const session = lost.startSession();
+      session.startTransaction();
+      await documents(lost).updateOne({ _id: 1 }, { $set: { by: 'lost' } }, { session });
+      await documents(waiting).updateOne({ _id: 1 }, { $set: { by: 'waiting' } });
+      await expect(session.commitTransaction()).rejects.toMatchObject({ codeName: 'NoSuchTransaction' });
+      expect(await documents(waiting).findOne({ _id: 1 })).toEqual({ _id: 1, by: 'waiting' });
+    } finally {
+      await Promise.all([lost.close(), waiting.close()]);
+    }
+  });
+
   test('Redis reads its append-only file and evicts nothing', async () => {
     const withRedis = async <T>(use: (redis: Redis) => Promise<T>) => {
       const redis = new Redis(engines.redis.url, { maxRetriesPerRequest: 3 });

@@ -2,6 +2,12 @@ import { MongoClient } from 'mongodb';
 
 export const replicaSet = 'rs0';
 
+/**
+ * What `mongod` is told wherever it runs for us. Harm prevented: a transaction that a killed or cut off process left open
+ * keeps others from what it wrote; by default for a minute.
+ */
+export const mongoParameters = ['--setParameter', 'transactionLifetimeLimitSeconds=10'];
+
 /** The connection string of the one-member set that is reached at `host:port`, whatever name its member goes by. */
 export const mongoUrl = (address: string): string =>
   `mongodb://${address}/?directConnection=true&replicaSet=${replicaSet}`;

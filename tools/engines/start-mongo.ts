@@ -5,7 +5,7 @@ import { engineState, startEngineProcess } from './engine-process.ts';
 import { endOrphans } from './engine-records.ts';
 import { startOnFreePorts } from './free-ports.ts';
 import { installMongo } from './install-mongo.ts';
-import { isPrimary, mongoUrl, replicaSet } from './mongo-replica-set.ts';
+import { isPrimary, mongoParameters, mongoUrl, replicaSet } from './mongo-replica-set.ts';
 import { reportProgress } from './report-progress.ts';
 
 /**
@@ -38,6 +38,7 @@ export const startMongo = async (options: EngineOptions = {}): Promise<Engine> =
 const mongodArgs = (port: number, dbPath: string) => [
   ...['--port', String(port), '--bind_ip', '127.0.0.1', '--nounixsocket', '--dbpath', dbPath],
   ...['--replSet', replicaSet, '--oplogSize', '64', '--wiredTigerCacheSizeGB', '0.25'],
+  ...mongoParameters,
   // Statistics that nobody reads here, gathered every second.
   ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
   // By default a primary that is told to stop goes on for up to 15 s so that its clients find another, and there is none.

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { mongoParameters, replicaSet } from '../engines/mongo-replica-set.ts';
 import { images } from './start-container-engines.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -9,6 +10,11 @@ const read = (file: string) => readFileSync(join(root, file), 'utf8');
 test('the tests run the images that docker-compose.yml runs', () => {
   const composed = [...read('docker-compose.yml').matchAll(/^ {4}image: (.+)$/gm)].map(([, image]) => image);
   expect(composed).toEqual(Object.values(images));
+});
+
+test('MongoDB runs with the same parameters everywhere', () => {
+  const [, command] = /command: (\["mongod".+\])/.exec(read('docker-compose.yml'))!;
+  expect(JSON.parse(command!)).toEqual(['mongod', '--replSet', replicaSet, '--bind_ip_all', ...mongoParameters]);
 });
 
 test('every service is a container of its own', () => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startOnFreePorts } from '../engines/free-ports.ts';
 import { kafkaContainerEnvironment } from '../engines/kafka-properties.ts';
-import { isPrimary, mongoUrl, replicaSet } from '../engines/mongo-replica-set.ts';
+import { isPrimary, mongoParameters, mongoUrl, replicaSet } from '../engines/mongo-replica-set.ts';
 import { startTogether, stopTogether } from '../engines/start-together.ts';
 
 /** The images of docker-compose.yml. */
@@ -49,7 +49,7 @@ const startKafka = (host: string): Promise<StartedContainer> =>
 const startMongo = async (): Promise<StartedContainer> => {
   const { GenericContainer, Wait } = await import('testcontainers');
   const container = await new GenericContainer(images.mongo)
-    .withCommand(['mongod', '--replSet', replicaSet, '--bind_ip_all'])
+    .withCommand(['mongod', '--replSet', replicaSet, '--bind_ip_all', ...mongoParameters])
     .withExposedPorts(27017)
     .withWaitStrategy(Wait.forLogMessage('Waiting for connections'))
     .start();
