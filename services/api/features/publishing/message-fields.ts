@@ -3,6 +3,7 @@ import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { messageLimits, type Priority } from '@tocsin/shared/domain/message.ts';
 import type { RequestContext } from '../../http/route.ts';
 import { decodeHeader } from './decode-header.ts';
+import type { RenderedMessage } from './templates/rendered-message.ts';
 
 /** What a publisher says of a message, checked against the limits. */
 export interface MessageFields {
@@ -20,18 +21,37 @@ const aliases = {
   priority: ['x-priority', 'priority', 'prio', 'p'],
   tags: ['x-tags', 'tags', 'tag', 'ta'],
   markdown: ['x-markdown', 'markdown', 'md'],
+  template: ['x-template', 'template', 'tpl'],
 } as const;
+
+/** Those of them that a query has once; tags may be repeated. */
+const singleNames: ReadonlySet<string> = new Set(Object.entries(aliases).flatMap(([field, names]) => (field === 'tags' ? [] : names)));
 
 export interface FieldSources {
   readonly headers: IncomingHttpHeaders;
-  readonly query: URLSearchParams;
+  /** By names in lower case, as headers have them. */
+  readonly query: ReadonlyMap<string, readonly string[]>;
   /** The request's target as it was sent: what the query's bytes were before they were decoded. */
   readonly url: string;
 }
 
-/** Where a request says what its body does not. */
+/** Where a request says what its body does not. Throws 422 for a parameter that is given twice and can mean one thing only. */
 export function sourcesOf({ request, searchParams }: RequestContext): FieldSources {
-  return { headers: request.headers, query: searchParams, url: request.url ?? '' };
+  return { headers: request.headers, query: searchParams.size === 0 ? noQuery : readQuery(searchParams), url: request.url ?? '' };
+}
+
+const noQuery: ReadonlyMap<string, readonly string[]> = new Map();
+
+function readQuery(searchParams: URLSearchParams): ReadonlyMap<string, readonly string[]> {
+  const query = new Map<string, string[]>();
+  for (const [sent, value] of searchParams) {
+    const name = sent.toLowerCase();
+    const values = query.get(name);
+    if (values === undefined) query.set(name, [value]);
+    else if (singleNames.has(name)) throw invalid(name, 'must be given once');
+    else values.push(value);
+  }
+  return query;
 }
 
 type Field = keyof typeof aliases;
@@ -46,11 +66,8 @@ export function fieldOf(sources: FieldSources, field: Field): string | undefined
     if (name === 'priority' && isTransportPriority(value)) continue;
     return decodeHeader(value);
   }
-  if (sources.query.size === 0) return undefined;
-  for (const name of aliases[field]) {
-    const values = sources.query.getAll(name);
-    if (values.length > 1 && field !== 'tags') throw invalid(name, 'must be given once');
-    const value = values.join(',');
+  for (const name of sources.query.size === 0 ? [] : aliases[field]) {
+    const value = (sources.query.get(name) ?? []).join(',');
     if (value.trim() === '') continue;
     if (hasLostBytes(value, sources.url)) throw invalid(name, 'must be valid UTF-8');
     return value;
@@ -68,13 +85,16 @@ function hasLostBytes(value: string, url: string): boolean {
   return value.includes('\uFFFD') && !/%EF%BF%BD/i.test(url);
 }
 
-/** All fields but the text, as headers and query say. */
-export function sideFields(sources: FieldSources): Omit<MessageFields, 'message'> {
-  const tags = fieldOf(sources, 'tags');
+/**
+ * All fields but the text, as headers and query say, and where they do not, as a template found them: its tags come behind
+ * those that were sent, as far as there is room.
+ */
+export function sideFields(sources: FieldSources, rendered?: RenderedMessage): Omit<MessageFields, 'message'> {
+  const tags = parseTags(fieldOf(sources, 'tags')?.split(',') ?? []);
   return {
-    title: parseTitle(fieldOf(sources, 'title')),
-    priority: parsePriority(fieldOf(sources, 'priority')),
-    tags: parseTags(tags === undefined ? [] : tags.split(',')),
+    title: parseTitle(fieldOf(sources, 'title') ?? rendered?.title),
+    priority: parsePriority(fieldOf(sources, 'priority') ?? rendered?.priority),
+    tags: rendered === undefined ? tags : [...new Set([...tags, ...rendered.tags])].slice(0, messageLimits.tags),
     markdown: isMarkdown(fieldOf(sources, 'markdown')) || /^text\/markdown\b/i.test(sources.headers['content-type'] ?? ''),
   };
 }

@@ -18,7 +18,7 @@ export const jsonPublishSchema = z.object({
   title: z.string().nullish(),
   priority: z.union([z.number(), z.string()], 'must be 1 to 5 or a name').nullish(),
   tags: z.union([z.array(z.string('must be strings')), z.string()], 'must be an array of strings, or one comma-separated string').nullish(),
-  markdown: z.union([z.boolean(), z.string()], 'must be true or false').nullish(),
+  markdown: z.union([z.boolean(), z.number(), z.string()], 'must be true or false').nullish(),
 });
 
 type JsonPublish = z.output<typeof jsonPublishSchema>;

@@ -4,9 +4,10 @@ import { route } from '../../http/route.ts';
 import { messageSchema } from '../../http/message-schema.ts';
 import { decodeUtf8, readBody } from '../../http/read-body.ts';
 import { loadWritableTopic } from './load-writable-topic.ts';
-import { parseText, sideFields, sourcesOf, textField, type MessageFields } from './message-fields.ts';
+import { fieldOf, parseText, sideFields, sourcesOf, textField, type MessageFields } from './message-fields.ts';
 import { publishMessage, type Published, type PublishDeps } from './publish-message.ts';
 import { parseIdempotencyKey } from './reserve-key.ts';
+import { renderTemplate } from './templates/render-template.ts';
 
 /** `POST` and `PUT /{topic}`: the body is the text, whatever its content type says. */
 export function publishToTopic(deps: PublishDeps, method: 'POST' | 'PUT'): Route {
@@ -33,6 +34,11 @@ export function publishToTopic(deps: PublishDeps, method: 'POST' | 'PUT'): Route
 async function readFields(context: RequestContext): Promise<MessageFields> {
   const bytes = await readBody(context.request);
   const sources = sourcesOf(context);
+  const template = fieldOf(sources, 'template');
+  if (template !== undefined) {
+    const rendered = renderTemplate(template, bytes, context.request.headers);
+    return { message: rendered.message, ...sideFields(sources, rendered) };
+  }
   const text = bytes.length > 0 ? decodeUtf8(bytes, 'message') : textField(sources);
   return { message: parseText(text), ...sideFields(sources) };
 }

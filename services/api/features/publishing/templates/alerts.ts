@@ -1,0 +1,58 @@
+import type { Priority } from '@tocsin/shared/domain/message.ts';
+import { z } from 'zod';
+import { labelled } from './rendered-message.ts';
+
+const texts = z.record(z.string(), z.string());
+
+/** An alert as Alertmanager and Grafana send it: https://prometheus.io/docs/alerting/latest/configuration/#webhook_config */
+export const alertSchema = z.object({
+  status: z.string().nullish(),
+  labels: texts,
+  annotations: texts.nullish(),
+  startsAt: z.string().nullish(),
+  endsAt: z.string().nullish(),
+  generatorURL: z.string().nullish(),
+});
+
+export type Alert = z.output<typeof alertSchema>;
+
+/** What a sender writes for the end of an alert that goes on. */
+const noTime = '0001-01-01T00:00:00Z';
+
+/** An alert's lines. Its status is told where it is not that of the whole. */
+export function alertLines(alert: Alert, statusOfAll: string): (string | undefined)[] {
+  const { labels, annotations, status, startsAt, endsAt } = alert;
+  return [
+    labelled('Alert', alertName(alert)),
+    status === statusOfAll ? undefined : labelled('Status', status),
+    labelled('Instance', labels['instance']),
+    labelled('Severity', labels['severity']),
+    labelled('Summary', annotations?.['summary']),
+    labelled('Description', annotations?.['description'] ?? annotations?.['message']),
+    labelled('Starts at', startsAt === noTime ? null : startsAt),
+    labelled('Ends at', endsAt === noTime ? null : endsAt),
+    labelled('Source', alert.generatorURL),
+  ];
+}
+
+/** The alert's name, or its labels where it has none. */
+export function alertName({ labels }: Pick<Alert, 'labels'>): string {
+  return labels['alertname'] ?? Object.entries(labels).map(([name, value]) => `${name}=${value}`).join(' ');
+}
+
+/** Values of the label `severity`, as installations write it; what is not here stands between them. */
+const priorities: ReadonlyMap<string, Priority> = new Map([
+  ['critical', 5], ['page', 5], ['emergency', 5], ['fatal', 5], ['disaster', 5], ['info', 3], ['informational', 3], ['none', 3], ['low', 3],
+]);
+
+/** The most urgent of the alerts that fire; 3 when none does. An alert without a severity is a 4. */
+export function alertPriority(isFiring: boolean, severities: readonly (string | undefined)[]): Priority {
+  if (!isFiring) return 3;
+  const found = severities.map((severity) => priorities.get(severity?.toLowerCase() ?? '') ?? 4);
+  return found.length === 0 ? 4 : found.reduce((most, one) => (one > most ? one : most));
+}
+
+/** The severities of the alerts that fire, without those that say none. */
+export function firingSeverities(alerts: readonly Alert[]): string[] {
+  return alerts.filter(({ status }) => status !== 'resolved').map(({ labels }) => labels['severity'] ?? '');
+}

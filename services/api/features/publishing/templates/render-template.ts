@@ -1,0 +1,52 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { decodeUtf8 } from '../../../http/read-body.ts';
+import { validate } from '../../../http/validate.ts';
+import { alertmanagerSchema, renderAlertmanager } from './alertmanager-template.ts';
+import { renderGithub } from './github-template.ts';
+import { grafanaSchema, renderGrafana } from './grafana-template.ts';
+import type { RenderedMessage } from './rendered-message.ts';
+
+/** The webhooks that are understood. */
+export const templateNames = ['alertmanager', 'grafana', 'github'] as const;
+
+/**
+ * Makes a message of a webhook's body by the template with the name. Throws 422 for another name, and for a body that is not
+ * what the template's sender sends, with what is wrong with it.
+ */
+export function renderTemplate(name: string, body: Buffer, headers: NodeJS.Dict<string | string[]>): RenderedMessage {
+  switch (name.trim().toLowerCase()) {
+    case 'alertmanager':
+      return renderAlertmanager(validate(alertmanagerSchema, parseObject(body)));
+    case 'grafana':
+      return renderGrafana(validate(grafanaSchema, parseObject(body)));
+    case 'github':
+      return renderGithub(parseObject(fromForm(body)), headerOf(headers, 'x-github-event'));
+    default:
+      throw new AppError('unprocessable', `template: must be one of ${templateNames.join(', ')}`);
+  }
+}
+
+function parseObject(body: Buffer): object {
+  const value = parse(decodeUtf8(body, 'body'));
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new AppError('unprocessable', 'body: must be a JSON object for a template');
+  return value;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new AppError('unprocessable', 'body: must be JSON for a template', { cause });
+  }
+}
+
+/** GitHub's default is a form with the JSON in one field. */
+function fromForm(body: Buffer): Buffer {
+  if (!body.subarray(0, 8).equals(Buffer.from('payload='))) return body;
+  return Buffer.from(new URLSearchParams(body.toString('latin1')).get('payload') ?? '', 'utf8');
+}
+
+function headerOf(headers: NodeJS.Dict<string | string[]>, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' && value.trim() !== '' ? value.trim().toLowerCase() : undefined;
+}

@@ -1,0 +1,52 @@
+import { messageLimits, type Priority } from '@tocsin/shared/domain/message.ts';
+
+/** What a template makes of a webhook's body, within the limits of a message. */
+export interface RenderedMessage {
+  readonly message: string;
+  readonly title: string;
+  readonly priority: Priority;
+  readonly tags: readonly string[];
+}
+
+/** Parts as a template finds them: of any length, empty lines where a field was not there. */
+export interface RenderedParts {
+  /** Blocks of lines; an undefined line is left out, an empty block too. */
+  readonly text: readonly (readonly (string | undefined)[])[];
+  readonly title: string;
+  readonly priority: Priority;
+  readonly tags: readonly (string | null | undefined)[];
+}
+
+/** Puts the parts together. What is too long is cut at a code point and ends with `…`; a text is never empty. */
+export function renderedMessage({ text, title, priority, tags }: RenderedParts): RenderedMessage {
+  const blocks = text.map((lines) => lines.filter((line) => line !== undefined && line !== '').join('\n'));
+  const known = tags.map((tag) => cut((tag ?? '').toWellFormed().trim(), messageLimits.tagCodePoints)).filter((tag) => tag !== '');
+  const line = title.toWellFormed().replaceAll(/\s+/g, ' ').trim();
+  const message = blocks.filter((block) => block !== '').join('\n\n').toWellFormed();
+  return {
+    title: cut(line, messageLimits.titleCodePoints),
+    message: cut(message === '' ? line : message, messageLimits.textCodePoints),
+    priority,
+    tags: [...new Set(known)].slice(0, messageLimits.tags),
+  };
+}
+
+/** `Name: value`, undefined without a value. */
+export function labelled(name: string, value: string | null | undefined): string | undefined {
+  return value === undefined || value === null || value === '' ? undefined : `${name}: ${value}`;
+}
+
+/** The first code points of a text, the last one a `…` when there were more. */
+export function cut(text: string, codePointsMax: number): string {
+  if (text.length <= codePointsMax) return text;
+  let end = 0;
+  let count = 0;
+  let beforeLast = 0;
+  for (const character of text) {
+    count += 1;
+    if (count > codePointsMax) return `${text.slice(0, beforeLast)}…`;
+    beforeLast = end;
+    end += character.length;
+  }
+  return text;
+}

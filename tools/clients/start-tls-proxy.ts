@@ -1,0 +1,46 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findProgram } from '../engines/find-program.ts';
+import { runProgram } from '../engines/run-program.ts';
+
+export interface TlsProxy {
+  readonly port: number;
+  /** The proxy's certificate, for a client that is to trust it. */
+  readonly certificateFile: string;
+  close(): Promise<void>;
+}
+
+/** What this machine lacks for `startTlsProxy`; empty when nothing is. */
+export const missingForTlsProxy = (): string[] => (findProgram('openssl') === undefined ? ['openssl (makes a certificate)'] : []);
+
+/** A reverse proxy as people put one in front: HTTPS on 127.0.0.1 with a certificate of its own signature, HTTP behind. */
+export const startTlsProxy = async (target: string, headers: Readonly<Record<string, string>> = {}): Promise<TlsProxy> => {
+  const dir = mkdtempSync(join(tmpdir(), 'tocsin-tls-'));
+  const [keyFile, certificateFile] = [join(dir, 'key.pem'), join(dir, 'certificate.pem')];
+  await runProgram('openssl', [
+    'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj', '/CN=127.0.0.1',
+    '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', keyFile, '-out', certificateFile,
+  ]);
+  const server = createServer({ key: readFileSync(keyFile), cert: readFileSync(certificateFile) }, (incoming, response) => {
+    const onward = request(target + incoming.url!, { method: incoming.method!, headers: { ...incoming.headers, ...headers } }, (answer) => {
+      response.writeHead(answer.statusCode!, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on('error', () => response.destroy());
+    incoming.pipe(onward);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    certificateFile,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+};
