@@ -40,6 +40,8 @@ import { getConsumer } from './features/log/get-consumer.ts';
 import { getLog } from './features/log/get-log.ts';
 import { listConsumers } from './features/log/list-consumers.ts';
 import { setConsumer } from './features/log/set-consumer.ts';
+import { deleteMessage } from './features/messages/delete-message.ts';
+import { editMessage } from './features/messages/edit-message.ts';
 import { getHistory } from './features/messages/get-history.ts';
 import { publishJson } from './features/publishing/publish-json.ts';
 import type { PublishDeps } from './features/publishing/publish-message.ts';
@@ -106,6 +108,8 @@ function messagingRoutes(deps: ApiDeps): Route[] {
     deleteTopic(deps),
     // Messages
     getHistory(deps),
+    deleteMessage(deps),
+    editMessage(deps),
     getLog(deps),
     listConsumers(deps),
     getConsumer(deps),

@@ -6,6 +6,7 @@ import { devices } from './devices-collection.ts';
 import { identities } from './identities.ts';
 import { logConsumers } from './log-consumers.ts';
 import { mailTokens } from './mail-tokens.ts';
+import { messageLocks } from './message-locks.ts';
 import { quotaGuards } from './quota-guards.ts';
 import { subscriptions } from './subscriptions-collection.ts';
 import { idempotencyKeys } from './idempotency-keys.ts';
@@ -18,7 +19,7 @@ import { users } from './users.ts';
 const all = [
   users, topics, idempotencyKeys, apiKeys, topicTokens, loginSessions, teams, teamMembers, teamInvites,
   consents, mailTokens, addressChanges, identities,
-  subscriptions, devices, quotaGuards, topicCleanups, logConsumers,
+  subscriptions, devices, quotaGuards, topicCleanups, logConsumers, messageLocks,
 ];
 
 /** Every kind of document there is; drivers make their tables and models from this list when they open. */

@@ -1,0 +1,28 @@
+import { toIso } from '@tocsin/shared/domain/message-json.ts';
+import { deletionRecord } from '@tocsin/shared/domain/message-changes.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type Route } from '../../http/route.ts';
+import { changeMessage, loadManagedMessage } from './change-message.ts';
+
+/** `DELETE /api/{topic_name}/messages/{message_id}`: takes a message out of history. */
+export function deleteMessage(deps: ApiDeps): Route {
+  return route({
+    id: 'deleteMessage',
+    method: 'DELETE',
+    path: '/api/{topic_name}/messages/{message_id}',
+    summary: 'Delete a message',
+    audience: 'account',
+    scope: 'topics:write',
+    success: {
+      status: 200,
+      schema: z.object({ id: z.uuid(), deleted_at: z.iso.datetime(), message: z.literal('Message deleted') }),
+      description: 'When it was deleted. Who manages the topic can see it for 30 days more',
+    },
+    load: loadManagedMessage(deps),
+    async handle(_context, { loaded }) {
+      const { record } = await changeMessage(deps, loaded, deletionRecord);
+      return { status: 200, body: { id: loaded.messageId, deleted_at: toIso(record.timestamp), message: 'Message deleted' } };
+    },
+  });
+}

@@ -1,0 +1,43 @@
+import { toIso } from '@tocsin/shared/domain/message-json.ts';
+import { editRecord } from '@tocsin/shared/domain/message-changes.ts';
+import { messageLimits } from '@tocsin/shared/domain/message.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { textField } from '../../http/fields.ts';
+import { route, type Route } from '../../http/route.ts';
+import { changeMessage, loadManagedMessage } from './change-message.ts';
+
+const body = z.object({
+  message: textField({ min: 1, max: messageLimits.textCodePoints }).optional(),
+  title: textField({ min: 0, max: messageLimits.titleCodePoints }).nullable().optional(),
+});
+
+/** `PATCH /api/{topic_name}/messages/{message_id}`: replaces text and title; one that is left out stays, a null title goes. */
+export function editMessage(deps: ApiDeps): Route {
+  return route({
+    id: 'editMessage',
+    method: 'PATCH',
+    path: '/api/{topic_name}/messages/{message_id}',
+    summary: 'Edit the text or the title of a message',
+    audience: 'account',
+    scope: 'topics:write',
+    body,
+    success: {
+      status: 200,
+      schema: z.object({ id: z.uuid(), message: z.string(), title: z.string().nullable(), edited_at: z.iso.datetime().nullable() }),
+      description: 'The message as it stands; `edited_at` is null when it was never edited',
+    },
+    load: loadManagedMessage(deps),
+    async handle(_context, { loaded, body: fields }) {
+      const title = typeof fields.title === 'string' && fields.title.trim() === '' ? null : fields.title;
+      const isEmpty = fields.message === undefined && title === undefined;
+      const { before, record } = await changeMessage(deps, loaded, (message, now) =>
+        (isEmpty ? null : editRecord(message, { message: fields.message, title }, now)));
+      const after = record?.message ?? before;
+      return {
+        status: 200,
+        body: { id: after.id, message: after.message, title: after.title, edited_at: after.editedAt === null ? null : toIso(after.editedAt) },
+      };
+    },
+  });
+}

@@ -1,0 +1,65 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Engine } from '../ports/engine.ts';
+import { newId } from '../testing/builders.ts';
+import { newTestPlace, openTestEngine } from '../testing/test-engine.ts';
+import { lockLifetimeMs, messageLocks, withMessageLocked } from './message-locks.ts';
+
+const place = newTestPlace();
+let engine: Engine;
+let now = 1_000_000;
+const deps = () => ({ documents: engine.documents, clock: () => now });
+beforeAll(async () => {
+  engine = await openTestEngine(place);
+});
+afterAll(async () => {
+  await engine.close();
+  await place.remove();
+});
+
+test('works for one message run one after the other, those for others beside them', async () => {
+  const [id, other] = [newId(), newId()];
+  let running = 0;
+  let atOnce = 0;
+  const work = async () => {
+    running += 1;
+    atOnce = Math.max(atOnce, running);
+    await pause(2);
+    running -= 1;
+  };
+  await Promise.all(Array.from({ length: 10 }, () => withMessageLocked(deps(), id, work)));
+  expect(atOnce).toBe(1);
+  const inside = await withMessageLocked(deps(), id, () => withMessageLocked(deps(), other, () => Promise.resolve('both')));
+  expect(inside).toBe('both');
+});
+
+test('gives the value of the work, or its error, and leaves nothing behind', async () => {
+  const id = newId();
+  expect(await withMessageLocked(deps(), id, () => Promise.resolve(7))).toBe(7);
+  await expect(withMessageLocked(deps(), id, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+  expect(await engine.documents.get(messageLocks, id)).toBeNull();
+});
+
+test('the lock of a process that died is taken over once it is old, and what it left does not free the new one', async () => {
+  const id = newId();
+  const died = Promise.withResolvers<void>();
+  const late = withMessageLocked(deps(), id, () => died.promise);
+  while (await engine.documents.get(messageLocks, id) === null) await pause(1);
+  now += lockLifetimeMs - 1;
+  let isTaken = false;
+  const free = Promise.withResolvers<void>();
+  const next = withMessageLocked(deps(), id, () => {
+    isTaken = true;
+    return free.promise;
+  });
+  await pause(100); // that it waits can only be seen by waiting
+  expect(isTaken).toBe(false);
+  now += 1;
+  while (!isTaken) await pause(1);
+  died.resolve();
+  await late;
+  expect(await engine.documents.get(messageLocks, id)).not.toBeNull();
+  free.resolve();
+  await next;
+  expect(await engine.documents.get(messageLocks, id)).toBeNull();
+});

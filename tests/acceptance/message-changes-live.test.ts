@@ -1,0 +1,98 @@
+import { get, type IncomingMessage } from 'node:http';
+import { afterEach, beforeAll, expect, test } from '@jest/globals';
+import { closers } from '@tocsin/shared/platform/lifecycle.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { WebSocket } from 'ws';
+import { createTopic, testStack } from './stack.ts';
+import { useStack, type Person } from './use-stack.ts';
+
+const stack = useStack();
+let owner: Person;
+let own = closers();
+beforeAll(async () => {
+  owner = await stack.person({ tier: 'ESSENTIALS' });
+});
+afterEach(async () => {
+  await own.closeAll();
+  own = closers();
+});
+
+interface LiveEvent {
+  readonly event: string;
+  readonly id: string | undefined;
+  readonly data: Record<string, unknown>;
+}
+
+/** Follows a topic by SSE on the last node; resolves once `ready` is there, with what has come. */
+async function followSse(name: string, query = ''): Promise<LiveEvent[]> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    get(`${testStack().urls.at(-1)}/${name}/sse${query}`, { agent: false }, resolve).on('error', reject);
+  });
+  own.add(() => void response.destroy());
+  const events: LiveEvent[] = [];
+  let text = '';
+  let isReady = false;
+  response.setEncoding('utf8').on('data', (chunk: string) => {
+    const parts = (text + chunk).split('\n\n');
+    text = parts.pop()!;
+    for (const part of parts) {
+      const field = (of: string) => new RegExp(`^${of}: ?(.*)$`, 'm').exec(part)?.[1];
+      const event = field('event');
+      if (event === 'ready') isReady = true;
+      else if (event !== undefined && event !== 'ping') events.push({ event, id: field('id'), data: JSON.parse(field('data')!) as Record<string, unknown> });
+    }
+  });
+  await eventually(() => isReady);
+  return events;
+}
+
+/** Follows a topic by WebSocket on the first node; resolves once `ready` is there, with the frames that have come. */
+async function followWebSocket(name: string): Promise<Record<string, unknown>[]> {
+  const socket = new WebSocket(`${testStack().urls[0]!.replace('http', 'ws')}/${name}/ws`);
+  own.add(() => socket.terminate());
+  const frames: Record<string, unknown>[] = [];
+  let isReady = false;
+  socket.on('message', (data: Buffer) => {
+    const frame = JSON.parse(data.toString()) as Record<string, unknown>;
+    if (frame['type'] === 'ready') isReady = true;
+    else if (frame['type'] !== 'ping') frames.push(frame);
+  });
+  await eventually(() => isReady);
+  return frames;
+}
+
+test('edits and deletions reach open streams as events of their own, in order, without an id', async () => {
+  const topic = await createTopic(owner);
+  const events = await followSse(topic.name);
+  const frames = await followWebSocket(topic.name);
+  const { body: message } = await owner.publish(topic.name, 'first');
+  const path = `/api/${topic.name}/messages/${message.id}`;
+  await eventually(() => events.length > 0 && frames.length > 0);
+  const { edited_at } = (await owner.patch(path, { message: 'second' })).body;
+  await eventually(() => events.length > 1 && frames.length > 1);
+  const { deleted_at } = (await owner.delete(path)).body;
+  await eventually(() => events.length > 2 && frames.length > 2);
+  const after = { ...message, message: 'second', is_edited: true, edited_at };
+  const gone = { ...after, message: '', title: null, tags: [], is_deleted: true, deleted_at };
+  expect(events).toEqual([
+    { event: 'message', id: message.id, data: message },
+    { event: 'message_edited', id: undefined, data: after },
+    { event: 'message_deleted', id: undefined, data: gone },
+  ]);
+  expect(frames).toEqual([{ type: 'message', ...message }, { type: 'message_edited', ...after }, { type: 'message_deleted', ...gone }]);
+});
+
+test('a stream that resumes is sent messages as they stand, and no changes to messages before its position', async () => {
+  const topic = await createTopic(owner);
+  const ids: string[] = [];
+  for (const text of ['one', 'two', 'three', 'four']) ids.push((await owner.publish(topic.name, text)).body.id as string);
+  const path = (index: number) => `/api/${topic.name}/messages/${ids[index]}`;
+  await owner.patch(path(0), { message: 'ONE' });
+  await owner.patch(path(2), { message: 'THREE' });
+  await owner.delete(path(1));
+  await owner.delete(path(3));
+  const events = await followSse(topic.name, `?since_id=${ids[0]}`);
+  const { body: last } = await owner.publish(topic.name, 'five');
+  await eventually(() => events.at(-1)?.data['id'] === last.id);
+  expect(events.map(({ event, id, data }) => [event, id, data['message']])).toEqual([['message', ids[2], 'THREE'], ['message', last.id, 'five']]);
+});
