@@ -10,6 +10,6 @@ const env = { TRUST_PROXY: '1', ADMIN_TOKEN: 'the-operator-of-the-tests', LOG_LE
 /** Starts the stack that all acceptance files share. */
 export default async function globalSetup(): Promise<void> {
   const stack = await startOwnStack(env);
-  process.env['TOCSIN_TEST_STACK'] = JSON.stringify({ engine: stack.engine, urls: stack.urls, env: stack.env });
+  process.env['TOCSIN_TEST_STACK'] = JSON.stringify({ engine: stack.engine, urls: stack.urls, pids: stack.apiPids(), env: stack.env });
   (globalThis as { tocsinStack?: Stack }).tocsinStack = stack;
 }

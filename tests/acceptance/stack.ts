@@ -13,6 +13,8 @@ export interface TestStack {
   readonly engine: 'embedded' | 'cluster';
   /** One address per API node. */
   readonly urls: readonly string[];
+  /** The API nodes' processes, in the same order. */
+  readonly pids: readonly number[];
   /** The servers' configuration. */
   readonly env: Readonly<Record<string, string>>;
 }
@@ -48,9 +50,14 @@ export interface CallOptions {
   readonly node?: number;
 }
 
+/** An address that no other client of the tests has. */
+export function newAddress(): string {
+  return `10.${randomInt(256)}.${randomInt(256)}.${randomInt(1, 255)}`;
+}
+
 /** A client with an address of its own, so that budgets of tests do not meet. */
 export class Client {
-  readonly address = `10.${randomInt(256)}.${randomInt(256)}.${randomInt(1, 255)}`;
+  readonly address = newAddress();
   readonly token: string | undefined;
   readonly #urls: readonly string[];
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
@@ -33,7 +33,6 @@ export interface FaultTest extends Installation {
 }
 
 const servesMsMax = 60_000;
-
 
 export async function startInstallation(): Promise<Installation> {
   const own = closers();
@@ -110,22 +109,4 @@ async function servesAll(urls: readonly string[], account: Account, newTopics: I
 
 export function authorization(account: Account): { Authorization: string } {
   return { Authorization: `Bearer ${account.client.token}` };
-}
-
-/** Resident memory of a process in MB. */
-export function residentMb(pid: number): number {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
-}
-
-/** The figures of a test as one line of JSON; times are rounded to whole numbers. */
-export function printFigures(test: string, figures: Record<string, unknown>): void {
-  const rounded = Object.entries(figures).map(([name, value]) => [name, typeof value === 'number' ? Math.round(value * 1_000) / 1_000 : value]);
-  process.stdout.write(`${JSON.stringify({ test, ...Object.fromEntries(rounded) })}\n`);
-}
-
-/** The value below which the share of the values lies; null without any. */
-export function percentile(values: readonly number[], share: number): number | null {
-  const sorted = [...values].sort((a, b) => a - b);
-  const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
-  return value === undefined ? null : Math.round(value);
 }

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { authorization, percentile, printFigures, residentMb, type FaultTest } from './installation.ts';
+import { percentile, printFigures, residentMb } from '../figures.ts';
+import { authorization, type FaultTest } from './installation.ts';
 import { startLedgerRun } from './ledger-run.ts';
 import { killed, silenced, startOutage } from './start-outage.ts';
 import { keepPublishing } from '../ledger/keep-publishing.ts';

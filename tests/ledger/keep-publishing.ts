@@ -9,10 +9,14 @@ export interface KeepPublishingOptions {
   /** Sends each line under an Idempotency-Key, again and again until it is acknowledged; else each line once. */
   readonly isKeyed?: boolean;
   readonly token?: string;
+  /** Headers of one request, made for each. */
+  readonly headers?: () => Readonly<Record<string, string>>;
   /** Between an answer and the next send of a publisher. Default 5. */
   readonly pauseMs?: number;
-  /** Length of a line's text. Default 60. */
+  /** Length of a line's text in code points. Default 60. */
   readonly textLength?: number;
+  /** The code point that fills a line's text up to its length. Default a dot. */
+  readonly filling?: string;
 }
 
 /** One send and what came of it. */
@@ -29,6 +33,8 @@ export interface Attempt {
 export interface Publishing {
   readonly attempts: readonly Attempt[];
   readonly acked: readonly Acked[];
+  /** When each message was acknowledged, by its id and `performance.now()`. */
+  readonly ackedAt: ReadonlyMap<string, number>;
   /** Every line that was ever sent. */
   readonly lines: readonly Line[];
   /** Resolves when what is under way has its answer; keyed publishers end with an acknowledged line. */
@@ -47,6 +53,7 @@ export function keepPublishing(options: KeepPublishingOptions): Publishing {
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
   const attempts: Attempt[] = [];
   const acked: Acked[] = [];
+  const ackedAt = new Map<string, number>();
   const lines: Line[] = [];
   let isStopped = false;
   let isCutOff = false;
@@ -55,7 +62,7 @@ export function keepPublishing(options: KeepPublishingOptions): Publishing {
     for (let n = 0; !isStopped; n += 1) {
       const publisher = `${run}-${index}`;
       const topic = options.topics[(index + n) % options.topics.length]!;
-      const line = { publisher, n, topic, text: `${publisher} line ${n} `.padEnd(options.textLength ?? 60, '.'), priority: 3 };
+      const line = { publisher, n, topic, text: textOf(`${publisher} line ${n} `, options), priority: 3 };
       lines.push(line);
       const begunAt = performance.now();
       for (let sends = 1; ; sends += 1) {
@@ -63,7 +70,10 @@ export function keepPublishing(options: KeepPublishingOptions): Publishing {
         const sentAt = performance.now();
         const answer = await post(`${url}/${topic}`, line, { agent, ...options });
         attempts.push({ line, status: answer?.status ?? null, sentAt, ms: performance.now() - sentAt });
-        if (answer?.status === 200) acked.push({ line, id: answer.body.id, offset: answer.body.offset, attempts: sends });
+        if (answer?.status === 200) {
+          acked.push({ line, id: answer.body.id, offset: answer.body.offset, attempts: sends });
+          ackedAt.set(answer.body.id, performance.now());
+        }
         if (answer?.status === 200 || options.isKeyed !== true || isCutOff) break;
         if (performance.now() - begunAt > lineMsMax) throw new Error(`line ${n} of ${publisher} was never acknowledged`);
         await pause(50);
@@ -74,7 +84,7 @@ export function keepPublishing(options: KeepPublishingOptions): Publishing {
   const running = Promise.all(Array.from({ length: options.publishers }, (_, index) => publish(index)));
   running.catch(() => undefined); // who stops them is told
   return {
-    attempts, acked, lines,
+    attempts, acked, ackedAt, lines,
     async stop() {
       isStopped = true;
       await running;
@@ -94,8 +104,9 @@ interface PostAnswer {
 }
 
 /** Null when there was no answer. By `node:http`, since hundreds of publishers must not be what is slow. */
-function post(url: string, line: Line, options: { agent: Agent; isKeyed?: boolean; token?: string }): Promise<PostAnswer | null> {
+function post(url: string, line: Line, options: Pick<KeepPublishingOptions, 'isKeyed' | 'token' | 'headers'> & { agent: Agent }): Promise<PostAnswer | null> {
   const headers = {
+    ...options.headers?.(),
     ...(options.isKeyed === true ? { 'Idempotency-Key': `${line.publisher}-${line.n}` } : {}),
     ...(options.token === undefined ? {} : { Authorization: `Bearer ${options.token}` }),
   };
@@ -110,6 +121,10 @@ function post(url: string, line: Line, options: { agent: Agent; isKeyed?: boolea
     sent.on('error', () => resolve(null));
     sent.end(line.text);
   });
+}
+
+function textOf(start: string, { textLength = 60, filling = '.' }: KeepPublishingOptions): string {
+  return start + filling.repeat(Math.max(0, textLength - start.length));
 }
 
 function parse(text: string): PostAnswer['body'] {

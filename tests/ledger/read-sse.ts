@@ -1,33 +1,44 @@
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Collected, readerOver, type ReadMessage, type ReadOptions, type Reader } from './reader.ts';
+import { Collected, nilId, readerOver, type ReadMessage, type ReadOptions, type StreamReader } from './reader.ts';
 
-const nilId = '00000000-0000-0000-0000-000000000000';
 const reconnectMs = 50;
 
-/** Reads `/{topic}/sse` from the topic's beginning as an EventSource would: reconnects with its last event id. */
-export function readSse(options: ReadOptions): Reader {
+/** Reads `/{topic}/sse` as an EventSource would: reconnects with its last event id. */
+export function readSse(options: ReadOptions): StreamReader {
   const collected = new Collected(options);
   const abort = new AbortController();
-  let lastId = nilId;
+  const ends: string[] = [];
+  let lastId = options.sinceId ?? nilId;
+  let response: IncomingMessage | undefined;
   const done = (async () => {
     while (!abort.signal.aborted) {
       const url = options.urls[((options.first ?? 0) + collected.connections++) % options.urls.length]!;
-      await readOnce(`${url}/${options.topic}/sse`, lastId, abort.signal, (event) => {
-        if (event.type !== 'message') return;
-        lastId = event.id;
-        collected.add(JSON.parse(event.data) as ReadMessage);
+      const end = await readOnce({ url: `${url}/${options.topic}/sse`, lastId, headers: options.headers, signal: abort.signal }, {
+        onOpen: (opened) => (response = opened),
+        onEvent: (event) => {
+          if (event.type !== 'message') return;
+          lastId = event.id;
+          collected.add(JSON.parse(event.data) as ReadMessage);
+        },
       });
+      if (!abort.signal.aborted) ends.push(end);
       await pause(reconnectMs);
     }
   })();
-  return readerOver(collected, {
+  const reader = readerOver(collected, {
     name: `sse ${options.topic}`,
     topics: [options.topic],
     end: async () => {
       abort.abort();
       await done;
     },
+  });
+  return Object.assign(reader, {
+    ends,
+    pause: () => void response?.pause(),
+    resume: () => void response?.resume(),
+    socket: () => response?.socket,
   });
 }
 
@@ -37,22 +48,32 @@ interface Event {
   readonly data: string;
 }
 
-/** Resolves when the connection ends, whatever ended it. */
-function readOnce(url: string, lastId: string, signal: AbortSignal, onEvent: (event: Event) => void): Promise<void> {
+interface Opening {
+  readonly url: string;
+  readonly lastId: string;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Resolves with how the connection ended, whatever ended it. */
+function readOnce(
+  { url, lastId, headers, signal }: Opening, to: { onOpen: (response: IncomingMessage) => void; onEvent: (event: Event) => void },
+): Promise<'end' | 'cut off'> {
   return new Promise((resolve) => {
-    const request = get(url, { headers: { 'Last-Event-ID': lastId, Accept: 'text/event-stream' }, signal, agent: false }, (response: IncomingMessage) => {
+    const request = get(url, { headers: { 'Last-Event-ID': lastId, Accept: 'text/event-stream', ...headers }, signal, agent: false }, (response: IncomingMessage) => {
+      to.onOpen(response);
       let buffered = '';
       response.setEncoding('utf8');
       response.on('data', (chunk: string) => {
         buffered += chunk;
         const blocks = buffered.split('\n\n');
         buffered = blocks.pop()!;
-        for (const event of blocks.map(parseEvent)) if (event.data !== '') onEvent(event);
+        for (const event of blocks.map(parseEvent)) if (event.data !== '') to.onEvent(event);
       });
-      response.on('close', () => resolve());
-      response.on('error', () => resolve());
+      response.on('close', () => resolve(response.complete ? 'end' : 'cut off'));
+      response.on('error', () => undefined); // the close that follows is what counts
     });
-    request.on('error', () => resolve());
+    request.on('error', () => resolve('cut off'));
   });
 }
 

@@ -1,31 +1,33 @@
+import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { Collected, readerOver, type ReadMessage, type ReadOptions, type Reader } from './reader.ts';
+import { Collected, nilId, readerOver, type ReadMessage, type ReadOptions, type StreamReader } from './reader.ts';
 
-const nilId = '00000000-0000-0000-0000-000000000000';
 const reconnectMs = 50;
 
-/** Reads `/{topic}/ws` from the topic's beginning, and reconnects with `since_id`. */
-export function readWebSocket(options: ReadOptions): Reader {
+/** Reads `/{topic}/ws` and reconnects with `since_id`. */
+export function readWebSocket(options: ReadOptions): StreamReader {
   const collected = new Collected(options);
-  let lastId = nilId;
+  const ends: number[] = [];
+  let lastId = options.sinceId ?? nilId;
   let isStopped = false;
   let socket: WebSocket | undefined;
   const done = (async () => {
     while (!isStopped) {
       const url = options.urls[((options.first ?? 0) + collected.connections++) % options.urls.length]!;
-      socket = new WebSocket(`${url.replace('http', 'ws')}/${options.topic}/ws?since_id=${lastId}`);
+      socket = new WebSocket(`${url.replace('http', 'ws')}/${options.topic}/ws?since_id=${lastId}`, { ...(options.headers && { headers: options.headers }) });
       socket.on('message', (frame: Buffer) => {
         const message = JSON.parse(frame.toString()) as { type: string } & ReadMessage;
         if (message.type !== 'message') return;
         lastId = message.id;
         collected.add(message);
       });
-      await closed(socket);
+      const code = await closed(socket);
+      if (!isStopped) ends.push(code);
       await pause(reconnectMs);
     }
   })();
-  return readerOver(collected, {
+  const reader = readerOver(collected, {
     name: `websocket ${options.topic}`,
     topics: [options.topic],
     end: async () => {
@@ -34,11 +36,17 @@ export function readWebSocket(options: ReadOptions): Reader {
       await done;
     },
   });
+  return Object.assign(reader, {
+    ends,
+    pause: () => socket?.pause(),
+    resume: () => socket?.resume(),
+    socket: () => (socket as { _socket?: Socket } | undefined)?._socket,
+  });
 }
 
-function closed(socket: WebSocket): Promise<void> {
+function closed(socket: WebSocket): Promise<number> {
   return new Promise((resolve) => {
     socket.on('error', () => undefined); // the close that follows is what counts
-    socket.once('close', () => resolve());
+    socket.once('close', resolve);
   });
 }

@@ -1,4 +1,8 @@
+import type { Socket } from 'node:net';
 import type { ReaderLog, Seen } from './ledger.ts';
+
+/** Stands for the beginning of a topic. */
+export const nilId = '00000000-0000-0000-0000-000000000000';
 
 /** A reader that runs until it is stopped, and reconnects whenever it has to. */
 export interface Reader {
@@ -7,6 +11,17 @@ export interface Reader {
   /** Distinct ids seen so far. */
   readonly count: number;
   stop(): Promise<ReaderLog>;
+}
+
+/** A reader of a stream, which can stop taking what comes, as a client does whose machine is busy. */
+export interface StreamReader extends Reader {
+  /** Takes nothing more from the connection that is open, which stays open; the next one is read again. */
+  pause(): void;
+  resume(): void;
+  /** How the server ended connections: by a WebSocket's close code, or `end` or `cut off` for SSE. */
+  readonly ends: readonly (number | string)[];
+  /** Of the connection that is open. */
+  socket(): Socket | undefined;
 }
 
 /** A message object, as far as the ledger looks at it. */
@@ -51,6 +66,10 @@ export interface ReadOptions {
   readonly topic: string;
   /** Which node comes first. */
   readonly first?: number;
+  /** Where a stream goes on, instead of at the topic's beginning. */
+  readonly sinceId?: string;
+  /** Sent with each request. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Told of each message as it comes, repeated ones too. */
   readonly onMessage?: (message: ReadMessage) => void;
 }

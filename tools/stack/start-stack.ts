@@ -10,6 +10,8 @@ export interface Stack {
   /** The API nodes' addresses. */
   readonly urls: readonly string[];
   readonly servers: readonly ServerProcess[];
+  /** The API nodes' processes, in the same order; a restart changes them. */
+  apiPids(): number[];
   /** The environment that the servers run with; what opens the same stores. */
   readonly env: Readonly<Record<string, string>>;
   server(name: string): ServerProcess;
@@ -75,9 +77,11 @@ async function startAll(
     await server.start();
     return server;
   }));
+  const nodes = servers.filter(({ name }) => name.startsWith('api') || name === 'tocsin');
   return {
     engine, servers, env, stop,
-    urls: servers.filter(({ name }) => name.startsWith('api') || name === 'tocsin').map((server) => server.url),
+    urls: nodes.map(({ url }) => url),
+    apiPids: () => nodes.map(({ pid }) => pid),
     server(name) {
       const found = servers.find((one) => one.name === name);
       if (found === undefined) throw new Error(`the stack has no server ${name}`);

@@ -44,9 +44,8 @@ export function websocketSink(socket: WebSocket): StreamSink {
       });
     },
     end(reason) {
+      // Behind what is buffered, so that a slow client learns why when it reads on; `ws` waits 30 seconds for it, no longer.
       socket.close(closeCodes[reason], reason);
-      // Who does not take our bytes does not answer our close either.
-      if (reason === 'too-slow') socket.terminate();
     },
     get isClosed() {
       return socket.readyState !== socket.OPEN;

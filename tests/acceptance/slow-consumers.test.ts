@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { printFigures, residentMb } from '../figures.ts';
+import { keepPublishing } from '../ledger/keep-publishing.ts';
+import { judgeReader } from '../ledger/ledger.ts';
+import { readSse } from '../ledger/read-sse.ts';
+import { readWebSocket } from '../ledger/read-websocket.ts';
+import type { StreamReader } from '../ledger/reader.ts';
+import { createTopic, newAddress, testStack } from './stack.ts';
+import { useStack } from './use-stack.ts';
+
+const mebibyte = 1024 * 1024;
+/** The longest text there is: 4,000 code points of four bytes. */
+const text = { textLength: 4_000, filling: '\u{1F514}' };
+const messageBytesMin = 15_900;
+const messageBytesMax = 17_000;
+/** One connection's own buffers in the system may hold more than the other's: behind the drop of one comes this much. */
+const furtherMessages = Math.ceil((2 * mebibyte) / messageBytesMin);
+/** Garbage of what was published meanwhile is most of it. */
+const growthMbMax = 250;
+
+const stack = useStack();
+let own: Closers;
+beforeEach(() => {
+  own = closers();
+});
+afterEach(() => own.closeAll());
+
+test('a consumer that stops reading is dropped with a mebibyte waiting, disturbs nobody, and resumes without gap or repeat', async () => {
+  const { urls, pids, engine } = testStack();
+  const topic = (await createTopic(await stack.person())).name;
+  // All on one node, with its memory in sight.
+  const open = (read: typeof readSse): StreamReader => {
+    const reader = read({ urls: urls.slice(0, 1), topic, headers: { 'X-Forwarded-For': newAddress() } });
+    own.add(() => void reader.stop());
+    return reader;
+  };
+  const [slowSse, slowWebSocket, sse, webSocket] = [readSse, readWebSocket, readSse, readWebSocket].map(open) as [StreamReader, StreamReader, StreamReader, StreamReader];
+  const readers = [slowSse, slowWebSocket, sse, webSocket];
+  const publishing = keepPublishing({ urls, topics: [topic], publishers: 8, pauseMs: 0, headers: () => ({ 'X-Forwarded-For': newAddress() }), ...text });
+  own.add(() => publishing.cutOff());
+  await eventually(() => readers.every(({ count }) => count > 10));
+
+  const beforeMb = residentMb(pids[0]!);
+  let peakMb = beforeMb;
+  const acked = (atLeast: () => number) => eventually(() => {
+    peakMb = Math.max(peakMb, residentMb(pids[0]!));
+    return publishing.acked.length >= atLeast();
+  }, { timeoutMs: 45_000 });
+  for (const reader of [slowSse, slowWebSocket]) reader.pause();
+  await acked(() => (systemEnds(slowSse.socket()!).every(({ state }) => state === established) ? Infinity : 0));
+  const target = publishing.acked.length + furtherMessages;
+  await acked(() => target);
+  await publishing.stop();
+  await eventually(() => expect([sse.count, webSocket.count]).toEqual([publishing.acked.length, publishing.acked.length]));
+  expect([slowSse.ends, slowWebSocket.ends]).toEqual([[], []]); // a client that does not read sees no end either
+  const socket = slowWebSocket.socket()!;
+  const takenBefore = socket.bytesRead;
+  const inSystem = systemEnds(socket).reduce((sum, { bytes }) => sum + bytes, 0);
+
+  for (const reader of [slowSse, slowWebSocket]) reader.resume();
+  await eventually(() => expect(readers.map(({ count }) => count)).toEqual(readers.map(() => publishing.acked.length)), { timeoutMs: 30_000 });
+  const logs = await Promise.all(readers.map((reader) => reader.stop()));
+  const bufferedBytes = socket.bytesRead - takenBefore - inSystem;
+  printFigures('slow consumers', { engine, messages: publishing.acked.length, bufferedBytes, inSystem, growthMb: peakMb - beforeMb, connections: logs.map(({ connections }) => connections) });
+
+  const nothing = { lost: 0, repeated: 0, phantom: 0, changed: 0, inverted: 0, outOfPublishersOrder: 0 };
+  expect(logs.map((log) => judgeReader(log, publishing.lines, publishing.acked))).toEqual(logs.map(() => nothing));
+  expect(readers.map(({ ends }) => ends)).toEqual([['cut off'], [4008], [], []]);
+  // What Node was writing when the system took no more counts as a whole, the part that the system took included.
+  expect(bufferedBytes).toBeGreaterThan(mebibyte / 2);
+  expect(bufferedBytes).toBeLessThan(mebibyte + 2 * messageBytesMax);
+  expect(peakMb - beforeMb).toBeLessThan(growthMbMax);
+});
+
+const established = '01';
+
+/** The connection's ends as Linux has them, and the bytes it holds at each: sent and not arrived, or arrived and not read. */
+function systemEnds({ localPort, remotePort }: Socket): { state: string; bytes: number }[] {
+  const ports = [localPort!, remotePort!].map((port) => port.toString(16).toUpperCase().padStart(4, '0'));
+  const isOfConnection = (address: string | undefined) => ports.includes(address?.split(':')[1] ?? '');
+  return readFileSync('/proc/net/tcp', 'utf8').split('\n').map((line) => line.trim().split(/\s+/))
+    .filter(([, local, remote]) => isOfConnection(local) && isOfConnection(remote))
+    .map(([, , , state, queues]) => ({ state: state!, bytes: queues!.split(':').reduce((sum, queue) => sum + Number.parseInt(queue, 16), 0) }));
+}
