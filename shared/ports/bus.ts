@@ -14,8 +14,8 @@ export interface Bus {
   /**
    * Resolves once the subscription is confirmed: what is published after that arrives, in order, while the connection
    * holds. Subscriptions are taken up again by themselves after an outage.
-   * Throws Unconfirmed (`unavailable`) when it cannot be confirmed within two seconds; the subscription then follows on
-   * reconnect, until it is closed by what the error carries.
+   * Throws Unconfirmed (`unavailable`) at once while the bus is away, and when it is not confirmed within two seconds;
+   * the subscription then follows on reconnect, until it is closed by what the error carries.
    */
   subscribe(channel: string, listener: (payload: string) => void): Promise<Subscribed>;
 

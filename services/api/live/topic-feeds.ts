@@ -2,7 +2,7 @@ import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import { TopicFeed, type FeedDeps } from './topic-feed.ts';
 
 /** How often the store is asked for what the bus may have lost: while the bus is away, and otherwise (a lost last message). */
-const healMs = 1_000;
+const healMs = 500;
 const connectedHealMs = 25_000;
 /** The processes that publish come back to a bus at other times than this node: so long after its return it is not trusted. */
 const distrustMs = 10_000;
@@ -29,7 +29,8 @@ export class TopicFeeds {
   readonly #stopListening: () => void;
   #lastHealAt = performance.now();
   #distrustedUntil = -Infinity;
-  #isFilling = false;
+  readonly #toFill = new Set<TopicFeed>();
+  #fillsUnderWay = 0;
 
   constructor(deps: FeedDeps) {
     this.#deps = deps;
@@ -37,7 +38,7 @@ export class TopicFeeds {
     this.#timer.unref();
     this.#stopListening = deps.bus.onConnected(() => {
       this.#distrustedUntil = performance.now() + distrustMs;
-      void this.#fill(this.#feeds());
+      this.#fill(this.#feeds());
     });
   }
 
@@ -92,25 +93,29 @@ export class TopicFeeds {
     const now = performance.now();
     const isTrusted = this.#deps.bus.isConnected && now >= this.#distrustedUntil;
     if (isTrusted && now - this.#lastHealAt < connectedHealMs) {
-      void this.#fill(this.#feeds().filter((feed) => feed.isBehind));
+      this.#fill(this.#feeds().filter((feed) => feed.isBehind));
       return;
     }
     this.#lastHealAt = now;
-    void this.#fill(this.#feeds());
+    this.#fill(this.#feeds());
   }
 
   #feeds(): TopicFeed[] {
     return [...this.#entries.values()].map(({ feed }) => feed);
   }
 
-  /** One round at a time: the next one has what came too late for this. */
-  async #fill(feeds: TopicFeed[]): Promise<void> {
-    if (this.#isFilling || feeds.length === 0) return;
-    this.#isFilling = true;
-    const fillNext = async () => {
-      for (let feed = feeds.pop(); feed !== undefined; feed = feeds.pop()) await feed.fill();
-    };
-    await Promise.all(Array.from({ length: Math.min(fillsAtOnce, feeds.length) }, fillNext));
-    this.#isFilling = false;
+  /** A feed that has to wait is queued once; one that is being filled looks again, and holds no other one up. */
+  #fill(feeds: readonly TopicFeed[]): void {
+    for (const feed of feeds) this.#toFill.add(feed);
+    while (this.#fillsUnderWay < fillsAtOnce && this.#toFill.size > 0) void this.#fillQueued();
+  }
+
+  async #fillQueued(): Promise<void> {
+    this.#fillsUnderWay += 1;
+    for (const feed of this.#toFill) {
+      this.#toFill.delete(feed);
+      await feed.fill();
+    }
+    this.#fillsUnderWay -= 1;
   }
 }

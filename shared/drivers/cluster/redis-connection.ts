@@ -12,17 +12,21 @@ export interface RedisConnectionOptions {
   readonly redis?: RedisOptions;
 }
 
-/** A Redis that answers nothing is given up after three of these without a byte; one that does not let us in after five. */
-const heartbeatMs = 400;
+/**
+ * A Redis that answers nothing is given up after three of these without a byte, one that does not let us in after eight.
+ * Streams go by the store once it is given up, so this is most of what they fall behind. To give up one that was only
+ * slow costs a connection and a look at the store.
+ */
+const heartbeatMs = 250;
 const silentBeatsMax = 3;
-const handshakeBeatsMax = 5;
+const handshakeBeatsMax = 8;
 
 /** Harm prevented: a command whose answer never comes holding up a request. */
 const commandTimeoutMs = 1_000;
 
 /**
  * One connection to Redis that fails fast: nothing waits for its return, and a Redis that is silent (stopped, cut off
- * without a word) is away within two seconds. It reconnects by itself for ever, at most a second between two tries.
+ * without a word) is away after a second. It reconnects by itself for ever, at most a second between two tries.
  */
 export class RedisConnection {
   readonly redis: Redis;

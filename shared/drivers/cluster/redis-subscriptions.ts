@@ -15,6 +15,12 @@ interface Asked {
   readonly confirmed: PromiseWithResolvers<void>;
 }
 
+function newAsked(): Asked {
+  const confirmed = Promise.withResolvers<void>();
+  confirmed.promise.catch(() => undefined); // nobody may be waiting
+  return { isConfirmed: false, confirmed };
+}
+
 /** This process' subscriptions over one connection: one for each channel, however many listeners it has. */
 export class RedisSubscriptions {
   readonly #connection: RedisConnection;
@@ -40,11 +46,14 @@ export class RedisSubscriptions {
     const subscribed = { close: () => this.#leave(listener) };
     const asked = this.#asked.get(channel) ?? this.#ask(channel);
     if (asked.isConfirmed) return subscribed;
+    if (!this.#connection.isUp) throw new Unconfirmed(subscribed);
     const timeout = Promise.withResolvers<never>();
-    const timer = setTimeout(() => timeout.reject(new Unconfirmed(subscribed)), confirmTimeoutMs);
+    const timer = setTimeout(() => timeout.reject(new Error('not confirmed in time')), confirmTimeoutMs);
     try {
       await Promise.race([asked.confirmed.promise, timeout.promise]);
       return subscribed;
+    } catch (error) {
+      throw new Unconfirmed(subscribed, error);
     } finally {
       clearTimeout(timer);
     }
@@ -56,7 +65,7 @@ export class RedisSubscriptions {
   }
 
   #ask(channel: string): Asked {
-    const asked = { isConfirmed: false, confirmed: Promise.withResolvers<void>() };
+    const asked = newAsked();
     this.#asked.set(channel, asked);
     if (this.#connection.isUp) void this.#send([channel]);
     return asked;
@@ -90,8 +99,9 @@ export class RedisSubscriptions {
   }
 
   #loseAll(): void {
-    for (const [channel, { isConfirmed }] of this.#asked) {
-      if (isConfirmed) this.#asked.set(channel, { isConfirmed: false, confirmed: Promise.withResolvers() });
+    for (const [channel, { confirmed }] of this.#asked) {
+      confirmed.reject(new Error('the connection was lost'));
+      this.#asked.set(channel, newAsked());
     }
     this.#onReady(false);
   }
