@@ -63,9 +63,10 @@ function claimOf(messageId: string, topicId: string, recipient: Recipient, devic
 
 /**
  * What could not be claimed is either done, or waits for its own job, or is held by a claim that is not stale yet: of
- * a worker that is sending it right now, or of one that died doing so. The last is sent by whoever comes back for it.
+ * a worker that is sending it right now, or of one that died doing so. The last is sent by whoever comes back for it:
+ * throws RetryLater then.
  */
-async function waitForHeld(deps: PushDeps, messageId: string, unclaimed: readonly string[]): Promise<void> {
+export async function waitForHeld(deps: PushDeps, messageId: string, unclaimed: readonly string[]): Promise<void> {
   for (let start = 0; start < unclaimed.length; start += devicesAtOnce) {
     const deviceIds = unclaimed.slice(start, start + devicesAtOnce);
     const rows = await deps.engine.deliveries.find(messageId, { deviceIds, limit: deviceIds.length });

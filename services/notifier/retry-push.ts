@@ -2,13 +2,14 @@ import type { Device } from '@tocsin/shared/domain/device.ts';
 import { passesMobileFilter } from '@tocsin/shared/domain/mobile-filter.ts';
 import type { PushTargetIds, SendJob } from '@tocsin/shared/domain/push-job.ts';
 import type { Subscription } from '@tocsin/shared/domain/subscription.ts';
-import type { Delivery, Outcome, Recipient } from '@tocsin/shared/ports/deliveries.ts';
+import type { Claim, Delivery, Outcome, Recipient } from '@tocsin/shared/ports/deliveries.ts';
 import { Discard } from '@tocsin/shared/ports/job-queue.ts';
 import { devices } from '@tocsin/shared/stores/devices-collection.ts';
 import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import { expirePushes } from './expire-pushes.ts';
 import { loadPush, type Push } from './load-push.ts';
 import type { PushDeps } from './push-deps.ts';
-import { pushToRecipients } from './push-to-recipients.ts';
+import { pushToRecipients, waitForHeld } from './push-to-recipients.ts';
 import { recordOutcomes } from './record-outcomes.ts';
 
 /**
@@ -25,14 +26,19 @@ export async function retryPush(deps: PushDeps, job: SendJob): Promise<void> {
   const isRedriven = await reviveFailed(deps, waiting);
   const waitingIds = new Set(waiting.map(({ deviceId }) => deviceId));
   const { recipients, dropped } = await recipientsOf(deps, push, job.targets.filter(({ deviceId }) => waitingIds.has(deviceId)));
-  for (const [reason, ids] of dropped) await end(deps, waiting.filter(({ deviceId }) => ids.has(deviceId)), reason);
+  for (const [reason, ids] of dropped) await skip(deps, waiting.filter(({ deviceId }) => ids.has(deviceId)), reason);
   const giveUpAt = isRedriven ? deps.clock() + deps.limits.retryForMs : job.giveUpAt;
   const { exhausted } = await pushToRecipients(deps, push, recipients, { round: job.round, giveUpAt });
   if (exhausted > 0) throw new Discard(`${exhausted} pushes failed for too long`);
 }
 
 async function end(deps: PushDeps, rows: readonly Delivery[], reason: string): Promise<void> {
-  await recordOutcomes(deps, rows.map((row): Outcome => ({ ...claimOf(row), status: reason === 'message expired' ? 'failed' : 'skipped', reason })));
+  if (reason !== 'message expired') return skip(deps, rows, reason);
+  await waitForHeld(deps, rows[0]!.messageId, await expirePushes(deps, rows.map(claimOf)));
+}
+
+async function skip(deps: PushDeps, rows: readonly Delivery[], reason: string): Promise<void> {
+  await recordOutcomes(deps, rows.map((row): Outcome => ({ ...claimOf(row), status: 'skipped', reason })));
 }
 
 /** Failed rows of a job that runs mean that the operator put it back: they may be claimed once more. */
@@ -43,7 +49,7 @@ async function reviveFailed(deps: PushDeps, rows: readonly Delivery[]): Promise<
   return failed.length > 0;
 }
 
-function claimOf({ messageId, deviceId, topicId, userId, subscriptionId, platform }: Delivery) {
+function claimOf({ messageId, deviceId, topicId, userId, subscriptionId, platform }: Delivery): Claim {
   return { messageId, deviceId, topicId, userId, subscriptionId, platform };
 }
 

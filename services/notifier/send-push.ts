@@ -2,6 +2,7 @@ import type { Platform } from '@tocsin/shared/domain/device.ts';
 import { isUrgent, pushQueueOf, sendJob } from '@tocsin/shared/domain/push-job.ts';
 import type { MobileSettings } from '@tocsin/shared/domain/subscription.ts';
 import type { Claim, Outcome } from '@tocsin/shared/ports/deliveries.ts';
+import { expirePushes } from './expire-pushes.ts';
 import type { Push } from './load-push.ts';
 import type { PushDeps } from './push-deps.ts';
 import type { PushGateway, PushRequest, PushResult } from './push-gateways/push-gateway.ts';
@@ -48,11 +49,9 @@ const backoffMsMax = 15 * 60_000;
 export async function sendPush(deps: PushDeps, sending: Sending, targets: readonly PushTarget[]): Promise<PushResults> {
   const { message } = sending.push;
   const { deliveries } = deps.engine;
-  if (message.expiresAt <= deps.clock()) {
-    await recordOutcomes(deps, targets.map(({ claim }) => ({ ...claim, status: 'failed', reason: 'message expired' })));
-    return { unclaimed: [], exhausted: 0 };
-  }
-  const claimed = await deliveries.claim(targets.map(({ claim }) => claim), { now: deps.clock(), staleAfterMs: deps.limits.claimStaleMs });
+  const claims = targets.map(({ claim }) => claim);
+  if (message.expiresAt <= deps.clock()) return { unclaimed: await expirePushes(deps, claims), exhausted: 0 };
+  const claimed = await deliveries.claim(claims, { now: deps.clock(), staleAfterMs: deps.limits.claimStaleMs });
   const ours = targets.filter(({ claim }) => claimed.has(claim.deviceId));
   const unclaimed = targets.flatMap(({ claim }) => (claimed.has(claim.deviceId) ? [] : [claim.deviceId]));
   if (ours.length === 0) return { unclaimed, exhausted: 0 };
