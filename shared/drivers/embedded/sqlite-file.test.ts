@@ -45,6 +45,15 @@ describe('one SQLite file with group commit', () => {
     expect(stored()).toEqual([1, 2, 3]);
   });
 
+  test('a write that would wait behind 100,000 others is refused as something to try again, and the others are done', async () => {
+    const count = file.grouped((values: readonly number[]) => values.map(() => 'counted'));
+    const waiting = Array.from({ length: 100_000 }, (_, index) => count(index));
+    await expect(file.write(() => insert(1))).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set(['counted']));
+    await file.write(() => insert(2));
+    expect(stored()).toEqual([2]);
+  });
+
   test('what is to be done after the commit finds it committed, and is left out when it is rolled back', async () => {
     const done: string[] = [];
     const write = (name: string, work: () => void) => file.write(() => {

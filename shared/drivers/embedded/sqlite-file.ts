@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { unavailable } from '../../domain/errors.ts';
 
 /** Does the work of several callers; returns their values in the same order. */
 type RunAll = (items: readonly unknown[]) => readonly unknown[];
@@ -41,6 +42,7 @@ export class SqliteFile {
   /**
    * Runs synchronous work inside the next group commit and resolves with its value once that is on disk.
    * When the work throws, its own changes are undone, the others' are kept, and the promise rejects with the error.
+   * Rejects with AppError `unavailable` at once, without doing the work, when 100,000 others wait.
    */
   write<T>(work: () => T): Promise<T> {
     return this.#enqueue(runEach, work) as Promise<T>;
@@ -61,7 +63,7 @@ export class SqliteFile {
 
   #enqueue(runAll: RunAll, item: unknown): Promise<unknown> {
     if (this.#closed) return Promise.reject(new Error('the SQLite file is closed'));
-    if (this.#pending.length >= pendingMax) return Promise.reject(new Error('too many writes are waiting'));
+    if (this.#pending.length >= pendingMax) return Promise.reject(unavailable('the database', new Error('too many writes are waiting')));
     return new Promise((resolve, reject) => {
       this.#pending.push({ runAll, item, resolve, reject });
       if (!this.#scheduled) {
