@@ -2,6 +2,7 @@ import type { ApiDeps } from './api-deps.ts';
 import { acceptTerms } from './features/accounts/accept-terms.ts';
 import { changePassword } from './features/accounts/change-password.ts';
 import { confirmPasswordReset } from './features/accounts/confirm-password-reset.ts';
+import { deleteMe } from './features/accounts/delete-me.ts';
 import { getAuthMe } from './features/accounts/get-auth-me.ts';
 import { getConsentHistory } from './features/accounts/get-consent-history.ts';
 import { getMe } from './features/accounts/get-me.ts';
@@ -141,6 +142,7 @@ function accountRoutes(deps: ApiDeps): Route[] {
     getAuthMe(deps),
     getMe(deps),
     updateMe(deps),
+    deleteMe(deps),
     // API keys and topic access tokens
     listApiKeys(deps),
     createApiKey(deps),

@@ -1,6 +1,5 @@
-import { changesChannel } from '@tocsin/shared/domain/change.ts';
-import { randomId } from '@tocsin/shared/platform/ids.ts';
-import { completeRemoval, findRemovals, type RemoveTeamDeps } from '@tocsin/shared/stores/remove-team.ts';
+import { completeRemoval, findRemovals } from '@tocsin/shared/stores/remove-team.ts';
+import { removalDeps } from './removal-deps.ts';
 import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from './retention-deps.ts';
 
 /** Teams looked at in a run. */
@@ -16,16 +15,4 @@ export async function completeTeamRemovals(deps: RetentionDeps, limit: SweepLimi
     removed += 1;
   }
   return { removed, hasMore: found.length >= teamsMax };
-}
-
-/** The sweep of cleanups sees to what the topics leave behind. */
-function removalDeps({ engine: { documents, bus }, clock, log }: RetentionDeps): RemoveTeamDeps {
-  return {
-    documents, clock, makeId: randomId,
-    async onStep({ changes }) {
-      await bus.publish(changesChannel, changes.map((change) => JSON.stringify(change))).catch((error: unknown) => {
-        log.warn({ err: error }, 'nodes learn of the removal of a team by age only: the bus is away');
-      });
-    },
-  };
 }

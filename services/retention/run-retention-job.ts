@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { Discard, RetryLater, type Job } from '@tocsin/shared/ports/job-queue.ts';
 import { cleanUpTopic } from '@tocsin/shared/stores/clean-up-topic.ts';
+import { eraseAccount } from '@tocsin/shared/stores/erase-account.ts';
+import type { BatchReport } from '@tocsin/shared/stores/run-batches.ts';
+import { removalDeps } from './removal-deps.ts';
 import type { RetentionDeps } from './retention-deps.ts';
 import type { RetentionMetrics } from './retention-metrics.ts';
 import { sweeps, type Sweep } from './sweeps.ts';
@@ -9,11 +12,12 @@ import { sweeps, type Sweep } from './sweeps.ts';
 const retentionJob = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('sweep'), name: z.string() }),
   z.object({ kind: z.literal('clean-up-topic'), topicId: z.string() }),
+  z.object({ kind: z.literal('erase-account'), userId: z.string() }),
 ]);
 
 /** How long a sweep may run at once; the next slot goes on. Below the shortest schedule that makes sense. */
 const sweepMsMax = 30_000;
-/** Batches of a topic's cleanup before other jobs have their turn. */
+/** Batches of a topic's cleanup or an account's erasure before other jobs have their turn. */
 const cleanUpBatchesMax = 20;
 const awayPauseMs = 5_000;
 
@@ -26,8 +30,11 @@ export interface RetentionJobDeps extends RetentionDeps {
 export async function runRetentionJob(deps: RetentionJobDeps, job: Job): Promise<void> {
   const parsed = retentionJob.safeParse(job.data);
   if (!parsed.success) throw new Discard('not a retention job', parsed.error);
-  if (parsed.data.kind === 'clean-up-topic') return cleanUpBehind(deps, parsed.data.topicId);
-  const { name } = parsed.data;
+  const { data } = parsed;
+  const at = { now: deps.clock(), batchesMax: cleanUpBatchesMax };
+  if (data.kind === 'clean-up-topic') return untilDone(cleanUpTopic(deps.engine, data.topicId, at));
+  if (data.kind === 'erase-account') return untilDone(eraseAccount({ ...removalDeps(deps), deliveries: deps.engine.deliveries }, data.userId, at));
+  const { name } = data;
   const sweep = sweeps.find((one) => one.name === name);
   if (sweep === undefined) throw new Discard(`there is no sweep ${name}`);
   await runSweep(deps, sweep);
@@ -52,13 +59,14 @@ async function runSweep(deps: RetentionJobDeps, sweep: Sweep): Promise<void> {
   }
 }
 
-async function cleanUpBehind(deps: RetentionJobDeps, topicId: string): Promise<void> {
-  const hasMore = await cleanUpTopic(deps.engine, topicId, { now: deps.clock(), batchesMax: cleanUpBatchesMax }).then(
+/** The job comes again while there is more to do, and while a store is away. */
+async function untilDone(work: Promise<BatchReport>): Promise<void> {
+  const hasMore = await work.then(
     (report) => report.hasMore,
     (error: unknown) => {
       if (error instanceof AppError && error.code === 'unavailable') throw new RetryLater(awayPauseMs, error.message);
       throw error;
     },
   );
-  if (hasMore) throw new RetryLater(0, 'there is more to clean up');
+  if (hasMore) throw new RetryLater(0, 'there is more to do');
 }

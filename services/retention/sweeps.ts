@@ -1,5 +1,6 @@
 import { cleanUpTopics } from './clean-up-topics.ts';
 import { completeTeamRemovals } from './complete-team-removals.ts';
+import { eraseAccounts } from './erase-accounts.ts';
 import { expireMessages } from './expire-messages.ts';
 import { pruneDeliveries } from './prune-deliveries.ts';
 import { removeAddressChanges } from './remove-address-changes.ts';
@@ -19,6 +20,7 @@ export interface Sweep {
 export const sweeps: readonly Sweep[] = [
   { name: 'expire-messages', run: expireMessages },
   { name: 'prune-deliveries', run: pruneDeliveries },
+  { name: 'erase-accounts', run: eraseAccounts },
   { name: 'clean-up-topics', run: cleanUpTopics },
   { name: 'remove-unverified-accounts', run: removeUnverifiedAccounts },
   { name: 'remove-ended-logins', run: removeEndedLogins },

@@ -12,3 +12,15 @@ export function cleanUpTopicJob(id: string, topicId: string, delayMs: number) {
   const data: CleanUpTopicJob = { kind: 'clean-up-topic', topicId };
   return { id: `clean-up-topic.${id}`, data: { ...data }, delayMs };
 }
+
+/** Erases what a deleted account left behind; what that is stands in the store. */
+export interface EraseAccountJob {
+  readonly kind: 'erase-account';
+  readonly userId: string;
+}
+
+/** The job as a queue takes it. `id` is a fresh one: each request for an erasure is run. */
+export function eraseAccountJob(id: string, userId: string, delayMs: number) {
+  const data: EraseAccountJob = { kind: 'erase-account', userId };
+  return { id: `erase-account.${id}`, data: { ...data }, delayMs };
+}

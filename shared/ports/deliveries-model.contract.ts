@@ -19,7 +19,7 @@ const outcome = fc.record({
   retryAt: fc.option(time, { nil: undefined }),
 }) as fc.Arbitrary<Pick<Outcome, 'status' | 'reason' | 'retryAt'>>;
 
-type Store = Pick<Deliveries | DeliveriesModel, 'claim' | 'record' | 'find' | 'counts'> & { removeBefore(time: number, limit: number): unknown };
+type Store = Pick<Deliveries | DeliveriesModel, 'claim' | 'record' | 'find' | 'counts'> & { removeBefore(time: number, limit: number): unknown; removeOfUser(userId: string, limit: number): unknown };
 type Step = (store: Store) => unknown;
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(messageId, fc.array(device, { minLength: 1, maxLength: 5 }), time, fc.constantFrom(1, 3)).map(([message, of, now, staleAfterMs]) =>
@@ -30,6 +30,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     named('find', (store: Store) => store.find(message, { userId: user?.userId, deviceIds: of?.map(({ deviceId }) => deviceId), limit }))) },
   { weight: 1, arbitrary: messageId.map((message) => named('counts', (store: Store) => store.counts(message))) },
   { weight: 1, arbitrary: time.map((before) => named(`remove before ${before}`, (store: Store) => store.removeBefore(before, 1_000))) },
+  { weight: 1, arbitrary: device.map(({ userId }) => named(`remove of ${userId}`, (store: Store) => store.removeOfUser(userId, 1_000))) },
 );
 
 function named(name: string, step: Step): Step {

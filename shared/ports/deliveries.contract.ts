@@ -318,4 +318,20 @@ function describeRemoval(start: () => Promise<DeliveriesFixture>): void {
     expect(await deliveries.removeBefore(now + 11, 10)).toBe(2);
     await fixture.close();
   });
+
+  test('rows of one user go, at most so many at once, and nobody else\'s', async () => {
+    const fixture = await start();
+    const { deliveries } = await fixture.open();
+    const [messageId, userId] = [newId(), newId()];
+    const mine = [...Array.from({ length: 3 }, () => claimOf(messageId, { userId })), claimOf(newId(), { userId })];
+    const others = claimOf(messageId);
+    for (const claim of [...mine, others]) await deliveries.claim([claim], { now, staleAfterMs });
+    expect(await deliveries.removeOfUser(newId(), 10)).toBe(0);
+    expect(await deliveries.removeOfUser(userId, 0)).toBe(0);
+    expect(await deliveries.removeOfUser(userId, 3)).toBe(3);
+    expect(await deliveries.removeOfUser(userId, 3)).toBe(1);
+    expect(await deliveries.removeOfUser(userId, 3)).toBe(0);
+    expect((await deliveries.find(messageId, { limit: 10 })).map(({ deviceId }) => deviceId)).toEqual([others.deviceId]);
+    await fixture.close();
+  });
 }

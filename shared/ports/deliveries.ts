@@ -49,6 +49,9 @@ export interface Deliveries {
   /** Removes rows last updated before the time, at most `limit`; resolves with how many went. */
   removeBefore(time: number, limit: number): Promise<number>;
 
+  /** Removes rows of pushes to the user, at most `limit`; resolves with how many went. A claim under way may store one again. */
+  removeOfUser(userId: string, limit: number): Promise<number>;
+
   close(): Promise<void>;
 }
 

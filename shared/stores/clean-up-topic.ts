@@ -2,15 +2,8 @@ import type { Documents } from '../ports/documents.ts';
 import type { Messages } from '../ports/messages.ts';
 import { eraseTopic } from './erase-topic.ts';
 import { pruneSubscriptions } from './prune-subscriptions.ts';
+import type { BatchReport } from './run-batches.ts';
 import { settleMs, topicCleanups, type TopicCleanup } from './topic-cleanups.ts';
-
-/** What became of a topic's cleanups. */
-export interface CleanUpReport {
-  /** How many messages, tokens and subscriptions went. */
-  readonly removed: number;
-  /** True when there is more to do now than the batches allowed: call again. */
-  readonly hasMore: boolean;
-}
 
 /** Harm prevented: a topic that was opened and closed all day holding a worker. */
 const cleanupsMax = 100;
@@ -22,7 +15,7 @@ const cleanupsMax = 100;
  */
 export async function cleanUpTopic(
   deps: { documents: Documents; messages: Messages }, topicId: string, at: { now: number; batchesMax: number },
-): Promise<CleanUpReport> {
+): Promise<BatchReport> {
   const cleanups = await deps.documents.find(topicCleanups, { index: 'byTopic', equals: { topicId }, limit: cleanupsMax });
   let removed = 0;
   for (const cleanup of cleanups) {

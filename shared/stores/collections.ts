@@ -1,4 +1,5 @@
 import type { Collection, Document } from '../ports/documents.ts';
+import { accountErasures } from './account-erasures.ts';
 import { addressChanges } from './address-changes.ts';
 import { consents } from './consents.ts';
 import { apiKeys, loginSessions, topicTokens } from './credentials.ts';
@@ -19,7 +20,7 @@ import { users } from './users.ts';
 const all = [
   users, topics, idempotencyKeys, apiKeys, topicTokens, loginSessions, teams, teamMembers, teamInvites,
   consents, mailTokens, addressChanges, identities,
-  subscriptions, devices, quotaGuards, topicCleanups, logConsumers, messageLocks,
+  subscriptions, devices, quotaGuards, topicCleanups, logConsumers, messageLocks, accountErasures,
 ];
 
 /** Every kind of document there is; drivers make their tables and models from this list when they open. */

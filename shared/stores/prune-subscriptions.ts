@@ -1,8 +1,8 @@
 import type { Subscription } from '../domain/subscription.ts';
 import type { Topic } from '../domain/topic.ts';
 import { write, type Documents } from '../ports/documents.ts';
-import type { Erased } from './erase-topic.ts';
 import { retryStale } from './retry-stale.ts';
+import type { BatchReport } from './run-batches.ts';
 import { subscriptions } from './subscriptions-collection.ts';
 import { findMembers } from './teams.ts';
 import { topics } from './topics.ts';
@@ -14,7 +14,7 @@ const batchSize = 500;
  * Removes the subscriptions of those who may not read the private topic, and takes them off its count, in at most
  * `batchesMax` batches. A topic that is public or gone is left alone.
  */
-export async function pruneSubscriptions(documents: Documents, topicId: string, batchesMax: number): Promise<Erased> {
+export async function pruneSubscriptions(documents: Documents, topicId: string, batchesMax: number): Promise<BatchReport> {
   let removed = 0;
   let kept = 0;
   for (let batch = 0; batch < batchesMax; batch++) {

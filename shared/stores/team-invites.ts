@@ -8,7 +8,9 @@ export const teamInvites: Collection<TeamInvite> = {
     teamId: 'text', email: 'text', role: 'text', invitedById: 'text', tokenHash: 'text', createdAt: 'time', expiresAt: 'time',
   },
   uniqueKeys: { address: ['teamId', 'email'], token: ['tokenHash'] },
-  indexes: { byTeam: ['teamId', 'expiresAt'], byExpiry: ['expiresAt'] },
+  indexes: {
+    byTeam: ['teamId', 'expiresAt'], byExpiry: ['expiresAt'], byInviter: ['invitedById', 'createdAt'], byEmail: ['email', 'createdAt'],
+  },
 };
 
 /** Invites of one team that are listed, expired ones included. */

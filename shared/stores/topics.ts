@@ -14,6 +14,7 @@ export const topics: Collection<Topic> = {
     byOwnerAccess: ['ownerId', 'accessLevel', 'createdAt'],
     byTeam: ['teamId', 'createdAt'],
     byTeamHeld: ['teamId', 'isHeld'],
+    byOwnerHeld: ['ownerId', 'isHeld'],
     byOwnerActivity: ['ownerId', 'lastActivityAt'],
     byListed: ['isListed', 'lastActivityAt'],
     byOwnerListed: ['ownerId', 'isListed', 'lastActivityAt'],

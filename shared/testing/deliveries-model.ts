@@ -44,9 +44,17 @@ export class DeliveriesModel {
   }
 
   removeBefore(time: number): number {
-    const old = [...this.#rows].filter(([, { updatedAt }]) => updatedAt < time);
-    for (const [key] of old) this.#rows.delete(key);
-    return old.length;
+    return this.#remove(({ updatedAt }) => updatedAt < time);
+  }
+
+  removeOfUser(userId: string): number {
+    return this.#remove((row) => row.userId === userId);
+  }
+
+  #remove(isOver: (row: Delivery) => boolean): number {
+    const over = [...this.#rows].filter(([, row]) => isOver(row));
+    for (const [key] of over) this.#rows.delete(key);
+    return over.length;
   }
 }
 

@@ -14,7 +14,7 @@ export interface Caller {
   post(path: string, json?: unknown): Promise<Answer>;
   put(path: string, json?: unknown): Promise<Answer>;
   patch(path: string, json?: unknown): Promise<Answer>;
-  delete(path: string): Promise<Answer>;
+  delete(path: string, json?: unknown): Promise<Answer>;
   /** Publishes a text. */
   publish(topic: string, text?: string): Promise<Answer>;
 }

@@ -46,6 +46,7 @@ export async function openMongoDeliveries({ connection, subscriptions, devices }
     }),
     find: (messageId, filter) => reaching(() => findRows(ledger, messageId, filter)),
     counts: (messageId) => reaching(() => countRows(ledger, messageId)),
+    removeOfUser: (userId, limit) => reaching(() => removeRowsOf(ledger, userId, limit)),
     removeBefore: (time, limit) => reaching(() => removeRows(ledger, time, limit)),
     close: async () => undefined,
   };
@@ -83,4 +84,10 @@ async function removeRows(ledger: Ledger, time: number, limit: number): Promise<
   if (old.length === 0) return 0;
   // Looked at again: a row may have been claimed meanwhile.
   return (await ledger.deleteMany({ _id: { $in: old.map(({ _id }) => _id) }, updatedAt: { $lt: time } })).deletedCount;
+}
+
+async function removeRowsOf(ledger: Ledger, userId: string, limit: number): Promise<number> {
+  if (limit === 0) return 0;
+  const found = await ledger.find({ userId: storedId(userId) }, { projection: { _id: 1 } }).limit(limit).hint(indexes.byUser).toArray();
+  return found.length === 0 ? 0 : (await ledger.deleteMany({ _id: { $in: found.map(({ _id }) => _id) } })).deletedCount;
 }

@@ -54,6 +54,7 @@ describeWithEngines('while MongoDB is away', ({ mongoUrl }) => {
     ['find deliveries', () => deliveries.find('m', { limit: 1 })],
     ['counts', () => deliveries.counts('m')],
     ['removeBefore', () => deliveries.removeBefore(1, 1)],
+    ['removeOfUser', () => deliveries.removeOfUser('u', 1)],
   ];
 
   test.each([['cut' as const], ['freeze' as const]])('(%s) every operation is unavailable, and works again once it is back', async (outage) => {

@@ -32,6 +32,10 @@ const removeSql = `
   DELETE FROM deliveries WHERE (message_id, device_id) IN (
     SELECT message_id, device_id FROM deliveries INDEXED BY deliveries_by_time WHERE updated_at < ? ORDER BY updated_at LIMIT ?)`;
 
+const removeOfUserSql = `
+  DELETE FROM deliveries WHERE (message_id, device_id) IN (
+    SELECT message_id, device_id FROM deliveries INDEXED BY deliveries_by_user WHERE user_id = ? LIMIT ?)`;
+
 /** Harm prevented: a page of skips for users with many devices would hold the loop, and everyone's commit. */
 const recordedMax = 500;
 
@@ -74,6 +78,7 @@ export function openSqliteDeliveries({ file, subscriptions, devices }: SqliteDel
       const rows = statement('SELECT status, count(*) FROM deliveries WHERE message_id = ? GROUP BY status').all(packId(messageId)) as unknown as Row[];
       return { ...noCounts(), ...Object.fromEntries(rows) } as Record<DeliveryStatus, number>;
     }),
+    removeOfUser: (userId, limit) => write(() => Number(statement(removeOfUserSql).run(packId(userId), limit).changes)),
     removeBefore: (time, limit) => write(() => Number(statement(removeSql).run(time, limit).changes)),
     close: async () => undefined,
   };

@@ -1,9 +1,6 @@
-import type { TopicToken } from '@tocsin/shared/domain/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { write, type Documents } from '@tocsin/shared/ports/documents.ts';
 import { topicTokens } from '@tocsin/shared/stores/credentials.ts';
-import { listLogConsumers, logConsumers } from '@tocsin/shared/stores/log-consumers.ts';
-import { commitWithinQuota } from '@tocsin/shared/stores/quota-guards.ts';
+import { removeTopicToken } from '@tocsin/shared/stores/remove-topic-token.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { loadTopic, pathId } from '../../http/load-topic.ts';
 import { route, type Route } from '../../http/route.ts';
@@ -23,17 +20,9 @@ export function deleteTopicToken(deps: ApiDeps): Route {
       const { documents } = deps.engine;
       const token = await documents.get(topicTokens, pathId(context, 'token_id'));
       if (token === null || token.topicId !== topic.id) throw new AppError('not_found', 'Access token not found');
-      await remove(documents, token);
+      await removeTopicToken(documents, token);
       await deps.directory.changed({ kind: 'topic-token', secretHash: token.secretHash });
       return { status: 204 };
     },
-  });
-}
-
-/** Removes the token with the positions that it kept. One that is being made moves the topic's quota guard, so none is left behind. */
-function remove(documents: Documents, { id, topicId }: TopicToken): Promise<void> {
-  return commitWithinQuota(documents, topicId, async () => {
-    const consumers = await listLogConsumers(documents, { topicId, ownerId: id });
-    return { writes: [write.remove(topicTokens, id), ...consumers.map((consumer) => write.remove(logConsumers, consumer.id))], result: undefined };
   });
 }

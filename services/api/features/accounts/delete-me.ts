@@ -1,0 +1,37 @@
+import { removeAccount } from '@tocsin/shared/stores/remove-account.ts';
+import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { eraseSoon } from '../../erase-soon.ts';
+import { route, type Route } from '../../http/route.ts';
+import { loadAccount } from './load-account.ts';
+import { loadPasswordHolder, passwordProof, wrongPassword } from './prove-password.ts';
+
+/**
+ * `DELETE /api/users/me`: the account and everything of it, for good. Its credentials end, and its address, username and
+ * topic names are free. 409 while one of its topics is under legal hold.
+ */
+export function deleteMe(deps: ApiDeps): Route {
+  const requirePassword = passwordProof(deps);
+  return route({
+    id: 'deleteMe',
+    method: 'DELETE',
+    path: '/api/users/me',
+    summary: 'Delete the calling account with everything that belongs to it, for good',
+    audience: 'login',
+    body: z.object({ password: z.string() }),
+    success: { status: 204, schema: null, description: 'Gone' },
+    load: (context) => loadPasswordHolder(deps, context),
+    handle: async (context, { loaded: proven, body }) => {
+      await requirePassword(context, proven, body.password);
+      await retryStale(async () => {
+        const user = await loadAccount(deps, context);
+        if (user.passwordHash !== proven.passwordHash) throw wrongPassword();
+        await removeAccount(deps.engine.documents, user, deps.clock());
+      });
+      await deps.directory.changed({ kind: 'user', userId: proven.id });
+      await eraseSoon(deps, proven.id);
+      return { status: 204 };
+    },
+  });
+}

@@ -1,0 +1,28 @@
+import { expect, test } from '@jest/globals';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { findTraces } from './find-traces.ts';
+import { makeFullAccount } from './full-account.ts';
+import { testStack } from './stack.ts';
+import { useStack } from './use-stack.ts';
+
+const stack = useStack();
+
+/** Longer than an erasure looks for what comes late. */
+const timeoutMs = 120_000;
+
+/**
+ * What holds the account's id for a while longer and nothing else of it: counters of publishes until the end of their
+ * window, a day at most, and the ids of finished jobs, for a day.
+ */
+const holdsIdForADay = /^(budgets|redis (budget|jobs))$/;
+
+test('of a deleted account no store holds its address, its name or its texts, and after a minute nothing holds its id', async () => {
+  const { owner, texts } = await makeFullAccount(stack);
+  const said = [owner.email, owner.user.username, ...texts];
+  for (const text of [owner.id, ...said]) expect(await findTraces(testStack(), [text])).not.toEqual([]);
+  expect((await owner.delete('/api/users/me', { password: owner.password })).status).toBe(204);
+  await eventually(async () => expect(await findTraces(testStack(), said)).toEqual([]), { timeoutMs, intervalMs: 1_000 });
+  await eventually(async () => {
+    expect((await findTraces(testStack(), [owner.id])).filter((place) => !holdsIdForADay.test(place))).toEqual([]);
+  }, { timeoutMs, intervalMs: 1_000 });
+}, 2 * timeoutMs + 60_000);

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import { addressChanges } from '@tocsin/shared/stores/address-changes.ts';
+import { identities } from '@tocsin/shared/stores/identities.ts';
+import { newRegistration } from './registration.ts';
+import { newTopicName, type Answer } from './stack.ts';
+import type { Person, StackUse } from './use-stack.ts';
+
+/** An account that has used everything there is, and somebody else whose things hang together with it. */
+export interface FullAccount {
+  readonly owner: Person;
+  readonly other: Person;
+  /** The owner's, public and with two messages, of which the other is subscribed. */
+  readonly topic: { readonly id: string; readonly name: string };
+  readonly teamTopic: { readonly id: string; readonly name: string };
+  readonly otherTopic: { readonly id: string; readonly name: string };
+  /** The owner's; the other is a member. */
+  readonly teamId: string;
+  /** The other's; the owner is an admin. */
+  readonly otherTeamId: string;
+  readonly key: string;
+  readonly topicToken: string;
+  /** Texts that were published, and that only these messages hold. */
+  readonly texts: readonly string[];
+}
+
+/** Makes a full account over HTTP, and what HTTP does not give through the store. */
+export async function makeFullAccount(stack: StackUse): Promise<FullAccount> {
+  const [owner, other] = [await stack.person({ tier: 'TEAM' }), await stack.person({ tier: 'TEAM' })];
+  const made = async (answer: Promise<Answer>) => {
+    const { status, body } = await answer;
+    if (status >= 300) throw new Error(`${status} ${JSON.stringify(body)}`);
+    return body;
+  };
+  const teamId = await stack.team(owner, [[other, 'member']]);
+  const otherTeamId = await stack.team(other, [[owner, 'admin']]);
+  const topic = await made(owner.post('/api/topics', { name: newTopicName(), description: 'mine', is_discoverable: true }));
+  const teamTopic = await made(owner.post('/api/topics', { name: newTopicName(), access_level: 'private', team_id: teamId }));
+  const otherTopic = await made(other.post('/api/topics', { name: newTopicName() }));
+  const texts = [`first ${randomUUID()}`, `second ${randomUUID()}`, `of the team ${randomUUID()}`];
+  await made(owner.publish(topic.name, texts[0]));
+  await made(owner.client.call('POST', `/${topic.name}`, { text: texts[1]!, headers: { 'Idempotency-Key': randomUUID() } }));
+  await made(owner.publish(teamTopic.name, texts[2]));
+  await made(owner.publish(otherTopic.name, 'to somebody else'));
+  const { key } = await made(owner.post('/api/keys', { name: 'ci' }));
+  const { token: topicToken } = await made(owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 'reader', permissions: ['read'] }));
+  await made(owner.post('/api/devices/register', { platform: 'ios', push_token: randomUUID(), device_id: 'a phone' }));
+  await made(owner.post('/api/subscriptions', { topic_name: otherTopic.name }));
+  await made(owner.post('/api/subscriptions', { topic_name: topic.name }));
+  await made(other.post('/api/subscriptions', { topic_name: topic.name }));
+  await made(owner.put(`/api/topics/${otherTopic.name}/consumers/mine`, { offset: 0 }));
+  await made(owner.post('/auth/accept-terms', { accepted: true, consent_method: 'web_checkbox' }));
+  await made(owner.post('/auth/password-reset/request', { email: owner.email }));
+  await stack.documents().insert(identities, { id: randomUUID(), provider: 'google', subject: randomUUID(), userId: owner.id, linkedAt: Date.now() });
+  await stack.documents().insert(addressChanges, { id: randomUUID(), userId: owner.id, oldEmail: newRegistration().email, changedAt: Date.now() });
+  return { owner, other, topic, teamTopic, otherTopic, teamId, otherTeamId, key, topicToken, texts };
+}
