@@ -11,6 +11,7 @@ import { Client, createAccount, openStackDocuments, type Account, type Answer } 
 /** Requests by one credential, as short as a test reads them. */
 export interface Caller {
   get(path: string): Promise<Answer>;
+  head(path: string): Promise<Answer>;
   post(path: string, json?: unknown): Promise<Answer>;
   put(path: string, json?: unknown): Promise<Answer>;
   patch(path: string, json?: unknown): Promise<Answer>;
@@ -39,7 +40,7 @@ export interface StackUse {
 function callerOf(client: Client, headers: Record<string, string> = {}): Caller {
   const send = (method: string) => (path: string, json?: unknown) => client.call(method, path, json === undefined ? { headers } : { json, headers });
   return {
-    get: send('GET'), post: send('POST'), put: send('PUT'), patch: send('PATCH'), delete: send('DELETE'),
+    get: send('GET'), head: send('HEAD'), post: send('POST'), put: send('PUT'), patch: send('PATCH'), delete: send('DELETE'),
     publish: (topic, text = 'hello') => client.call('POST', `/${topic}`, { text, headers }),
   };
 }
