@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { newTopicName } from './stack.ts';
+import { Client, newTopicName } from './stack.ts';
 import { useStack, type Person } from './use-stack.ts';
 
 const stack = useStack();
@@ -66,6 +66,17 @@ test('a revoked key is refused at once, and works again when it is enabled', asy
   const listed = await byKey(key).get('/api/keys');
   expect(listed.status).toBe(200);
   expect(listed.body[0]).not.toHaveProperty('key');
+});
+
+test('a revocation counts on the other nodes, too, and so does a deletion', async () => {
+  const owner = await stack.person();
+  const onOther = (key: string) => new Client(key).call('GET', '/api/keys', { node: 1 });
+  for (const end of [(id: string) => owner.post(`/api/keys/${id}/revoke`), (id: string) => owner.delete(`/api/keys/${id}`)]) {
+    const { id, key } = await makeKey(owner);
+    expect((await onOther(key)).status).toBe(200);
+    await end(id);
+    await eventually(async () => expect(await onOther(key)).toMatchObject({ status: 401, body: { detail: 'Could not validate credentials' } }));
+  }
 });
 
 test('a deleted key is gone for good', async () => {

@@ -1,10 +1,21 @@
 import { WebSocket } from 'ws';
 import { testStack } from './stack.ts';
 
-/** Opens a WebSocket stream of the path; resolves once it is open. `code` is what it closes with. */
-export async function openStream(path: string): Promise<{ code: Promise<number> }> {
-  const socket = new WebSocket(testStack().urls.at(-1)!.replace('http', 'ws') + path);
+export interface OpenStream {
+  /** Resolves with what the stream closes with. */
+  readonly code: Promise<number>;
+  /** What came so far, `ready` first. */
+  frames(): readonly object[];
+  close(): void;
+}
+
+/** Opens a WebSocket stream of the path, on the last API node unless told otherwise; resolves when it is ready. */
+export async function openStream(path: string, node = -1): Promise<OpenStream> {
+  const { urls } = testStack();
+  const socket = new WebSocket(urls.at(node % urls.length)!.replace('http', 'ws') + path);
+  const frames: object[] = [];
+  socket.on('message', (data) => frames.push(JSON.parse((data as Buffer).toString('utf8')) as object));
   const code = new Promise<number>((resolve) => socket.once('close', resolve));
   await new Promise<void>((resolve, reject) => socket.once('error', reject).once('message', () => resolve()));
-  return { code };
+  return { code, frames: () => frames, close: () => socket.close() };
 }
