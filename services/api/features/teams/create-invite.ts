@@ -39,7 +39,7 @@ export function createInvite(deps: ApiDeps): Route {
       const { documents } = deps.engine;
       const wish = { teamId, email, role, invitedById: context.account().userId, now: context.now };
       const invite = await commitWithinQuota(documents, teamId, () => prepare(documents, deps.makeId(), wish));
-      await requestMail(deps, email, { kind: 'team-invite', inviteId: invite.id });
+      await mail(deps, invite);
       return { status: 201, body: toInviteJson(invite, context.now) };
     },
   });
@@ -51,6 +51,16 @@ interface Wish {
   readonly role: GivenRole;
   readonly invitedById: string;
   readonly now: number;
+}
+
+/** Without its mail an invite would only stand in the way of the next one: it goes when the mail cannot be queued. */
+async function mail(deps: ApiDeps, { id, email }: TeamInvite): Promise<void> {
+  try {
+    await requestMail(deps, email, { kind: 'team-invite', inviteId: id });
+  } catch (error) {
+    await deps.engine.documents.remove(teamInvites, id);
+    throw error;
+  }
 }
 
 /** The invite, in the place of one for this address that has expired. Throws 404, 403 for a full or busy team, 409. */
