@@ -5,7 +5,7 @@ import type { ApiDeps } from './api-deps.ts';
 import { rateLimitHeaders } from './http/rate-limit.ts';
 import type { RequestContext } from './http/route.ts';
 
-/** Harm prevented: guessing a password over the wire. Fixed: no setting makes it weaker. */
+/** Harm prevented: guessing a password over the wire. Not configurable, but RATE_LIMITS=off ends it with the other limits. */
 const failuresPerMinute = 5;
 
 /** Runs a check of a password, and refuses further ones for the account's address from this client after five failures. */

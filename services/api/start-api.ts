@@ -40,6 +40,7 @@ export interface RunningApi {
 /** Starts an API node on the configuration's HOST and PORT (0: a free one). Resolves once it listens. */
 export function startApi(options: { engine: Engine; config: Config; clock: Clock; log: Log; passwords?: Passwords; metrics?: Registry }): Promise<RunningApi> {
   const { engine, config, clock, log } = options;
+  if (!config.RATE_LIMITS) log.warn('RATE_LIMITS is off: nobody is kept from flooding this node or from guessing passwords');
   return withClosers(async (own) => {
     const makeId = idSource(clock);
     const history = new History(engine.messages, clock);

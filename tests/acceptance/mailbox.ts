@@ -2,11 +2,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MailKind } from '@tocsin/shared/domain/mail-job.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { testStack } from './stack.ts';
+import { testStack, type TestStack } from './stack.ts';
 
-/** The mails of the kind to the address, oldest first, as the stack wrote them. */
-export async function mailsTo(address: string, kind: MailKind): Promise<string[]> {
-  const folder = join(testStack().env['DATA_DIR']!, 'mail');
+/** The mails of the kind to the address, oldest first, as the stack (the shared one by default) wrote them. */
+export async function mailsTo(address: string, kind: MailKind, stack: Pick<TestStack, 'env'> = testStack()): Promise<string[]> {
+  const folder = join(stack.env['DATA_DIR']!, 'mail');
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw error;
