@@ -50,3 +50,28 @@ test('a tier that has ended counts as FREE, one that ends soon is warned of', as
   const ending = await stack.person({ tier: 'TEAM', tierExpiresAt: Date.now() + 86_400_000 });
   expect((await makePrivate(ending)).body.subscription_warning).toMatch(/^The TEAM tier ends at /);
 });
+
+test('private topics of a team are not read-only after a lapse, and take no place of the owner\'s own', async () => {
+  const owner = await stack.person({ tier: 'TEAM', tierExpiresAt: Date.now() + 3_600_000 });
+  const team_id = await stack.team(owner);
+  const make = async (over: object = {}) => (await owner.post('/api/topics', { name: newTopicName(), access_level: 'private', ...over })).body.name as string;
+  const [ofTeam, first, second] = [await make({ team_id }), await make(), await make()];
+  const operator = stack.caller({ Authorization: 'Bearer the-operator-of-the-tests' });
+  expect((await operator.put(`/admin/users/${owner.email}/tier`, { tier: 'FREE' })).status).toBe(200);
+  expect([(await owner.publish(ofTeam)).status, (await owner.publish(first)).status, (await owner.publish(second)).status]).toEqual([200, 200, 403]);
+  expect((await makePrivate(owner)).status).toBe(403);
+});
+
+test('read-only is read-only for everyone: tokens and keys as well', async () => {
+  const owner = await stack.person({ tier: 'ESSENTIALS', tierExpiresAt: Date.now() + 3_600_000 });
+  await makePrivate(owner);
+  const { name } = (await makePrivate(owner)).body;
+  const { token } = (await owner.post(`/api/topics/${name}/access-tokens`, { name: 't', permissions: ['read', 'write'] })).body;
+  const { key } = (await owner.post('/api/keys', { name: 'k' })).body;
+  const operator = stack.caller({ Authorization: 'Bearer the-operator-of-the-tests' });
+  expect((await operator.put(`/admin/users/${owner.email}/tier`, { tier: 'FREE' })).status).toBe(200);
+  for (const caller of [owner, stack.caller({ 'X-Topic-Token': token }), stack.caller({ 'X-API-Key': key })]) {
+    expect(await caller.publish(name)).toMatchObject({ status: 403, body: { detail: 'Private topic limit reached' } });
+    expect((await caller.get(`/${name}/json`)).status).toBe(200);
+  }
+});
