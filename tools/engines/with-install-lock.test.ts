@@ -41,7 +41,9 @@ test('a holder that is killed lets go of the lock', async () => {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await once(holder.stdout, 'data');
-  const waiting = withInstallLock(dir, 'kafka', () => Promise.resolve(holder.signalCode));
+  const ended = once(holder, 'exit');
+  const waiting = withInstallLock(dir, 'kafka', () => Promise.resolve('installed'));
   holder.kill('SIGKILL');
-  expect(await waiting).toBe('SIGKILL');
+  expect(await waiting).toBe('installed');
+  expect(await ended).toEqual([null, 'SIGKILL']);
 });

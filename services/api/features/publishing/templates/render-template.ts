@@ -1,9 +1,9 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { decodeUtf8 } from '../../../http/read-body.ts';
 import { validate } from '../../../http/validate.ts';
-import { alertmanagerSchema, renderAlertmanager } from './alertmanager-template.ts';
-import { renderGithub } from './github-template.ts';
-import { grafanaSchema, renderGrafana } from './grafana-template.ts';
+import { alertmanagerSchema, renderAlertmanager } from './render-alertmanager.ts';
+import { renderGithub } from './render-github.ts';
+import { grafanaSchema, renderGrafana } from './render-grafana.ts';
 import type { RenderedMessage } from './rendered-message.ts';
 
 /** The webhooks that are understood. */
