@@ -32,6 +32,7 @@ import { listDevices } from './features/devices/list-devices.ts';
 import { registerDevice } from './features/devices/register-device.ts';
 import { testDevice } from './features/devices/test-device.ts';
 import { updateDevice } from './features/devices/update-device.ts';
+import { getOpenApiDocument } from './features/documents/get-openapi-document.ts';
 import { getLiveness } from './features/health/get-liveness.ts';
 import { getMetrics } from './features/health/get-metrics.ts';
 import { getNtfyHealth } from './features/health/get-ntfy-health.ts';
@@ -84,9 +85,11 @@ import type { Route } from './http/route.ts';
 
 /** All operations of the interface, in its order. */
 export function routes(deps: ApiDeps): Route[] {
-  return [
+  const table: Route[] = [
     ...messagingRoutes(deps), ...accountRoutes(deps), ...teamRoutes(deps), ...notificationRoutes(deps), ...operatorRoutes(deps),
+    getOpenApiDocument(() => table),
   ];
+  return table;
 }
 
 function messagingRoutes(deps: ApiDeps): Route[] {

@@ -2,7 +2,7 @@
  * A date, or a date and time with any offset or none (RFC 3339, its forms without seconds, and ISO 8601's `+0200`). The
  * plus of an offset that a query holds unescaped has become a space.
  */
-const form = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?:([Zz])|([+ -])(\d{2}):?(\d{2}))?)?$/;
+export const timeForm = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?:([Zz])|([+ -])(\d{2}):?(\d{2}))?)?$/;
 
 const dayMs = 86_400_000;
 
@@ -11,7 +11,7 @@ const dayMs = 86_400_000;
  * date is its day's first millisecond, or with `endOfDay` its last.
  */
 export function parseTime(text: string, bareDate: 'startOfDay' | 'endOfDay' = 'startOfDay'): number | null {
-  const match = form.exec(text);
+  const match = timeForm.exec(text);
   if (match === null) return null;
   const [, year, month, day, hour, minute, second = '00', fraction = '', , sign, offsetHours, offsetMinutes] = match;
   const offset = sign === undefined ? 'Z' : `${sign === '-' ? '-' : '+'}${offsetHours}:${offsetMinutes}`;

@@ -17,7 +17,7 @@ export interface Boundary {
 const beneathDrivers = ['shared/domain', 'shared/ports', 'shared/platform'];
 const sharedButDrivers = ['shared', '!shared/drivers'];
 /** Tests over HTTP that walk every route. */
-const routeTable = ['services/api/{main,start-api,app,routes,upgrade}.ts', 'services/api/*.ts', 'services/api/http'];
+const routeTable = ['services/api/{main,start-api,app,routes,routes.test,upgrade}.ts', 'services/api/*.ts', 'services/api/http'];
 const clusterPackages = ['kafkajs', 'mongoose', 'mongodb', 'bullmq', 'ioredis'];
 const embeddedPackages = ['node:sqlite'];
 
@@ -43,7 +43,7 @@ export const boundaries: readonly Boundary[] = [
     of: 'services/api/features/*',
     mayImport: ['services/api/directory', 'services/api/http', 'services/api/live', 'services/api/*.ts', ...sharedButDrivers],
   },
-  { of: 'services/api/{main,start-api,app,routes,upgrade}.ts', mayImport: ['services/api', ...sharedButDrivers] },
+  { of: 'services/api/{main,start-api,app,routes,routes.test,upgrade}.ts', mayImport: ['services/api', ...sharedButDrivers] },
   { of: 'cli', mayImport: ['services', ...sharedButDrivers] },
   { of: 'tools', mayImport: ['tests/acceptance/stack.ts', ...sharedButDrivers], packages: enginePackages },
   { of: 'tests', mayImport: ['tests/acceptance/stack.ts', 'shared', 'tools'], packages: enginePackages },

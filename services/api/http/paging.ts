@@ -3,7 +3,8 @@ import { z } from 'zod';
 /** A whole number in a query, within bounds; anything else is a 422. */
 export function queryInteger(bounds: { min: number; max: number }): z.ZodType<number> {
   const message = `must be a whole number from ${bounds.min} to ${bounds.max}`;
-  return z.string().regex(/^-?\d{1,16}$/, message).transform(Number).pipe(z.number().min(bounds.min, message).max(bounds.max, message));
+  return z.string().regex(/^-?\d{1,16}$/, message).transform(Number).pipe(z.number().min(bounds.min, message).max(bounds.max, message))
+    .meta({ sentAs: { type: 'integer', minimum: bounds.min, maximum: bounds.max } });
 }
 
 /** `true`, `false`, `1`, `0`. */
@@ -16,7 +17,7 @@ export function pagingFields(limits: { default: number; max: number }) {
   return {
     limit: queryInteger({ min: 1, max: limits.max }).default(limits.default),
     offset: queryInteger({ min: 0, max: offsetMax }).default(0),
-    page: queryInteger({ min: 1, max: 1_000_000 }).optional(),
+    page: queryInteger({ min: 1, max: 1_000_000 }).optional().describe('With `page` or `per_page` (default 1 and 20) `limit` and `offset` are not looked at.'),
     per_page: queryInteger({ min: 1, max: 100 }).optional(),
   };
 }

@@ -46,6 +46,24 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+export interface Success {
+  readonly status: number;
+  /** Of the JSON; of the text where `contentType` says that it is none. Null: no body. */
+  readonly schema: z.ZodType | null;
+  readonly description: string;
+  /** `application/json` by default. */
+  readonly contentType?: string;
+  /** Headers beyond those of every answer: a sentence each. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Input that a route reads without `query` and `body`. */
+export interface OwnInput {
+  readonly headers?: z.ZodObject;
+  readonly query?: z.ZodObject;
+  readonly body?: { readonly contentTypes: readonly string[]; readonly schema: z.ZodType; readonly description?: string };
+}
+
 /** One operation of the interface: what mounts it, checks its input and describes it. */
 export interface Route<L = unknown, Q extends z.ZodType = z.ZodType, B extends z.ZodType = z.ZodType> {
   /** The OpenAPI operation id. */
@@ -54,6 +72,8 @@ export interface Route<L = unknown, Q extends z.ZodType = z.ZodType, B extends z
   /** With parameters in braces, as in the interface: `/api/topics/{name}`. */
   readonly path: string;
   readonly summary: string;
+  /** What a user should know beyond the summary, in Markdown. */
+  readonly description?: string;
   readonly audience: Audience;
   /** What an API key needs for it. */
   readonly scope?: Scope;
@@ -68,8 +88,12 @@ export interface Route<L = unknown, Q extends z.ZodType = z.ZodType, B extends z
   readonly body?: B;
   /** The route reads its body itself (publishing). */
   readonly readsBody?: boolean;
-  /** What it answers when all is well; null: no body. Errors are the same everywhere. */
-  readonly success: { readonly status: number; readonly schema: z.ZodType | null; readonly description: string };
+  /** What the document says of input that the route reads itself. */
+  readonly reads?: OwnInput;
+  /** What it answers when all is well. */
+  readonly success: Success;
+  /** Errors that the rest of the route does not tell of (see `openapi/responses.ts`), or that need other words. */
+  readonly errors?: Readonly<Record<number, string | { readonly description: string; readonly schema: z.ZodType }>>;
   /** Null: the handler has answered by itself (streams). */
   readonly handle: (context: RequestContext, input: Input<L, Q, B>) => Promise<Reply | null>;
 }

@@ -1,4 +1,4 @@
-import { parseTime } from '@tocsin/shared/domain/parse-time.ts';
+import { parseTime, timeForm } from '@tocsin/shared/domain/parse-time.ts';
 import { z } from 'zod';
 
 /** A time in a body or query, as milliseconds since the epoch. */
@@ -8,5 +8,5 @@ export function timeField(bareDate: 'startOfDay' | 'endOfDay' = 'startOfDay'): z
     if (time !== null) return time;
     context.addIssue({ code: 'custom', message: 'must be a date or an RFC 3339 time' });
     return z.NEVER;
-  }).meta({ format: 'date-time' });
+  }).meta({ sentAs: { type: 'string', pattern: timeForm.source, description: 'A date, or an RFC 3339 time with any offset or none (UTC).' } });
 }

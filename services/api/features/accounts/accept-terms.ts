@@ -24,6 +24,7 @@ export function acceptTerms(deps: ApiDeps): Route {
     audience: 'account',
     scope: 'account:write',
     body,
+    errors: { 400: 'Malformed JSON, or the terms are not accepted.' },
     success: { status: 200, schema: z.object({ message: z.string(), consent: consentSchema }), description: 'The consent record' },
     handle: async (context, { body: input }) => {
       if (!input.accepted) throw new AppError('invalid', 'Terms must be accepted');

@@ -17,6 +17,7 @@ export function changePassword(deps: ApiDeps): Route {
     summary: 'Change the password; all other logins end',
     audience: 'login',
     body: z.object({ current_password: z.string(), new_password: newPasswordField }),
+    errors: { 400: 'Malformed JSON, or the current password is wrong.' },
     success: { status: 200, schema: loginTokensSchema.extend({ message: z.string() }), description: 'A new login, the only one left' },
     load: (context) => loadPasswordHolder(deps, context),
     handle: async (context, { loaded: proven, body }) => {

@@ -20,6 +20,7 @@ export function confirmPasswordReset(deps: ApiDeps): Route {
     summary: 'Set a new password by the mailed token',
     audience: 'unread',
     body: z.object({ token: z.string(), new_password: newPasswordField }),
+    errors: { 400: 'Malformed JSON, or a token that is unknown, used or expired.' },
     success: { status: 200, schema: messageSchema, description: 'The password was set, and all logins have ended' },
     handle: async (_context, { body }) => {
       const tokenHash = hashSecret(body.token);

@@ -20,6 +20,7 @@ export function deleteMe(deps: ApiDeps): Route {
     summary: 'Delete the calling account with everything that belongs to it, for good',
     audience: 'login',
     body: z.object({ password: z.string() }),
+    errors: { 400: 'Malformed JSON, or the password is wrong.', 409: 'A topic of the account is under legal hold.' },
     success: { status: 204, schema: null, description: 'Gone' },
     load: (context) => loadPasswordHolder(deps, context),
     handle: async (context, { loaded: proven, body }) => {

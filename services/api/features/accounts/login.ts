@@ -11,7 +11,8 @@ import { loginTokensSchema, openLogin } from '../../logins.ts';
 import { passwordAttempts } from '../../password-attempts.ts';
 
 /** Any text is a password to try: one that could never have been set is a wrong one. */
-const body = z.object({ email: emailField, password: z.string() });
+const body = z.object({ email: emailField, password: z.string() })
+  .meta({ examples: [{ email: 'ada@example.org', password: 'correct horse battery' }] });
 
 /**
  * Opens a login. An unknown address and a wrong password are the same 401 after the same work; that the address is not
@@ -27,6 +28,7 @@ export function login(deps: ApiDeps): Route {
     audience: 'unread',
     body,
     success: { status: 200, schema: loginTokensSchema.extend({ user: loginUserSchema }), description: 'The tokens of the new login, and the account' },
+    errors: { 401: 'Address or password are wrong.', 403: 'The address is not verified.' },
     handle: async (context, { body: { email, password } }) => {
       let found: User | null = null;
       const isRight = await attempts(context, email, async () => {

@@ -9,7 +9,8 @@ import { route, type Route } from '../../http/route.ts';
 import { requestMail } from '../../request-mail.ts';
 import { newPasswordField, usernameField } from './account-fields.ts';
 
-const body = z.object({ email: emailField, username: usernameField, password: newPasswordField, terms_accepted: z.boolean() });
+const body = z.object({ email: emailField, username: usernameField, password: newPasswordField, terms_accepted: z.boolean() })
+  .meta({ examples: [{ email: 'ada@example.org', username: 'ada', password: 'correct horse battery', terms_accepted: true }] });
 
 /**
  * Makes an account that can log in once its address is verified. 409 for a taken username and for an address that
@@ -28,6 +29,7 @@ export function register(deps: ApiDeps): Route {
       schema: z.object({ message: z.string(), email: z.string(), username: z.string() }),
       description: 'The account was made, and a mail is on its way to its address',
     },
+    errors: { 400: 'Malformed JSON, or the terms are not accepted.', 409: 'The username or the address is taken.' },
     handle: async (context, { body: input }) => {
       if (!input.terms_accepted) throw new AppError('invalid', 'Terms must be accepted');
       const { documents } = deps.engine;

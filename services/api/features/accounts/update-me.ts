@@ -32,6 +32,7 @@ export function updateMe(deps: ApiDeps): Route {
     scope: 'account:write',
     body,
     success: { status: 200, schema: userSchema, description: 'The account as it is now' },
+    errors: { 409: 'The username or the address is taken.' },
     handle: async (context, { body: input }) => {
       const { before, after, addressChangeId } = await retryStale(() => change(deps, context, input), isTakenMeanwhile);
       if (after !== before) await deps.directory.changed({ kind: 'user', userId: after.id });

@@ -18,7 +18,10 @@ export function verifyEmail(deps: ApiDeps): Route {
     summary: 'Verify an address by the mailed link',
     audience: 'unread',
     query: z.object({ token: z.string().default('') }),
-    success: { status: 302, schema: null, description: 'To the app, with `status=success`, or `status=error` and a message' },
+    success: {
+      status: 302, schema: null, description: 'To the app, with `status=success`, or `status=error` and a message',
+      headers: { Location: 'Where the app shows how it went.' },
+    },
     handle: async (context, { query }) => {
       // Programs that look at links in mails ask with HEAD first: that must not use the token up.
       const isLookOnly = context.request.method === 'HEAD';

@@ -24,7 +24,7 @@ const body = z.object({
   description: optionalField(credentialFields.description),
   scopes: optionalField(credentialFields.scopes),
   expires_at: optionalField(credentialFields.expiresAt),
-});
+}).meta({ examples: [{ name: 'backup script', scopes: ['publish'] }] });
 
 /** `POST /api/keys` */
 export function createApiKey(deps: ApiDeps): Route {

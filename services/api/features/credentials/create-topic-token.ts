@@ -20,7 +20,7 @@ const body = z.object({
   name: credentialFields.name,
   permissions: credentialFields.permissions,
   expires_at: optionalField(credentialFields.expiresAt),
-});
+}).meta({ examples: [{ name: 'dashboard', permissions: ['read'] }] });
 
 /** `POST /api/topics/{topic}/access-tokens` */
 export function createTopicToken(deps: ApiDeps): Route {

@@ -13,6 +13,7 @@ export function enableApiKey(deps: ApiDeps): Route {
     summary: 'Enable a revoked API key',
     audience: 'account',
     scope: 'keys:write',
+    errors: { 400: 'The key has expired.' },
     success: { status: 200, schema: apiKeySchema, description: 'The key, without its secret' },
     load: (context) => loadApiKey(deps.engine.documents, context),
     async handle(context) {

@@ -21,7 +21,7 @@ const body = z.object({
   device_id: deviceFields.deviceId,
   device_name: optionalField(deviceFields.deviceName),
   app_version: optionalField(deviceFields.appVersion),
-});
+}).meta({ examples: [{ push_token: 'ExponentPushToken[xxxxxxxxxxxxxxxxxxxxxx]', platform: 'expo', device_id: 'kitchen-tablet', device_name: 'Tablet in the kitchen' }] });
 
 /** `POST /api/devices/register` */
 export function registerDevice(deps: ApiDeps): Route {

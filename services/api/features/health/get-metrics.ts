@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 
@@ -9,7 +10,7 @@ export function getMetrics({ metrics }: ApiDeps): Route {
     path: '/metrics',
     summary: "The process's figures for Prometheus",
     audience: 'uncounted',
-    success: { status: 200, schema: null, description: 'Figures in the text format of Prometheus' },
+    success: { status: 200, schema: z.string(), contentType: 'text/plain', description: 'Figures in the text format of Prometheus' },
     handle: async () => ({ status: 200, text: await metrics.metrics(), headers: { 'Content-Type': metrics.contentType } }),
   });
 }

@@ -25,6 +25,7 @@ export function appleLogin(deps: ApiDeps): Route {
     summary: 'Sign in with Apple, by the identity token of an app',
     audience: 'unread',
     body,
+    errors: { 401: 'The identity token is wrong or expired, or is about another user.' },
     success: { status: 200, schema: loginTokensSchema.extend({ user: loginUserSchema }), description: 'The tokens of the new login, and the account' },
     handle: async (context, { body: { identity_token: token, user: subject } }) => {
       if (judge === null) throw new AppError('unavailable', 'Apple is not configured');

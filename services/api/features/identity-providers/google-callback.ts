@@ -24,7 +24,7 @@ export function googleCallback(deps: ApiDeps, google: GoogleSignIn): Route {
     summary: 'Where Google leads the browser back to',
     audience: 'unread',
     query,
-    success: { status: 302, schema: null, description: 'To the app: `/auth/callback#access_token=…&refresh_token=…`, or `#error=…`' },
+    success: { status: 302, schema: null, description: 'To the app: `/auth/callback#access_token=…&refresh_token=…`, or `#error=…`', headers: { Location: 'In the app.' } },
     handle: async (context) => {
       const provider = google.provider();
       const reply = await orTellApp(deps, async () => {

@@ -11,7 +11,7 @@ export function googleLogin(deps: ApiDeps, google: GoogleSignIn): Route {
     path: '/auth/google/login',
     summary: 'Sign in with Google: leads the browser there',
     audience: 'unread',
-    success: { status: 302, schema: null, description: 'To Google; afterwards the callback leads to the app' },
+    success: { status: 302, schema: null, description: 'To Google; afterwards the callback leads to the app', headers: { Location: 'At Google.' } },
     handle: async () => {
       const provider = google.provider();
       return orTellApp(deps, async () => {

@@ -24,10 +24,10 @@ export function getHistory(deps: ApiDeps): Route {
     scope: 'subscribe',
     isTopicRoute: true,
     query: z.object({
-      since: z.string().optional(),
+      since: z.string().optional().describe('Where to start: a message id (itself excluded), an ISO 8601 time, Unix seconds, a duration back from now (`30s`, `10m`, `2h`, `7d`), or `all`. Without it the newest `limit` messages.'),
       limit: queryInteger({ min: 1, max: 100 }).default(50),
-      poll: queryBoolean.optional(),
-      wait: queryInteger({ min: 0, max: waitSecondsMax }).default(0),
+      poll: queryBoolean.optional().describe('Both values answer at once, as no value does.'),
+      wait: queryInteger({ min: 0, max: waitSecondsMax }).default(0).describe('Seconds to hold an answer that would be empty, until there is a message.'),
     }),
     success: {
       status: 200,

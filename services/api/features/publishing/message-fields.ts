@@ -119,7 +119,8 @@ export function parseTitle(title: string | null | undefined): string | null {
   return title;
 }
 
-const priorityNames: ReadonlyMap<string, Priority> = new Map([['min', 1], ['low', 2], ['default', 3], ['high', 4], ['max', 5], ['urgent', 5]]);
+/** By words instead of 1 to 5. */
+export const priorityNames: ReadonlyMap<string, Priority> = new Map([['min', 1], ['low', 2], ['default', 3], ['high', 4], ['max', 5], ['urgent', 5]]);
 
 export function parsePriority(value: string | number | null | undefined): Priority {
   if (value === undefined || value === null || value === '') return 3;

@@ -8,6 +8,7 @@ import { validate } from '../../http/validate.ts';
 import { loadWritableTopic } from './load-writable-topic.ts';
 import { fieldOf, isMarkdown, parsePriority, parseTags, parseText, parseTitle, sourcesOf, textField, type MessageFields } from './message-fields.ts';
 import { publishMessage, type PublishDeps } from './publish-message.ts';
+import { jsonPublishInputs, publishErrors, replayedHeader } from './publish-inputs.ts';
 import { publishReply } from './publish-to-topic.ts';
 import { parseIdempotencyKey } from './reserve-key.ts';
 
@@ -19,7 +20,7 @@ export const jsonPublishSchema = z.object({
   priority: z.union([z.number(), z.string()], 'must be 1 to 5 or a name').nullish(),
   tags: z.union([z.array(z.string('must be strings')), z.string()], 'must be an array of strings, or one comma-separated string').nullish(),
   markdown: z.union([z.boolean(), z.number(), z.string()], 'must be true or false').nullish(),
-});
+}).meta({ examples: [{ topic: 'backups', message: 'Nightly backup finished', title: 'Backups', priority: 4, tags: ['db', 'ok'] }] });
 
 type JsonPublish = z.output<typeof jsonPublishSchema>;
 
@@ -34,10 +35,13 @@ export function publishJson(deps: PublishDeps, method: 'POST' | 'PUT'): Route {
     scope: 'publish',
     isTopicRoute: true,
     readsBody: true,
+    reads: jsonPublishInputs(jsonPublishSchema),
+    errors: { ...publishErrors, 404: 'There is no such topic.' },
     success: {
       status: 200,
       schema: messageSchema.extend({ event: z.literal('message'), time: z.int(), expires: z.int() }),
       description: 'The message, durable and readable',
+      headers: replayedHeader,
     },
     async handle(context) {
       const json = await readJson(context);

@@ -6,6 +6,7 @@ import { decodeUtf8, readBody } from '../../http/read-body.ts';
 import { loadWritableTopic } from './load-writable-topic.ts';
 import { fieldOf, parseText, sideFields, sourcesOf, textField, type MessageFields } from './message-fields.ts';
 import { publishMessage, type Published, type PublishDeps } from './publish-message.ts';
+import { publishErrors, replayedHeader, textPublishInputs } from './publish-inputs.ts';
 import { parseIdempotencyKey } from './reserve-key.ts';
 import { renderTemplate } from './templates/render-template.ts';
 
@@ -20,7 +21,9 @@ export function publishToTopic(deps: PublishDeps, method: 'POST' | 'PUT'): Route
     scope: 'publish',
     isTopicRoute: true,
     readsBody: true,
-    success: { status: 200, schema: messageSchema, description: 'The message, durable and readable' },
+    reads: textPublishInputs,
+    success: { status: 200, schema: messageSchema, description: 'The message, durable and readable', headers: replayedHeader },
+    errors: publishErrors,
     load: (context) => loadWritableTopic(deps, context.caller, context.params['topic']!),
     async handle(context, { loaded: topic }) {
       const fields = await readFields(context);

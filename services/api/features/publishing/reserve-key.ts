@@ -8,7 +8,7 @@ import { idempotencyKeyId, idempotencyKeys, type IdempotencyKey } from '@tocsin/
 const lifetimeMs = 24 * 3_600_000;
 /** Longer than any send lasts: a reservation that is older belongs to a publisher that died. */
 const abandonedAfterMs = 10_000;
-const keyCharactersMax = 128;
+export const keyCharactersMax = 128;
 
 /** What stands under a key before a publish. */
 export type KeyState =

@@ -1,4 +1,5 @@
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { loadTopic } from '../../http/load-topic.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
@@ -15,7 +16,10 @@ export function streamTopicBySse(deps: ApiDeps): Route {
     id: 'streamTopicBySse',
     path: '/{topic}/sse',
     summary: 'Stream a topic as Server-Sent Events',
-    success: { status: 200, schema: null, description: 'An event stream: ready, message, message_edited, message_deleted, ping' },
+    success: {
+      status: 200, schema: z.string(), contentType: 'text/event-stream',
+      description: 'An event stream: ready, message, message_edited, message_deleted, ping',
+    },
     async handle(context, { loaded: topic }) {
       if (context.request.method === 'HEAD') return { status: 200, headers: { 'Content-Type': 'text/event-stream; charset=utf-8' } };
       await streamTopic(deps, context, { topic, openSink: () => sseSink(context.response) });

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { streamRoute } from './stream-topic.ts';
@@ -10,7 +9,8 @@ export function websocketOnly(deps: ApiDeps): Route {
     id: 'streamTopicByWebSocket',
     path: '/{topic}/ws',
     summary: 'Stream a topic over a WebSocket',
-    success: { status: 426, schema: z.object({ detail: z.string() }), description: 'Without an upgrade; with one, the connection switches to a WebSocket' },
+    success: { status: 101, schema: null, description: 'The connection is a WebSocket now' },
+    errors: { 426: 'The request asks for no upgrade.' },
     handle: () => Promise.resolve({ status: 426, body: { detail: 'Connect with a WebSocket client' }, headers: { Upgrade: 'websocket', Connection: 'Upgrade' } }),
   });
 }

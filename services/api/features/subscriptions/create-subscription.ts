@@ -19,7 +19,8 @@ import { subscriptionSchema } from './subscription-json.ts';
 /** Subscriptions of one account. */
 export const subscriptionsMax = 1_000;
 
-const body = z.object({ topic_name: z.string(), ...newSubscriptionFields });
+const body = z.object({ topic_name: z.string(), ...newSubscriptionFields })
+  .meta({ examples: [{ topic_name: 'backups', mobile_notification_settings: { priority_threshold: 4, tags_filter: ['db'] } }] });
 
 /** `POST /api/subscriptions` */
 export function createSubscription(deps: ApiDeps): Route {
@@ -32,6 +33,7 @@ export function createSubscription(deps: ApiDeps): Route {
     scope: 'account:write',
     body,
     success: { status: 201, schema: subscriptionSchema, description: 'The subscription' },
+    errors: { 404: 'There is no such topic.', 409: 'The topic is subscribed to already.' },
     async handle(context, { body: fields }) {
       const caller = context.account();
       const topic = await openTopicByName(deps.directory, caller, { name: fields.topic_name, act: 'read' });

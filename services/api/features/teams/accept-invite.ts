@@ -25,6 +25,7 @@ export function acceptInvite(deps: ApiDeps): Route {
     audience: 'account',
     scope: 'account:write',
     body: z.object({ token: z.string() }),
+    errors: { 400: 'Malformed JSON, or a token that is unknown, used, cancelled or expired.', 409: 'The caller is a member already.' },
     success: { status: 200, schema: teamSchema, description: 'The team, which the caller is a member of now' },
     async handle(context, { body }) {
       const { documents } = deps.engine;

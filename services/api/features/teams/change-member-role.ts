@@ -21,6 +21,7 @@ export function changeMemberRole(deps: ApiDeps): Route {
     audience: 'account',
     scope: 'account:write',
     body: z.object({ role: teamFields.role.optional() }),
+    errors: { 400: 'Malformed JSON, or the member is the owner.' },
     success: { status: 200, schema: memberSchema, description: 'The member' },
     load: (context) => loadMember(deps, context, 'managersOnly'),
     async handle(_context, { loaded, body: { role } }) {

@@ -29,6 +29,7 @@ export function createInvite(deps: ApiDeps): Route {
     audience: 'account',
     scope: 'account:write',
     body,
+    errors: { 409: 'The address is a member’s, or was invited already.' },
     success: { status: 201, schema: inviteSchema, description: 'The invite; its link is mailed to the address alone' },
     async load(context: RequestContext) {
       const { team } = await load(context);

@@ -29,6 +29,7 @@ export function createTeam(deps: ApiDeps): Route {
     audience: 'account',
     scope: 'account:write',
     body,
+    errors: { 409: 'The name is taken.' },
     success: { status: 201, schema: teamSchema, description: 'The team' },
     load: async (context) => requireTeamTier(context.account()),
     async handle(context, { body: fields }) {

@@ -16,6 +16,7 @@ export function deleteTeam(deps: ApiDeps): Route {
     audience: 'account',
     scope: 'account:write',
     query: z.object({ delete_topics: queryBoolean.default(false) }),
+    errors: { 409: 'A topic of the team is under legal hold.' },
     success: { status: 204, schema: null, description: 'Gone' },
     load: loadTeam(deps, 'owner'),
     async handle(_context, { loaded: { team }, query }) {

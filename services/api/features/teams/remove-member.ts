@@ -13,6 +13,7 @@ export function removeMember(deps: ApiDeps): Route {
     summary: 'Remove a member, or leave the team',
     audience: 'account',
     scope: 'account:write',
+    errors: { 400: 'The member is the owner.' },
     success: { status: 204, schema: null, description: 'Gone, with the subscriptions and streams of the team\'s private topics' },
     load: (context) => loadMember(deps, context, 'orSelf'),
     async handle(_context, { loaded: { teamId, userId, role } }) {

@@ -15,7 +15,7 @@ const body = z.object({
   icon_name: optionalField(topicFields.iconName),
   icon_color: optionalField(topicFields.iconColor),
   team_id: optionalField(uuidField),
-});
+}).meta({ examples: [{ name: 'backups', access_level: 'public', description: 'What the nightly backup says', is_discoverable: true, icon_name: 'database' }] });
 
 /** `POST /api/topics` */
 export function createTopic(deps: ApiDeps): Route {
@@ -32,6 +32,7 @@ export function createTopic(deps: ApiDeps): Route {
       schema: topicSchema.extend({ subscription_warning: z.string().nullable() }),
       description: 'The topic, and what its maker should know of the tier',
     },
+    errors: { 404: 'There is no such team.', 409: 'The name is taken.' },
     async handle(context, { body: fields }) {
       const { topic, warning } = await storeTopic(deps, context.account(), {
         name: fields.name,

@@ -19,6 +19,7 @@ export function deleteTopic(deps: ApiDeps): Route {
     audience: 'account',
     scope: 'topics:write',
     success: { status: 204, schema: null, description: 'Gone' },
+    errors: { 409: 'The topic is under legal hold.' },
     load: loadManagedTopic(deps.directory),
     async handle(_context, { loaded }) {
       await removeTopic(deps, loaded);

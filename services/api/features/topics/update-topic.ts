@@ -38,6 +38,7 @@ export function updateTopic(deps: ApiDeps): Route {
     scope: 'topics:write',
     body,
     success: { status: 200, schema: topicSchema, description: 'The topic' },
+    errors: { 409: 'The name is taken.' },
     load: loadManagedTopic(deps.directory),
     async handle(context, { loaded, body: fields }) {
       const { before, after } = await change(deps, loaded, fields);

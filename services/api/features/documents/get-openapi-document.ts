@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { openApiDocument } from '../../http/openapi/openapi-document.ts';
+import { route, type Route } from '../../http/route.ts';
+import { packageVersion } from '../../package-version.ts';
+
+/** Seconds for which a browser or a proxy need not ask again. */
+const maxAgeSeconds = 300;
+
+/** `GET /openapi.json`: the document of all routes, this one too; made once, when it is first asked for. */
+export function getOpenApiDocument(table: () => readonly Route[]): Route {
+  let text: string | undefined;
+  return route({
+    id: 'getOpenApiDocument',
+    method: 'GET',
+    path: '/openapi.json',
+    summary: 'This document',
+    audience: 'uncounted',
+    success: {
+      status: 200,
+      schema: z.looseObject({ openapi: z.string(), info: z.looseObject({ version: z.string() }), paths: z.looseObject({}) }),
+      description: 'OpenAPI 3.1',
+    },
+    handle() {
+      text ??= JSON.stringify(openApiDocument(table(), packageVersion));
+      return Promise.resolve({ status: 200, body: text, headers: { 'Cache-Control': `public, max-age=${maxAgeSeconds}` } });
+    },
+  });
+}

@@ -1,0 +1,66 @@
+import { expect, test } from '@jest/globals';
+import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import type { z } from 'zod';
+import type { ApiDeps } from './api-deps.ts';
+import { openApiDocument } from './http/openapi/openapi-document.ts';
+import type { Route } from './http/route.ts';
+import { routes } from './routes.ts';
+
+/** Routes are made here and never run, so they need little. */
+const table = routes({ engine: { kind: 'embedded', jwtSecrets: [] }, config: loadConfig({}, '/nonexistent'), baseUrl: '' } as unknown as ApiDeps);
+
+interface Operation {
+  readonly operationId: string;
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly security: readonly Record<string, string[]>[];
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+
+const document = openApiDocument(table, '1.2.3') as { paths: Record<string, Record<string, Operation>> };
+
+/** Where the document has the operation: parameters may have other names there. */
+function placeOf({ path, method }: Pick<Route, 'path' | 'method'>): { path: string; operation: Operation } {
+  const shape = (of: string) => of.replaceAll(/\{\w+\}/g, '{}');
+  const places = Object.keys(document.paths).filter((one) => shape(one) === shape(path));
+  expect(places).toHaveLength(1);
+  return { path: places[0]!, operation: document.paths[places[0]!]![method.toLowerCase()]! };
+}
+
+test('the document is valid OpenAPI 3.1, and all its references lead somewhere', async () => {
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(structuredClone(document));
+  expect([valid, errors]).toEqual([true, undefined]);
+  expect(validator.version).toBe('3.1');
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, pointer]) => pointer!);
+  const lost = references.filter((pointer) => pointer.split('/').reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], document) === undefined);
+  expect(lost).toEqual([]);
+});
+
+test('every route is in the document, and nothing else is', () => {
+  const documented = Object.values(document.paths).flatMap((item) => Object.entries(item).map(([method, { operationId }]) => `${method.toUpperCase()} ${operationId}`));
+  expect(documented.sort()).toEqual(table.map(({ method, id }) => `${method} ${id}`).sort());
+});
+
+test.each(table.map((route) => [`${route.method} ${route.path}`, route] as const))('%s has the parameters of its path, its scope and its success', (_name, route) => {
+  const { path, operation: { parameters = [], security, responses, operationId } } = placeOf(route);
+  expect(operationId).toBe(route.id);
+  const inPath = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => `{${name}}`);
+  expect(inPath).toEqual(path.match(/\{\w+\}/g) ?? []);
+  if (route.audience === 'account') expect(security.find(({ apiKey }) => apiKey)).toEqual({ apiKey: [route.scope] });
+  if (route.audience === 'uncounted' || route.audience === 'unread') expect(security).toEqual([]);
+  expect(Object.keys(responses)).toEqual(expect.arrayContaining([String(route.success.status), '500']));
+});
+
+test('an example of a body passes the schema that checks it', () => {
+  for (const { body, reads } of table) {
+    const schema = body ?? reads?.body?.schema;
+    for (const example of (schema?.meta()?.['examples'] ?? []) as unknown[]) expect((schema as z.ZodType).safeParse(example)).toMatchObject({ success: true });
+  }
+});
+
+test('a route that is in no chapter, and an id used twice, are told at once', () => {
+  const [first] = table;
+  expect(() => openApiDocument([{ ...first!, path: '/nowhere/at/all' }], '1')).toThrow(/in no chapter/);
+  expect(() => openApiDocument([first!, { ...first!, path: '/' }], '1')).toThrow(/two routes are called publish/);
+});
