@@ -20,7 +20,7 @@ export default {
   // A loaded machine takes several times as long as an idle one, and no test is about that.
   testTimeout: 60_000,
   projects: [
-    part('unit', ['shared/**/*.test.ts', 'services/**/*.test.ts', 'cli/**/*.test.ts', 'tools/**/*.test.ts', 'tests/*.test.ts', 'tests/ledger/*.test.ts'], [
+    part('unit', ['shared/**/*.test.ts', 'services/**/*.test.ts', 'cli/**/*.test.ts', 'tools/**/*.test.ts', 'tests/*.test.ts', 'tests/conformance/*.test.ts', 'tests/ledger/*.test.ts'], [
       '/shared/drivers/', '\\.engines\\.test\\.ts$',
     ]),
     // Services over a whole engine, the one that TOCSIN_ENGINE names.
@@ -30,6 +30,7 @@ export default {
     {
       ...part('acceptance', ['tests/acceptance/**/*.test.ts']),
       ...blackBox,
+      setupFiles: ['<rootDir>/tests/acceptance/check-answers.ts'],
       globalSetup: '<rootDir>/tests/acceptance/global-setup.ts',
       globalTeardown: '<rootDir>/tests/acceptance/global-teardown.ts',
     },

@@ -1,0 +1,31 @@
+import { OpenApiChecker, type Document } from '../conformance/openapi-checker.ts';
+import { testStack } from './stack.ts';
+
+/**
+ * Holds every answer of the API that a test of the acceptance suite gets by `fetch` against the document that the shared
+ * stack gives out: a status, a header, a content type or a body that it does not tell of fails the test.
+ */
+const send = globalThis.fetch;
+let checker: Promise<OpenApiChecker> | undefined;
+
+async function loadChecker(): Promise<OpenApiChecker> {
+  const answer = await send(`${testStack().urls[0]}/openapi.json`);
+  return new OpenApiChecker(await answer.json() as Document);
+}
+
+globalThis.fetch = async (input, init) => {
+  const answer = await send(input, init);
+  const request = input instanceof Request ? input : undefined;
+  const method = init?.method ?? request?.method ?? 'GET';
+  const url = new URL(request?.url ?? String(input));
+  // Other servers that tests talk to are not the document's matter, nor are preflights.
+  const isOurs = answer.headers.has('x-request-id');
+  const isPreflight = method === 'OPTIONS' && new Headers(init?.headers ?? request?.headers).has('access-control-request-method');
+  if (!isOurs || isPreflight) return answer;
+  checker ??= loadChecker();
+  const isJson = answer.headers.get('content-type')?.startsWith('application/json') === true;
+  const text = isJson ? await answer.clone().text() : undefined;
+  const faults = (await checker).faults({ method, path: url.pathname, status: answer.status, headers: answer.headers, text });
+  if (faults.length > 0) throw new Error(`${method} ${url.pathname} is not as /openapi.json says:\n  ${faults.join('\n  ')}`);
+  return answer;
+};
