@@ -2,7 +2,7 @@ import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
 import type { BudgetWindow } from '@tocsin/shared/ports/bus.ts';
 import type { ApiDeps } from './api-deps.ts';
-import { rateLimitHeaders } from './http/rate-limit.ts';
+import { rateLimitHeaders, windowsTaken } from './http/rate-limit.ts';
 import type { RequestContext } from './http/route.ts';
 
 /** Harm prevented: guessing a password over the wire. Not configurable, but RATE_LIMITS=off ends it with the other limits. */
@@ -47,6 +47,6 @@ async function attempt(deps: ApiDeps, context: RequestContext, of: { key: string
     hasFailed = !isRight;
     return isRight;
   } finally {
-    if (!hasFailed) await bus.refundBudget(windows, deps.clock());
+    if (!hasFailed) await bus.refundBudget(windowsTaken({ windows, state }), deps.clock());
   }
 }

@@ -56,9 +56,11 @@ export class BudgetCounters {
   }
 
   refund(windows: readonly BudgetWindow[], now: number): void {
-    for (const { key } of windows) {
+    for (const { key, span } of windows) {
       const counter = this.#live(key, now);
-      if (counter !== undefined && counter.uses > 0) counter.uses -= 1;
+      if (counter === undefined || counter.uses === 0) continue;
+      const isTheOneTaken = !('endsAt' in span) || counter.endsAt <= span.endsAt;
+      if (isTheOneTaken) counter.uses -= 1;
     }
   }
 

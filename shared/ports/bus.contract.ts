@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '../testing/eventually.ts';
+import { expectBudgetsAsModel } from './budgets-model.contract.ts';
 import type { BudgetWindow, Bus } from './bus.ts';
 
 /** A bus's place on its engine: what stays when the bus is closed. */
@@ -44,6 +45,10 @@ export function busContract(name: string, newPlace: () => Promise<BusPlace>): vo
     channels(open, openTwo);
     budgets(openTwo, () => place);
     budgetWindows(open, () => place);
+    test('budgets count as their model does', async () => {
+      const [one, two] = await openTwo();
+      await expectBudgetsAsModel([one, two], () => place.now());
+    });
     connections(openTwo, () => place);
     lifetime(open);
   });
@@ -277,6 +282,22 @@ function budgetWindows(open: () => Promise<Bus>, place: () => BusPlace): void {
     await place().passTime(endsAt + 150 - place().now());
     expect(await bus.peekBudget([window], place().now())).toMatchObject({ accepted: true, windows: [{ remaining: 2 }] });
     expect((await bus.takeBudget([window], place().now())).accepted).toBe(true);
+  });
+
+  test('a refund with the end of what was taken leaves a window alone that has begun since', async () => {
+    const bus = await open();
+    const window: BudgetWindow = { key: newKey(), limit: 5, span: { lengthMs: 8_000 } };
+    const remaining = async () => (await bus.peekBudget([window], place().now())).windows[0]!.remaining;
+    const first = (await bus.takeBudget([window], place().now())).windows[0]!.resetAt;
+    const taken = (endsAt: number): BudgetWindow => ({ ...window, span: { endsAt } });
+    await bus.refundBudget([taken(first)], place().now());
+    expect(await remaining()).toBe(5);
+    await place().passTime(first + 100 - place().now());
+    const second = (await bus.takeBudget([window], place().now())).windows[0]!.resetAt;
+    await bus.refundBudget([taken(first)], place().now());
+    expect(await remaining()).toBe(4);
+    await bus.refundBudget([taken(second)], place().now());
+    expect(await remaining()).toBe(5);
   });
 
   test('a calendar window ends at its time, however late its first use was', async () => {

@@ -32,7 +32,10 @@ export interface Bus {
   /** The same figures without counting a use. */
   peekBudget(windows: readonly BudgetWindow[], now: number): Promise<BudgetState>;
 
-  /** Gives back one use that `takeBudget` accepted; a window that ended meanwhile is left alone. */
+  /**
+   * Gives back one use that `takeBudget` accepted. A window that ended meanwhile is left alone, and where the span says
+   * `endsAt` (the `resetAt` of the take) also one that has begun since under the same key.
+   */
   refundBudget(windows: readonly BudgetWindow[], now: number): Promise<void>;
 
   /** Tells how many connections this node holds under each key. Replaces what it told before; forgotten 15 s after the last call. */
@@ -64,6 +67,11 @@ export interface BudgetWindow {
   readonly limit: number;
   /** The window's length from the first use in it, in milliseconds; or the time at which it ends, for calendar windows. */
   readonly span: { readonly lengthMs: number } | { readonly endsAt: number };
+  /**
+   * A use is not forgotten by a crash of the process once anything is committed after it: for uses that pay for what is
+   * written next. Others can be lost with the last second before it.
+   */
+  readonly isDurable?: boolean;
 }
 
 export interface BudgetState {

@@ -22,6 +22,7 @@ export interface RateLimits {
   peekPublish(caller: Caller, now: number): Promise<Budget | null>;
   /** Counts a publish. Throws `limited` with nothing counted when a window is used up. */
   takePublish(caller: Caller, now: number): Promise<Budget | null>;
+  /** Gives back what `takePublish` counted. */
   refundPublish(budget: Budget | null, now: number): Promise<void>;
 }
 
@@ -52,18 +53,23 @@ export function rateLimits(deps: { bus: Bus; directory: Directory; isOn: boolean
       return windows === null ? null : { windows, state: await bus.takeBudget(windows, now) };
     },
     async refundPublish(budget, now) {
-      if (budget !== null) await bus.refundBudget(budget.windows, now);
+      if (budget !== null) await bus.refundBudget(windowsTaken(budget), now);
     },
   };
+}
+
+/** The windows that a use was counted in, for its refund: one that has begun under the same key since is not among them. */
+export function windowsTaken({ windows, state }: Budget): BudgetWindow[] {
+  return windows.map((window, index) => ({ ...window, span: { endsAt: state.windows[index]!.resetAt } }));
 }
 
 function windowsOfTier(userId: string, tier: Tier, now: number): BudgetWindow[] {
   const limits = tierLimits[tier];
   const key = `publish:{${userId}}`;
   return [
-    { key: `${key}:minute`, limit: limits.publishesPerMinute, span: { lengthMs: minuteMs } },
-    { key: `${key}:hour`, limit: limits.publishesPerHour, span: { lengthMs: hourMs } },
-    { key: `${key}:day`, limit: limits.publishesPerDay, span: { endsAt: (Math.floor(now / dayMs) + 1) * dayMs } },
+    { key: `${key}:minute`, limit: limits.publishesPerMinute, span: { lengthMs: minuteMs }, isDurable: true },
+    { key: `${key}:hour`, limit: limits.publishesPerHour, span: { lengthMs: hourMs }, isDurable: true },
+    { key: `${key}:day`, limit: limits.publishesPerDay, span: { endsAt: (Math.floor(now / dayMs) + 1) * dayMs }, isDurable: true },
   ];
 }
 

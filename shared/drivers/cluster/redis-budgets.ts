@@ -28,12 +28,21 @@ for i = 1, n do
 end
 return reply`);
 
-/** Input: the windows' keys. Takes one use from those that live and have any; a window keeps its end. */
+/**
+ * Input: the windows' keys; for each the milliseconds that the one taken can have left, negative for any. Takes one use from
+ * those that live and have any; a window keeps its end.
+ */
 const refundScript = redisScript(`
 for i = 1, #KEYS do
-  if tonumber(redis.call('GET', KEYS[i]) or '0') > 0 then redis.call('DECR', KEYS[i]) end
+  local most = tonumber(ARGV[i])
+  if tonumber(redis.call('GET', KEYS[i]) or '0') > 0 and (most < 0 or redis.call('PTTL', KEYS[i]) <= most) then
+    redis.call('DECR', KEYS[i])
+  end
 end
 return 0`);
+
+/** By how much a window's end, as a node has it, can lie before Redis's: more than a call may last, less than any window. */
+const endToleranceMs = 5_000;
 
 /**
  * Budgets counted in Redis, each call in one step. Ends are told to Redis as a time to go, not as a time of day: a node
@@ -61,8 +70,9 @@ export class RedisBudgets {
   }
 
   async refund(windows: readonly BudgetWindow[], now: number): Promise<void> {
+    const mostLeft = windows.map(({ span }) => ('endsAt' in span ? Math.max(0, Math.ceil(span.endsAt - now) + endToleranceMs) : -1));
     try {
-      await this.#connection.run((redis) => runRedisScript(redis, refundScript, { keys: this.#keys(windows), args: [] }));
+      await this.#connection.run((redis) => runRedisScript(redis, refundScript, { keys: this.#keys(windows), args: mostLeft }));
     } catch {
       this.#own.refund(windows, now);
     }

@@ -43,13 +43,16 @@ export class BudgetTable {
     }
   }
 
+  /** Writes the windows inside the transaction that is open. */
+  put(windows: Iterable<CountedWindow>): void {
+    for (const { key, uses, endsAt } of windows) this.#upsert.run(key, uses, endsAt);
+  }
+
   /** Writes the windows, and deletes those that have ended. */
   async save(windows: readonly CountedWindow[], now: number): Promise<void> {
     for (let start = 0; start < windows.length; start += rowsPerWriteMax) {
       const part = windows.slice(start, start + rowsPerWriteMax);
-      await this.#file.write(() => {
-        for (const { key, uses, endsAt } of part) this.#upsert.run(key, uses, endsAt);
-      });
+      await this.#file.write(() => this.put(part));
     }
     while (Number((await this.#file.write(() => this.#delete.run(now))).changes) === rowsPerWriteMax);
   }

@@ -62,6 +62,28 @@ describe('memory: budgets in the file', () => {
     await eventually(() => expect(rows()).toEqual([{ key: 'a', uses: 2 }, { key: 'b', uses: 0 }]));
   });
 
+  test('a durable use is on disk with the next commit, and not with one that is undone', async () => {
+    const publish = { ...hour('publish'), isDurable: true };
+    await bus.takeBudget([publish, hour('address')], place.now());
+    const failed = place.file.write(() => {
+      throw new Error('no');
+    });
+    await expect(failed).rejects.toThrow('no');
+    expect(rows()).toEqual([]);
+    await place.file.write(() => undefined);
+    expect(rows()).toEqual([{ key: 'publish', uses: 1 }]);
+    await bus.takeBudget([publish], place.now());
+    await bus.refundBudget([publish], place.now());
+    await bus.takeBudget([publish], place.now());
+    await place.file.write(() => undefined);
+    expect(rows()).toEqual([{ key: 'publish', uses: 2 }]);
+  });
+
+  test('durable uses are saved within seconds also where nothing is committed', async () => {
+    await bus.takeBudget([{ ...hour('a'), isDurable: true }], place.now());
+    await eventually(() => expect(rows()).toEqual([{ key: 'a', uses: 1 }]));
+  });
+
   test('those that ended are gone from the file, however many', async () => {
     for (let n = 0; n < 2_500; n += 1) await bus.takeBudget([hour(`old-${n}`)], place.now());
     await eventually(() => expect(rows().length).toBe(2_500));
@@ -72,7 +94,8 @@ describe('memory: budgets in the file', () => {
 
   test('a file that cannot be written keeps the bus counting, and is tried again', async () => {
     place.file.db.exec('ALTER TABLE budgets RENAME TO elsewhere');
-    for (let n = 0; n < 3; n += 1) await bus.takeBudget([hour('a')], place.now());
+    for (let n = 0; n < 3; n += 1) await bus.takeBudget([hour('a'), { ...hour('durable'), isDurable: true }], place.now());
+    expect(await place.file.write(() => 'written')).toBe('written');
     await bus.close();
     place.file.db.exec('ALTER TABLE elsewhere RENAME TO budgets');
     bus = await place.open();

@@ -2,7 +2,7 @@ import { unavailable } from '../../domain/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { BudgetState, BudgetWindow, Bus, Subscribed } from '../../ports/bus.ts';
-import { BudgetCounters } from '../budget-counters.ts';
+import { BudgetCounters, type CountedWindow } from '../budget-counters.ts';
 import { ChannelListeners } from '../channel-listeners.ts';
 import { BudgetTable } from './budget-table.ts';
 import type { SqliteFile } from './sqlite-file.ts';
@@ -16,13 +16,14 @@ export interface MemoryBusOptions {
 
 /**
  * The bus of a system that is one process. A publish has reached every listener when it returns; listeners are called
- * in order of subscription and must not take long. Budgets are in the file within a second, and at close.
+ * in order of subscription and must not take long. Budgets are in the file within a second, and at close; durable ones with
+ * the next commit, so that a use and what it pays for are on disk together.
  */
 export function openMemoryBus(options: MemoryBusOptions): Bus {
   return new MemoryBus(options);
 }
 
-/** A crash forgets at most this much counting. */
+/** A crash forgets at most this much counting of what is not durable. */
 const saveIntervalMs = 1_000;
 
 const announcementLifeMs = 15_000;
@@ -41,6 +42,9 @@ class MemoryBus implements Bus {
   readonly #table: BudgetTable | undefined;
   readonly #budgets = new BudgetCounters();
   readonly #unsaved = new Set<string>();
+  /** Keys of durable windows that no commit has taken along yet. */
+  readonly #unsavedDurable = new Set<string>();
+  #leaveCommits: () => void = () => undefined;
   readonly #listeners: ChannelListeners;
   readonly #announcements = new Map<string, Announcement>();
   readonly #timer: NodeJS.Timeout;
@@ -56,6 +60,7 @@ class MemoryBus implements Bus {
     this.#listeners = new ChannelListeners(log);
     this.#table = budgetFile && new BudgetTable(budgetFile);
     for (const window of this.#table?.load(clock()) ?? []) this.#budgets.restore(window);
+    if (budgetFile !== undefined) this.#leaveCommits = budgetFile.joinCommits(() => this.#saveWithCommit(budgetFile));
     this.#timer = setInterval(() => void this.#tick(), saveIntervalMs).unref();
   }
 
@@ -114,7 +119,22 @@ class MemoryBus implements Bus {
 
   #noteChanged(windows: readonly BudgetWindow[]): void {
     if (this.#table === undefined) return;
-    for (const { key } of windows) this.#unsaved.add(key);
+    for (const { key, isDurable } of windows) (isDurable === true ? this.#unsavedDurable : this.#unsaved).add(key);
+  }
+
+  /** Part of a group commit. What cannot be written waits for the next one, and holds nobody else's up. */
+  #saveWithCommit(file: SqliteFile): void {
+    if (this.#unsavedDurable.size === 0) return;
+    try {
+      this.#table!.put(this.#countedNow([...this.#unsavedDurable], this.#clock()));
+      file.afterCommit(() => this.#unsavedDurable.clear());
+    } catch (error) {
+      this.#log.warn({ err: error }, 'budgets could not be saved with a commit');
+    }
+  }
+
+  #countedNow(keys: readonly string[], now: number): CountedWindow[] {
+    return keys.map((key) => this.#budgets.get(key, now)).filter((window) => window !== undefined);
   }
 
   async #tick(): Promise<void> {
@@ -126,11 +146,10 @@ class MemoryBus implements Bus {
 
   /** Does not throw: what could not be saved stays unsaved, and is tried again a second later. */
   async #save(now: number): Promise<void> {
-    if (this.#table === undefined || this.#unsaved.size === 0) return;
-    const keys = [...this.#unsaved];
+    const keys = [...this.#unsaved, ...this.#unsavedDurable];
+    if (this.#table === undefined || keys.length === 0) return;
     this.#unsaved.clear();
-    const windows = keys.map((key) => this.#budgets.get(key, now)).filter((window) => window !== undefined);
-    this.#saving = this.#table.save(windows, now);
+    this.#saving = this.#table.save(this.#countedNow(keys, now), now);
     try {
       await this.#saving;
     } catch (error) {
@@ -164,5 +183,6 @@ class MemoryBus implements Bus {
     this.#listeners.clear();
     await this.#saving?.catch(() => undefined); // logged by who waits for it first
     await this.#save(this.#clock());
+    this.#leaveCommits();
   }
 }

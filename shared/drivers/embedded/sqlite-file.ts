@@ -29,6 +29,7 @@ export class SqliteFile {
   readonly path: string;
   #pending: Pending[] = [];
   #afterCommit: (() => void)[] = [];
+  readonly #joiners = new Set<() => void>();
   #scheduled = false;
   #closed = false;
 
@@ -59,6 +60,15 @@ export class SqliteFile {
   /** To be called by work: runs once its transaction is committed, and never when it is rolled back. Must not throw. */
   afterCommit(callback: () => void): void {
     this.#afterCommit.push(callback);
+  }
+
+  /**
+   * Runs synchronous work inside every group commit, after that of those who asked for it. It must be cheap, and
+   * must not throw. Returns what ends it.
+   */
+  joinCommits(work: () => void): () => void {
+    this.#joiners.add(work);
+    return () => this.#joiners.delete(work);
   }
 
   #enqueue(runAll: RunAll, item: unknown): Promise<unknown> {
@@ -116,6 +126,7 @@ export class SqliteFile {
     try {
       this.db.exec('BEGIN IMMEDIATE');
       const value = work();
+      for (const join of this.#joiners) join();
       this.db.exec('COMMIT');
       for (const callback of this.#afterCommit) callback();
       return value;

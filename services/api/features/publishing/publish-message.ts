@@ -53,7 +53,7 @@ export async function publishMessage(deps: PublishDeps, caller: Caller, input: P
     const message = await append(deps, input, { id: reservation?.messageId ?? deps.makeId(), timestamp: now, expiresAt });
     return { message, isReplay: false, headers: budget === null ? {} : rateLimitHeaders(budget) };
   } catch (error) {
-    await Promise.all([deps.rateLimits.refundPublish(budget, now), reservation?.fail()]);
+    await Promise.all([deps.rateLimits.refundPublish(budget, deps.clock()), reservation?.fail()]);
     throw error;
   }
 }

@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import type { AccountCaller } from '@tocsin/shared/domain/caller.ts';
+import { AppError, unavailable } from '@tocsin/shared/domain/errors.ts';
+import { systemClock } from '@tocsin/shared/platform/clock.ts';
+import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
+import { openLog } from '@tocsin/shared/platform/log.ts';
+import type { EventLog } from '@tocsin/shared/ports/event-log.ts';
+import { topics } from '@tocsin/shared/stores/topics.ts';
+import { users } from '@tocsin/shared/stores/users.ts';
+import { newId, newTopic, newUser } from '@tocsin/shared/testing/builders.ts';
+import { enginesUnderTest, newTestPlace, openTestEngine } from '@tocsin/shared/testing/test-engine.ts';
+import { Directory } from '../../directory/directory.ts';
+import { rateLimits } from '../../http/rate-limit.ts';
+import type { MessageFields } from './message-fields.ts';
+import { publishMessage, type PublishDeps } from './publish-message.ts';
+import { inlineStore } from './store-inline.ts';
+
+let own: Closers;
+/** How many of the next appends the log refuses. */
+let refusals: number;
+/** Publishes as the account; resolves with what is left of its minute, or the code of the error. */
+let publish: (idempotencyKey?: string) => Promise<{ status: string; remaining?: string }>;
+
+beforeEach(async () => {
+  own = closers();
+  refusals = 0;
+  const place = newTestPlace(enginesUnderTest());
+  own.add(() => place.remove());
+  const opened = await openTestEngine(place);
+  own.add(() => opened.close());
+  const engine = { ...opened, eventLog: refusing(opened.eventLog) };
+  const log = openLog('test', 'silent');
+  const directory = new Directory({ documents: engine.documents, bus: engine.bus, clock: systemClock, log });
+  own.add(await directory.start());
+  const deps = {
+    engine, directory, log, clock: systemClock, config: place.config, makeId: newId, inlineStore: inlineStore({ messages: engine.messages, clock: systemClock, log }),
+    rateLimits: rateLimits({ bus: engine.bus, directory, isOn: true }),
+  } as unknown as PublishDeps;
+  const owner = await engine.documents.insert(users, newUser());
+  const topic = await engine.documents.insert(topics, newTopic(owner.id));
+  const caller: AccountCaller = { kind: 'account', userId: owner.id, tier: 'FREE', scopes: null, credentialId: newId(), expiresAt: null };
+  const fields: MessageFields = { message: 'x', title: null, priority: 3, tags: [], markdown: false };
+  publish = async (idempotencyKey) => {
+    try {
+      const { headers, isReplay } = await publishMessage(deps, caller, { topic, fields, idempotencyKey });
+      return isReplay ? { status: 'replayed' } : { status: 'published', remaining: headers['X-RateLimit-Remaining']! };
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      return { status: error.code };
+    }
+  };
+});
+afterEach(() => own.closeAll());
+
+/** The engine's own log, but for the appends that are to be refused. */
+function refusing(log: EventLog): EventLog {
+  const append: EventLog['append'] = (...record) => {
+    if (refusals === 0) return log.append(...record);
+    refusals -= 1;
+    return Promise.reject(unavailable('Log'));
+  };
+  return new Proxy(log, {
+    get(target, name) {
+      if (name === 'append') return append;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+test('what the log refuses costs no budget', async () => {
+  expect(await publish()).toEqual({ status: 'published', remaining: '9' });
+  refusals = 25;
+  for (let count = 0; count < 25; count += 1) expect(await publish()).toEqual({ status: 'unavailable' });
+  expect(await publish()).toEqual({ status: 'published', remaining: '8' });
+});
+
+test('nor when it comes again under its key', async () => {
+  refusals = 1;
+  expect(await publish('again')).toEqual({ status: 'unavailable' });
+  expect(await publish('again')).toEqual({ status: 'published', remaining: '9' });
+  expect(await publish('again')).toEqual({ status: 'replayed' });
+  expect(await publish()).toEqual({ status: 'published', remaining: '8' });
+});
+
+test('after many at once were refused, as many are accepted as the minute allows', async () => {
+  refusals = Infinity;
+  const refused = await Promise.all(Array.from({ length: 15 }, () => publish()));
+  expect(refused.filter(({ status }) => status === 'published')).toEqual([]);
+  refusals = 0;
+  const more = await Promise.all(Array.from({ length: 30 }, () => publish()));
+  expect(more.filter(({ status }) => status === 'published')).toHaveLength(10);
+});
