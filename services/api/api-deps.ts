@@ -8,6 +8,7 @@ import type { Passwords } from '@tocsin/shared/stores/passwords.ts';
 import type { Registry } from 'prom-client';
 import type { RouteDeps } from './http/run-route.ts';
 import type { OpenStreams } from './live/open-streams.ts';
+import type { StreamSessions } from './live/stream-sessions.ts';
 import type { TopicFeeds } from './live/topic-feeds.ts';
 
 /** What the API's operations work with. */
@@ -17,6 +18,7 @@ export interface ApiDeps extends RouteDeps {
   /** The live records of the topics that this node has readers for. */
   readonly feeds: TopicFeeds;
   readonly streams: OpenStreams;
+  readonly streamSessions: StreamSessions;
   readonly passwords: Passwords;
   readonly config: Config;
   /** Where the public reaches the API, and where mails and redirects lead. Without a slash at the end. */

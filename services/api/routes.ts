@@ -49,8 +49,9 @@ import { publishJson } from './features/publishing/publish-json.ts';
 import type { PublishDeps } from './features/publishing/publish-message.ts';
 import { publishToTopic } from './features/publishing/publish-to-topic.ts';
 import { inlineStore, storedByLog } from './features/publishing/store-inline.ts';
-import { streamTopicBySse } from './features/streams/stream-topic.ts';
-import { websocketOnly } from './features/streams/websocket-only.ts';
+import { createStreamSession } from './features/streams/create-stream-session.ts';
+import { streamTopicBySse, streamTopicByWebSocket } from './features/streams/stream-topic.ts';
+import { streamTopicsBySse, streamTopicsByWebSocket } from './features/streams/stream-topics.ts';
 import { checkSubscription } from './features/subscriptions/check-subscription.ts';
 import { createSubscription } from './features/subscriptions/create-subscription.ts';
 import { deleteSubscription } from './features/subscriptions/delete-subscription.ts';
@@ -121,7 +122,10 @@ function messagingRoutes(deps: ApiDeps): Route[] {
     deleteConsumer(deps),
     // Real time
     streamTopicBySse(deps),
-    websocketOnly(deps),
+    streamTopicsBySse(deps),
+    createStreamSession(deps),
+    streamTopicByWebSocket(deps),
+    streamTopicsByWebSocket(deps),
   ];
 }
 

@@ -19,6 +19,7 @@ import { clientAddress } from './http/client-address.ts';
 import { rateLimits } from './http/rate-limit.ts';
 import { announcesTooMuch } from './http/read-body.ts';
 import { OpenStreams } from './live/open-streams.ts';
+import { StreamSessions } from './live/stream-sessions.ts';
 import { TopicFeeds } from './live/topic-feeds.ts';
 import { upgrades } from './upgrade.ts';
 import { usageRecorder } from './http/usage-recorder.ts';
@@ -48,9 +49,11 @@ export function startApi(options: { engine: Engine; config: Config; clock: Clock
     own.add(await directory.start());
     const usage = usageRecorder({ documents: engine.documents, log });
     own.add(() => usage.close());
-    const feeds = new TopicFeeds({ bus: engine.bus, history, log });
+    const feeds = new TopicFeeds({ bus: engine.bus, directory, history, log });
     own.add(() => feeds.close());
-    const streams = new OpenStreams({ bus: engine.bus, directory, log, nodeId: makeId() });
+    const streamSessions = new StreamSessions({ documents: engine.documents, directory, clock, log });
+    own.add(() => streamSessions.close());
+    const streams = new OpenStreams({ bus: engine.bus, clock, directory, log, nodeId: makeId() });
     own.add(() => streams.close());
     const server = createServer({
       maxHeaderSize: headerBytesMax, headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs,
@@ -62,7 +65,7 @@ export function startApi(options: { engine: Engine; config: Config; clock: Clock
     own.add(() => cutOff(server));
     const baseUrl = config.BASE_URL ?? url;
     const deps: ApiDeps = {
-      engine, config, history, feeds, streams, directory, usage, makeId, clock, log, baseUrl, appUrl: config.APP_URL ?? baseUrl,
+      engine, config, history, feeds, streams, streamSessions, directory, usage, makeId, clock, log, baseUrl, appUrl: config.APP_URL ?? baseUrl,
       accessTokens: accessTokens(engine.jwtSecrets, clock),
       rateLimits: rateLimits({ bus: engine.bus, directory, isOn: config.RATE_LIMITS }),
       clientAddress: clientAddress(config.TRUST_PROXY),

@@ -3,19 +3,22 @@ import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { WebSocketServer, type WebSocket } from 'ws';
+import type { z } from 'zod';
 import type { ApiDeps } from './api-deps.ts';
-import { streamRoute, streamTopic } from './features/streams/stream-topic.ts';
+import type { StreamKind } from './features/streams/stream-kind.ts';
+import { topicStream } from './features/streams/stream-topic.ts';
+import { topicsStream } from './features/streams/stream-topics.ts';
 import { audienceAt } from './http/audience-at.ts';
 import { setCommonHeaders } from './http/common-headers.ts';
 import type { RequestContext } from './http/route.ts';
-import { admit, sendError } from './http/run-route.ts';
+import { admit, readQuery, sendError } from './http/run-route.ts';
 import { websocketSink } from './live/websocket-sink.ts';
 
 /** What a client sends is ignored; a frame beyond this closes with 1009. */
 const frameBytesMax = 64 * 1024;
 
 /**
- * Serves WebSocket upgrades of `/{topic}/ws`. A stream that may not be opened is refused in the handshake with the same
+ * Serves WebSocket upgrades of `/{topic}/ws` and `/ws`. A stream that may not be opened is refused in the handshake with the same
  * status and body as over HTTP.
  */
 export function upgrades(deps: ApiDeps): (request: IncomingMessage, socket: Duplex, head: Buffer) => void {
@@ -29,24 +32,40 @@ export function upgrades(deps: ApiDeps): (request: IncomingMessage, socket: Dupl
       response.detachSocket(socket as Socket);
       return accepted;
     };
-    void serve(deps, request, response, acceptSocket).catch((error: unknown) => {
+    void serve(deps, { request, response, acceptSocket }).catch((error: unknown) => {
       sendError(deps.log, response, error);
       response.once('finish', () => socket.end());
     });
   };
 }
 
-async function serve(deps: ApiDeps, request: IncomingMessage, response: ServerResponse, acceptSocket: () => WebSocket): Promise<void> {
-  const match = /^\/([^/?]+)\/ws(?:\?|$)/.exec(request.url ?? '');
-  const route = match === null ? { audience: audienceAt(request.url ?? '') } : streamRoute(deps);
-  const admitted = await admit(deps, route, request, response);
-  if (match === null) throw new AppError('not_found', 'Not found');
-  const context: RequestContext = { ...admitted, params: { topic: decodeName(match[1]!) } };
-  const topic = await streamRoute(deps).load(context);
-  await streamTopic(deps, context, { topic, openSink: () => websocketSink(acceptSocket()) });
+interface Connecting {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly acceptSocket: () => WebSocket;
 }
 
-function decodeName(segment: string): string {
+async function serve(deps: ApiDeps, connecting: Connecting): Promise<void> {
+  const url = connecting.request.url ?? '';
+  const path = url.split('?', 1)[0]!;
+  if (path === '/ws') return open(deps, topicsStream(deps), connecting, {});
+  const topic = /^\/([^/]+)\/ws$/.exec(path)?.[1];
+  if (topic !== undefined) return open(deps, topicStream(deps), connecting, { topic });
+  await admit(deps, { audience: audienceAt(url) }, connecting.request, connecting.response);
+  throw new AppError('not_found', 'Not found');
+}
+
+/** The same checks as over HTTP, in the same order. */
+async function open<L, Q extends z.ZodObject>(
+  deps: ApiDeps, { route, open: openStream }: StreamKind<L, Q>, { request, response, acceptSocket }: Connecting, params: Record<string, string>,
+): Promise<void> {
+  const admitted = await admit(deps, route, request, response);
+  const context: RequestContext = { ...admitted, params: Object.fromEntries(Object.entries(params).map(([name, segment]) => [name, decode(segment)])) };
+  const loaded = await route.load(context);
+  await openStream(context, { loaded, query: readQuery(route.query, context) }, () => websocketSink(acceptSocket()));
+}
+
+function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch (cause) {

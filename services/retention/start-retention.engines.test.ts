@@ -12,6 +12,7 @@ import { mailTokens } from '@tocsin/shared/stores/mail-tokens.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
 import { removeTopicWrites } from '@tocsin/shared/stores/topic-cleanups.ts';
 import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import { streamSessions } from '@tocsin/shared/stores/stream-sessions.ts';
 import { teamInvites } from '@tocsin/shared/stores/team-invites.ts';
 import { teams } from '@tocsin/shared/stores/teams.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
@@ -78,7 +79,7 @@ describe(`retention, ${engineUnderTest}`, () => {
     await start('1d');
     await engine.documents.commit(removeTopicWrites(topic, { id: newId(), now: clock() }));
     await engine.jobQueue.add(retentionQueue, [cleanUpTopicJob(newId(), topic.id, 0)]);
-    await eventually(async () => expect(await engine.messages.lastOffset(topic.id)).toBe(-1));
+    await eventually(async () => expect(await engine.messages.lastOffsets([topic.id])).toEqual(new Map([[topic.id, -1]])));
     expect(await engine.documents.get(subscriptions, subscription.id)).toBeNull();
   });
 
@@ -87,7 +88,7 @@ describe(`retention, ${engineUnderTest}`, () => {
     await publish(engine, topic, newMessage(topic.id));
     await engine.documents.commit(removeTopicWrites(topic, { id: newId(), now: clock() }));
     await start();
-    await eventually(async () => expect(await engine.messages.lastOffset(topic.id)).toBe(-1));
+    await eventually(async () => expect(await engine.messages.lastOffsets([topic.id])).toEqual(new Map([[topic.id, -1]])));
   });
 
   test('removes accounts that were never verified for a week, with what belongs to them, and no others', async () => {
@@ -122,6 +123,16 @@ describe(`retention, ${engineUnderTest}`, () => {
     expect(await engine.documents.get(loginSessions, keptLogin.id)).not.toBeNull();
     expect(await engine.documents.get(mailTokens, keptToken.id)).not.toBeNull();
     expect(await engine.documents.get(addressChanges, keptChange.id)).not.toBeNull();
+  });
+
+  test('removes sessions of streams ten minutes after their end', async () => {
+    const session = (expiresAt: number) => engine.documents.insert(streamSessions, {
+      id: newId(), credential: { kind: 'api-key', secretHash: newId() }, topics: [], sinceIds: null, createdAt: 0, expiresAt,
+    });
+    const [gone, kept] = [await session(Date.now() - 600_001), await session(Date.now() - 540_000)];
+    await start();
+    await eventually(async () => expect(await engine.documents.get(streamSessions, gone.id)).toBeNull());
+    expect(await engine.documents.get(streamSessions, kept.id)).not.toBeNull();
   });
 
   test('removes invites 7 days after their end', async () => {

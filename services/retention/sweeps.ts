@@ -5,6 +5,7 @@ import { expireMessages } from './expire-messages.ts';
 import { pruneDeliveries } from './prune-deliveries.ts';
 import { removeAddressChanges } from './remove-address-changes.ts';
 import { removeEndedLogins } from './remove-ended-logins.ts';
+import { removeEndedStreamSessions } from './remove-ended-stream-sessions.ts';
 import { removeMailedTokens } from './remove-mailed-tokens.ts';
 import { removeOldInvites } from './remove-old-invites.ts';
 import { removeUnverifiedAccounts } from './remove-unverified-accounts.ts';
@@ -24,6 +25,7 @@ export const sweeps: readonly Sweep[] = [
   { name: 'clean-up-topics', run: cleanUpTopics },
   { name: 'remove-unverified-accounts', run: removeUnverifiedAccounts },
   { name: 'remove-ended-logins', run: removeEndedLogins },
+  { name: 'remove-ended-stream-sessions', run: removeEndedStreamSessions },
   { name: 'remove-mailed-tokens', run: removeMailedTokens },
   { name: 'remove-address-changes', run: removeAddressChanges },
   { name: 'complete-team-removals', run: completeTeamRemovals },

@@ -54,6 +54,13 @@ export interface LoginSession {
   readonly expiresAt: number;
 }
 
+/** A credential without its secret: what it takes to judge it again. */
+export type CredentialRef =
+  /** An access token; `expiresAt` is its own end, in milliseconds since the epoch. */
+  | { readonly kind: 'login'; readonly userId: string; readonly sessionId: string; readonly expiresAt: number }
+  | { readonly kind: 'api-key'; readonly secretHash: string }
+  | { readonly kind: 'topic-token'; readonly secretHash: string };
+
 export const apiKeyPrefix = 'toc_';
 export const topicTokenPrefix = 'tk_';
 

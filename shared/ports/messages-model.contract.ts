@@ -94,7 +94,9 @@ async function compareTopic(at: { messages: Messages; model: MessagesModel; topi
   expect(await messages.newest(topicId, { limit, now })).toEqual(model.history(topicId).slice(-limit));
   expect(await allPages(async (after) => messages.after(topicId, { after, upTo, limit, now }))).toEqual(model.history(topicId));
   expect(await allPages(async (after) => messages.records(topicId, { from: after + 1, upTo, limit, now }))).toEqual(model.records(topicId));
-  expect(await messages.lastOffset(topicId)).toBe(upTo);
+  expect(await messages.lastOffsets([topicId])).toEqual(new Map([[topicId, upTo]]));
+  const newest = model.history(topicId).at(-1);
+  expect(await messages.newestOfEach([topicId], now)).toEqual(new Map(newest === undefined ? [] : [[topicId, newest]]));
   for (const time of [testTime - 60_000, testTime, testTime + 7_500, testTime + 60_000]) {
     expect(await messages.offsetAtTime(topicId, time)).toBe(model.offsetAtTime(topicId, time));
   }

@@ -30,6 +30,36 @@ function describeHistory({ messages, freeOffset }: MessagesUnderTest): void {
     expect(offsetsOf(await messages().newest(topicId, { limit: 50, now }))).toEqual(offsets);
   });
 
+  test('the newest message and the last position of many topics are found at once', async () => {
+    const [one, two] = [await tenMessages(), await tenMessages()];
+    const empty = newId();
+    const topicIds = [one.topicId, empty, two.topicId];
+    const newest = await messages().newestOfEach(topicIds, now);
+    expect([...newest].map(([topicId, message]) => [topicId, message.topicId, message.offset]).sort()).toEqual(
+      [one, two].map(({ topicId, offsets }) => [topicId, topicId, offsets.at(-1)!]).sort());
+    expect(await messages().lastOffsets(topicIds)).toEqual(new Map([[one.topicId, one.offsets.at(-1)!], [empty, -1], [two.topicId, two.offsets.at(-1)!]]));
+    expect([await messages().newestOfEach([], now), await messages().lastOffsets([])]).toEqual([new Map(), new Map()]);
+  });
+
+  test('the newest message of a topic is the newest that history shows', async () => {
+    const offset = freeOffset();
+    const topicId = newId();
+    const [kept, short, gone] = [testMessage(topicId), testMessage(topicId, { expiresAt: now + minute }), testMessage(topicId)];
+    await messages().apply([published(offset, kept), published(offset + 1, short), published(offset + 2, gone), deleted(offset + 3, gone)]);
+    const newestAt = async (time: number) => (await messages().newestOfEach([topicId], time)).get(topicId)?.id;
+    expect([await newestAt(now), await newestAt(now + minute)]).toEqual([short.id, kept.id]);
+  });
+
+  test('many messages are found at once, also what expired or was deleted, and what is unknown is left out', async () => {
+    const offset = freeOffset();
+    const topicId = newId();
+    const [plain, short, gone] = [testMessage(topicId), testMessage(topicId, { expiresAt: now + 1 }), testMessage(newId())];
+    await messages().apply([published(offset, plain), published(offset + 1, short), published(offset + 2, gone), deleted(offset + 3, gone)]);
+    const found = await messages().findMany([gone.id, newId(), short.id, plain.id]);
+    expect(found.sort((a, b) => a.offset - b.offset)).toEqual(await Promise.all([plain, short, gone].map(({ id }) => messages().find(id))));
+    expect(await messages().findMany([])).toEqual([]);
+  });
+
   test('messages after a position come up to the other one, inclusive, oldest first', async () => {
     const { topicId, offsets } = await tenMessages();
     const read = async (after: number, upTo: number, limit = 50) => offsetsOf(await messages().after(topicId, { after, upTo, limit, now }));
@@ -74,7 +104,8 @@ function describeHistory({ messages, freeOffset }: MessagesUnderTest): void {
     expect(await messages().after(topicId, { after: -1, upTo: 1e9, limit: 5, now })).toEqual([]);
     expect(await messages().records(topicId, { from: 0, upTo: 1e9, limit: 5, now })).toEqual([]);
     expect(await messages().offsetAtTime(topicId, 0)).toBeNull();
-    expect(await messages().lastOffset(topicId)).toBe(-1);
+    expect(await messages().lastOffsets([topicId])).toEqual(new Map([[topicId, -1]]));
+    expect(await messages().newestOfEach([topicId], now)).toEqual(new Map());
   });
 }
 
@@ -139,12 +170,13 @@ function describePositions({ messages, freeOffset }: MessagesUnderTest): void {
   test('the last position counts every kind of record', async () => {
     const offset = freeOffset();
     const message = testMessage(newId());
+    const lastOffset = async () => (await messages().lastOffsets([message.topicId])).get(message.topicId);
     await messages().apply([published(offset, message)]);
-    expect(await messages().lastOffset(message.topicId)).toBe(offset);
+    expect(await lastOffset()).toBe(offset);
     await messages().apply([deleted(offset + 7, message)]);
-    expect(await messages().lastOffset(message.topicId)).toBe(offset + 7);
+    expect(await lastOffset()).toBe(offset + 7);
     await messages().apply([edited(offset + 3, message, { message: 'x' })]);
-    expect(await messages().lastOffset(message.topicId)).toBe(offset + 7);
+    expect(await lastOffset()).toBe(offset + 7);
   });
 }
 

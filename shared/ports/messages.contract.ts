@@ -140,7 +140,7 @@ function describeApplying({ messages, freeOffset }: MessagesUnderTest): void {
     const late = testMessage(newId(), { timestamp: testTime - 8 * day, expiresAt: testTime });
     await messages().apply([published(offset, late), edited(offset + 1, late, { message: 'edited' }), deleted(offset + 2, late)]);
     expect(await messages().find(late.id)).toBeNull();
-    expect(await messages().lastOffset(late.topicId)).toBe(offset + 2);
+    expect((await messages().lastOffsets([late.topicId])).get(late.topicId)).toBe(offset + 2);
     expect((await messages().topicStats([late.topicId])).get(late.topicId)).toEqual({ messageCount: 0, lastMessageAt: late.timestamp });
   });
 }

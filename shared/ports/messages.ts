@@ -38,8 +38,14 @@ export interface Messages {
   /** The message, also a deleted or expired one, or null. */
   find(messageId: string): Promise<StoredMessage | null>;
 
+  /** Those of the messages that exist, also deleted and expired ones, in any order; at most 1,000 ids. */
+  findMany(messageIds: readonly string[]): Promise<StoredMessage[]>;
+
   /** The newest `limit` messages of the topic, oldest first. */
   newest(topicId: string, page: { limit: number; now: number }): Promise<StoredMessage[]>;
+
+  /** The newest message of each topic that has one; at most 1,000 topics. */
+  newestOfEach(topicIds: readonly string[], now: number): Promise<Map<string, StoredMessage>>;
 
   /** The first `limit` messages with `after < offset <= upTo`, oldest first. */
   after(topicId: string, page: { after: number; upTo: number; limit: number; now: number }): Promise<StoredMessage[]>;
@@ -56,8 +62,11 @@ export interface Messages {
    */
   offsetAtTime(topicId: string, time: number): Promise<number | null>;
 
-  /** Position of the topic's last record, whatever became of its message, also a second copy's; -1 when there is none. */
-  lastOffset(topicId: string): Promise<number>;
+  /**
+   * Position of each topic's last record, whatever became of its message, also a second copy's; -1 where there is none.
+   * Every id has an entry; at most 1,000 topics.
+   */
+  lastOffsets(topicIds: readonly string[]): Promise<Map<string, number>>;
 
   /** Count of what history shows (not the deleted) and time of the last publish, per topic; every id has an entry. */
   topicStats(topicIds: readonly string[]): Promise<Map<string, TopicStats>>;

@@ -11,6 +11,7 @@ import { messageLocks } from './message-locks.ts';
 import { quotaGuards } from './quota-guards.ts';
 import { subscriptions } from './subscriptions-collection.ts';
 import { idempotencyKeys } from './idempotency-keys.ts';
+import { streamSessions } from './stream-sessions.ts';
 import { teamInvites } from './team-invites.ts';
 import { teamMembers, teams } from './teams.ts';
 import { topicCleanups } from './topic-cleanups.ts';
@@ -20,7 +21,7 @@ import { users } from './users.ts';
 const all = [
   users, topics, idempotencyKeys, apiKeys, topicTokens, loginSessions, teams, teamMembers, teamInvites,
   consents, mailTokens, addressChanges, identities,
-  subscriptions, devices, quotaGuards, topicCleanups, logConsumers, messageLocks, accountErasures,
+  subscriptions, devices, quotaGuards, topicCleanups, logConsumers, messageLocks, accountErasures, streamSessions,
 ];
 
 /** Every kind of document there is; drivers make their tables and models from this list when they open. */

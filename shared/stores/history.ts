@@ -2,11 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { StoredMessage } from '../domain/message.ts';
 import type { Topic } from '../domain/topic.ts';
 import type { Messages, TopicRecord } from '../ports/messages.ts';
+import { readTogether } from './read-together.ts';
 
 type TopicPlace = Pick<Topic, 'id' | 'partition'>;
 
 /** How long a read waits for the watermark: longer than a fan-out that runs needs, short enough to answer without one. */
 const watermarkWaitMs = 1_000;
+/** Topics or messages looked up at once: the port's limit. */
+const lookupsMax = 1_000;
 
 /**
  * Reads of a topic that never step over a hole.
@@ -20,10 +23,35 @@ export class History {
   readonly #clock: () => number;
   /** The highest watermark seen per partition: it only grows, so an old one is safe. */
   readonly #seen = new Map<number, number>();
+  readonly #lastOffset: (topicId: string) => Promise<number | undefined>;
+  readonly #newest: (topicId: string) => Promise<StoredMessage | undefined>;
+  readonly #find: (messageId: string) => Promise<StoredMessage | undefined>;
+  readonly #storedWatermark: (partition: number) => Promise<number | undefined>;
 
   constructor(messages: Messages, clock: () => number) {
     this.#messages = messages;
     this.#clock = clock;
+    // Streams of many topics, and streams that come back all at once, ask for the same things together.
+    this.#lastOffset = readTogether((topicIds) => messages.lastOffsets(topicIds), lookupsMax);
+    this.#newest = readTogether((topicIds) => messages.newestOfEach(topicIds, clock()), lookupsMax);
+    this.#find = readTogether(async (ids) => new Map((await messages.findMany(ids)).map((message) => [message.id, message])), lookupsMax);
+    this.#storedWatermark = readTogether(
+      async (partitions) => new Map(await Promise.all(partitions.map(async (one) => [one, await messages.watermark(one)] as const))), lookupsMax);
+  }
+
+  /** The message, also a deleted or expired one, or null. */
+  async find(messageId: string): Promise<StoredMessage | null> {
+    return (await this.#find(messageId)) ?? null;
+  }
+
+  /** The newest message that history shows of the topic, holes or not, or null. */
+  async newestMessage(topicId: string): Promise<StoredMessage | null> {
+    return (await this.#newest(topicId)) ?? null;
+  }
+
+  /** Position of the topic's last record, whatever became of its message; -1 when there is none. */
+  async lastOffset(topicId: string): Promise<number> {
+    return (await this.#lastOffset(topicId)) ?? -1;
   }
 
   /** The newest `limit` messages, oldest first: everything that was acknowledged, holes or not. */
@@ -63,19 +91,15 @@ export class History {
 
   /** Position up to which the partition has no holes, from the store. */
   async watermark(partition: number): Promise<number> {
-    const current = Math.max(await this.#messages.watermark(partition), this.#seen.get(partition) ?? -1);
+    const current = Math.max((await this.#storedWatermark(partition)) ?? -1, this.#seen.get(partition) ?? -1);
     this.#seen.set(partition, current);
     return current;
   }
 
-  /**
-   * Where a reader goes on that wants nothing of the past: `last` is the topic's last record, `settled` the position up
-   * to which there are certainly no holes, lower than `last` only while the watermark is late.
-   */
-  async top(topic: TopicPlace): Promise<{ last: number; settled: number }> {
-    const last = await this.#messages.lastOffset(topic.id);
-    const watermark = await this.waitForWatermark(topic.partition, last);
-    return { last, settled: Math.min(last, watermark) };
+  /** The topic's last position below which there is certainly no hole; lower than its last record only while the watermark is late. */
+  async settledTop(topic: TopicPlace): Promise<number> {
+    const last = await this.lastOffset(topic.id);
+    return Math.min(last, await this.waitForWatermark(topic.partition, last));
   }
 
   /** Resolves with the watermark once it has reached the position, or after a second. */

@@ -35,8 +35,8 @@ describe('a lookup that keeps what it found', () => {
     store.value = value;
   };
 
-  test('answers from memory for five seconds, and asks then', async () => {
-    await later(4_999);
+  test('answers from memory for two and a half seconds, and asks then', async () => {
+    await later(2_499);
     expect(await lookup.get('key')).toBe('first');
     now += 1;
     expect(await lookup.get('key')).toBe('second');
@@ -64,7 +64,7 @@ describe('a lookup that keeps what it found', () => {
   });
 
   test('waits a second at most for a store that is silent, once, and asks on behind that', async () => {
-    await later(5_000);
+    await later(2_500);
     store.mode = 'silent';
     const begun = performance.now();
     expect(await lookup.get('key')).toBe('first');
@@ -78,7 +78,7 @@ describe('a lookup that keeps what it found', () => {
   });
 
   test('does not wait for a store that said that it is away, and has the new value soon after its return', async () => {
-    await later(5_000);
+    await later(2_500);
     store.mode = 'away';
     await lookup.get('key');
     store.mode = 'silent';
@@ -103,7 +103,7 @@ describe('a lookup that keeps what it found', () => {
   });
 
   test('does not serve what was forgotten while the store is away', async () => {
-    await later(5_000);
+    await later(2_500);
     store.mode = 'silent';
     const asked = lookup.get('key');
     lookup.forget('key');
@@ -112,8 +112,48 @@ describe('a lookup that keeps what it found', () => {
   });
 
   test('hands on other errors', async () => {
-    await later(5_000);
+    await later(2_500);
     const broken = new CachedLookup<string>({ load: () => Promise.reject(new AppError('invalid', 'no')), clock: () => now });
     await expect(broken.get('key')).rejects.toMatchObject({ code: 'invalid' });
+  });
+
+  test('many keys are loaded together: those that are older than said, and not those that are on their way', async () => {
+    const asked: string[][] = [];
+    const many = new CachedLookup<string>({
+      load: (key) => Promise.resolve(`${key} alone`), clock: () => now,
+      loadMany: (keys) => {
+        asked.push([...keys]);
+        return Promise.resolve(new Map(keys.filter((key) => key !== 'gone').map((key) => [key, `${key} with others`])));
+      },
+    });
+    await many.get('old');
+    now += 1_000;
+    await many.get('young');
+    now += 1;
+    await many.refresh(['old', 'young', 'new', 'gone', 'new'], 1_000);
+    expect(asked).toEqual([['old', 'new', 'gone']]);
+    expect(['old', 'young', 'new', 'gone'].map((key) => many.peek(key))).toEqual(['old with others', 'young alone', 'new with others', undefined]);
+    await many.refresh(['old'], 1_000);
+    expect(asked.length).toBe(1);
+  });
+
+  test('what is forgotten while it is loaded with others is not kept', async () => {
+    const answer = Promise.withResolvers<Map<string, string>>();
+    const many = new CachedLookup<string>({ load: () => Promise.resolve('new'), loadMany: () => answer.promise, clock: () => now });
+    const refreshed = many.refresh(['key'], 0);
+    many.forget('key');
+    answer.resolve(new Map([['key', 'old']]));
+    await refreshed;
+    expect(many.peek('key')).toBeUndefined();
+    expect(await many.get('key')).toBe('new');
+  });
+
+  test('keys that cannot be loaded together are as they were', async () => {
+    const many = new CachedLookup<string>({ load: store.load, loadMany: () => Promise.reject(unavailable('the database')), clock: () => now });
+    await many.get('key');
+    now += 2_500;
+    await many.refresh(['key', 'other'], 0);
+    store.mode = 'away';
+    expect(await many.get('key')).toBe('first');
   });
 });

@@ -6,7 +6,7 @@ import type { User } from '@tocsin/shared/domain/user.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { Bus } from '@tocsin/shared/ports/bus.ts';
-import type { Documents } from '@tocsin/shared/ports/documents.ts';
+import type { Collection, Document, Documents } from '@tocsin/shared/ports/documents.ts';
 import { findApiKeyBySecret, findTopicTokenBySecret, loginSessions } from '@tocsin/shared/stores/credentials.ts';
 import { findTeamRole, teams } from '@tocsin/shared/stores/teams.ts';
 import { findPrivateTopicIds, findTopicByName, topics } from '@tocsin/shared/stores/topics.ts';
@@ -16,8 +16,19 @@ import { subscribeLater } from './subscribe-later.ts';
 
 export type { Change };
 
+/** What is younger than this is not loaded again when many are looked at. */
+const refreshedAfterMs = 1_000;
+
+/** How documents of a collection are looked up by their ids. */
+function byId<T extends Document>(documents: Documents, collection: Collection<T>) {
+  return {
+    load: (id: string) => documents.get(collection, id),
+    loadMany: async (ids: readonly string[]) => new Map((await documents.getMany(collection, ids)).map((found) => [found.id, found])),
+  };
+}
+
 /**
- * What hot paths know of accounts, topics and credentials: at most 5 s old, or 10 minutes while the document store is
+ * What hot paths know of accounts, topics and credentials: at most 2.5 s old, or 10 minutes while the document store is
  * away. Whoever changes one of them says so with `changed`, and all nodes forget it.
  */
 export class Directory {
@@ -40,9 +51,9 @@ export class Directory {
     this.#log = options.log;
     const watch = new StoreWatch();
     this.#topicsByName = new CachedLookup({ clock, watch, load: (name) => findTopicByName(documents, name) });
-    this.#topicsById = new CachedLookup({ clock, watch, load: (id) => documents.get(topics, id) });
-    this.#users = new CachedLookup({ clock, watch, load: (id) => documents.get(users, id) });
-    this.#sessions = new CachedLookup({ clock, watch, load: (id) => documents.get(loginSessions, id) });
+    this.#topicsById = new CachedLookup({ clock, watch, ...byId(documents, topics) });
+    this.#users = new CachedLookup({ clock, watch, ...byId(documents, users) });
+    this.#sessions = new CachedLookup({ clock, watch, ...byId(documents, loginSessions) });
     this.#apiKeys = new CachedLookup({ clock, watch, load: (hash) => findApiKeyBySecret(documents, hash) });
     this.#topicTokens = new CachedLookup({ clock, watch, load: (hash) => findTopicTokenBySecret(documents, hash) });
     this.#teams = new CachedLookup({ clock, watch, load: (id) => documents.get(teams, id) });
@@ -69,6 +80,20 @@ export class Directory {
 
   topic(id: string): Promise<Topic | null> {
     return this.#topicsById.get(id);
+  }
+
+  /** The topic while what is known of it is fresh; undefined asks for `topic`. */
+  peekTopic(id: string): Topic | undefined {
+    return this.#topicsById.peek(id);
+  }
+
+  /** Loads what is not of this moment of topics, accounts and logins, a question a kind: before many are looked at. */
+  async refresh(ids: { topics: Iterable<string>; users: Iterable<string>; sessions: Iterable<string> }): Promise<void> {
+    await Promise.all([
+      this.#topicsById.refresh(ids.topics, refreshedAfterMs),
+      this.#users.refresh(ids.users, refreshedAfterMs),
+      this.#sessions.refresh(ids.sessions, refreshedAfterMs),
+    ]);
   }
 
   user(id: string): Promise<User | null> {
@@ -103,7 +128,7 @@ export class Directory {
 
   /**
    * Says that something was changed: forgotten here at once, on other nodes as soon as the bus has told them, and
-   * within 5 s where it could not.
+   * within 2.5 s where it could not.
    */
   async changed(...changes: readonly Change[]): Promise<void> {
     for (const change of changes) this.#forget(change);

@@ -1,10 +1,10 @@
 import type { AccountCaller, Caller, TopicTokenCaller } from '@tocsin/shared/domain/caller.ts';
-import { apiKeyPrefix, topicTokenPrefix, type TopicToken } from '@tocsin/shared/domain/credentials.ts';
+import { apiKeyPrefix, topicTokenPrefix, type CredentialRef, type TopicToken } from '@tocsin/shared/domain/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { tierInForce } from '@tocsin/shared/domain/tiers.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
-import type { AccessTokens } from './access-tokens.ts';
+import type { AccessToken, AccessTokens } from './access-tokens.ts';
 import type { Directory } from '../directory/directory.ts';
 
 export interface AuthenticateDeps {
@@ -36,14 +36,40 @@ const expired = () => new AppError('unauthenticated', 'Token has expired');
  * whose account is disabled, and `unavailable` when it is not cached and the store is away.
  */
 export async function authenticate(deps: AuthenticateDeps, sources: CredentialSources): Promise<AccountCaller | TopicTokenCaller | null> {
+  const credential = await readCredential(deps, sources);
+  return credential === null ? null : callerBehind(deps, credential);
+}
+
+/**
+ * The credential that the request carries, null without one. Throws `unauthenticated` for what can be none: of an access
+ * token the signature and the end are looked at, all else is `callerBehind`'s.
+ */
+export async function readCredential(deps: Pick<AuthenticateDeps, 'accessTokens'>, sources: CredentialSources): Promise<CredentialRef | null> {
   const credential = firstCredential(sources);
   if (credential === null) return null;
-  if (credential.kind === 'api-key') return byApiKey(deps, credential.secret);
-  if (credential.kind === 'topic-token') return byTopicToken(deps, credential.secret);
+  const { kind, secret } = credential;
   // A bearer's kind is told by its prefix.
-  if (credential.secret.startsWith(apiKeyPrefix)) return byApiKey(deps, credential.secret);
-  if (credential.secret.startsWith(topicTokenPrefix)) return byTopicToken(deps, credential.secret);
-  return byAccessToken(deps, credential.secret);
+  const isBearer = kind === 'bearer';
+  if (kind === 'api-key' || (isBearer && secret.startsWith(apiKeyPrefix))) return hashed('api-key', secret, apiKeyPrefix);
+  if (kind === 'topic-token' || (isBearer && secret.startsWith(topicTokenPrefix))) return hashed('topic-token', secret, topicTokenPrefix);
+  return { kind: 'login', ...await deps.accessTokens.verify(secret) };
+}
+
+function hashed(kind: 'api-key' | 'topic-token', secret: string, prefix: string): CredentialRef {
+  if (!secret.startsWith(prefix)) throw invalid();
+  return { kind, secretHash: hashSecret(secret) };
+}
+
+/** Who is behind a credential now. Throws as `authenticate` does. */
+export function callerBehind(deps: AuthenticateDeps, credential: CredentialRef): Promise<AccountCaller | TopicTokenCaller> {
+  switch (credential.kind) {
+    case 'login':
+      return byLogin(deps, credential);
+    case 'api-key':
+      return byApiKey(deps, credential.secretHash);
+    case 'topic-token':
+      return byTopicToken(deps, credential.secretHash);
+  }
 }
 
 function firstCredential(sources: CredentialSources): Credential | null {
@@ -79,24 +105,21 @@ function parseAuthorization(value: string): Credential {
   return { kind: 'bearer', secret: password };
 }
 
-async function byAccessToken(deps: AuthenticateDeps, token: string): Promise<AccountCaller> {
-  const access = await deps.accessTokens.verify(token);
+async function byLogin(deps: AuthenticateDeps, access: AccessToken): Promise<AccountCaller> {
   const session = await deps.directory.session(access.sessionId);
   if (session === null || session.userId !== access.userId) throw invalid();
   return account(deps, { userId: access.userId, scopes: null, credentialId: session.id, expiresAt: access.expiresAt });
 }
 
-async function byApiKey(deps: AuthenticateDeps, secret: string): Promise<AccountCaller> {
-  if (!secret.startsWith(apiKeyPrefix)) throw invalid();
-  const key = await deps.directory.apiKey(hashSecret(secret));
+async function byApiKey(deps: AuthenticateDeps, secretHash: string): Promise<AccountCaller> {
+  const key = await deps.directory.apiKey(secretHash);
   if (key === null || !key.isActive) throw invalid();
   if (key.expiresAt !== null && key.expiresAt <= deps.clock()) throw expired();
   return account(deps, { userId: key.userId, scopes: key.scopes, credentialId: key.id, expiresAt: key.expiresAt });
 }
 
-async function byTopicToken(deps: AuthenticateDeps, secret: string): Promise<TopicTokenCaller> {
-  if (!secret.startsWith(topicTokenPrefix)) throw invalid();
-  const token = await deps.directory.topicToken(hashSecret(secret));
+async function byTopicToken(deps: AuthenticateDeps, secretHash: string): Promise<TopicTokenCaller> {
+  const token = await deps.directory.topicToken(secretHash);
   if (token === null) throw invalid();
   if (token.expiresAt !== null && token.expiresAt <= deps.clock()) throw expired();
   await requireActive(deps, token);

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AccountCaller, Caller } from '@tocsin/shared/domain/caller.ts';
+import type { AccountCaller, Caller, TopicTokenCaller } from '@tocsin/shared/domain/caller.ts';
 import type { Scope } from '@tocsin/shared/domain/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { z } from 'zod';
+import type { CredentialSources } from './authenticate.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -81,6 +82,8 @@ export interface Route<L = unknown, Q extends z.ZodType = z.ZodType, B extends z
   readonly isTopicRoute?: boolean;
   /** Streams take the credential from the query's `token` too. */
   readonly isStream?: boolean;
+  /** Finds the caller where that takes more than the request's credential: streams by a session. Throws as `authenticate` does. */
+  readonly findCaller?: (sources: CredentialSources) => Promise<AccountCaller | TopicTokenCaller | null>;
   /** Finds what the request is about (404) and judges access to it (401, 403), before any input is looked at. */
   readonly load?: (context: RequestContext) => Promise<L>;
   readonly query?: Q;

@@ -6,12 +6,13 @@ import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
 import type { UsageRecorder } from './usage-recorder.ts';
-import { anonymous, authenticate, type AuthenticateDeps } from './authenticate.ts';
+import { anonymous, authenticate, type AuthenticateDeps, type CredentialSources } from './authenticate.ts';
 import type { ClientAddress } from './client-address.ts';
 import { errorReply } from './error-reply.ts';
 import { rateLimitHeaders, requireBudget, type RateLimits } from './rate-limit.ts';
 import { announcesTooMuch, parseJsonBody, readBody } from './read-body.ts';
 import { requireAccount, type Reply, type RequestContext, type Route } from './route.ts';
+import type { z } from 'zod';
 import { validate } from './validate.ts';
 
 export interface RouteDeps extends AuthenticateDeps {
@@ -35,7 +36,7 @@ export async function runRoute(
     const loaded = route.load === undefined ? undefined : await route.load(context);
     if (route.audience === 'account' || route.audience === 'login') context.account();
     const body = await readInput(route, request);
-    const query = route.query === undefined ? undefined : validate(route.query, queryObject(context.searchParams), 'query');
+    const query = route.query === undefined ? undefined : readQuery(route.query, context);
     const reply = await route.handle(context, { loaded, query, body });
     if (reply !== null) send(response, reply);
   } catch (error) {
@@ -43,9 +44,14 @@ export async function runRoute(
   }
 }
 
+/** The query by its schema. Throws 422. */
+export function readQuery<Q extends z.ZodType>(schema: Q, { searchParams }: Pick<RequestContext, 'searchParams'>): z.output<Q> {
+  return validate(schema, queryObject(searchParams), 'query');
+}
+
 /** Finds the caller and counts the request: everything that is judged before the route's own matters. */
 export async function admit(
-  deps: RouteDeps, route: Pick<Route, 'audience' | 'scope' | 'isTopicRoute' | 'isStream'>,
+  deps: RouteDeps, route: Admitted,
   request: IncomingMessage & { params?: unknown }, response: ServerResponse,
 ): Promise<RequestContext> {
   const now = deps.clock();
@@ -61,9 +67,12 @@ export async function admit(
   };
 }
 
+/** What of a route decides who is let in. */
+export type Admitted = Pick<Route, 'audience' | 'scope' | 'isTopicRoute' | 'isStream' | 'findCaller'>;
+
 interface Admission {
   readonly deps: RouteDeps;
-  readonly route: Pick<Route, 'audience' | 'isTopicRoute' | 'isStream'>;
+  readonly route: Admitted;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly address: string;
@@ -79,7 +88,8 @@ async function findCaller(admission: Admission): Promise<Caller> {
     return anonymous(address);
   }
   let failure: unknown;
-  const caller = route.audience === 'unread' ? null : await authenticate(deps, {
+  const find = route.findCaller ?? ((sources: CredentialSources) => authenticate(deps, sources));
+  const caller = route.audience === 'unread' ? null : await find({
     headers: request.headers, query: admission.searchParams,
     isTopicRoute: route.isTopicRoute === true, isStream: route.isStream === true,
   }).catch((error: unknown) => {

@@ -15,7 +15,8 @@ function say(issue: z.core.$ZodRawIssue): string | undefined {
   if (isAbsent && (issue.code === 'invalid_type' || issue.code === 'invalid_value')) return 'is required';
   if (issue.code === 'invalid_type') {
     if (Array.isArray(issue.input) && issue.expected === 'string') return 'must be given once, as a string';
-    return `must be ${/^[aeio]/.test(issue.expected) ? 'an' : 'a'} ${issue.expected}`;
+    const expected = issue.expected === 'record' ? 'object' : issue.expected;
+    return `must be ${/^[aeio]/.test(expected) ? 'an' : 'a'} ${expected}`;
   }
   if (issue.code === 'invalid_value') {
     return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`;

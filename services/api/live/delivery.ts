@@ -7,6 +7,9 @@ export class Delivery {
   readonly offset: number;
   readonly type: RecordType;
   readonly messageId: string;
+  readonly topicId: string;
+  /** The topic's name that it is told under. */
+  readonly topicName: string;
   readonly #json: string;
   #sseEvent: Buffer | undefined;
   #sseEventWithId: Buffer | undefined;
@@ -16,6 +19,8 @@ export class Delivery {
     this.offset = record.offset;
     this.type = record.type;
     this.messageId = record.message.id;
+    this.topicId = record.message.topicId;
+    this.topicName = topicName;
     this.#json = JSON.stringify(toMessageJson(record.message, topicName));
   }
 

@@ -1,15 +1,17 @@
 import type { Caller } from '@tocsin/shared/domain/caller.ts';
-import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { CredentialRef } from '@tocsin/shared/domain/credentials.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { History } from '@tocsin/shared/stores/history.ts';
+import { CompositePosition } from './composite-position.ts';
 import type { Delivery } from './delivery.ts';
-import type { OpenStream, OpenStreams } from './open-streams.ts';
+import type { OpenStreams, StreamOwner } from './open-streams.ts';
 import { nilId, type Position } from './resolve-position.ts';
 import type { EndReason, StreamSink } from './stream-sink.ts';
-import { TopicCursor } from './topic-cursor.ts';
+import { TopicCursor, type CursorStart } from './topic-cursor.ts';
 import type { FeedUse, TopicFeeds } from './topic-feeds.ts';
 
 /** A consumer that has this much waiting is dropped; it resumes by its last id. Harm prevented: its backlog in our memory. */
@@ -21,6 +23,7 @@ const streamsPerAddress = 50;
 
 /** What streams work with: a part of what the API's operations have. */
 export interface StreamDeps {
+  readonly clock: Clock;
   readonly config: Pick<Config, 'RATE_LIMITS'>;
   readonly feeds: TopicFeeds;
   readonly history: History;
@@ -33,12 +36,14 @@ export interface StreamTopic {
   readonly topic: Topic;
   /** Null starts live. */
   readonly position: Position | null;
-  /** The id behind the position, for the composite position of a stream of several topics. */
+  /** The id that the position was given by. */
   readonly positionId: string | null;
 }
 
 export interface StreamRequest {
   readonly caller: Caller;
+  /** What the caller is known by; null for nobody. */
+  readonly credential: CredentialRef | null;
   readonly topics: readonly StreamTopic[];
   /** Several topics on one stream: events carry the position of all of them. */
   readonly isComposite: boolean;
@@ -46,11 +51,12 @@ export interface StreamRequest {
   readonly openSink: () => StreamSink;
   /** What `ready` says beside the connection id. */
   readonly ready: Readonly<Record<string, unknown>>;
-  readonly judge: () => Promise<EndReason | null>;
+  /** Null while the stream may go on; tells what it finds its topics to be now. */
+  readonly judge: (onTopic: (topic: Topic) => void) => Promise<EndReason | null>;
 }
 
 /** Whose streams a caller's are, for the limits on open ones. */
-function ownerOf(caller: Caller): { key: string; max: number } {
+function ownerOf(caller: Caller): StreamOwner {
   switch (caller.kind) {
     case 'anonymous':
       return { key: `streams:address:${caller.address}`, max: streamsPerAddress };
@@ -67,61 +73,106 @@ function ownerOf(caller: Caller): { key: string; max: number } {
  */
 export async function openStream(deps: StreamDeps, request: StreamRequest): Promise<void> {
   const owner = ownerOf(request.caller);
-  if (deps.config.RATE_LIMITS && await deps.streams.countOf(owner.key) >= owner.max) {
-    throw new AppError('limited', 'Too many open streams', { retryAfterSeconds: 5 });
+  const place = await deps.streams.reserve(deps.config.RATE_LIMITS ? owner : { ...owner, max: Infinity });
+  let cursors: TopicCursor[] = [];
+  let starts: Start[];
+  let sink: StreamSink;
+  try {
+    const uses = await useAll(deps.feeds, request.topics);
+    // They listen from here on: whatever they have not heard is in the store, which is asked next.
+    cursors = request.topics.map(({ topic }, index) => new TopicCursor({ topic, use: uses[index]!, history: deps.history }));
+    starts = await Promise.all(request.topics.map((topic, index) => findStart(deps, topic, uses[index]!)));
+    sink = request.openSink();
+  } catch (error) {
+    for (const cursor of cursors) cursor.close();
+    place.release();
+    throw error;
   }
-  const uses = await useAll(deps, request.topics);
-  const sink = request.openSink();
-  const stream: OpenStream = {
-    sink, ownerKey: owner.key, caller: request.caller, topicIds: request.topics.map(({ topic }) => topic.id), judge: request.judge,
-  };
-  const deliver = delivering(request, sink);
-  const cursors = request.topics.map(({ topic, position }, index) => new TopicCursor({
-    topic, use: uses[index]!, history: deps.history, position,
-    deliver: (delivery) => deliver(topic.name, delivery),
-    mustWait: () => sink.bufferedBytes > historyBytesMax,
-    drained: () => sink.drained(),
-    isClosed: () => sink.isClosed,
-  }));
+  const stand = standOf(request, starts);
   sink.onClose(() => {
     for (const cursor of cursors) cursor.close();
   });
-  deps.streams.add(stream);
-  sink.ready({ ...request.ready, connection_id: deps.makeId() });
+  deps.streams.add(place, {
+    sink, caller: request.caller, credential: request.credential, topicIds: request.topics.map(({ topic }) => topic.id),
+    judge: () => request.judge((topic) => stand.rename(topic)),
+  });
+  sink.ready({ ...request.ready, connection_id: deps.makeId() }, stand.line());
+  await run(deps, { sink, cursors, starts, deliver: delivering(sink, stand) });
+}
+
+/** Where a topic of a stream starts, and the id that says so. */
+interface Start extends CursorStart {
+  readonly id: string;
+}
+
+/** All feeds, or none and the error. */
+async function useAll(feeds: TopicFeeds, topics: readonly StreamTopic[]): Promise<FeedUse[]> {
+  const outcomes = await Promise.allSettled(topics.map(({ topic }) => feeds.use(topic)));
+  const uses = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+  const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+  if (failed === undefined) return uses;
+  for (const use of uses) use.release();
+  throw failed.reason;
+}
+
+/** A position as it was given; without one behind the newest message, and whatever else happened until now. */
+async function findStart(deps: StreamDeps, { topic, position, positionId }: StreamTopic, { feed }: FeedUse): Promise<Start> {
+  const last = await deps.history.lastOffset(topic.id);
+  if (position !== null) return { after: position.after, mustRead: position.after < last, id: positionId! };
+  const known = feed.newestAt(last, deps.clock());
+  const newest = known === undefined ? await deps.history.newestMessage(topic.id) : known;
+  const after = Math.max(last, newest?.offset ?? -1);
+  if (known === undefined) feed.noteNewest(after, newest);
+  return { after, mustRead: false, id: newest?.id ?? nilId };
+}
+
+/** What a stream says of its place: the `id:` line of `ready`, and of messages where the message's own id does not say it all. */
+interface Stand {
+  readonly line: () => Buffer;
+  /** The line to send with the delivery; undefined: its own id. */
+  readonly moved: (delivery: Delivery) => Buffer | undefined;
+  readonly rename: (topic: Topic) => void;
+}
+
+function standOf({ topics, isComposite }: StreamRequest, starts: readonly Start[]): Stand {
+  if (!isComposite) return { line: () => Buffer.from(`id: ${starts[0]!.id}\n`), moved: () => undefined, rename: () => undefined };
+  const position = new CompositePosition(topics.map(({ topic }, index) => ({ topicId: topic.id, name: topic.name, id: starts[index]!.id })));
+  return {
+    line: () => position.line,
+    moved(delivery) {
+      position.rename(delivery.topicId, delivery.topicName);
+      // Only messages move a position: a change carries no id.
+      if (delivery.type !== 'message') return undefined;
+      position.move(delivery.topicId, delivery.messageId);
+      return position.line;
+    },
+    rename: (topic) => position.rename(topic.id, topic.name),
+  };
+}
+
+/** Writes a delivery, or drops the client that does not take what it is given. */
+function delivering(sink: StreamSink, stand: Stand): (delivery: Delivery) => void {
+  return (delivery) => {
+    if (sink.isClosed) return;
+    if (sink.bufferedBytes > bufferedBytesMax) sink.end('too-slow');
+    else sink.deliver(delivery, stand.moved(delivery));
+  };
+}
+
+interface Run {
+  readonly sink: StreamSink;
+  readonly cursors: readonly TopicCursor[];
+  readonly starts: readonly Start[];
+  readonly deliver: (delivery: Delivery) => void;
+}
+
+/** Resolves once all topics are live. A stream whose history cannot be read ends; its client comes back for it. */
+async function run(deps: StreamDeps, { sink, cursors, starts, deliver }: Run): Promise<void> {
+  const end = { deliver, mustWait: () => sink.bufferedBytes > historyBytesMax, drained: () => sink.drained(), isClosed: () => sink.isClosed };
   try {
-    for (const cursor of cursors) await cursor.start();
+    for (const [index, cursor] of cursors.entries()) await cursor.start(end, starts[index]!);
   } catch (error) {
     deps.log.warn({ err: error }, 'a stream ends because its history cannot be read now');
     sink.end('restart');
   }
-}
-
-async function useAll(deps: StreamDeps, topics: readonly StreamTopic[]): Promise<FeedUse[]> {
-  const uses: FeedUse[] = [];
-  try {
-    for (const { topic } of topics) uses.push(await deps.feeds.use(topic));
-    return uses;
-  } catch (error) {
-    for (const use of uses) use.release();
-    throw error;
-  }
-}
-
-/** Writes a delivery, or drops the client that does not take what it is given. */
-function delivering(request: StreamRequest, sink: StreamSink): (topicName: string, delivery: Delivery) => void {
-  const seen = new Map(request.topics.map(({ topic, positionId }) => [topic.name, positionId ?? nilId]));
-  return (topicName, delivery) => {
-    if (sink.isClosed) return;
-    if (sink.bufferedBytes > bufferedBytesMax) {
-      sink.end('too-slow');
-      return;
-    }
-    // Only messages move a position: a change carries no id.
-    if (!request.isComposite || delivery.type !== 'message') {
-      sink.deliver(delivery, undefined);
-      return;
-    }
-    seen.set(topicName, delivery.messageId);
-    sink.deliver(delivery, [...seen].map(([name, id]) => `${name}:${id}`).join(','));
-  };
 }

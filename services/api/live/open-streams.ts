@@ -1,14 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Caller } from '@tocsin/shared/domain/caller.ts';
 import { topicConnections } from '@tocsin/shared/domain/channels.ts';
+import type { CredentialRef } from '@tocsin/shared/domain/credentials.ts';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { Bus } from '@tocsin/shared/ports/bus.ts';
 import type { Change, Directory } from '../directory/directory.ts';
 import type { EndReason, StreamSink } from './stream-sink.ts';
 
 const pingMs = 25_000;
-/** With the directory's 5 s, access that ended without a word on the bus still ends its streams soon. */
-const recheckMs = 2_500;
+/** With the age that the directory allows, access that ended without a word on the bus ends its streams within 5 s. */
+const recheckMs = 2_000;
 /** How often this node tells its counts, at most; half of it is the delay after a change. */
 const announceMs = 1_000;
 /** Counts are forgotten after 15 s, so they are told again well before. */
@@ -16,55 +19,97 @@ const announceAgainMs = 5_000;
 
 const judgedAtOnce = 100;
 
+export interface OpenStreamsDeps {
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly directory: Directory;
+  readonly log: Log;
+  readonly nodeId: string;
+}
+
 /** A stream that is open on this node. */
 export interface OpenStream {
   readonly sink: StreamSink;
   readonly topicIds: readonly string[];
-  /** Whose stream it is: what the limits on open streams count. */
-  readonly ownerKey: string;
   readonly caller: Caller;
+  /** What the caller is known by; null for nobody. */
+  readonly credential: CredentialRef | null;
   /** Null while the stream may go on, else why it has to end. Rejects when that cannot be told now. */
   readonly judge: () => Promise<EndReason | null>;
+}
+
+/** Whose a stream is, and how many that may have open. */
+export interface StreamOwner {
+  readonly key: string;
+  readonly max: number;
+}
+
+/** A place among an owner's streams. */
+export interface StreamPlace {
+  /** Gives it back; once. */
+  release(): void;
 }
 
 /** All streams of this node: pings them, ends those whose access has ended, and tells the other nodes how many there are. */
 export class OpenStreams {
   readonly #streams = new Set<OpenStream>();
   readonly #counts = new Map<string, number>();
-  readonly #deps: { bus: Bus; directory: Directory; log: Log; nodeId: string };
+  /** What the other nodes were told last. */
+  #announced: ReadonlyMap<string, number> = new Map();
+  readonly #deps: OpenStreamsDeps;
   readonly #timers: NodeJS.Timeout[];
   readonly #stopListening: () => void;
   #announcing: NodeJS.Timeout | undefined;
   readonly #toJudge = new Set<OpenStream>();
   #isJudging = false;
+  #isRechecking = false;
 
-  constructor(deps: { bus: Bus; directory: Directory; log: Log; nodeId: string }) {
+  constructor(deps: OpenStreamsDeps) {
     this.#deps = deps;
     this.#timers = [
       setInterval(() => this.#ping(), pingMs),
-      setInterval(() => this.#recheck(), recheckMs),
+      setInterval(() => void this.#recheck(), recheckMs),
       setInterval(() => void this.#announce(), announceAgainMs),
     ];
     for (const timer of this.#timers) timer.unref();
     this.#stopListening = deps.directory.onChange((change) => this.#onChange(change));
   }
 
-  /** Holds the stream until its sink closes. */
-  add(stream: OpenStream): void {
+  /**
+   * Takes a place among the owner's streams, before the stream opens: exact for this node, however many open at once; of
+   * the other nodes it counts what they told last. Throws `limited` when there is none.
+   */
+  async reserve(owner: StreamOwner): Promise<StreamPlace> {
+    const elsewhere = Number.isFinite(owner.max) ? await this.#countElsewhere(owner.key) : 0;
+    // From here to the count nothing is awaited.
+    if ((this.#counts.get(owner.key) ?? 0) + elsewhere >= owner.max) throw new AppError('limited', 'Too many open streams', { retryAfterSeconds: 5 });
+    this.#count([owner.key], 1);
+    let isReleased = false;
+    return {
+      release: () => {
+        if (!isReleased) this.#count([owner.key], -1);
+        isReleased = true;
+      },
+    };
+  }
+
+  /** Holds the stream, and its place, until its sink closes. */
+  add(place: StreamPlace, stream: OpenStream): void {
+    const topics = stream.topicIds.map(topicConnections);
     this.#streams.add(stream);
-    this.#count(stream, 1);
+    this.#count(topics, 1);
     stream.sink.onClose(() => {
-      if (!this.#streams.delete(stream)) return;
+      this.#streams.delete(stream);
       this.#toJudge.delete(stream);
-      this.#count(stream, -1);
+      this.#count(topics, -1);
+      place.release();
     });
   }
 
-  /** Open streams of the owner: on this node for certain, on the others as they last told. */
-  async countOf(ownerKey: string): Promise<number> {
-    const here = this.#counts.get(ownerKey) ?? 0;
-    const everywhere = await this.#deps.bus.countConnections(ownerKey).catch(() => 0); // while the bus is away each node counts its own
-    return Math.max(here, everywhere);
+  /** While the bus is away each node counts its own. */
+  async #countElsewhere(key: string): Promise<number> {
+    const everywhere = await this.#deps.bus.countConnections(key).catch(() => 0);
+    return Math.max(0, everywhere - (this.#announced.get(key) ?? 0));
   }
 
   get size(): number {
@@ -99,9 +144,19 @@ export class OpenStreams {
     void this.#judgeWaiting();
   }
 
-  #recheck(): void {
+  async #recheck(): Promise<void> {
+    if (this.#isRechecking || this.#streams.size === 0) return;
+    this.#isRechecking = true;
+    const ids = { topics: new Set<string>(), users: new Set<string>(), sessions: new Set<string>() };
+    for (const { topicIds, caller, credential } of this.#streams) {
+      for (const id of topicIds) ids.topics.add(id);
+      if (caller.kind === 'account') ids.users.add(caller.userId);
+      if (credential?.kind === 'login') ids.sessions.add(credential.sessionId);
+    }
+    await this.#deps.directory.refresh(ids);
+    this.#isRechecking = false;
     for (const stream of this.#streams) this.#toJudge.add(stream);
-    void this.#judgeWaiting();
+    await this.#judgeWaiting();
   }
 
   /** Judges what waits, in turns of the event loop, so that thousands of streams hold nothing else up. */
@@ -118,13 +173,15 @@ export class OpenStreams {
   }
 
   async #judge(stream: OpenStream): Promise<void> {
+    const { caller, sink } = stream;
+    const hasExpired = caller.kind !== 'anonymous' && caller.expiresAt !== null && caller.expiresAt <= this.#deps.clock();
     // Whose access cannot be judged now goes on: the next look judges it.
-    const reason = await stream.judge().catch(() => null);
-    if (reason !== null) stream.sink.end(reason);
+    const reason = hasExpired ? 'credential-ended' : await stream.judge().catch(() => null);
+    if (reason !== null) sink.end(reason);
   }
 
-  #count(stream: OpenStream, by: 1 | -1): void {
-    for (const key of [stream.ownerKey, ...stream.topicIds.map(topicConnections)]) {
+  #count(keys: readonly string[], by: 1 | -1): void {
+    for (const key of keys) {
       const count = (this.#counts.get(key) ?? 0) + by;
       if (count > 0) this.#counts.set(key, count);
       else this.#counts.delete(key);
@@ -135,8 +192,10 @@ export class OpenStreams {
   async #announce(): Promise<void> {
     clearTimeout(this.#announcing);
     this.#announcing = undefined;
+    const counts = new Map(this.#counts);
     try {
-      await this.#deps.bus.announceConnections(this.#deps.nodeId, this.#counts);
+      await this.#deps.bus.announceConnections(this.#deps.nodeId, counts);
+      this.#announced = counts;
     } catch (error) {
       this.#deps.log.debug({ err: error }, 'connection counts wait for the bus');
     }
@@ -144,19 +203,20 @@ export class OpenStreams {
 }
 
 /** Whether the change can have ended the stream's access. */
-function concerns(change: Change, { caller, topicIds }: OpenStream): boolean {
+function concerns(change: Change, { caller, credential, topicIds }: OpenStream): boolean {
   switch (change.kind) {
     case 'topic':
       return topicIds.includes(change.topic.id);
     case 'user':
+      // A topic token hangs on accounts that its stream does not know.
+      return caller.kind === 'topic-token' || (caller.kind === 'account' && caller.userId === change.userId);
     case 'member':
       return caller.kind === 'account' && caller.userId === change.userId;
     case 'session':
-      return caller.kind === 'account' && caller.credentialId === change.sessionId;
+      return credential?.kind === 'login' && credential.sessionId === change.sessionId;
     case 'api-key':
-      return caller.kind === 'account' && caller.scopes !== null;
     case 'topic-token':
-      return caller.kind === 'topic-token';
+      return credential?.kind === change.kind && credential.secretHash === change.secretHash;
     case 'team':
       return false; // reading goes on in a team that is deactivated
   }

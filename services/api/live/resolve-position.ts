@@ -1,6 +1,5 @@
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import { timeOfId } from '@tocsin/shared/platform/ids.ts';
-import type { Messages } from '@tocsin/shared/ports/messages.ts';
 import type { History } from '@tocsin/shared/stores/history.ts';
 
 /** Stands for the beginning of a topic. */
@@ -20,13 +19,13 @@ export interface Position {
 
 /** Where a reader goes on that has seen the message with the id, a UUIDv7 or nil. The time inside the id of an unknown one stands in for it. */
 export async function resolvePosition(
-  deps: { messages: Messages; history: History }, topic: Pick<Topic, 'id' | 'partition'>, { messageId, now }: { messageId: string; now: number },
+  history: History, topic: Pick<Topic, 'id' | 'partition'>, { messageId, now }: { messageId: string; now: number },
 ): Promise<Position> {
   if (messageId === nilId) return { after: -1, isExact: true };
-  const message = await deps.messages.find(messageId.toLowerCase());
+  const message = await history.find(messageId.toLowerCase());
   if (message !== null && message.topicId === topic.id) {
     return { after: message.offset, isExact: message.expiresAt > now };
   }
-  const { offset, settled } = await deps.history.offsetAtTime(topic, timeOfId(messageId)!);
+  const { offset, settled } = await history.offsetAtTime(topic, timeOfId(messageId)!);
   return { after: offset === null ? settled : offset - 1, isExact: false };
 }

@@ -6,30 +6,29 @@ const retryMs = 2_000;
 /** On a restart clients come back spread over this time. */
 const restartSpreadMs = 10_000;
 
+export const sseHeaders = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-cache',
+  'X-Accel-Buffering': 'no',
+} as const;
+
 const pingEvent = Buffer.from('event: ping\ndata:\n\n');
 
 /** Server-Sent Events on an HTTP response. Sends the headers at once. */
 export function sseSink(response: ServerResponse): StreamSink {
-  response.writeHead(200, {
-    'Content-Type': 'text/event-stream; charset=utf-8',
-    'Cache-Control': 'no-cache',
-    'X-Accel-Buffering': 'no',
-  });
+  response.writeHead(200, sseHeaders);
   response.flushHeaders();
   response.socket?.setNoDelay(true);
   const write = (chunk: Buffer | string) => {
     if (!response.writableEnded && !response.destroyed) response.write(chunk);
   };
   return {
-    ready(data) {
-      write(`retry: ${retryMs}\nevent: ready\ndata: ${JSON.stringify(data)}\n\n`);
+    ready(data, idLine) {
+      // With an id: a client that is cut off before its first message comes back for what was published meanwhile.
+      write(`retry: ${retryMs}\n${idLine.toString()}event: ready\ndata: ${JSON.stringify(data)}\n\n`);
     },
-    deliver(delivery, position) {
-      if (position === undefined) {
-        write(delivery.sseEventWithId);
-      } else {
-        write(Buffer.concat([Buffer.from(`id: ${position}\n`), delivery.sseEvent]));
-      }
+    deliver(delivery, idLine) {
+      write(idLine === undefined ? delivery.sseEventWithId : Buffer.concat([idLine, delivery.sseEvent]));
     },
     ping() {
       write(pingEvent);
@@ -61,7 +60,8 @@ export function sseSink(response: ServerResponse): StreamSink {
       return response.writableEnded || response.destroyed;
     },
     onClose(listener) {
-      response.once('close', listener);
+      if (response.destroyed) listener();
+      else response.once('close', listener);
     },
   };
 }

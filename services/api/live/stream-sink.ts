@@ -5,9 +5,10 @@ export type EndReason = 'credential-ended' | 'access-lost' | 'topic-deleted' | '
 
 /** The client's end of a stream: SSE or WebSocket. Writing to one that is closed does nothing. */
 export interface StreamSink {
-  ready(data: Readonly<Record<string, unknown>>): void;
-  /** `position` replaces the message's id as the event's id (multi-topic streams). */
-  deliver(delivery: Delivery, position: string | undefined): void;
+  /** `idLine` is the line that says where the stream stands, as an event stream's `id: …` with its end. Not kept. */
+  ready(data: Readonly<Record<string, unknown>>, idLine: Buffer): void;
+  /** `idLine` stands in for the message's own id (multi-topic streams). Not kept. */
+  deliver(delivery: Delivery, idLine: Buffer | undefined): void;
   ping(): void;
   /** Bytes that the client has not taken yet. */
   readonly bufferedBytes: number;
@@ -15,5 +16,6 @@ export interface StreamSink {
   drained(): Promise<void>;
   end(reason: EndReason): void;
   readonly isClosed: boolean;
+  /** Calls the listener once the client is gone; at once when it has gone already. */
   onClose(listener: () => void): void;
 }

@@ -1,7 +1,6 @@
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import type { History } from '@tocsin/shared/stores/history.ts';
 import { Delivery } from './delivery.ts';
-import type { Position } from './resolve-position.ts';
 import type { FeedUse } from './topic-feeds.ts';
 
 /** What comes while history is read waits here; beyond it history is read once more instead. */
@@ -12,8 +11,10 @@ export interface CursorOptions {
   readonly topic: Topic;
   readonly use: FeedUse;
   readonly history: History;
-  /** Null starts live. */
-  readonly position: Position | null;
+}
+
+/** The client's end of a cursor. */
+export interface CursorEnd {
   readonly deliver: (delivery: Delivery) => void;
   /** Whether the client has so much to take that history has to wait for it. */
   readonly mustWait: () => boolean;
@@ -22,37 +23,42 @@ export interface CursorOptions {
   readonly isClosed: () => boolean;
 }
 
+/** Where a cursor starts. */
+export interface CursorStart {
+  /** Messages behind this position are handed on, and changes of messages that were made behind it. */
+  readonly after: number;
+  /** Whether there may be messages behind it that the feed has passed already. */
+  readonly mustRead: boolean;
+}
+
 /**
  * One topic on one stream, from a position into the live feed without gap or repeat: listen first, read history
  * second, hand on what came meanwhile third, and go live in the same turn of the event loop.
  */
 export class TopicCursor {
-  readonly topic: Topic;
   readonly #options: CursorOptions;
+  /** Nothing is handed on before the start. */
+  #end: CursorEnd | undefined;
   readonly #stopListening: () => void;
   #waiting: Delivery[] | null = [];
   #hasOverflowed = false;
   #sent = -1;
 
   constructor(options: CursorOptions) {
-    this.topic = options.topic;
     this.#options = options;
     this.#stopListening = options.use.feed.listen((delivery) => this.#receive(delivery));
   }
 
   /** Resolves once the stream is live on this topic. Rejects when the store is away. */
-  async start(): Promise<void> {
-    const { history, topic, position, isClosed } = this.#options;
-    // What was published before a stream without a position began is not its matter, wherever the feed is.
-    const start = position === null ? (await history.top(topic)).last : position.after;
-    this.#sent = start;
-    let mustRead = position !== null;
-    while ((mustRead || this.#hasOverflowed) && !isClosed()) {
-      mustRead = false;
+  async start(end: CursorEnd, { after, mustRead }: CursorStart): Promise<void> {
+    this.#end = end;
+    this.#sent = after;
+    this.#hasOverflowed ||= mustRead;
+    while (this.#hasOverflowed && !end.isClosed()) {
       this.#hasOverflowed = false;
-      await this.#readHistory();
+      await this.#readHistory(end);
     }
-    this.#goLive(start);
+    this.#goLive(after);
   }
 
   close(): void {
@@ -61,12 +67,12 @@ export class TopicCursor {
     this.#options.use.release();
   }
 
-  async #readHistory(): Promise<void> {
-    const { history, topic, deliver, mustWait, drained, isClosed } = this.#options;
+  async #readHistory({ deliver, mustWait, drained, isClosed }: CursorEnd): Promise<void> {
+    const { history, topic, use } = this.#options;
     for (;;) {
       const page = await history.after(topic, this.#sent, historyPage);
       for (const message of page) {
-        deliver(new Delivery({ offset: message.offset, type: 'message', message }, topic.name));
+        deliver(new Delivery({ offset: message.offset, type: 'message', message }, use.feed.topicName));
         this.#sent = message.offset;
         if (mustWait()) await drained();
         if (isClosed()) return;
@@ -87,16 +93,21 @@ export class TopicCursor {
   #receive(delivery: Delivery): void {
     if (this.#waiting === null) {
       if (delivery.offset > this.#sent) this.#deliver(delivery);
-    } else if (this.#waiting.length < waitingMax) {
-      this.#waiting.push(delivery);
-    } else {
-      this.#waiting = [];
-      this.#hasOverflowed = true;
+      return;
     }
+    if (this.#waiting.length === waitingMax) this.#overflow(this.#waiting);
+    this.#waiting.push(delivery);
+  }
+
+  /** History has the messages; it does not have the changes, which are few. */
+  #overflow(waiting: readonly Delivery[]): void {
+    const changes = waiting.filter(({ type }) => type !== 'message');
+    this.#waiting = changes.length < waitingMax ? changes : [];
+    this.#hasOverflowed = true;
   }
 
   #deliver(delivery: Delivery): void {
     this.#sent = Math.max(this.#sent, delivery.offset);
-    this.#options.deliver(delivery);
+    this.#end?.deliver(delivery);
   }
 }

@@ -1,14 +1,18 @@
 import { topicChannel, type Envelope } from '@tocsin/shared/domain/channels.ts';
+import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { Bus, Subscribed } from '@tocsin/shared/ports/bus.ts';
 import type { TopicRecord } from '@tocsin/shared/ports/messages.ts';
 import type { History } from '@tocsin/shared/stores/history.ts';
+import type { Directory } from '../directory/directory.ts';
 import { subscribeLater } from '../directory/subscribe-later.ts';
 import { Delivery } from './delivery.ts';
 
 export interface FeedDeps {
   readonly bus: Pick<Bus, 'subscribe' | 'onConnected' | 'isConnected'>;
+  /** Knows what topics are called now. */
+  readonly directory: Pick<Directory, 'peekTopic' | 'topic'>;
   readonly history: History;
   readonly log: Log;
 }
@@ -17,6 +21,9 @@ export interface FeedDeps {
 const waitingMax = 10_000;
 /** Records read from the store at once. */
 const fillPage = 500;
+
+/** A topic's newest message. */
+export type Newest = Pick<StoredMessage, 'id' | 'offset' | 'expiresAt'>;
 
 /**
  * What a node knows of one topic's live records: the bus channel, and the position that every reader on this node has
@@ -31,6 +38,8 @@ export class TopicFeed {
   #topicName: string;
   #subscribed: Subscribed | undefined;
   #last = -1;
+  /** The newest message that history shows at `#last`; null: none; undefined: not known. */
+  #newest: Newest | null | undefined;
   #waiting: Envelope[] = [];
   #isWorking = false;
   #mustFill = false;
@@ -47,7 +56,7 @@ export class TopicFeed {
   async open(): Promise<void> {
     this.#isWorking = true;
     this.#subscribed = await subscribeLater(this.#deps.bus, topicChannel(this.topicId), (payload) => this.#receive(payload));
-    this.#last = (await this.#deps.history.top(this.#place)).settled;
+    this.#last = await this.#deps.history.settledTop(this.#place);
     this.#isWorking = false;
     await this.#work();
   }
@@ -71,8 +80,23 @@ export class TopicFeed {
     return () => this.#listeners.delete(listener);
   }
 
-  rename(name: string): void {
-    this.#topicName = name;
+  /** What the topic is called, as far as this feed has been told. */
+  get topicName(): string {
+    return this.#topicName;
+  }
+
+  /**
+   * The newest message that history shows, null for none. Undefined when only the store knows: the feed was not told, has
+   * not reached the position, or the message has expired.
+   */
+  newestAt(position: number, now: number): Newest | null | undefined {
+    if (position > this.#last) return undefined;
+    return this.#newest === null || (this.#newest?.expiresAt ?? 0) > now ? this.#newest : undefined;
+  }
+
+  /** Keeps what the store said of the newest message, if it was said of the position that the feed is at. */
+  noteNewest(position: number, newest: Newest | null): void {
+    if (position === this.#last) this.#newest = newest;
   }
 
   /** Reads from the store what the bus has not brought. Never rejects: what fails now is tried again with the next call. */
@@ -111,6 +135,7 @@ export class TopicFeed {
         }
         const envelope = this.#waiting.shift()!;
         if (envelope.offset <= this.#last) continue;
+        await this.#learnName();
         // What changes a message shows the message's own position, which only the store knows.
         const isNext = envelope.previousOffset === null || envelope.previousOffset <= this.#last;
         if (!isNext || envelope.record.type !== 'message') await this.#readStore();
@@ -125,7 +150,18 @@ export class TopicFeed {
     }
   }
 
+  /**
+   * Whoever was told that a topic has a new name sees it on all that was published afterwards: the change is told before
+   * the publish is, and with it what was known of the topic is forgotten here.
+   */
+  async #learnName(): Promise<void> {
+    const { directory } = this.#deps;
+    const topic = directory.peekTopic(this.topicId) ?? await directory.topic(this.topicId).catch(() => null);
+    if (topic !== null) this.#topicName = topic.name;
+  }
+
   async #readStore(): Promise<void> {
+    await this.#learnName();
     for (;;) {
       const page = await this.#deps.history.records(this.#place, this.#last + 1, fillPage);
       for (const record of page) this.#deliver(record);
@@ -141,6 +177,8 @@ export class TopicFeed {
 
   #deliver(record: Pick<TopicRecord, 'offset' | 'type' | 'message'>): void {
     this.#last = record.offset;
+    if (record.type === 'message' && !record.message.isDeleted) this.#newest = record.message;
+    else if (record.message.id === this.#newest?.id) this.#newest = undefined;
     // Deleted since: its deletion comes as a record of its own.
     if (record.type === 'message' && record.message.isDeleted) return;
     const delivery = new Delivery(record, this.#topicName);

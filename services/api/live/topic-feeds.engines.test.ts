@@ -46,6 +46,7 @@ async function follow(instead: { messages?: Engine['messages']; onConnected?: En
         return bus.isConnected;
       },
     },
+    directory: { peekTopic: () => topic, topic: () => Promise.resolve(topic) },
     history: new History(instead.messages ?? engine.messages, Date.now), log,
   });
   own.add(() => feeds.close());

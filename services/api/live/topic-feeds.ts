@@ -61,11 +61,6 @@ export class TopicFeeds {
     return use;
   }
 
-  /** The feed of a topic that somebody reads here, if there is one. */
-  find(topicId: string): TopicFeed | undefined {
-    return this.#entries.get(topicId)?.feed;
-  }
-
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#stopListening();

@@ -51,7 +51,8 @@ export function websocketSink(socket: WebSocket): StreamSink {
       return socket.readyState !== socket.OPEN;
     },
     onClose(listener) {
-      socket.once('close', listener);
+      if (socket.readyState === socket.CLOSED) listener();
+      else socket.once('close', listener);
     },
   };
 }

@@ -46,7 +46,9 @@ describeWithEngines('messages while MongoDB is away', ({ mongoUrl }) => {
     ['after', () => messages.after(topicId, { after: 0, upTo: 9, limit: 5, now })],
     ['records', () => messages.records(topicId, { from: 0, upTo: 9, limit: 5, now })],
     ['offsetAtTime', () => messages.offsetAtTime(topicId, now)],
-    ['lastOffset', () => messages.lastOffset(topicId)],
+    ['lastOffsets', () => messages.lastOffsets([topicId])],
+    ['findMany', () => messages.findMany([message.id])],
+    ['newestOfEach', () => messages.newestOfEach([topicId], now)],
     ['topicStats', () => messages.topicStats([topicId])],
     ['removeExpired', () => messages.removeExpired(0, 10)],
     ['removeTopic', () => messages.removeTopic(newId(), 10)],
@@ -72,7 +74,7 @@ describeWithEngines('messages while MongoDB is away', ({ mongoUrl }) => {
     const again = Array.from({ length: 300 }, (_, index) => published(1_000 + index, testMessage(topic)));
     const inPieces = () => Promise.all(again.map((record) => messages.apply([record]).catch(() => undefined)));
     const first = inPieces();
-    await eventually(async () => (await messages.lastOffset(topic)) >= 0);
+    await eventually(async () => (await messages.lastOffsets([topic])).get(topic)! >= 0);
     link.cut();
     await first;
     link.restore();

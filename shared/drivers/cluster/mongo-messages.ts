@@ -7,7 +7,8 @@ import type { Messages, SettledRecord } from '../../ports/messages.ts';
 import { toUnavailable } from './mongo-connection.ts';
 import { prepareMessageCollections, toMessage, type MessageCollections } from './mongo-message-collections.ts';
 import {
-  countAfterEach, lastOffsetOf, lastOffsetsBelow, messagesAfter, newestMessages, offsetAtTimeOf, statsOf, storedOf, topicRecords,
+  countAfterEach, findMessages, lastOffsetsBelow, lastOffsetsOf, messagesAfter, newestMessages, newestOfEach, offsetAtTimeOf, statsOf,
+  storedOf, topicRecords,
 } from './mongo-message-reads.ts';
 import { mongoMessageRemoval } from './mongo-message-removal.ts';
 import { mongoMessageWriter } from './mongo-message-writer.ts';
@@ -52,11 +53,13 @@ export async function openMongoMessages({ connection, clock, log }: MongoMessage
       const found = await messages.findOne({ _id: messageId, offset: { $gte: 0 } });
       return found === null ? null : toMessage(found);
     }),
+    findMany: (messageIds) => asked(() => findMessages(collections, messageIds)),
     newest: (topicId, page) => asked(() => newestMessages(collections, topicId, page)),
+    newestOfEach: (topicIds, now) => asked(() => newestOfEach(collections, topicIds, now)),
     after: (topicId, page) => asked(() => messagesAfter(collections, topicId, page)),
     records: (topicId, page) => asked(() => topicRecords(collections, topicId, page)),
     offsetAtTime: (topicId, time) => asked(() => offsetAtTimeOf(collections, topicId, time)),
-    lastOffset: (topicId) => asked(() => lastOffsetOf(collections, topicId)),
+    lastOffsets: (topicIds) => asked(() => lastOffsetsOf(collections, topicIds)),
     topicStats: (topicIds) => asked(() => statsOf(collections, topicIds)),
     countAfter: (marks, page) => asked(() => countAfterEach(collections, marks, page)),
     removeExpired: (time, limit, except) => asked(() => removal.removeExpired(time, limit, except)),

@@ -21,7 +21,7 @@ type ConsumerJson = z.infer<typeof consumerSchema>;
  * position have expired.
  */
 export async function describeConsumers(deps: ApiDeps, topic: Topic, consumers: readonly LogConsumer[]): Promise<ConsumerJson[]> {
-  const head = await deps.engine.messages.lastOffset(topic.id) + 1;
+  const head = await deps.history.lastOffset(topic.id) + 1;
   const furthest = await furthestBehind(deps, topic, consumers.map(({ offset }) => offset).filter((offset) => offset < head));
   return consumers.map(({ name, offset, updatedAt }) => ({
     name, offset, head, lag: offset <= furthest ? head - offset : 0, updated_at: toIso(updatedAt),

@@ -57,7 +57,7 @@ async function positionBefore(deps: ApiDeps, topic: Topic, { since, now }: { sin
     case 'all':
       return -1;
     case 'id':
-      return (await resolvePosition({ messages: deps.engine.messages, history: deps.history }, topic, { messageId: since.id, now })).after;
+      return (await resolvePosition(deps.history, topic, { messageId: since.id, now })).after;
     case 'time': {
       const { offset } = await deps.history.offsetAtTime(topic, since.time);
       return offset === null ? Number.MAX_SAFE_INTEGER : offset - 1;

@@ -1,31 +1,45 @@
 import { mayUseTopic } from '@tocsin/shared/domain/access.ts';
+import type { Caller } from '@tocsin/shared/domain/caller.ts';
+import type { CredentialRef } from '@tocsin/shared/domain/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import type { ApiDeps } from '../../api-deps.ts';
-import { anonymous, authenticate, type CredentialSources } from '../../http/authenticate.ts';
+import { callerBehind } from '../../http/authenticate.ts';
 import { roleOf } from '../../http/load-topic.ts';
-import type { RequestContext } from '../../http/route.ts';
-import type { EndReason } from '../../live/stream-sink.ts';
+import type { StreamRequest } from '../../live/open-stream.ts';
+
+/** What an open stream is judged by. */
+export interface Judged {
+  /** Who opened it. */
+  readonly caller: Caller;
+  /** What it was opened with; null for nobody's. */
+  readonly credential: CredentialRef | null;
+  readonly topics: readonly Topic[];
+}
 
 /** Judges an open stream anew, by the credential it was opened with: whether that still holds, and still opens its topics. */
-export function judgeStream(deps: ApiDeps, context: RequestContext, topics: readonly Topic[]): () => Promise<EndReason | null> {
-  const sources: CredentialSources = { headers: context.request.headers, query: context.searchParams, isTopicRoute: true, isStream: true };
-  return async () => {
-    const caller = await callerNow(deps, sources, context.address);
-    if (caller === null) return 'credential-ended';
+export function judgeStream(deps: ApiDeps, { caller, credential, topics }: Judged): StreamRequest['judge'] {
+  return async (onTopic) => {
+    const current = credential === null ? caller : await callerNow(deps, credential);
+    // A topic's tokens go with it: its end is what there is to tell.
+    if (current === null) return caller.kind === 'topic-token' && await isGone(deps, caller.topicId) ? 'topic-deleted' : 'credential-ended';
     for (const { id } of topics) {
       const topic = await deps.directory.topic(id);
       if (topic === null) return 'topic-deleted';
-      if (!mayUseTopic(caller, topic, 'read', await roleOf(deps.directory, caller, topic))) return 'access-lost';
-      deps.feeds.find(id)?.rename(topic.name);
+      if (!mayUseTopic(current, topic, 'read', await roleOf(deps.directory, current, topic))) return 'access-lost';
+      onTopic(topic);
     }
     return null;
   };
 }
 
-async function callerNow(deps: ApiDeps, sources: CredentialSources, address: string) {
+async function isGone(deps: ApiDeps, topicId: string): Promise<boolean> {
+  return (await deps.directory.topic(topicId)) === null;
+}
+
+async function callerNow(deps: ApiDeps, credential: CredentialRef): Promise<Caller | null> {
   try {
-    return (await authenticate(deps, sources)) ?? anonymous(address);
+    return await callerBehind(deps, credential);
   } catch (error) {
     if (error instanceof AppError && error.code === 'unauthenticated') return null;
     throw error;

@@ -1,55 +1,55 @@
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import { readCredential } from '../../http/authenticate.ts';
 import { loadTopic } from '../../http/load-topic.ts';
-import { route, type RequestContext, type Route } from '../../http/route.ts';
+import { type Route } from '../../http/route.ts';
 import { openStream } from '../../live/open-stream.ts';
-import { sseSink } from '../../live/sse-sink.ts';
-import type { StreamSink } from '../../live/stream-sink.ts';
+import { resolvePosition } from '../../live/resolve-position.ts';
+import { givenPosition, parsePositionId, sinceIdField } from './given-position.ts';
 import { judgeStream } from './judge-stream.ts';
-import { streamPosition } from './stream-position.ts';
+import { sseRoute } from './sse-route.ts';
+import { credentialSources, type StreamKind } from './stream-kind.ts';
+import { websocketRoute } from './websocket-route.ts';
 
-/** `GET /{topic}/sse`: a topic's messages as Server-Sent Events. */
-export function streamTopicBySse(deps: ApiDeps): Route {
-  return route({
-    ...streamRoute(deps),
-    id: 'streamTopicBySse',
-    path: '/{topic}/sse',
-    summary: 'Stream a topic as Server-Sent Events',
-    success: {
-      status: 200, schema: z.string(), contentType: 'text/event-stream',
-      description: 'An event stream: ready, message, message_edited, message_deleted, ping',
-    },
-    async handle(context, { loaded: topic }) {
-      if (context.request.method === 'HEAD') return { status: 200, headers: { 'Content-Type': 'text/event-stream; charset=utf-8' } };
-      await streamTopic(deps, context, { topic, openSink: () => sseSink(context.response) });
-      return null;
-    },
-  });
-}
+const query = z.object({ since_id: sinceIdField });
 
-/** What the two transports of a topic's stream have in common. */
-export function streamRoute(deps: ApiDeps) {
+/** The stream of one topic. */
+export function topicStream(deps: ApiDeps): StreamKind<Topic, typeof query> {
   return {
-    method: 'GET' as const,
-    audience: 'anyone' as const,
-    scope: 'subscribe' as const,
-    isTopicRoute: true,
-    isStream: true,
-    load: loadTopic(deps.directory, 'read'),
+    route: {
+      audience: 'anyone', scope: 'subscribe', isTopicRoute: true, isStream: true, load: loadTopic(deps.directory, 'read'), query,
+    },
+    async open(context, { loaded: topic, query: { since_id } }, openSink) {
+      const credential = await readCredential(deps, credentialSources(context, { isTopicRoute: true }));
+      const given = givenPosition(context, since_id, parsePositionId);
+      const id = given === 'malformed' ? undefined : given;
+      const position = id === undefined ? null : await resolvePosition(deps.history, topic, { messageId: id, now: context.now });
+      await openStream(deps, {
+        caller: context.caller, credential,
+        topics: [{ topic, position, positionId: id ?? null }],
+        isComposite: false,
+        openSink,
+        ready: {
+          topic: topic.name, message: `Connected to ${topic.name}`,
+          ...(given === undefined ? {} : { recovered: position?.isExact ?? false }),
+        },
+        judge: judgeStream(deps, { caller: context.caller, credential, topics: [topic] }),
+      });
+    },
   };
 }
 
-/** Opens the stream; throws what refuses it before anything is sent. */
-export async function streamTopic(deps: ApiDeps, context: RequestContext, of: { topic: Topic; openSink: () => StreamSink }): Promise<void> {
-  const { topic, openSink } = of;
-  const { position, positionId, recovered } = await streamPosition(deps, topic, context);
-  await openStream(deps, {
-    caller: context.caller,
-    topics: [{ topic, position, positionId }],
-    isComposite: false,
-    openSink,
-    ready: { topic: topic.name, message: `Connected to ${topic.name}`, ...(recovered === undefined ? {} : { recovered }) },
-    judge: judgeStream(deps, context, [topic]),
+/** `GET /{topic}/sse` */
+export function streamTopicBySse(deps: ApiDeps): Route {
+  return sseRoute(topicStream(deps), {
+    id: 'streamTopicBySse', path: '/{topic}/sse', summary: 'Stream a topic as Server-Sent Events',
+  });
+}
+
+/** `GET /{topic}/ws` without an upgrade; with one it is served by `upgrade.ts`. */
+export function streamTopicByWebSocket(deps: ApiDeps): Route {
+  return websocketRoute(topicStream(deps), {
+    id: 'streamTopicByWebSocket', path: '/{topic}/ws', summary: 'Stream a topic over a WebSocket',
   });
 }

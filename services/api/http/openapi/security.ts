@@ -47,7 +47,7 @@ function accountRequirements(scope: Scope | undefined): Requirement[] {
 }
 
 function topicTokenRequirements({ isTopicRoute, isStream, scope }: Route): Requirement[] {
-  if (isTopicRoute !== true) return [];
+  if (isTopicRoute !== true && isStream !== true) return [];
   const permission = scope === 'publish' ? 'write' : 'read';
   return [{ topicToken: [permission] }, ...(isStream === true ? [{ tokenInQuery: [permission] }] : [])];
 }

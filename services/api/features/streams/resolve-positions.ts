@@ -1,0 +1,54 @@
+import type { History } from '@tocsin/shared/stores/history.ts';
+import type { StreamTopic } from '../../live/open-stream.ts';
+import { resolvePosition } from '../../live/resolve-position.ts';
+import type { Given } from './given-position.ts';
+import type { NamedTopic } from './load-topics.ts';
+
+export interface ResolvedPositions {
+  readonly starts: readonly StreamTopic[];
+  /** Whether nothing was lost; undefined when no position was given. */
+  readonly recovered: boolean | undefined;
+}
+
+/**
+ * Where the topics of a stream go on. One that the position lacks starts live; a name in it that the stream lacks is
+ * passed over, and then something may be lost. Throws `unavailable`.
+ */
+export async function resolvePositions(
+  history: History, topics: readonly NamedTopic[], { given, now }: { given: Given<ReadonlyMap<string, string>>; now: number },
+): Promise<ResolvedPositions> {
+  const ids = given === undefined || given === 'malformed' ? new Map<string, string>() : given;
+  const { byTopic, hasStrangers } = await assign(history, topics, ids);
+  const starts = await Promise.all(topics.map(async ({ topic }): Promise<StreamTopic> => {
+    const id = byTopic.get(topic.id);
+    if (id === undefined) return { topic, position: null, positionId: null };
+    return { topic, position: await resolvePosition(history, topic, { messageId: id, now }), positionId: id };
+  }));
+  if (given === undefined) return { starts, recovered: undefined };
+  const isExact = starts.every(({ position }) => position === null || position.isExact);
+  return { starts, recovered: given !== 'malformed' && !hasStrangers && isExact };
+}
+
+/** Which id is which topic's. `hasStrangers` says whether a name was none of the stream's. */
+async function assign(
+  history: History, topics: readonly NamedTopic[], ids: ReadonlyMap<string, string>,
+): Promise<{ byTopic: ReadonlyMap<string, string>; hasStrangers: boolean }> {
+  const byName = new Map<string, NamedTopic[]>();
+  for (const named of topics) for (const nameKey of named.nameKeys) byName.set(nameKey, [...(byName.get(nameKey) ?? []), named]);
+  const byTopic = new Map<string, string>();
+  let hasStrangers = false;
+  for (const [nameKey, id] of ids) {
+    const topic = await pick(history, byName.get(nameKey) ?? [], { nameKey, id });
+    if (topic === undefined || byTopic.has(topic.id)) hasStrangers = true;
+    else byTopic.set(topic.id, id);
+  }
+  return { byTopic, hasStrangers };
+}
+
+/** Topics that exchanged their names are told apart by whose message the id is; a name alone means who has it now. */
+async function pick(history: History, called: readonly NamedTopic[], { nameKey, id }: { nameKey: string; id: string }) {
+  if (called.length <= 1) return called[0]?.topic;
+  const message = await history.find(id);
+  const found = called.find(({ topic }) => topic.id === message?.topicId) ?? called.find(({ topic }) => topic.nameKey === nameKey) ?? called[0];
+  return found?.topic;
+}

@@ -1,0 +1,20 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { StreamSession } from '@tocsin/shared/domain/stream-session.ts';
+import { hashSecret, makeSecret } from '@tocsin/shared/platform/secrets.ts';
+import { findStreamSession } from '@tocsin/shared/stores/stream-sessions.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+
+const prefix = 'ss_';
+
+/** A new session id for a client, and what it is stored under. */
+export function makeSessionSecret(): { secret: string; id: string } {
+  const secret = makeSecret(prefix);
+  return { secret, id: hashSecret(secret) };
+}
+
+/** The session that the client means. Throws 401 for one that is unknown or has ended. */
+export async function requireSession({ engine, clock }: Pick<ApiDeps, 'engine' | 'clock'>, secret: string): Promise<StreamSession> {
+  const session = await findStreamSession(engine.documents, hashSecret(secret), clock());
+  if (session === null) throw new AppError('unauthenticated', 'Could not validate credentials');
+  return session;
+}

@@ -1,0 +1,85 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { StreamSession } from '@tocsin/shared/domain/stream-session.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { authenticate, callerBehind, readCredential } from '../../http/authenticate.ts';
+import type { RequestContext, Route } from '../../http/route.ts';
+import { openStream } from '../../live/open-stream.ts';
+import { parseCompositePosition } from '../../live/composite-position.ts';
+import { givenPosition, sinceIdsField } from './given-position.ts';
+import { judgeStream } from './judge-stream.ts';
+import { loadSessionTopics, loadTopicsByName, namesInQuery, topicErrors, type NamedTopic } from './load-topics.ts';
+import { resolvePositions } from './resolve-positions.ts';
+import { requireSession } from './session-secret.ts';
+import { sseRoute } from './sse-route.ts';
+import { credentialSources, type StreamKind } from './stream-kind.ts';
+import { websocketRoute } from './websocket-route.ts';
+
+const query = z.object({
+  session: z.string().optional().describe('The id of a stream session: its topics, by its credential. Wins over `topics`.'),
+  topics: z.union([z.string(), z.array(z.string())]).optional()
+    .meta({ sentAs: { type: 'string' }, description: 'Names of 1 to 100 topics, separated by commas.' }),
+  since_id: sinceIdsField,
+});
+
+interface Loaded {
+  readonly session: StreamSession | null;
+  readonly topics: readonly NamedTopic[];
+}
+
+/** The stream of several topics: by a session, or by their names. */
+export function topicsStream(deps: ApiDeps): StreamKind<Loaded, typeof query> {
+  return {
+    route: {
+      audience: 'anyone', scope: 'subscribe', isStream: true, query,
+      /** A session stands for the credential that it was made with; one that is sent along is judged all the same. */
+      async findCaller(sources) {
+        const caller = await authenticate(deps, sources);
+        const secret = sources.query.get('session') ?? '';
+        return secret === '' ? caller : callerBehind(deps, (await requireSession(deps, secret)).credential);
+      },
+      load: (context) => load(deps, context),
+    },
+    errors: topicErrors,
+    async open(context, { loaded: { session, topics }, query: { since_id } }, openSink) {
+      const { caller } = context;
+      const credential = session?.credential ?? await readCredential(deps, credentialSources(context, { isTopicRoute: false }));
+      const ofSession = session === null || session.sinceIds === null ? undefined : new Map(session.sinceIds);
+      const given = givenPosition(context, since_id ?? ofSession, parseCompositePosition);
+      const { starts, recovered } = await resolvePositions(deps.history, topics, { given, now: context.now });
+      await openStream(deps, {
+        caller, credential,
+        topics: starts,
+        isComposite: true,
+        openSink() {
+          const sink = openSink();
+          if (session !== null) sink.onClose(deps.streamSessions.hold(session));
+          return sink;
+        },
+        ready: { topics: topics.map(({ topic }) => topic.name), ...(recovered === undefined ? {} : { recovered }) },
+        judge: judgeStream(deps, { caller, credential, topics: topics.map(({ topic }) => topic) }),
+      });
+    },
+  };
+}
+
+async function load(deps: ApiDeps, { caller, searchParams }: RequestContext): Promise<Loaded> {
+  const secret = searchParams.get('session') ?? '';
+  if (secret !== '') {
+    const session = await requireSession(deps, secret);
+    return { session, topics: await loadSessionTopics(deps.directory, caller, session.topics) };
+  }
+  const names = namesInQuery(searchParams);
+  if (names.length === 0) throw new AppError('unprocessable', 'topics: name 1 to 100 topics, or give a session');
+  return { session: null, topics: await loadTopicsByName(deps.directory, caller, names) };
+}
+
+/** `GET /sse` */
+export function streamTopicsBySse(deps: ApiDeps): Route {
+  return sseRoute(topicsStream(deps), { id: 'streamTopicsBySse', path: '/sse', summary: 'Stream several topics as Server-Sent Events' });
+}
+
+/** `GET /ws` without an upgrade; with one it is served by `upgrade.ts`. */
+export function streamTopicsByWebSocket(deps: ApiDeps): Route {
+  return websocketRoute(topicsStream(deps), { id: 'streamTopicsByWebSocket', path: '/ws', summary: 'Stream several topics over a WebSocket' });
+}

@@ -1,0 +1,18 @@
+import type { z } from 'zod';
+import { route, type Route } from '../../http/route.ts';
+import { positionHeaders } from './given-position.ts';
+import type { StreamKind, StreamRouteNames } from './stream-kind.ts';
+
+/** The path of a WebSocket. Without an upgrade it tells the client what to do, whatever was asked for; `upgrade.ts` serves the others. */
+export function websocketRoute<L, Q extends z.ZodObject>(kind: StreamKind<L, Q>, names: StreamRouteNames): Route {
+  const { load: _load, query, ...admitted } = kind.route;
+  return route({
+    ...admitted,
+    ...names,
+    method: 'GET',
+    reads: { query, headers: positionHeaders },
+    success: { status: 101, schema: null, description: 'The connection is a WebSocket now' },
+    errors: { ...kind.errors, 426: 'The request asks for no upgrade.' },
+    handle: () => Promise.resolve({ status: 426, body: { detail: 'Connect with a WebSocket client' }, headers: { Upgrade: 'websocket', Connection: 'Upgrade' } }),
+  });
+}

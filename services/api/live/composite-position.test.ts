@@ -1,0 +1,40 @@
+import { expect, test } from '@jest/globals';
+import { CompositePosition, parseCompositePosition } from './composite-position.ts';
+import { nilId } from './resolve-position.ts';
+
+const [one, two, three] = [1, 2, 3].map((digit) => `01a1fdd3-3358-7000-9bff-00000000000${digit}`) as [string, string, string];
+
+function position(): CompositePosition {
+  return new CompositePosition([{ topicId: 'a', name: 'alarms', id: one }, { topicId: 'b', name: 'b', id: nilId }]);
+}
+
+test('names every topic in the order of the stream', () => {
+  expect(position().line.toString()).toBe(`id: alarms:${one},b:${nilId}\n`);
+});
+
+test('a message moves its topic and no other', () => {
+  const moved = position();
+  moved.move('b', two);
+  moved.move('a', three);
+  expect(moved.line.toString()).toBe(`id: alarms:${three},b:${two}\n`);
+});
+
+test('a renamed topic goes on where it was, under its new name', () => {
+  const renamed = position();
+  renamed.move('b', two);
+  renamed.rename('a', 'much-longer-alarms');
+  renamed.rename('b', 'b');
+  expect(renamed.line.toString()).toBe(`id: much-longer-alarms:${one},b:${two}\n`);
+  renamed.move('a', three);
+  expect(renamed.line.toString()).toBe(`id: much-longer-alarms:${three},b:${two}\n`);
+});
+
+test('what a stream says can be read back', () => {
+  const text = position().line.toString().slice('id: '.length).trim();
+  expect(parseCompositePosition(text)).toEqual(new Map([['alarms', one], ['b', nilId]]));
+  expect(parseCompositePosition(`Alarms:${one.toUpperCase()}, b:${nilId}`)).toEqual(new Map([['alarms', one], ['b', nilId]]));
+});
+
+test.each(['', ',', 'a', one, `:${one}`, 'a:', 'a:b', `a:${one}:b`, `a:${one},`, `a:${one},A:${two}`, `a:${one},b`, 'a:01a1fdd3-3358-4000-9bff-000000000001'])('%j is no position', (text) => {
+  expect(parseCompositePosition(text)).toBeNull();
+});

@@ -1,0 +1,69 @@
+import { isPositionId, nilId } from './resolve-position.ts';
+
+export interface TopicPlace {
+  readonly topicId: string;
+  readonly name: string;
+  /** The last message seen; the nil UUID before the first of the topic. */
+  readonly id: string;
+}
+
+const idLength = nilId.length;
+
+/**
+ * Where a stream of several topics stands: `topic1:id1,topic2:id2`, every topic in the order of the stream, under the name
+ * it has now. Kept as the bytes of an event's `id:` line: each delivery overwrites the one id that moved.
+ */
+export class CompositePosition {
+  readonly #topics: TopicPlace[];
+  readonly #at = new Map<string, number>();
+  #line: Buffer = Buffer.alloc(0);
+
+  constructor(topics: readonly TopicPlace[]) {
+    this.#topics = [...topics];
+    this.#build();
+  }
+
+  /** The line with its end. It is overwritten by the next `move`: copy it before. */
+  get line(): Buffer {
+    return this.#line;
+  }
+
+  move(topicId: string, messageId: string): void {
+    this.#line.write(messageId, this.#at.get(topicId)!, 'latin1');
+  }
+
+  rename(topicId: string, name: string): void {
+    const index = this.#topics.findIndex((topic) => topic.topicId === topicId);
+    if (this.#topics[index]!.name === name) return;
+    const ids = this.#topics.map(({ topicId: each }) => this.#idOf(each));
+    for (const [at, topic] of this.#topics.entries()) this.#topics[at] = { ...topic, id: ids[at]!, name: at === index ? name : topic.name };
+    this.#build();
+  }
+
+  #idOf(topicId: string): string {
+    const at = this.#at.get(topicId)!;
+    return this.#line.toString('latin1', at, at + idLength);
+  }
+
+  #build(): void {
+    let line = 'id: ';
+    for (const { topicId, name, id } of this.#topics) {
+      line += `${name}:`;
+      this.#at.set(topicId, line.length);
+      line += `${id},`;
+    }
+    this.#line = Buffer.from(`${line.slice(0, -1)}\n`, 'latin1');
+  }
+}
+
+/** Reads a position back: ids by topic names in lower case. Null for a text that is none, or that names a topic twice. */
+export function parseCompositePosition(text: string): ReadonlyMap<string, string> | null {
+  const ids = new Map<string, string>();
+  for (const part of text.split(',')) {
+    const [name = '', id = '', ...rest] = part.trim().split(':');
+    const key = name.toLowerCase();
+    if (key === '' || rest.length > 0 || !isPositionId(id) || ids.has(key)) return null;
+    ids.set(key, id.toLowerCase());
+  }
+  return ids;
+}

@@ -1,0 +1,96 @@
+import type { StreamSession } from '@tocsin/shared/domain/stream-session.ts';
+import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Documents } from '@tocsin/shared/ports/documents.ts';
+import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
+import { streamSessions, withNames } from '@tocsin/shared/stores/stream-sessions.ts';
+import type { Directory } from '../directory/directory.ts';
+
+/** How long a session lives from its creation, and from the end of the last stream on it. */
+export const sessionSeconds = 300;
+
+/** How often a session is moved on while a stream is open on it. */
+const holdMs = 60_000;
+/** Sessions moved on at once. Harm prevented: thousands of writes in front of everyone else's. */
+const writesAtOnce = 20;
+
+export interface StreamSessionsDeps {
+  readonly documents: Documents;
+  readonly directory: Pick<Directory, 'topic'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Keeps the sessions alive that streams of this node are open on. They are documents, so that any node serves them, and
+ * outlive this process: one whose node dies under its streams lives for as long as after their end, or a minute longer.
+ */
+export class StreamSessions {
+  readonly #deps: StreamSessionsDeps;
+  /** How many streams of this node are open on each. */
+  readonly #held = new Map<string, number>();
+  /** The last write of each that is under way: writes of one session happen in order. */
+  readonly #writing = new Map<string, Promise<void>>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(deps: StreamSessionsDeps) {
+    this.#deps = deps;
+    this.#timer = setInterval(() => void this.#holdAll(), holdMs).unref();
+  }
+
+  /** A stream is open on the session from now until what this returns is called, once. */
+  hold({ id }: Pick<StreamSession, 'id'>): () => void {
+    this.#held.set(id, (this.#held.get(id) ?? 0) + 1);
+    void this.#move(id);
+    return () => {
+      const count = this.#held.get(id)! - 1;
+      if (count > 0) this.#held.set(id, count);
+      else this.#held.delete(id);
+      if (count === 0) void this.#move(id);
+    };
+  }
+
+  /** Resolves when what was to be written is. Call it after the streams have ended. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await Promise.all(this.#writing.values());
+  }
+
+  async #holdAll(): Promise<void> {
+    const ids = [...this.#held.keys()];
+    for (let at = 0; at < ids.length; at += writesAtOnce) {
+      await Promise.all(ids.slice(at, at + writesAtOnce).filter((id) => this.#held.has(id)).map((id) => this.#move(id)));
+    }
+  }
+
+  /** Never rejects: a session that cannot be moved on now is moved on the next time. */
+  #move(id: string): Promise<void> {
+    const written = (this.#writing.get(id) ?? Promise.resolve())
+      .then(() => this.#write(id))
+      .catch((error: unknown) => this.#deps.log.debug({ err: error }, 'a stream session waits for the store'))
+      .then(() => {
+        if (this.#writing.get(id) === written) this.#writing.delete(id);
+      });
+    this.#writing.set(id, written);
+    return written;
+  }
+
+  async #write(id: string): Promise<void> {
+    const { documents, clock } = this.#deps;
+    await retryStale(async () => {
+      const session = await documents.get(streamSessions, id);
+      if (session === null) return;
+      // Until this node writes again the session has its whole life before it, should the node die.
+      const isHeld = this.#held.has(id);
+      await documents.update(streamSessions, session, {
+        expiresAt: clock() + sessionSeconds * 1_000 + (isHeld ? holdMs : 0),
+        topics: withNames(session.topics, await this.#nameKeys(session)),
+      });
+    });
+  }
+
+  async #nameKeys(session: StreamSession): Promise<Map<string, string>> {
+    const found = await Promise.all(session.topics.map(({ id }) => this.#deps.directory.topic(id).catch(() => null)));
+    return new Map(found.flatMap((topic) => (topic === null ? [] : [[topic.id, topic.nameKey]])));
+  }
+}

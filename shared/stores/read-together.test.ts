@@ -1,0 +1,70 @@
+import { expect, test } from '@jest/globals';
+import { readTogether } from './read-together.ts';
+
+/** A store whose reads end when the test says so. */
+function slowStore(): { reads: number[][]; read: (keys: number[]) => Promise<Map<number, string>>; answer: (error?: Error) => Promise<void> } {
+  const reads: number[][] = [];
+  const open: ((error?: Error) => void)[] = [];
+  return {
+    reads,
+    read: (keys) => new Promise((resolve, reject) => {
+      reads.push(keys);
+      open.push((error) => (error === undefined ? resolve(new Map(keys.filter((key) => key > 0).map((key) => [key, `value ${key}`]))) : reject(error)));
+    }),
+    async answer(error) {
+      open.shift()!(error);
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test('what is asked for in one turn is one read, each key once', async () => {
+  const { reads, read, answer } = slowStore();
+  const find = readTogether(read, 10);
+  const asked = Promise.all([find(1), find(2), find(1), find(0)]);
+  await turn();
+  await answer();
+  expect(await asked).toEqual(['value 1', 'value 2', 'value 1', undefined]);
+  expect(reads).toEqual([[1, 2, 0]]);
+});
+
+test('who asks while a read is under way is served by the next one, also for the same key', async () => {
+  const { reads, read, answer } = slowStore();
+  const find = readTogether(read, 10);
+  const first = find(1);
+  await turn();
+  const later = Promise.all([find(1), find(3)]);
+  await answer();
+  expect(await first).toBe('value 1');
+  expect(reads).toEqual([[1], [1, 3]]);
+  await answer();
+  expect(await later).toEqual(['value 1', 'value 3']);
+});
+
+test('more keys than a read holds are several reads', async () => {
+  const { reads, read, answer } = slowStore();
+  const find = readTogether(read, 2);
+  const asked = Promise.all([1, 2, 3].map(find));
+  await turn();
+  await answer();
+  await answer();
+  expect(await asked).toEqual(['value 1', 'value 2', 'value 3']);
+  expect(reads).toEqual([[1, 2], [3]]);
+});
+
+test('a read that fails fails for those it was for, and for nobody after them', async () => {
+  const { read, answer } = slowStore();
+  const find = readTogether(read, 10);
+  const asked = Promise.allSettled([find(1), find(2)]);
+  await turn();
+  const later = find(1);
+  await answer(new Error('away'));
+  expect((await asked).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  await answer();
+  expect(await later).toBe('value 1');
+  const anew = find(2);
+  await turn();
+  await answer();
+  expect(await anew).toBe('value 2');
+});

@@ -1,0 +1,119 @@
+import { describe, expect, test } from '@jest/globals';
+import { createTopic, newTopicName, testStack } from './stack.ts';
+import { useStack } from './use-stack.ts';
+import { transports, useStreams } from './use-streams.ts';
+
+const stack = useStack();
+const streams = useStreams();
+
+const notFound = { status: 404, body: { detail: 'Topic not found' } };
+const nobody = { status: 401, body: { detail: 'Not authenticated' } };
+const badCredential = { status: 401, body: { detail: 'Could not validate credentials' } };
+const closed = { status: 403, body: { detail: 'Insufficient permissions to access this topic' } };
+
+async function topics() {
+  const owner = await stack.person();
+  return { owner, open: await createTopic(owner), secret: await createTopic(owner, { access_level: 'private' }), stranger: await stack.person() };
+}
+
+describe.each(transports)('over %s', (transport) => {
+  test('a stream of one topic is refused in JSON before anything streams', async () => {
+    const { open, secret, stranger } = await topics();
+    const refused = await streams.open(transport, { topic: newTopicName() });
+    expect(refused).toMatchObject(notFound);
+    expect(refused.headers).toMatchObject({ 'content-type': 'application/json', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-request-id': expect.any(String) });
+    expect(await streams.open(transport, { topic: 'no%20name' })).toMatchObject(notFound);
+    expect(await streams.open(transport, { topic: '%zz' })).toMatchObject({ status: 400, body: { detail: expect.any(String) } });
+    const anonymous = await streams.open(transport, { topic: secret.name });
+    expect(anonymous).toMatchObject({ ...nobody, headers: { 'www-authenticate': 'Bearer' } });
+    expect(await streams.open(transport, { topic: secret.name }, { token: stranger.client.token })).toMatchObject(closed);
+    expect(await streams.open(transport, { topic: open.name, query: '?token=tk_nonsense' })).toMatchObject(badCredential);
+    expect(await streams.open(transport, { topic: open.name }, { headers: { Authorization: 'Digest x' } })).toMatchObject(badCredential);
+  });
+
+  test('one topic that is unknown or closed refuses the whole stream', async () => {
+    const { owner, open, secret, stranger } = await topics();
+    const of = (...names: string[]) => ({ query: `?topics=${names.join(',')}` });
+    const unknown = newTopicName();
+    expect(await streams.open(transport, of(open.name, unknown))).toMatchObject(notFound);
+    expect(await streams.open(transport, of(open.name, 'no name'))).toMatchObject(notFound);
+    expect(await streams.open(transport, of(open.name, secret.name))).toMatchObject({ ...nobody, headers: { 'www-authenticate': 'Bearer' } });
+    expect(await streams.open(transport, of(open.name, secret.name), { token: stranger.client.token })).toMatchObject(closed);
+    expect(await streams.open(transport, of(secret.name, unknown))).toMatchObject(notFound);
+    expect((await streams.open(transport, of(open.name, secret.name), { token: owner.client.token })).body).toBeUndefined();
+  });
+
+  test('a topic token opens a stream of its topic, by every way to send it, and no other', async () => {
+    const { owner, open, secret } = await topics();
+    const make = async (permissions: string[]) => (await owner.post(`/api/topics/${secret.name}/access-tokens`, { name: 't', permissions })).body.token as string;
+    const token = await make(['read']);
+    const ways = [{ query: `?token=${token}` }, { query: `?auth=${Buffer.from(`Bearer ${token}`).toString('base64url')}` }];
+    for (const { query } of ways) {
+      expect((await streams.open(transport, { topic: secret.name, query })).body).toBeUndefined();
+      expect((await streams.open(transport, { query: `${query}&topics=${secret.name}` })).body).toBeUndefined();
+      expect(await streams.open(transport, { query: `${query}&topics=${secret.name},${open.name}` })).toMatchObject(closed);
+    }
+    const headers = { 'X-Topic-Token': token };
+    expect((await streams.open(transport, { topic: secret.name }, { headers })).body).toBeUndefined();
+    expect((await streams.open(transport, { query: `?topics=${secret.name}` }, { headers })).body).toBeUndefined();
+    expect(await streams.open(transport, { topic: secret.name, query: `?token=${await make(['write'])}` })).toMatchObject(closed);
+    expect(await streams.open(transport, { topic: open.name, query: `?token=${token}` })).toMatchObject(closed);
+  });
+
+  test('an API key opens streams with its scope, and private topics of its user alone', async () => {
+    const { owner, open, secret } = await topics();
+    const key = async (scopes: string[]) => (await owner.post('/api/keys', { name: 'k', scopes })).body.key as string;
+    const [subscribe, publish] = [await key(['subscribe']), await key(['publish'])];
+    expect((await streams.open(transport, { query: `?topics=${open.name},${secret.name}&api_key=${subscribe}` })).body).toBeUndefined();
+    expect((await streams.open(transport, { topic: secret.name, query: `?token=${subscribe}` })).body).toBeUndefined();
+    const missing = { status: 403, body: { detail: 'Missing scope: subscribe' } };
+    expect(await streams.open(transport, { topic: open.name, query: `?api_key=${publish}` })).toMatchObject(missing);
+    expect(await streams.open(transport, { query: `?topics=${newTopicName()}&api_key=${publish}` })).toMatchObject(missing);
+  });
+
+  test('topics are 1 to 100, without regard to duplicates and to case', async () => {
+    const { open } = await topics();
+    const names = Array.from({ length: 101 }, () => newTopicName());
+    const tooMany = { status: 422, body: { detail: 'topics: must name 1 to 100 topics' } };
+    expect(await streams.open(transport, { query: `?topics=${names.join(',')}` })).toMatchObject(tooMany);
+    expect(await streams.open(transport, { query: `?topics=${names.slice(1).join(',')}` })).toMatchObject(notFound);
+    const repeated = Array.from({ length: 150 }, (_, at) => (at % 2 === 0 ? open.name : open.name.toUpperCase())).join(',');
+    const stream = await streams.open(transport, { query: `?topics=${repeated}` });
+    expect((await stream.ready()).topics).toEqual([open.name]);
+    for (const query of ['', '?topics=', '?topics=%20,,', '?session=', '?session=&topics=']) {
+      expect(await streams.open(transport, { query })).toMatchObject({ status: 422, body: { detail: 'topics: name 1 to 100 topics, or give a session' } });
+    }
+  });
+
+  test('a malformed parameter of a stream that exists is told last', async () => {
+    const { secret } = await topics();
+    expect(await streams.open(transport, { topic: newTopicName(), query: '?since_id=x' })).toMatchObject(notFound);
+    expect(await streams.open(transport, { topic: secret.name, query: '?since_id=x' })).toMatchObject(nobody);
+    expect(await streams.open(transport, { query: `?topics=${secret.name}&since_id=x` })).toMatchObject(nobody);
+  });
+});
+
+test('a WebSocket path without an upgrade asks for one', async () => {
+  const { open } = await topics();
+  const caller = stack.caller();
+  for (const path of [`/${open.name}/ws`, `/ws?topics=${open.name}`, '/ws']) {
+    const answer = await caller.get(path);
+    expect(answer).toMatchObject({ status: 426, body: { detail: expect.any(String) } });
+    expect(answer.headers.get('upgrade')).toBe('websocket');
+  }
+  expect(await stack.caller({ Authorization: 'Bearer nonsense' }).get('/ws')).toMatchObject(badCredential);
+  for (const path of ['/sse', '/ws', `/${open.name}/sse`, `/${open.name}/ws`]) {
+    const answer = await caller.post(path);
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  }
+});
+
+test('an upgrade to a path that has none is refused in JSON', async () => {
+  expect(await streams.ws('/nothing/at/all')).toMatchObject({ status: 404, body: { detail: 'Not found' } });
+});
+
+test('a handshake that is none is a 400', async () => {
+  const { open } = await topics();
+  const answer = await fetch(`${testStack().urls[0]}/${open.name}/ws`, { headers: { 'Sec-WebSocket-Version': '13' } });
+  expect(answer.status).toBe(426);
+});
