@@ -72,9 +72,11 @@ test('a route that is for accounts names a scope, or is for logins alone', () =>
   expect(rows(({ audience, scope }) => audience === 'account' && scope === undefined)).toEqual([]);
 });
 
-test('topic tokens stand first on the routes of a topic that they open, and only there', () => {
-  const opens = ({ audience, path }: Route): boolean => audience === 'anyone' && /^\/$|\{(topic|name)\}/.test(path);
-  expect(rows((route) => opens(route) !== (route.isTopicRoute === true))).toEqual([]);
+test('X-Topic-Token is looked at first on the routes that a topic token opens, and not where an account is needed', () => {
+  const isOpened = ({ audience, path }: Route): boolean => audience === 'anyone' && /^\/$|\{(topic|name)\}/.test(path);
+  const needsAccount = ({ audience }: Route): boolean => audience === 'account' || audience === 'login';
+  expect(rows((route) => isOpened(route) && route.isTopicRoute !== true)).toEqual([]);
+  expect(rows((route) => needsAccount(route) && route.isTopicRoute === true)).toEqual([]);
 });
 
 describe.each(rows(({ scope }) => scope !== undefined))('%s', (_name, route) => {
