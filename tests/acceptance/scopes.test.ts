@@ -1,16 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { ApiDeps } from '@tocsin/api/api-deps.ts';
-import type { Route } from '@tocsin/api/http/route.ts';
-import { routes } from '@tocsin/api/routes.ts';
 import { scopes, type Scope } from '@tocsin/shared/domain/credentials.ts';
-import { createTopic, type Answer } from './stack.ts';
+import { Client, createTopic, type Answer } from './stack.ts';
 import { useStack, type Caller } from './use-stack.ts';
 
 const stack = useStack();
+const operator = 'the-operator-of-the-tests';
 
-/** The table of routes, to be read and not to be served. */
-const table = routes({ engine: { kind: 'embedded', jwtSecrets: [] }, config: {}, baseUrl: '' } as unknown as ApiDeps);
+/** What the document says of a route: which credentials open it, each by itself, with what it has to grant. */
+interface Operation {
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+}
+interface Route extends Operation {
+  readonly method: string;
+  readonly path: string;
+}
+
+const { paths } = (await new Client().call('GET', '/openapi.json')).body as { paths: Record<string, Record<string, Operation>> };
+const table: readonly Route[] = Object.entries(paths).flatMap(([path, operations]) =>
+  Object.entries(operations).map(([method, { security }]) => ({ method: method.toUpperCase(), path, security })));
+
+/** What the credential has to grant; undefined where it opens nothing. */
+const grantOf = ({ security }: Route, credential: string): readonly string[] | undefined => security.find((one) => credential in one)?.[credential];
+const scopeOf = (route: Route): string | undefined => grantOf(route, 'apiKey')?.[0];
+const isStream = (route: Route): boolean => grantOf(route, 'tokenInQuery') !== undefined;
+const needsAccount = (route: Route): boolean => grantOf(route, 'accessToken') !== undefined && !route.security.some((one) => Object.keys(one).length === 0);
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
 const rows = (keep: (route: Route) => boolean) => table.filter(keep).map((route) => [nameOf(route), route] as const);
 
@@ -39,78 +53,66 @@ function pathOf(route: Route, topic: string): string {
 
 /** Calls the route without anything that it could act on. Streams are asked by HEAD, so that none is opened. */
 function call(caller: Caller, route: Route, topic: string): Promise<Answer> {
-  if (route.isStream === true) return caller.head(pathOf(route, topic));
-  const send = { GET: caller.get, POST: caller.post, PUT: caller.put, PATCH: caller.patch, DELETE: caller.delete }[route.method];
-  return send(pathOf(route, topic));
+  return caller.send(isStream(route) ? 'HEAD' : route.method, pathOf(route, topic));
 }
 
-const operator = 'the-operator-of-the-tests';
 let topic: string;
-const byScopes = new Map<string, Caller>();
-const withAll = (): Caller => byScopes.get('*')!;
-const withOnly = (scope: Scope): Caller => byScopes.get(scope)!;
-const withAllBut = (scope: Scope): Caller => byScopes.get(`not ${scope}`)!;
-
+const callers = new Map<string, Caller>();
 beforeAll(async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   topic = (await createTopic(owner)).name;
   const keyOf = async (granted: readonly Scope[]) => stack.caller({ 'X-API-Key': (await owner.post('/api/keys', { name: 'k', scopes: granted })).body.key });
   for (const scope of scopes) {
-    byScopes.set(scope, await keyOf([scope]));
-    byScopes.set(`not ${scope}`, await keyOf(scopes.filter((other) => other !== scope && other !== '*')));
+    callers.set(scope, await keyOf([scope]));
+    callers.set(`all but ${scope}`, await keyOf(scopes.filter((other) => other !== scope && other !== '*')));
   }
-  byScopes.set('token', stack.caller({ 'X-Topic-Token': (await owner.post(`/api/topics/${topic}/access-tokens`, { name: 't', permissions: ['read', 'write'] })).body.token }));
-  byScopes.set('login', owner);
+  callers.set('topic token', stack.caller({ 'X-Topic-Token': (await owner.post(`/api/topics/${topic}/access-tokens`, { name: 't', permissions: ['read', 'write'] })).body.token }));
+  callers.set('login', owner);
 });
+const callBy = (caller: string, route: Route): Promise<Answer> => call(callers.get(caller)!, route, topic);
 
 test('every route has the scope that the table of scopes gives it', () => {
+  expect(table.length).toBeGreaterThan(70);
   const expected = table.map((route) => [nameOf(route), rules.find(([form]) => form.test(nameOf(route)))![1]]);
-  expect(table.map((route) => [nameOf(route), route.scope])).toEqual(expected);
+  expect(table.map((route) => [nameOf(route), scopeOf(route)])).toEqual(expected);
 });
 
-test('a route that is for accounts names a scope, or is for logins alone', () => {
-  expect(rows(({ audience, scope }) => audience === 'account' && scope === undefined)).toEqual([]);
+test('a route that is for accounts names a scope, or is closed to keys', () => {
+  expect(rows((route) => needsAccount(route) && grantOf(route, 'apiKey')?.length === 0)).toEqual([]);
 });
 
-test('X-Topic-Token is looked at first on the routes that a topic token opens, and not where an account is needed', () => {
-  const isOpened = ({ audience, path }: Route): boolean => audience === 'anyone' && /^\/$|\{(topic|name)\}/.test(path);
-  const needsAccount = ({ audience }: Route): boolean => audience === 'account' || audience === 'login';
-  expect(rows((route) => isOpened(route) && route.isTopicRoute !== true)).toEqual([]);
-  expect(rows((route) => needsAccount(route) && route.isTopicRoute === true)).toEqual([]);
-});
-
-describe.each(rows(({ scope }) => scope !== undefined))('%s', (_name, route) => {
-  const missing = `Missing scope: ${route.scope!}`;
+describe.each(rows((route) => scopeOf(route) !== undefined))('%s', (_name, route) => {
+  const scope = scopeOf(route)!;
 
   test('is closed to a key that has every scope but this one', async () => {
-    const answer = await call(withAllBut(route.scope!), route, topic);
+    const answer = await callBy(`all but ${scope}`, route);
     expect(answer.status).toBe(403);
     // A HEAD has no body that could say so.
-    if (route.isStream !== true) expect(answer.body).toEqual({ detail: missing });
+    if (!isStream(route)) expect(answer.body).toEqual({ detail: `Missing scope: ${scope}` });
   });
 
   test('is open to a key that has this scope, or all', async () => {
-    for (const caller of [withOnly(route.scope!), withAll()]) {
-      const answer = await call(caller, route, topic);
+    for (const granted of [scope, '*']) {
+      const answer = await callBy(granted, route);
       expect(answer.status).not.toBe(401);
       expect(String(answer.body?.detail)).not.toMatch(/^(Missing scope|Requires a login)/);
-      if (route.isStream === true) expect(answer.status).not.toBe(403);
+      if (isStream(route)) expect(answer.status).not.toBe(403);
     }
   });
 });
 
-test.each(rows(({ audience }) => audience === 'login'))('%s takes a login, and no key', async (_name, route) => {
-  expect(await call(withAll(), route, topic)).toMatchObject({ status: 403, body: { detail: 'Requires a login' } });
+test.each(rows((route) => needsAccount(route) && grantOf(route, 'apiKey') === undefined))('%s takes a login, and no key', async (_name, route) => {
+  expect(await callBy('*', route)).toMatchObject({ status: 403, body: { detail: 'Requires a login' } });
 });
 
-test.each(rows(({ audience }) => audience === 'account' || audience === 'login'))('%s is closed to a topic token', async (_name, route) => {
-  expect(await call(byScopes.get('token')!, route, topic)).toMatchObject({ status: 403, body: { detail: 'A topic token opens only its topic' } });
+test.each(rows((route) => needsAccount(route) && grantOf(route, 'topicToken') === undefined))('%s is closed to a topic token', async (_name, route) => {
+  expect(await callBy('topic token', route)).toMatchObject({ status: 403, body: { detail: 'A topic token opens only its topic' } });
 });
 
-test.each(rows(({ audience }) => audience === 'operator'))('%s takes the operator\'s token alone', async (_name, route) => {
+test.each(rows((route) => grantOf(route, 'adminToken') !== undefined))('%s takes the operator\'s token alone', async (_name, route) => {
+  expect(route.security).toEqual([{ adminToken: [] }]);
   expect(await call(stack.caller(), route, topic)).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
-  const wrong = { status: 401, body: { detail: 'Could not validate credentials' } };
-  expect(await call(byScopes.get('login')!, route, topic)).toMatchObject(wrong);
+  expect(await callBy('login', route)).toMatchObject({ status: 401, body: { detail: 'Could not validate credentials' } });
   for (const [header, value] of [['X-API-Key', operator], ['Authorization', `Basic ${btoa(`x:${operator}`)}`], ['X-Topic-Token', operator]] as const) {
     expect((await call(stack.caller({ [header]: value }), route, topic)).status).toBe(401);
   }

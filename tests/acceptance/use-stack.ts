@@ -10,6 +10,7 @@ import { Client, createAccount, openStackDocuments, type Account, type Answer } 
 
 /** Requests by one credential, as short as a test reads them. */
 export interface Caller {
+  send(method: string, path: string): Promise<Answer>;
   get(path: string): Promise<Answer>;
   head(path: string): Promise<Answer>;
   post(path: string, json?: unknown): Promise<Answer>;
@@ -40,6 +41,7 @@ export interface StackUse {
 function callerOf(client: Client, headers: Record<string, string> = {}): Caller {
   const send = (method: string) => (path: string, json?: unknown) => client.call(method, path, json === undefined ? { headers } : { json, headers });
   return {
+    send: (method, path) => send(method)(path),
     get: send('GET'), head: send('HEAD'), post: send('POST'), put: send('PUT'), patch: send('PATCH'), delete: send('DELETE'),
     publish: (topic, text = 'hello') => client.call('POST', `/${topic}`, { text, headers }),
   };
