@@ -16,8 +16,6 @@ export interface Boundary {
 
 const beneathDrivers = ['shared/domain', 'shared/ports', 'shared/platform'];
 const sharedButDrivers = ['shared', '!shared/drivers'];
-/** Tests over HTTP that walk every route. */
-const routeTable = ['services/api/{main,start-api,app,routes,routes.test,upgrade}.ts', 'services/api/*.ts', 'services/api/http'];
 const clusterPackages = ['kafkajs', 'mongoose', 'mongodb', 'bullmq', 'ioredis'];
 const embeddedPackages = ['node:sqlite'];
 
@@ -47,7 +45,6 @@ export const boundaries: readonly Boundary[] = [
   { of: 'cli', mayImport: ['services', ...sharedButDrivers] },
   { of: 'tools', mayImport: ['tests/acceptance/stack.ts', ...sharedButDrivers], packages: enginePackages },
   { of: 'tests', mayImport: ['tests/acceptance/stack.ts', 'shared', 'tools'], packages: enginePackages },
-  { of: 'tests/acceptance/{scopes,*-of-every-route}.test.ts', mayImport: [...routeTable, 'tests/acceptance/stack.ts', 'tests', ...sharedButDrivers] },
   { of: 'tests/acceptance/stack.ts', mayImport: sharedButDrivers },
 ];
 
