@@ -23,7 +23,7 @@ export async function openEngine(config: Config, deps: { clock: Clock; log: Log 
   }
   const { openCluster } = await import('./drivers/cluster/open-cluster.ts');
   return openCluster({
-    urls: config.cluster, kafka: kafkaTopic(config), collections, recipients, jwtSecrets: config.jwtSecrets ?? [], ...deps,
+    stores: config.cluster, kafka: kafkaTopic(config), collections, recipients, jwtSecrets: config.jwtSecrets ?? [], ...deps,
   });
 }
 
@@ -43,7 +43,7 @@ export async function openDocuments(config: Config, log: Log): Promise<OperatorS
     return { ...(await openEmbeddedDocuments({ dataDir: config.DATA_DIR, collections })), bus: null };
   }
   const { openClusterDocuments } = await import('./drivers/cluster/open-cluster.ts');
-  return openClusterDocuments({ urls: config.cluster, kafka: kafkaTopic(config), collections, clock: systemClock, log });
+  return openClusterDocuments({ stores: config.cluster, kafka: kafkaTopic(config), collections, clock: systemClock, log });
 }
 
 function kafkaTopic(config: Config) {

@@ -1,4 +1,8 @@
-import { describe, expect, test } from '@jest/globals';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { rootCertificates } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ConfigError, loadConfig } from './load-config.ts';
 
 const none = '/nonexistent/.env';
@@ -22,6 +26,56 @@ describe('loadConfig', () => {
     expect(() => loadConfig({ ...urls, JWT_SECRET: 'short' }, none)).toThrow(/at least 32 bytes/);
     const config = loadConfig({ ...urls, JWT_SECRET: 'x'.repeat(32) }, none);
     expect(config.cluster?.kafkaBrokers).toEqual(['a:1', 'b:2']);
+  });
+
+  describe('Kafka by TLS and SASL', () => {
+    const cluster = { KAFKA_BROKERS: 'k:9093', MONGO_URL: 'mongodb://m', REDIS_URL: 'redis://r', JWT_SECRET: 'x'.repeat(32) };
+    const kafkaOf = (env: Record<string, string>) => {
+      const { kafkaTls, kafkaSasl } = loadConfig({ ...cluster, ...env }, none).cluster!;
+      return { tls: kafkaTls, sasl: kafkaSasl };
+    };
+    let folder: string;
+    let caFile: string;
+    let emptyFile: string;
+    beforeAll(() => {
+      folder = mkdtempSync(join(tmpdir(), 'tocsin-config-'));
+      caFile = join(folder, 'ca.pem');
+      writeFileSync(caFile, rootCertificates[0]!);
+      emptyFile = join(folder, 'empty.pem');
+      writeFileSync(emptyFile, '');
+    });
+    afterAll(() => rmSync(folder, { recursive: true }));
+
+    test('is off unless it is asked for', () => {
+      expect(kafkaOf({})).toEqual({ tls: undefined, sasl: undefined });
+      expect(kafkaOf({ KAFKA_TLS: 'off' }).tls).toBeUndefined();
+    });
+
+    test('trusts the public authorities, or the certificates of a file', () => {
+      expect(kafkaOf({ KAFKA_TLS: 'on' }).tls).toEqual({});
+      expect(kafkaOf({ KAFKA_TLS: 'on', KAFKA_TLS_CA_FILE: caFile }).tls).toEqual({ ca: rootCertificates[0] });
+    });
+
+    test('logs in by a mechanism, whose name may be in capitals as Kafka writes it', () => {
+      const user = { KAFKA_SASL_USERNAME: 'tocsin', KAFKA_SASL_PASSWORD: 'secret' };
+      const sasl = { mechanism: 'scram-sha-512', username: 'tocsin', password: 'secret' };
+      expect(kafkaOf({ ...user, KAFKA_SASL_MECHANISM: 'scram-sha-512' }).sasl).toEqual(sasl);
+      expect(kafkaOf({ ...user, KAFKA_SASL_MECHANISM: 'SCRAM-SHA-512' }).sasl).toEqual(sasl);
+    });
+
+    test.each<[string, () => Record<string, string>, RegExp]>([
+      ['a file without TLS', () => ({ KAFKA_TLS_CA_FILE: caFile }), /set KAFKA_TLS=on/],
+      ['a file that is not there', () => ({ KAFKA_TLS: 'on', KAFKA_TLS_CA_FILE: join(folder, 'none.pem') }), /KAFKA_TLS_CA_FILE: .*none\.pem cannot be read \(ENOENT\)/],
+      ['a file without a certificate', () => ({ KAFKA_TLS: 'on', KAFKA_TLS_CA_FILE: emptyFile }), /holds no certificate/],
+      ['a mechanism that is not known', () => ({ KAFKA_SASL_MECHANISM: 'oauthbearer', KAFKA_SASL_USERNAME: 'u', KAFKA_SASL_PASSWORD: 'p' }), /KAFKA_SASL_MECHANISM: .*plain.*scram-sha-256.*scram-sha-512/],
+      ['a username alone', () => ({ KAFKA_SASL_USERNAME: 'u' }), /KAFKA_SASL_MECHANISM and KAFKA_SASL_PASSWORD missing: set all of/],
+    ])('is refused with %s', (_, env, why) => {
+      expect(() => kafkaOf(env())).toThrow(why);
+    });
+
+    test('is not looked at without a cluster', () => {
+      expect(loadConfig({ KAFKA_TLS: 'on', KAFKA_TLS_CA_FILE: '/nonexistent' }, none).cluster).toBeUndefined();
+    });
   });
 
   test('all faults are told at once', () => {

@@ -20,6 +20,8 @@ const days = z.coerce.number().positive();
 const port = z.coerce.number().int().min(0).max(65_535);
 const url = z.url();
 
+const saslMechanisms = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
+
 /** Every variable, with its default and what it is. The name in the environment is the key. */
 const variables = z.object({
   HOST: z.string().default('127.0.0.1'),
@@ -34,6 +36,11 @@ const variables = z.object({
   KAFKA_PARTITIONS: z.coerce.number().int().min(1).max(1_000).default(12),
   KAFKA_REPLICATION: z.coerce.number().int().min(1).max(9).default(1),
   KAFKA_RETENTION_DAYS: days.default(7),
+  KAFKA_TLS: flag.default(false),
+  KAFKA_TLS_CA_FILE: z.string().optional(),
+  KAFKA_SASL_MECHANISM: z.string().toLowerCase().pipe(z.enum(saslMechanisms)).optional(),
+  KAFKA_SASL_USERNAME: z.string().optional(),
+  KAFKA_SASL_PASSWORD: z.string().optional(),
   ROLES: z.string().default(roles.join(',')).transform(list).pipe(z.array(z.enum(roles)).min(1)),
   JWT_SECRET: z.string().optional(),
   ADMIN_TOKEN: z.string().min(16, 'at least 16 characters').optional(),
@@ -63,17 +70,42 @@ const variables = z.object({
 
 type Variables = z.infer<typeof variables>;
 
-/** The three stores of cluster mode. */
-export interface ClusterUrls {
+/** The names of all variables. */
+export const variableNames: readonly string[] = Object.keys(variables.shape);
+
+/** Encrypted connections; `ca` is a PEM text for brokers whose certificate no public authority signed. */
+export interface KafkaTls {
+  readonly ca?: string;
+}
+
+export interface KafkaSasl {
+  readonly mechanism: (typeof saslMechanisms)[number];
+  readonly username: string;
+  readonly password: string;
+}
+
+/** How to reach the three stores of cluster mode. */
+export interface ClusterConfig {
   readonly kafkaBrokers: readonly string[];
+  /** Undefined: not encrypted. */
+  readonly kafkaTls: KafkaTls | undefined;
+  /** Undefined: nobody is asked who they are. */
+  readonly kafkaSasl: KafkaSasl | undefined;
   readonly mongoUrl: string;
   readonly redisUrl: string;
 }
 
+/** What `cluster` and `jwtSecrets` hold, in the form that it is used in. */
+const heldElsewhere = [
+  'KAFKA_BROKERS', 'KAFKA_TLS', 'KAFKA_TLS_CA_FILE', 'KAFKA_SASL_MECHANISM', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD',
+  'MONGO_URL', 'REDIS_URL', 'JWT_SECRET',
+] as const;
+type HeldAsItIs = Omit<Variables, (typeof heldElsewhere)[number]>;
+
 /** The whole configuration, parsed once; every part takes from it what it needs. */
-export interface Config extends Omit<Variables, 'BASE_URL' | 'APP_URL' | 'KAFKA_BROKERS' | 'MONGO_URL' | 'REDIS_URL' | 'JWT_SECRET'> {
+export interface Config extends Omit<HeldAsItIs, 'BASE_URL' | 'APP_URL'> {
   /** Undefined when the installation is embedded. */
-  readonly cluster: ClusterUrls | undefined;
+  readonly cluster: ClusterConfig | undefined;
   /** Where the public reaches the API; undefined when it is to be made from the address that is listened on. */
   readonly BASE_URL: string | undefined;
   readonly APP_URL: string | undefined;
@@ -92,15 +124,21 @@ export function loadConfig(environment: NodeJS.ProcessEnv, envFile = '.env'): Co
   );
   const parsed = variables.safeParse(merged);
   const faults = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-  const cluster = readCluster(merged, faults);
+  const cluster = readCluster(merged, parsed.data, faults);
   checkGoogle(merged, faults);
   const jwtSecrets = readJwtSecrets(merged['JWT_SECRET'], cluster !== undefined, faults);
   if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
-  const { KAFKA_BROKERS: _b, MONGO_URL: _m, REDIS_URL: _r, JWT_SECRET: _j, BASE_URL, APP_URL, ...rest } = parsed.data;
+  const { BASE_URL, APP_URL, ...rest } = heldAsItIs(parsed.data);
   return { ...rest, BASE_URL: BASE_URL?.replace(/\/$/, ''), APP_URL: APP_URL?.replace(/\/$/, ''), cluster, jwtSecrets };
 }
 
-function readCluster(env: NodeJS.ProcessEnv, faults: string[]): ClusterUrls | undefined {
+function heldAsItIs(all: Variables): HeldAsItIs {
+  const elsewhere: readonly string[] = heldElsewhere;
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !elsewhere.includes(name))) as HeldAsItIs;
+}
+
+/** `parsed` is undefined when something else is wrong; the faults of this part are told all the same. */
+function readCluster(env: NodeJS.ProcessEnv, parsed: Variables | undefined, faults: string[]): ClusterConfig | undefined {
   const names = ['KAFKA_BROKERS', 'MONGO_URL', 'REDIS_URL'];
   const missing = names.filter((name) => env[name] === undefined);
   if (missing.length === names.length) return undefined;
@@ -108,7 +146,35 @@ function readCluster(env: NodeJS.ProcessEnv, faults: string[]): ClusterUrls | un
     faults.push(`${missing.join(' and ')} missing: set all of ${names.join(', ')} for a cluster, or none for one process on one file`);
     return undefined;
   }
-  return { kafkaBrokers: list(env['KAFKA_BROKERS']!), mongoUrl: env['MONGO_URL']!, redisUrl: env['REDIS_URL']! };
+  return {
+    kafkaBrokers: list(env['KAFKA_BROKERS']!),
+    kafkaTls: readKafkaTls(env['KAFKA_TLS_CA_FILE'], parsed?.KAFKA_TLS ?? true, faults),
+    kafkaSasl: readKafkaSasl(env, parsed?.KAFKA_SASL_MECHANISM, faults),
+    mongoUrl: env['MONGO_URL']!,
+    redisUrl: env['REDIS_URL']!,
+  };
+}
+
+function readKafkaTls(caFile: string | undefined, isOn: boolean, faults: string[]): KafkaTls | undefined {
+  if (caFile === undefined) return isOn ? {} : undefined;
+  if (!isOn) faults.push('KAFKA_TLS_CA_FILE is for encrypted connections: set KAFKA_TLS=on with it');
+  try {
+    const ca = readFileSync(caFile, 'utf8');
+    if (ca.includes('-----BEGIN CERTIFICATE-----')) return { ca };
+    faults.push(`KAFKA_TLS_CA_FILE: ${caFile} holds no certificate in PEM form`);
+  } catch (error) {
+    faults.push(`KAFKA_TLS_CA_FILE: ${caFile} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+  return undefined;
+}
+
+function readKafkaSasl(env: NodeJS.ProcessEnv, mechanism: KafkaSasl['mechanism'] | undefined, faults: string[]): KafkaSasl | undefined {
+  const names = ['KAFKA_SASL_MECHANISM', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'];
+  const missing = names.filter((name) => env[name] === undefined);
+  if (missing.length === names.length) return undefined;
+  if (missing.length > 0) faults.push(`${missing.join(' and ')} missing: set all of ${names.join(', ')}, or none`);
+  if (missing.length > 0 || mechanism === undefined) return undefined;
+  return { mechanism, username: env['KAFKA_SASL_USERNAME']!, password: env['KAFKA_SASL_PASSWORD']! };
 }
 
 function checkGoogle(env: NodeJS.ProcessEnv, faults: string[]): void {

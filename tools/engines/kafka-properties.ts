@@ -1,3 +1,5 @@
+export type KafkaProtocol = 'PLAINTEXT' | 'SASL_SSL';
+
 export type KafkaNode = {
   /** 1 to the number of nodes. */
   nodeId: number;
@@ -5,12 +7,15 @@ export type KafkaNode = {
   /** Of all nodes, by node id. */
   controllerPorts: number[];
   dataDir: string;
+  /** What clients speak; PLAINTEXT by default. Kafka's own controllers always speak that. */
+  protocol?: KafkaProtocol;
   /** Settings of Kafka's own names that add to these or win over them. */
   properties?: Record<string, string>;
 };
 
 /** `server.properties` of one node that is broker and controller at once, on 127.0.0.1 alone. */
-export const kafkaProperties = ({ nodeId, brokerPort, controllerPorts, dataDir, properties }: KafkaNode): string => {
+export const kafkaProperties = (node: KafkaNode): string => {
+  const { nodeId, brokerPort, controllerPorts, dataDir, protocol = 'PLAINTEXT', properties } = node;
   const replication = controllerPorts.length;
   const inSyncMin = replication >= 3 ? 2 : 1;
   const settings: Record<string, string | number | boolean> = {
@@ -18,10 +23,10 @@ export const kafkaProperties = ({ nodeId, brokerPort, controllerPorts, dataDir, 
     'node.id': nodeId,
     'controller.quorum.voters': controllerPorts.map((port, i) => `${i + 1}@127.0.0.1:${port}`).join(','),
     'controller.listener.names': 'CONTROLLER',
-    listeners: `PLAINTEXT://127.0.0.1:${brokerPort},CONTROLLER://127.0.0.1:${controllerPorts[nodeId - 1]}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${brokerPort}`,
-    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
-    'inter.broker.listener.name': 'PLAINTEXT',
+    listeners: `${protocol}://127.0.0.1:${brokerPort},CONTROLLER://127.0.0.1:${controllerPorts[nodeId - 1]}`,
+    'advertised.listeners': `${protocol}://127.0.0.1:${brokerPort}`,
+    'listener.security.protocol.map': `${protocol}:${protocol},CONTROLLER:PLAINTEXT`,
+    'inter.broker.listener.name': protocol,
     'log.dirs': dataDir,
     'auto.create.topics.enable': false,
     'default.replication.factor': replication,

@@ -6,7 +6,7 @@ import { engineState, startEngineProcess } from './engine-process.ts';
 import { endOrphans } from './engine-records.ts';
 import { startOnFreePorts } from './free-ports.ts';
 import { formattedStorage, installKafka, templateClusterId, type KafkaInstallation } from './install-kafka.ts';
-import { kafkaProperties, type KafkaNode } from './kafka-properties.ts';
+import { kafkaProperties, type KafkaNode, type KafkaProtocol } from './kafka-properties.ts';
 import { portAccepts } from './port-accepts.ts';
 import { reportProgress } from './report-progress.ts';
 import { startTogether } from './start-together.ts';
@@ -17,6 +17,8 @@ export type KafkaOptions = EngineOptions & {
    * others follow.
    */
   nodes?: number;
+  /** What clients speak; PLAINTEXT by default. SASL_SSL needs `properties` with a certificate and who may come in. */
+  protocol?: KafkaProtocol;
   /** Broker settings by Kafka's own names, beyond or instead of the ones in kafka-properties.ts. */
   properties?: Record<string, string>;
   /** Heap of each node, 512 MB by default. */
@@ -69,6 +71,7 @@ const startNode = async (installation: KafkaInstallation, { options, nodeId, por
     brokerPort,
     controllerPorts: ports.controllerPorts,
     dataDir: storageDir,
+    ...(options.protocol && { protocol: options.protocol }),
     ...(options.properties && { properties: options.properties }),
   };
   const propertiesFile = join(state.dir, 'server.properties');

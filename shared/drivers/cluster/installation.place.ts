@@ -1,11 +1,11 @@
 import { openLog } from '../../platform/log.ts';
-import type { ClusterUrls } from '../../platform/load-config.ts';
+import type { ClusterConfig } from '../../platform/load-config.ts';
 import { removeTopic } from './kafka-event-log.place.ts';
 import { openMongo } from './mongo-connection.ts';
 import { deleteKeys } from './redis-bus.place.ts';
 
 /** Removes what an installation of a test has left on the engines: its database, its topic, and its keys. */
-export async function removeInstallation({ kafkaBrokers, mongoUrl, redisUrl }: ClusterUrls, kafkaTopic: string): Promise<void> {
+export async function removeInstallation({ kafkaBrokers, mongoUrl, redisUrl }: ClusterConfig, kafkaTopic: string): Promise<void> {
   const connection = await openMongo(mongoUrl, { log: openLog('test', 'silent') });
   await connection.dropDatabase();
   await connection.close();

@@ -1,6 +1,7 @@
 import net from 'node:net';
 import tls from 'node:tls';
 import { Kafka, logLevel, type LogEntry, type SASLOptions } from 'kafkajs';
+import type { KafkaSasl, KafkaTls } from '../../platform/load-config.ts';
 import type { Log } from '../../platform/log.ts';
 
 /** How to reach the brokers. */
@@ -8,13 +9,8 @@ export interface KafkaConnection {
   /** `host:port` of some of the brokers; the others are learned from them. */
   readonly brokers: readonly string[];
   readonly clientId: string;
-  /** Encrypted connections; `ca` is a PEM text for brokers whose certificate no public authority signed. */
-  readonly tls?: { readonly ca?: string };
-  readonly sasl?: {
-    readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
-    readonly username: string;
-    readonly password: string;
-  };
+  readonly tls?: KafkaTls | undefined;
+  readonly sasl?: KafkaSasl | undefined;
   readonly log: Log;
 }
 

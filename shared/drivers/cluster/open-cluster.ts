@@ -1,7 +1,7 @@
 import type { Engine } from '../../ports/engine.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { withClosers } from '../../platform/lifecycle.ts';
-import type { ClusterUrls } from '../../platform/load-config.ts';
+import type { ClusterConfig } from '../../platform/load-config.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { RecipientCollections } from '../../ports/deliveries.ts';
@@ -17,7 +17,7 @@ import { openMongoMessages } from './mongo-messages.ts';
 import { openRedisBus } from './redis-bus.ts';
 
 export interface ClusterOptions {
-  readonly urls: ClusterUrls;
+  readonly stores: ClusterConfig;
   /** The topic's name also sets this installation apart from others on the same Redis. */
   readonly kafka: KafkaTopicOptions;
   readonly collections: readonly AnyCollection[];
@@ -32,9 +32,9 @@ export interface ClusterOptions {
  * reached; Redis may be away, what needs it follows when it comes.
  */
 export function openCluster(options: ClusterOptions): Promise<Engine> {
-  const { urls, clock, log, kafka } = options;
+  const { stores, clock, log, kafka } = options;
   return withClosers(async (own) => {
-    const connection = await openMongo(urls.mongoUrl, { log });
+    const connection = await openMongo(stores.mongoUrl, { log });
     own.add(() => connection.close());
     const documents = await openMongoDocuments({ connection, collections: options.collections, log });
     own.add(() => documents.close());
@@ -42,11 +42,13 @@ export function openCluster(options: ClusterOptions): Promise<Engine> {
     own.add(() => messages.close());
     const deliveries = await openMongoDeliveries({ connection, ...options.recipients });
     own.add(() => deliveries.close());
-    const bus = await openRedisBus({ url: urls.redisUrl, keyPrefix: `${kafka.topic}:`, clock, log });
+    const bus = await openRedisBus({ url: stores.redisUrl, keyPrefix: `${kafka.topic}:`, clock, log });
     own.add(() => bus.close());
-    const jobQueue = await openBullmqJobQueue({ url: urls.redisUrl, prefix: `${kafka.topic}:jobs`, log, clock });
+    const jobQueue = await openBullmqJobQueue({ url: stores.redisUrl, prefix: `${kafka.topic}:jobs`, log, clock });
     own.add(() => jobQueue.close());
-    const eventLog = await openKafkaEventLog({ brokers: urls.kafkaBrokers, clientId: 'tocsin', ...kafka, log });
+    const eventLog = await openKafkaEventLog({
+      brokers: stores.kafkaBrokers, tls: stores.kafkaTls, sasl: stores.kafkaSasl, clientId: 'tocsin', ...kafka, log,
+    });
     own.add(() => eventLog.close());
     return {
       kind: 'cluster', eventLog, messages, deliveries, documents, jobQueue, bus, jwtSecrets: options.jwtSecrets,
@@ -57,15 +59,15 @@ export function openCluster(options: ClusterOptions): Promise<Engine> {
 
 /** Opens the documents and the bus alone, beside running nodes: for the command line. */
 export function openClusterDocuments(
-  options: Pick<ClusterOptions, 'urls' | 'kafka' | 'collections' | 'clock' | 'log'>,
+  options: Pick<ClusterOptions, 'stores' | 'kafka' | 'collections' | 'clock' | 'log'>,
 ): Promise<{ documents: Documents; bus: Bus; close(): Promise<void> }> {
-  const { urls, clock, log, kafka } = options;
+  const { stores, clock, log, kafka } = options;
   return withClosers(async (own) => {
-    const connection = await openMongo(urls.mongoUrl, { log });
+    const connection = await openMongo(stores.mongoUrl, { log });
     own.add(() => connection.close());
     const documents = await openMongoDocuments({ connection, collections: options.collections, log });
     own.add(() => documents.close());
-    const bus = await openRedisBus({ url: urls.redisUrl, keyPrefix: `${kafka.topic}:`, clock, log });
+    const bus = await openRedisBus({ url: stores.redisUrl, keyPrefix: `${kafka.topic}:`, clock, log });
     own.add(() => bus.close());
     return { documents, bus, close: () => own.closeAll() };
   });

@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from '@jest/globals';
+import { loadConfig, variableNames } from '@tocsin/shared/platform/load-config.ts';
+
+const root = path.join(import.meta.dirname, '..');
+const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
+const sorted = (names: Iterable<string>) => [...names].sort();
+
+/** What Tocsin promises to be configured by. */
+const promised = [
+  'HOST', 'PORT', 'BASE_URL', 'APP_URL', 'DATA_DIR', 'KAFKA_BROKERS', 'MONGO_URL', 'REDIS_URL', 'KAFKA_TOPIC', 'KAFKA_PARTITIONS',
+  'KAFKA_REPLICATION', 'KAFKA_RETENTION_DAYS', 'KAFKA_TLS', 'KAFKA_TLS_CA_FILE', 'KAFKA_SASL_MECHANISM', 'KAFKA_SASL_USERNAME',
+  'KAFKA_SASL_PASSWORD', 'ROLES', 'JWT_SECRET', 'ADMIN_TOKEN', 'SMTP_URL', 'MAIL_FROM', 'GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET',
+  'GOOGLE_ISSUER', 'APPLE_CLIENT_ID', 'APPLE_ISSUER', 'APPLE_JWKS_URL', 'APNS_KEY_FILE', 'APNS_KEY_ID', 'APNS_TEAM_ID',
+  'APNS_BUNDLE_ID', 'APNS_URL', 'APNS_CA_FILE', 'FCM_SERVICE_ACCOUNT_FILE', 'FCM_URL', 'EXPO_ACCESS_TOKEN', 'EXPO_URL',
+  'RETENTION_SCHEDULE', 'TEAM_GRACE_DAYS', 'RETENTION_DAYS_FREE', 'RETENTION_DAYS_ESSENTIALS', 'RETENTION_DAYS_TEAM', 'RATE_LIMITS',
+  'TRUST_PROXY', 'CORS_ORIGINS', 'LOG_LEVEL', 'TERMS_VERSION', 'TEAM_REMOVAL_DAYS', 'METRICS_PORT',
+];
+
+/** A container's own: its image sets them, or each service is one role. */
+const ofContainers = ['HOST', 'PORT', 'DATA_DIR', 'ROLES'];
+
+const operations = read('docs/operations.md');
+const [, table] = /## Configuration\n([\s\S]*?)\n## /.exec(operations)!;
+const rows = new Map([...table!.matchAll(/^\| `([A-Z_]+)` \| (.*?) \|/gm)].map(([, name, byDefault]) => [name!, byDefault!]));
+const exampleLines = new Map([...read('.env.example').matchAll(/^#([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]));
+
+test('docs/operations.md, .env.example and the program know the same variables', () => {
+  expect(sorted(rows.keys())).toEqual(sorted(variableNames));
+  expect(sorted(exampleLines.keys())).toEqual(sorted(variableNames));
+});
+
+test('docker-compose.yml passes on every variable that is not a container’s own', () => {
+  const [, environment] = /environment: &environment\n([\s\S]*?)\n {2}\w/.exec(read('docker-compose.yml'))!;
+  const passed = [...environment!.matchAll(/^ {4}([A-Z_]+):/gm)].map(([, name]) => name!);
+  expect(sorted(passed)).toEqual(sorted(variableNames.filter((name) => !ofContainers.includes(name))));
+});
+
+test('a promised variable is read, or said not to be read yet', () => {
+  const [, notYet] = /## Not yet\n([\s\S]*)/.exec(operations)!;
+  const missing = [...notYet!.matchAll(/`([A-Z]+_[A-Z_]+)`/g)].map(([, name]) => name!);
+  expect(sorted([...variableNames, ...missing])).toEqual(sorted(promised));
+});
+
+test('the defaults are those that docs/operations.md and .env.example show', () => {
+  const config: Record<string, unknown> = { ...loadConfig({}, '/nonexistent'), KAFKA_TLS: false };
+  const shown = [...rows].filter(([, cell]) => /^`.*`$/.test(cell) && !rows.has(cell.slice(1, -1))).map(([name, cell]) => [name, cell.slice(1, -1)] as const);
+  const actual = Object.entries(config).filter(([name, value]) => rows.has(name) && value !== undefined && value !== '');
+  expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(actual.map(([name, value]) => [name, asText(value)])));
+  for (const [name, text] of shown) expect([name, exampleLines.get(name)]).toEqual([name, text]);
+});
+
+function asText(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  return Array.isArray(value) ? value.join(',') : String(value);
+}

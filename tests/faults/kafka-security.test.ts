@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { rootCertificates } from 'node:tls';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { openEngine } from '@tocsin/shared/open-engine.ts';
+import { systemClock } from '@tocsin/shared/platform/clock.ts';
+import { closers } from '@tocsin/shared/platform/lifecycle.ts';
+import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
+import { openLog } from '@tocsin/shared/platform/log.ts';
+import type { Engine } from '@tocsin/shared/ports/engine.ts';
+import { newId, newMessage, newTopic } from '@tocsin/shared/testing/builders.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { describeWithOwnEngines } from '../../tools/engines/describe-with-own-engines.ts';
+import { startMongo } from '../../tools/engines/start-mongo.ts';
+import { startRedis } from '../../tools/engines/start-redis.ts';
+import { startSecuredKafka, type SecuredKafka } from '../../tools/engines/start-secured-kafka.ts';
+
+describeWithOwnEngines('a Kafka that speaks TLS and asks who is there', () => {
+  const own = closers();
+  let secured: SecuredKafka;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'tocsin-security-'));
+    own.add(() => rmSync(dir, { recursive: true }));
+    secured = await startSecuredKafka();
+    own.add(() => secured.stop());
+    const [mongo, redis] = await Promise.all([startMongo(), startRedis()]);
+    own.add(() => mongo.stop());
+    own.add(() => redis.stop());
+    env = {
+      KAFKA_BROKERS: secured.kafka.url, MONGO_URL: mongo.url, REDIS_URL: redis.url, JWT_SECRET: 'a secret of the tests: 32 bytes or more',
+      KAFKA_PARTITIONS: '1', KAFKA_TLS: 'on', KAFKA_TLS_CA_FILE: secured.caFile, DATA_DIR: dir,
+      KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: secured.username, KAFKA_SASL_PASSWORD: secured.password,
+    };
+  }, 180_000);
+  afterAll(() => own.closeAll(), 60_000);
+
+  /** As a service opens it from its environment. */
+  const open = (changed: Record<string, string>): Promise<Engine> =>
+    openEngine(loadConfig({ ...env, ...changed }, '/nonexistent'), { clock: systemClock, log: openLog('test', 'silent') });
+
+  test.each(['plain', 'scram-sha-256', 'SCRAM-SHA-512'])('takes and gives records to whoever logs in by %s', async (mechanism) => {
+    // On a loaded machine a Kafka that has just started may want more than the ten seconds that it is given.
+    const engine = await eventually(() => open({ KAFKA_SASL_MECHANISM: mechanism, KAFKA_TOPIC: `by-${mechanism}` }), { timeoutMs: 45_000 });
+    const topic = newTopic(newId());
+    const message = newMessage(topic.id);
+    const seen: string[] = [];
+    try {
+      await engine.eventLog.consume({ group: 'readers', onBatch: async ({ records }) => void seen.push(...records.map(({ record }) => record.message.id)) });
+      await engine.eventLog.append(0, { type: 'message', timestamp: message.timestamp, message }, topic.name);
+      await eventually(() => expect(seen).toEqual([message.id]), { timeoutMs: 30_000 });
+    } finally {
+      await engine.close();
+    }
+  }, 90_000);
+
+  test('is not to be used otherwise, and the error says why', async () => {
+    const refused: [Record<string, string>, RegExp][] = [
+      [{ KAFKA_SASL_PASSWORD: 'a guess' }, /[Aa]uthentication failed/],
+      [{ KAFKA_SASL_MECHANISM: '', KAFKA_SASL_USERNAME: '', KAFKA_SASL_PASSWORD: '' }, /./],
+      [{ KAFKA_TLS_CA_FILE: '' }, /certificate/],
+      [{ KAFKA_TLS_CA_FILE: otherCa() }, /certificate/],
+      [{ KAFKA_TLS: 'off', KAFKA_TLS_CA_FILE: '' }, /./],
+    ];
+    await Promise.all(refused.map(async ([changed, why]) => {
+      const error = await open(changed).then(() => undefined, (thrown: Error) => thrown.message);
+      expect(error).toMatch(/^Kafka cannot be used at 127\.0\.0\.1:\d+: /);
+      expect(error).toMatch(why);
+    }));
+  });
+
+  function otherCa(): string {
+    const file = join(env['DATA_DIR']!, 'other-ca.pem');
+    writeFileSync(file, rootCertificates[0]!);
+    return file;
+  }
+});
