@@ -44,7 +44,11 @@ import { listConsumers } from './features/log/list-consumers.ts';
 import { setConsumer } from './features/log/set-consumer.ts';
 import { deleteMessage } from './features/messages/delete-message.ts';
 import { editMessage } from './features/messages/edit-message.ts';
+import { getActivity } from './features/messages/get-activity.ts';
 import { getHistory } from './features/messages/get-history.ts';
+import { listRecent } from './features/messages/list-recent.ts';
+import { searchMessages } from './features/messages/search-messages.ts';
+import { searchTopic } from './features/messages/search-topic.ts';
 import { publishJson } from './features/publishing/publish-json.ts';
 import type { PublishDeps } from './features/publishing/publish-message.ts';
 import { publishToTopic } from './features/publishing/publish-to-topic.ts';
@@ -113,6 +117,10 @@ function messagingRoutes(deps: ApiDeps): Route[] {
     deleteTopic(deps),
     // Messages
     getHistory(deps),
+    searchTopic(deps),
+    searchMessages(deps),
+    listRecent(deps),
+    getActivity(deps),
     deleteMessage(deps),
     editMessage(deps),
     getLog(deps),

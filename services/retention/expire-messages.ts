@@ -1,10 +1,8 @@
-import { topics } from '@tocsin/shared/stores/topics.ts';
+import { heldTopicIds } from './held-topic-ids.ts';
 import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from './retention-deps.ts';
 
 /** Harm prevented: one write of the store that everything else waits for. */
 const batchSize = 2_000;
-/** Holds are an operator's order, a handful at a time. */
-const heldTopicsMax = 1_000;
 
 /**
  * Removes expired messages in batches, the longest expired first, and none of a topic under legal hold; the holds are
@@ -14,9 +12,7 @@ export async function expireMessages(deps: RetentionDeps, limit: SweepLimit): Pr
   const { messages, documents } = deps.engine;
   let removed = 0;
   while (!isOver(deps, limit)) {
-    const held = await documents.find(topics, { index: 'byHeld', equals: { isHeld: true }, limit: heldTopicsMax });
-    if (held.length === heldTopicsMax) throw new Error(`more than ${heldTopicsMax} topics are under legal hold: nothing expires`);
-    const ofTopics = await messages.removeExpired(deps.clock(), batchSize, held.map(({ id }) => id));
+    const ofTopics = await messages.removeExpired(deps.clock(), batchSize, await heldTopicIds(documents));
     if (ofTopics.size === 0) return { removed, hasMore: false };
     for (const count of ofTopics.values()) removed += count;
   }

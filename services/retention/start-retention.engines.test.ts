@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { changesChannel, type Change } from '@tocsin/shared/domain/change.ts';
 import { cleanUpTopicJob, retentionQueue } from '@tocsin/shared/domain/retention-job.ts';
+import type { LogRecord } from '@tocsin/shared/domain/log-record.ts';
+import { deletionRecord } from '@tocsin/shared/domain/message-changes.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
@@ -10,6 +12,7 @@ import { consents } from '@tocsin/shared/stores/consents.ts';
 import { loginSessions } from '@tocsin/shared/stores/credentials.ts';
 import { mailTokens } from '@tocsin/shared/stores/mail-tokens.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
+import { messageLocks } from '@tocsin/shared/stores/message-locks.ts';
 import { removeTopicWrites } from '@tocsin/shared/stores/topic-cleanups.ts';
 import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
 import { streamSessions } from '@tocsin/shared/stores/stream-sessions.ts';
@@ -50,6 +53,11 @@ describe(`retention, ${engineUnderTest}`, () => {
   };
   const insertTopic = (given: Partial<Topic> = {}): Promise<Topic> => engine.documents.insert(topics, newTopic(newId(), given));
 
+  const change = async (topic: Topic, record: LogRecord) => {
+    const offset = await engine.eventLog.append(topic.partition, record, topic.name);
+    await engine.messages.apply([{ partition: topic.partition, offset, record }]);
+  };
+
   test('removes what has expired and nothing else, and nothing of a topic under legal hold', async () => {
     const [topic, held] = [await insertTopic(), await insertTopic({ isHeld: true })];
     const [short, long, kept] = [newMessage(topic.id, { expiresAt: Date.now() + dayMs }), newMessage(topic.id), newMessage(held.id, { expiresAt: Date.now() + dayMs })];
@@ -61,6 +69,29 @@ describe(`retention, ${engineUnderTest}`, () => {
     await eventually(async () => expect(await engine.messages.find(short.id)).toBeNull());
     expect(await engine.messages.find(long.id)).not.toBeNull();
     expect(await engine.messages.find(kept.id)).not.toBeNull();
+  });
+
+  test('takes the content of what was deleted 30 days ago and nothing else, and nothing of a topic under legal hold', async () => {
+    const [topic, held] = [await insertTopic(), await insertTopic({ isHeld: true })];
+    const long = { expiresAt: Date.now() + 90 * dayMs };
+    const [gone, young, kept] = [newMessage(topic.id, long), newMessage(topic.id, long), newMessage(held.id, long)];
+    for (const [of, message, deletedAt] of [[topic, gone, Date.now()], [topic, young, Date.now() + dayMs], [held, kept, Date.now()]] as const) {
+      await publish(engine, of, message);
+      await change(of, deletionRecord((await engine.messages.find(message.id))!, deletedAt));
+    }
+    aheadMs = 30 * dayMs + 60_000;
+    await start();
+    const text = async ({ id }: { id: string }) => (await engine.messages.find(id))!.message;
+    await eventually(async () => expect(await text(gone)).toBe(''));
+    expect([await text(young), await text(kept)]).toEqual([young.message, kept.message]);
+  });
+
+  test('removes the locks of processes that died', async () => {
+    const lock = (takenAt: number) => engine.documents.insert(messageLocks, { id: newId(), takenAt });
+    const [left, held] = [await lock(Date.now() - 3_600_001), await lock(Date.now())];
+    await start();
+    await eventually(async () => expect(await engine.documents.get(messageLocks, left.id)).toBeNull());
+    expect(await engine.documents.get(messageLocks, held.id)).not.toBeNull();
   });
 
   test('removes more than a batch in one run', async () => {

@@ -1,12 +1,14 @@
 import { cleanUpTopics } from './clean-up-topics.ts';
 import { completeTeamRemovals } from './complete-team-removals.ts';
 import { eraseAccounts } from './erase-accounts.ts';
+import { emptyDeletedMessages } from './empty-deleted-messages.ts';
 import { expireMessages } from './expire-messages.ts';
 import { pruneDeliveries } from './prune-deliveries.ts';
 import { removeAddressChanges } from './remove-address-changes.ts';
 import { removeEndedLogins } from './remove-ended-logins.ts';
 import { removeEndedStreamSessions } from './remove-ended-stream-sessions.ts';
 import { removeMailedTokens } from './remove-mailed-tokens.ts';
+import { removeMessageLocks } from './remove-message-locks.ts';
 import { removeOldInvites } from './remove-old-invites.ts';
 import { removeUnverifiedAccounts } from './remove-unverified-accounts.ts';
 import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
@@ -20,6 +22,7 @@ export interface Sweep {
 /** Everything that is removed by itself. Each runs by RETENTION_SCHEDULE, on one replica at a time slot. */
 export const sweeps: readonly Sweep[] = [
   { name: 'expire-messages', run: expireMessages },
+  { name: 'empty-deleted-messages', run: emptyDeletedMessages },
   { name: 'prune-deliveries', run: pruneDeliveries },
   { name: 'erase-accounts', run: eraseAccounts },
   { name: 'clean-up-topics', run: cleanUpTopics },
@@ -30,4 +33,5 @@ export const sweeps: readonly Sweep[] = [
   { name: 'remove-address-changes', run: removeAddressChanges },
   { name: 'complete-team-removals', run: completeTeamRemovals },
   { name: 'remove-old-invites', run: removeOldInvites },
+  { name: 'remove-message-locks', run: removeMessageLocks },
 ];

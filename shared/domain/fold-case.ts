@@ -1,7 +1,5 @@
-/** The only letter that upper and lower case would bring together with another that Unicode keeps apart from it: ı and i. */
+/** The only letter that `folded` would bring together with another that Unicode keeps apart from it: ı and i. */
 const dotlessI = 'ı';
-/** Half a surrogate pair: no text that can be stored holds one, so it stands for ı alone. */
-const dotlessIMark = '\uDC00';
 
 /** One byte a character and no NUL: what engines compare without regard to case as Unicode does. */
 const plainForm = /^[\u0001-\u007f]*$/;
@@ -13,10 +11,12 @@ const plainForm = /^[\u0001-\u007f]*$/;
  */
 export function foldCase(text: string): string {
   if (isPlain(text)) return text.toLowerCase();
-  const marked = text.includes(dotlessI) ? text.replaceAll(dotlessI, dotlessIMark) : text;
-  // By way of upper case, where letters meet that have several lower ones; then ς, which is σ at the end of a word.
-  const folded = marked.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');
-  return marked === text ? folded : folded.replaceAll(dotlessIMark, dotlessI);
+  return text.includes(dotlessI) ? text.split(dotlessI).map(folded).join(dotlessI) : folded(text);
+}
+
+/** By way of upper case, where letters meet that have several lower ones; then ς, which is σ at the end of a word. */
+function folded(text: string): string {
+  return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');
 }
 
 /** Whether the text is ASCII without NUL, so that its case folding is that of the letters A to Z. */

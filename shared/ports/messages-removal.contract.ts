@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { emptied } from '../domain/message.ts';
 import { day, deleted, edited, newId, published, testMessage, testTime, type MessagesPlace, type MessagesUnderTest } from './messages.fixtures.ts';
 import type { Messages } from './messages.ts';
 
@@ -17,6 +18,7 @@ export function describeMessageRemoval({ newPlace }: MessagesUnderTest): void {
 
     describeExpiry(() => messages, (time) => (now = time));
     describeTopics(() => messages);
+    describeEmptying(() => messages);
   });
 }
 
@@ -117,5 +119,61 @@ function describeTopics(at: () => Messages): void {
 
   test('a topic that nothing was applied to has nothing to remove', async () => {
     expect(await at().removeTopic(newId(), 10)).toBe(0);
+  });
+}
+
+function describeEmptying(at: () => Messages): void {
+  const long = { expiresAt: testTime + 90 * day };
+
+  test('what was deleted long enough ago loses its content for good, at most as much as asked, oldest first', async () => {
+    const topicId = newId();
+    const gone = Array.from({ length: 5 }, (_, index) => testMessage(topicId, { ...long, message: `text ${index}`, title: 'Title', tags: ['a'] }));
+    const kept = testMessage(topicId, long);
+    const deletions = gone.map((message, index) => deleted(10 + index, message, testTime + 1_000 * (5 - index)));
+    await at().apply([...gone.map((message, index) => published(index, message)), published(5, kept), ...deletions]);
+    const texts = async () => Promise.all(gone.map(async ({ id }) => (await at().find(id))!.message));
+    expect(await at().emptyDeleted(testTime + 4_000, 2)).toBe(2);
+    expect(await texts()).toEqual(['text 0', 'text 1', 'text 2', '', '']);
+    expect(await at().emptyDeleted(testTime + 4_000, 10)).toBe(2);
+    expect(await at().emptyDeleted(testTime + 4_000, 10)).toBe(0);
+    expect(await texts()).toEqual(['text 0', '', '', '', '']);
+    expect(await at().find(gone[4]!.id)).toEqual({ ...emptied(gone[4]!, testTime + 1_000), offset: 4 });
+    expect(await at().find(kept.id)).toEqual({ ...kept, offset: 5 });
+    expect((await at().topicStats([topicId])).get(topicId)?.messageCount).toBe(1);
+    expect(await at().records(topicId, { from: 0, upTo: 99, limit: 20, now: testTime })).toHaveLength(11);
+  });
+
+  test('nothing brings the content back: no edit that comes late, and no replay of the log', async () => {
+    const message = testMessage(newId(), long);
+    const records = [published(0, message), edited(1, message, { message: 'edited' }), deleted(2, message), edited(3, message, { message: 'late' })];
+    await at().apply([records[0]!, records[2]!]);
+    expect(await at().emptyDeleted(testTime + day, 10)).toBe(1);
+    await at().apply(records);
+    await at().settle(0, records);
+    expect((await at().find(message.id))?.message).toBe('');
+    expect(await at().emptyDeleted(testTime + day, 10)).toBe(0);
+  });
+
+  test('a deletion whose message comes after it was emptied leaves it empty', async () => {
+    const message = testMessage(newId(), long);
+    await at().apply([deleted(1, message)]);
+    await at().emptyDeleted(testTime + day, 10);
+    await at().apply([published(0, message)]);
+    expect((await at().find(message.id))?.message).toBe('');
+  });
+
+  test('content of a topic on hold stays, and holds up nothing of the others', async () => {
+    const [held, other] = [testMessage(newId(), long), testMessage(newId(), long)];
+    await at().apply([published(0, held), published(1, other), deleted(2, held), deleted(3, other, testTime + 130_000)]);
+    expect(await at().emptyDeleted(testTime + day, 1, [held.topicId, newId()])).toBe(1);
+    expect([(await at().find(held.id))?.message, (await at().find(other.id))?.message]).toEqual([held.message, '']);
+  });
+
+  test('much content goes in one call', async () => {
+    const topicId = newId();
+    const gone = Array.from({ length: 1_100 }, () => testMessage(topicId, long));
+    await at().apply([...gone.map((message, index) => published(index, message)), ...gone.map((message, index) => deleted(2_000 + index, message))]);
+    expect(await at().emptyDeleted(testTime + day, 700)).toBe(700);
+    expect(await at().emptyDeleted(testTime + day, 700)).toBe(400);
   });
 }

@@ -6,6 +6,7 @@ import { killAfterLines } from '../testing/write-until-killed.ts';
 import { agreesWithModel } from './messages-model.contract.ts';
 import { describeMessageReads } from './messages-reads.contract.ts';
 import { describeMessageRemoval } from './messages-removal.contract.ts';
+import { describeMessageSearch } from './messages-search.contract.ts';
 import { describeSettling } from './messages-settling.contract.ts';
 import {
   day, deleted, edited, newId, published, testMessage, testTime, type MessagesPlace, type MessagesUnderTest,
@@ -35,6 +36,7 @@ export function messagesContract(name: string, newPlace: () => Promise<MessagesP
     describeRaces(under);
     describeMessageReads(under);
     describeSettling(under);
+    describeMessageSearch(under);
     describeMessageRemoval(under);
     describeDurability(under);
 

@@ -1,5 +1,6 @@
 import type { PlacedRecord, RecordType } from '../domain/log-record.ts';
-import type { StoredMessage } from '../domain/message.ts';
+import type { MessageFilter } from '../domain/message-filter.ts';
+import type { Priority, StoredMessage } from '../domain/message.ts';
 
 /**
  * The message store: a view of the event log that can be read by topic, time and position.
@@ -78,6 +79,28 @@ export interface Messages {
   countAfter(marks: readonly TopicMark[], page: { max: number; now: number }): Promise<number[]>;
 
   /**
+   * A page of the messages that the filter lets through, newest first, and how many there are in all. Of one topic that is
+   * the reverse of history; of several they come by time, as far as the clocks of publishing nodes agree. Deleted messages come as `asManagersSee` shows them. Throws AppError `unavailable` also when it takes longer than
+   * `searchMsMax`; whatever it takes, it keeps no other call waiting.
+   */
+  search(filter: MessageFilter, page: MessagePage): Promise<FoundMessages>;
+
+  /** The newest `limit` messages of the topics that history shows, in the order of `search`. Throws like it. */
+  recent(topicIds: readonly string[], page: { limit: number; now: number }): Promise<StoredMessage[]>;
+
+  /**
+   * How many messages the filter lets through, by the span of `bucketMs` that their timestamp lies in (counted from the
+   * epoch, in UTC) and by priority; in any order, none with 0. Throws like `search`.
+   */
+  activity(filter: MessageFilter, bucketMs: number): Promise<ActivityCount[]>;
+
+  /**
+   * Takes text, title and tags from messages that were deleted at or before the time, for good: at most `limit` messages,
+   * none of the topics in `except`. Resolves with how many, 0 when nothing is left.
+   */
+  emptyDeleted(time: number, limit: number, except?: readonly string[]): Promise<number>;
+
+  /**
    * Removes messages that expired at or before the time, with their records: at most `limit` messages, oldest first,
    * none of the topics in `except` (those under legal hold; a few). Counts are right afterwards. Resolves with how many
    * went per topic; empty when nothing is left.
@@ -103,6 +126,25 @@ export interface TopicRecord {
   /** When the record was made. */
   readonly timestamp: number;
   readonly message: StoredMessage;
+}
+
+/** `offset` is how many messages to pass over. */
+export interface MessagePage {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface FoundMessages {
+  readonly messages: readonly StoredMessage[];
+  /** Exact: how many messages all pages have together. */
+  readonly total: number;
+}
+
+export interface ActivityCount {
+  /** When the bucket starts, milliseconds since the epoch. */
+  readonly start: number;
+  readonly priority: Priority;
+  readonly count: number;
 }
 
 /** A time in a topic's history. */

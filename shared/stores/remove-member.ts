@@ -1,14 +1,12 @@
 import type { TeamMember } from '../domain/team.ts';
 import { write, type Documents } from '../ports/documents.ts';
 import { retryStale } from './retry-stale.ts';
-import { subscriptions } from './subscriptions-collection.ts';
+import { subscriptions, subscriptionsPerAccount } from './subscriptions-collection.ts';
 import { findMember, teamMembers } from './teams.ts';
 import { topics } from './topics.ts';
 
 /** More private topics than any tier lets a team have. */
 const privateTopicsMax = 1_000;
-/** As many subscriptions as an account can have. */
-const subscriptionsMax = 1_000;
 /** Of the 1,000 writes of a commit each subscription takes two. Those beyond it are pruned when somebody looks at them. */
 const endedAtOnceMax = 400;
 
@@ -36,7 +34,7 @@ export function removeMember(documents: Documents, teamId: string, userId: strin
 async function subscriptionsToEnd(documents: Documents, { teamId, userId }: TeamMember) {
   const [closed, own] = await Promise.all([
     documents.find(topics, { index: 'byTeamListed', equals: { teamId, isListed: false, accessLevel: 'private' }, limit: privateTopicsMax }),
-    documents.find(subscriptions, { index: 'byUser', equals: { userId }, limit: subscriptionsMax }),
+    documents.find(subscriptions, { index: 'byUser', equals: { userId }, limit: subscriptionsPerAccount }),
   ]);
   const lost = new Set(closed.filter(({ ownerId }) => ownerId !== userId).map(({ id }) => id));
   return own.filter(({ topicId }) => lost.has(topicId));

@@ -1,6 +1,9 @@
 import type { Subscription } from '../domain/subscription.ts';
 import type { Collection } from '../ports/documents.ts';
 
+/** The ceiling of an account's subscriptions. */
+export const subscriptionsPerAccount = 1_000;
+
 export const subscriptions: Collection<Subscription> = {
   name: 'subscriptions',
   fields: {

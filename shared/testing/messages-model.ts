@@ -1,10 +1,12 @@
+import { foldCase } from '../domain/fold-case.ts';
 import type { PlacedRecord, RecordType } from '../domain/log-record.ts';
+import { asManagersSee, type MessageFilter } from '../domain/message-filter.ts';
 import { emptied, type StoredMessage } from '../domain/message.ts';
 import type { TopicRecord, TopicStats } from '../ports/messages.ts';
 
 /**
  * What a message store must show of a set of records, whatever their order and however often each came, worked out
- * in the plainest way. Nothing in it expires.
+ * in the plainest way. Nothing in it expires but for a filter.
  */
 export class MessagesModel {
   readonly #records: readonly PlacedRecord[];
@@ -28,6 +30,23 @@ export class MessagesModel {
   history(topicId: string): StoredMessage[] {
     return this.#ownRecords(topicId).filter(({ record }) => record.type === 'message')
       .map(({ record }) => this.find(record.message.id)!).filter(({ isDeleted }) => !isDeleted);
+  }
+
+  /** All that the filter lets through, newest first. */
+  matching(filter: MessageFilter): StoredMessage[] {
+    const published = this.#records.filter(({ record }) => record.type === 'message' && filter.topicIds.includes(record.message.topicId));
+    const messages = [...new Set(published.map(({ record }) => record.message.id))].map((id) => asManagersSee(this.find(id)!, filter.now));
+    return messages.filter((message) => isLetThrough(message, filter)).sort((a, b) => b.offset - a.offset);
+  }
+
+  /** What the filter lets through by the start of its span and its priority. */
+  activity(filter: MessageFilter, bucketMs: number): Map<string, number> {
+    const counts = new Map<string, number>();
+    for (const { timestamp, priority } of this.matching(filter)) {
+      const key = `${Math.floor(timestamp / bucketMs) * bucketMs} ${priority}`;
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+    return counts;
   }
 
   records(topicId: string): TopicRecord[] {
@@ -65,4 +84,13 @@ export class MessagesModel {
     return this.#ofTopic(topicId).filter(({ offset, record }) =>
       record.type !== 'message' || this.find(record.message.id)!.offset === offset);
   }
+}
+
+function isLetThrough(message: StoredMessage, { text, priorityMin, priorityMax, tags, from, to, includesDeleted, now }: MessageFilter): boolean {
+  const holds = (needle: string) => [message.message, message.title ?? ''].some((one) => foldCase(one).includes(foldCase(needle)));
+  return message.expiresAt > now && (includesDeleted || !message.isDeleted)
+    && (text === null || holds(text))
+    && (tags.length === 0 || message.tags.some((tag) => tags.includes(tag)))
+    && message.priority >= (priorityMin ?? 1) && message.priority <= (priorityMax ?? 5)
+    && message.timestamp >= (from ?? -Infinity) && message.timestamp <= (to ?? Infinity);
 }

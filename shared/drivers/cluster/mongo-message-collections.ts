@@ -1,4 +1,5 @@
 import type { Connection, mongo } from 'mongoose';
+import { foldCase, isPlain } from '../../domain/fold-case.ts';
 import { emptied, type Message, type Priority, type StoredMessage } from '../../domain/message.ts';
 
 /** What an edit replaces. */
@@ -9,14 +10,21 @@ export interface MessageContent {
   readonly tags: readonly string[];
   readonly markdown: boolean;
   readonly editedAt: number | null;
-  /** Position of the edit that the content is from, or one of the two below. */
+  /** Position of the edit that the content is from, or one of those below. */
   readonly contentRev: number;
+  /**
+   * Title and text for a search without regard to case, where they are not plain (`isPlain`): MongoDB's own does not fold
+   * in full, and knows no NUL. Plain ones are searched as they are; so only other text is stored twice.
+   */
+  readonly folded?: readonly string[] | null;
 }
 
 /** `contentRev` of a message as it was published. */
 export const asPublished = -1;
 /** `contentRev` of a stub that only a deletion made: nothing is known of its content. */
 export const contentUnknown = -2;
+/** `contentRev` of a message whose content was taken from it: no edit comes after that. */
+export const contentTaken = Number.MAX_SAFE_INTEGER;
 
 /**
  * A message and, in one, its `message` record in the log: so a publish writes one document.
@@ -73,6 +81,7 @@ export interface MessageCollections {
 export const byTopic = 'byTopic';
 export const byTime = 'byTime';
 export const byExpiry = 'byExpiry';
+export const byDeletion = 'byDeletion';
 
 /** Descending, so that the last record of each of many topics is found without reading any other. */
 const recordIndexes: mongo.IndexDescription[] = [
@@ -92,7 +101,11 @@ export async function prepareMessageCollections(connection: Connection): Promise
   // Transactions want their collections to be there.
   const existing = new Set((await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name));
   if (!existing.has(collections.watermarks.collectionName)) await db.createCollection(collections.watermarks.collectionName).catch(unlessThere);
-  await collections.messages.createIndexes([...recordIndexes, { key: { expiresAt: 1, topicId: 1 }, name: byExpiry }]);
+  await collections.messages.createIndexes([
+    ...recordIndexes,
+    { key: { expiresAt: 1, topicId: 1 }, name: byExpiry },
+    { key: { deletedAt: 1, topicId: 1 }, name: byDeletion, partialFilterExpression: { deletedAt: { $exists: true } } },
+  ]);
   await collections.changes.createIndexes([...recordIndexes, { key: { messageId: 1 }, name: 'byMessage' }]);
   await collections.stats.createIndexes([{ key: { topicId: 1 }, name: byTopic }]);
   return collections;
@@ -131,7 +144,9 @@ export function toShownMessage(document: MessageDocument): StoredMessage {
 
 export function contentOf(message: Message, contentRev: number): MessageContent {
   const { message: text, title, priority, tags, markdown, editedAt } = message;
-  return { message: text, title, priority, tags, markdown, editedAt, contentRev };
+  const shown = title === null ? [text] : [title, text];
+  const folded = shown.every(isPlain) ? null : shown.map(foldCase);
+  return { message: text, title, priority, tags, markdown, editedAt, contentRev, folded };
 }
 
 /** What of a document never changes. */

@@ -1,6 +1,6 @@
 import type { ClientSession, Connection, mongo } from 'mongoose';
 import type { Messages } from '../../ports/messages.ts';
-import { byExpiry, byTopic, type MessageCollections, type MessageDocument } from './mongo-message-collections.ts';
+import { byDeletion, byExpiry, byTopic, contentTaken, type MessageCollections, type MessageDocument } from './mongo-message-collections.ts';
 import { inTransaction } from './mongo-transaction.ts';
 
 /** Messages removed in one transaction: long ones meet the publishes to the same topics, and are run again. */
@@ -13,7 +13,7 @@ const sweepsPart = -1;
  * Removes messages with their records. A batch, its changes and the counts of its topics are one transaction, so that a
  * sweep that was interrupted leaves the counts right and just goes on.
  */
-export function mongoMessageRemoval(connection: Connection, collections: MessageCollections): Pick<Messages, 'removeExpired' | 'removeTopic'> {
+export function mongoMessageRemoval(connection: Connection, collections: MessageCollections): Pick<Messages, 'removeExpired' | 'removeTopic' | 'emptyDeleted'> {
   const remove = async (limit: number, query: BatchQuery, onBatch: (removed: Map<string, number>) => void): Promise<void> => {
     for (let left = limit; left > 0; ) {
       const batchSize = Math.min(left, batchSizeMax);
@@ -29,6 +29,17 @@ export function mongoMessageRemoval(connection: Connection, collections: Message
   };
 
   return {
+    async emptyDeleted(time, limit, except = []) {
+      let emptied = 0;
+      while (emptied < limit) {
+        const batchSize = Math.min(limit - emptied, batchSizeMax);
+        const count = await emptyBatch(collections, { time, except, batchSize });
+        emptied += count;
+        if (count < batchSize) break;
+      }
+      return emptied;
+    },
+
     async removeExpired(time, limit, except = []) {
       const all = new Map<string, number>();
       const query = { filter: { expiresAt: { $lte: time }, topicId: { $nin: [...except] } }, sort: { expiresAt: 1 }, hint: byExpiry } as const;
@@ -50,6 +61,20 @@ export function mongoMessageRemoval(connection: Connection, collections: Message
       return all;
     },
   };
+}
+
+/** No transaction: what an edit or a sweep beside this one does to such a message meanwhile does not matter. */
+async function emptyBatch(
+  { messages }: MessageCollections, { time, except, batchSize }: { time: number; except: readonly string[]; batchSize: number },
+): Promise<number> {
+  const due: mongo.Filter<MessageDocument> = { deletedAt: { $lte: time }, contentRev: { $lt: contentTaken }, topicId: { $nin: [...except] } };
+  const found = await messages.find(due, { projection: { _id: 1 } }).sort({ deletedAt: 1 }).limit(batchSize).batchSize(batchSize + 1).hint(byDeletion).toArray();
+  if (found.length === 0) return 0;
+  await messages.updateMany(
+    { _id: { $in: found.map(({ _id }) => _id) } },
+    { $set: { message: '', title: null, tags: [], contentRev: contentTaken }, $unset: { folded: '' } },
+  );
+  return found.length;
 }
 
 interface BatchQuery {

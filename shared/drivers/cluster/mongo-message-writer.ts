@@ -72,10 +72,15 @@ function byMessage(records: readonly PlacedRecord[]): Map<string, [PlacedRecord,
 }
 
 async function writeMessages({ messages }: MessageCollections, merged: readonly Merged[], session: ClientSession): Promise<void> {
-  const inserted = merged.flatMap(({ inserted: document }): MessageDocument[] => (document === null ? [] : [document]));
+  const inserted = merged.flatMap(({ inserted: document }): MessageDocument[] => (document === null ? [] : [withoutNull(document)]));
   if (inserted.length > 0) await messages.insertMany(inserted, { session });
   const updates = merged.flatMap(({ id, set }) => (set === null ? [] : [{ updateOne: { filter: { _id: id }, update: { $set: set } } }]));
   if (updates.length > 0) await messages.bulkWrite(updates, { session });
+}
+
+/** Most messages have nothing folded: a field that says so would be in each of them. */
+function withoutNull({ folded, ...document }: MessageDocument): MessageDocument {
+  return folded === undefined || folded === null ? document : { ...document, folded };
 }
 
 async function insertChanges({ changes }: MessageCollections, records: readonly PlacedRecord[], session: ClientSession): Promise<void> {

@@ -4,6 +4,7 @@ import type { PlacedRecord } from '../../domain/log-record.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Messages, SettledRecord } from '../../ports/messages.ts';
+import { searchTookTooLong } from '../../ports/search-limit.ts';
 import { toUnavailable } from './mongo-connection.ts';
 import { prepareMessageCollections, toMessage, type MessageCollections } from './mongo-message-collections.ts';
 import {
@@ -11,6 +12,7 @@ import {
   storedOf, topicRecords,
 } from './mongo-message-reads.ts';
 import { mongoMessageRemoval } from './mongo-message-removal.ts';
+import { countActivity, recentMessages, searchMessages } from './mongo-message-search.ts';
 import { mongoMessageWriter } from './mongo-message-writer.ts';
 import { writeTogether } from './write-together.ts';
 
@@ -62,6 +64,10 @@ export async function openMongoMessages({ connection, clock, log }: MongoMessage
     lastOffsets: (topicIds) => asked(() => lastOffsetsOf(collections, topicIds)),
     topicStats: (topicIds) => asked(() => statsOf(collections, topicIds)),
     countAfter: (marks, page) => asked(() => countAfterEach(collections, marks, page)),
+    search: (filter, page) => searched(() => searchMessages(collections, filter, page)),
+    recent: (topicIds, page) => searched(() => recentMessages(collections, topicIds, page)),
+    activity: (filter, bucketMs) => searched(() => countActivity(collections, filter, bucketMs)),
+    emptyDeleted: (time, limit, except) => asked(() => removal.emptyDeleted(time, limit, except)),
     removeExpired: (time, limit, except) => asked(() => removal.removeExpired(time, limit, except)),
     removeTopic: (topicId, limit) => asked(() => removal.removeTopic(topicId, limit)),
     ping: () => asked(() => answersInTime(connection)),
@@ -122,4 +128,14 @@ async function asked<T>(call: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw toUnavailable(error);
   }
+}
+
+/** MongoDB's code for an operation that reached its `maxTimeMS`. */
+const timeLimitExceeded = 50;
+
+/** As `asked`; one that MongoDB ended by its time limit says so. */
+function searched<T>(call: () => Promise<T>): Promise<T> {
+  return asked(() => call().catch((error: unknown) => {
+    throw (error as { code?: unknown }).code === timeLimitExceeded ? searchTookTooLong(error) : error;
+  }));
 }

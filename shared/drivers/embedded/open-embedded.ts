@@ -19,11 +19,13 @@ import { openSqliteDocuments } from './sqlite-documents.ts';
 import { openSqliteEventLog } from './sqlite-event-log.ts';
 import { SqliteFile } from './sqlite-file.ts';
 import { openSqliteJobQueue } from './sqlite-job-queue.ts';
-import { messagesMigration } from './sqlite-message-schema.ts';
+import { messageSearchMigration, messagesMigration } from './sqlite-message-schema.ts';
 import { openSqliteMessages } from './sqlite-messages.ts';
 
 /** The file's schema, step by step. Steps are only ever added at the end. */
-const migrations: readonly Migration[] = [messagesMigration, consumerPositionsMigration, budgetsMigration, jobsMigration, deliveriesMigration];
+const migrations: readonly Migration[] = [
+  messagesMigration, consumerPositionsMigration, budgetsMigration, jobsMigration, deliveriesMigration, messageSearchMigration,
+];
 
 const fileName = 'tocsin.db';
 

@@ -10,7 +10,7 @@ import { consumerPositionsMigration } from './consumer-positions.ts';
 import { migrate } from './migrations.ts';
 import { openSqliteEventLog } from './sqlite-event-log.ts';
 import { SqliteFile } from './sqlite-file.ts';
-import { messagesMigration } from './sqlite-message-schema.ts';
+import { messageMigrations } from './sqlite-message-schema.ts';
 import { openSqliteMessages } from './sqlite-messages.ts';
 
 /** A fresh directory for a log's file. */
@@ -39,4 +39,4 @@ export function openEventLogAt(path: string): Promise<EventLog> {
 }
 
 /** The schema that a log needs. */
-export const testMigrations = [messagesMigration, consumerPositionsMigration];
+export const testMigrations = [...messageMigrations, consumerPositionsMigration];

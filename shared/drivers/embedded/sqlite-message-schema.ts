@@ -1,5 +1,14 @@
 import type { Migration } from './migrations.ts';
 
+/** `content_rev` of a message as it was published; an edit's is the edit's position. */
+export const asPublished = -1;
+
+/** `content_rev` of a stub that only a deletion made: nothing is known of its content. */
+export const contentUnknown = -2;
+
+/** `content_rev` of a message whose content was taken from it: no edit comes after that. */
+export const contentTaken = Number.MAX_SAFE_INTEGER;
+
 /**
  * Messages, the log's records, and the figures of topics.
  *
@@ -56,8 +65,18 @@ export const messagesMigration: Migration = {
   `,
 };
 
-/** `content_rev` of a message as it was published; an edit's is the edit's position. */
-export const asPublished = -1;
+/**
+ * The index by topic answers everything about a message but its text, so that counting a large topic, or finding a page of it
+ * by tag, priority or time, fetches no row: a tenth of the time (measured).
+ */
+export const messageSearchMigration: Migration = {
+  name: 'message search',
+  sql: `
+    DROP INDEX messages_by_topic;
+    CREATE INDEX messages_by_topic ON messages (topic, offset, expires_at, deleted_at, priority, timestamp, tags);
+    CREATE INDEX messages_by_deletion ON messages (deleted_at, topic) WHERE deleted_at IS NOT NULL AND content_rev < ${contentTaken};
+  `,
+};
 
-/** `content_rev` of a stub that only a deletion made: nothing is known of its content. */
-export const contentUnknown = -2;
+/** What the message store needs of a file. */
+export const messageMigrations: readonly Migration[] = [messagesMigration, messageSearchMigration];

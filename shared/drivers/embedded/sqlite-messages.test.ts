@@ -7,7 +7,7 @@ import { messagesContract } from '../../ports/messages.contract.ts';
 import { day, deleted, edited, newId, published, testMessage, testTime } from '../../ports/messages.fixtures.ts';
 import { migrate } from './migrations.ts';
 import { SqliteFile } from './sqlite-file.ts';
-import { messagesMigration } from './sqlite-message-schema.ts';
+import { messageMigrations } from './sqlite-message-schema.ts';
 import { openSqliteMessages } from './sqlite-messages.ts';
 
 const urlOf = (relative: string) => JSON.stringify(new URL(relative, import.meta.url).href);
@@ -21,16 +21,18 @@ messagesContract('SQLite', async () => {
     open: async (clock = Date.now) => {
       const file = new SqliteFile(path);
       own.add(() => file.close());
-      migrate(file, [messagesMigration]);
-      return openSqliteMessages({ file, clock });
+      migrate(file, messageMigrations);
+      const messages = openSqliteMessages({ file, clock });
+      own.add(() => messages.close());
+      return messages;
     },
     childCode: `
       const { SqliteFile } = await import(${urlOf('./sqlite-file.ts')});
       const { migrate } = await import(${urlOf('./migrations.ts')});
-      const { messagesMigration } = await import(${urlOf('./sqlite-message-schema.ts')});
+      const { messageMigrations } = await import(${urlOf('./sqlite-message-schema.ts')});
       const { openSqliteMessages } = await import(${urlOf('./sqlite-messages.ts')});
       const file = new SqliteFile(${JSON.stringify(path)});
-      migrate(file, [messagesMigration]);
+      migrate(file, messageMigrations);
       const messages = openSqliteMessages({ file, clock: Date.now });`,
     close: () => own.closeAll(),
   };
@@ -46,7 +48,7 @@ describe('SQLite: the messages as the table of the log', () => {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'tocsin-messages-'));
     file = new SqliteFile(join(folder, 'tocsin.db'));
-    migrate(file, [messagesMigration]);
+    migrate(file, messageMigrations);
     now = testTime;
     store = openStore();
   });

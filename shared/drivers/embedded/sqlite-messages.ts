@@ -1,14 +1,17 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DatabaseSync } from 'node:sqlite';
 import type { PlacedRecord } from '../../domain/log-record.ts';
+import type { MessageFilter } from '../../domain/message-filter.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Messages, SettledRecord, TopicMark } from '../../ports/messages.ts';
 import { RecentMessages } from './recent-messages.ts';
 import type { RecordTable } from './record-table.ts';
+import { sqliteContentRemoval } from './sqlite-content-removal.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import { sqliteMessageReads, type SqliteMessageReads } from './sqlite-message-reads.ts';
 import { sqliteMessageRemoval } from './sqlite-message-removal.ts';
 import { sqliteMessageWriter } from './sqlite-message-writer.ts';
+import { SqliteReader } from './sqlite-reader.ts';
 import { sqliteUnavailable } from './sqlite-unavailable.ts';
 
 /** Messages counted before others have their turn: about a millisecond's. To find where to begin costs as much as 20. */
@@ -20,14 +23,20 @@ const countedPerSearch = 20;
  *
  * It is the embedded log's table as well: the log calls `applySync` inside the append's commit, so `apply` and `settle`
  * find their work done and only look; they write what somebody else put into the log, such as an import.
- * The watermark is always the head: a commit leaves no hole. Closing leaves the file open, which belongs to its opener.
+ * The watermark is always the head: a commit leaves no hole. Closing ends the threads that search, and leaves the file open,
+ * which belongs to its opener.
  */
 export function openSqliteMessages({ file, clock }: { file: SqliteFile; clock: Clock }): Messages & RecordTable {
   const writer = sqliteMessageWriter(file.db, clock);
   const reads = sqliteMessageReads(file.db);
   const recent = new RecentMessages();
   const hasForeignCommits = foreignCommits(file.db);
+  const emptyDeleted = sqliteContentRemoval(file);
   const removal = sqliteMessageRemoval(file, { end: writer.end, onRemoved: () => recent.forget() });
+
+  // Apart, so that a page by the index waits for no text that is searched.
+  const [pages, texts] = [new SqliteReader(file.path), new SqliteReader(file.path)];
+  const readerFor = (filter: MessageFilter): SqliteReader => (filter.text === null ? pages : texts);
 
   const applySync = (records: readonly PlacedRecord[]): void => {
     const areNew = writer.apply(records);
@@ -71,10 +80,14 @@ export function openSqliteMessages({ file, clock }: { file: SqliteFile; clock: C
     lastOffsets: (topicIds) => asked(() => new Map(topicIds.map((topicId) => [topicId, reads.lastOffset(topicId)]))),
     topicStats: (topicIds) => asked(() => new Map(topicIds.map((topicId) => [topicId, reads.topicStats(topicId)]))),
     countAfter: (marks, page) => asked(() => countEach(reads, marks, page)),
+    search: (filter, page) => readerFor(filter).run({ kind: 'search', filter, page }),
+    recent: (topicIds, page) => pages.run({ kind: 'recent', topicIds, page }),
+    activity: (filter, bucketMs) => readerFor(filter).run({ kind: 'activity', filter, bucketMs }),
+    emptyDeleted: (time, limit, except) => asked(() => emptyDeleted(time, limit, except)),
     removeExpired: (time, limit, except) => asked(() => removal.removeExpired(time, limit, except)),
     removeTopic: (topicId, limit) => asked(() => removal.removeTopic(topicId, limit)),
     ping: () => asked(() => void file.db.prepare('SELECT 1').get()),
-    close: async () => undefined,
+    close: async () => void await Promise.all([pages.close(), texts.close()]),
   };
 }
 

@@ -12,6 +12,7 @@ export function deleteMessage(deps: ApiDeps): Route {
     method: 'DELETE',
     path: '/api/{topic_name}/messages/{message_id}',
     summary: 'Delete a message',
+    description: 'For the owner of the topic and the admins of its team, while the owner has the ESSENTIALS tier. Open streams are sent `message_deleted`.',
     audience: 'account',
     scope: 'topics:write',
     success: {

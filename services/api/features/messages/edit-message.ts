@@ -8,9 +8,9 @@ import { route, type Route } from '../../http/route.ts';
 import { changeMessage, loadManagedMessage } from './change-message.ts';
 
 const body = z.object({
-  message: textField({ min: 1, max: messageLimits.textCodePoints }).optional(),
-  title: textField({ min: 0, max: messageLimits.titleCodePoints }).nullable().optional(),
-});
+  message: textField({ min: 1, max: messageLimits.textCodePoints }).optional().describe('Replaces the text; left out, it stays.'),
+  title: textField({ min: 0, max: messageLimits.titleCodePoints }).nullable().optional().describe('Replaces the title; left out, it stays, and null or a blank one removes it.'),
+}).meta({ examples: [{ message: 'Nightly backup finished, 12 GB', title: null }] });
 
 /** `PATCH /api/{topic_name}/messages/{message_id}`: replaces text and title; one that is left out stays, a null title goes. */
 export function editMessage(deps: ApiDeps): Route {
@@ -19,6 +19,7 @@ export function editMessage(deps: ApiDeps): Route {
     method: 'PATCH',
     path: '/api/{topic_name}/messages/{message_id}',
     summary: 'Edit the text or the title of a message',
+    description: 'For the owner of the topic and the admins of its team, while the owner has the ESSENTIALS tier. Open streams are sent `message_edited`.',
     audience: 'account',
     scope: 'topics:write',
     body,

@@ -4,7 +4,7 @@ import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { defaultMobileSettings, type Subscription } from '@tocsin/shared/domain/subscription.ts';
 import { UniqueKeyViolation, write, type Changes } from '@tocsin/shared/ports/documents.ts';
 import { commitWithinQuota } from '@tocsin/shared/stores/quota-guards.ts';
-import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import { subscriptions, subscriptionsPerAccount } from '@tocsin/shared/stores/subscriptions-collection.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
@@ -15,9 +15,6 @@ import { describeSubscriptions } from './describe-subscriptions.ts';
 import type { ReadableSubscription } from './readable-subscriptions.ts';
 import { newSubscriptionFields, settingsOf } from './subscription-fields.ts';
 import { subscriptionSchema } from './subscription-json.ts';
-
-/** Subscriptions of one account. */
-export const subscriptionsMax = 1_000;
 
 const body = z.object({ topic_name: z.string(), ...newSubscriptionFields })
   .meta({ examples: [{ topic_name: 'backups', mobile_notification_settings: { priority_threshold: 4, tags_filter: ['db'] } }] });
@@ -56,7 +53,7 @@ function subscribe(
     if (topic === null) throw new AppError('not_found', 'Topic not found');
     requireTopicAccess(caller, topic, 'read', await roleOf(deps.directory, caller, topic));
     const count = await documents.count(subscriptions, { index: 'byUser', equals: { userId } });
-    if (count >= subscriptionsMax) throw new AppError('forbidden', 'Subscription limit reached');
+    if (count >= subscriptionsPerAccount) throw new AppError('forbidden', 'Subscription limit reached');
     const subscription: Subscription = {
       id: deps.makeId(), version: 1, userId, topicId: topic.id, createdAt: deps.clock(), lastViewedAt: null,
       lastNotifiedAt: null, isPinned: false, webEnabled: true, ...defaultMobileSettings, ...wish.settings,

@@ -1,8 +1,7 @@
-import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import { subscriptions, subscriptionsPerAccount } from '@tocsin/shared/stores/subscriptions-collection.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
-import { subscriptionsMax } from './create-subscription.ts';
 import { describeSubscriptions } from './describe-subscriptions.ts';
 import { readableSubscriptions } from './readable-subscriptions.ts';
 import { subscriptionSchema, type SubscriptionJson } from './subscription-json.ts';
@@ -24,7 +23,7 @@ export function listSubscriptions(deps: ApiDeps): Route {
     async handle(context) {
       const caller = context.account();
       const found = await deps.engine.documents.find(subscriptions, {
-        index: 'byUser', equals: { userId: caller.userId }, limit: subscriptionsMax,
+        index: 'byUser', equals: { userId: caller.userId }, limit: subscriptionsPerAccount,
       });
       const readable = await readableSubscriptions(deps, caller, found);
       const created = new Map(readable.map(({ subscription, topic }) => [subscription.id, new Date(topic.createdAt).toISOString()]));

@@ -1,0 +1,64 @@
+import { filterLimits, type MessageFilter } from '@tocsin/shared/domain/message-filter.ts';
+import { toIso } from '@tocsin/shared/domain/message-json.ts';
+import { z } from 'zod';
+import { codePoints } from '../../http/fields.ts';
+import { queryInteger } from '../../http/paging.ts';
+import { queryList } from '../../http/query-list.ts';
+import { timeField } from '../../http/time-field.ts';
+
+/** What is searched for: a blank one is none. */
+export const textQuery = z.string()
+  .refine((text) => codePoints(text) <= filterLimits.textCodePoints, `must be at most ${filterLimits.textCodePoints} characters`)
+  .transform((text) => (text.trim() === '' ? null : text))
+  .meta({ sentAs: { type: 'string', maxLength: filterLimits.textCodePoints } });
+
+export const textQueryMeaning = 'Part of the title or the text, whatever its case; a blank one is none.';
+
+const priority = queryInteger({ min: 1, max: 5 });
+
+/** What every question about messages takes; to be spread into a query schema. */
+export const filterFields = {
+  priority_min: priority.optional().describe('The least priority, inclusive.'),
+  priority_max: priority.optional().describe('The highest priority, inclusive.'),
+  tags: queryList({ max: filterLimits.tags }).optional().describe('The message has any of these tags, exactly. Separated by commas, or given repeatedly.'),
+};
+
+/** The span of time of a search. */
+export const dateFields = {
+  date_from: timeField('startOfDay').optional().describe('Published at or after this time; a bare date is the start of its day.'),
+  date_to: timeField('endOfDay').optional().describe('Published at or before this time; a bare date is the end of its day.'),
+};
+
+interface Bounds {
+  readonly priority_min?: number | undefined;
+  readonly priority_max?: number | undefined;
+  readonly date_from?: number | undefined;
+  readonly date_to?: number | undefined;
+}
+
+/** The check of a query schema that its ranges are not reversed. */
+export function requireOrdered(query: Bounds, context: z.core.$RefinementCtx<Bounds>): void {
+  const { priority_min: least, priority_max: most, date_from: from, date_to: to } = query;
+  if (least !== undefined && most !== undefined && least > most) {
+    context.addIssue({ code: 'custom', path: ['priority_min'], message: 'must not be above priority_max' });
+  }
+  if (from !== undefined && to !== undefined && from > to) {
+    context.addIssue({ code: 'custom', path: ['date_from'], message: 'must not be after date_to' });
+  }
+}
+
+/** What was asked, as the stores take it: about these topics, at this time. */
+export function toFilter(
+  query: Bounds & { tags?: readonly string[] | undefined }, of: Pick<MessageFilter, 'topicIds' | 'text' | 'now'> & { includesDeleted?: boolean },
+): MessageFilter {
+  return {
+    topicIds: of.topicIds, text: of.text, now: of.now, includesDeleted: of.includesDeleted ?? false,
+    priorityMin: query.priority_min ?? null, priorityMax: query.priority_max ?? null, tags: query.tags ?? [],
+    from: query.date_from ?? null, to: query.date_to ?? null,
+  };
+}
+
+/** A time as the answer repeats it. */
+export function isoOrNull(time: number | undefined): string | null {
+  return time === undefined ? null : toIso(time);
+}

@@ -1,0 +1,56 @@
+import { toMessageJson } from '@tocsin/shared/domain/message-json.ts';
+import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { openTopicByName } from '../../http/load-topic.ts';
+import { messageSchema } from '../../http/message-schema.ts';
+import { pageHeaders, pageOf, pagingFields, queryBoolean } from '../../http/paging.ts';
+import { route, type RequestContext, type Route } from '../../http/route.ts';
+import { dateFields, filterFields, requireOrdered, textQuery, textQueryMeaning, toFilter } from './filter-fields.ts';
+
+/** `GET /api/topics/{name}/messages`: a topic's messages by text, tags, priority and time, newest first. */
+export function searchTopic(deps: ApiDeps): Route {
+  return route({
+    id: 'searchTopic',
+    method: 'GET',
+    path: '/api/topics/{name}/messages',
+    summary: 'Search the messages of a topic, newest first',
+    audience: 'anyone',
+    scope: 'subscribe',
+    isTopicRoute: true,
+    query: z.object({
+      q: textQuery.optional().describe(textQueryMeaning), ...filterFields, ...dateFields,
+      include_deleted: queryBoolean.default(false).describe('Deleted messages too, for who manages the topic; with their content for 30 days after the deletion.'),
+      ...pagingFields({ default: 50, max: 100 }),
+    }).superRefine(requireOrdered),
+    success: {
+      status: 200,
+      schema: z.object({
+        messages: z.array(messageSchema), total: z.int(), limit: z.int(), offset: z.int(), query: z.string().nullable(), topic: z.string(),
+      }),
+      description: 'A page of the messages, and how many there are in all',
+    },
+    load: (context) => loadSearched(deps, context),
+    async handle({ now }, { loaded: topic, query }) {
+      const page = pageOf(query);
+      const text = query.q ?? null;
+      const { messages, total } = await deps.engine.messages.search(
+        toFilter(query, { topicIds: [topic.id], text, now, includesDeleted: query.include_deleted }), page,
+      );
+      return {
+        status: 200,
+        headers: pageHeaders(page, total),
+        body: {
+          messages: messages.map((message) => toMessageJson(message, topic.name)),
+          total, limit: page.limit, offset: page.offset, query: text, topic: topic.name,
+        },
+      };
+    },
+  });
+}
+
+/** Deleted messages are for those who manage the topic. */
+function loadSearched(deps: ApiDeps, { caller, params, searchParams }: RequestContext): Promise<Topic> {
+  const includesDeleted = ['true', '1'].includes(searchParams.get('include_deleted') ?? '');
+  return openTopicByName(deps.directory, caller, { name: params['name']!, act: includesDeleted ? 'manage' : 'read' });
+}

@@ -1,0 +1,155 @@
+import type { mongo } from 'mongoose';
+import { foldCase, isPlain } from '../../domain/fold-case.ts';
+import { asManagersSee, deletedContentMs, type MessageFilter } from '../../domain/message-filter.ts';
+import type { Priority, StoredMessage } from '../../domain/message.ts';
+import type { ActivityCount, FoundMessages, MessagePage } from '../../ports/messages.ts';
+import { searchMsMax } from '../../ports/search-limit.ts';
+import { byExpiry, byTime, byTopic, toMessage, type MessageCollections, type MessageDocument } from './mongo-message-collections.ts';
+
+type Query = mongo.Filter<MessageDocument>;
+
+/**
+ * Topics that are asked for at once: MongoDB merges the order of that many by itself, and sorts everything there is beyond
+ * (`internalQueryMaxScansToExplode`, 200).
+ */
+const topicsMerged = 100;
+
+const limits = { maxTimeMS: searchMsMax } as const;
+
+/** The port's `search`. */
+export async function searchMessages(collections: MessageCollections, filter: MessageFilter, page: MessagePage): Promise<FoundMessages> {
+  const query = queryOf(filter);
+  const [documents, total] = await Promise.all([findPage(collections, { topicIds: filter.topicIds, query }, page), countMatching(collections, filter, query)]);
+  return { messages: documents.map((document) => asManagersSee(toMessage(document), filter.now)), total };
+}
+
+export async function recentMessages(
+  collections: MessageCollections, topicIds: readonly string[], { limit, now }: { limit: number; now: number },
+): Promise<StoredMessage[]> {
+  const documents = await findPage(collections, { topicIds, query: { offset: { $gte: 0 }, ...visible(false, now) } }, { limit, offset: 0 });
+  return documents.map(toMessage);
+}
+
+interface Asked {
+  readonly topicIds: readonly string[];
+  readonly query: Query;
+}
+
+/** Of one topic by position, of several by time. */
+function findPage(collections: MessageCollections, { topicIds, query }: Asked, page: MessagePage): Promise<MessageDocument[]> {
+  const [topicId] = topicIds;
+  if (topicId === undefined) return Promise.resolve([]);
+  return topicIds.length === 1 ? pageOfTopic(collections, { topicId, ...query }, page) : pageOfTopics(collections, { topicIds, query }, page);
+}
+
+export async function countActivity({ messages }: MessageCollections, filter: MessageFilter, bucketMs: number): Promise<ActivityCount[]> {
+  const counts = await messages.aggregate<{ _id: { start: number; priority: Priority }; count: number }>([
+    { $match: { topicId: { $in: [...filter.topicIds] }, ...queryOf(filter) } },
+    { $group: { _id: { start: { $subtract: ['$timestamp', { $mod: ['$timestamp', bucketMs] }] }, priority: '$priority' }, count: { $sum: 1 } } },
+  ], { hint: byTime, ...limits }).toArray();
+  return counts.map(({ _id: { start, priority }, count }) => ({ start, priority, count }));
+}
+
+async function pageOfTopic({ messages }: MessageCollections, query: Query, { limit, offset }: MessagePage): Promise<MessageDocument[]> {
+  return messages.find(query, limits).sort({ offset: -1 }).skip(offset).limit(limit).batchSize(limit + 1).hint(byTopic).toArray();
+}
+
+type Place = Pick<MessageDocument, '_id' | 'timestamp' | 'topicId' | 'offset'>;
+
+/** Newest first. */
+function comparePlaces(a: Place, b: Place): number {
+  return b.timestamp - a.timestamp || b.offset! - a.offset! || (a.topicId < b.topicId ? 1 : -1);
+}
+
+/**
+ * The topics are asked for some at a time, those with the newest messages first; when the others have nothing that is newer
+ * than all that is wanted, they are not asked.
+ */
+async function pageOfTopics(
+  collections: MessageCollections, { topicIds, query }: Asked, { limit, offset }: MessagePage,
+): Promise<MessageDocument[]> {
+  const { messages } = collections;
+  const wanted = offset + limit;
+  const topics = await byLastMessage(collections, topicIds);
+  let best: Place[] = [];
+  for (let at = 0; at < topics.length; at += topicsMerged) {
+    const group = topics.slice(at, at + topicsMerged);
+    const floor = best.length < wanted ? -Infinity : best.at(-1)!.timestamp;
+    if (group[0]!.lastMessageAt < floor) break;
+    const inGroup: Query = { $and: [{ topicId: { $in: group.map(({ topicId }) => topicId) } }, ...(floor === -Infinity ? [] : [{ timestamp: { $gte: floor } }]), query] };
+    const found = await messages
+      .find<Place>(inGroup, { ...limits, projection: { timestamp: 1, topicId: 1, offset: 1 } })
+      .sort({ timestamp: -1, offset: -1 }).limit(wanted).batchSize(Math.min(wanted, 10_000) + 1).hint(byTime).toArray();
+    best = [...best, ...found].sort(comparePlaces).slice(0, wanted);
+  }
+  const page = best.slice(offset);
+  const documents = await messages.find({ _id: { $in: page.map(({ _id }) => _id) } }, { ...limits, batchSize: limit + 1 }).toArray();
+  return documents.sort(comparePlaces);
+}
+
+/** Those of the topics that have messages, the one with the newest first. A topic's figures lie in several parts. */
+async function byLastMessage({ stats }: MessageCollections, topicIds: readonly string[]): Promise<{ topicId: string; lastMessageAt: number }[]> {
+  const last = new Map<string, number>();
+  const parts = stats.find({ topicId: { $in: [...topicIds] }, lastMessageAt: { $exists: true } }, { ...limits, projection: { topicId: 1, lastMessageAt: 1 } });
+  for (const { topicId, lastMessageAt } of await parts.toArray()) last.set(topicId, Math.max(lastMessageAt!, last.get(topicId) ?? 0));
+  return [...last].map(([topicId, lastMessageAt]) => ({ topicId, lastMessageAt })).sort((a, b) => b.lastMessageAt - a.lastMessageAt);
+}
+
+async function countMatching(collections: MessageCollections, filter: MessageFilter, query: Query): Promise<number> {
+  const { messages, stats } = collections;
+  const topicId = { $in: [...filter.topicIds] };
+  if (!isUnconditional(filter)) return messages.countDocuments({ topicId, ...query }, { ...limits, hint: byTopic });
+  // What history shows is counted already, but for what the sweep has yet to remove.
+  const [counted, expired] = await Promise.all([
+    stats.aggregate<{ sum: number }>([{ $match: { topicId } }, { $group: { _id: null, sum: { $sum: '$messageCount' } } }], limits).toArray(),
+    messages.countDocuments({ expiresAt: { $lte: filter.now }, topicId, offset: { $gte: 0 }, deletedAt: { $exists: false } }, { ...limits, hint: byExpiry }),
+  ]);
+  return (counted[0]?.sum ?? 0) - expired;
+}
+
+function isUnconditional({ includesDeleted, text, tags, priorityMin, priorityMax, from, to }: MessageFilter): boolean {
+  return !includesDeleted && text === null && tags.length === 0 && [priorityMin, priorityMax, from, to].every((bound) => bound === null);
+}
+
+/** What the filter asks of a document, its topic aside. */
+function queryOf(filter: MessageFilter): Query {
+  const { priorityMin, priorityMax, tags, from, to, text, includesDeleted, now } = filter;
+  const needsContent = tags.length > 0 || text !== null;
+  const conditions = [
+    ...(text === null ? [] : [holding(text)]),
+    ...(includesDeleted && needsContent ? [{ $or: [notDeleted, { deletedAt: { $gt: now - deletedContentMs } }] }] : []),
+  ];
+  return {
+    offset: { $gte: 0 },
+    ...visible(includesDeleted, now),
+    ...between('priority', priorityMin, priorityMax),
+    ...between('timestamp', from, to),
+    ...(tags.length === 0 ? {} : { tags: { $in: [...tags] } }),
+    ...(conditions.length === 0 ? {} : { $and: conditions }),
+  };
+}
+
+const notDeleted = { deletedAt: { $exists: false } } as const;
+
+function visible(includesDeleted: boolean, now: number): Query {
+  return { expiresAt: { $gt: now }, ...(includesDeleted ? {} : notDeleted) };
+}
+
+function between(field: 'priority' | 'timestamp', min: number | null, max: number | null): Query {
+  if (min === null && max === null) return {};
+  return { [field]: { ...(min === null ? {} : { $gte: min }), ...(max === null ? {} : { $lte: max }) } };
+}
+
+/** Text that is plain is compared by MongoDB, where case is that of A to Z; other text is there folded. */
+function holding(text: string): Query {
+  const needle = foldCase(text);
+  const inFolded: Query = { folded: { $regex: literal(needle) } };
+  if (!isPlain(needle)) return inFolded;
+  const inPlain = { $regex: literal(needle), $options: 'i' };
+  return { $or: [{ folded: null, $or: [{ message: inPlain }, { title: inPlain }] }, inFolded] };
+}
+
+/** The pattern of a regular expression that is found where the text is, and nowhere else. */
+function literal(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/#-]/g, '\\$&').replaceAll('\0', '\\x00');
+}

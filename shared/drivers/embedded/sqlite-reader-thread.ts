@@ -1,0 +1,93 @@
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { MessageFilter } from '../../domain/message-filter.ts';
+import type { MessagePage } from '../../ports/messages.ts';
+import { searchMsMax } from '../../ports/search-limit.ts';
+import { sqliteMessageSearch, type SqliteMessageSearch, type Steps } from './sqlite-message-search.ts';
+
+/** What a reader thread is asked for. */
+export type ReadJob =
+  | { readonly kind: 'search'; readonly filter: MessageFilter; readonly page: MessagePage }
+  | { readonly kind: 'recent'; readonly topicIds: readonly string[]; readonly page: { readonly limit: number; readonly now: number } }
+  | { readonly kind: 'activity'; readonly filter: MessageFilter; readonly bucketMs: number };
+
+export interface ReadRequest {
+  readonly id: number;
+  readonly job: ReadJob;
+}
+
+/** How a job ended. An error's `errcode` is SQLite's, where it has one. */
+export type ReadOutcome =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly tookTooLong: true }
+  | { readonly id: number; readonly error: { readonly message: string; readonly errcode: number | undefined } };
+
+/**
+ * How much of the file is read through the system's memory instead of by a call for each page, which takes twice the time
+ * of a search (measured). Address space only; a file beyond it is read by calls again.
+ */
+const mappedBytesMax = 0x7fff0000;
+
+interface Running {
+  readonly id: number;
+  readonly steps: Steps<unknown>;
+  /** Its own time at work, not that of the jobs beside it. */
+  workedMs: number;
+}
+
+/** Does the jobs step by step, each in its turn, so that a short one is not kept waiting by long ones. */
+function serve(port: NonNullable<typeof parentPort>, path: string): void {
+  const search = open(path);
+  const running: Running[] = [];
+  let isWorking = false;
+
+  const work = async (): Promise<void> => {
+    isWorking = true;
+    for (let job = running.shift(); job !== undefined; job = running.shift()) {
+      const outcome = step(job);
+      if (outcome === null) running.push(job);
+      else port.postMessage(outcome);
+      await nextTurn(); // lets in what was asked meanwhile
+    }
+    isWorking = false;
+  };
+
+  port.on('message', ({ id, job }: ReadRequest) => {
+    running.push({ id, steps: begin(search, job), workedMs: 0 });
+    if (!isWorking) void work();
+  });
+}
+
+function open(path: string): SqliteMessageSearch {
+  const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
+  db.exec(`PRAGMA mmap_size = ${mappedBytesMax}; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY`);
+  return sqliteMessageSearch(db);
+}
+
+function begin(search: SqliteMessageSearch, job: ReadJob): Steps<unknown> {
+  switch (job.kind) {
+    case 'search':
+      return search.search(job.filter, job.page);
+    case 'recent':
+      return search.recent(job.topicIds, job.page);
+    case 'activity':
+      return search.activity(job.filter, job.bucketMs);
+  }
+}
+
+/** Does the job's next step; null while there are more. */
+function step(job: Running): ReadOutcome | null {
+  const beganAt = performance.now();
+  try {
+    const { done, value } = job.steps.next();
+    if (done === true) return { id: job.id, value };
+  } catch (error) {
+    const { message, errcode } = error as { message: string; errcode?: number };
+    return { id: job.id, error: { message, errcode } };
+  }
+  job.workedMs += performance.now() - beganAt;
+  return job.workedMs > searchMsMax ? { id: job.id, tookTooLong: true } : null;
+}
+
+if (parentPort !== null) serve(parentPort, (workerData as { path: string }).path);
