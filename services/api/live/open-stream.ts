@@ -25,7 +25,7 @@ const streamsPerAddress = 50;
 export interface StreamDeps {
   readonly clock: Clock;
   readonly config: Pick<Config, 'RATE_LIMITS'>;
-  readonly feeds: TopicFeeds;
+  readonly feeds: Pick<TopicFeeds, 'use'>;
   readonly history: History;
   readonly log: Log;
   readonly makeId: MakeId;
@@ -106,7 +106,7 @@ interface Start extends CursorStart {
 }
 
 /** All feeds, or none and the error. */
-async function useAll(feeds: TopicFeeds, topics: readonly StreamTopic[]): Promise<FeedUse[]> {
+async function useAll(feeds: StreamDeps['feeds'], topics: readonly StreamTopic[]): Promise<FeedUse[]> {
   const outcomes = await Promise.allSettled(topics.map(({ topic }) => feeds.use(topic)));
   const uses = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');

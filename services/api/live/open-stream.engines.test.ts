@@ -1,0 +1,127 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import type { Caller } from '@tocsin/shared/domain/caller.ts';
+import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
+import { openLog } from '@tocsin/shared/platform/log.ts';
+import { History } from '@tocsin/shared/stores/history.ts';
+import { newId, newTopic } from '@tocsin/shared/testing/builders.ts';
+import { engineUnderTest, enginesUnderTest, newTestPlace, openTestEngine } from '@tocsin/shared/testing/test-engine.ts';
+import { Directory } from '../directory/directory.ts';
+import { openStream, type StreamDeps } from './open-stream.ts';
+import { OpenStreams } from './open-streams.ts';
+import type { StreamSink } from './stream-sink.ts';
+import { TopicFeeds } from './topic-feeds.ts';
+
+const log = openLog('test', 'silent');
+const topics = [newTopic(newId()), newTopic(newId())].map((topic) => ({ ...topic, version: 1 }));
+
+let own: Closers;
+let deps: StreamDeps;
+/** Feeds that a stream uses now. */
+let inUse: number;
+
+beforeEach(async () => {
+  own = closers();
+  const place = newTestPlace(enginesUnderTest());
+  own.add(() => place.remove());
+  const engine = await openTestEngine(place);
+  own.add(() => engine.close());
+  const directory = new Directory({ documents: engine.documents, bus: engine.bus, clock: Date.now, log });
+  own.add(await directory.start());
+  const history = new History(engine.messages, Date.now);
+  const feeds = new TopicFeeds({ bus: engine.bus, directory, history, log });
+  own.add(() => feeds.close());
+  const streams = new OpenStreams({ bus: engine.bus, clock: Date.now, directory, log, nodeId: newId() });
+  own.add(() => streams.close());
+  inUse = 0;
+  const counted: StreamDeps['feeds'] = {
+    async use(topic) {
+      const { feed, release } = await feeds.use(topic);
+      inUse += 1;
+      return {
+        feed,
+        release() {
+          inUse -= 1;
+          release();
+        },
+      };
+    },
+  };
+  deps = { clock: Date.now, config: { RATE_LIMITS: true }, feeds: counted, history, log, makeId: newId, streams };
+});
+afterEach(() => own.closeAll());
+
+/** A client's end that takes everything. */
+class TakingSink implements StreamSink {
+  readonly bufferedBytes = 0;
+  readonly #listeners: (() => void)[] = [];
+  isClosed = false;
+
+  ready(): void {}
+  deliver(): void {}
+  ping(): void {}
+  drained = () => Promise.resolve();
+  end = (): void => this.close();
+
+  onClose(listener: () => void): void {
+    if (this.isClosed) listener();
+    else this.#listeners.push(listener);
+  }
+
+  close(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+const anonymous: Caller = { kind: 'anonymous', address: '192.0.2.1' };
+
+/** Opens a stream of both topics; `openSink` makes its client's end. */
+function open(openSink: () => StreamSink = () => new TakingSink(), caller = anonymous): Promise<void> {
+  return openStream(deps, {
+    caller, openSink,
+    credential: null, isComposite: true, ready: {},
+    topics: topics.map((topic) => ({ topic, position: null, positionId: null })),
+    judge: () => Promise.resolve(null),
+  });
+}
+
+const openAtOnce = async (count: number): Promise<string[]> => {
+  const outcomes = await Promise.allSettled(Array.from({ length: count }, () => open()));
+  return outcomes.map((outcome) => (outcome.status === 'fulfilled' ? 'opened' : (outcome.reason as Error).message));
+};
+
+test(`of streams that are opened at once as many open as the limit lets, ${engineUnderTest}`, async () => {
+  const outcomes = await openAtOnce(60);
+  expect(outcomes.filter((outcome) => outcome === 'opened')).toHaveLength(50);
+  expect(outcomes.filter((outcome) => outcome === 'Too many open streams')).toHaveLength(10);
+  expect([deps.streams.size, inUse]).toEqual([50, 100]);
+});
+
+test('a stream whose client’s end cannot be made leaves nothing behind, and takes nobody’s place', async () => {
+  const refuse = () => {
+    throw new Error('no valid handshake');
+  };
+  for (let count = 0; count < 60; count += 1) await expect(open(refuse)).rejects.toThrow('no valid handshake');
+  expect([deps.streams.size, inUse]).toEqual([0, 0]);
+  expect(await openAtOnce(50)).toEqual(Array<string>(50).fill('opened'));
+});
+
+test('a client that is gone before its stream opens leaves nothing behind', async () => {
+  const gone = () => {
+    const sink = new TakingSink();
+    sink.close();
+    return sink;
+  };
+  for (let count = 0; count < 60; count += 1) await open(gone);
+  expect([deps.streams.size, inUse]).toEqual([0, 0]);
+});
+
+test('a stream that ends gives back its place and its feeds', async () => {
+  const sinks = Array.from({ length: 50 }, () => new TakingSink());
+  for (const sink of sinks) await open(() => sink);
+  await expect(open()).rejects.toMatchObject({ code: 'limited' });
+  sinks[0]!.close();
+  expect([deps.streams.size, inUse]).toEqual([49, 98]);
+  await open();
+});

@@ -1,0 +1,42 @@
+import { once } from 'node:events';
+import { createServer, get, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, test } from '@jest/globals';
+import { WebSocket, WebSocketServer } from 'ws';
+import { sseSink } from './sse-sink.ts';
+import type { StreamSink } from './stream-sink.ts';
+import { websocketSink } from './websocket-sink.ts';
+
+/** The server's end of a stream over HTTP whose client has gone. */
+async function goneSse(): Promise<StreamSink> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const request = get(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { agent: false }).on('error', () => undefined);
+  const [, response] = (await once(server, 'request')) as [unknown, ServerResponse];
+  request.destroy();
+  await once(response, 'close');
+  server.close();
+  return sseSink(response);
+}
+
+/** The server's end of a WebSocket whose client has gone. */
+async function goneWebSocket(): Promise<StreamSink> {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  await once(server, 'listening');
+  const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const [socket] = (await once(server, 'connection')) as [WebSocket];
+  await once(client, 'open');
+  client.terminate();
+  await once(socket, 'close');
+  server.close();
+  return websocketSink(socket);
+}
+
+test.each([['SSE', goneSse], ['WebSocket', goneWebSocket]])('who asks an end by %s whose client has gone is told at once', async (_, goneSink) => {
+  const sink = await goneSink();
+  let isTold = false;
+  sink.onClose(() => (isTold = true));
+  expect([isTold, sink.isClosed]).toEqual([true, true]);
+  sink.ready({}, Buffer.from(''));
+  sink.end('restart');
+});
