@@ -80,6 +80,7 @@ const fixtures: Readonly<Record<string, Fixture>> = {
   'GET /{topic}/json': { path: () => `/${world.topic.name}/json` },
   'GET /api/topics/{name}/log': { path: () => `/api/topics/${world.topic.name}/log` },
   'PUT /api/topics/{name}/consumers/{consumer}': { path: () => `/api/topics/${world.topic.name}/consumers/c`, body: () => ({ offset: 2 }) },
+  'POST /api/sse/sessions': { path: () => '/api/sse/sessions', body: () => ({ topics: [world.topic.name], since_id: { [world.topic.name]: world.message.id } }) },
   'PATCH /api/{topic_name}/messages/{message_id}': { path: () => `/api/${world.topic.name}/messages/${world.message.id}`, body: () => ({ message: 'changed', title: 'changed' }) },
   'POST /auth/register': { path: () => '/auth/register', by: 'nobody', body: () => ({ email: `${randomUUID()}@example.org`, username: `u-${randomUUID().slice(0, 8)}`, password, terms_accepted: true }) },
   'POST /auth/login': { path: () => '/auth/login', by: 'nobody', body: () => ({ email: world.owner.email, password }) },

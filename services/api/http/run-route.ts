@@ -36,6 +36,7 @@ export async function runRoute(
     const loaded = route.load === undefined ? undefined : await route.load(context);
     if (route.audience === 'account' || route.audience === 'login') context.account();
     const body = await readInput(route, request);
+    requireCredentialOnce(context.searchParams, route);
     const query = route.query === undefined ? undefined : readQuery(route.query, context);
     const reply = await route.handle(context, { loaded, query, body });
     if (reply !== null) send(response, reply);
@@ -145,6 +146,14 @@ async function readInput(route: Route, request: IncomingMessage): Promise<unknow
   if (route.body === undefined) return undefined;
   const bytes = await readBody(request);
   return validate(route.body, parseJsonBody(bytes, request.headers['content-type']));
+}
+
+/** Throws 422 for a credential that a query has twice, which no route's schema looks at. */
+function requireCredentialOnce(searchParams: URLSearchParams, { isStream }: Route): void {
+  if (searchParams.size < 2) return;
+  for (const name of isStream === true ? ['token', 'api_key', 'auth'] : ['api_key', 'auth']) {
+    if (searchParams.getAll(name).length > 1) throw new AppError('unprocessable', `${name}: must be given once`);
+  }
 }
 
 /** A parameter that is given several times becomes an array: where one is expected, its schema refuses that. */
