@@ -1,0 +1,99 @@
+import { expect, test } from '@jest/globals';
+import { findMember, teamMembers } from '@tocsin/shared/stores/teams.ts';
+import { createTopic } from './stack.ts';
+import { useStack, type Person } from './use-stack.ts';
+import { useStreams } from './use-streams.ts';
+import { watchStreams } from './watch-streams.ts';
+
+const stack = useStack();
+const streams = useStreams();
+
+/** Opens streams of every kind. */
+const watch = (of: Parameters<typeof watchStreams>[1]) => watchStreams(streams, of);
+
+async function teamTopic() {
+  const [owner, member] = [await stack.person({ tier: 'TEAM' }), await stack.person()];
+  const team = await stack.team(owner, [[member, 'member']]);
+  const topic = await createTopic(owner, { team_id: team, access_level: 'private' });
+  return { owner, member, team, topic };
+}
+
+test('a topic that becomes private ends the streams of those it is closed to with 4403, and no others', async () => {
+  const [owner, reader] = [await stack.person(), await stack.person()];
+  const [topic, other] = [await createTopic(owner), await createTopic(owner)];
+  const { token } = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'] })).body;
+  const { key } = (await reader.post('/api/keys', { name: 'k' })).body;
+  const kept = [await watch({ topic: topic.name, token: owner.client.token }), await watch({ topic: topic.name, query: `token=${token}` })];
+  const lost = [
+    await watch({ topic: topic.name, beside: [other.name] }), await watch({ topic: topic.name, token: reader.client.token }),
+    await watch({ topic: topic.name, query: `api_key=${key}` }),
+  ];
+  const close = () => owner.patch(`/api/topics/${topic.id}`, { access_level: 'private' });
+  await Promise.all(lost.map((each, at) => each.expectEnd(4403, at === 0 ? close : () => Promise.resolve())));
+  for (const each of kept) await each.expectOpen((text) => owner.publish(topic.name, text));
+  expect(await streams.sse(`/${topic.name}/sse`)).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
+});
+
+test('a deleted topic ends all its streams with 4404, also a topic token\'s, which goes with it', async () => {
+  const owner = await stack.person();
+  const [topic, other] = [await createTopic(owner), await createTopic(owner)];
+  const { token } = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'] })).body;
+  const all = [await watch({ topic: topic.name, beside: [other.name] }), await watch({ topic: topic.name, token: owner.client.token }), await watch({ topic: topic.name, query: `token=${token}` })];
+  await Promise.all(all.map((each, at) => each.expectEnd(4404, at === 0 ? () => owner.delete(`/api/topics/${topic.id}`) : () => Promise.resolve())));
+  expect(await streams.sse(`/${topic.name}/sse`)).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
+});
+
+test('what happens to another topic ends nothing', async () => {
+  const owner = await stack.person();
+  const [topic, other] = [await createTopic(owner), await createTopic(owner)];
+  const reader = await watch({ topic: topic.name });
+  await owner.delete(`/api/topics/${other.id}`);
+  await owner.patch(`/api/topics/${topic.id}`, { description: 'changed' });
+  await reader.expectOpen((text) => owner.publish(topic.name, text));
+});
+
+test('a member who is removed loses the team\'s private topics with 4403', async () => {
+  const { owner, member, team, topic } = await teamTopic();
+  const reader = await watch({ topic: topic.name, token: member.client.token });
+  const ownersOwn = await watch({ topic: topic.name, token: owner.client.token });
+  await reader.expectEnd(4403, () => owner.delete(`/api/teams/${team}/members/${member.id}`));
+  await ownersOwn.expectOpen((text) => owner.publish(topic.name, text));
+});
+
+test('a session\'s streams end with its credential\'s access', async () => {
+  const { owner, member, team, topic } = await teamTopic();
+  const session = (await member.post('/api/sse/sessions', { topics: [topic.name] })).body.session_id as string;
+  const all = [await streams.sse(`/sse?session=${session}`), await streams.ws(`/ws?session=${session}`, { node: 1 })];
+  for (const stream of all) await stream.ready();
+  await owner.delete(`/api/teams/${team}/members/${member.id}`);
+  expect((await Promise.all(all.map(({ ended }) => ended))).map(({ code }) => code)).toEqual([0, 4403]);
+});
+
+test('access that ends without a word to the nodes ends streams all the same', async () => {
+  const { owner, member, team, topic } = await teamTopic();
+  const open = await createTopic(owner);
+  const reader = await watch({ topic: topic.name, beside: [open.name], token: member.client.token });
+  await reader.expectEnd(4403, async () => {
+    const found = await findMember(stack.documents(), team, member.id);
+    await stack.documents().remove(teamMembers, found!.id);
+  });
+});
+
+test.each([
+  ['and its topics', 'true', 4404],
+  ['and its topics become the owner\'s', 'false', 4403],
+])('a team that is deleted %s', async (_case, deleteTopics, code) => {
+  const { owner, member, team, topic } = await teamTopic();
+  const reader = await watch({ topic: topic.name, token: member.client.token });
+  await reader.expectEnd(code, () => owner.delete(`/api/teams/${team}?delete_topics=${deleteTopics}`));
+});
+
+test('a topic that is given to nobody else but closed and opened again lets its readers back in', async () => {
+  const [owner, reader]: [Person, Person] = [await stack.person(), await stack.person()];
+  const topic = await createTopic(owner);
+  const lost = await watch({ topic: topic.name, token: reader.client.token });
+  await lost.expectEnd(4403, () => owner.patch(`/api/topics/${topic.id}`, { access_level: 'private' }));
+  await owner.patch(`/api/topics/${topic.id}`, { access_level: 'public' });
+  const back = await watch({ topic: topic.name, token: reader.client.token });
+  await back.expectOpen((text) => owner.publish(topic.name, text));
+});

@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
+import { users } from '@tocsin/shared/stores/users.ts';
+import { decodeJwt, SignJWT } from 'jose';
+import { createTopic, testStack } from './stack.ts';
+import { useStack, type Person } from './use-stack.ts';
+import { useStreams } from './use-streams.ts';
+import { watchStreams } from './watch-streams.ts';
+
+const stack = useStack();
+const streams = useStreams();
+const badCredential = { status: 401, body: { detail: 'Could not validate credentials' } };
+const expired = { status: 401, body: { detail: 'Token has expired' } };
+
+/** An owner with a private topic, and how streams of it are opened. */
+async function owned() {
+  const owner = await stack.person({ tier: 'ESSENTIALS' });
+  const [topic, other] = [await createTopic(owner, { access_level: 'private' }), await createTopic(owner)];
+  return { owner, topic, watch: (by: { query?: string; token?: string }) => watchStreams(streams, { topic: topic.name, beside: by.query?.includes('tk_') ? [] : [other.name], ...by }) };
+}
+
+const soon = () => new Date(Date.now() + 3_000).toISOString();
+const until = async (time: string) => new Promise((resolve) => setTimeout(resolve, Date.parse(time) - Date.now()));
+
+test('a revoked topic token', async () => {
+  const { owner, topic, watch } = await owned();
+  const tokens = `/api/topics/${topic.name}/access-tokens`;
+  const [one, other] = [(await owner.post(tokens, { name: 't', permissions: ['read'] })).body, (await owner.post(tokens, { name: 't', permissions: ['read'] })).body];
+  const [lost, kept] = [await watch({ query: `token=${one.token}` }), await watch({ query: `token=${other.token}` })];
+  await lost.expectEnd(4401, () => owner.delete(`${tokens}/${one.id}`));
+  await kept.expectOpen((text) => owner.publish(topic.name, text));
+  expect(await streams.ws(`/${topic.name}/ws?token=${one.token}`)).toMatchObject(badCredential);
+});
+
+test('an expired topic token', async () => {
+  const { owner, topic, watch } = await owned();
+  const expires_at = soon();
+  const { token } = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'], expires_at })).body;
+  const lost = await watch({ query: `token=${token}` });
+  await lost.expectEnd(4401, () => until(expires_at));
+  expect(await streams.sse(`/${topic.name}/sse?token=${token}`)).toMatchObject(expired);
+});
+
+test.each([
+  ['a revoked API key', (owner: Person, id: string) => owner.post(`/api/keys/${id}/revoke`)],
+  ['a deleted API key', (owner: Person, id: string) => owner.delete(`/api/keys/${id}`)],
+])('%s', async (_case, end) => {
+  const { owner, topic, watch } = await owned();
+  const [one, other] = [(await owner.post('/api/keys', { name: 'k' })).body, (await owner.post('/api/keys', { name: 'k', scopes: ['subscribe'] })).body];
+  const [lost, kept] = [await watch({ query: `api_key=${one.key}` }), await watch({ query: `token=${other.key}` })];
+  await lost.expectEnd(4401, () => end(owner, one.id));
+  await kept.expectOpen((text) => owner.publish(topic.name, text));
+});
+
+test('an expired API key', async () => {
+  const { owner, topic, watch } = await owned();
+  const expires_at = soon();
+  const { key } = (await owner.post('/api/keys', { name: 'k', expires_at })).body;
+  const lost = await watch({ query: `api_key=${key}` });
+  await lost.expectEnd(4401, () => until(expires_at));
+  expect(await streams.sse(`/${topic.name}/sse?api_key=${key}`)).toMatchObject(expired);
+});
+
+test('a password change ends the streams of all logins, and those of keys go on', async () => {
+  const { owner, topic, watch } = await owned();
+  const { key } = (await owner.post('/api/keys', { name: 'k' })).body;
+  const byKey = await watch({ query: `api_key=${key}` });
+  const byLogin = await watch({ query: `token=${owner.client.token}` });
+  await byLogin.expectEnd(4401, () => owner.post('/auth/password-change', { current_password: owner.password, new_password: `${owner.password}!` }));
+  await byKey.expectOpen((text) => stack.caller({ 'X-API-Key': key }).publish(topic.name, text));
+});
+
+test('a refresh token that is used twice ends its login, and with it the login\'s streams', async () => {
+  const { owner, topic } = await owned();
+  const login = (await stack.caller().post('/auth/login', { email: owner.email, password: owner.password })).body;
+  const lost = await watchStreams(streams, { topic: topic.name, query: `token=${login.access_token}` });
+  const kept = await watchStreams(streams, { topic: topic.name, token: owner.client.token });
+  const refresh = () => stack.caller().post('/auth/refresh', { refresh_token: login.refresh_token });
+  expect((await refresh()).status).toBe(200);
+  await lost.expectEnd(4401, refresh);
+  await kept.expectOpen((text) => owner.publish(topic.name, text));
+});
+
+/** An access token of the person's login that ends after some seconds. */
+async function shortToken({ client }: Person, seconds: number): Promise<string> {
+  const { env } = testStack();
+  const secret = env['JWT_SECRET'] ?? readFileSync(join(env['DATA_DIR']!, 'jwt.secret'), 'utf8').trim();
+  const claims = decodeJwt(client.token!);
+  return new SignJWT({ ...claims, exp: Math.floor(Date.now() / 1_000) + seconds })
+    .setProtectedHeader({ alg: 'HS256', typ: 'at+jwt' }).sign(new TextEncoder().encode(secret));
+}
+
+test('an access token that expires', async () => {
+  const { owner, topic, watch } = await owned();
+  const token = await shortToken(owner, 4);
+  const session = (await stack.caller({ Authorization: `Bearer ${token}` }).post('/api/sse/sessions', { topics: [topic.name] })).body.session_id as string;
+  const [lost, kept, bySession] = [await watch({ token }), await watch({ token: owner.client.token! }), await streams.ws(`/ws?session=${session}`)];
+  await lost.expectEnd(4401, () => until(new Date(decodeJwt(token).exp! * 1_000).toISOString()));
+  expect((await bySession.ended).code).toBe(4401);
+  await kept.expectOpen((text) => owner.publish(topic.name, text));
+});
+
+test('an account that is disabled, though no node is told', async () => {
+  const { owner, topic, watch } = await owned();
+  const { key } = (await owner.post('/api/keys', { name: 'k' })).body;
+  const { token } = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'] })).body;
+  const all = [await watch({ token: owner.client.token! }), await watch({ query: `api_key=${key}` }), await watch({ query: `token=${token}` })];
+  const disable = () => retryStale(async () => {
+    const user = await stack.documents().get(users, owner.id);
+    await stack.documents().update(users, user!, { isActive: false });
+  });
+  await Promise.all(all.map((each, at) => each.expectEnd(4401, at === 0 ? disable : () => Promise.resolve())));
+});
+
+test('an account that is deleted: its own streams with 4401, those of its topics with 4404', async () => {
+  const { owner, topic, watch } = await owned();
+  const open = await createTopic(owner);
+  const reader = await stack.person();
+  const session = (await owner.post('/api/sse/sessions', { topics: [topic.name] })).body.session_id as string;
+  const [own, others, bySession] = [await watch({ token: owner.client.token! }), await watchStreams(streams, { topic: open.name, token: reader.client.token }), await streams.ws(`/ws?session=${session}`)];
+  await Promise.all([own.expectEnd(4401, () => owner.delete('/api/users/me', { password: owner.password })), others.expectEnd(4404, () => Promise.resolve())]);
+  expect((await bySession.ended).code).toBe(4401);
+});

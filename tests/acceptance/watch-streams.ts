@@ -1,0 +1,49 @@
+import { expect } from '@jest/globals';
+import type { ClientStream, OpenOptions, StreamsUse } from './use-streams.ts';
+
+/** How long access may last after it has ended, with room for a loaded machine. */
+const endsWithinMs = 8_000;
+
+/** How each kind of stream is opened: of one topic and of several, over both transports, on both nodes. */
+const kinds = [
+  { open: 'sse', node: 0, path: (topic: string) => `/${topic}/sse?` },
+  { open: 'ws', node: 1, path: (topic: string) => `/${topic}/ws?` },
+  { open: 'sse', node: 1, path: (_topic: string, others: string) => `/sse?topics=${others}&` },
+  { open: 'ws', node: 0, path: (_topic: string, others: string) => `/ws?topics=${others}&` },
+] as const;
+
+/** Streams of one topic, of every kind, and what is asked of them. */
+export interface WatchedStreams {
+  readonly all: readonly ClientStream[];
+  /** Each ends within 5 seconds of the change, a WebSocket with the code. */
+  expectEnd(code: number, change: () => Promise<unknown>): Promise<void>;
+  /** Each still gets what is published. */
+  expectOpen(publish: (text: string) => Promise<unknown>): Promise<void>;
+}
+
+/** Opens a stream of every kind on the topic; those of several topics are on `beside`, too. */
+export async function watchStreams(
+  streams: StreamsUse, of: { topic: string; beside?: readonly string[]; query?: string } & OpenOptions,
+): Promise<WatchedStreams> {
+  const { topic, beside = [], query = '', ...options } = of;
+  const all = await Promise.all(kinds.map(({ open, node, path }) => streams[open](`${path(topic, [...beside, topic].join(','))}${query}`, { ...options, node })));
+  for (const stream of all) {
+    expect(stream.body).toBeUndefined();
+    await stream.ready();
+  }
+  return {
+    all,
+    async expectEnd(code, change) {
+      await change();
+      const changedAt = performance.now();
+      const ends = await Promise.all(all.map(({ ended }) => ended));
+      expect(ends.map((end) => end.code)).toEqual(kinds.map(({ open }) => (open === 'ws' ? code : 0)));
+      for (const { at } of ends) expect(at - changedAt).toBeLessThan(endsWithinMs);
+    },
+    async expectOpen(publish) {
+      const before = all.map((stream) => stream.ofType('message').length);
+      await publish('still open');
+      for (const [index, stream] of all.entries()) expect((await stream.texts(before[index]! + 1)).at(-1)).toBe('still open');
+    },
+  };
+}
