@@ -1,6 +1,7 @@
 import type { BenchSize } from './bench-size.ts';
 import type { FanOutFigures } from './measure-fan-out.ts';
 import type { PublishFigures } from './measure-publishing.ts';
+import type { ReadingFigures } from './measure-reading.ts';
 import type { ReplayFigures } from './measure-replay.ts';
 
 /** All figures of one engine in one run; a part that was not asked for is absent. */
@@ -15,5 +16,6 @@ export interface BenchReport {
   readonly load: { readonly before: number; readonly after: number };
   readonly publishing?: readonly PublishFigures[];
   readonly fanOut?: readonly FanOutFigures[];
+  readonly reading?: ReadingFigures;
   readonly replay?: readonly ReplayFigures[];
 }

@@ -15,6 +15,14 @@ export interface BenchSize {
     readonly seconds: number;
     readonly textBytes: number;
   };
+  readonly reading: {
+    /** Of each store that is read, the small one first. */
+    readonly messages: readonly number[];
+    readonly topics: number;
+    readonly readers: number;
+    /** For each kind of read. */
+    readonly secondsMax: number;
+  };
   readonly replay: {
     readonly messages: number;
     readonly readers: readonly number[];
@@ -27,6 +35,7 @@ export interface BenchSize {
 export const fullSize: BenchSize = {
   publish: { connections: [1, 16, 64], rounds: 3, requests: 20_000, secondsMax: 8, topics: 10, textBytes: 200 },
   fanOut: { streams: 1_000, messagesPerSecond: 50, seconds: 10, textBytes: 200 },
+  reading: { messages: [10_000, 1_000_000], topics: 1_000, readers: 16, secondsMax: 5 },
   replay: { messages: 100_000, readers: [1, 4], passes: 3, textBytes: 200 },
 };
 
@@ -34,5 +43,6 @@ export const fullSize: BenchSize = {
 export const quickSize: BenchSize = {
   publish: { connections: [1, 64], rounds: 1, requests: 20_000, secondsMax: 0.8, topics: 10, textBytes: 200 },
   fanOut: { streams: 200, messagesPerSecond: 50, seconds: 1, textBytes: 200 },
+  reading: { messages: [1_000, 10_000], topics: 20, readers: 4, secondsMax: 0.3 },
   replay: { messages: 10_000, readers: [1, 4], passes: 1, textBytes: 200 },
 };

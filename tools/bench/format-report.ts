@@ -2,6 +2,7 @@ import type { BenchReport } from './bench-report.ts';
 import { marksOf } from './marks.ts';
 import type { FanOutFigures } from './measure-fan-out.ts';
 import type { PublishFigures } from './measure-publishing.ts';
+import type { ReadFigures, SearchedPublishFigures } from './measure-reading.ts';
 import type { ReplayFigures } from './measure-replay.ts';
 
 /** The report as text for people: tables, and then the marks. */
@@ -11,6 +12,7 @@ export function formatReport(report: BenchReport): string {
     `Tocsin ${engine}, Node ${node}, ${cores} cores, load ${load.before.toFixed(1)} before and ${load.after.toFixed(1)} after`,
     ...(report.publishing === undefined ? [] : ['', 'Publishing', publishTable(report.publishing)]),
     ...(report.fanOut === undefined ? [] : ['', 'Fan-out', fanOutTable(report.fanOut)]),
+    ...(report.reading === undefined ? [] : ['', 'Reading', readingTable(report.reading.reads), searchedPublishTable(report.reading.publishing)]),
     ...(report.replay === undefined ? [] : ['', 'Replay', replayTable(report.replay)]),
     '',
     ...marksOf(report).map(({ says, figure, passed }) => `${passed ? 'pass' : 'FAIL'}  ${says}: ${short(figure)}`),
@@ -37,6 +39,25 @@ function fanOutTable(figures: readonly FanOutFigures[]): string {
     short(one.cpuUs.server), optional(one.cpuUs.engines), short(one.cpuUs.generator),
     `${whole(one.residentMb.before)}/${whole(one.residentMb.after)}`,
   ]));
+}
+
+/** Each kind of read with its sizes below each other; `×` is how much slower its median is than on the smallest store. */
+function readingTable(figures: readonly ReadFigures[]): string {
+  const head = ['read', 'messages', 'readers', 'reads/s', 'p50 ms', 'p99 ms', 'max ms', '×', 'server µs', 'not 200'];
+  const kinds = [...new Set(figures.map(({ read }) => read))];
+  return table(head, kinds.flatMap((read) => figures.filter((one) => one.read === read)).map((one) => {
+    const smallest = figures.find(({ read }) => read === one.read)!;
+    return [
+      one.read, one.messages, one.readers, whole(one.perSecond), short(one.latencyMs.p50), short(one.latencyMs.p99), short(one.latencyMs.max),
+      short(one.latencyMs.p50 / smallest.latencyMs.p50), short(one.serverUs), one.not200,
+    ];
+  }));
+}
+
+function searchedPublishTable(figures: readonly SearchedPublishFigures[]): string {
+  if (figures.length === 0) return '';
+  return table(['messages', 'searches beside', 'publish p99 ms alone', 'beside', '×'], figures.map(({ messages, searches, alone, beside }) =>
+    [messages, searches, short(alone.p99), short(beside.p99), short(beside.p99 / alone.p99)]));
 }
 
 function replayTable(figures: readonly ReplayFigures[]): string {

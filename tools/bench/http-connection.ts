@@ -83,7 +83,8 @@ export function publishRequest(path: string, text: string): Buffer {
   return Buffer.concat([Buffer.from(head), body]);
 }
 
-/** The bytes of a GET. */
-export function getRequest(path: string): Buffer {
-  return Buffer.from(`GET ${path} HTTP/1.1\r\nHost: bench\r\n\r\n`);
+/** The bytes of a GET, by the account with the access token if one is given. */
+export function getRequest(path: string, token?: string): Buffer {
+  const credential = token === undefined ? '' : `Authorization: Bearer ${token}\r\n`;
+  return Buffer.from(`GET ${path} HTTP/1.1\r\nHost: bench\r\n${credential}\r\n`);
 }

@@ -6,25 +6,28 @@ import { fullSize, quickSize } from './bench-size.ts';
 import { marksOf } from './marks.ts';
 import { measureFanOut } from './measure-fan-out.ts';
 import { measurePublishing } from './measure-publishing.ts';
+import { measureReading } from './measure-reading.ts';
 import { measureReplay } from './measure-replay.ts';
 import { formatReport } from './format-report.ts';
 import type { BenchEngines } from './start-tocsin.ts';
 import { useEngines } from './use-engines.ts';
 
-const usage = `Usage: npm run -s bench -- [--engine embedded|cluster|both] [--part publishing|fan-out|replay]... [--quick] [--profile DIR]
+const usage = `Usage: npm run -s bench -- [--engine embedded|cluster|both] [--part publishing|fan-out|reading|replay]... [--messages N] [--quick] [--profile DIR]
 
-Measures publishing, fan-out and replay next to a bare server and Express. Prints tables, and one line of JSON for each
+Measures publishing, fan-out, reading and replay, the first two next to a bare server and Express. Prints tables, and one line of JSON for each
 engine. The cluster runs on the engines in TEST_KAFKA_BROKERS, TEST_MONGO_URL and TEST_REDIS_URL, or on its own.
 
+--messages  the larger of the two stores that reading measures
 --quick    a small form below half a minute, for CI
 --profile  the servers write CPU profiles into the directory; the figures then include the profiler
 `;
 
-const allParts = ['publishing', 'fan-out', 'replay'];
+const allParts = ['publishing', 'fan-out', 'reading', 'replay'];
 
 const options = {
   engine: { type: 'string', default: 'embedded' },
   part: { type: 'string', multiple: true },
+  messages: { type: 'string' },
   quick: { type: 'boolean', default: false },
   profile: { type: 'string' },
 } as const;
@@ -32,6 +35,8 @@ const options = {
 interface Asked {
   readonly parts: readonly string[];
   readonly isQuick: boolean;
+  /** The larger store of the part `reading`; undefined: as the form has it. */
+  readonly messages: number | undefined;
   readonly profileDir: string | undefined;
 }
 
@@ -39,12 +44,14 @@ async function main(args: string[]): Promise<number> {
   const { values } = parseArgs({ args, options });
   const kinds = values.engine === 'both' ? ['embedded', 'cluster'] : [values.engine];
   const parts = values.part ?? allParts;
-  if (!parts.every((part) => allParts.includes(part)) || !kinds.every((kind) => ['embedded', 'cluster'].includes(kind))) {
+  const messages = values.messages === undefined ? undefined : Number(values.messages);
+  const isSize = messages === undefined || (Number.isInteger(messages) && messages >= 1_000);
+  if (!isSize || !parts.every((part) => allParts.includes(part)) || !kinds.every((kind) => ['embedded', 'cluster'].includes(kind))) {
     process.stderr.write(usage);
     return 2;
   }
   const asked: Asked = {
-    parts, isQuick: values.quick, profileDir: values.profile === undefined ? undefined : resolve(values.profile),
+    parts, isQuick: values.quick, messages, profileDir: values.profile === undefined ? undefined : resolve(values.profile),
   };
   for (const kind of kinds) {
     if (kind === 'embedded') print(await measureAll(asked, undefined));
@@ -53,8 +60,10 @@ async function main(args: string[]): Promise<number> {
   return 0;
 }
 
-async function measureAll({ parts, isQuick, profileDir }: Asked, engines: BenchEngines | undefined): Promise<BenchReport> {
-  const size = isQuick ? quickSize : fullSize;
+async function measureAll({ parts, isQuick, messages, profileDir }: Asked, engines: BenchEngines | undefined): Promise<BenchReport> {
+  const form = isQuick ? quickSize : fullSize;
+  const [small = 0] = form.reading.messages;
+  const size = messages === undefined ? form : { ...form, reading: { ...form.reading, messages: [Math.min(small, messages), messages] } };
   const tocsin = { engines, profileDir };
   const before = loadavg()[0]!;
   return {
@@ -62,6 +71,7 @@ async function measureAll({ parts, isQuick, profileDir }: Asked, engines: BenchE
     size, at: new Date().toISOString(), node: process.version, cores: availableParallelism(),
     ...(parts.includes('publishing') ? { publishing: await measurePublishing(size.publish, tocsin) } : {}),
     ...(parts.includes('fan-out') ? { fanOut: await measureFanOut(size.fanOut, tocsin) } : {}),
+    ...(parts.includes('reading') ? { reading: await measureReading(size.reading, tocsin) } : {}),
     ...(parts.includes('replay') ? { replay: await measureReplay(size.replay, tocsin) } : {}),
     load: { before, after: loadavg()[0]! },
   };

@@ -63,7 +63,8 @@ export async function startTocsin(options: TocsinOptions): Promise<TocsinTarget>
   }
 }
 
-function startStack({ engines, profileDir }: TocsinOptions, dir: string): Promise<Stack> {
+/** Starts the servers on empty data in the directory. */
+export function startStack({ engines, profileDir }: Omit<TocsinOptions, 'topics'>, dir: string): Promise<Stack> {
   const profiling: Record<string, string> = profileDir === undefined ? {} : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profileDir}` };
   const env = { RATE_LIMITS: 'off', LOG_LEVEL: 'info', NODE_ENV: 'production', ...profiling };
   if (engines === undefined) return startEmbeddedStack({ env, dir });

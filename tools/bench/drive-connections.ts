@@ -1,0 +1,45 @@
+import { countCpu, type CountedProcesses, type CpuPerOperation } from './count-cpu.ts';
+import { HttpConnection } from './http-connection.ts';
+import { percentiles, type Percentiles } from './percentiles.ts';
+
+/** How requests are sent. */
+export interface RequestLoad extends CountedProcesses {
+  /** The connections are spread over them. */
+  readonly ports: readonly number[];
+  readonly connections: number;
+  readonly requests: number;
+  readonly secondsMax: number;
+}
+
+/** What came of them. */
+export interface RequestResult {
+  readonly done: number;
+  readonly not200: number;
+  readonly seconds: number;
+  readonly latencyMs: Percentiles;
+  readonly cpuUs: CpuPerOperation;
+}
+
+/** Sends the requests in turn on keep-alive connections, each as fast as it is answered, until their number or the time is used up. */
+export async function driveConnections(load: RequestLoad, requests: readonly Buffer[]): Promise<RequestResult> {
+  const portOf = (index: number) => load.ports[index % load.ports.length]!;
+  const connections = await Promise.all(Array.from({ length: load.connections }, (_, index) => HttpConnection.open(portOf(index))));
+  const latencies: number[] = [];
+  let sent = 0;
+  let not200 = 0;
+  const cpuOf = countCpu(load);
+  const began = performance.now();
+  const endsAt = began + load.secondsMax * 1_000;
+  await Promise.all(connections.map(async (connection) => {
+    while (sent < load.requests && performance.now() < endsAt) {
+      const request = requests[sent++ % requests.length]!;
+      const from = performance.now();
+      if (await connection.request(request) !== 200) not200 += 1;
+      latencies.push(performance.now() - from);
+    }
+  }));
+  const seconds = (performance.now() - began) / 1_000;
+  const cpuUs = cpuOf(latencies.length);
+  for (const connection of connections) connection.close();
+  return { done: latencies.length, not200, seconds, latencyMs: percentiles(latencies), cpuUs };
+}
