@@ -305,6 +305,16 @@ function describeCommit(at: () => Documents): void {
     }
   });
 
+  test('removals that follow each other all happen or none, and the first whose version has moved is named', async () => {
+    const made = await Promise.all(Array.from({ length: 4 }, () => at().insert(things, newThing(fresh()))));
+    const removal = (place: number, version = 1) => write.remove(things, made[place]!.id, version);
+    await expect(at().commit([removal(0), removal(1, 2), removal(2), removal(3, 3)])).rejects.toMatchObject({ name: 'StaleVersion', id: made[1]!.id });
+    await expect(at().commit([removal(0), write.remove(things, fresh(), 1)])).rejects.toMatchObject({ name: 'StaleVersion' });
+    expect(await at().getMany(things, made.map(({ id }) => id))).toHaveLength(4);
+    await at().commit([removal(0), removal(1), write.remove(things, made[2]!.id), write.remove(things, fresh()), write.remove(things, made[3]!.id)]);
+    expect(await at().getMany(things, made.map(({ id }) => id))).toEqual([]);
+  });
+
   test('a thousand writes are one commit', async () => {
     const pairOf = fresh();
     const inserts = Array.from({ length: 999 }, () => write.insert(lefts, { id: fresh(), pairOf }));

@@ -1,6 +1,6 @@
 import { topicChange, type Change } from '../domain/change.ts';
 import type { Deliveries } from '../ports/deliveries.ts';
-import { write, type Documents } from '../ports/documents.ts';
+import { write, type Documents, type Write } from '../ports/documents.ts';
 import { accountErasures, type AccountErasure } from './account-erasures.ts';
 import { addressChanges } from './address-changes.ts';
 import { consents } from './consents.ts';
@@ -81,11 +81,15 @@ function ownDocuments(documents: Documents, { id: userId, email, requestedAt }: 
   ];
 }
 
+const isRemoval = ({ kind }: Write): boolean => kind === 'remove';
+
 /** A topic's messages, tokens and subscriptions are its own cleanup's. */
 async function removeTopics({ documents, makeId, clock, onStep }: EraseAccountDeps, ownerId: string): Promise<number> {
   const removed = await retryStale(async () => {
     const found = await documents.find(topics, { index: 'byOwnerHeld', equals: { ownerId, isHeld: false }, limit: batchSize });
-    if (found.length > 0) await documents.commit(found.flatMap((topic) => removeTopicWrites(topic, { id: makeId(), now: clock() })));
+    const writes = found.flatMap((topic) => removeTopicWrites(topic, { id: makeId(), now: clock() }));
+    // Writes of one kind that stand together are one command to a store.
+    if (found.length > 0) await documents.commit([...writes.filter(isRemoval), ...writes.filter((one) => !isRemoval(one))]);
     return found;
   });
   if (removed.length > 0) {

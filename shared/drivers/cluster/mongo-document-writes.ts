@@ -70,31 +70,61 @@ function requireWork({ collection, model }: DocumentModel, id: string, version: 
   };
 }
 
-/** The work of a commit, in order; inserts of a collection that follow each other are one command. */
+/** Removals that are one command. With versions, it throws when one of the documents was not there with its own. */
+function removeManyWork({ collection, model }: DocumentModel, removals: readonly Removal[]): Work<void> {
+  for (const { id, version } of removals) {
+    checkId(collection, id);
+    if (version !== undefined) checkVersion(collection, version);
+  }
+  const filters = removals.map(({ id, version }) => ({ _id: id as never, ...(version === undefined ? {} : { version }) }));
+  return async (session) => {
+    const { deletedCount } = await model.collection.bulkWrite(filters.map((filter) => ({ deleteOne: { filter } })), sessionOf(session));
+    const isConditional = removals[0]!.version !== undefined;
+    if (isConditional && deletedCount < removals.length) throw new StaleVersion(collection.name, await firstStale(model, removals));
+  };
+}
+
+/** The id of the first that does not have its version, as others see the documents: outside of the transaction, which has removed some. */
+async function firstStale(model: DocumentModel['model'], removals: readonly Removal[]): Promise<string> {
+  const ids = removals.map(({ id }) => id) as never[];
+  const present = await model.collection.find({ _id: { $in: ids } }, { projection: { version: 1 } }).toArray();
+  const versions = new Map(present.map(({ _id, version }) => [String(_id), version as number]));
+  return (removals.find(({ id, version }) => versions.get(id) !== version) ?? removals[0]!).id;
+}
+
+type Insertion = Extract<Write, { kind: 'insert' }>;
+type Removal = Extract<Write, { kind: 'remove' }>;
+
+/** The work of a commit, in order; inserts, or removals, of a collection that follow each other are one command. */
 export function worksOf(modelOf: (collection: { readonly name: string }) => DocumentModel, writes: readonly Write[]): Work[] {
   const works: Work[] = [];
   for (let at = 0; at < writes.length;) {
     const first = writes[at]!;
-    const inserts = [first];
-    while (first.kind === 'insert' && isInsertInto(first.collection.name, writes[at + inserts.length])) inserts.push(writes[at + inserts.length]!);
-    works.push(first.kind === 'insert'
-      ? insertWork(modelOf(first.collection), inserts.map((one) => (one as typeof first).document))
-      : workOf(modelOf(first.collection), first));
-    at += inserts.length;
+    const together = [first];
+    while (isOneCommand(first, writes[at + together.length])) together.push(writes[at + together.length]!);
+    works.push(workOf(modelOf(first.collection), together));
+    at += together.length;
   }
   return works;
 }
 
-const isInsertInto = (name: string, write: Write | undefined) => write?.kind === 'insert' && write.collection.name === name;
+function isOneCommand(first: Write, next: Write | undefined): boolean {
+  if (next === undefined || next.collection.name !== first.collection.name) return false;
+  if (first.kind === 'remove' && next.kind === 'remove') return (first.version === undefined) === (next.version === undefined);
+  return first.kind === 'insert' && next.kind === 'insert';
+}
 
-function workOf(model: DocumentModel, write: Exclude<Write, { kind: 'insert' }>): Work {
+function workOf(model: DocumentModel, writes: readonly Write[]): Work {
+  const write = writes[0]!;
   switch (write.kind) {
+    case 'insert':
+      return insertWork(model, writes.map((one) => (one as Insertion).document));
     case 'update':
       return updateWork(model, write, write.set);
     case 'increment':
       return incrementWork(model, write.id, write.by);
     case 'remove':
-      return removeWork(model, write.id, write.version);
+      return writes.length === 1 ? removeWork(model, write.id, write.version) : removeManyWork(model, writes as readonly Removal[]);
     case 'require':
       return requireWork(model, write.id, write.version);
   }
