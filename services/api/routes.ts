@@ -1,11 +1,14 @@
+import type { ExportSection } from './export-section.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { acceptTerms } from './features/accounts/accept-terms.ts';
 import { changePassword } from './features/accounts/change-password.ts';
 import { confirmPasswordReset } from './features/accounts/confirm-password-reset.ts';
 import { deleteMe } from './features/accounts/delete-me.ts';
+import { exportConsents } from './features/accounts/export-consents.ts';
 import { getAuthMe } from './features/accounts/get-auth-me.ts';
 import { getConsentHistory } from './features/accounts/get-consent-history.ts';
 import { getMe } from './features/accounts/get-me.ts';
+import { getMyData } from './features/accounts/get-my-data.ts';
 import { login } from './features/accounts/login.ts';
 import { refresh } from './features/accounts/refresh.ts';
 import { register } from './features/accounts/register.ts';
@@ -20,6 +23,8 @@ import { googleLogin } from './features/identity-providers/google-login.ts';
 import { googleSignIn } from './features/identity-providers/google-sign-in.ts';
 import { createApiKey } from './features/credentials/create-api-key.ts';
 import { createTopicToken } from './features/credentials/create-topic-token.ts';
+import { exportApiKeys } from './features/credentials/export-api-keys.ts';
+import { exportTopicTokens } from './features/credentials/export-topic-tokens.ts';
 import { deleteApiKey } from './features/credentials/delete-api-key.ts';
 import { deleteTopicToken } from './features/credentials/delete-topic-token.ts';
 import { enableApiKey } from './features/credentials/enable-api-key.ts';
@@ -27,6 +32,7 @@ import { listApiKeys } from './features/credentials/list-api-keys.ts';
 import { listTopicTokens } from './features/credentials/list-topic-tokens.ts';
 import { revokeApiKey } from './features/credentials/revoke-api-key.ts';
 import { deleteDevice } from './features/devices/delete-device.ts';
+import { exportDevices } from './features/devices/export-devices.ts';
 import { getDevice } from './features/devices/get-device.ts';
 import { listDevices } from './features/devices/list-devices.ts';
 import { registerDevice } from './features/devices/register-device.ts';
@@ -44,6 +50,7 @@ import { listConsumers } from './features/log/list-consumers.ts';
 import { setConsumer } from './features/log/set-consumer.ts';
 import { deleteMessage } from './features/messages/delete-message.ts';
 import { editMessage } from './features/messages/edit-message.ts';
+import { exportMessages } from './features/messages/export-messages.ts';
 import { getActivity } from './features/messages/get-activity.ts';
 import { getHistory } from './features/messages/get-history.ts';
 import { listRecent } from './features/messages/list-recent.ts';
@@ -60,6 +67,7 @@ import { checkSubscription } from './features/subscriptions/check-subscription.t
 import { createSubscription } from './features/subscriptions/create-subscription.ts';
 import { deleteSubscription } from './features/subscriptions/delete-subscription.ts';
 import { deleteSubscriptionByTopic } from './features/subscriptions/delete-subscription-by-topic.ts';
+import { exportSubscriptions } from './features/subscriptions/export-subscriptions.ts';
 import { listSubscriptions } from './features/subscriptions/list-subscriptions.ts';
 import { updateSubscription } from './features/subscriptions/update-subscription.ts';
 import { viewSubscription } from './features/subscriptions/view-subscription.ts';
@@ -69,6 +77,7 @@ import { changeMemberRole } from './features/teams/change-member-role.ts';
 import { createInvite } from './features/teams/create-invite.ts';
 import { createTeam } from './features/teams/create-team.ts';
 import { deleteTeam } from './features/teams/delete-team.ts';
+import { exportTeams } from './features/teams/export-teams.ts';
 import { getTeam } from './features/teams/get-team.ts';
 import { getTeamStats } from './features/teams/get-team-stats.ts';
 import { listDeactivatedTeams } from './features/teams/list-deactivated-teams.ts';
@@ -81,6 +90,7 @@ import { resendInvite } from './features/teams/resend-invite.ts';
 import { updateTeam } from './features/teams/update-team.ts';
 import { createTopic } from './features/topics/create-topic.ts';
 import { deleteTopic } from './features/topics/delete-topic.ts';
+import { exportTopics } from './features/topics/export-topics.ts';
 import { getTopic } from './features/topics/get-topic.ts';
 import { listMyTopics } from './features/topics/list-my-topics.ts';
 import { listPublicTopics } from './features/topics/list-public-topics.ts';
@@ -157,6 +167,7 @@ function accountRoutes(deps: ApiDeps): Route[] {
     getAuthMe(deps),
     getMe(deps),
     updateMe(deps),
+    getMyData(deps, exportSections(deps)),
     deleteMe(deps),
     // API keys and topic access tokens
     listApiKeys(deps),
@@ -167,6 +178,14 @@ function accountRoutes(deps: ApiDeps): Route[] {
     listTopicTokens(deps),
     createTopicToken(deps),
     deleteTopicToken(deps),
+  ];
+}
+
+/** What an account's export holds, in its order. */
+function exportSections(deps: ApiDeps): ExportSection[] {
+  return [
+    exportTopics(deps), exportMessages(deps), exportDevices(deps), exportApiKeys(deps), exportTopicTokens(deps), exportSubscriptions(deps),
+    exportConsents(deps), exportTeams(deps),
   ];
 }
 

@@ -42,6 +42,23 @@ export function toAuthUserJson(user: User, now: number) {
   };
 }
 
+/** The account as its export shows it. */
+export function toExportedUserJson(user: User, now: number) {
+  return {
+    user_id: user.id,
+    email: user.email,
+    username: user.username,
+    avatar_url: user.avatarUrl,
+    subscription_tier: tierInForce(user, now),
+    subscription_expires_at: isoOrNull(user.tierExpiresAt),
+    is_verified: user.isVerified,
+    created_at: toIso(user.createdAt),
+    last_login: isoOrNull(user.lastLogin),
+    oauth_provider: user.oauthProvider,
+    terms_accepted_at: isoOrNull(user.termsAcceptedAt),
+  };
+}
+
 /** The account as a login answers it. */
 export function toLoginUserJson(user: User, now: number) {
   return {

@@ -26,5 +26,12 @@ export const authUserSchema = userSchema.omit({ subscription_expires_at: true })
   terms_accepted_at: time.nullable(),
 });
 
+/** The account as its export shows it. */
+export const exportedUserSchema = userSchema.omit({ id: true, is_active: true }).extend({
+  user_id: z.uuid(),
+  oauth_provider: z.string().nullable(),
+  terms_accepted_at: time.nullable(),
+});
+
 /** The account as a login answers it. */
 export const loginUserSchema = userSchema.pick({ id: true, email: true, username: true, subscription_tier: true, is_verified: true, created_at: true });

@@ -1,9 +1,8 @@
-import { apiKeys } from '@tocsin/shared/stores/credentials.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
-import { apiKeysMax } from './create-api-key.ts';
 import { apiKeySchema, toApiKeyJson } from './api-key-json.ts';
+import { findOwnApiKeys } from './find-own-api-keys.ts';
 
 /** `GET /api/keys`: newest first. */
 export function listApiKeys(deps: ApiDeps): Route {
@@ -16,10 +15,7 @@ export function listApiKeys(deps: ApiDeps): Route {
     scope: 'keys:read',
     success: { status: 200, schema: z.array(apiKeySchema), description: 'The keys, newest first' },
     async handle(context) {
-      const { userId } = context.account();
-      const keys = await deps.engine.documents.find(apiKeys, {
-        index: 'byUser', equals: { userId }, descending: true, limit: apiKeysMax,
-      });
+      const keys = await findOwnApiKeys(deps.engine.documents, context.account().userId);
       return { status: 200, body: keys.map((key) => toApiKeyJson(key, context.now)) };
     },
   });

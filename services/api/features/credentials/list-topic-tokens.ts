@@ -1,9 +1,8 @@
-import { topicTokens } from '@tocsin/shared/stores/credentials.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { loadTopic } from '../../http/load-topic.ts';
 import { route, type Route } from '../../http/route.ts';
-import { topicTokensMax } from './create-topic-token.ts';
+import { findTopicTokens } from './find-topic-tokens.ts';
 import { topicTokenSchema, toTopicTokenJson } from './topic-token-json.ts';
 
 /** `GET /api/topics/{topic}/access-tokens`: newest first. */
@@ -18,9 +17,7 @@ export function listTopicTokens(deps: ApiDeps): Route {
     success: { status: 200, schema: z.array(topicTokenSchema), description: 'The tokens, newest first' },
     load: loadTopic(deps.directory, 'manage'),
     async handle(_context, { loaded: topic }) {
-      const tokens = await deps.engine.documents.find(topicTokens, {
-        index: 'byTopic', equals: { topicId: topic.id }, descending: true, limit: topicTokensMax,
-      });
+      const tokens = await findTopicTokens(deps.engine.documents, topic.id);
       return { status: 200, body: tokens.map(toTopicTokenJson) };
     },
   });

@@ -1,9 +1,8 @@
-import { devices } from '@tocsin/shared/stores/devices-collection.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { deviceSchema, toDeviceJson } from './device-json.ts';
-import { devicesMax } from './register-device.ts';
+import { findOwnDevices } from './find-own-devices.ts';
 
 /** `GET /api/devices/my`: newest first. */
 export function listDevices(deps: ApiDeps): Route {
@@ -16,10 +15,7 @@ export function listDevices(deps: ApiDeps): Route {
     scope: 'account:read',
     success: { status: 200, schema: z.array(deviceSchema), description: 'The devices, newest first' },
     async handle(context) {
-      const { userId } = context.account();
-      const found = await deps.engine.documents.find(devices, {
-        index: 'byUser', equals: { userId }, descending: true, limit: devicesMax,
-      });
+      const found = await findOwnDevices(deps.engine.documents, context.account().userId);
       return { status: 200, body: found.map(toDeviceJson) };
     },
   });

@@ -1,0 +1,10 @@
+import { listConsents } from '@tocsin/shared/stores/consents.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+import type { ExportSection } from '../../export-section.ts';
+import { smallSection } from '../../small-section.ts';
+import { consentSchema, toConsentJson } from './consent-json.ts';
+
+/** What the account accepted, as its history shows it. */
+export function exportConsents({ engine: { documents } }: ApiDeps): ExportSection {
+  return smallSection('consents', consentSchema, async ({ caller }) => (await listConsents(documents, caller.userId)).map(toConsentJson));
+}

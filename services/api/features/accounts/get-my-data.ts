@@ -1,0 +1,85 @@
+import { toIso } from '@tocsin/shared/domain/to-iso.ts';
+import type { User } from '@tocsin/shared/domain/user.ts';
+import { toExportedUserJson } from '@tocsin/shared/domain/user-json.ts';
+import { z } from 'zod';
+import type { ExportOwner, ExportSection } from '../../export-section.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type Route } from '../../http/route.ts';
+import { streamJson } from '../../http/stream-json.ts';
+import { exportedUserSchema } from '../../http/user-schema.ts';
+import { loadAccount } from './load-account.ts';
+
+const dayMs = 86_400_000;
+
+/** Items are sent together up to this length. Harm prevented: a call of the system for each, or strings that outlive their use. */
+const pieceCharsMin = 4_096;
+
+/**
+ * `GET /api/users/me/data`: everything of the account as a file. It is read and sent page by page and shows each page as
+ * it was when it was read; the statistics at its end count what it holds.
+ */
+export function getMyData(deps: ApiDeps, sections: readonly ExportSection[]): Route {
+  return route({
+    id: 'getMyData',
+    method: 'GET',
+    path: '/api/users/me/data',
+    summary: 'Download everything that belongs to the calling account',
+    audience: 'account',
+    scope: 'account:read',
+    success: { status: 200, schema: schemaOf(sections), description: 'A JSON file' },
+    handle: async (context) => {
+      const user = await loadAccount(deps, context);
+      const owner: ExportOwner = { caller: { ...context.account(), scopes: null }, now: context.now };
+      await streamJson(context, document(user, owner, sections), {
+        'Content-Disposition': `attachment; filename="tocsin-export-${user.id}.json"`,
+      });
+      return null;
+    },
+  });
+}
+
+const count = z.int().min(0);
+
+function schemaOf(sections: readonly ExportSection[]) {
+  return z.object({
+    export_metadata: z.object({ exported_at: z.iso.datetime(), user_id: z.uuid(), data_categories: z.array(z.string()) }),
+    account: exportedUserSchema,
+    ...Object.fromEntries(sections.map(({ name, schema }) => [name, z.array(schema)])),
+    statistics: z.object({
+      total_topics: count, total_messages: count, total_devices: count, total_subscriptions: count, total_api_keys: count, account_age_days: count,
+    }),
+  });
+}
+
+async function* document(user: User, owner: ExportOwner, sections: readonly ExportSection[]): AsyncGenerator<string, void> {
+  const metadata = { exported_at: toIso(owner.now), user_id: user.id, data_categories: ['account', ...sections.map(({ name }) => name)] };
+  yield `{"export_metadata":${JSON.stringify(metadata)},"account":${JSON.stringify(toExportedUserJson(user, owner.now))}`;
+  const counts = new Map<string, number>();
+  for (const { name, pages } of sections) {
+    let items = 0;
+    yield `,${JSON.stringify(name)}:[`;
+    for await (const page of pages(owner)) {
+      let piece = '';
+      for (const item of page) {
+        piece += (items === 0 ? '' : ',') + JSON.stringify(item);
+        items += 1;
+        if (piece.length < pieceCharsMin) continue;
+        yield piece;
+        piece = '';
+      }
+      if (piece !== '') yield piece;
+    }
+    yield ']';
+    counts.set(name, items);
+  }
+  yield `,"statistics":${JSON.stringify(statistics(user, owner.now, counts))}}`;
+}
+
+function statistics(user: User, now: number, counts: ReadonlyMap<string, number>) {
+  const total = (name: string): number => counts.get(name) ?? 0;
+  return {
+    total_topics: total('topics'), total_messages: total('messages'), total_devices: total('devices'),
+    total_subscriptions: total('subscriptions'), total_api_keys: total('api_keys'),
+    account_age_days: Math.floor((now - user.createdAt) / dayMs),
+  };
+}

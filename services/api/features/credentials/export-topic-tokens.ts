@@ -1,0 +1,34 @@
+import type { TopicToken } from '@tocsin/shared/domain/credentials.ts';
+import type { Documents } from '@tocsin/shared/ports/documents.ts';
+import { topicTokens } from '@tocsin/shared/stores/credentials.ts';
+import { ownedTopics } from '@tocsin/shared/stores/owned-topics.ts';
+import { topics } from '@tocsin/shared/stores/topics.ts';
+import type { ExportSection } from '../../export-section.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+import { findTopicTokens } from './find-topic-tokens.ts';
+import { topicTokenSchema, toTopicTokenJson } from './topic-token-json.ts';
+
+const pageSize = 500;
+
+/** The tokens of the account's topics, topic by topic, and then those that it made for topics of others; without their secrets. */
+export function exportTopicTokens({ engine: { documents } }: ApiDeps): ExportSection {
+  return {
+    name: 'topic_access_tokens', schema: topicTokenSchema,
+    async *pages({ caller: { userId } }) {
+      for await (const owned of ownedTopics(documents, userId)) {
+        for (const topic of owned) yield (await findTopicTokens(documents, topic.id)).map(toTopicTokenJson);
+      }
+      for (let offset = 0; ; offset += pageSize) {
+        const made = await documents.find(topicTokens, { index: 'byCreator', equals: { createdBy: userId }, limit: pageSize, offset });
+        yield (await ofOthersTopics(documents, userId, made)).map(toTopicTokenJson);
+        if (made.length < pageSize) return;
+      }
+    },
+  };
+}
+
+async function ofOthersTopics(documents: Documents, userId: string, made: readonly TopicToken[]): Promise<TopicToken[]> {
+  const found = await documents.getMany(topics, [...new Set(made.map(({ topicId }) => topicId))]);
+  const others = new Set(found.filter(({ ownerId }) => ownerId !== userId).map(({ id }) => id));
+  return made.filter(({ topicId }) => others.has(topicId));
+}

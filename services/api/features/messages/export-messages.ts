@@ -1,0 +1,31 @@
+import { toMessageJson } from '@tocsin/shared/domain/message-json.ts';
+import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import { ownedTopics } from '@tocsin/shared/stores/owned-topics.ts';
+import type { ExportSection } from '../../export-section.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+import { messageSchema } from '../../http/message-schema.ts';
+
+/** Messages read at once. Harm prevented: an export that takes the memory, or the loop of an embedded server, for itself. */
+const pageSize = 50;
+
+/** The messages of the topics that the account owns, topic by topic, oldest first; neither deleted nor expired ones. */
+export function exportMessages(deps: ApiDeps): ExportSection {
+  return {
+    name: 'messages', schema: messageSchema,
+    async *pages({ caller }) {
+      for await (const topics of ownedTopics(deps.engine.documents, caller.userId)) {
+        for (const topic of topics) yield* messagesOf(deps, topic);
+      }
+    },
+  };
+}
+
+/** Everything that the store has: nobody goes on from here, so that a hole below what was acknowledged last does no harm. */
+async function* messagesOf({ engine: { messages }, clock }: ApiDeps, topic: Topic): AsyncGenerator<unknown[], void> {
+  for (let after = -1; ;) {
+    const page = await messages.after(topic.id, { after, upTo: Number.MAX_SAFE_INTEGER, limit: pageSize, now: clock() });
+    if (page.length > 0) yield page.map((message) => toMessageJson(message, topic.name));
+    if (page.length < pageSize) return;
+    after = page.at(-1)!.offset;
+  }
+}

@@ -1,0 +1,10 @@
+import type { ApiDeps } from '../../api-deps.ts';
+import type { ExportSection } from '../../export-section.ts';
+import { smallSection } from '../../small-section.ts';
+import { describeOwnSubscriptions } from './describe-own-subscriptions.ts';
+import { subscriptionSchema } from './subscription-json.ts';
+
+/** The account's subscriptions, as their list shows them. */
+export function exportSubscriptions(deps: ApiDeps): ExportSection {
+  return smallSection('subscriptions', subscriptionSchema, ({ caller, now }) => describeOwnSubscriptions(deps, caller, now));
+}

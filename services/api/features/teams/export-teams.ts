@@ -1,0 +1,11 @@
+import { findMemberships } from '@tocsin/shared/stores/teams.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+import type { ExportSection } from '../../export-section.ts';
+import { smallSection } from '../../small-section.ts';
+import { describeTeams } from './describe-teams.ts';
+import { teamSchema } from './team-json.ts';
+
+/** The teams that the account is in, as their list shows them. */
+export function exportTeams({ engine: { documents } }: ApiDeps): ExportSection {
+  return smallSection('teams', teamSchema, async ({ caller }) => describeTeams(documents, await findMemberships(documents, caller.userId)));
+}

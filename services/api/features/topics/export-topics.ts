@@ -1,0 +1,15 @@
+import { ownedTopics } from '@tocsin/shared/stores/owned-topics.ts';
+import type { ExportSection } from '../../export-section.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+import { describeTopics } from './describe-topics.ts';
+import { topicSchema } from './topic-json.ts';
+
+/** The topics that the account owns, those of its teams included, oldest first. */
+export function exportTopics({ engine: { documents, messages } }: ApiDeps): ExportSection {
+  return {
+    name: 'topics', schema: topicSchema,
+    async *pages({ caller }) {
+      for await (const topics of ownedTopics(documents, caller.userId)) yield await describeTopics(messages, caller, { topics, roles: new Map() });
+    },
+  };
+}

@@ -1,0 +1,14 @@
+import type { z } from 'zod';
+import type { ExportOwner, ExportSection } from './export-section.ts';
+
+/** A section whose items are few enough to be read at once. */
+export function smallSection<T extends z.ZodType>(
+  name: string, schema: T, read: (owner: ExportOwner) => Promise<readonly z.input<T>[]>,
+): ExportSection {
+  return {
+    name, schema,
+    async *pages(owner) {
+      yield await read(owner);
+    },
+  };
+}
