@@ -18,6 +18,7 @@ function numberAt(bytes: Buffer, at: number): number {
 /** Counts which stream has which of the numbered messages, and how long each delivery took. */
 export class DeliveryTally {
   readonly #messages: number;
+  readonly #topics: number;
   readonly #sentAt: Float64Array;
   readonly #seen: Uint8Array;
   readonly #latencies: Float64Array;
@@ -28,7 +29,9 @@ export class DeliveryTally {
   /** When the last message was read. */
   lastAt = 0;
 
-  constructor(streams: number, messages: number) {
+  /** Message n belongs to topic n modulo `topics`: there is an order within a topic, and none between them. */
+  constructor(streams: number, messages: number, topics = 1) {
+    this.#topics = topics;
     this.#messages = messages;
     this.#sentAt = new Float64Array(messages);
     this.#seen = new Uint8Array(streams * messages);
@@ -56,7 +59,7 @@ export class DeliveryTally {
   /** What takes the texts of one stream. */
   stream(index: number): OnText {
     const base = index * this.#messages;
-    let last = -1;
+    const last = new Int32Array(this.#topics).fill(-1);
     return (bytes, textAt) => {
       const number = numberAt(bytes, textAt);
       if (!(number >= 0 && number < this.#messages)) return;
@@ -67,8 +70,9 @@ export class DeliveryTally {
       if (this.#seen[base + number] === 1) this.repeated += 1;
       else this.distinct += 1;
       this.#seen[base + number] = 1;
-      if (number < last) this.outOfOrder += 1;
-      else last = number;
+      const topic = number % this.#topics;
+      if (number < last[topic]!) this.outOfOrder += 1;
+      else last[topic] = number;
     };
   }
 }

@@ -30,11 +30,11 @@ function publishTable(figures: readonly PublishFigures[]): string {
 
 function fanOutTable(figures: readonly FanOutFigures[]): string {
   const head = [
-    'streams', 'server', 'publishes/s', 'deliveries/s', 'p50 ms', 'p99 ms', 'max ms', 'lost', 'repeated', 'out of order', 'publish p50/p99 ms',
+    'streams', 'topics', 'server', 'publishes/s', 'deliveries/s', 'p50 ms', 'p99 ms', 'max ms', 'lost', 'repeated', 'out of order', 'publish p50/p99 ms',
     'server µs', 'engines µs', 'generator µs', 'MB before/after',
   ];
   return table(head, figures.map((one) => [
-    one.transport, one.server, short(one.published), whole(one.deliveriesPerSecond), short(one.latencyMs.p50), short(one.latencyMs.p99),
+    one.transport, one.topics, one.server, short(one.published), whole(one.deliveriesPerSecond), short(one.latencyMs.p50), short(one.latencyMs.p99),
     short(one.latencyMs.max), one.lost, one.repeated, one.outOfOrder, `${short(one.publishMs.p50)}/${short(one.publishMs.p99)}`,
     short(one.cpuUs.server), optional(one.cpuUs.engines), short(one.cpuUs.generator),
     `${whole(one.residentMb.before)}/${whole(one.residentMb.after)}`,

@@ -10,7 +10,8 @@ import { residentMb } from './process-usage.ts';
 export interface FanOutLoad extends CountedProcesses {
   /** The streams are spread over them; publishes go to the first. */
   readonly ports: readonly number[];
-  readonly topic: string;
+  /** Publishes go to one after the other. Of several, each stream has all. */
+  readonly topics: readonly string[];
   readonly transport: Transport;
   readonly streams: number;
   readonly messagesPerSecond: number;
@@ -46,7 +47,7 @@ const opensMax = 50;
 async function generate(load: FanOutLoad): Promise<FanOutResult> {
   const before = residentMb(load.serverPids);
   const messages = Math.round(load.messagesPerSecond * load.seconds);
-  const tally = new DeliveryTally(load.streams, warmUpMessages + messages);
+  const tally = new DeliveryTally(load.streams, warmUpMessages + messages, load.topics.length);
   const connections = await openStreams(load, tally);
   const publisher = await HttpConnection.open(load.ports[0]!);
   await publishAll(load, { publisher, tally, from: 0, to: warmUpMessages });
@@ -77,13 +78,14 @@ async function generate(load: FanOutLoad): Promise<FanOutResult> {
 
 async function openStreams(load: FanOutLoad, tally: DeliveryTally): Promise<EventConnection[]> {
   const connections: EventConnection[] = [];
-  const path = `/${load.topic}/${load.transport}`;
+  const [first] = load.topics;
+  const path = load.topics.length === 1 ? `/${first}/${load.transport}` : `/${load.transport}?topics=${load.topics.join(',')}`;
   while (connections.length < load.streams) {
-    const first = connections.length;
-    const count = Math.min(opensMax, load.streams - first);
+    const opened = connections.length;
+    const count = Math.min(opensMax, load.streams - opened);
     connections.push(...await Promise.all(Array.from({ length: count }, (_, index) => {
-      const port = load.ports[(first + index) % load.ports.length]!;
-      return EventConnection.open({ port, path, transport: load.transport }, tally.stream(first + index));
+      const port = load.ports[(opened + index) % load.ports.length]!;
+      return EventConnection.open({ port, path, transport: load.transport }, tally.stream(opened + index));
     })));
   }
   return connections;
@@ -102,7 +104,7 @@ async function publishAll(load: FanOutLoad, { publisher, tally, from, to }: Publ
   const answers: number[] = [];
   const began = performance.now();
   for (let number = from; number < to; number += 1) {
-    const bytes = publishRequest(`/${load.topic}`, textOf(number, load.textBytes));
+    const bytes = publishRequest(`/${load.topics[number % load.topics.length]!}`, textOf(number, load.textBytes));
     const waitMs = began + (number - from) * (1_000 / load.messagesPerSecond) - performance.now();
     if (waitMs >= 1) await pause(waitMs);
     const sentAt = performance.now();

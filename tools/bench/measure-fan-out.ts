@@ -9,29 +9,47 @@ import type { Target } from './target.ts';
 /** One server over one transport. */
 export interface FanOutFigures extends FanOutResult {
   readonly server: string;
+  /** How many topics each stream has. */
+  readonly topics: number;
   readonly transport: Transport;
 }
 
 const transports: readonly Transport[] = ['sse', 'ws'];
 
-/** Publishes to one topic that many streams read, on a bare broadcaster and on Tocsin, each server fresh for each transport. */
+/** Of a stream of several topics. */
+const topicsOfStream = 20;
+
+/**
+ * Publishes to one topic that many streams read, on a bare broadcaster and on Tocsin, each server fresh for each transport;
+ * and to several that each event stream has all of.
+ */
 export async function measureFanOut(size: BenchSize['fanOut'], options: Omit<TocsinOptions, 'topics'>): Promise<FanOutFigures[]> {
   const figures: FanOutFigures[] = [];
   for (const transport of transports) {
-    figures.push(await measure(await startFloor('bare', 'bare-broadcaster.ts'), 'bench', { size, transport }));
-    const tocsin = await startTocsin({ ...options, topics: 1 });
-    figures.push(await measure(tocsin, tocsin.topics[0]!.name, { size, transport }));
+    figures.push(await measure(await startFloor('bare', 'bare-broadcaster.ts'), ['bench'], { size, transport }));
+    figures.push(await measureTocsin(options, 1, { size, transport }));
   }
+  figures.push(await measureTocsin(options, topicsOfStream, { size, transport: 'sse' }));
   return figures;
 }
 
-async function measure(target: Target, topic: string, of: { size: BenchSize['fanOut']; transport: Transport }): Promise<FanOutFigures> {
+interface Measured {
+  readonly size: BenchSize['fanOut'];
+  readonly transport: Transport;
+}
+
+async function measureTocsin(options: Omit<TocsinOptions, 'topics'>, topics: number, of: Measured): Promise<FanOutFigures> {
+  const tocsin = await startTocsin({ ...options, topics });
+  return measure(tocsin, tocsin.topics.map(({ name }) => name), of);
+}
+
+async function measure(target: Target, topics: readonly string[], of: Measured): Promise<FanOutFigures> {
   const { size, transport } = of;
   const { ports, serverPids, enginePids } = target;
-  const load: FanOutLoad = { ports, serverPids, enginePids, topic, transport, ...size };
+  const load: FanOutLoad = { ports, serverPids, enginePids, topics, transport, ...size };
   try {
     const result = await runGenerator<FanOutResult>('generate-fan-out.ts', load, { secondsMax: size.seconds + 120 });
-    return { server: target.name, transport, ...result };
+    return { server: target.name, topics: topics.length, transport, ...result };
   } finally {
     await target.stop();
   }
