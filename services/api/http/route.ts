@@ -54,6 +54,8 @@ export interface Success {
   readonly description: string;
   /** `application/json` by default. */
   readonly contentType?: string;
+  /** Another form of it, for those who ask by `Accept`. */
+  readonly also?: { readonly contentType: string; readonly schema: z.ZodType };
   /** Headers beyond those of every answer: a sentence each. */
   readonly headers?: Readonly<Record<string, string>>;
 }

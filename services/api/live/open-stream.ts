@@ -56,7 +56,7 @@ export interface StreamRequest {
 }
 
 /** Whose streams a caller's are, for the limits on open ones. */
-function ownerOf(caller: Caller): StreamOwner {
+export function streamOwner(caller: Caller): StreamOwner {
   switch (caller.kind) {
     case 'anonymous':
       return { key: `streams:address:${caller.address}`, max: streamsPerAddress };
@@ -72,7 +72,7 @@ function ownerOf(caller: Caller): StreamOwner {
  * Throws before anything is sent: `limited` for too many open streams, `unavailable` while the store is away.
  */
 export async function openStream(deps: StreamDeps, request: StreamRequest): Promise<void> {
-  const owner = ownerOf(request.caller);
+  const owner = streamOwner(request.caller);
   const place = await deps.streams.reserve(deps.config.RATE_LIMITS ? owner : { ...owner, max: Infinity });
   let cursors: TopicCursor[] = [];
   let starts: Start[];

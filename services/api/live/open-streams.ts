@@ -29,7 +29,7 @@ export interface OpenStreamsDeps {
 
 /** A stream that is open on this node. */
 export interface OpenStream {
-  readonly sink: StreamSink;
+  readonly sink: Pick<StreamSink, 'ping' | 'end' | 'onClose'>;
   readonly topicIds: readonly string[];
   readonly caller: Caller;
   /** What the caller is known by; null for nobody. */

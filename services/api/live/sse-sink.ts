@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { responseDrained } from './response-drained.ts';
 import type { StreamSink } from './stream-sink.ts';
 
 /** How long an EventSource waits before it reconnects, in milliseconds. */
@@ -37,16 +38,7 @@ export function sseSink(response: ServerResponse): StreamSink {
       return response.writableLength;
     },
     drained() {
-      if (!response.writableNeedDrain || response.destroyed) return Promise.resolve();
-      return new Promise((resolve) => {
-        const done = () => {
-          response.off('drain', done);
-          response.off('close', done);
-          resolve();
-        };
-        response.on('drain', done);
-        response.on('close', done);
-      });
+      return responseDrained(response);
     },
     end(reason) {
       if (reason === 'too-slow') {

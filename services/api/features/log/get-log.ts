@@ -8,12 +8,18 @@ import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { loadTopic } from '../../http/load-topic.ts';
 import { messageSchema } from '../../http/message-schema.ts';
-import { queryInteger } from '../../http/paging.ts';
-import { route, type Route } from '../../http/route.ts';
+import { queryBoolean, queryInteger } from '../../http/paging.ts';
+import { route, type Reply, type RequestContext, type Route } from '../../http/route.ts';
+import { judgeReader, type ReaderJudge } from '../../judge-reader.ts';
+import { ndjsonHeaders, ndjsonType } from '../../live/ndjson-sink.ts';
+import { linesPerRead, streamLog } from '../../live/stream-log.ts';
 import { waitForRecord } from '../../live/wait-for-record.ts';
 import { loadConsumer } from './consumer-owner.ts';
+import { prefersNdjson } from './prefers-ndjson.ts';
 
 const waitSecondsMax = 60;
+const pageDefault = 100;
+const pageMax = 1_000;
 
 const recordSchema = z.object({
   offset: z.int(),
@@ -22,7 +28,7 @@ const recordSchema = z.object({
   message: messageSchema,
 });
 
-/** `GET /api/topics/{name}/log`: replay of a topic's records from a position or a time. */
+/** `GET /api/topics/{name}/log`: replay of a topic's records from a position, a time or a consumer, as JSON or as a stream of lines. */
 export function getLog(deps: ApiDeps): Route {
   return route({
     id: 'getLog',
@@ -36,32 +42,78 @@ export function getLog(deps: ApiDeps): Route {
       from_offset: queryInteger({ min: 0, max: Number.MAX_SAFE_INTEGER }).optional(),
       from_time: z.string().optional(),
       consumer: z.string().optional(),
-      limit: queryInteger({ min: 1, max: 1_000 }).default(100),
-      wait: queryInteger({ min: 0, max: waitSecondsMax }).default(0),
+      limit: queryInteger({ min: 1, max: Number.MAX_SAFE_INTEGER }).optional()
+        .describe(`How many records; ${pageDefault} by default and ${pageMax} at most as JSON, all there are by default as NDJSON.`),
+      wait: queryInteger({ min: 0, max: waitSecondsMax }).default(0).describe('Seconds to wait for the first record.'),
+      follow: queryBoolean.default(false).describe('With NDJSON: go on at the end with what comes, instead of ending there.'),
     }),
     success: {
       status: 200,
       schema: z.object({ topic: z.string(), records: z.array(recordSchema), next_offset: z.int() }),
-      description: 'Records in order of position, and where to go on',
+      description: 'Records in order of position, and where to go on; as NDJSON one record a line',
+      also: { contentType: ndjsonType, schema: z.string() },
     },
     load: loadTopic(deps.directory, 'read', 'name'),
     async handle(context, { loaded: topic, query }) {
+      const isNdjson = prefersNdjson(context.request.headers.accept);
+      requireFormOf(query, isNdjson);
       const from = await startOf(deps, context.caller, topic, query);
-      const read = () => deps.history.records(topic, from, query.limit);
-      let records = await read();
-      if (records.length === 0 && query.wait > 0) {
-        records = await waitForRecord(deps.feeds, topic, { waitMs: query.wait * 1_000, read, closed: context.response });
-      }
-      return {
-        status: 200,
-        body: {
-          topic: topic.name,
-          records: records.map((record) => recordJson(record, topic.name)),
-          next_offset: records.length === 0 ? from : records.at(-1)!.offset + 1,
-        },
-      };
+      if (!isNdjson) return replyWithPage(deps, context, { topic, from, limit: query.limit ?? pageDefault, wait: query.wait });
+      if (context.request.method === 'HEAD') return { status: 200, headers: ndjsonHeaders };
+      await answerWithLines(deps, context, { topic, from, ...query });
+      return null;
     },
   });
+}
+
+/** What only one of the two forms can have. Throws 422. */
+function requireFormOf(query: { limit?: number | undefined; follow: boolean }, isNdjson: boolean): void {
+  if (isNdjson) return;
+  if (query.limit !== undefined && query.limit > pageMax) throw new AppError('unprocessable', `limit: must be a whole number from 1 to ${pageMax}`);
+  if (query.follow) throw new AppError('unprocessable', `follow: needs Accept: ${ndjsonType}`);
+}
+
+interface Asked {
+  readonly topic: Topic;
+  readonly from: number;
+  readonly limit?: number | undefined;
+  /** Seconds. */
+  readonly wait: number;
+}
+
+async function replyWithPage(deps: ApiDeps, context: RequestContext, asked: Asked & { limit: number }): Promise<Reply> {
+  const { topic, from } = asked;
+  const judge = await judgeReader(deps, context, topic);
+  const records = await firstRecords(deps, context, { ...asked, judge });
+  return {
+    status: 200,
+    body: {
+      topic: topic.name,
+      records: records.map((record) => recordJson(record, topic.name)),
+      next_offset: records.length === 0 ? from : records.at(-1)!.offset + 1,
+    },
+  };
+}
+
+async function answerWithLines(deps: ApiDeps, context: RequestContext, asked: Asked & { follow: boolean }): Promise<void> {
+  const { topic, from, limit = Infinity, follow } = asked;
+  const judge = await judgeReader(deps, context, topic);
+  await streamLog(deps, {
+    caller: context.caller, credential: judge.credential, topic, from, limit, isFollowing: follow, response: context.response,
+    first: () => firstRecords(deps, context, { ...asked, limit: Math.min(limit, linesPerRead), wait: follow ? 0 : asked.wait, judge }),
+    line: (record, topicName) => `${JSON.stringify(recordJson(record, topicName))}\n`,
+    judge: judge.endReason,
+  });
+}
+
+/** The first page, which may be waited for; who waited is judged anew, since access can end meanwhile. Throws as the request would then. */
+async function firstRecords(deps: ApiDeps, context: RequestContext, of: Asked & { limit: number; judge: ReaderJudge }): Promise<TopicRecord[]> {
+  const read = () => deps.history.records(of.topic, of.from, of.limit);
+  const records = await read();
+  if (records.length > 0 || of.wait === 0) return records;
+  const waited = await waitForRecord(deps.feeds, of.topic, { waitMs: of.wait * 1_000, read, closed: context.response });
+  await of.judge.require();
+  return waited;
 }
 
 interface Start {

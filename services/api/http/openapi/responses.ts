@@ -82,10 +82,15 @@ function errorResponse(schemas: JsonSchemas, error: { status: number; descriptio
 }
 
 function successResponse(route: Route, schemas: JsonSchemas): JsonObject {
-  const { schema, description, contentType = 'application/json' } = route.success;
+  const { schema, description, contentType = 'application/json', also } = route.success;
   return {
     description,
     headers: { ...(route.audience === 'uncounted' ? requestIdHeader : commonHeaders), ...successHeaders(route) },
-    ...(schema === null ? {} : { content: { [contentType]: { schema: schemas.of(schema, 'output') } } }),
+    ...(schema === null ? {} : {
+      content: {
+        [contentType]: { schema: schemas.of(schema, 'output') },
+        ...(also === undefined ? {} : { [also.contentType]: { schema: schemas.of(also.schema, 'output') } }),
+      },
+    }),
   };
 }

@@ -3,10 +3,10 @@ import type { Caller } from '@tocsin/shared/domain/caller.ts';
 import type { CredentialRef } from '@tocsin/shared/domain/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
-import type { ApiDeps } from '../../api-deps.ts';
-import { callerBehind } from '../../http/authenticate.ts';
-import { roleOf } from '../../http/load-topic.ts';
-import type { StreamRequest } from '../../live/open-stream.ts';
+import type { ApiDeps } from './api-deps.ts';
+import { callerBehind } from './http/authenticate.ts';
+import { roleOf } from './http/load-topic.ts';
+import type { StreamRequest } from './live/open-stream.ts';
 
 /** What an open stream is judged by. */
 export interface Judged {

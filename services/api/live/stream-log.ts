@@ -1,0 +1,128 @@
+import type { ServerResponse } from 'node:http';
+import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { TopicRecord } from '@tocsin/shared/ports/messages.ts';
+import { ndjsonSink, type LineSink } from './ndjson-sink.ts';
+import { streamOwner, type StreamDeps, type StreamRequest } from './open-stream.ts';
+import type { FeedUse } from './topic-feeds.ts';
+
+/** Records read at once. Harm prevented: a page of the longest texts for each stream, 2 MB. */
+export const linesPerRead = 100;
+/** What is written before the client has to have taken it; lines are not split. */
+const charsPerWrite = 64 * 1024;
+
+export interface LogStreamRequest extends Pick<StreamRequest, 'caller' | 'credential' | 'judge'> {
+  readonly topic: Topic;
+  readonly from: number;
+  /** How many records to send at most. */
+  readonly limit: number;
+  /** Whether it goes on at the head with what comes. */
+  readonly isFollowing: boolean;
+  /** The first records from the position on; throws what refuses the stream. */
+  readonly first: () => Promise<readonly TopicRecord[]>;
+  /** A record as it is sent, with the end of its line. */
+  readonly line: (record: TopicRecord, topicName: string) => string;
+  readonly response: ServerResponse;
+}
+
+/**
+ * Streams a topic's records in order, each once, as lines. The store is read on only when the client has taken what was
+ * read, also live: a slow client is behind, and costs no more memory than a page. Throws before anything is sent: `limited`
+ * for too many open streams, `unavailable`, and what `first` throws. Later failures cut the stream off.
+ */
+export async function streamLog(deps: StreamDeps, request: LogStreamRequest): Promise<void> {
+  const owner = streamOwner(request.caller);
+  const place = await deps.streams.reserve(deps.config.RATE_LIMITS ? owner : { ...owner, max: Infinity });
+  const bell = newBell();
+  let stopListening: () => void = () => undefined;
+  let first: readonly TopicRecord[];
+  let sink: LineSink;
+  try {
+    // It listens from here on: what it has not heard of is in the store, which is read next.
+    if (request.isFollowing) stopListening = listen(await deps.feeds.use(request.topic), bell);
+    first = await request.first();
+    sink = ndjsonSink(request.response, !request.isFollowing);
+  } catch (error) {
+    stopListening();
+    place.release();
+    throw error;
+  }
+  let { name } = request.topic;
+  sink.onClose(() => {
+    stopListening();
+    bell.ring();
+  });
+  deps.streams.add(place, {
+    sink, caller: request.caller, credential: request.credential, topicIds: [request.topic.id],
+    judge: () => request.judge((topic) => (name = topic.name)),
+  });
+  try {
+    await send(deps, request, { sink, first, bell, line: (record) => request.line(record, name) });
+  } catch (error) {
+    deps.log.warn({ err: error }, 'a stream of the log ends because it cannot be read now');
+    request.response.destroy();
+  }
+}
+
+function listen(use: FeedUse, bell: Bell): () => void {
+  const stop = use.feed.listen(bell.ring);
+  return () => {
+    stop();
+    use.release();
+  };
+}
+
+interface Sending {
+  readonly sink: LineSink;
+  readonly first: readonly TopicRecord[];
+  readonly bell: Bell;
+  readonly line: (record: TopicRecord) => string;
+}
+
+async function send(deps: StreamDeps, { topic, from, limit, isFollowing }: LogStreamRequest, { sink, first, bell, line }: Sending): Promise<void> {
+  let next = from;
+  let left = limit;
+  for (let page = first; ; page = await deps.history.records(topic, next, Math.min(left, linesPerRead))) {
+    if (page.length > 0) {
+      await writeLines(sink, page, line);
+      next = page.at(-1)!.offset + 1;
+      left -= page.length;
+    }
+    if (left <= 0 || (page.length === 0 && !isFollowing)) break;
+    if (page.length === 0) await bell.rung();
+    if (sink.isClosed) break;
+  }
+  sink.finish();
+}
+
+async function writeLines(sink: LineSink, page: readonly TopicRecord[], line: (record: TopicRecord) => string): Promise<void> {
+  let lines = '';
+  for (const record of page) {
+    lines += line(record);
+    if (lines.length < charsPerWrite) continue;
+    await sink.write(lines);
+    lines = '';
+  }
+  if (lines !== '') await sink.write(lines);
+}
+
+/** Tells a reader that there may be something new, also when it was busy as that came. */
+interface Bell {
+  readonly ring: () => void;
+  /** Resolves once the bell has rung since this was asked last. */
+  rung(): Promise<void>;
+}
+
+function newBell(): Bell {
+  let hasRung = false;
+  let wake: () => void = () => undefined;
+  return {
+    ring() {
+      hasRung = true;
+      wake();
+    },
+    async rung() {
+      if (!hasRung) await new Promise<void>((resolve) => (wake = resolve));
+      hasRung = false;
+    },
+  };
+}
