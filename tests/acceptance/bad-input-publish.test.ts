@@ -100,7 +100,7 @@ describe('line breaks and NULs', () => {
   function raw(text: string): Promise<string> {
     const { hostname, port } = new URL(testStack().urls[0]!);
     return new Promise((resolve, reject) => {
-      const socket = connect(Number(port), hostname, () => socket.end(text, 'latin1'));
+      const socket = connect(Number(port), hostname, () => socket.write(text, 'latin1'));
       let answer = '';
       socket.on('data', (chunk: Buffer) => (answer += chunk.toString('latin1')));
       socket.on('close', () => resolve(answer));
