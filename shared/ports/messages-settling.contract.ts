@@ -101,6 +101,14 @@ function describeSecondCopies({ messages, freeOffset }: MessagesUnderTest): void
     expect(records.map((one) => one.offset)).toEqual([offset, offset + 1, offset + 4]);
   });
 
+  test('of two copies in a batch the first one is settled, also when the second was applied alone before', async () => {
+    const offset = freeOffset();
+    const message = testMessage(newId());
+    const [first, second] = [published(offset, message), published(offset + 1, message)];
+    await messages().apply([second]);
+    expect(places(await messages().settle(0, [first, second]))).toEqual([[offset, null]]);
+  });
+
   test('a second copy that was applied first gives way to the first one', async () => {
     const offset = freeOffset();
     const message = testMessage(newId());

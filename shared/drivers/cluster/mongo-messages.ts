@@ -91,15 +91,14 @@ async function settle({ collections, write, now }: Settling, records: readonly P
   const first = records[0];
   if (first === undefined) return [];
   const topicIds = [...new Set(records.map(({ record }) => record.message.topicId))];
-  const [stored, lastOffsets] = await Promise.all([
+  const [before, lastOffsets] = await Promise.all([
     storedOf(collections, records),
     lastOffsetsBelow(collections, topicIds, first.offset),
   ]);
-  const missing = records.filter((placed) => !stored.has(placed));
-  if (missing.length > 0) {
-    await write(missing);
-    for (const placed of await storedOf(collections, missing)) stored.add(placed);
-  }
+  const missing = records.filter((placed) => !before.has(placed));
+  if (missing.length > 0) await write(missing);
+  // All are looked up again: a first copy that was missing has taken the place of a second one that was there.
+  const stored = missing.length > 0 ? await storedOf(collections, records) : before;
   return records.filter((placed) => stored.has(placed) && placed.record.message.expiresAt > now).map((placed) => {
     const { topicId } = placed.record.message;
     const previousOffset = lastOffsets.get(topicId) ?? null;
