@@ -31,8 +31,8 @@ export function acceptInvite(deps: ApiDeps): Route {
       const { documents } = deps.engine;
       const { userId } = context.account();
       const token = { tokenHash: hashSecret(body.token), now: context.now };
-      const { team: { ownerId } } = await findOpenInvite(documents, token);
-      const joined = await commitWithinQuota(documents, ownerId, () => prepare(documents, userId, { ...token, memberId: deps.makeId() }));
+      const { team: { id: teamId, ownerId } } = await findOpenInvite(documents, token);
+      const joined = await commitWithinQuota(documents, ownerId, () => prepare(documents, userId, { ...token, teamId, memberId: deps.makeId() }));
       await deps.directory.changed({ kind: 'member', teamId: joined.team.id, userId });
       return { status: 200, body: await describeTeam(documents, joined) };
     },
@@ -52,8 +52,10 @@ async function findOpenInvite(documents: Documents, token: { tokenHash: string; 
  * deactivated team, 400 for an expired invite, 403 for a full team, 409 for a member.
  */
 async function prepare(
-  documents: Documents, userId: string, by: { tokenHash: string; now: number; memberId: string },
+  documents: Documents, userId: string, by: { tokenHash: string; now: number; teamId: string; memberId: string },
 ): Promise<Prepared<OpenTeam>> {
+  // Read before the invite: a membership that this very token has just made goes with a used token.
+  const member = await findMember(documents, by.teamId, userId);
   const { invite, team } = await findOpenInvite(documents, by);
   const account = await documents.get(users, userId);
   if (account?.email !== invite.email) throw new AppError('forbidden', 'The invite is for another address: log in with the account that has it');
@@ -63,7 +65,7 @@ async function prepare(
   if (invite.expiresAt <= by.now) throw new AppError('invalid', 'Invite has expired');
   const owner = await requireSeat(documents, team, userId);
   await requireRoomForMembership(documents, userId);
-  if (await findMember(documents, team.id, userId) !== null) throw new AppError('conflict', 'Already a member');
+  if (member !== null) throw new AppError('conflict', 'Already a member');
   const { role } = invite;
   return {
     writes: [
