@@ -6,6 +6,7 @@ import { readCredential } from './http/authenticate.ts';
 import type { RequestContext } from './http/route.ts';
 import { judgeStream } from './judge-stream.ts';
 import type { StreamRequest } from './live/open-stream.ts';
+import { waitForRecord } from './live/wait-for-record.ts';
 
 /** Judges again who reads a topic for longer than a moment. */
 export interface ReaderJudge {
@@ -33,4 +34,17 @@ export async function judgeReader(deps: ApiDeps, context: RequestContext, topic:
       throw new AppError('forbidden', 'Insufficient permissions to access this topic');
     },
   };
+}
+
+/**
+ * Reads until there is something, for so long at most, and then judges anew whoever waited, since access can end meanwhile.
+ * Throws as the request would then.
+ */
+export async function waitAsReader<T>(
+  deps: ApiDeps, context: RequestContext, topic: Topic, { waitMs, read }: { waitMs: number; read: () => Promise<T[]> },
+): Promise<T[]> {
+  const judge = await judgeReader(deps, context, topic);
+  const waited = await waitForRecord(deps.feeds, topic, { waitMs, read, closed: context.response });
+  await judge.require();
+  return waited;
 }

@@ -10,10 +10,9 @@ import { loadTopic } from '../../http/load-topic.ts';
 import { messageSchema } from '../../http/message-schema.ts';
 import { queryBoolean, queryInteger } from '../../http/paging.ts';
 import { route, type Reply, type RequestContext, type Route } from '../../http/route.ts';
-import { judgeReader, type ReaderJudge } from '../../judge-reader.ts';
+import { judgeReader, waitAsReader } from '../../judge-reader.ts';
 import { ndjsonHeaders, ndjsonType } from '../../live/ndjson-sink.ts';
 import { linesPerRead, streamLog } from '../../live/stream-log.ts';
-import { waitForRecord } from '../../live/wait-for-record.ts';
 import { loadConsumer } from './consumer-owner.ts';
 import { prefersNdjson } from './prefers-ndjson.ts';
 
@@ -83,8 +82,7 @@ interface Asked {
 
 async function replyWithPage(deps: ApiDeps, context: RequestContext, asked: Asked & { limit: number }): Promise<Reply> {
   const { topic, from } = asked;
-  const judge = await judgeReader(deps, context, topic);
-  const records = await firstRecords(deps, context, { ...asked, judge });
+  const records = await firstRecords(deps, context, asked);
   return {
     status: 200,
     body: {
@@ -100,20 +98,17 @@ async function answerWithLines(deps: ApiDeps, context: RequestContext, asked: As
   const judge = await judgeReader(deps, context, topic);
   await streamLog(deps, {
     caller: context.caller, credential: judge.credential, topic, from, limit, isFollowing: follow, response: context.response,
-    first: () => firstRecords(deps, context, { ...asked, limit: Math.min(limit, linesPerRead), wait: follow ? 0 : asked.wait, judge }),
+    first: () => firstRecords(deps, context, { ...asked, limit: Math.min(limit, linesPerRead), wait: follow ? 0 : asked.wait }),
     line: (record, topicName) => `${JSON.stringify(recordJson(record, topicName))}\n`,
     judge: judge.endReason,
   });
 }
 
-/** The first page, which may be waited for; who waited is judged anew, since access can end meanwhile. Throws as the request would then. */
-async function firstRecords(deps: ApiDeps, context: RequestContext, of: Asked & { limit: number; judge: ReaderJudge }): Promise<TopicRecord[]> {
+/** The first page, which may be waited for. */
+async function firstRecords(deps: ApiDeps, context: RequestContext, of: Asked & { limit: number }): Promise<TopicRecord[]> {
   const read = () => deps.history.records(of.topic, of.from, of.limit);
   const records = await read();
-  if (records.length > 0 || of.wait === 0) return records;
-  const waited = await waitForRecord(deps.feeds, of.topic, { waitMs: of.wait * 1_000, read, closed: context.response });
-  await of.judge.require();
-  return waited;
+  return records.length > 0 || of.wait === 0 ? records : waitAsReader(deps, context, of.topic, { waitMs: of.wait * 1_000, read });
 }
 
 interface Start {

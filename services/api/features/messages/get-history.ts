@@ -7,9 +7,8 @@ import { loadTopic } from '../../http/load-topic.ts';
 import { messageSchema } from '../../http/message-schema.ts';
 import { queryBoolean, queryInteger } from '../../http/paging.ts';
 import { route, type Route } from '../../http/route.ts';
-import { judgeReader } from '../../judge-reader.ts';
+import { waitAsReader } from '../../judge-reader.ts';
 import { resolvePosition } from '../../live/resolve-position.ts';
-import { waitForRecord } from '../../live/wait-for-record.ts';
 import { parseSince, type Since } from './parse-since.ts';
 
 const waitSecondsMax = 60;
@@ -41,9 +40,7 @@ export function getHistory(deps: ApiDeps): Route {
       const readPage = () => read(deps, topic, { since, limit: query.limit, now: context.now });
       let messages = await readPage();
       if (messages.length === 0 && query.wait > 0) {
-        const judge = await judgeReader(deps, context, topic);
-        messages = await waitForRecord(deps.feeds, topic, { waitMs: query.wait * 1_000, read: readPage, closed: context.response });
-        await judge.require();
+        messages = await waitAsReader(deps, context, topic, { waitMs: query.wait * 1_000, read: readPage });
       }
       return { status: 200, body: { messages: messages.map((message) => toMessageJson(message, topic.name)), topic: topic.name, count: messages.length } };
     },
