@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { topicNameKey, type Topic } from '../domain/topic.ts';
-import type { Engine } from '../ports/engine.ts';
 import { newMember, newMessage, newSubscription, newTeam, newTopic, newId } from '../testing/builders.ts';
-import { newTestPlace, openTestEngine, publish } from '../testing/test-engine.ts';
+import { publish } from '../testing/test-engine.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 import { cleanUpTopic, topicsToCleanUp } from './clean-up-topic.ts';
 import { topicTokens } from './credentials.ts';
 import { subscriptions } from './subscriptions-collection.ts';
@@ -10,15 +10,7 @@ import { teamMembers, teams } from './teams.ts';
 import { removeTopicWrites, settleMs, topicCleanups } from './topic-cleanups.ts';
 import { topics } from './topics.ts';
 
-const place = newTestPlace();
-let engine: Engine;
-beforeAll(async () => {
-  engine = await openTestEngine(place);
-});
-afterAll(async () => {
-  await engine.close();
-  await place.remove();
-});
+const engine = await useTestEngine();
 
 const addSubscription = (topicId: string, userId = newId()) => engine.documents.insert(subscriptions, newSubscription(userId, topicId));
 const subscribed = (topicId: string) => engine.documents.count(subscriptions, { index: 'byTopic', equals: { topicId } });

@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Topic } from '../domain/topic.ts';
 import { unavailable } from '../domain/errors.ts';
-import type { Engine } from '../ports/engine.ts';
 import type { Documents } from '../ports/documents.ts';
 import { newId, newTopic } from '../testing/builders.ts';
-import { newTestPlace, openTestEngine } from '../testing/test-engine.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 import { CoalescedUpdates } from './coalesced-updates.ts';
 import { topics } from './topics.ts';
 
-const place = newTestPlace();
-let engine: Engine;
-beforeAll(async () => {
-  engine = await openTestEngine(place);
-});
-afterAll(async () => {
-  await engine.close();
-  await place.remove();
-});
+const engine = await useTestEngine();
 
 /** Adds to a topic's count; never by the clock, so that a test says when. */
 function adder(documents: Documents, onLoss: (error: unknown) => void = () => undefined) {

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { User } from '../domain/user.ts';
 import { write, type Collection, type Document } from '../ports/documents.ts';
-import type { Engine } from '../ports/engine.ts';
 import { newDevice, newId, newMember, newMessage, newSubscription, newTeam, newTopic, newUser } from '../testing/builders.ts';
-import { newTestPlace, openTestEngine, publish } from '../testing/test-engine.ts';
+import { publish } from '../testing/test-engine.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 import { accountErasures } from './account-erasures.ts';
 import { addressChanges } from './address-changes.ts';
 import { collections } from './collections.ts';
@@ -24,15 +24,7 @@ import { settleMs, topicCleanups } from './topic-cleanups.ts';
 import { topics } from './topics.ts';
 import { users } from './users.ts';
 
-const place = newTestPlace();
-let engine: Engine;
-beforeAll(async () => {
-  engine = await openTestEngine(place);
-});
-afterAll(async () => {
-  await engine.close();
-  await place.remove();
-});
+const engine = await useTestEngine();
 
 const batchesMax = 1_000;
 

@@ -1,21 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Engine } from '../ports/engine.ts';
+import { expect, test } from '@jest/globals';
 import { newId } from '../testing/builders.ts';
-import { newTestPlace, openTestEngine } from '../testing/test-engine.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 import { lockLifetimeMs, messageLocks, withMessageLocked } from './message-locks.ts';
 
-const place = newTestPlace();
-let engine: Engine;
+const engine = await useTestEngine();
 let now = 1_000_000;
 const deps = () => ({ documents: engine.documents, clock: () => now });
-beforeAll(async () => {
-  engine = await openTestEngine(place);
-});
-afterAll(async () => {
-  await engine.close();
-  await place.remove();
-});
 
 test('works for one message run one after the other, those for others beside them', async () => {
   const [id, other] = [newId(), newId()];

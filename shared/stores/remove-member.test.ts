@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Engine } from '../ports/engine.ts';
+import { expect, test } from '@jest/globals';
 import { newId, newMember, newSubscription, newTeam, newTopic } from '../testing/builders.ts';
-import { newTestPlace, openTestEngine } from '../testing/test-engine.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 import { removeMember } from './remove-member.ts';
 import { subscriptions } from './subscriptions-collection.ts';
 import { findMember, teamMembers, teams } from './teams.ts';
 import { topics } from './topics.ts';
 
-const place = newTestPlace();
-let engine: Engine;
-beforeAll(async () => {
-  engine = await openTestEngine(place);
-});
-afterAll(async () => {
-  await engine.close();
-  await place.remove();
-});
+const engine = await useTestEngine();
 
 test('a member loses the subscriptions to private topics of the team, and no others', async () => {
   const { documents } = engine;

@@ -1,25 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Team, TeamInvite } from '../domain/team.ts';
 import type { Topic } from '../domain/topic.ts';
-import type { Engine } from '../ports/engine.ts';
 import { write, type New } from '../ports/documents.ts';
 import { newId, newMember, newTeam, newTopic } from '../testing/builders.ts';
-import { newTestPlace, openTestEngine } from '../testing/test-engine.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
 import { completeRemoval, findRemovals, removeTeam, type RemovalStep, type RemoveTeamDeps } from './remove-team.ts';
 import { teamInvites } from './team-invites.ts';
 import { findMembers, findTeam, teamMembers, teams } from './teams.ts';
 import { topicCleanups } from './topic-cleanups.ts';
 import { topics } from './topics.ts';
 
-const place = newTestPlace();
-let engine: Engine;
-beforeAll(async () => {
-  engine = await openTestEngine(place);
-});
-afterAll(async () => {
-  await engine.close();
-  await place.remove();
-});
+const engine = await useTestEngine();
 
 const newInvite = (teamId: string): New<TeamInvite> => ({
   id: newId(), teamId, email: `${newId()}@example.org`, role: 'member', invitedById: newId(), tokenHash: null, createdAt: 1, expiresAt: Date.now() + 1_000,

@@ -1,20 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
-import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { newId, newTopic } from '@tocsin/shared/testing/builders.ts';
-import { newTestPlace, openTestEngine } from '@tocsin/shared/testing/test-engine.ts';
+import { useTestEngine } from '@tocsin/shared/testing/use-test-engine.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
 import { readListings, type Listing } from './read-listings.ts';
 
-const place = newTestPlace();
-let engine: Engine;
-beforeAll(async () => {
-  engine = await openTestEngine(place);
-});
-afterAll(async () => {
-  await engine.close();
-  await place.remove();
-});
+const engine = await useTestEngine();
 
 /** Topics of one owner each, with many activities alike. */
 async function addTopics(count: number): Promise<{ listing: Listing; stored: Topic[] }> {

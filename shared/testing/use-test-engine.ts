@@ -1,0 +1,14 @@
+import { afterAll } from '@jest/globals';
+import type { Engine } from '../ports/engine.ts';
+import { newTestPlace, openTestEngine } from './test-engine.ts';
+
+/** Opens an embedded engine for the tests of a file; it is closed and removed behind them. */
+export async function useTestEngine(): Promise<Engine> {
+  const place = newTestPlace();
+  const engine = await openTestEngine(place);
+  afterAll(async () => {
+    await engine.close();
+    await place.remove();
+  });
+  return engine;
+}
