@@ -17,7 +17,7 @@ export function isEmailAddress(text: string): boolean {
   return labels.length >= 2 && labels.every((label) => labelForm.test(label)) && !/^\d+$/.test(labels.at(-1)!);
 }
 
-const usernameForm = /^[A-Za-z0-9_.-]{3,32}$/;
+export const usernameForm = /^[A-Za-z0-9_.-]{3,32}$/;
 
 /** Whether the text can be a username; whether it is free is the store's matter. */
 export function isUsername(text: string): boolean {
@@ -29,7 +29,7 @@ export function usernameKey(username: string): string {
   return username.toLowerCase();
 }
 
-const passwordLengthMin = 8;
+export const passwordLengthMin = 8;
 /** bcrypt reads no further; a longer password would be cut without a word, and two of them could open one account. */
 export const passwordBytesMax = 72;
 

@@ -30,6 +30,7 @@ export function textField(limits: { min: number; max: number }): z.ZodType<strin
 /** A mail address, lower-cased. */
 export const emailField = z.string()
   .refine(isEmailAddress, 'must be an email address of at most 254 characters')
+  .meta({ format: 'email', maxLength: 254 })
   .transform((email) => email.toLowerCase());
 
 /** An id in a body, lower-cased. */

@@ -49,7 +49,7 @@ export interface Reply {
 
 export interface Success {
   readonly status: number;
-  /** Of the JSON; of the text where `contentType` says that it is none. Null: no body. */
+  /** Of the JSON; of the text where `contentType` says that it is none. Null: no body, or with a `contentType` one that no schema describes. */
   readonly schema: z.ZodType | null;
   readonly description: string;
   /** `application/json` by default. */

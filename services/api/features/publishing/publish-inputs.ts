@@ -5,42 +5,46 @@ import { priorityNames } from './message-fields.ts';
 import { keyCharactersMax } from './reserve-key.ts';
 import { templateNames } from './templates/render-template.ts';
 
-const title = z.string().meta({ maxLength: messageLimits.titleCodePoints, examples: ['Backups'] });
-const priority = z.enum(['1', '2', '3', '4', '5', ...priorityNames.keys()]).meta({ examples: ['4'] });
-const tags = z.string().meta({ examples: ['db,ok'] });
-const markdown = z.string().meta({ examples: ['true'] });
-const text = z.string().meta({ minLength: 1, maxLength: messageLimits.textCodePoints });
+/** An empty one takes the text from `X-Message`. */
+const text = z.string().meta({ maxLength: messageLimits.textCodePoints, examples: ['Nightly backup finished'] });
 
+const titleRule = `At most ${messageLimits.titleCodePoints} characters of UTF-8, or RFC 2047 encoded words.`;
+const priorityRule = `1 to 5, or ${[...priorityNames.keys()].map((name) => `\`${name}\``).join(', ')}; 3 by default.`;
 const tagsRule = `Comma-separated; at most ${messageLimits.tags}, each of at most ${messageLimits.tagCodePoints} characters.`;
 
-const template = z.enum(templateNames);
+const said = (description: string, example: string) => z.string().optional().meta({ description, examples: [example] });
 
-/** What publishing reads by itself, as the document tells it; `message-fields.ts` checks it. */
+/**
+ * What publishing reads by itself, as the document tells it; `message-fields.ts` checks it. A value is checked only where it
+ * counts, and another source may win over it, so that the schemas say no more than that it is text.
+ */
 const headers = z.object({
-  'X-Title': title.optional().describe('UTF-8, or RFC 2047 encoded words. Also `Title`, `t`.'),
-  'X-Priority': priority.optional().describe('1 to 5 or a name, 3 by default. Also `Priority`, `prio`, `p`.'),
-  'X-Tags': tags.optional().describe(`${tagsRule} Also \`Tags\`, \`Tag\`, \`ta\`.`),
-  'X-Markdown': markdown.optional().describe('`true`, `yes` or `1`: clients may show the text as Markdown; it is stored as sent. Also `Markdown`, `md`.'),
-  'X-Message': text.optional().describe('The text, where the body is empty; `\\n` is a line break. Also `Message`, `m`.'),
+  'X-Title': said(`${titleRule} Also \`Title\`, \`t\`.`, 'Backups'),
+  'X-Priority': said(`${priorityRule} Also \`Priority\`, \`prio\`, \`p\`.`, '4'),
+  'X-Tags': said(`${tagsRule} Also \`Tags\`, \`Tag\`, \`ta\`.`, 'db,ok'),
+  'X-Markdown': said('`true`, `yes` or `1`: clients may show the text as Markdown; it is stored as sent. Also `Markdown`, `md`.', 'true'),
+  'X-Message': said('The text, where the body is empty; `\\n` is a line break. Also `Message`, `m`.', 'Nightly backup finished'),
   'Idempotency-Key': z.string().min(1).max(keyCharactersMax).optional()
     .describe('Makes a retry safe: for 24 hours the same publisher, topic and key get the first result again, and nothing is published twice.'),
 });
 
 const query = z.object({
-  title: title.optional().describe('As `X-Title`; also `t`. Headers win.'),
-  priority: priority.optional().describe('As `X-Priority`; also `prio`, `p`.'),
-  tags: tags.optional().describe('As `X-Tags`; also `tag`, `ta`.'),
-  markdown: markdown.optional().describe('As `X-Markdown`; also `md`.'),
-  message: text.optional().describe('As `X-Message`; also `m`.'),
+  title: said('As `X-Title`; also `t`. Headers win.', 'Backups'),
+  priority: said('As `X-Priority`; also `prio`, `p`.', '4'),
+  tags: said('As `X-Tags`; also `tag`, `ta`.', 'db,ok'),
+  markdown: said('As `X-Markdown`; also `md`.', 'true'),
+  message: said('As `X-Message`; also `m`.', 'Nightly backup finished'),
 });
+
+const templateRule = `The body is a webhook of this sender and becomes a message: ${templateNames.map((name) => `\`${name}\``).join(', ')}.`;
 
 /** The body is the text. */
 export const textPublishInputs: OwnInput = {
-  headers: headers.extend({ 'X-Template': template.optional().describe('The body is a webhook of this sender, and becomes a message. Also `Template`, `tpl`.') }),
-  query: query.extend({ template: template.optional().describe('As `X-Template`; also `tpl`.') }),
+  headers: headers.extend({ 'X-Template': z.string().optional().describe(`${templateRule} Also \`Template\`, \`tpl\`.`) }),
+  query: query.extend({ template: z.string().optional().describe('As `X-Template`; also `tpl`.') }),
   body: {
     contentTypes: ['text/plain', 'text/markdown'],
-    schema: text.meta({ examples: ['Nightly backup finished'] }),
+    schema: text,
     description: `The text: 1 to ${messageLimits.textCodePoints} characters of UTF-8, stored as sent, whatever its content type.`,
   },
 };

@@ -1,5 +1,6 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { toMessageJson } from '@tocsin/shared/domain/message-json.ts';
+import { messageLimits } from '@tocsin/shared/domain/message.ts';
 import { z } from 'zod';
 import { messageSchema } from '../../http/message-schema.ts';
 import { parseJson, readBody } from '../../http/read-body.ts';
@@ -15,9 +16,9 @@ import { parseIdempotencyKey } from './reserve-key.ts';
 /** What ntfy's clients send to the root; what they may send beyond this is ignored. */
 export const jsonPublishSchema = z.object({
   topic: z.string(),
-  message: z.string().nullish(),
-  title: z.string().nullish(),
-  priority: z.union([z.number(), z.string()], 'must be 1 to 5 or a name').nullish(),
+  message: z.string().meta({ minLength: 1, maxLength: messageLimits.textCodePoints }).nullish(),
+  title: z.string().meta({ maxLength: messageLimits.titleCodePoints }).nullish(),
+  priority: z.union([z.number().meta({ type: 'integer', minimum: 1, maximum: 5 }), z.string()], 'must be 1 to 5 or a name').nullish(),
   tags: z.union([z.array(z.string('must be strings')), z.string()], 'must be an array of strings, or one comma-separated string').nullish(),
   markdown: z.union([z.boolean(), z.number(), z.string()], 'must be true or false').nullish(),
 }).meta({ examples: [{ topic: 'backups', message: 'Nightly backup finished', title: 'Backups', priority: 4, tags: ['db', 'ok'] }] });

@@ -17,7 +17,7 @@ const positionId = z.string().refine((text) => parsePositionId(text) !== null, '
 
 const body = z.object({
   topics: z.array(z.string()).refine(isFew, `must name 1 to ${streamTopicsMax} topics`)
-    .meta({ description: `Names of 1 to ${streamTopicsMax} topics` }),
+    .meta({ minItems: 1, description: `Names of 1 to ${streamTopicsMax} topics` }),
   since_id: optionalField(z.record(z.string(), positionId.nullable()))
     .meta({ description: 'For each topic the last message seen, or the nil UUID for its beginning' }),
 });

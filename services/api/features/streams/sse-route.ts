@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { route, type Route } from '../../http/route.ts';
 import { sseHeaders, sseSink } from '../../live/sse-sink.ts';
 import { positionHeaders } from './given-position.ts';
@@ -12,7 +12,7 @@ export function sseRoute<L, Q extends z.ZodObject>(kind: StreamKind<L, Q>, names
     method: 'GET',
     reads: { headers: positionHeaders },
     success: {
-      status: 200, schema: z.string(), contentType: 'text/event-stream',
+      status: 200, schema: null, contentType: 'text/event-stream',
       description: 'An event stream: ready, message, message_edited, message_deleted, ping',
     },
     ...(kind.errors === undefined ? {} : { errors: kind.errors }),

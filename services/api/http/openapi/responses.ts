@@ -82,13 +82,13 @@ function errorResponse(schemas: JsonSchemas, error: { status: number; descriptio
 }
 
 function successResponse(route: Route, schemas: JsonSchemas): JsonObject {
-  const { schema, description, contentType = 'application/json', also } = route.success;
+  const { schema, description, contentType = schema === null ? undefined : 'application/json', also } = route.success;
   return {
     description,
     headers: { ...(route.audience === 'uncounted' ? requestIdHeader : commonHeaders), ...successHeaders(route) },
-    ...(schema === null ? {} : {
+    ...(contentType === undefined ? {} : {
       content: {
-        [contentType]: { schema: schemas.of(schema, 'output') },
+        [contentType]: schema === null ? {} : { schema: schemas.of(schema, 'output') },
         ...(also === undefined ? {} : { [also.contentType]: { schema: schemas.of(also.schema, 'output') } }),
       },
     }),
