@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
 import { Validator } from '@seriousme/openapi-schema-validator';
@@ -50,6 +52,15 @@ test.each(table.map((route) => [`${route.method} ${route.path}`, route] as const
   if (route.audience === 'account') expect(security.find(({ apiKey }) => apiKey)).toEqual({ apiKey: [route.scope] });
   if (route.audience === 'uncounted' || route.audience === 'unread') expect(security).toEqual([]);
   expect(Object.keys(responses)).toEqual(expect.arrayContaining([String(route.success.status), '500']));
+});
+
+test('docs/interface.md lists every route and no other, once to say what it does and once to say what proves it', () => {
+  const text = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'interface.md'), 'utf8');
+  const [endpoints, proofs] = [text.slice(text.indexOf('\n## Endpoints\n'), text.indexOf('\n## Proofs\n')), text.slice(text.indexOf('\n## Proofs\n'))];
+  const listed = (part: string) => [...part.matchAll(/^\| `([A-Z]+ \/[^`]*)` \|/gm)].map(([, operation]) => operation).sort();
+  const expected = table.map(({ method, path }) => `${method} ${path}`).sort();
+  expect(listed(endpoints)).toEqual(expected);
+  expect(listed(proofs)).toEqual(expected);
 });
 
 test('an example of a body passes the schema that checks it', () => {

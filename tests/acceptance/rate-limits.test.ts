@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { tierLimits, tiers, type Tier } from '@tocsin/shared/domain/tiers.ts';
+import type { Tier } from '@tocsin/shared/domain/tiers.ts';
 import { Client, createTopic, newTopicName, testStack, type Answer } from './stack.ts';
 import { useStack, type Person } from './use-stack.ts';
 
@@ -25,10 +25,9 @@ beforeAll(async () => {
 });
 
 describe('of 500 concurrent publishes over all nodes exactly those are accepted that the minute allows', () => {
-  test.each(tiers)('for %s', async (tier: Tier) => {
+  test.each<[Tier, number]>([['FREE', 10], ['ESSENTIALS', 30], ['TEAM', 100]])('for %s, %i', async (tier, allowed) => {
     const person = await stack.person({ tier });
     const topic = await createTopic(person);
-    const allowed = tierLimits[tier].publishesPerMinute;
     const answers = await Promise.all(Array.from({ length: 500 }, (_, index) => person.client.call('POST', `/${topic.name}`, { text: `${index}`, node: index % nodes })));
     const accepted = answers.filter(({ status }) => status === 200);
     expect(accepted).toHaveLength(allowed);

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { Tier } from '@tocsin/shared/domain/tiers.ts';
 import { newTopicName } from './stack.ts';
 import { useStack, type Person } from './use-stack.ts';
 
@@ -14,11 +15,11 @@ test('a FREE account has one private topic, and is told that it is the last', as
   expect((await owner.post('/api/topics', { name: newTopicName() })).status).toBe(201);
 });
 
-test('of 20 concurrent creations exactly as many succeed as the tier allows', async () => {
-  const owner = await stack.person({ tier: 'ESSENTIALS' });
-  const answers = await Promise.all(Array.from({ length: 20 }, (_, node) => makePrivate(owner, node)));
+test.each<[Tier, number]>([['FREE', 1], ['ESSENTIALS', 10], ['TEAM', 50]])('of concurrent creations exactly as many succeed as %s allows: %i', async (tier, allowed) => {
+  const owner = await stack.person({ tier });
+  const answers = await Promise.all(Array.from({ length: allowed + 10 }, (_, node) => makePrivate(owner, node)));
   const count = (status: number) => answers.filter((answer) => answer.status === status).length;
-  expect({ made: count(201), refused: count(403) }).toEqual({ made: 10, refused: 10 });
+  expect({ made: count(201), refused: count(403) }).toEqual({ made: allowed, refused: 10 });
   expect(answers.filter((answer) => answer.body.subscription_warning).length).toBe(1);
 });
 

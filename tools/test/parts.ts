@@ -3,6 +3,8 @@ export type Part = {
   name: string;
   /** A part that needs the engines is left out where there are none; one that uses them skips its tests by itself. */
   engines?: 'needed' | 'used';
+  /** It judges the results of the parts before it, so it is left out when a run is of some test files only. */
+  judgesResults?: boolean;
 } & ({ kind: 'program'; args: string[] } | {
       kind: 'jest';
       project: string;
@@ -30,6 +32,7 @@ export const parts: readonly Part[] = [
   },
   // Engines of their own for each file: two sets at once would only slow each other down.
   { name: 'faults', kind: 'jest', project: 'faults', workers: 1, engines: 'used' },
+  { name: 'proofs', kind: 'program', args: ['tools/proofs/check-proofs.ts'], judgesResults: true },
 ];
 
 /** The parts of these names in the suite's order, all of them for no name. Throws for a name that is none. */

@@ -18,7 +18,7 @@ export type PartOptions = {
   /** Added to the environment of the suite. */
   env: Record<string, string>;
   signal: AbortSignal;
-  /** Where Jest writes its results. */
+  /** Where Jest writes its results, `<part>.json`; programs find it as `TEST_RESULTS_DIR`. */
   resultsDir: string;
   /** Only test files whose path matches one of these. */
   patterns: string[];
@@ -42,7 +42,8 @@ export const runPart = async (part: Part, options: PartOptions): Promise<PartRes
   const resultsFile = join(options.resultsDir, `${part.name}.json`);
   const doneFile = part.kind === 'jest' ? { doneFile: resultsFile } : {};
   const args = part.kind === 'jest' ? jestCommand(part, resultsFile, options.patterns) : part.args;
-  const env = { ...suiteEnvironment(), ...(part.kind === 'jest' ? part.env : {}), ...options.env };
+  const own = part.kind === 'jest' ? part.env : { TEST_RESULTS_DIR: options.resultsDir };
+  const env = { ...suiteEnvironment(), ...own, ...options.env };
   const outcome = await runToEnd(args, { env, signal: options.signal, timeoutMs, ...doneFile });
   const seconds = (performance.now() - began) / 1000;
   const counts = part.kind === 'jest' ? readCounts(resultsFile) : undefined;

@@ -43,6 +43,7 @@ const runSuite = async (parts: Part[], patterns: string[], signal: AbortSignal):
   try {
     for (const part of parts) {
       if (signal.aborted) break;
+      if (part.judgesResults && patterns.length > 0) continue;
       if (part.engines) engines = await providing;
       if (part.engines === 'needed' && engines?.kind === 'missing') {
         notRun.push(part.name);

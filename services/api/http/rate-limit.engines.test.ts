@@ -113,23 +113,26 @@ async function useAll(window: BudgetWindow, times: number): Promise<void> {
   await Promise.all(Array.from({ length: times }, () => engine.bus.takeBudget([window], now)));
 }
 
-test.each(tiers)('the hour of %s is used up while the minute is not', async (tier) => {
-  const { publishesPerMinute, publishesPerHour, publishesPerDay } = tierLimits[tier];
+/** What each tier may publish in a minute, an hour and a day. */
+const allowed: readonly (readonly [Tier, number, number, number])[] = [['FREE', 10, 100, 1_000], ['ESSENTIALS', 30, 300, 15_000], ['TEAM', 100, 1_000, 50_000]];
+
+test.each(allowed)('the hour of %s is used up while the minute is not: of %i, %i and %i', async (tier, perMinute, perHour, perDay) => {
   const caller = accountOf(newId(), tier);
   const { windows } = (await limits.peekPublish(caller, now))!;
-  expect(windows.map(({ limit }) => limit)).toEqual([publishesPerMinute, publishesPerHour, publishesPerDay]);
-  await useAll(windows[1]!, publishesPerHour - 1);
-  const left = { windows: [{ remaining: publishesPerMinute - 1 }, { remaining: 0 }, { remaining: publishesPerDay - 1 }] };
+  expect(windows.map(({ limit }) => limit)).toEqual([perMinute, perHour, perDay]);
+  await useAll(windows[1]!, perHour - 1);
+  const left = { windows: [{ remaining: perMinute - 1 }, { remaining: 0 }, { remaining: perDay - 1 }] };
   expect((await limits.takePublish(caller, now))!.state).toMatchObject({ accepted: true, ...left });
   expect((await limits.takePublish(caller, now))!.state).toMatchObject({ accepted: false, ...left });
 });
 
-test('the day is used up while minute and hour are not, and ends at midnight UTC', async () => {
-  const caller = accountOf(newId(), 'FREE');
+test.each(allowed)('the day of %s is used up while minute and hour are not, and ends at midnight UTC: of %i, %i and %i', async (tier, perMinute, perHour, perDay) => {
+  const caller = accountOf(newId(), tier);
   const day = (await limits.peekPublish(caller, now))!.windows[2]!;
   expect(day.span).toEqual({ endsAt: (Math.floor(now / dayMs) + 1) * dayMs });
-  await useAll(day, tierLimits.FREE.publishesPerDay);
-  expect((await limits.takePublish(caller, now))!.state).toMatchObject({ accepted: false, windows: [{ remaining: 10 }, { remaining: 100 }, { remaining: 0 }] });
+  await useAll(day, perDay - 1);
+  expect((await limits.takePublish(caller, now))!.state).toMatchObject({ accepted: true, windows: [{ remaining: perMinute - 1 }, { remaining: perHour - 1 }, { remaining: 0 }] });
+  expect((await limits.takePublish(caller, now))!.state).toMatchObject({ accepted: false });
 });
 
 test('a topic token draws on the budget of the topic’s owner, an anonymous caller on none', async () => {

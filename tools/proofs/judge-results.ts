@@ -1,0 +1,58 @@
+import { asExpression } from './judge-sources.ts';
+import type { ProofRow, TestReference } from './read-proofs.ts';
+
+/** What Jest writes with `--json`, as far as it is looked at. */
+export interface JestReport {
+  readonly testResults: readonly {
+    /** The file's absolute path. */
+    readonly name: string;
+    readonly assertionResults: readonly { readonly ancestorTitles: readonly string[]; readonly title: string; readonly status: string }[];
+  }[];
+}
+
+/** What became of the tests of each part of a run: by part, file and name. */
+export type RunResults = ReadonlyMap<string, ReadonlyMap<string, readonly TestResult[]>>;
+interface TestResult {
+  readonly name: string;
+  readonly status: string;
+}
+
+/** The results of one part, by the paths of its files from `root` on. */
+export function readReport(report: JestReport, root: string): Map<string, TestResult[]> {
+  return new Map(report.testResults.map(({ name, assertionResults }) => [
+    name.startsWith(`${root}/`) ? name.slice(root.length + 1) : name,
+    assertionResults.map(({ ancestorTitles, title, status }) => ({ name: [...ancestorTitles, title].join(' › '), status })),
+  ]));
+}
+
+/** Parts that run the same tests, one on each engine. */
+const twins = [['acceptance-embedded', 'acceptance-cluster'], ['services-embedded', 'services-cluster']] as const;
+
+/**
+ * What is wrong with the rows after a run, each as a sentence. A test that is named must have passed in every part that has
+ * its file; where `name` stands for several, all of them. With `onBothEngines` a row needs a test that runs on both.
+ */
+export function judgeResults(rows: readonly ProofRow[], run: RunResults, onBothEngines: boolean): string[] {
+  return rows.flatMap((row) => {
+    const place = `${row.document}:${row.line}: ${row.row}:`;
+    const faults = row.tests.flatMap((test) => faultsOf(test, run)).map((fault) => `${place} ${fault}`);
+    const isOnBoth = row.tests.some(({ file }) => twins.some((pair) => pair.some((part) => run.get(part)?.has(file) === true)));
+    return onBothEngines && !isOnBoth ? [...faults, `${place} names no test that runs on both engines`] : faults;
+  });
+}
+
+function faultsOf({ file, name }: TestReference, run: RunResults): string[] {
+  const ran = [...run].filter(([, files]) => files.has(file));
+  if (ran.length === 0) return [`${file} was not run`];
+  const missingTwins = twins.flatMap((pair) => (pair.some((part) => ran.some(([one]) => one === part)) ? pair : []))
+    .filter((part) => run.has(part) && !ran.some(([one]) => one === part));
+  const form = asExpression(name);
+  return [
+    ...missingTwins.map((part) => `${file} was not run by ${part}`),
+    ...ran.flatMap(([part, files]) => {
+      const results = files.get(file)!.filter((result) => form.test(result.name));
+      if (results.length === 0) return [`"${name}" was not run by ${part}`];
+      return results.filter(({ status }) => status !== 'passed').map((result) => `"${result.name}" is ${result.status} in ${part}`);
+    }),
+  ];
+}

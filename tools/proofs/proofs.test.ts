@@ -1,0 +1,122 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { provenDocuments } from './documents.ts';
+import { findTestNames } from './find-test-names.ts';
+import { judgeResults, readReport } from './judge-results.ts';
+import { judgeSources } from './judge-sources.ts';
+import { readProofs } from './read-proofs.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const readSource = (file: string) => (existsSync(join(root, file)) ? readFileSync(join(root, file), 'utf8') : undefined);
+
+describe.each(provenDocuments)('$path', ({ path }) => {
+  const rows = readProofs(path, readSource(path)!);
+
+  test('names a test that is there in every row', () => {
+    expect(rows.length).toBeGreaterThan(0);
+    expect(judgeSources(rows, readSource)).toEqual([]);
+  });
+
+  test('has each row once', () => {
+    const said = rows.map(({ row }) => row);
+    expect(said.filter((row, index) => said.indexOf(row) !== index)).toEqual([]);
+  });
+});
+
+const document = `
+| row | proved by |
+|---|---|
+| a \\| b | \`x.test.ts\` › all › is 1 \\| 2<br>\`y.test.ts\` › other |
+| c | |
+| d | x.test.ts › nothing |
+
+| row | else |
+|---|---|
+| e | |
+`;
+
+describe('the rows of a document', () => {
+  test('are those of the tables with proofs, and each names its tests', () => {
+    expect(readProofs('doc.md', document)).toEqual([
+      { document: 'doc.md', line: 4, row: 'a | b', unread: [], tests: [{ file: 'x.test.ts', name: 'all › is 1 | 2' }, { file: 'y.test.ts', name: 'other' }] },
+      { document: 'doc.md', line: 5, row: 'c', unread: [], tests: [] },
+      { document: 'doc.md', line: 6, row: 'd', unread: ['x.test.ts › nothing'], tests: [] },
+    ]);
+  });
+});
+
+describe('the names of the tests of a file', () => {
+  test.each([
+    [`test('a', () => {}); it("b", f);`, ['a', 'b']],
+    [`describe('g', () => { describe('h', () => { test('a', () => {}); }); test('b', f); });`, ['g › h › a', 'g › b']],
+    [`test.each([['x', 1]])('%s is %d, $y', (x) => {});`, ['* is *, *']],
+    ['test.each`a | b`("$a", () => {}); test(`of ${count} one`, f); test(name, f);', ['*', 'of * one', '*']],
+    [`describe.each(all)('over %s', (one) => { test('100 %s', f); });`, ['over * › 100 %s']],
+    [`test.skip('a', f); expect(test('x')).toBe(1); /a/.test('b', 1);`, ['a']],
+    [`for (const x of all) describeUnlessMissing('g', [], () => { test('it\\'s', f); });`, ["g › it's"]],
+  ])('%s', (source, names) => {
+    expect(findTestNames(source)).toEqual(names);
+  });
+});
+
+const rowOf = (...tests: [file: string, name: string][]) =>
+  [{ document: 'doc.md', line: 1, row: 'r', unread: [], tests: tests.map(([file, name]) => ({ file, name })) }];
+
+describe('without a run', () => {
+  const sources: Record<string, string> = { 'x.test.ts': `describe('g', () => { test.each([1])('is %d', f); test('b (c)', f); });` };
+  const faults = (...tests: [string, string][]) => judgeSources(rowOf(...tests), (file) => sources[file]);
+
+  test('a row that names tests that are there is right', () => {
+    expect(faults(['x.test.ts', 'g › b (c)'], ['x.test.ts', 'g › is 1'], ['x.test.ts', 'g › is *'])).toEqual([]);
+  });
+
+  test.each([
+    [[], 'doc.md:1: r: names no test'],
+    [[['z.test.ts', 'a']], 'doc.md:1: r: there is no file z.test.ts'],
+    [[['x.test.ts', 'g › b']], 'doc.md:1: r: x.test.ts has no test "g › b"'],
+    [[['x.test.ts', '*']], 'doc.md:1: r: x.test.ts has no test "*"'],
+  ] as [[string, string][], string][])('%j is a fault', (tests, fault) => {
+    expect(faults(...tests)).toEqual([fault]);
+  });
+
+  test('a row that does not say its tests in the form is a fault', () => {
+    expect(judgeSources(readProofs('doc.md', document).slice(1), () => undefined)).toEqual(['doc.md:5: c: names no test', expect.stringContaining('is not of the form')]);
+  });
+});
+
+describe('after a run', () => {
+  const passed = (...names: string[]) => names.map((name) => ({ ancestorTitles: ['g'], title: name, status: 'passed' }));
+  const report = (assertionResults: ReturnType<typeof passed>, file = 'tests/a.test.ts') => readReport({ testResults: [{ name: `/root/${file}`, assertionResults }] }, '/root');
+  const faults = (run: [string, ReturnType<typeof report>][], name: string, file = 'tests/a.test.ts') =>
+    judgeResults(rowOf([file, name]), new Map(run), true).map((fault) => fault.replace('doc.md:1: r: ', ''));
+
+  test('a test that passed on both engines proves its row, and so do all that its name stands for', () => {
+    const run: [string, ReturnType<typeof report>][] = [['acceptance-embedded', report(passed('b', 'is 1'))], ['acceptance-cluster', report(passed('b', 'is 1', 'is 2'))]];
+    expect(faults(run, 'g › b')).toEqual([]);
+    expect(faults(run, 'g › is *')).toEqual([]);
+  });
+
+  test('a test that failed, was skipped or is not there proves nothing', () => {
+    const both = (results: ReturnType<typeof passed>): [string, ReturnType<typeof report>][] => [['acceptance-embedded', report(passed('is 1'))], ['acceptance-cluster', report(results)]];
+    expect(faults(both([{ ancestorTitles: ['g'], title: 'is 1', status: 'failed' }]), 'g › is *')).toEqual(['"g › is 1" is failed in acceptance-cluster']);
+    expect(faults(both([...passed('is 1'), { ancestorTitles: ['g'], title: 'is 2', status: 'pending' }]), 'g › is *')).toEqual(['"g › is 2" is pending in acceptance-cluster']);
+    expect(faults(both(passed('b')), 'g › is 1')).toEqual(['"g › is 1" was not run by acceptance-cluster']);
+  });
+
+  test('a file that one of the engines left out proves nothing, and neither does one that was not run', () => {
+    const run: [string, ReturnType<typeof report>][] = [['acceptance-embedded', report(passed('b'))], ['acceptance-cluster', report([], 'tests/other.test.ts')]];
+    expect(faults(run, 'g › b')).toEqual(['tests/a.test.ts was not run by acceptance-cluster']);
+    expect(faults(run, 'g › b', 'tests/c.test.ts')).toEqual(['tests/c.test.ts was not run', 'names no test that runs on both engines']);
+  });
+
+  test('a test of one engine is not enough, and is where the document asks for no more', () => {
+    const run: [string, ReturnType<typeof report>][] = [['unit', report(passed('b'))]];
+    expect(faults(run, 'g › b')).toEqual(['names no test that runs on both engines']);
+    expect(judgeResults(rowOf(['tests/a.test.ts', 'g › b']), new Map(run), false)).toEqual([]);
+  });
+
+  test('a part that was not run at all is left out', () => {
+    expect(faults([['acceptance-embedded', report(passed('b'))]], 'g › b')).toEqual([]);
+  });
+});
