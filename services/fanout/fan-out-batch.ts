@@ -6,20 +6,26 @@ import type { Messages, SettledRecord } from '@tocsin/shared/ports/messages.ts';
 import type { TopicActivity } from '@tocsin/shared/stores/topic-activity.ts';
 
 export interface FanOutDeps {
-  readonly messages: Messages;
-  readonly bus: Bus;
+  readonly messages: Pick<Messages, 'settle' | 'moveWatermark'>;
+  readonly bus: Pick<Bus, 'isConnected' | 'publish'>;
   readonly log: Log;
   /** Told of every publish. */
-  readonly activity: TopicActivity;
+  readonly activity: Pick<TopicActivity, 'published'>;
 }
+
+/**
+ * A bus that does not answer is known to be away after a second. Harm prevented: that second before the next batch is
+ * stored, while readers that fill from the store wait for it.
+ */
+const busPatienceMs = 100;
 
 /**
  * Brings a batch of one partition to its readers: what the message store misses is written, second copies are left out,
  * the watermark moves, and only then each topic's envelopes go to its channel, in order. So whatever reached a stream
  * can be read in history.
  *
- * Rejects while the message store is away, and the batch comes again; while the bus is away it goes on, since nodes
- * fill what they missed from the store.
+ * Rejects while the message store is away, and the batch comes again. For the bus it waits a tenth of a second at most,
+ * and goes on without it: nodes fill what they missed from the store.
  */
 export async function fanOutBatch(deps: FanOutDeps, batch: RecordBatch): Promise<void> {
   const settled = await deps.messages.settle(batch.partition, batch.records);
@@ -30,8 +36,19 @@ export async function fanOutBatch(deps: FanOutDeps, batch: RecordBatch): Promise
   }
   if (!deps.bus.isConnected) return;
   const sends = [...envelopesByTopic(settled)].map(([topicId, payloads]) => deps.bus.publish(topicChannel(topicId), payloads));
-  const failed = (await Promise.allSettled(sends)).filter((send) => send.status === 'rejected');
-  if (failed.length > 0) deps.log.warn({ err: failed[0]!.reason as unknown, topics: failed.length }, 'the bus is away, nodes fill from the store');
+  const sent = Promise.allSettled(sends).then((outcomes) => {
+    const failed = outcomes.filter((send) => send.status === 'rejected');
+    if (failed.length > 0) deps.log.warn({ err: failed[0]!.reason as unknown, topics: failed.length }, 'the bus is away, nodes fill from the store');
+  });
+  await settledWithin(busPatienceMs, sent);
+}
+
+/** Resolves with the promise, which never rejects, or after the time. */
+async function settledWithin(timeoutMs: number, promise: Promise<void>): Promise<void> {
+  const timeout = Promise.withResolvers<void>();
+  const timer = setTimeout(timeout.resolve, timeoutMs);
+  await Promise.race([promise, timeout.promise]);
+  clearTimeout(timer);
 }
 
 function envelopesByTopic(settled: readonly SettledRecord[]): Map<string, string[]> {
