@@ -23,6 +23,8 @@ export interface Installation {
   newTopics(count: number): Promise<string[]>;
   /** Resolves when a publish to every node is answered, and has come through the fan-out. */
   serves(): Promise<void>;
+  /** The processes that run, of all servers. */
+  pids(): number[];
   stop(): Promise<void>;
 }
 
@@ -57,6 +59,7 @@ export async function startInstallation(): Promise<Installation> {
     return {
       engines, stack, third, account, newTopics,
       urls: stack.urls,
+      pids: () => [...stack.servers, third.server].filter(({ isRunning }) => isRunning).map(({ pid }) => pid),
       serves: () => servesAll([...stack.urls, third.url], account, newTopics),
       stop: () => own.closeAll(),
     };

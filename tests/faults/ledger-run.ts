@@ -13,8 +13,8 @@ const catchUpMsMax = 60_000;
 /** Publishers and readers of all kinds over some topics, while something else breaks. */
 export interface LedgerRun {
   readonly publishing: Publishing;
-  /** When each message first came to a stream, by id, in milliseconds since it was made. */
-  readonly streamDelays: ReadonlyMap<string, number>;
+  /** When each message came to the streams of its topic, by id and `performance.now()`. */
+  readonly streamArrivals: ReadonlyMap<string, readonly number[]>;
   /** Waits until the readers have everything that is acknowledged now. */
   caughtUp(others?: Publishing): Promise<void>;
   /**
@@ -30,9 +30,11 @@ export interface LedgerRun {
  */
 export function startLedgerRun(own: Closers, options: KeepPublishingOptions): LedgerRun {
   const { urls, topics } = options;
-  const streamDelays = new Map<string, number>();
-  const onMessage = ({ id, timestamp }: { id: string; timestamp: string }) => {
-    if (!streamDelays.has(id)) streamDelays.set(id, Date.now() - Date.parse(timestamp));
+  const streamArrivals = new Map<string, number[]>();
+  const onMessage = ({ id }: { id: string }) => {
+    const arrivals = streamArrivals.get(id) ?? [];
+    arrivals.push(performance.now());
+    streamArrivals.set(id, arrivals);
   };
   const readers: Reader[] = topics.flatMap((topic, first) => [
     readSse({ urls, topic, first, onMessage }), readWebSocket({ urls, topic, first: first + 1, onMessage }),
@@ -51,7 +53,7 @@ export function startLedgerRun(own: Closers, options: KeepPublishingOptions): Le
     }, { timeoutMs: catchUpMsMax });
   };
   return {
-    publishing, streamDelays, caughtUp,
+    publishing, streamArrivals, caughtUp,
     async expectComplete(others) {
       await publishing.stop();
       await caughtUp(others).catch(() => undefined); // the checker says what is missing

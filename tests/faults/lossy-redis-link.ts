@@ -11,7 +11,8 @@ export interface LossyRedisLink {
   close(): Promise<void>;
 }
 
-const messageHead = Buffer.from('*3\r\n$7\r\nmessage\r\n');
+/** How a message begins in RESP3, the protocol that ioredis asks for. */
+const messageHead = Buffer.from('>3\r\n$7\r\nmessage\r\n');
 const lineEnd = Buffer.from('\r\n');
 
 /** Listens on a free port of this machine and forwards to the Redis there. */
@@ -66,7 +67,10 @@ function filterMessages(bytes: Buffer, isKept: (message: Buffer) => boolean): { 
   let at = 0;
   for (;;) {
     const start = bytes.indexOf(messageHead, at);
-    if (start < 0) return { kept: Buffer.concat([...kept, bytes.subarray(at)]), unfinished: Buffer.alloc(0) };
+    if (start < 0) {
+      const end = startOfHead(bytes, at);
+      return { kept: Buffer.concat([...kept, bytes.subarray(at, end)]), unfinished: bytes.subarray(end) };
+    }
     kept.push(bytes.subarray(at, start));
     const end = endOfStrings(bytes, start + messageHead.length, 2);
     if (end === null) return { kept: Buffer.concat(kept), unfinished: bytes.subarray(start) };
@@ -74,6 +78,14 @@ function filterMessages(bytes: Buffer, isKept: (message: Buffer) => boolean): { 
     if (isKept(message)) kept.push(message);
     at = end;
   }
+}
+
+/** Where a message's head begins that has not arrived whole; the end of the bytes when there is none. */
+function startOfHead(bytes: Buffer, from: number): number {
+  for (let at = Math.max(from, bytes.length - messageHead.length + 1); at < bytes.length; at += 1) {
+    if (bytes.subarray(at).equals(messageHead.subarray(0, bytes.length - at))) return at;
+  }
+  return bytes.length;
 }
 
 /** Behind so many strings (`$<length>`, then the bytes); null when they have not arrived whole. */

@@ -31,9 +31,9 @@ export function mongoOutages(startTest: () => FaultTest): void {
     await eventually(() => run.publishing.acked.length > 50 && byLogin.acked.length > 50);
     const outage = await startOutage(own, fault(engines.mongo));
     const downAt = performance.now();
-    const seenWhenDown = run.streamDelays.size;
+    const seenWhenDown = run.streamArrivals.size;
     await pause(seconds * 1_000); // the outage itself
-    const seenWhileDown = run.streamDelays.size - seenWhenDown;
+    const seenWhileDown = run.streamArrivals.size - seenWhenDown;
     const during = [...sentSince(run.publishing, downAt), ...sentSince(byLogin, downAt)];
     await outage.end();
     const upAt = performance.now();
