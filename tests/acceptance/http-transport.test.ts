@@ -96,3 +96,8 @@ test('a body that is cut off publishes nothing', async () => {
   expect(body.messages.at(-1).id).toBe(last.body.id);
   expect(body.messages.some(({ message }: { message: string }) => message.startsWith('only'))).toBe(false);
 });
+
+test('an idle connection is kept for longer than a proxy keeps it', async () => {
+  const { headers } = await new Client().call('GET', '/api/topics');
+  expect(headers.get('keep-alive')).toBe('timeout=75');
+});
