@@ -1,32 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { scopes, type Scope } from '@tocsin/shared/domain/credentials.ts';
-import { Client, createTopic, type Answer } from './stack.ts';
+import { isStream, readOperations, type Operation } from './operations.ts';
+import { createTopic, type Answer } from './stack.ts';
 import { useStack, type Caller } from './use-stack.ts';
 
 const stack = useStack();
 const operator = 'the-operator-of-the-tests';
 
-/** What the document says of a route: which credentials open it, each by itself, with what it has to grant. */
-interface Operation {
-  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
-}
-interface Route extends Operation {
-  readonly method: string;
-  readonly path: string;
-}
-
-const { paths } = (await new Client().call('GET', '/openapi.json')).body as { paths: Record<string, Record<string, Operation>> };
-const table: readonly Route[] = Object.entries(paths).flatMap(([path, operations]) =>
-  Object.entries(operations).map(([method, { security }]) => ({ method: method.toUpperCase(), path, security })));
+const table = await readOperations();
 
 /** What the credential has to grant; undefined where it opens nothing. */
-const grantOf = ({ security }: Route, credential: string): readonly string[] | undefined => security.find((one) => credential in one)?.[credential];
-const scopeOf = (route: Route): string | undefined => grantOf(route, 'apiKey')?.[0];
-const isStream = (route: Route): boolean => grantOf(route, 'tokenInQuery') !== undefined;
-const needsAccount = (route: Route): boolean => grantOf(route, 'accessToken') !== undefined && !route.security.some((one) => Object.keys(one).length === 0);
-const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
-const rows = (keep: (route: Route) => boolean) => table.filter(keep).map((route) => [nameOf(route), route] as const);
+const grantOf = ({ security }: Operation, credential: string): readonly string[] | undefined => security.find((one) => credential in one)?.[credential];
+const scopeOf = (route: Operation): string | undefined => grantOf(route, 'apiKey')?.[0];
+const needsAccount = (route: Operation): boolean => grantOf(route, 'accessToken') !== undefined && !route.security.some((one) => Object.keys(one).length === 0);
+const rows = (keep: (route: Operation) => boolean) => table.filter(keep).map((route) => [route.name, route] as const);
 
 /** Which scope the decisions give to a route; undefined: it takes none, or no key at all. */
 const rules: readonly (readonly [RegExp, Scope | undefined])[] = [
@@ -46,13 +34,13 @@ const rules: readonly (readonly [RegExp, Scope | undefined])[] = [
 ];
 
 /** The route's path with something in the place of each parameter; ids are of nothing that exists. */
-function pathOf(route: Route, topic: string): string {
+function pathOf(route: Operation, topic: string): string {
   return route.path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) =>
     (['topic', 'name', 'topic_name'].includes(parameter) ? topic : parameter.endsWith('_id') ? randomUUID() : 'someone'));
 }
 
 /** Calls the route without anything that it could act on. Streams are asked by HEAD, so that none is opened. */
-function call(caller: Caller, route: Route, topic: string): Promise<Answer> {
+function call(caller: Caller, route: Operation, topic: string): Promise<Answer> {
   return caller.send(isStream(route) ? 'HEAD' : route.method, pathOf(route, topic));
 }
 
@@ -69,12 +57,12 @@ beforeAll(async () => {
   callers.set('topic token', stack.caller({ 'X-Topic-Token': (await owner.post(`/api/topics/${topic}/access-tokens`, { name: 't', permissions: ['read', 'write'] })).body.token }));
   callers.set('login', owner);
 });
-const callBy = (caller: string, route: Route): Promise<Answer> => call(callers.get(caller)!, route, topic);
+const callBy = (caller: string, route: Operation): Promise<Answer> => call(callers.get(caller)!, route, topic);
 
 test('every route has the scope that the table of scopes gives it', () => {
   expect(table.length).toBeGreaterThan(70);
-  const expected = table.map((route) => [nameOf(route), rules.find(([form]) => form.test(nameOf(route)))![1]]);
-  expect(table.map((route) => [nameOf(route), scopeOf(route)])).toEqual(expected);
+  const expected = table.map((route) => [route.name, rules.find(([form]) => form.test(route.name))![1]]);
+  expect(table.map((route) => [route.name, scopeOf(route)])).toEqual(expected);
 });
 
 test('a route that is for accounts names a scope, or is closed to keys', () => {
@@ -99,6 +87,15 @@ describe.each(rows((route) => scopeOf(route) !== undefined))('%s', (_name, route
       if (isStream(route)) expect(answer.status).not.toBe(403);
     }
   });
+});
+
+test.each(scopes.filter((scope) => scope !== '*'))('a key with %s alone is refused by every route that wants another scope', async (scope) => {
+  const others = table.filter((route) => scopeOf(route) !== undefined && scopeOf(route) !== scope);
+  expect(others.length).toBeGreaterThan(20);
+  for (const route of others) {
+    const { status, body } = await callBy(scope, route);
+    expect({ route: route.name, status, body }).toEqual({ route: route.name, status: 403, body: isStream(route) ? undefined : { detail: `Missing scope: ${scopeOf(route)}` } });
+  }
 });
 
 test.each(rows((route) => needsAccount(route) && grantOf(route, 'apiKey') === undefined))('%s takes a login, and no key', async (_name, route) => {

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { createTopic } from './stack.ts';
+import type { Person, StackUse } from './use-stack.ts';
+
+/** One of everything, so that a request that should change nothing has something to change. The topic is private. */
+export interface World {
+  readonly owner: Person;
+  readonly other: Person;
+  readonly topic: { id: string; name: string };
+  readonly message: { id: string };
+  readonly key: { id: string };
+  readonly token: { id: string };
+  readonly team: string;
+  readonly invite: { id: string };
+  readonly device: { id: string };
+  readonly subscription: { id: string };
+}
+
+const password = 'correct horse battery';
+const pushToken = () => `ExponentPushToken[${randomUUID()}]`;
+
+/** Makes a world of its own. */
+export async function makeWorld(stack: StackUse): Promise<World> {
+  const [owner, other] = [await stack.person({ tier: 'TEAM' }), await stack.person()];
+  const topic = await createTopic(owner, { access_level: 'private' });
+  const team = await stack.team(owner, [[other, 'member']]);
+  const invite = (await owner.post(`/api/teams/${team}/invites`, { email: `${randomUUID()}@example.org`, role: 'member' })).body;
+  const device = (await owner.post('/api/devices/register', { push_token: pushToken(), platform: 'expo', device_id: 'd1' })).body;
+  const world = {
+    owner, other, topic, team, invite, device,
+    message: (await owner.publish(topic.name)).body, key: (await owner.post('/api/keys', { name: 'k' })).body,
+    token: (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'] })).body,
+    subscription: (await owner.post('/api/subscriptions', { topic_name: topic.name })).body,
+  };
+  await owner.put(`/api/topics/${topic.name}/consumers/c`, { offset: 1 });
+  return world;
+}
+
+/** Everything of the world that a request could change, as its owner sees it: a path and what it answers. */
+export async function snapshotOf({ owner, topic, team }: World): Promise<unknown> {
+  const paths = [
+    '/api/users/me', '/auth/me', '/auth/consent-history', '/api/topics/my', `/api/topics/${topic.name}/access-tokens`, `/api/topics/${topic.name}/consumers`, `/${topic.name}/json`,
+    `/api/topics/${topic.name}/log`, '/api/keys', '/api/devices/my', '/api/subscriptions', '/api/teams', `/api/teams/${team}`, `/api/teams/${team}/invites`,
+  ];
+  return Promise.all(paths.map(async (path) => [path, (await owner.get(path)).body]));
+}
+
+/** How an operation is asked for, so that it would do something if the rest is right. */
+export interface Fixture {
+  readonly path: (world: World) => string;
+  /** A body that is taken; made anew for what may be there once only. */
+  readonly body?: (world: World) => Record<string, unknown>;
+  /** Who asks; the owner of the world by default. Nobody, at an address of its own each time, where no credential is looked at. */
+  readonly by?: 'owner' | 'nobody' | 'operator';
+}
+
+/** A request for every operation that takes a body or parameters, which would do something if it were right. */
+export const fixtures: Readonly<Record<string, Fixture>> = {
+  'POST /api/topics': { path: () => '/api/topics', body: (world) => ({ name: `b-${randomUUID()}`, access_level: 'public', description: 'd', is_discoverable: false, icon_name: 'bell', icon_color: '#00FF00', team_id: world.team }) },
+  'PATCH /api/topics/{name}': { path: (world) => `/api/topics/${world.topic.id}`, body: () => ({ description: 'changed' }) },
+  'GET /api/topics': { path: () => '/api/topics' },
+  'GET /api/topics/my': { path: () => '/api/topics/my' },
+  'GET /api/topics/public': { path: () => '/api/topics/public' },
+  'GET /{topic}/json': { path: (world) => `/${world.topic.name}/json` },
+  'GET /api/topics/{name}/log': { path: (world) => `/api/topics/${world.topic.name}/log` },
+  'PUT /api/topics/{name}/consumers/{consumer}': { path: (world) => `/api/topics/${world.topic.name}/consumers/c`, body: () => ({ offset: 2 }) },
+  'POST /api/sse/sessions': { path: () => '/api/sse/sessions', body: (world) => ({ topics: [world.topic.name], since_id: { [world.topic.name]: world.message.id } }) },
+  'GET /api/topics/{name}/messages': { path: (world) => `/api/topics/${world.topic.name}/messages` },
+  'GET /api/messages/search': { path: () => '/api/messages/search' },
+  'GET /api/messages/recent': { path: () => '/api/messages/recent' },
+  'GET /api/messages/activity': { path: () => '/api/messages/activity' },
+  'PATCH /api/{topic_name}/messages/{message_id}': { path: (world) => `/api/${world.topic.name}/messages/${world.message.id}`, body: () => ({ message: 'changed', title: 'changed' }) },
+  'POST /auth/register': { path: () => '/auth/register', by: 'nobody', body: () => ({ email: `${randomUUID()}@example.org`, username: `u-${randomUUID().slice(0, 8)}`, password, terms_accepted: true }) },
+  'POST /auth/login': { path: () => '/auth/login', by: 'nobody', body: (world) => ({ email: world.owner.email, password }) },
+  'POST /auth/apple/mobile': { path: () => '/auth/apple/mobile', by: 'nobody', body: () => ({ identity_token: 'x.y.z', user: 'u', full_name: { givenName: 'a', familyName: 'b' } }) },
+  'POST /auth/refresh': { path: () => '/auth/refresh', by: 'nobody', body: () => ({ refresh_token: 'x' }) },
+  'POST /auth/resend-verification': { path: () => '/auth/resend-verification', by: 'nobody', body: (world) => ({ email: world.owner.email }) },
+  'POST /auth/password-reset/request': { path: () => '/auth/password-reset/request', by: 'nobody', body: (world) => ({ email: world.owner.email }) },
+  'POST /auth/password-reset/confirm': { path: () => '/auth/password-reset/confirm', by: 'nobody', body: () => ({ token: 'x', new_password: password }) },
+  'POST /auth/password-change': { path: () => '/auth/password-change', body: () => ({ current_password: password, new_password: `${password} 2` }) },
+  'POST /auth/accept-terms': { path: () => '/auth/accept-terms', body: () => ({ accepted: true, consent_method: 'web_checkbox' }) },
+  'PATCH /api/users/me': { path: () => '/api/users/me', body: () => ({ username: `u-${randomUUID().slice(0, 8)}` }) },
+  'DELETE /api/users/me': { path: () => '/api/users/me', body: () => ({ password }) },
+  'POST /api/keys': { path: () => '/api/keys', body: () => ({ name: 'k2', description: 'd', scopes: ['publish'], expires_at: '2100-01-01' }) },
+  'POST /api/topics/{topic}/access-tokens': { path: (world) => `/api/topics/${world.topic.name}/access-tokens`, body: () => ({ name: 't2', permissions: ['read'] }) },
+  'POST /api/teams': { path: () => '/api/teams', body: () => ({ name: `t-${randomUUID().slice(0, 8)}`, display_name: 'A team', description: 'd' }) },
+  'PATCH /api/teams/{team_id}': { path: (world) => `/api/teams/${world.team}`, body: () => ({ display_name: 'changed' }) },
+  'DELETE /api/teams/{team_id}': { path: (world) => `/api/teams/${world.team}` },
+  'PATCH /api/teams/{team_id}/members/{user_id}': { path: (world) => `/api/teams/${world.team}/members/${world.other.id}`, body: () => ({ role: 'admin' }) },
+  'POST /api/teams/{team_id}/invites': { path: (world) => `/api/teams/${world.team}/invites`, body: () => ({ email: `${randomUUID()}@example.org`, role: 'member' }) },
+  'POST /api/teams/invites/accept': { path: () => '/api/teams/invites/accept', body: () => ({ token: 'x' }) },
+  'POST /api/devices/register': { path: () => '/api/devices/register', body: () => ({ push_token: pushToken(), platform: 'expo', device_id: 'd1', device_name: 'changed', app_version: '2' }) },
+  'PUT /api/devices/{device_id}': { path: (world) => `/api/devices/${world.device.id}`, body: () => ({ device_name: 'changed' }) },
+  'POST /api/subscriptions': { path: () => '/api/subscriptions', body: (world) => ({ topic_name: world.topic.name, web_notifications_enabled: false, mobile_notifications_enabled: false }) },
+  'PATCH /api/subscriptions/{subscription_id}': { path: (world) => `/api/subscriptions/${world.subscription.id}`, body: () => ({ is_pinned: true }) },
+  'PUT /admin/users/{email}/tier': { path: (world) => `/admin/users/${world.owner.email}/tier`, by: 'operator', body: () => ({ tier: 'FREE' }) },
+};
