@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
-import { decodeJwt, SignJWT } from 'jose';
-import { createTopic, testStack } from './stack.ts';
+import { decodeJwt } from 'jose';
+import { mailedLink } from './mailbox.ts';
+import { signLike } from './sign-token.ts';
+import { createTopic } from './stack.ts';
 import { useStack, type Person } from './use-stack.ts';
 import { useStreams } from './use-streams.ts';
 import { watchStreams } from './watch-streams.ts';
@@ -63,6 +63,16 @@ test('an expired API key', async () => {
   expect(await streams.sse(`/${topic.name}/sse?api_key=${key}`)).toMatchObject(expired);
 });
 
+test('a password reset ends the streams of all logins, those of sessions too', async () => {
+  const { owner, topic, watch } = await owned();
+  const session = (await owner.post('/api/sse/sessions', { topics: [topic.name] })).body.session_id as string;
+  const [byLogin, bySession] = [await watch({ query: `token=${owner.client.token}` }), await streams.ws(`/ws?session=${session}`)];
+  await owner.post('/auth/password-reset/request', { email: owner.email });
+  const token = (await mailedLink(owner.email, 'password-reset')).hash.slice('#token='.length);
+  await byLogin.expectEnd(4401, () => stack.caller().post('/auth/password-reset/confirm', { token, new_password: `${owner.password}!` }));
+  expect((await bySession.ended).code).toBe(4401);
+});
+
 test('a password change ends the streams of all logins, and those of keys go on', async () => {
   const { owner, topic, watch } = await owned();
   const { key } = (await owner.post('/api/keys', { name: 'k' })).body;
@@ -84,13 +94,7 @@ test('a refresh token that is used twice ends its login, and with it the login\'
 });
 
 /** An access token of the person's login that ends after some seconds. */
-async function shortToken({ client }: Person, seconds: number): Promise<string> {
-  const { env } = testStack();
-  const secret = env['JWT_SECRET'] ?? readFileSync(join(env['DATA_DIR']!, 'jwt.secret'), 'utf8').trim();
-  const claims = decodeJwt(client.token!);
-  return new SignJWT({ ...claims, exp: Math.floor(Date.now() / 1_000) + seconds })
-    .setProtectedHeader({ alg: 'HS256', typ: 'at+jwt' }).sign(new TextEncoder().encode(secret));
-}
+const shortToken = ({ client }: Person, seconds: number): Promise<string> => signLike(client.token!, { exp: Math.floor(Date.now() / 1_000) + seconds });
 
 test('an access token that expires', async () => {
   const { owner, topic, watch } = await owned();
