@@ -5,6 +5,7 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import type { Stack } from '../../tools/stack/start-stack.ts';
 import { isBroken, judgeReader, sharedPlaces, type Acked, type ReaderLog, type Verdict } from '../ledger/ledger.ts';
 import { publishLines } from '../ledger/publish-lines.ts';
+import { printFigures } from '../figures.ts';
 import { pushLedger, type PushLedger } from './push-ledger.ts';
 import { readKafkaGroup, readKcat } from '../ledger/read-kafka.ts';
 import { readHistory, readLog } from '../ledger/read-pages.ts';
@@ -58,15 +59,23 @@ describe(`${lineCount} real lines by ${publishers} publishers over ${topicCount}
     }
     const lines = realLines(lineCount, { publishers, topics });
     const kills = killPlan(stack);
+    const lap = stopwatch();
     const acked = await publishLines(lines, { urls, publishers, onAcked: (count) => kills.at(count) });
     await kills.done();
+    const publishMs = lap();
     await caughtUp(readers, acked);
+    const catchUpMs = lap();
     const logs = await Promise.all(readers.map((reader) => reader.stop()));
-
     await pushes.settled(acked);
+    const pushesMs = lap();
 
     const verdicts = logs.map((log) => ({ log, verdict: judgeReader(log, lines, acked) }));
-    report({ stack, acked, connections: logs.map((log) => log.connections), killed: kills.killed, repeatedByKafka: repeats(verdicts), pushes: pushes.judge(acked) });
+    printFigures('real lines', {
+      engine: stack.engine, acked: acked.length, sends: acked.reduce((sum, one) => sum + one.attempts, 0), killed: kills.killed,
+      readers: logs.length, connections: logs.reduce((sum, { connections }) => sum + connections, 0),
+      brokenReaders: verdicts.filter(({ log, verdict }) => isBroken(verdict, log)).length, ...totals(verdicts), repeatedByKafka: repeats(verdicts),
+      pushes: pushes.judge(acked), publishMs, catchUpMs, pushesMs,
+    });
     expect(verdicts.filter(({ log, verdict }) => isBroken(verdict, log)).map(({ log, verdict }) => ({ reader: log.name, ...verdict }))).toEqual([]);
     expect(sharedPlaces(acked)).toBe(0);
     // A killed notifier may repeat the sub-batch that was under way, under the same collapse id.
@@ -104,13 +113,23 @@ function repeats(verdicts: readonly { log: ReaderLog; verdict: Verdict }[]): num
   return verdicts.filter(({ log }) => log.mayRepeat).reduce((sum, { verdict }) => sum + verdict.repeated, 0);
 }
 
-function report(run: {
-  stack: Stack; acked: readonly Acked[]; connections: readonly number[]; killed: readonly string[]; repeatedByKafka: number;
-  pushes: readonly object[];
-}): void {
-  console.log(JSON.stringify({
-    engine: run.stack.engine, acked: run.acked.length, sends: run.acked.reduce((sum, one) => sum + one.attempts, 0),
-    readers: run.connections.length, connections: run.connections.reduce((sum, count) => sum + count, 0), killed: run.killed,
-    repeatedByKafka: run.repeatedByKafka, pushes: run.pushes,
-  }));
+/** What all readers together missed or saw wrongly; what raw readers of the broker may see again is not in it. */
+function totals(verdicts: readonly { log: ReaderLog; verdict: Verdict }[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const { log, verdict } of verdicts) {
+    for (const [name, count] of Object.entries(verdict) as [string, number][]) {
+      sums[name] = (sums[name] ?? 0) + (name === 'repeated' && log.mayRepeat ? 0 : count);
+    }
+  }
+  return sums;
+}
+
+/** Milliseconds since the call before, at first since it was made. */
+function stopwatch(): () => number {
+  let before = performance.now();
+  return () => {
+    const since = before;
+    before = performance.now();
+    return before - since;
+  };
 }
