@@ -57,7 +57,9 @@ test.each(['/api/topics', '/api/topics/my', '/api/topics/public', '/api/topics/{
     };
     expect(await lengthOf('?page=2')).toEqual({ length: 20, page: '2' });
     expect(await lengthOf('?per_page=100')).toEqual({ length: 100, page: '1' });
-    expect(await lengthOf('?page=1&per_page=3&limit=7&offset=90')).toEqual({ length: 3, page: '1' });
+    for (const unread of ['limit=7&offset=90', 'limit=0&offset=-1', 'limit=all', 'limit=1&limit=2']) {
+      expect(await lengthOf(`?page=1&per_page=3&${unread}`)).toEqual({ length: 3, page: '1' });
+    }
     for (const query of ['page=0', 'per_page=0', 'per_page=101']) expect((await owner.get(`${path}?${query}`)).status).toBe(422);
   },
 );

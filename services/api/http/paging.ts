@@ -22,6 +22,18 @@ export function pagingFields(limits: { default: number; max: number }) {
   };
 }
 
+/** Whether a query has the fields of a list with pages. */
+export function isPaged(query: z.ZodType | undefined): boolean {
+  return query !== undefined && 'per_page' in ((query as { shape?: object }).shape ?? {});
+}
+
+/** What of a list's query counts: with `page` or `per_page` not even a `limit` or `offset` that is wrong. */
+export function withoutUnreadPaging(sent: Record<string, string | string[]>): Record<string, string | string[]> {
+  if (sent['page'] === undefined && sent['per_page'] === undefined) return sent;
+  const { limit: _limit, offset: _offset, ...read } = sent;
+  return read;
+}
+
 export interface Page {
   readonly limit: number;
   readonly offset: number;

@@ -9,6 +9,7 @@ import type { UsageRecorder } from './usage-recorder.ts';
 import { anonymous, authenticate, type AuthenticateDeps, type CredentialSources } from './authenticate.ts';
 import type { ClientAddress } from './client-address.ts';
 import { errorReply } from './error-reply.ts';
+import { isPaged, withoutUnreadPaging } from './paging.ts';
 import { rateLimitHeaders, requireBudget, type RateLimits } from './rate-limit.ts';
 import { announcesTooMuch, parseJsonBody, readBody } from './read-body.ts';
 import { requireAccount, type Reply, type RequestContext, type Route } from './route.ts';
@@ -47,7 +48,8 @@ export async function runRoute(
 
 /** The query by its schema. Throws 422. */
 export function readQuery<Q extends z.ZodType>(schema: Q, { searchParams }: Pick<RequestContext, 'searchParams'>): z.output<Q> {
-  return validate(schema, queryObject(searchParams), 'query');
+  const sent = queryObject(searchParams);
+  return validate(schema, isPaged(schema) ? withoutUnreadPaging(sent) : sent, 'query');
 }
 
 /** Finds the caller and counts the request: everything that is judged before the route's own matters. */

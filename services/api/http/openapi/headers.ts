@@ -1,3 +1,4 @@
+import { isPaged } from '../paging.ts';
 import type { Route } from '../route.ts';
 import type { JsonObject } from './json-schemas.ts';
 
@@ -34,7 +35,6 @@ export function headersOfStatus(status: number): JsonObject {
 
 /** The headers that only the success of the route has. */
 export function successHeaders(route: Route): JsonObject {
-  const isPaged = 'per_page' in ((route.query as { shape?: object } | undefined)?.shape ?? {});
   const own = Object.entries(route.success.headers ?? {}).map(([name, description]) => [name, { description, schema: text }]);
-  return { ...(isPaged ? references('X-Total-Count', 'X-Page', 'X-Per-Page') : {}), ...Object.fromEntries(own) as JsonObject };
+  return { ...(isPaged(route.query) ? references('X-Total-Count', 'X-Page', 'X-Per-Page') : {}), ...Object.fromEntries(own) as JsonObject };
 }
