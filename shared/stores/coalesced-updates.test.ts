@@ -46,7 +46,7 @@ test('writers on several nodes lose nothing of each other', async () => {
 
 test('while the store is away updates wait, and a failure that is none of that is told', async () => {
   const topic = await addTopic();
-  let failure: Error | undefined = unavailable('the database');
+  let failure: Error | undefined = unavailable('Database');
   const failing: Documents = {
     ...engine.documents,
     getMany: (collection, ids) => (failure === undefined ? engine.documents.getMany(collection, ids) : Promise.reject(failure)),

@@ -56,11 +56,11 @@ const passing: ReadonlySet<number> = new Set([6, 7, 50, 64, 89, 91, 100, 133, 13
 export function toUnavailable(error: unknown): unknown {
   if (error instanceof AppError || !(error instanceof Error)) return error;
   const { code, writeErrors } = error as { code?: unknown; writeErrors?: unknown };
-  if (away.has(error.name) || (typeof code === 'number' && passing.has(code))) return unavailable('the database', error);
+  if (away.has(error.name) || (typeof code === 'number' && passing.has(code))) return unavailable('Database', error);
   // A bulk write hides what ended it; without a code and a refused write it was no answer of the server.
   const isCutBulk = error.name === 'MongoBulkWriteError' && code === undefined && Array.isArray(writeErrors) && writeErrors.length === 0;
-  if (isCutBulk) return unavailable('the database', error);
+  if (isCutBulk) return unavailable('Database', error);
   // Without a connection mongoose refuses at once, by a plain MongooseError.
-  if (error.name === 'MongooseError' && error.message.includes('initial connection')) return unavailable('the database', error);
+  if (error.name === 'MongooseError' && error.message.includes('initial connection')) return unavailable('Database', error);
   return error;
 }

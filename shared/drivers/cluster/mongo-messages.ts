@@ -111,7 +111,7 @@ async function settle({ collections, write, now }: Settling, records: readonly P
 async function answersInTime(connection: Connection): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(unavailable('the database')), pingTimeoutMs);
+    timer = setTimeout(() => reject(unavailable('Database')), pingTimeoutMs);
   });
   try {
     await Promise.race([connection.db!.command({ ping: 1 }), tooLate]);

@@ -25,7 +25,7 @@ export async function inTransaction(connection: Connection, work: (session: Clie
     } catch (error) {
       if (session.inTransaction()) await session.abortTransaction().catch(() => undefined); // the server ends it by itself else
       if (!hasLabel(error, 'TransientTransactionError')) throw error;
-      if (attempt === attemptsMax || performance.now() > givenUpAt) throw unavailable('the database', error);
+      if (attempt === attemptsMax || performance.now() > givenUpAt) throw unavailable('Database', error);
     } finally {
       await session.endSession().catch(() => undefined); // the server forgets it by itself else
     }
@@ -41,7 +41,7 @@ async function commitSurely(session: ClientSession, givenUpAt: number): Promise<
       return;
     } catch (error) {
       if (!hasLabel(error, 'UnknownTransactionCommitResult')) throw error;
-      if (attempt === attemptsMax || performance.now() > givenUpAt) throw unavailable('the database', error);
+      if (attempt === attemptsMax || performance.now() > givenUpAt) throw unavailable('Database', error);
     }
     await pause(Math.random() * Math.min(2 ** attempt, pauseMsMax));
   }

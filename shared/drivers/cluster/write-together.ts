@@ -59,7 +59,7 @@ export function writeTogether<T>(write: (items: readonly T[]) => Promise<void>, 
   };
 
   return (items) => {
-    if (itemsHeld + items.length > options.itemsMax) return Promise.reject(unavailable('the database'));
+    if (itemsHeld + items.length > options.itemsMax) return Promise.reject(unavailable('Database'));
     return new Promise<void>((resolve, reject) => {
       waiting.push({ items, resolve, reject });
       itemsHeld += items.length;

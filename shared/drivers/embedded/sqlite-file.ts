@@ -73,7 +73,7 @@ export class SqliteFile {
 
   #enqueue(runAll: RunAll, item: unknown): Promise<unknown> {
     if (this.#closed) return Promise.reject(new Error('the SQLite file is closed'));
-    if (this.#pending.length >= pendingMax) return Promise.reject(unavailable('the database', new Error('too many writes are waiting')));
+    if (this.#pending.length >= pendingMax) return Promise.reject(unavailable('Database', new Error('too many writes are waiting')));
     return new Promise((resolve, reject) => {
       this.#pending.push({ runAll, item, resolve, reject });
       if (!this.#scheduled) {

@@ -31,7 +31,7 @@ export class SqliteReader {
 
   /** Rejects with AppError `unavailable` when the job took too long, or when too many are waiting. */
   run<T>(job: ReadJob): Promise<T> {
-    if (this.#isClosed || this.#waiting.size >= jobsMax) return Promise.reject(unavailable('the database'));
+    if (this.#isClosed || this.#waiting.size >= jobsMax) return Promise.reject(unavailable('Database'));
     const id = this.#lastId += 1;
     return new Promise<T>((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
@@ -54,7 +54,7 @@ export class SqliteReader {
       if (this.#thread === thread) this.#thread = undefined;
       const lost = [...this.#waiting.values()];
       this.#waiting.clear();
-      for (const { reject } of lost) reject(unavailable('the database', cause));
+      for (const { reject } of lost) reject(unavailable('Database', cause));
     });
     thread.unref();
     return thread;

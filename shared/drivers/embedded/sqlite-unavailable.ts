@@ -7,5 +7,5 @@ const passing: ReadonlySet<number> = new Set([5, 6, 8, 10, 13, 14]);
 export function sqliteUnavailable(error: unknown): unknown {
   const code = (error as { errcode?: unknown } | null)?.errcode;
   // The low byte is the primary code, whatever the extended one adds.
-  return typeof code === 'number' && passing.has(code & 0xff) ? unavailable('the database', error) : error;
+  return typeof code === 'number' && passing.has(code & 0xff) ? unavailable('Database', error) : error;
 }
