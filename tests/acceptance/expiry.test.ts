@@ -5,12 +5,12 @@ import type { Stack } from '../../tools/stack/start-stack.ts';
 import { startOwnStack } from './own-stack.ts';
 import { Client, createAccount, createTopic, openStackDocuments, type Account } from './stack.ts';
 
-const lifetimeMs = 3_000;
+const lifetimeMs = 5_000;
 let running: Stack;
 let store: OperatorStore;
 let owner: Account;
 
-// Messages live for three seconds, and nothing is swept: what has expired is hidden, not gone.
+// Messages live for five seconds, and nothing is swept: what has expired is hidden, not gone.
 beforeAll(async () => {
   running = await startOwnStack({ RETENTION_DAYS_FREE: String(lifetimeMs / 86_400_000), RETENTION_SCHEDULE: '0 0 1 1 *', TRUST_PROXY: '1' });
   store = await openStackDocuments(running);
@@ -29,10 +29,16 @@ test('a message shows nowhere from the moment on that it expires, swept or not',
   const shown = async () => {
     const history = await client.call('GET', `/${topic.name}/json?since=all`);
     const log = await client.call('GET', `/api/topics/${topic.name}/log`);
-    return [history.body.count, log.body.records.length];
+    const found = await client.call('GET', `/api/topics/${topic.name}/messages`);
+    const withDeleted = await owner.client.call('GET', `/api/topics/${topic.name}/messages?include_deleted=true`);
+    const search = await owner.client.call('GET', `/api/messages/search?topic=${topic.name}`);
+    const recent = await owner.client.call('GET', `/api/messages/recent?topic=${topic.name}`);
+    const activity = await owner.client.call('GET', `/api/messages/activity?topics=${topic.name}`);
+    return [history.body.count, log.body.records.length, found.body.total, withDeleted.body.total, search.body.total, recent.body.length, activity.body.total];
   };
-  expect(await shown()).toEqual([1, 1]);
-  await eventually(async () => expect(await shown()).toEqual([0, 0]), { intervalMs: 250 });
+  expect((await owner.client.call('POST', '/api/subscriptions', { json: { topic_name: topic.name } })).status).toBe(201);
+  expect(await shown()).toEqual([1, 1, 1, 1, 1, 1, 1]);
+  await eventually(async () => expect(await shown()).toEqual([0, 0, 0, 0, 0, 0, 0]), { intervalMs: 250 });
   expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(message.expires_at));
   expect((await client.call('GET', `/api/topics/${topic.name}/log`)).body.next_offset).toBe(0);
   const again = await client.call('POST', `/${topic.name}`, { text: 'later' });

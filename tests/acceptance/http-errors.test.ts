@@ -1,4 +1,6 @@
 import { expect, test } from '@jest/globals';
+import { users } from '@tocsin/shared/stores/users.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { Client, createTopic, type Answer } from './stack.ts';
 import { useStack } from './use-stack.ts';
 
@@ -115,6 +117,18 @@ test.each([
   ['too large', `{"email":"${'x'.repeat(65_536)}"}`, 413, 'The body must be at most 65536 bytes'],
 ])('a body that is %s', async (_what, text, status, detail) => {
   expectJsonError(await new Client().call('POST', '/auth/login', { text, headers: { 'Content-Type': 'application/json' } }), status, detail);
+});
+
+test('a bug is a 500 that tells nothing of it', async () => {
+  const person = await stack.person();
+  // What no program of ours stores: a time beyond all dates.
+  await stack.documents().update(users, (await stack.documents().get(users, person.id))!, { createdAt: 9e15 });
+  const answer = await eventually(async () => {
+    const asked = await person.get('/api/users/me');
+    expect(asked.status).toBe(500);
+    return asked;
+  });
+  expectJsonError(answer, 500, 'Internal server error');
 });
 
 test('what is wrong with several fields is said at once', async () => {

@@ -84,6 +84,25 @@ test('after a token was called dead its device shows as inactive, and a test pus
   expect(await reader.client.call('POST', `/api/devices/${id}/test`)).toMatchObject({ status: 400, body: { detail: 'Device is inactive' } });
 });
 
+test('a removed device and a removed subscription are pushed nothing more', async () => {
+  const [owner, reader, leaver] = [await person(), await person(), await person()];
+  const topic = await createTopic(owner);
+  const [gone, kept, left] = [await registerDevice(reader), await registerDevice(reader), await registerDevice(leaver)];
+  await subscribe(reader, topic.name);
+  const subscriptionId = await subscribe(leaver, topic.name);
+  const first = await publish(owner, topic.name, 'to all');
+  const idsTo = ({ token }: { token: string }) => pushesTo(token).map(({ messageId }) => messageId);
+  await eventually(() => expect([gone, kept, left].map(idsTo)).toEqual([[first], [first], [first]]));
+  expect((await reader.client.call('DELETE', `/api/devices/${gone.id}`)).status).toBe(204);
+  expect((await leaver.client.call('DELETE', `/api/subscriptions/${subscriptionId}`)).status).toBe(204);
+  const second = await publish(owner, topic.name, 'to who is left');
+  await eventually(() => expect(idsTo(kept)).toEqual([first, second]));
+  // Had they been pushed to, it would have been with the one that has arrived; what comes after it has arrived as well.
+  const third = await publish(owner, topic.name, 'once more');
+  await eventually(() => expect(idsTo(kept)).toEqual([first, second, third]));
+  expect([gone, left].map(idsTo)).toEqual([[first], [first]]);
+});
+
 test('a test push arrives', async () => {
   const reader = await person();
   const { id, token } = await registerDevice(reader);

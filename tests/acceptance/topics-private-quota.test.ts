@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Tier } from '@tocsin/shared/domain/tiers.ts';
-import { newTopicName } from './stack.ts';
+import { newTopicName, type Answer } from './stack.ts';
 import { useStack, type Person } from './use-stack.ts';
 
 const stack = useStack();
@@ -17,9 +17,12 @@ test('a FREE account has one private topic, and is told that it is the last', as
 
 test.each<[Tier, number]>([['FREE', 1], ['ESSENTIALS', 10], ['TEAM', 50]])('of concurrent creations exactly as many succeed as %s allows: %i', async (tier, allowed) => {
   const owner = await stack.person({ tier });
-  const answers = await Promise.all(Array.from({ length: allowed + 10 }, (_, node) => makePrivate(owner, node)));
+  const answers: Answer[] = [];
+  // Ten stay for the race.
+  while (answers.length < allowed - 10) answers.push(await makePrivate(owner, answers.length));
+  answers.push(...await Promise.all(Array.from({ length: 20 }, (_, node) => makePrivate(owner, node))));
   const count = (status: number) => answers.filter((answer) => answer.status === status).length;
-  expect({ made: count(201), refused: count(403) }).toEqual({ made: allowed, refused: 10 });
+  expect({ made: count(201), refused: count(403) }).toEqual({ made: allowed, refused: answers.length - allowed });
   expect(answers.filter((answer) => answer.body.subscription_warning).length).toBe(1);
 });
 

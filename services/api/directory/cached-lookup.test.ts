@@ -12,7 +12,7 @@ class Store {
 
   load = (key: string): Promise<string | null> => {
     this.asked.push(key);
-    if (this.mode === 'away') return Promise.reject(unavailable('the database'));
+    if (this.mode === 'away') return Promise.reject(unavailable('Database'));
     if (this.mode === 'answers') return Promise.resolve(this.value);
     const answer = Promise.withResolvers<string | null>();
     this.waiting.push(answer);
@@ -107,7 +107,7 @@ describe('a lookup that keeps what it found', () => {
     store.mode = 'silent';
     const asked = lookup.get('key');
     lookup.forget('key');
-    store.waiting[0]!.reject(unavailable('the database'));
+    store.waiting[0]!.reject(unavailable('Database'));
     await expect(asked).rejects.toMatchObject({ code: 'unavailable' });
   });
 
@@ -149,7 +149,7 @@ describe('a lookup that keeps what it found', () => {
   });
 
   test('keys that cannot be loaded together are as they were', async () => {
-    const many = new CachedLookup<string>({ load: store.load, loadMany: () => Promise.reject(unavailable('the database')), clock: () => now });
+    const many = new CachedLookup<string>({ load: store.load, loadMany: () => Promise.reject(unavailable('Database')), clock: () => now });
     await many.get('key');
     now += 2_500;
     await many.refresh(['key', 'other'], 0);

@@ -66,7 +66,7 @@ test('what the store could not give when it was missed comes once the store give
   let refused = 0;
   const refuse = () => {
     refused += 1;
-    return Promise.reject(unavailable('the database'));
+    return Promise.reject(unavailable('Database'));
   };
   const seen = await follow({
     messages: {
