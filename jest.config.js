@@ -34,6 +34,7 @@ export default {
       globalSetup: '<rootDir>/tests/acceptance/global-setup.ts',
       globalTeardown: '<rootDir>/tests/acceptance/global-teardown.ts',
     },
+    { ...part('schemathesis', ['tests/schemathesis/*.test.ts']), ...blackBox },
     { ...part('faults', ['tests/faults/**/*.test.ts']), ...blackBox },
   ],
 };

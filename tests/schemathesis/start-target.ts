@@ -1,0 +1,32 @@
+import { startAppleKeys } from '@tocsin/shared/testing/simulators/apple-keys.ts';
+import { startOpenIdProvider } from '@tocsin/shared/testing/simulators/openid-provider.ts';
+import type { Stack } from '../../tools/stack/start-stack.ts';
+import { startOwnStack } from '../acceptance/own-stack.ts';
+
+export const adminToken = 'the-operator-of-the-fuzzer';
+
+export interface RunningTarget {
+  readonly stack: Stack;
+  close(): Promise<void>;
+}
+
+/**
+ * An installation that has all there is: an operator, both identity providers, and a push provider, which is not there when
+ * it is needed. Without limits, which would be all that a fuzzer sees.
+ */
+export async function startTarget(): Promise<RunningTarget> {
+  const [google, apple] = [await startOpenIdProvider(), await startAppleKeys()];
+  const stack = await startOwnStack({
+    RATE_LIMITS: 'off', ADMIN_TOKEN: adminToken, EXPO_URL: 'http://127.0.0.1:9',
+    GOOGLE_ISSUER: google.issuer, GOOGLE_CLIENT_ID: google.clientId, GOOGLE_CLIENT_SECRET: google.clientSecret,
+    APPLE_ISSUER: apple.issuer, APPLE_CLIENT_ID: apple.clientId, APPLE_JWKS_URL: apple.url,
+  });
+  google.register(`${stack.urls[0]}/auth/google/callback`);
+  return {
+    stack,
+    async close() {
+      await stack.stop();
+      await Promise.all([google.close(), apple.close()]);
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { enginesDir } from '../engines/engines-dir.ts';
+import { runProgram } from '../engines/run-program.ts';
+import { withInstallLock } from '../engines/with-install-lock.ts';
+
+const requirementsFile = join(import.meta.dirname, 'requirements.txt');
+
+/** Its oldest Python. */
+const pythonMin = [3, 10] as const;
+
+/** What the machine lacks for Schemathesis; null when it lacks nothing. */
+export function missingForSchemathesis(): string | null {
+  const { status, stdout } = spawnSync('python3', ['-c', 'import sys; print(sys.version_info[0], sys.version_info[1])'], { encoding: 'utf8' });
+  if (status !== 0) return 'python3';
+  const [major = 0, minor = 0] = stdout.trim().split(' ').map(Number);
+  if (major < pythonMin[0] || (major === pythonMin[0] && minor < pythonMin[1])) return `Python ${pythonMin.join('.')} or newer`;
+  const hasPip = existsSync(schemathesisDir()) || spawnSync('python3', ['-m', 'pip', '--version']).status === 0;
+  return hasPip ? null : 'pip for python3';
+}
+
+/** Where these very versions are: another Python or another list of them gets another directory. */
+function schemathesisDir(): string {
+  const { stdout } = spawnSync('python3', ['-c', 'import sys; print(sys.version)'], { encoding: 'utf8' });
+  const key = createHash('sha256').update(readFileSync(requirementsFile)).update(stdout).digest('hex').slice(0, 12);
+  return join(enginesDir(), `schemathesis-${key}`);
+}
+
+/**
+ * The directory that has Schemathesis, to be put into PYTHONPATH: the system's Python packages are neither used nor
+ * changed. Safe to call from several processes at once; returns at once when it is there.
+ */
+export async function installSchemathesis(report: (line: string) => void): Promise<string> {
+  const dir = schemathesisDir();
+  if (existsSync(dir)) return dir;
+  await withInstallLock(enginesDir(), 'schemathesis', async () => {
+    if (existsSync(dir)) return;
+    report('installing Schemathesis (about 20 s) …');
+    const unfinished = `${dir}.unfinished`;
+    rmSync(unfinished, { recursive: true, force: true });
+    const pip = ['-m', 'pip', 'install', '-q', '--disable-pip-version-check', '--no-warn-script-location', '--only-binary', ':all:', '--no-deps'];
+    await runProgram('python3', [...pip, '--target', unfinished, '-r', requirementsFile]);
+    renameSync(unfinished, dir);
+  });
+  return dir;
+}

@@ -1,0 +1,42 @@
+"""Sends the requests to each operation with one credential after the other, and counts the answers.
+
+TOCSIN_CREDENTIALS names a JSON file: a list of turns, each with the name of a credential and the headers that it is sent by.
+At the end TOCSIN_ANSWERS holds, as JSON, how many answers of each status each operation gave to each credential.
+"""
+
+import atexit
+import json
+import os
+import threading
+from collections import Counter, defaultdict
+
+import schemathesis
+
+with open(os.environ["TOCSIN_CREDENTIALS"], encoding="utf-8") as file:
+    turns = json.load(file)
+
+lock = threading.Lock()
+turns_taken = Counter()
+credential_of_case = {}
+answers = defaultdict(lambda: defaultdict(Counter))
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    with lock:
+        turn = turns[turns_taken[case.operation.label] % len(turns)]
+        turns_taken[case.operation.label] += 1
+        credential_of_case[case.id] = turn["name"]
+    case.headers.update(turn["headers"])
+
+
+@schemathesis.hook
+def after_call(context, case, response):
+    with lock:
+        answers[case.operation.label][credential_of_case.pop(case.id)][str(response.status_code)] += 1
+
+
+@atexit.register
+def write_answers():
+    with open(os.environ["TOCSIN_ANSWERS"], "w", encoding="utf-8") as file:
+        json.dump(answers, file)
