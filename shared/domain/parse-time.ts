@@ -2,7 +2,7 @@
  * A date, or a date and time with any offset or none (RFC 3339, its forms without seconds, and ISO 8601's `+0200`). The
  * plus of an offset that a query holds unescaped has become a space.
  */
-export const timeForm = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?:([Zz])|([+ -])(\d{2}):?(\d{2}))?)?$/;
+export const timeForm = /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?:[Tt ]([01]\d|2[0-4]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(?:([Zz])|([+ -])([01]\d|2[0-3]):?([0-5]\d))?)?$/;
 
 const dayMs = 86_400_000;
 
