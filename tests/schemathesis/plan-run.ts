@@ -1,14 +1,17 @@
 import type { RunConfig, Values } from '../../tools/schemathesis/schemathesis-config.ts';
-import type { Things } from './arrange-target.ts';
+import { credentialKinds, type Arranged, type CredentialKind, type Things } from './arrange-target.ts';
 
 interface Operation {
   readonly operationId: string;
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: { readonly format?: string } }[];
+  readonly security: readonly Readonly<Record<string, unknown>>[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, unknown>> };
   readonly responses: Readonly<Record<string, object>>;
 }
 
 /** What is read of an OpenAPI document here. */
 export interface Document {
+  readonly components: object;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
@@ -22,13 +25,34 @@ const tags = 'at most 20 different tags, each of at most 64 characters';
 const rulesBeyondSchema: Readonly<Record<string, string>> = {
   publish: texts, publishByPut: texts, publishJson: texts, publishJsonByPut: texts,
   createTopic: 'what can be discovered is described', updateTopic: 'what can be discovered is described',
-  createApiKey: times, createTopicToken: times, setTier: times, getHistory: times, getLog: 'one position is given, not two',
+  searchMessages: times, searchTopic: times, getActivity: times, createApiKey: times, createTopicToken: times, setTier: times, getHistory: times, getLog: 'one position is given, not two',
   streamTopicBySse: positions, streamTopicsBySse: 'a session or topics are given', createStreamSession: positions,
   register: passwords, changePassword: passwords, confirmPasswordReset: passwords,
   createSubscription: tags, updateSubscription: tags,
 };
 
 const operationsOf = ({ paths }: Document) => Object.values(paths).flatMap((item) => Object.entries(item).map(([method, operation]) => ({ method, operation })));
+
+/** Every operation, as Schemathesis calls it too: `GET /sse`. */
+export function labelsOf({ paths }: Document): readonly { readonly label: string; readonly method: string; readonly path: string; readonly operationId: string }[] {
+  return Object.entries(paths).flatMap(([path, item]) => Object.entries(item).map(([method, { operationId }]) => (
+    { label: `${method.toUpperCase()} ${path}`, method: method.toUpperCase(), path, operationId })));
+}
+
+/** Each operation's credentials, by turns: whoever may do most comes first, gets furthest, and so has half of the turns. */
+export function turnsOf(document: Document, credentials: Arranged['credentials']): RunConfig['turns'] {
+  const turn = (name: CredentialKind) => ({ name, headers: credentials[name] });
+  return Object.fromEntries(operationsOf(document).map(({ operation: { operationId, security } }) => {
+    const strongest: CredentialKind = security.some((kinds) => 'adminToken' in kinds) ? 'ADMIN_TOKEN' : 'a login (TEAM)';
+    const others = credentialKinds.filter((kind) => kind !== strongest);
+    return [operationId, [strongest, ...others, ...others.slice(1).map(() => strongest)].map(turn)];
+  }));
+}
+
+/** The operations whose body is a text. */
+export function textBodies(document: Document): string[] {
+  return operationsOf(document).flatMap(({ operation: { operationId, requestBody } }) => ('text/plain' in (requestBody?.content ?? {}) ? [operationId] : []));
+}
 
 /** How many operations delete what their path names: each needs things of its own. */
 export function countDeletions(document: Document): number {
@@ -69,6 +93,7 @@ export function anyValues(things: readonly Things[]): Values<readonly string[]> 
   const listOf = (name: string) => things.map(({ byParameter }) => byParameter[name]!);
   return {
     ...Object.fromEntries(names.map((name) => [`path.${name}`, listOf(name)])),
-    'body.topic': listOf('topic'), 'body.topic_name': listOf('topic'), 'query.topic': listOf('topic'), 'query.topics': listOf('topic'),
+    'body.topic': listOf('topic'), 'body.topic_name': listOf('topic'), 'body.topics[*]': listOf('topic'),
+    'query.topic': listOf('topic'), 'query.topics': listOf('topic'),
   };
 }

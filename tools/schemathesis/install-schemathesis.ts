@@ -11,14 +11,14 @@ const requirementsFile = join(import.meta.dirname, 'requirements.txt');
 /** Its oldest Python. */
 const pythonMin = [3, 10] as const;
 
-/** What the machine lacks for Schemathesis; null when it lacks nothing. */
-export function missingForSchemathesis(): string | null {
+/** What the machine lacks for Schemathesis; empty when it lacks nothing. */
+export function missingForSchemathesis(): string[] {
   const { status, stdout } = spawnSync('python3', ['-c', 'import sys; print(sys.version_info[0], sys.version_info[1])'], { encoding: 'utf8' });
-  if (status !== 0) return 'python3';
+  if (status !== 0) return ['python3'];
   const [major = 0, minor = 0] = stdout.trim().split(' ').map(Number);
-  if (major < pythonMin[0] || (major === pythonMin[0] && minor < pythonMin[1])) return `Python ${pythonMin.join('.')} or newer`;
+  if (major < pythonMin[0] || (major === pythonMin[0] && minor < pythonMin[1])) return [`Python ${pythonMin.join('.')} or newer`];
   const hasPip = existsSync(schemathesisDir()) || spawnSync('python3', ['-m', 'pip', '--version']).status === 0;
-  return hasPip ? null : 'pip for python3';
+  return hasPip ? [] : ['pip for python3'];
 }
 
 /** Where these very versions are: another Python or another list of them gets another directory. */

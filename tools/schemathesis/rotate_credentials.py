@@ -1,6 +1,7 @@
 """Sends the requests to each operation with one credential after the other, and counts the answers.
 
-TOCSIN_CREDENTIALS names a JSON file: a list of turns, each with the name of a credential and the headers that it is sent by.
+TOCSIN_CREDENTIALS names a JSON file: for each operation id a list of turns, each with the name of a credential and the headers
+that it is sent by.
 At the end TOCSIN_ANSWERS holds, as JSON, how many answers of each status each operation gave to each credential.
 """
 
@@ -13,7 +14,7 @@ from collections import Counter, defaultdict
 import schemathesis
 
 with open(os.environ["TOCSIN_CREDENTIALS"], encoding="utf-8") as file:
-    turns = json.load(file)
+    turns_of = json.load(file)
 
 lock = threading.Lock()
 turns_taken = Counter()
@@ -24,6 +25,7 @@ answers = defaultdict(lambda: defaultdict(Counter))
 @schemathesis.hook
 def before_call(context, case, kwargs):
     with lock:
+        turns = turns_of[case.operation.definition.raw["operationId"]]
         turn = turns[turns_taken[case.operation.label] % len(turns)]
         turns_taken[case.operation.label] += 1
         credential_of_case[case.id] = turn["name"]

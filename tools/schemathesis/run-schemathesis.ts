@@ -10,16 +10,17 @@ export interface RunSize {
   readonly examples: number;
   /** `examples`, `coverage`, `fuzzing`, `stateful`. */
   readonly phases: readonly string[];
+  /** The same seed makes up the same requests. */
+  readonly seed: number;
+  /** Repeats what is made up by chance, and rows of requests, until so much time is over; once without it. */
+  readonly seconds?: number;
+  /** Harm prevented: a run that does not come to an end. */
   readonly timeoutMs: number;
-  /** Operation ids; all operations without it. */
-  readonly only?: readonly string[];
 }
 
 /** What is read of Schemathesis's report. */
 export interface Outcome {
   readonly exitCode: number;
-  readonly operations: { readonly total: number; readonly tested: number };
-  readonly cases: number;
   /** Kinds of failures, each with the operations that have it. */
   readonly failures: readonly { readonly title: string; readonly operations: readonly string[] }[];
   readonly errors: readonly unknown[];
@@ -31,8 +32,6 @@ export interface Outcome {
 
 interface Report {
   readonly exit_code: number;
-  readonly operations: { readonly total: number; readonly tested: number };
-  readonly test_cases: { readonly generated: number };
   readonly failures: readonly { readonly title: string; readonly operations: readonly string[] }[];
   readonly errors: readonly unknown[];
 }
@@ -55,8 +54,8 @@ export async function runSchemathesis(dir: string, on: { url: string; config: Ru
     const env = { PYTHONPATH: [dir, import.meta.dirname].join(delimiter), TOCSIN_CREDENTIALS: turnsFile, TOCSIN_ANSWERS: answersFile };
     const output = await run({ env, cwd: place, timeoutMs: size.timeoutMs }, [
       '--config-file', configFile, 'run', `${on.url}/openapi.json`, '--no-color', '--phases', size.phases.join(','),
-      '--max-examples', String(size.examples), '--report', 'json', '--report-json-path', reportFile,
-      ...(size.only ?? []).flatMap((id) => ['--include-operation-id', id]),
+      '--max-examples', String(size.examples), '--seed', String(size.seed), '--report', 'json', '--report-json-path', reportFile,
+      ...(size.seconds === undefined ? [] : ['--max-time', String(size.seconds)]),
     ]);
     return { ...outcomeOf(reportFile, output), answers: JSON.parse(readFileSync(answersFile, 'utf8')) as Outcome['answers'] };
   } finally {
@@ -86,7 +85,6 @@ function outcomeOf(reportFile: string, output: string): Omit<Outcome, 'answers'>
     throw new Error(`Schemathesis wrote no report:\n${output.slice(-4_000)}`, { cause });
   }
   return {
-    exitCode: report.exit_code, operations: report.operations, cases: report.test_cases.generated, failures: report.failures,
-    errors: report.errors, output,
+    exitCode: report.exit_code, failures: report.failures, errors: report.errors, output,
   };
 }

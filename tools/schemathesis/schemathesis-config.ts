@@ -9,14 +9,16 @@ export interface Turn {
 
 /** What of a run is not the same for every server. */
 export interface RunConfig {
-  /** Credentials, by turns; one alone is sent with every request. */
-  readonly turns: readonly Turn[];
+  /** The credentials of each operation, by its id: its requests take them by turns. */
+  readonly turns: Readonly<Record<string, readonly Turn[]>>;
   /** Values that exist, of which four in five requests have one. */
   readonly values?: Values<readonly string[]>;
   /** The values of single operations, by their ids: all their requests have these. */
   readonly fixed?: Readonly<Record<string, Values<string>>>;
   /** Statuses beyond the usual ones by which operations may refuse what is valid by their schema, by their ids. */
   readonly refusals: Readonly<Record<string, readonly string[]>>;
+  /** Operations whose whole body is a text, by their ids: there is none that could not be one. */
+  readonly takesAnyBody?: readonly string[];
 }
 
 /** What a request that is valid by the schema may get from every operation. */
@@ -29,14 +31,13 @@ const refusingStatuses = ['400', '401', '403', '404', '405', '413', '415', '422'
 const existingShare = 0.8;
 
 /** The configuration as TOML. A stream is read up to its first event, and nothing is waited for that may not come. */
-export function schemathesisConfig({ turns, values = {}, fixed = {}, refusals }: RunConfig): string {
+export function schemathesisConfig({ values = {}, fixed = {}, refusals, takesAnyBody = [] }: RunConfig): string {
   return `
 hooks = "rotate_credentials"
 max-stream-events = 1
 max-redirects = 0
 request-timeout = 30
 continue-on-failure = true
-headers = { ${turns.length > 1 ? '' : Object.entries(turns[0]!.headers).map(([name, value]) => `${quoted(name)} = ${quoted(value)}`).join(', ')} }
 
 [auth]
 auto-signup = false
@@ -51,7 +52,7 @@ positive_data_acceptance.expected-statuses = ${listed(usualStatuses)}
 # A WebSocket's path asks for an upgrade before it looks at anything.
 negative_data_rejection.expected-statuses = ${listed(refusingStatuses)}
 # It asks again without a credential, which would have its turn too.
-ignored_auth.enabled = ${turns.length === 1}
+ignored_auth.enabled = false
 
 # A link may carry a null into a path, which is then no valid request.
 [phases.stateful.checks]
@@ -64,14 +65,11 @@ ${Object.entries(values).map(([name, list]) => `${dictionaryName(name)} = { valu
 "query.wait" = 0
 ${Object.keys(values).map((name) => `${quoted(name)} = { dictionary = "${dictionaryName(name)}", probability = ${existingShare} }`).join('\n')}
 
-# Asked again without a credential, what was deleted is a 404: what exists is looked at before who asks.
-[[operations]]
-include-method = "DELETE"
-checks.ignored_auth.enabled = false
 ${[...new Set([...Object.keys(fixed), ...Object.keys(refusals)])].map((id) => `
 [[operations]]
 include-operation-id = ${quoted(id)}
 checks.positive_data_acceptance.expected-statuses = ${listed([...usualStatuses, ...refusals[id] ?? []])}
+${takesAnyBody.includes(id) ? `checks.negative_data_rejection.expected-statuses = ${listed([...refusingStatuses, '200'])}` : ''}
 [operations.parameters]
 ${Object.entries(fixed[id] ?? {}).map(([name, value]) => `${quoted(name)} = ${quoted(value)}`).join('\n')}`).join('\n')}
 `;

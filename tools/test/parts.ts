@@ -30,6 +30,8 @@ export const parts: readonly Part[] = [
     env: { TOCSIN_ENGINE: 'cluster' },
     engines: 'needed',
   },
+  { name: 'schemathesis-embedded', kind: 'jest', project: 'schemathesis', env: { TOCSIN_ENGINE: 'embedded' } },
+  { name: 'schemathesis-cluster', kind: 'jest', project: 'schemathesis', env: { TOCSIN_ENGINE: 'cluster' }, engines: 'needed' },
   // Engines of their own for each file: two sets at once would only slow each other down.
   { name: 'faults', kind: 'jest', project: 'faults', workers: 1, engines: 'used' },
   { name: 'proofs', kind: 'program', args: ['tools/proofs/check-proofs.ts'], judgesResults: true },
