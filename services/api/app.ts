@@ -29,7 +29,7 @@ export function app(deps: ApiDeps): RequestListener {
       application(request, response);
       return;
     }
-    setCommonHeaders(request, response);
+    setCommonHeaders(deps, request, response);
     void runRoute(deps, found.route, Object.assign(request, { params: { topic: found.topic } }), response);
   };
 }
@@ -59,7 +59,7 @@ function expressApplication(deps: ApiDeps, table: readonly Route[]): Express {
   application.set('case sensitive routing', true);
   application.set('query parser', false);
   application.use((request, response, next) => {
-    setCommonHeaders(request, response);
+    setCommonHeaders(deps, request, response);
     // RFC 9112 §3.2; older versions have none.
     const lacksHost = request.headers.host === undefined && request.httpVersion === '1.1';
     if (!lacksHost) return next();

@@ -29,6 +29,8 @@ const headerBytesMax = 64 * 1024;
 /** A client that sends its headers or body slower than this is cut off. Harm prevented: sockets held by slow senders. */
 const headersTimeoutMs = 15_000;
 const requestTimeoutMs = 60_000;
+/** How late that may be: Node looks at its connections this often. */
+const timeoutsCheckedMs = 5_000;
 /** Proxies keep idle connections for a minute. Harm prevented: a request on one that is being closed here, a 502 there. */
 const keepAliveTimeoutMs = 75_000;
 /** Streams are ended over this time on shutdown. */
@@ -58,7 +60,8 @@ export function startApi(options: { engine: Engine; config: Config; clock: Clock
     const streams = new OpenStreams({ bus: engine.bus, clock, directory, log, nodeId: makeId() });
     own.add(() => streams.close());
     const server = createServer({
-      maxHeaderSize: headerBytesMax, headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveTimeoutMs,
+      maxHeaderSize: headerBytesMax, headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs, connectionsCheckingInterval: timeoutsCheckedMs,
+      keepAliveTimeout: keepAliveTimeoutMs,
       requireHostHeader: false, // refused by us, in JSON
       shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
     });

@@ -26,7 +26,7 @@ export function upgrades(deps: ApiDeps): (request: IncomingMessage, socket: Dupl
   server.on('wsClientError', () => undefined); // so that `ws` leaves the answer to us
   return (request, socket, head) => {
     socket.on('error', () => socket.destroy());
-    const response = refusalOn(request, socket as Socket);
+    const response = refusalOn(deps, request, socket as Socket);
     const acceptSocket = () => {
       const accepted = accept(server, { request, socket, head, response });
       response.detachSocket(socket as Socket);
@@ -98,10 +98,10 @@ function accept(server: WebSocketServer, { request, socket, head, response }: Ha
 }
 
 /** An HTTP response on the raw socket, used only to refuse the upgrade. */
-function refusalOn(request: IncomingMessage, socket: Socket): ServerResponse {
+function refusalOn(deps: ApiDeps, request: IncomingMessage, socket: Socket): ServerResponse {
   const response = new ServerResponse(request);
   response.assignSocket(socket);
   response.shouldKeepAlive = false;
-  setCommonHeaders(request, response);
+  setCommonHeaders(deps, request, response);
   return response;
 }
