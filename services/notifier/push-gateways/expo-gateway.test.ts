@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
@@ -98,6 +100,22 @@ describe('the Expo gateway', () => {
     expect(results.flatMap((result, n) => (result.kind === 'accepted' ? [] : [[n, result.kind]]))).toEqual([[57, 'rejected']]);
     expect(expo.duplicates().size).toBe(0);
     expect(expo.pushes).toHaveLength(99);
+  });
+
+  test.each([301, 302, 303, 307, 308])('goes nowhere else when it is told to by a %d', async (status) => {
+    const visits: string[] = [];
+    const elsewhere = createServer((request, response) => response.end(String(visits.push(request.url!))));
+    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+    const target = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`;
+    const relay = createServer((request, response) => request.resume().on('end', () => response.writeHead(status, { Location: target }).end()));
+    await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
+    const [{ kind }] = await open({ url: `http://127.0.0.1:${(relay.address() as AddressInfo).port}` }).send([push(token(1))]) as [{ kind: string }];
+    for (const server of [relay, elsewhere]) {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    }
+    expect(kind).not.toBe('accepted');
+    expect(visits).toEqual([]);
   });
 
   test('stays under the rate that Expo allows a project', async () => {
