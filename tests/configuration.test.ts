@@ -55,3 +55,14 @@ function asText(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'on' : 'off';
   return Array.isArray(value) ? value.join(',') : String(value);
 }
+
+test('no secret has a default, in the program, in an example or in a container', () => {
+  const secrets = variableNames.filter((name) => /SECRET|TOKEN|PASSWORD/.test(name));
+  expect(secrets).toEqual(expect.arrayContaining(['JWT_SECRET', 'ADMIN_TOKEN', 'GOOGLE_CLIENT_SECRET', 'EXPO_ACCESS_TOKEN', 'KAFKA_SASL_PASSWORD']));
+  const config: Record<string, unknown> = { ...loadConfig({}, '/nonexistent') };
+  expect(secrets.filter((name) => config[name] !== undefined)).toEqual([]);
+  expect(secrets.map((name) => [name, exampleLines.get(name)])).toEqual(secrets.map((name) => [name, '']));
+  const compose = read('docker-compose.yml');
+  // Either it has to be given, or it is handed on as it is.
+  for (const name of secrets) expect(compose).toMatch(new RegExp(`^ {4}${name}:( \\$\\{${name}:\\?[^}]*\\})?$`, 'm'));
+});

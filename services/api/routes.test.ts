@@ -63,6 +63,23 @@ test('docs/interface.md lists every route and no other, once to say what it does
   expect(listed(proofs)).toEqual(expected);
 });
 
+test('no body reaches an object\'s prototype, whatever names its fields have', () => {
+  const polluted = '{"polluted":true,"isActive":true,"tier":"TEAM"}';
+  for (const { id, body, reads } of table) {
+    const schema = body ?? reads?.body?.schema;
+    if (schema === undefined) continue;
+    const example = ((schema.meta()?.['examples'] ?? []) as unknown[]).find((one) => typeof one === 'object' && one !== null) ?? {};
+    for (const name of ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty']) {
+      const value = name === 'constructor' ? `{"prototype":${polluted}}` : polluted;
+      const sent: unknown = JSON.parse(`${JSON.stringify(example).slice(0, -1)}${Object.keys(example).length === 0 ? '' : ','}"${name}":${value}}`);
+      const parsed = schema.safeParse(sent).data as Record<string, unknown> | undefined;
+      expect({ id, name, prototype: parsed !== undefined && Object.getPrototypeOf(parsed) !== Object.prototype && Object.getPrototypeOf(parsed) !== null }).toEqual({ id, name, prototype: false });
+      expect(parsed?.['polluted']).toBeUndefined();
+      expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+    }
+  }
+});
+
 test('an example of a body passes the schema that checks it', () => {
   for (const { body, reads } of table) {
     const schema = body ?? reads?.body?.schema;

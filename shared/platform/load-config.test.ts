@@ -28,6 +28,26 @@ describe('loadConfig', () => {
     expect(config.cluster?.kafkaBrokers).toEqual(['a:1', 'b:2']);
   });
 
+  test.each([
+    ['JWT_SECRET', 'x'.repeat(31), /JWT_SECRET: each secret needs at least 32 bytes/], ['JWT_SECRET', `${'x'.repeat(32)},short`, /at least 32 bytes/], ['JWT_SECRET', ' , ', /at least 32 bytes/],
+    ['JWT_SECRET', 'secret', /at least 32 bytes/], ['ADMIN_TOKEN', 'x'.repeat(15), /ADMIN_TOKEN: at least 16 characters/], ['ADMIN_TOKEN', 'admin', /at least 16/],
+  ])('%s=%s is too short to start with, embedded and in a cluster', (name, value, why) => {
+    const cluster = { KAFKA_BROKERS: 'k:9092', MONGO_URL: 'mongodb://m', REDIS_URL: 'redis://r', JWT_SECRET: 'y'.repeat(32) };
+    for (const env of [{}, cluster]) expect(() => loadConfig({ ...env, [name]: value }, none)).toThrow(why);
+  });
+
+  test('a fault that is told does not show the secret', () => {
+    for (const env of [{ JWT_SECRET: 'hunter2' }, { ADMIN_TOKEN: 'hunter2' }, { SMTP_URL: 'hunter2' }, { MONGO_URL: 'hunter2' }]) {
+      try {
+        loadConfig(env, none);
+        throw new Error('it was taken');
+      } catch (error) {
+        expect(String(error)).toContain('The configuration cannot be used');
+        expect(String(error)).not.toContain('hunter2');
+      }
+    }
+  });
+
   describe('Kafka by TLS and SASL', () => {
     const cluster = { KAFKA_BROKERS: 'k:9093', MONGO_URL: 'mongodb://m', REDIS_URL: 'redis://r', JWT_SECRET: 'x'.repeat(32) };
     const kafkaOf = (env: Record<string, string>) => {
