@@ -20,6 +20,12 @@ export interface Documents {
   /** How many documents match; `limit` and `offset` are not looked at. */
   count<T extends Document>(collection: Collection<T>, query: Omit<Query<T>, 'limit'>): Promise<number>;
 
+  /**
+   * A text that is another one after every write to any of the collections, whoever made it: what was read of them and kept is
+   * as good as read now while the stamp that was taken before is the same. Null where the engine cannot tell without asking.
+   */
+  stamp(collections: readonly { readonly name: string }[]): string | null;
+
   /** Stores a new document (its `version` becomes 1). Throws UniqueKeyViolation, also for an id that exists. */
   insert<T extends Document>(collection: Collection<T>, document: New<T>): Promise<T>;
 

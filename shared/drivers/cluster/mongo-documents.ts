@@ -37,6 +37,7 @@ export async function openMongoDocuments({ connection, collections, log }: Mongo
   };
   return {
     ...readsOver(modelOf),
+    stamp: () => null, // other nodes write as well
     insert: (collection, document) => reaching(async () => (await insertWork(modelOf(collection), [document])())[0]),
     update: (collection, at, set) => reaching(() => updateWork(modelOf(collection), at, set)()),
     increment: (collection, id, by) => reaching(() => incrementWork(modelOf(collection), id, by)()),

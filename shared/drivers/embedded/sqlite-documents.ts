@@ -1,3 +1,4 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { checkAtMost, checkId, documentLimits, planQuery, type AnyCollection } from '../../ports/document-checks.ts';
 import { StaleVersion, UniqueKeyViolation, type Documents } from '../../ports/documents.ts';
 import { countRows, decodeRow, rowOf, rowsFound, rowsOf, type TableAccess } from './sqlite-document-rows.ts';
@@ -21,21 +22,48 @@ export function openSqliteDocuments({ file, collections }: { file: SqliteFile; c
     return table;
   };
   const access = { statement: statementCache(file.db), tableOf };
-  const write = <T>(work: () => unknown) => writeTogether<T>(file, work);
+  const stamps = new Stamps(file.db);
+  const write = <T>(collections: readonly Named[], work: () => unknown) => writeTogether<T>(file, () => {
+    const value = work();
+    stamps.changed(collections);
+    return value;
+  });
   return {
     ...readsOver(access),
-    insert: async (collection, document) => write(insertWork(access, tableOf(collection), document)),
-    update: async (collection, at, set) => write(updateWork(access, tableOf(collection), at, set)),
-    increment: async (collection, id, by) => write(incrementWork(access, tableOf(collection), id, by)),
-    remove: async (collection, id) => write(removeWork(access, tableOf(collection), id)),
+    stamp: (collections) => stamps.of(collections.map((one) => tableOf(one).collection)),
+    insert: async (collection, document) => write([collection], insertWork(access, tableOf(collection), document)),
+    update: async (collection, at, set) => write([collection], updateWork(access, tableOf(collection), at, set)),
+    increment: async (collection, id, by) => write([collection], incrementWork(access, tableOf(collection), id, by)),
+    remove: async (collection, id) => write([collection], removeWork(access, tableOf(collection), id)),
     commit: async (writes) => {
       checkAtMost(writes.length, documentLimits.writes, 'writes');
       const works = writes.map((one) => workOf(access, one));
-      await write(() => runAllOrNone(file, works));
+      await write(writes.map((one) => one.collection), () => runAllOrNone(file, works));
     },
     ping: () => read(() => void file.db.prepare('SELECT 1').get()),
     close: async () => undefined,
   };
+}
+
+type Named = { readonly name: string };
+
+/** Counts the writes of this process to each collection; those of others are seen by the file, for all collections together. */
+class Stamps {
+  readonly #dataVersion: StatementSync;
+  readonly #writes = new Map<string, number>();
+
+  constructor(db: DatabaseSync) {
+    this.#dataVersion = db.prepare('PRAGMA data_version');
+  }
+
+  /** Counts also what is rolled back later, which does no harm. */
+  changed(collections: readonly Named[]): void {
+    for (const { name } of collections) this.#writes.set(name, (this.#writes.get(name) ?? 0) + 1);
+  }
+
+  of(collections: readonly Named[]): string {
+    return [this.#dataVersion.get()!['data_version'], ...collections.map(({ name }) => this.#writes.get(name) ?? 0)].join(' ');
+  }
 }
 
 /** A read of what is committed; it takes a page of rows at most, so it runs on the loop. */

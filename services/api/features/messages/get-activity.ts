@@ -53,9 +53,9 @@ export function getActivity(deps: ApiDeps): Route {
     load: (context) => loadNamedTopics(deps, context),
     async handle(context, { loaded: named, query }) {
       const range = rangeOf(query, context.now);
-      const topics = named ?? await searchableTopics(deps.engine.documents, context.account());
+      const topicIds = named?.map(({ id }) => id) ?? (await searchableTopics(deps, context.account())).ids;
       const filter = toFilter(
-        { ...query, date_from: range.start, date_to: range.end }, { topicIds: topics.map(({ id }) => id), text: query.query ?? null, now: context.now },
+        { ...query, date_from: range.start, date_to: range.end }, { topicIds, text: query.query ?? null, now: context.now },
       );
       const counts = await deps.engine.messages.activity(filter, bucketSizes[range.size]);
       return {

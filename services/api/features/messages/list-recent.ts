@@ -21,9 +21,9 @@ export function listRecent(deps: ApiDeps): Route {
     errors: namedTopicErrors,
     load: (context) => loadNamedTopic(deps, context),
     async handle(context, { loaded: named, query: { limit } }) {
-      const subscribed = await subscribedTopics(deps.engine.documents, context.account());
-      const names = new Map(subscribed.filter(({ id }) => named === null || named.id === id).map(({ id, name }) => [id, name]));
-      const messages = await deps.engine.messages.recent([...names.keys()], { limit, now: context.now });
+      const { ids, names } = await subscribedTopics(deps, context.account());
+      const asked = named === null ? ids : ids.filter((id) => id === named.id);
+      const messages = await deps.engine.messages.recent(asked, { limit, now: context.now });
       return { status: 200, body: messages.map((message) => toMessageJson(message, names.get(message.topicId)!)) };
     },
   });

@@ -40,11 +40,10 @@ export function searchMessages(deps: ApiDeps): Route {
     errors: namedTopicErrors,
     load: (context) => loadNamedTopic(deps, context),
     async handle(context, { loaded: named, query }) {
-      const topics = named === null ? await searchableTopics(deps.engine.documents, context.account()) : [named];
-      const names = new Map(topics.map(({ id, name }) => [id, name]));
+      const { ids, names } = named === null ? await searchableTopics(deps, context.account()) : { ids: [named.id], names: new Map([[named.id, named.name]]) };
       const page = pageOf(query);
       const text = query.q ?? null;
-      const { messages, total } = await deps.engine.messages.search(toFilter(query, { topicIds: [...names.keys()], text, now: context.now }), page);
+      const { messages, total } = await deps.engine.messages.search(toFilter(query, { topicIds: ids, text, now: context.now }), page);
       const filters: z.infer<typeof filtersSchema> = {
         topic: named?.name ?? null, priority_min: query.priority_min ?? null, priority_max: query.priority_max ?? null,
         tags: query.tags === undefined || query.tags.length === 0 ? null : query.tags,

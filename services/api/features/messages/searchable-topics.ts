@@ -6,33 +6,44 @@ import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { subscriptions, subscriptionsPerAccount } from '@tocsin/shared/stores/subscriptions-collection.ts';
 import { findRoles } from '@tocsin/shared/stores/teams.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
+import type { TopicSpan, TopicSpans } from '../../directory/topic-spans.ts';
 
 /** The ceiling of the topics of an account, and with them those of a team. */
 const topicsPerOwner = 10_000;
 /** Harm prevented: a member of many large teams asking about more topics than one question can hold. */
 const topicsMax = 20_000;
 
+type SpanDeps = { readonly engine: { readonly documents: Documents }; readonly topicSpans: TopicSpans };
+
 /** What a search spans: the topics that the caller owns, is subscribed to or reaches through a team, and may read by this credential. */
-export async function searchableTopics(documents: Documents, caller: AccountCaller): Promise<Topic[]> {
-  const roles = await findRoles(documents, caller.userId);
-  const found = await Promise.all([
-    documents.find(topics, { index: 'byOwner', equals: { ownerId: caller.userId }, limit: topicsPerOwner }),
-    subscribed(documents, caller.userId),
-    ofTeams(documents, roles),
-  ]);
-  const byId = new Map(found.flat().map((topic) => [topic.id, topic]));
-  return readable(caller, [...byId.values()], roles);
+export function searchableTopics({ engine: { documents }, topicSpans }: SpanDeps, caller: AccountCaller): Promise<TopicSpan> {
+  return topicSpans.get(keyOf('searchable', caller), async () => {
+    const roles = await findRoles(documents, caller.userId);
+    const found = await Promise.all([
+      documents.find(topics, { index: 'byOwner', equals: { ownerId: caller.userId }, limit: topicsPerOwner }),
+      subscribed(documents, caller.userId),
+      ofTeams(documents, roles),
+    ]);
+    return readable(caller, found.flat(), roles);
+  });
 }
 
 /** The topics that the caller is subscribed to and may read by this credential: a subscription gives no access. */
-export async function subscribedTopics(documents: Documents, caller: AccountCaller): Promise<Topic[]> {
-  const found = await subscribed(documents, caller.userId);
-  const needsRoles = found.some(({ accessLevel, teamId }) => accessLevel === 'private' && teamId !== null);
-  return readable(caller, found, needsRoles ? await findRoles(documents, caller.userId) : new Map());
+export function subscribedTopics({ engine: { documents }, topicSpans }: SpanDeps, caller: AccountCaller): Promise<TopicSpan> {
+  return topicSpans.get(keyOf('subscribed', caller), async () => {
+    const found = await subscribed(documents, caller.userId);
+    const needsRoles = found.some(({ accessLevel, teamId }) => accessLevel === 'private' && teamId !== null);
+    return readable(caller, found, needsRoles ? await findRoles(documents, caller.userId) : new Map());
+  });
 }
 
-function readable(caller: AccountCaller, found: readonly Topic[], roles: ReadonlyMap<string, Role>): Topic[] {
-  return found.filter((topic) => mayUseTopic(caller, topic, 'read', roles.get(topic.teamId ?? '') ?? null));
+/** Of a credential it only counts whether it is a login or a key. */
+const keyOf = (span: 'searchable' | 'subscribed', { userId, scopes }: AccountCaller): string => `${span} ${scopes === null ? 'login' : 'key'} ${userId}`;
+
+function readable(caller: AccountCaller, found: readonly Topic[], roles: ReadonlyMap<string, Role>): TopicSpan {
+  const open = found.filter((topic) => mayUseTopic(caller, topic, 'read', roles.get(topic.teamId ?? '') ?? null));
+  const names = new Map(open.map(({ id, name }) => [id, name]));
+  return { ids: [...names.keys()], names };
 }
 
 async function subscribed(documents: Documents, userId: string): Promise<Topic[]> {

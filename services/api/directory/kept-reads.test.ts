@@ -1,0 +1,62 @@
+import { expect, test } from '@jest/globals';
+import { KeptReads } from './kept-reads.ts';
+
+function keeper(given: { stamp?: () => string | null; sizeMax?: number } = {}) {
+  let writes = 0;
+  let loads = 0;
+  const kept = new KeptReads<string>({
+    documents: { stamp: given.stamp ?? (() => String(writes)) }, collections: [{ name: 'things' }],
+    sizeOf: (value) => value.length, sizeMax: given.sizeMax ?? 100,
+  });
+  return {
+    write: () => (writes += 1),
+    loads: () => loads,
+    get: (key: string, value = key) => kept.get(key, async () => {
+      loads += 1;
+      return value;
+    }),
+    fail: (key: string) => kept.get(key, () => Promise.reject(new Error('away'))),
+  };
+}
+
+test('what was read is kept until something is written', async () => {
+  const { get, write, loads } = keeper();
+  expect(await get('a', 'first')).toBe('first');
+  expect(await get('a', 'second')).toBe('first');
+  expect(await get('b')).toBe('b');
+  expect(loads()).toBe(2);
+  write();
+  expect(await get('a', 'third')).toBe('third');
+});
+
+test('what is written while a read is under way makes the next one anew', async () => {
+  const { get, write } = keeper();
+  const reading = get('a', 'before');
+  write();
+  expect(await reading).toBe('before');
+  expect(await get('a', 'after')).toBe('after');
+});
+
+test('those who ask at once share a read', async () => {
+  const { get, loads } = keeper();
+  await Promise.all([get('a'), get('a'), get('a')]);
+  expect(loads()).toBe(1);
+});
+
+test('where the store cannot tell what was written, all is read anew', async () => {
+  const { get, loads } = keeper({ stamp: () => null });
+  expect([await get('a', 'first'), await get('a', 'second')]).toEqual(['first', 'second']);
+  expect(loads()).toBe(2);
+});
+
+test('a read that failed is not kept', async () => {
+  const { get, fail } = keeper();
+  await expect(fail('a')).rejects.toThrow('away');
+  expect(await get('a')).toBe('a');
+});
+
+test('no more is kept than was allowed', async () => {
+  const { get, loads } = keeper({ sizeMax: 5 });
+  for (const key of ['aaaa', 'bbbb', 'aaaa', 'bbbb']) await get(key);
+  expect(loads()).toBe(3);
+});
