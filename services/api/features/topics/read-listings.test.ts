@@ -29,6 +29,16 @@ test('every page of several listings is the stretch of their union in order of a
   }
 });
 
+test('deep pages of several large listings are no other', async () => {
+  const parts = await Promise.all([140, 230, 3].map(addTopics));
+  const union = parts.flatMap(({ stored }) => stored)
+    .sort((a, b) => b.lastActivityAt - a.lastActivityAt || (a.id < b.id ? 1 : -1)).map(({ id }) => id);
+  for (let offset = 60; offset <= union.length; offset += 13) {
+    const page = await readListings(engine.documents, parts.map(({ listing }) => listing), { offset, limit: 20 });
+    expect(page.topics.map(({ id }) => id)).toEqual(union.slice(offset, offset + 20));
+  }
+});
+
 test('no listing and an empty one have no topics', async () => {
   const { listing } = await addTopics(0);
   for (const listings of [[], [listing]]) {

@@ -10,13 +10,15 @@ export interface Listing {
 
 /** How many topics of a listing are read at once, at most. */
 const chunkMax = 1_000;
+/** Passing over fewer topics of a listing at a time costs more than reading them. */
+const leapMin = 25;
 
 /**
  * A page of several listings as one, newest activity first (then the newer topic first), and how many topics they hold
  * together. No topic may be in two of them.
  *
  * What can be known to lie before the page is not read: of a listing of n topics among N, the first `offset - (N - n)`
- * of its own come before it, whatever the others hold. So deep pages of one large listing and small ones cost little.
+ * of its own come before it, whatever the others hold, and `skip` finds more. So deep pages cost little.
  */
 export async function readListings(
   documents: Documents, listings: readonly Listing[], page: { limit: number; offset: number },
@@ -24,11 +26,33 @@ export async function readListings(
   const counts = await Promise.all(listings.map((listing) => documents.count(topics, listing)));
   const total = counts.reduce((sum, count) => sum + count, 0);
   if (page.offset >= total) return { topics: [], total };
-  const skipped = counts.map((count) => Math.max(0, page.offset - (total - count)));
+  const skipped = await skip(documents, listings, { offset: page.offset, starts: counts.map((count) => Math.max(0, page.offset - (total - count))) });
   const before = page.offset - skipped.reduce((sum, count) => sum + count, 0);
   const chunk = Math.min(chunkMax, before + page.limit);
   const readers = listings.map((listing, index) => reader(documents, listing, { offset: skipped[index]!, chunk }));
   return { topics: await merge(readers, before, page.limit), total };
+}
+
+/**
+ * How many topics of each listing certainly lie before the position `offset` of all; `starts` is how many are known to.
+ *
+ * Of the n-th topics of m listings the first one in order has at most n·m - 1 before it: so where that many are to be passed
+ * over anyway, its listing's n can be. Again and again that leaves little, at the price of one topic a listing and round.
+ */
+async function skip(
+  documents: Documents, listings: readonly Listing[], { offset, starts }: { offset: number; starts: readonly number[] },
+): Promise<number[]> {
+  const skipped = [...starts];
+  for (let left = offset - starts.reduce((sum, count) => sum + count, 0); ;) {
+    const leap = Math.floor(left / listings.length);
+    if (leap < leapMin) return skipped;
+    const ends = await Promise.all(listings.map((listing, index) =>
+      documents.find(topics, { ...listing, descending: true, limit: 1, offset: skipped[index]! + leap - 1 })));
+    const [first] = ends.flatMap(([topic], index) => (topic === undefined ? [] : [{ topic, index }])).sort((a, b) => (isBefore(a.topic, b.topic) ? -1 : 1));
+    if (first === undefined) return skipped;
+    skipped[first.index]! += leap;
+    left -= leap;
+  }
 }
 
 /** Reads a listing in chunks: the next topic that was not taken, undefined at its end. */
