@@ -222,4 +222,15 @@ function describeStats({ messages, freeOffset }: MessagesUnderTest): void {
     const marks = topics.map((topicId) => ({ topicId, after: now - 1 }));
     expect(await messages().countAfter(marks, { max: 10, now })).toEqual(topics.map((_, index) => index % 4));
   });
+
+  test('a mark anywhere in a long topic is counted from, also where clocks differed', async () => {
+    const offset = freeOffset();
+    const topicId = newId();
+    const timeOf = (at: number) => now + at * 1_000 + (at % 9 === 0 ? -8_000 : 0);
+    await messages().apply(Array.from({ length: 200 }, (_, at) => published(offset + at, testMessage(topicId, { timestamp: timeOf(at) }))));
+    const after = [0, 60, 130, 140, 190, 199].map((at) => now + at * 1_000);
+    const expected = after.map((time) => Array.from({ length: 200 }, (_, at) => timeOf(at)).filter((one) => one > time).length);
+    expect(await messages().countAfter(after.map((time) => ({ topicId, after: time })), { max: 10_000, now })).toEqual(expected);
+    expect(await messages().countAfter(after.map((time) => ({ topicId, after: time })), { max: 7, now })).toEqual(expected.map((count) => Math.min(7, count)));
+  });
 }

@@ -3,12 +3,20 @@ import type { PlacedRecord, RecordType } from '../../domain/log-record.ts';
 import type { StoredMessage } from '../../domain/message.ts';
 import type { TopicMark, TopicRecord, TopicStats } from '../../ports/messages.ts';
 import { messageColumns, toChangeType, toMessage, toShownMessage, type MessageRow } from './sqlite-message-rows.ts';
-import { offsetAtTimeIn } from './sqlite-offset-at-time.ts';
+import { offsetAtTimeIn, skewMs } from './sqlite-offset-at-time.ts';
 
 interface ChangeRow extends MessageRow {
   readonly change_offset: number;
   readonly change_type: number;
   readonly change_timestamp: number;
+}
+
+/** Messages looked at one by one before a time is searched for. */
+const newestTimesMax = 64;
+
+interface ShownTime {
+  readonly timestamp: number;
+  readonly isShown: number;
 }
 
 type WithTopicId = { readonly topic_id: string };
@@ -86,8 +94,11 @@ export function sqliteMessageReads(db: DatabaseSync) {
 
     countAfter({ topicId, after }: TopicMark, page: { max: number; now: number }): number {
       const topic = topicOf(topicId);
-      const from = topic === undefined ? null : offsetAtTime(topic, after + 1);
-      if (topic === undefined || from === null) return 0;
+      if (topic === undefined) return 0;
+      const fewAfter = countFewAfter(sql.newestTimes.all(page.now, topic, newestTimesMax) as unknown as ShownTime[], after);
+      if (fewAfter !== null) return Math.min(page.max, fewAfter);
+      const from = offsetAtTime(topic, after + 1);
+      if (from === null) return 0;
       return (sql.countAfter.get(topic, from, after, page.now, page.max) as { count: number }).count;
     },
 
@@ -96,6 +107,15 @@ export function sqliteMessageReads(db: DatabaseSync) {
       return { messageCount: row?.message_count ?? 0, lastMessageAt: row?.last_message_at ?? null };
     },
   };
+}
+
+/**
+ * Mostly a mark lies among the newest messages: then there is no need to find where in the topic it is. Null when it may lie
+ * below all of these.
+ */
+function countFewAfter(newest: readonly ShownTime[], after: number): number | null {
+  if (newest.length === newestTimesMax && newest.at(-1)!.timestamp >= after - skewMs) return null;
+  return newest.filter(({ timestamp, isShown }) => isShown === 1 && timestamp > after).length;
 }
 
 function messageRecord(row: MessageRow, topicId: string): TopicRecord {
@@ -132,6 +152,8 @@ function prepareStatements(db: DatabaseSync) {
     after: db.prepare(`
       SELECT ${messageColumns} FROM messages m WHERE m.topic = ? AND m.offset > ? AND m.offset <= ? AND ${visible}
       ORDER BY m.offset LIMIT ?`),
+    newestTimes: db.prepare(`
+      SELECT m.timestamp, (${visible}) AS isShown FROM messages m WHERE m.topic = ? AND m.offset >= 0 ORDER BY m.offset DESC LIMIT ?`),
     countAfter: db.prepare(`
       SELECT count(*) AS count FROM (
         SELECT 1 FROM messages m WHERE m.topic = ? AND m.offset >= ? AND m.timestamp > ? AND ${visible} ORDER BY m.offset LIMIT ?)`),

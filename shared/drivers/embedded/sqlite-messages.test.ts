@@ -52,7 +52,8 @@ describe('SQLite: the messages as the table of the log', () => {
     now = testTime;
     store = openStore();
   });
-  afterEach(() => {
+  afterEach(async () => {
+    await store.close();
     file.close();
     rmSync(folder, { recursive: true });
   });
@@ -135,6 +136,24 @@ describe('SQLite: the messages as the table of the log', () => {
     expect(store.readFrom(0, 10).map(({ offset }) => offset)).toEqual([2]);
     expect((await store.settle(0, [last])).map(({ offset }) => offset)).toEqual([8]);
     expect(store.readFrom(0, 10).map(({ offset }) => offset)).toEqual([2, 8]);
+  });
+
+  test('the newest of several topics are found, however many of others lie between them', async () => {
+    const [often, seldom, never] = [newId(), newId(), newId()];
+    const records = Array.from({ length: 3_000 }, (_, offset) => {
+      const topicId = offset % 7 === 0 ? often : offset % 1_000 === 1 ? seldom : never;
+      return published(offset, testMessage(topicId, { timestamp: now + offset, ...(offset % 5 === 0 ? { expiresAt: now + 100 } : {}) }));
+    });
+    await store.apply(records);
+    await store.apply([deleted(3_000, records[2_996]!.record.message, now + 3_000)]);
+    now += 200;
+    const pageOf = async (topicIds: string[], limit: number) => (await store.recent(topicIds, { limit, now })).map(({ offset }) => offset);
+    const expected = (topicIds: string[], limit: number) => records
+      .filter(({ offset, record }) => topicIds.includes(record.message.topicId) && offset % 5 !== 0 && offset !== 2_996)
+      .map(({ offset }) => offset).reverse().slice(0, limit);
+    for (const topicIds of [[often, never], [often, seldom], [seldom, never], [often, seldom, never], [often], [seldom]]) {
+      for (const limit of [1, 30, 2_500]) expect(await pageOf(topicIds, limit)).toEqual(expected(topicIds, limit));
+    }
   });
 
   test('another message at a position that is taken is refused', async () => {

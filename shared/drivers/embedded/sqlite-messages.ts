@@ -35,7 +35,8 @@ export function openSqliteMessages({ file, clock }: { file: SqliteFile; clock: C
   const removal = sqliteMessageRemoval(file, { end: writer.end, onRemoved: () => recent.forget() });
 
   // Apart, so that a page by the index waits for no text that is searched.
-  const [pages, texts] = [new SqliteReader(file.path), new SqliteReader(file.path)];
+  const pages = new SqliteReader({ path: file.path, givesWay: false });
+  const texts = new SqliteReader({ path: file.path, givesWay: true });
   const readerFor = (filter: MessageFilter): SqliteReader => (filter.text === null ? pages : texts);
 
   const applySync = (records: readonly PlacedRecord[]): void => {

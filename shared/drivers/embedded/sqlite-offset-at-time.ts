@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 /** How far the clocks of publishing nodes may differ. */
-const skewMs = 10_000;
+export const skewMs = 10_000;
 
 interface Place {
   readonly offset: number;

@@ -1,3 +1,4 @@
+import { constants, setPriority } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -90,4 +91,23 @@ function step(job: Running): ReadOutcome | null {
   return job.workedMs > searchMsMax ? { id: job.id, tookTooLong: true } : null;
 }
 
-if (parentPort !== null) serve(parentPort, (workerData as { path: string }).path);
+/** How a thread is started. */
+export interface ReaderStart {
+  readonly path: string;
+  /** Whether its jobs give way to everything else that the process does. */
+  readonly givesWay: boolean;
+}
+
+/**
+ * To Linux a priority is a thread's, and 0 the one that calls: publishes on the loop go before searches where there are too few
+ * cores for both. Elsewhere it is the whole process's, and is left as it is.
+ */
+function giveWay(): void {
+  if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
+}
+
+if (parentPort !== null) {
+  const { path, givesWay } = workerData as ReaderStart;
+  if (givesWay) giveWay();
+  serve(parentPort, path);
+}

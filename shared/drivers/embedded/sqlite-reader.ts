@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { unavailable } from '../../domain/errors.ts';
 import { searchTookTooLong } from '../../ports/search-limit.ts';
-import type { ReadJob, ReadOutcome } from './sqlite-reader-thread.ts';
+import type { ReaderStart, ReadJob, ReadOutcome } from './sqlite-reader-thread.ts';
 import { sqliteUnavailable } from './sqlite-unavailable.ts';
 
 /** Jobs of a thread that wait or are under way. Harm prevented: searches that come faster than they are done filling the memory. */
@@ -18,15 +18,15 @@ interface Waiting {
  * job starts another.
  */
 export class SqliteReader {
-  readonly #path: string;
+  readonly #start: ReaderStart;
   #thread: Worker | undefined;
   readonly #waiting = new Map<number, Waiting>();
   #lastId = 0;
   #isClosed = false;
 
-  /** `path` is the file, which has been migrated. */
-  constructor(path: string) {
-    this.#path = path;
+  /** The file has been migrated. */
+  constructor(start: ReaderStart) {
+    this.#start = start;
   }
 
   /** Rejects with AppError `unavailable` when the job took too long, or when too many are waiting. */
@@ -35,7 +35,7 @@ export class SqliteReader {
     const id = this.#lastId += 1;
     return new Promise<T>((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
-      (this.#thread ??= this.#start()).postMessage({ id, job });
+      (this.#thread ??= this.#open()).postMessage({ id, job });
     });
   }
 
@@ -45,8 +45,8 @@ export class SqliteReader {
     await this.#thread?.terminate();
   }
 
-  #start(): Worker {
-    const thread = new Worker(new URL('./sqlite-reader-thread.ts', import.meta.url), { workerData: { path: this.#path } });
+  #open(): Worker {
+    const thread = new Worker(new URL('./sqlite-reader-thread.ts', import.meta.url), { workerData: this.#start });
     let cause: unknown;
     thread.on('message', (outcome: ReadOutcome) => this.#settle(outcome));
     thread.on('error', (error) => (cause = error));

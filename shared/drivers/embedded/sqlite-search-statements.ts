@@ -1,0 +1,153 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { asManagersSee, type MessageFilter } from '../../domain/message-filter.ts';
+import type { StoredMessage } from '../../domain/message.ts';
+import type { MessagePage } from '../../ports/messages.ts';
+import { addFoldedSearch, type Condition } from './sqlite-message-conditions.ts';
+import { messageColumns, toMessage, type MessageRow } from './sqlite-message-rows.ts';
+import { offsetAtTimeIn, skewMs } from './sqlite-offset-at-time.ts';
+import { statementCache } from './sqlite-statement-cache.ts';
+
+/** Expired messages that the sweep has yet to remove are counted off one by one up to here; beyond, topics are counted anew. */
+const expiredMax = 5_000;
+
+/** A topic as the searches know it. */
+export interface TopicRow {
+  readonly topic: number;
+  readonly count: number;
+  readonly lastOffset: number;
+}
+
+/** A piece of a topic: positions above `after`, up to `upTo`, inclusive. */
+export interface Range {
+  readonly topic: number;
+  readonly after: number;
+  readonly upTo: number;
+}
+
+const byTopic = 'messages m INDEXED BY messages_by_topic';
+
+/** The statements of searches, each of them some milliseconds at most. */
+export class SearchStatements {
+  readonly #db: DatabaseSync;
+  readonly #statement: ReturnType<typeof statementCache>;
+  readonly #folded: { needle: string };
+  readonly #offsetAtTime: ReturnType<typeof offsetAtTimeIn>;
+  readonly #messagesAt: StatementSync;
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+    this.#statement = statementCache(db);
+    this.#folded = addFoldedSearch(db);
+    this.#offsetAtTime = offsetAtTimeIn(db);
+    this.#messagesAt = db.prepare(`
+      SELECT ${messageColumns}, t.topic_id FROM messages m JOIN topic_stats t ON t.topic = m.topic
+      WHERE m.offset IN (SELECT value FROM json_each(?)) AND (? OR m.deleted_at IS NULL) ORDER BY m.offset DESC`);
+  }
+
+  /** The topics that have anything, the one with the highest position first. */
+  topics(topicIds: readonly string[]): TopicRow[] {
+    const rows = this.#rows<[number, number, number]>(
+      `SELECT topic, message_count, last_offset FROM topic_stats WHERE topic_id IN (SELECT value FROM json_each(?)) ORDER BY last_offset DESC`,
+      [JSON.stringify(topicIds)],
+    );
+    return rows.map(([topic, count, lastOffset]) => ({ topic, count, lastOffset }));
+  }
+
+  /** The topics, and what history shows of them by the counts that every write keeps; null when too much of that has expired. */
+  counted(topicIds: readonly string[], now: number): { topics: TopicRow[]; known: number | null } {
+    this.#db.exec('BEGIN'); // all from the same moment
+    try {
+      const topics = this.topics(topicIds);
+      const expired = this.#countExpired(topics, now);
+      return { topics, known: expired === null ? null : topics.reduce((sum, { count }) => sum + count, 0) - expired };
+    } finally {
+      this.#db.exec('ROLLBACK');
+    }
+  }
+
+  /** How much of what the topics' counts hold is not swept yet; null for more than `expiredMax`. */
+  #countExpired(topics: readonly TopicRow[], now: number): number | null {
+    const isAny = this.#rows('SELECT 1 FROM messages m INDEXED BY messages_by_expiry WHERE m.expires_at <= ? LIMIT 1', [now]).length > 0;
+    if (!isAny) return 0;
+    const [[expired]] = this.#rows<[number]>(`
+      SELECT count(*) FROM (
+        SELECT 1 FROM messages m INDEXED BY messages_by_expiry
+        WHERE m.expires_at <= ? AND m.topic IN (SELECT value FROM json_each(?)) AND m.offset >= 0 AND m.deleted_at IS NULL LIMIT ?)`,
+    [now, JSON.stringify(topics.map(({ topic }) => topic)), expiredMax]) as [[number]];
+    return expired < expiredMax ? expired : null;
+  }
+
+  /** Positions below the given one of messages of any topic that history shows, with their topics, the highest first. */
+  newestBelow(before: number, now: number, limit: number): [number, number][] {
+    return this.#rows<[number, number]>(
+      `SELECT m.offset, m.topic FROM messages m NOT INDEXED
+       WHERE m.offset >= 0 AND m.offset < ? AND m.expires_at > ? AND m.deleted_at IS NULL ORDER BY m.offset DESC LIMIT ?`, [before, now, limit]);
+  }
+
+  /** The part of the topic that the filter's span of time can lie in. */
+  narrowed(topic: number, { from, to }: MessageFilter, lastOffset: number): Range {
+    const first = from === null ? 0 : this.#offsetAtTime(topic, from);
+    const end = to === null ? null : this.#offsetAtTime(topic, to + skewMs + 1);
+    return { topic, after: (first ?? lastOffset + 1) - 1, upTo: end === null ? lastOffset : end - 1 };
+  }
+
+  /** The position that so many messages of the topic lie above, up to the given one; -1 where there are fewer. */
+  stepBack(topic: number, upTo: number, count: number): number {
+    const rows = this.#rows<[number]>(
+      `SELECT m.offset FROM ${byTopic} WHERE m.topic = ? AND m.offset >= 0 AND m.offset <= ? ORDER BY m.offset DESC LIMIT 1 OFFSET ?`, [topic, upTo, count]);
+    return rows[0]?.[0] ?? -1;
+  }
+
+  matching(range: Range, condition: Condition, needle: string): number[] {
+    this.#folded.needle = needle;
+    const { sql, bound } = inRange(range, condition);
+    return this.#rows<[number]>(`SELECT m.offset FROM ${byTopic} WHERE ${sql}`, bound).map(([offset]) => offset);
+  }
+
+  /** A page of the positions that match, the highest first. */
+  newestIn(range: Range, condition: Condition, page: MessagePage): number[] {
+    return this.#pageIn(range, condition, { ...page, order: 'DESC' });
+  }
+
+  /** As `newestIn`, the lowest first. */
+  oldestIn(range: Range, condition: Condition, page: MessagePage): number[] {
+    return this.#pageIn(range, condition, { ...page, order: 'ASC' });
+  }
+
+  #pageIn(range: Range, condition: Condition, { order, limit, offset }: MessagePage & { order: 'ASC' | 'DESC' }): number[] {
+    const { sql, bound } = inRange(range, condition);
+    return this.#rows<[number]>(`SELECT m.offset FROM ${byTopic} WHERE ${sql} ORDER BY m.offset ${order} LIMIT ? OFFSET ?`, [...bound, limit, offset])
+      .map(([position]) => position);
+  }
+
+  countIn(range: Range, condition: Condition): number {
+    const { sql, bound } = inRange(range, condition);
+    return this.#rows<[number]>(`SELECT count(*) FROM ${byTopic} WHERE ${sql}`, bound)[0]![0];
+  }
+
+  /** Start, priority and count of each bucket that has anything. */
+  bucketsIn(range: Range, by: { condition: Condition; needle: string; bucketMs: number }): [number, number, number][] {
+    this.#folded.needle = by.needle;
+    const { sql, bound } = inRange(range, by.condition);
+    return this.#rows<[number, number, number]>(
+      `SELECT m.timestamp - m.timestamp % ? AS start, m.priority, count(*) FROM ${byTopic} WHERE ${sql} GROUP BY 1, 2`, [by.bucketMs, ...bound]);
+  }
+
+  /** The messages at the positions, the highest first. One that has been deleted or removed meanwhile is left out. */
+  messages(filter: MessageFilter, offsets: readonly number[]): StoredMessage[] {
+    if (offsets.length === 0) return [];
+    const rows = this.#messagesAt.all(JSON.stringify(offsets), filter.includesDeleted ? 1 : 0) as unknown as (MessageRow & { topic_id: string })[];
+    return rows.map((row) => asManagersSee(toMessage(row, row.topic_id), filter.now));
+  }
+
+  #rows<R extends unknown[]>(sql: string, bound: readonly SQLInputValue[]): R[] {
+    return this.#statement(sql).all(...bound) as unknown as R[];
+  }
+}
+
+function inRange({ topic, after, upTo }: Range, condition: Condition): Condition {
+  return {
+    sql: `m.topic = ? AND m.offset > ? AND m.offset <= ? AND ${condition.sql}`,
+    bound: [topic, Math.max(after, -1), upTo, ...condition.bound],
+  };
+}
