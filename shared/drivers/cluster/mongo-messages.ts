@@ -1,19 +1,18 @@
 import type { Connection } from 'mongoose';
 import { unavailable } from '../../domain/errors.ts';
-import type { PlacedRecord } from '../../domain/log-record.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import type { Messages, SettledRecord } from '../../ports/messages.ts';
+import type { Messages } from '../../ports/messages.ts';
 import { searchTookTooLong } from '../../ports/search-limit.ts';
 import { toUnavailable } from './mongo-connection.ts';
-import { prepareMessageCollections, toMessage, type MessageCollections } from './mongo-message-collections.ts';
+import { prepareMessageCollections, toMessage } from './mongo-message-collections.ts';
 import {
-  countAfterEach, findMessages, lastOffsetsBelow, lastOffsetsOf, messagesAfter, newestMessages, newestOfEach, offsetAtTimeOf, statsOf,
-  storedOf, topicRecords,
+  countAfterEach, findMessages, lastOffsetsOf, messagesAfter, newestMessages, newestOfEach, offsetAtTimeOf, statsOf, topicRecords,
 } from './mongo-message-reads.ts';
 import { mongoMessageRemoval } from './mongo-message-removal.ts';
 import { countActivity, recentMessages, searchMessages } from './mongo-message-search.ts';
 import { mongoMessageWriter } from './mongo-message-writer.ts';
+import { mongoSettle } from './mongo-settle.ts';
 import { writeTogether } from './write-together.ts';
 
 export interface MongoMessagesOptions {
@@ -38,15 +37,15 @@ export async function openMongoMessages({ connection, clock, log }: MongoMessage
     throw error;
   });
   // One writer each, so that the two do not keep meeting at the figures of their topics.
-  const [write, settleWrite] = [0, 1].map(() => mongoMessageWriter(connection, collections, clock)) as [Write, Write];
-  const apply = writeTogether(write, applyLimits);
+  const apply = writeTogether(mongoMessageWriter(connection, collections, clock), applyLimits);
+  const settle = mongoSettle({ collections, clock, write: mongoMessageWriter(connection, collections, clock) });
   const removal = mongoMessageRemoval(connection, collections);
   const { messages, watermarks } = collections;
   return {
     apply: (records) => asked(async () => {
       if (records.length > 0) await apply(records);
     }),
-    settle: (_partition, records) => asked(() => settle({ collections, write: settleWrite, now: clock() }, records)),
+    settle: (partition, records) => asked(() => settle(partition, records)),
     watermark: (partition) => asked(async () => (await watermarks.findOne({ _id: partition }))?.offset ?? -1),
     moveWatermark: (partition, offset) => asked(async () => {
       await watermarks.updateOne({ _id: partition }, { $max: { offset } }, { upsert: true });
@@ -73,38 +72,6 @@ export async function openMongoMessages({ connection, clock, log }: MongoMessage
     ping: () => asked(() => answersInTime(connection)),
     close: async () => undefined,
   };
-}
-
-type Write = ReturnType<typeof mongoMessageWriter>;
-
-interface Settling {
-  readonly collections: MessageCollections;
-  readonly write: Write;
-  readonly now: number;
-}
-
-/**
- * What lies before the batch is asked for while the batch is looked up. A topic's records of the batch know each other;
- * all of the topic's others below it are stored, since batches of a partition are settled in order.
- */
-async function settle({ collections, write, now }: Settling, records: readonly PlacedRecord[]): Promise<SettledRecord[]> {
-  const first = records[0];
-  if (first === undefined) return [];
-  const topicIds = [...new Set(records.map(({ record }) => record.message.topicId))];
-  const [before, lastOffsets] = await Promise.all([
-    storedOf(collections, records),
-    lastOffsetsBelow(collections, topicIds, first.offset),
-  ]);
-  const missing = records.filter((placed) => !before.has(placed));
-  if (missing.length > 0) await write(missing);
-  // All are looked up again: a first copy that was missing has taken the place of a second one that was there.
-  const stored = missing.length > 0 ? await storedOf(collections, records) : before;
-  return records.filter((placed) => stored.has(placed) && placed.record.message.expiresAt > now).map((placed) => {
-    const { topicId } = placed.record.message;
-    const previousOffset = lastOffsets.get(topicId) ?? null;
-    lastOffsets.set(topicId, placed.offset);
-    return { ...placed, previousOffset };
-  });
 }
 
 /** A server that is there and says nothing would keep the question for as long as the connection lives. */
