@@ -10,6 +10,7 @@ import { loadConfig, type Config } from '../platform/load-config.ts';
 import { openLog } from '../platform/log.ts';
 import { newId } from './builders.ts';
 import { readTestEngines, type TestEngines } from './read-test-engines.ts';
+import { removeInstallation } from './remove-installation.ts';
 
 /** A fresh installation: nothing that another test made is in it. */
 export interface TestPlace {
@@ -39,9 +40,7 @@ export function newTestPlace(engines?: TestEngines): TestPlace {
     env, config,
     async remove() {
       rmSync(dataDir, { recursive: true, force: true });
-      if (config.cluster === undefined) return;
-      const { removeInstallation } = await import('../drivers/cluster/installation.place.ts');
-      await removeInstallation(config.cluster, config.KAFKA_TOPIC);
+      await removeInstallation(config);
     },
   };
 }

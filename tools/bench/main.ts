@@ -12,12 +12,14 @@ import { formatReport } from './format-report.ts';
 import type { BenchEngines } from './start-tocsin.ts';
 import { useEngines } from './use-engines.ts';
 
-const usage = `Usage: npm run -s bench -- [--engine embedded|cluster|both] [--part publishing|fan-out|reading|replay]... [--messages N] [--quick] [--profile DIR]
+const usage = `Usage: npm run -s bench -- [--engine embedded|cluster|both] [--part publishing|fan-out|reading|replay]... [--messages N] [--store DIR] [--quick] [--profile DIR]
 
 Measures publishing, fan-out, reading and replay, the first two next to a bare server and Express. Prints tables, and one line of JSON for each
-engine. The cluster runs on the engines in TEST_KAFKA_BROKERS, TEST_MONGO_URL and TEST_REDIS_URL, or on its own.
+engine. Ends with 1 when a mark is missed. The cluster runs on the engines in TEST_KAFKA_BROKERS, TEST_MONGO_URL and
+TEST_REDIS_URL, or on its own.
 
 --messages  the larger of the two stores that reading measures
+--store    keeps the stores that reading fills in the directory (a cluster's on its engines), and reads those that it finds there
 --quick    a small form below half a minute, for CI
 --profile  the servers write CPU profiles into the directory; the figures then include the profiler
 `;
@@ -28,6 +30,7 @@ const options = {
   engine: { type: 'string', default: 'embedded' },
   part: { type: 'string', multiple: true },
   messages: { type: 'string' },
+  store: { type: 'string' },
   quick: { type: 'boolean', default: false },
   profile: { type: 'string' },
 } as const;
@@ -37,6 +40,7 @@ interface Asked {
   readonly isQuick: boolean;
   /** The larger store of the part `reading`; undefined: as the form has it. */
   readonly messages: number | undefined;
+  readonly storeDir: string | undefined;
   readonly profileDir: string | undefined;
 }
 
@@ -50,20 +54,20 @@ async function main(args: string[]): Promise<number> {
     process.stderr.write(usage);
     return 2;
   }
-  const asked: Asked = {
-    parts, isQuick: values.quick, messages, profileDir: values.profile === undefined ? undefined : resolve(values.profile),
+  const given = (path: string | undefined) => (path === undefined ? undefined : resolve(path));
+  const asked: Asked = { parts, isQuick: values.quick, messages, storeDir: given(values.store), profileDir: given(values.profile) };
+  let areMet = true;
+  const report = async (engines: BenchEngines | undefined) => {
+    areMet = print(await measureAll(asked, engines)) && areMet;
   };
-  for (const kind of kinds) {
-    if (kind === 'embedded') print(await measureAll(asked, undefined));
-    else await useEngines(async (engines) => print(await measureAll(asked, engines)));
-  }
-  return 0;
+  for (const kind of kinds) await (kind === 'embedded' ? report(undefined) : useEngines(report));
+  return areMet ? 0 : 1;
 }
 
-async function measureAll({ parts, isQuick, messages, profileDir }: Asked, engines: BenchEngines | undefined): Promise<BenchReport> {
+async function measureAll({ parts, isQuick, messages, storeDir, profileDir }: Asked, engines: BenchEngines | undefined): Promise<BenchReport> {
   const form = isQuick ? quickSize : fullSize;
   const [small = 0] = form.reading.messages;
-  const size = messages === undefined ? form : { ...form, reading: { ...form.reading, messages: [Math.min(small, messages), messages] } };
+  const size = messages === undefined ? form : { ...form, reading: { ...form.reading, messages: [...new Set([Math.min(small, messages), messages])] } };
   const tocsin = { engines, profileDir };
   const before = loadavg()[0]!;
   return {
@@ -71,15 +75,18 @@ async function measureAll({ parts, isQuick, messages, profileDir }: Asked, engin
     size, at: new Date().toISOString(), node: process.version, cores: availableParallelism(),
     ...(parts.includes('publishing') ? { publishing: await measurePublishing(size.publish, tocsin) } : {}),
     ...(parts.includes('fan-out') ? { fanOut: await measureFanOut(size.fanOut, tocsin) } : {}),
-    ...(parts.includes('reading') ? { reading: await measureReading(size.reading, tocsin) } : {}),
+    ...(parts.includes('reading') ? { reading: await measureReading(size.reading, { ...tocsin, storeDir }) } : {}),
     ...(parts.includes('replay') ? { replay: await measureReplay(size.replay, tocsin) } : {}),
     load: { before, after: loadavg()[0]! },
   };
 }
 
-function print(report: BenchReport): void {
-  const line = JSON.stringify({ ...report, marks: marksOf(report) }, (_, value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(5)) : value));
+/** Returns whether all marks are met. */
+function print(report: BenchReport): boolean {
+  const marks = marksOf(report);
+  const line = JSON.stringify({ ...report, marks }, (_, value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(5)) : value));
   process.stdout.write(`${formatReport(report)}\n${line}\n`);
+  return marks.every(({ passed }) => passed);
 }
 
 process.exitCode = await main(process.argv.slice(2));

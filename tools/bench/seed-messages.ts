@@ -3,6 +3,7 @@ import type { Priority } from '@tocsin/shared/domain/message.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import { openEngine } from '@tocsin/shared/open-engine.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
+import { idSource } from '@tocsin/shared/platform/ids.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import { write } from '@tocsin/shared/ports/documents.ts';
@@ -14,6 +15,8 @@ import { newMessage, newSubscription, newTopic } from '@tocsin/shared/testing/bu
 /** What is asked of it, as JSON in its first argument; the stores' configuration is its environment. */
 export interface SeedLoad {
   readonly ownerId: string;
+  /** Subscribed to some of the topics only. */
+  readonly subscriberId: string;
   readonly messages: number;
   readonly topics: number;
 }
@@ -22,51 +25,73 @@ export interface SeedLoad {
 export interface SeedResult {
   readonly large: string;
   readonly small: readonly string[];
+  /** Some messages from all over the small topics, with their topics' names. */
+  readonly middles: readonly { readonly topic: string; readonly id: string; readonly timestamp: number }[];
+  /** When the messages begin and end, milliseconds since the epoch. */
+  readonly begun: number;
+  readonly ended: number;
 }
 
 const batchSize = 1_000;
 const spanMs = 6 * 86_400_000;
 const lifetimeMs = 90 * 86_400_000;
+/** The subscriptions were looked at so long before the last message. */
+const unreadMs = 3_600_000;
+const subscriptionsOfSome = 20;
+const middlesMax = 100;
 const words = 'disk full server backup finished error warning cpu load high memory low network timeout retry database slow query deploy done nightly job failed user login alert pump valve sensor pressure'.split(' ');
 
 /** Stores messages of the last six days by the port, as a fan-out would: by publishing a million would take hours. */
 async function seed(load: SeedLoad): Promise<SeedResult> {
   const engine = await openEngine(loadConfig(process.env, '/nonexistent'), { clock: systemClock, log: openLog('bench', 'silent') });
   try {
-    const made = await makeTopics(engine, load);
-    const begun = Date.now() - spanMs;
+    const ended = Date.now();
+    const begun = ended - spanMs;
+    const made = await makeTopics(engine, load, { begun, ended });
+    const middles: { topic: string; id: string; timestamp: number }[] = [];
+    const middleEvery = Math.ceil(load.messages / middlesMax);
     let placed: PlacedRecord[] = [];
     for (let offset = 0; offset < load.messages; offset += 1) {
       const topic = offset % 10 === 0 ? made[0]! : made[1 + (offset * 7_919) % (made.length - 1)]!;
-      placed.push(recordAt(topic, offset, begun + Math.floor((offset / load.messages) * spanMs)));
+      const one = recordAt(topic, offset, begun + Math.floor((offset / load.messages) * spanMs));
+      placed.push(one);
+      if (topic !== made[0] && offset >= middles.length * middleEvery) middles.push({ topic: topic.name, id: one.record.message.id, timestamp: one.record.timestamp });
       if (placed.length < batchSize && offset + 1 < load.messages) continue;
       await engine.messages.apply(placed);
       placed = [];
     }
-    await engine.messages.moveWatermark(0, load.messages);
-    return { large: made[0]!.name, small: made.slice(1).map(({ name }) => name) };
+    await engine.messages.moveWatermark(0, load.messages - 1);
+    return { large: made[0]!.name, small: made.slice(1).map(({ name }) => name), middles, begun, ended };
   } finally {
     await engine.close();
   }
 }
 
-/** Public topics of the owner, who is subscribed to all of them. */
-async function makeTopics({ documents }: Engine, { ownerId, topics: count }: SeedLoad): Promise<Topic[]> {
+/** Public topics of the owner, half of them discoverable; the owner is subscribed to all of them. */
+async function makeTopics({ documents }: Engine, load: SeedLoad, { begun, ended }: Pick<SeedResult, 'begun' | 'ended'>): Promise<Topic[]> {
   const made: Topic[] = [];
-  for (let index = 0; index < count; index += 1) {
-    const topic = newTopic(ownerId, { name: `bench-${index}` });
-    await documents.commit([write.insert(topics, topic), write.insert(subscriptions, newSubscription(ownerId, topic.id))]);
+  const times = { createdAt: begun, lastViewedAt: ended - unreadMs };
+  for (let index = 0; index < load.topics; index += 1) {
+    const isListed = index % 2 === 0;
+    const topic = newTopic(load.ownerId, { name: `bench-${index}`, createdAt: begun, isListed, isDiscoverable: isListed, description: 'Seeded by the bench' });
+    const subscribers = index < subscriptionsOfSome ? [load.ownerId, load.subscriberId] : [load.ownerId];
+    await documents.commit([write.insert(topics, topic), ...subscribers.map((userId) => write.insert(subscriptions, newSubscription(userId, topic.id, times)))]);
     made.push({ ...topic, version: 1 });
   }
   return made;
 }
 
+/** Ids hold the time of their message, as published ones do. */
+let idTime = 0;
+const makeId = idSource(() => idTime);
+
 /** A text of about 200 bytes, the same in every run; a third of them with title and tags. */
 function recordAt(topic: Topic, offset: number, timestamp: number): PlacedRecord {
   const word = (at: number) => words[(offset * 31 + at * 17) % words.length]!;
   const isTagged = offset % 3 === 0;
+  idTime = timestamp;
   const message = newMessage(topic.id, {
-    message: `${Array.from({ length: 30 }, (_, at) => word(at)).join(' ')} ${offset}`,
+    id: makeId(), message: `${Array.from({ length: 30 }, (_, at) => word(at)).join(' ')} ${offset}`,
     title: isTagged ? `${word(1)} ${word(2)}` : null, tags: isTagged ? [word(3), word(4)] : [],
     priority: (1 + offset % 5) as Priority, timestamp, expiresAt: timestamp + lifetimeMs,
   });

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
+import { removeInstallation } from '@tocsin/shared/testing/remove-installation.ts';
 import { createAccount, createTopic, openStackDocuments } from '../../tests/acceptance/stack.ts';
 import { startClusterStack, startEmbeddedStack, type Stack } from '../stack/start-stack.ts';
 import type { Target } from './target.ts';
@@ -43,7 +45,7 @@ export async function startTocsin(options: TocsinOptions): Promise<TocsinTarget>
   const remove = () => rmSync(dir, { recursive: true, force: true });
   try {
     const stack = await startStack(options, dir);
-    const stop = () => stack.stop().finally(remove);
+    const stop = () => stack.stop().then(() => removeRun(stack)).finally(remove);
     try {
       return {
         name: 'tocsin', env: stack.env, topics: await createTopics(stack, options.topics),
@@ -63,18 +65,35 @@ export async function startTocsin(options: TocsinOptions): Promise<TocsinTarget>
   }
 }
 
-/** Starts the servers on empty data in the directory. */
+/**
+ * Starts the servers on the data of the directory: empty at first, in a cluster under names of its own that the directory
+ * keeps.
+ */
 export function startStack({ engines, profileDir }: Omit<TocsinOptions, 'topics'>, dir: string): Promise<Stack> {
   const profiling: Record<string, string> = profileDir === undefined ? {} : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profileDir}` };
   const env = { RATE_LIMITS: 'off', LOG_LEVEL: 'info', NODE_ENV: 'production', ...profiling };
   if (engines === undefined) return startEmbeddedStack({ env, dir });
-  const run = randomBytes(4).toString('hex');
+  const run = runOf(dir);
   const mongoUrl = new URL(engines.mongoUrl);
   mongoUrl.pathname = `/tocsin_${run}`;
   return startClusterStack({
     kafkaBrokers: engines.kafkaBrokers, mongoUrl: mongoUrl.href, redisUrl: engines.redisUrl, jwtSecret: randomBytes(32).toString('hex'),
     env: { KAFKA_TOPIC: `tocsin.${run}`, KAFKA_PARTITIONS: '4', ...env }, dir,
   });
+}
+
+function runOf(dir: string): string {
+  const file = join(dir, 'run');
+  if (existsSync(file)) return readFileSync(file, 'utf8');
+  mkdirSync(dir, { recursive: true });
+  const run = randomBytes(4).toString('hex');
+  writeFileSync(file, run);
+  return run;
+}
+
+/** Removes what a stack that has ended has left on the engines of its cluster. */
+export function removeRun({ env }: Stack): Promise<void> {
+  return removeInstallation(loadConfig({ ...env }, '/nonexistent'));
 }
 
 async function createTopics(stack: Stack, count: number): Promise<BenchTopic[]> {

@@ -1,0 +1,75 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, createAccount, openStackDocuments, type Account } from '../../tests/acceptance/stack.ts';
+import type { Stack } from '../stack/start-stack.ts';
+import { runGenerator } from './run-generator.ts';
+import type { SeedLoad, SeedResult } from './seed-messages.ts';
+import { removeRun, startStack, type TocsinOptions } from './start-tocsin.ts';
+
+export interface ReadingOptions extends Omit<TocsinOptions, 'topics'> {
+  /** Where filled stores are kept for the next run; undefined: they are removed. */
+  readonly storeDir: string | undefined;
+}
+
+/** The owner has all topics and is subscribed to each, the subscriber to some. */
+const readers = ['owner', 'subscriber'] as const;
+type OfReaders<T> = Readonly<Record<(typeof readers)[number], T>>;
+
+export interface SeededStack {
+  readonly stack: Stack;
+  /** Access tokens of those who read. */
+  readonly tokens: OfReaders<string>;
+  readonly seeded: SeedResult;
+}
+
+/** What has to be known of a filled store to read it. */
+interface Filled {
+  readonly logins: OfReaders<{ readonly email: string; readonly password: string }>;
+  readonly seeded: SeedResult;
+}
+
+const seedSecondsMax = 3_600;
+
+/** Calls with a running installation that has so many messages: one that was kept, or a new one. */
+export async function withSeeded(
+  size: { readonly messages: number; readonly topics: number }, options: ReadingOptions, use: (target: SeededStack) => Promise<void>,
+): Promise<void> {
+  const { storeDir, engines } = options;
+  const kept = storeDir === undefined ? undefined : join(storeDir, `${engines === undefined ? 'embedded' : 'cluster'}-${size.messages}-${size.topics}`);
+  const dir = kept ?? mkdtempSync(join(tmpdir(), 'tocsin-bench-'));
+  const filledFile = join(dir, 'filled.json');
+  // One that could not be filled is of no use.
+  const isKept = () => kept !== undefined && existsSync(filledFile);
+  try {
+    const stack = await startStack(options, dir);
+    try {
+      if (!existsSync(filledFile)) writeFileSync(filledFile, JSON.stringify(await fill(stack, size)));
+      const { logins, seeded } = JSON.parse(readFileSync(filledFile, 'utf8')) as Filled;
+      await use({ stack, seeded, tokens: { owner: await logIn(stack, logins.owner), subscriber: await logIn(stack, logins.subscriber) } });
+    } finally {
+      await stack.stop();
+      if (!isKept()) await removeRun(stack);
+    }
+  } finally {
+    if (!isKept()) rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** The servers stand still while the store is filled: embedded, it belongs to one process. */
+async function fill(stack: Stack, size: { readonly messages: number; readonly topics: number }): Promise<Filled> {
+  const store = await openStackDocuments(stack);
+  const [owner, subscriber] = await Promise.all(readers.map(() => createAccount(store, { tier: 'TEAM', urls: stack.urls }))).finally(() => store.close());
+  for (const server of stack.servers) await server.stop();
+  const load: SeedLoad = { ownerId: owner!.user.id, subscriberId: subscriber!.user.id, ...size };
+  const seeded = await runGenerator<SeedResult>('seed-messages.ts', load, { secondsMax: seedSecondsMax, env: stack.env });
+  for (const server of stack.servers) await server.start();
+  const login = ({ email, password }: Account) => ({ email, password });
+  return { seeded, logins: { owner: login(owner!), subscriber: login(subscriber!) } };
+}
+
+async function logIn({ urls }: Stack, json: object): Promise<string> {
+  const { status, body } = await new Client(undefined, urls).call('POST', '/auth/login', { json });
+  if (status !== 200) throw new Error(`login: ${status} ${JSON.stringify(body)}`);
+  return body.access_token as string;
+}
