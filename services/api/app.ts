@@ -7,6 +7,7 @@ import { audienceAt } from './http/audience-at.ts';
 import { setCommonHeaders } from './http/common-headers.ts';
 import type { Audience, Route } from './http/route.ts';
 import { admit, runRoute, sendError } from './http/run-route.ts';
+import { pages } from './pages.ts';
 import { routes } from './routes.ts';
 
 /** Headers of ours that a browser's script may read. */
@@ -20,7 +21,7 @@ const exposedHeaders = [
  * parameters), and what is left: a known path with another method is a 405, anything else a 404.
  */
 export function app(deps: ApiDeps): RequestListener {
-  const table = routes(deps);
+  const table = [...routes(deps), ...pages()];
   const application = expressApplication(deps, table);
   const publishRoute = publishRouteFinder(table);
   return (request, response) => {

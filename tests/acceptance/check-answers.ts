@@ -6,6 +6,7 @@ import { testStack } from './stack.ts';
  * stack gives out: a status, a header, a content type or a body that it does not tell of fails the test.
  */
 const send = globalThis.fetch;
+const pagePath = /^\/(console|docs|assets)(\/|$)/;
 let checker: Promise<OpenApiChecker> | undefined;
 
 async function loadChecker(): Promise<OpenApiChecker> {
@@ -21,7 +22,9 @@ globalThis.fetch = async (input, init) => {
   // Other servers that tests talk to are not the document's matter, nor are preflights.
   const isOurs = answer.headers.has('x-request-id');
   const isPreflight = method === 'OPTIONS' && new Headers(init?.headers ?? request?.headers).has('access-control-request-method');
-  if (!isOurs || isPreflight) return answer;
+  // Pages and their files are no operations. Only they have an ETag; the way to a topic's page has the topic's address.
+  const isPage = answer.headers.has('etag') || answer.headers.get('location')?.startsWith('/console/') === true || pagePath.test(url.pathname);
+  if (!isOurs || isPreflight || isPage) return answer;
   checker ??= loadChecker();
   const isJson = answer.headers.get('content-type')?.startsWith('application/json') === true;
   const text = isJson ? await answer.clone().text() : undefined;

@@ -1,0 +1,71 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { newAddress, testStack } from './stack.ts';
+
+const programs = ['chromium', 'chromium-browser', 'google-chrome'];
+
+function chromiumPath(): string | undefined {
+  const candidates = (process.env['PATH'] ?? '').split(delimiter).flatMap((dir) => programs.map((name) => join(dir, name)));
+  return candidates.find((path) => {
+    try {
+      accessSync(path, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** What this machine lacks to show pages; empty when nothing is. */
+export const missingForChromium = (): string[] => (chromiumPath() === undefined ? ['chromium'] : []);
+
+export interface ChromiumUse {
+  /** Opens a path of the stack's first node as somebody new, with an address of their own. */
+  open(path: string, options?: BrowserContextOptions): Promise<Page>;
+  /** Answers of the server that are errors, which a test expects: the browser writes a line for each into its console. */
+  expectRefusals(): void;
+}
+
+/**
+ * Chromium for the tests of a file. A test fails when a page writes an error into the console, throws one, or asks another
+ * server for something.
+ */
+export function useChromium(): ChromiumUse {
+  let browser: Browser;
+  let faults: string[] = [];
+  let mayRefuse = false;
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: chromiumPath()! });
+  }, 60_000);
+  afterEach(async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()));
+    expect(faults.filter((fault) => !(mayRefuse && fault.includes('Failed to load resource')))).toEqual([]);
+    [faults, mayRefuse] = [[], false];
+  });
+  afterAll(() => browser?.close());
+  return {
+    async open(path, options = {}) {
+      const base = testStack().urls[0]!;
+      const context = await browser.newContext({ locale: 'en-GB', extraHTTPHeaders: { 'X-Forwarded-For': newAddress() }, ...options });
+      const page = await context.newPage();
+      page.on('console', (line) => {
+        if (line.type() === 'error') faults.push(line.text());
+      });
+      page.on('pageerror', (error) => faults.push(String(error)));
+      page.on('dialog', (dialog) => {
+        faults.push(`a dialog: ${dialog.message()}`);
+        void dialog.dismiss();
+      });
+      page.on('request', (request) => {
+        if (!request.url().startsWith(`${base}/`)) faults.push(`asks another server: ${request.url()}`);
+      });
+      await page.goto(base + path);
+      return page;
+    },
+    expectRefusals() {
+      mayRefuse = true;
+    },
+  };
+}
