@@ -1,5 +1,10 @@
 import tseslint from 'typescript-eslint';
 
+const browserGlobals = [
+  'AbortController', 'Event', 'EventSource', 'URLSearchParams', 'addEventListener', 'dispatchEvent', 'document', 'fetch', 'history', 'location',
+  'sessionStorage', 'setTimeout',
+];
+
 export default tseslint.config(
   { ignores: ['**/node_modules/', '**/data/', 'tmp/'] },
   {
@@ -30,6 +35,22 @@ export default tseslint.config(
     files: ['**/*.ts'],
     ignores: ['**/*.test.ts', '**/*.contract.ts', 'tests/**'],
     rules: { 'max-lines-per-function': ['error', { max: 70, skipBlankLines: true, skipComments: true }] },
+  },
+  {
+    // Scripts of the console, which run in browsers as they stand.
+    files: ['services/api/console/*.js'],
+    languageOptions: { globals: Object.fromEntries(browserGlobals.map((name) => [name, 'readonly'])) },
+    rules: {
+      eqeqeq: ['error', 'always'], 'no-var': 'error', 'prefer-const': 'error', 'no-undef': 'error', 'no-unused-vars': 'error', 'no-console': 'error',
+      'no-eval': 'error', 'max-lines': ['error', 400], 'max-lines-per-function': ['error', 70], 'max-params': ['error', 4],
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'Identifier[name=/^(inner|outer|set)HTML|^insertAdjacentHTML$|^write(ln)?$/]',
+          message: 'What comes from outside is text: see element.js.',
+        },
+      ],
+    },
   },
   { files: ['cli/**', 'tools/**', 'tests/**'], rules: { 'no-console': 'off' } },
 );

@@ -2,11 +2,12 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import cors from 'cors';
 import express, { type Express, type NextFunction, type Request, type Response, type Router } from 'express';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { topicNameFault } from '@tocsin/shared/domain/topic.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { audienceAt } from './http/audience-at.ts';
 import { setCommonHeaders } from './http/common-headers.ts';
 import type { Audience, Route } from './http/route.ts';
-import { admit, runRoute, sendError } from './http/run-route.ts';
+import { admit, runRoute, send, sendError } from './http/run-route.ts';
 import { pages } from './pages.ts';
 import { routes } from './routes.ts';
 
@@ -69,6 +70,7 @@ function expressApplication(deps: ApiDeps, table: readonly Route[]): Express {
   const crossOrigin = cors({ origin: allowedOrigins(deps), exposedHeaders, maxAge: 600 });
   // Only browsers send an Origin; nothing is cacheable, so answers without one need no `Vary`.
   application.use((request, response, next) => (request.headers.origin === undefined ? next() : crossOrigin(request, response, next)));
+  application.get('/:topic', showTopic);
   mount(deps, application, table);
   application.use((request: Request, response: Response) => refuse(deps, { request, response, error: new AppError('not_found', 'Not found') }));
   application.use((cause: unknown, request: Request, response: Response, _next: NextFunction) => {
@@ -77,6 +79,15 @@ function expressApplication(deps: ApiDeps, table: readonly Route[]): Express {
     return refuse(deps, { request, response, error: new AppError('invalid', 'The path is not valid percent-encoding', { cause }) });
   });
   return application;
+}
+
+/** Sends a browser that follows a topic's address (`/{topic}`) to the topic's page; all else asks for a path or finds none. */
+function showTopic(request: Request, response: Response, next: NextFunction): void {
+  const topic = String(request.params['topic']);
+  const isBrowser = request.accepts(['json', 'html']) === 'html';
+  if (!isBrowser || topicNameFault(topic) !== null) return next();
+  response.setHeader('Vary', 'Accept');
+  send(response, { status: 303, headers: { Location: `/console/topics/${topic}` } });
 }
 
 function allowedOrigins(deps: ApiDeps): string[] | string {

@@ -41,8 +41,9 @@ export function useChromium(): ChromiumUse {
   }, 60_000);
   afterEach(async () => {
     await Promise.all(browser.contexts().map((context) => context.close()));
-    expect(faults.filter((fault) => !(mayRefuse && fault.includes('Failed to load resource')))).toEqual([]);
+    const unexpected = faults.filter((fault) => !(mayRefuse && fault.includes('Failed to load resource')));
     [faults, mayRefuse] = [[], false];
+    expect(unexpected).toEqual([]);
   });
   afterAll(() => browser?.close());
   return {

@@ -25,7 +25,7 @@ test.each(['/api/nothing', '/a/b/c', '/auth/nothing', '/admin/nothing/here', '/a
 test.each([
   ['DELETE', '/some-topic', 'POST, PUT'],
   ['GET', '/some-topic', 'POST, PUT'],
-  ['PATCH', '/', 'POST, PUT'],
+  ['PATCH', '/', 'GET, HEAD, POST, PUT'],
   ['POST', '/some-topic/json', 'GET, HEAD'],
   ['PUT', '/some-topic/sse', 'GET, HEAD'],
   ['POST', '/some-topic/ws', 'GET, HEAD'],

@@ -1,0 +1,266 @@
+import { expect, test } from '@jest/globals';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import type { Page } from 'playwright-core';
+import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
+import { missingForChromium, useChromium } from './chromium.ts';
+import { mailedLink } from './mailbox.ts';
+import { logIn, newRegistration, registerVerified } from './registration.ts';
+import { Client, createTopic, newTopicName, testStack } from './stack.ts';
+import { useStack } from './use-stack.ts';
+
+describeUnlessMissing('in Chromium', missingForChromium(), () => {
+  const stack = useStack();
+  const chromium = useChromium();
+
+  const click = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
+  const see = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();
+  const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+  const isLive = (page: Page) => page.getByRole('status').filter({ hasText: /^live$/ }).waitFor();
+  const texts = (page: Page) => page.locator('.message .text').allTextContents();
+  /** The link at this stack's first node: with a port that the machine chooses, whoever sends the mails does not know the address. */
+  const here = ({ pathname, search, hash }: URL) => testStack().urls[0]! + pathname + search + hash;
+  const pathOf = (page: Page) => new URL(page.url()).pathname;
+
+  async function typeLogin(page: Page, { email, password }: { email: string; password: string }): Promise<void> {
+    await page.getByLabel('Email').fill(email);
+    await page.getByLabel('Password').fill(password);
+    await page.keyboard.press('Enter');
+  }
+
+  /** Opens the path as somebody who is logged in. */
+  async function openAs(account: { email: string; password: string }, path: string): Promise<Page> {
+    const page = await chromium.open(`/console/login?next=${encodeURIComponent(path)}`);
+    await typeLogin(page, account);
+    await page.waitForURL((url) => url.pathname === path);
+    return page;
+  }
+
+  test('a person registers, verifies the address, logs in, makes a topic, publishes to it and logs out', async () => {
+    const person = newRegistration();
+    const page = await chromium.open('/');
+    await heading(page, 'Log in');
+    await page.getByRole('link', { name: 'Create an account' }).first().click();
+    await page.getByLabel('Email').fill(person.email);
+    await page.getByLabel('Username').fill(person.username);
+    await page.getByLabel('Password').fill(person.password);
+    await page.getByLabel(/I accept the terms/).check();
+    await click(page, 'Create account');
+    await see(page, `A mail is on its way to ${person.email}`);
+    await page.goto(here(await mailedLink(person.email, 'verify-email')));
+    await heading(page, 'Address verified');
+    await page.getByRole('link', { name: 'Log in' }).first().click();
+    await typeLogin(page, person);
+    await heading(page, 'My topics');
+    await see(page, 'You have no topics yet');
+    const topic = newTopicName();
+    await page.getByLabel('Name', { exact: true }).fill(topic);
+    await click(page, 'Create topic');
+    await heading(page, topic);
+    await isLive(page);
+    await page.getByLabel('Message', { exact: true }).fill('first of all');
+    await page.getByLabel('Title').fill('Größe 📦');
+    await page.getByLabel('Tags').fill('db, ok');
+    await page.getByLabel('Priority').selectOption('5');
+    await click(page, 'Publish');
+    await see(page, 'first of all');
+    const { body } = await new Client().call('GET', `/${topic}/json`);
+    expect(body.messages).toMatchObject([{ message: 'first of all', title: 'Größe 📦', tags: ['db', 'ok'], priority: 5 }]);
+    await page.getByRole('link', { name: 'My topics' }).click();
+    await page.getByRole('link', { name: topic }).waitFor();
+    await click(page, 'Log out');
+    await heading(page, 'Log in');
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
+    await page.goto(`${testStack().urls[0]}/console`);
+    await heading(page, 'Log in');
+  });
+
+  test('a topic\'s page has its history and shows what comes, edited and deleted while one looks, each once', async () => {
+    const owner = await stack.person({ tier: 'ESSENTIALS' });
+    const topic = await createTopic(owner, { access_level: 'private' });
+    for (const text of ['one', 'two']) await owner.publish(topic.name, text);
+    const page = await openAs(owner, `/console/topics/${topic.name}`);
+    await isLive(page);
+    expect(await texts(page)).toEqual(['two', 'one']);
+    const { id } = (await owner.publish(topic.name, 'three')).body;
+    await see(page, 'three');
+    await owner.patch(`/api/${topic.name}/messages/${id}`, { message: 'three, and a half' });
+    await see(page, 'three, and a half');
+    expect(await texts(page)).toEqual(['three, and a half', 'two', 'one']);
+    await owner.delete(`/api/${topic.name}/messages/${id}`);
+    await eventually(async () => expect(await texts(page)).toEqual(['two', 'one']));
+  });
+
+  test('no secret stands in an address: a stream is opened by a session', async () => {
+    const owner = await stack.person();
+    const topic = await createTopic(owner);
+    const addresses: string[] = [];
+    const page = await chromium.open('/console/login');
+    page.on('request', (request) => addresses.push(request.url()));
+    await typeLogin(page, owner);
+    await heading(page, 'My topics');
+    await page.getByRole('link', { name: topic.name }).click();
+    await isLive(page);
+    const login = JSON.parse((await page.evaluate(() => sessionStorage.getItem('tocsin.session')))!) as { access_token: string };
+    expect(addresses.some((address) => address.includes('/sse?session='))).toBe(true);
+    expect(addresses.filter((address) => address.includes(login.access_token) || address.includes('token='))).toEqual([]);
+  });
+
+  test('whatever a message holds is shown as text', async () => {
+    const owner = await stack.person();
+    const topic = await createTopic(owner, { description: '<img src=x onerror=alert(1)>' });
+    const text = '<script>alert(1)</script><img src="x" onerror="alert(2)">\n[a](javascript:alert(3)) <b>bold</b>';
+    const hostile = { topic: topic.name, message: text, title: '<svg onload=alert(4)>', tags: ['<i>tag</i>'] };
+    await owner.post('/', hostile);
+    const page = await chromium.open(`/console/topics/${topic.name}`);
+    await isLive(page);
+    await owner.post('/', hostile);
+    await eventually(async () => expect(await texts(page)).toEqual([text, text]));
+    expect(await page.locator('main :is(script, img, svg, b, i)').count()).toBe(0);
+    expect(await page.locator('.message h3').allTextContents()).toEqual(Array(2).fill('<svg onload=alert(4)>'));
+    expect(await page.locator('.message .badge').allTextContents()).toEqual(Array(2).fill('<i>tag</i>'));
+  });
+
+  test('a browser that follows a topic\'s address reads and publishes without a login, where the topic is public', async () => {
+    const topic = await createTopic(await stack.person());
+    const page = await chromium.open(`/${topic.name}`);
+    await isLive(page);
+    expect(pathOf(page)).toBe(`/console/topics/${topic.name}`);
+    await page.getByLabel('Message', { exact: true }).fill('from nobody');
+    await click(page, 'Publish');
+    await eventually(async () => expect(await texts(page)).toEqual(['from nobody']));
+  });
+
+  test('a private topic asks for a login and comes back; a topic that is none says so', async () => {
+    const owner = await stack.person();
+    const topic = await createTopic(owner, { access_level: 'private' });
+    chromium.expectRefusals();
+    const page = await chromium.open(`/console/topics/${topic.name}`);
+    await see(page, 'Not authenticated');
+    await page.locator('main').getByRole('link', { name: 'Log in' }).click();
+    await typeLogin(page, owner);
+    await heading(page, topic.name);
+    await isLive(page);
+    await page.goto(`${testStack().urls[0]}/console/topics/${newTopicName()}`);
+    await see(page, 'Topic not found');
+  });
+
+  test('a login that has run out is renewed, once for all that need it, and one that cannot be leads to the login', async () => {
+    const person = await registerVerified();
+    const { access, refresh } = await logIn(person);
+    chromium.expectRefusals();
+    const page = await chromium.open('/console/login');
+    const keep = (tokens: object) => page.evaluate((stored) => sessionStorage.setItem('tocsin.session', JSON.stringify(stored)), { user: null, ...tokens });
+    await keep({ access_token: `${access}x`, refresh_token: refresh });
+    await page.goto(`${testStack().urls[0]}/console`);
+    await heading(page, 'My topics');
+    await see(page, person.username);
+    await keep({ access_token: `${access}x`, refresh_token: 'void' });
+    await page.goto(`${testStack().urls[0]}/console`);
+    await heading(page, 'Log in');
+  });
+
+  test('a forgotten password is set anew by the link in the mail, whose token stays in no address', async () => {
+    const person = await registerVerified();
+    const page = await chromium.open('/console/forgot-password');
+    await page.getByLabel('Email').fill(person.email);
+    await click(page, 'Send the mail');
+    await see(page, 'the mail is on its way');
+    await page.goto(here(await mailedLink(person.email, 'password-reset')));
+    await heading(page, 'Set a new password');
+    expect(new URL(page.url()).hash).toBe('');
+    const password = 'another horse, another battery';
+    await page.getByLabel('New password').fill(password);
+    await page.getByLabel('The same again').fill('something else');
+    await click(page, 'Set password');
+    await see(page, 'The two passwords differ.');
+    await page.getByLabel('The same again').fill(password);
+    await click(page, 'Set password');
+    await see(page, 'Your password is set.');
+    await logIn({ email: person.email, password });
+  });
+
+  test('an invite is accepted after the login that it asks for', async () => {
+    const owner = await stack.person({ tier: 'TEAM' });
+    const invited = await stack.person();
+    const teamId = await stack.team(owner);
+    await owner.post(`/api/teams/${teamId}/invites`, { email: invited.email, role: 'member' });
+    const page = await chromium.open('/console');
+    await page.goto(here(await mailedLink(invited.email, 'team-invite')));
+    await heading(page, 'Join a team');
+    await page.locator('main').getByRole('link', { name: 'Log in' }).click();
+    await typeLogin(page, invited);
+    await see(page, `You are logged in as ${invited.email}`);
+    await click(page, 'Accept the invite');
+    await see(page, 'You are a member of A team now.');
+    expect((await invited.get('/api/teams')).body).toMatchObject([{ id: teamId, my_role: 'member' }]);
+  });
+
+  test('a verification that failed says why, and a login by Google takes its tokens from the address', async () => {
+    const failed = await chromium.open('/auth/verify-email?token=void');
+    await heading(failed, 'Not verified');
+    await see(failed, 'Invalid or used token');
+    const refused = await chromium.open('/auth/callback#error=access_denied');
+    await see(refused, 'access_denied');
+    const person = await registerVerified();
+    const { access, refresh } = await logIn(person);
+    const page = await chromium.open(`/auth/callback#access_token=${access}&refresh_token=${refresh}`);
+    await heading(page, 'My topics');
+    await see(page, person.username);
+    expect([pathOf(page), new URL(page.url()).hash]).toEqual(['/console', '']);
+    await page.goBack();
+    expect(page.url()).not.toContain(access);
+  });
+
+  test('a refusal is shown in the words of the server, and what was typed stays', async () => {
+    chromium.expectRefusals();
+    const owner = await stack.person();
+    const { name } = await createTopic(owner);
+    const page = await openAs(owner, '/console');
+    await page.getByLabel('Name', { exact: true }).fill(name);
+    await click(page, 'Create topic');
+    await see(page, 'Topic name already exists');
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe(name);
+    const out = await chromium.open('/console/login');
+    await typeLogin(out, { email: owner.email, password: 'not this one' });
+    await see(out, 'Could not validate credentials');
+    await click(out, 'Log in with Google');
+    await see(out, 'not set up on this server');
+  });
+
+  test.each([['a desk', 1_280, 'light'], ['a phone', 360, 'dark']] as const)('on %s nothing is cut off, and every field has a label', async (_where, width, colorScheme) => {
+    const owner = await stack.person();
+    const topic = await createTopic(owner, { description: 'x'.repeat(200) });
+    await owner.publish(topic.name, 'w'.repeat(300));
+    const page = await chromium.open('/console/login', { viewport: { width, height: 740 }, colorScheme });
+    const isWhole = async () => {
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+      expect(await page.evaluate("[...document.querySelectorAll('input, textarea, select')].filter(({ labels }) => labels.length === 0).length")).toBe(0);
+    };
+    await isWhole();
+    await typeLogin(page, owner);
+    await heading(page, 'My topics');
+    await isWhole();
+    await page.getByRole('link', { name: topic.name }).click();
+    await isLive(page);
+    await isWhole();
+    await page.goto(`${testStack().urls[0]}/console/register`);
+    await heading(page, 'Create an account');
+    await isWhole();
+  });
+
+  test('the keyboard is enough', async () => {
+    const owner = await stack.person();
+    const page = await chromium.open('/console/login');
+    await heading(page, 'Log in');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter'); // to the content
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(owner.email);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(owner.password);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Space');
+    await heading(page, 'My topics');
+    expect(await page.evaluate('document.activeElement.id')).toBe('view');
+  });
+});
