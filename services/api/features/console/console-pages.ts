@@ -11,11 +11,10 @@ const paths: Readonly<Record<string, string>> = {
 
 /**
  * Nothing but what this server sends may run or be shown, and no other site may frame it: a message that were taken for HTML
- * could do nothing. The address may hold a token (`/auth/reset-password#token=…`), and is told to nobody.
+ * could do nothing.
  */
 const headers = {
   'Content-Security-Policy': "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-  'Referrer-Policy': 'no-referrer',
 };
 
 /** `GET /`, `/console/…` and the pages that mails and redirects lead to. */

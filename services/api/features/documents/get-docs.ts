@@ -9,7 +9,6 @@ import { sendStaticFile, type StaticFile } from '../../http/static-file.ts';
 const headers = {
   'Content-Security-Policy': "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'Referrer-Policy': 'no-referrer',
 };
 
 /** `GET /docs`: `/openapi.json` as a page to read and to try. */
