@@ -19,6 +19,7 @@ const blackBox = { testEnvironment: 'node' };
 export default {
   // A loaded machine takes several times as long as an idle one, and no test is about that.
   testTimeout: 60_000,
+  testSequencer: '<rootDir>/tools/jest/longest-first.cjs',
   projects: [
     part('unit', ['shared/**/*.test.ts', 'services/**/*.test.ts', 'cli/**/*.test.ts', 'tools/**/*.test.ts', 'tests/*.test.ts', 'tests/conformance/*.test.ts', 'tests/ledger/*.test.ts'], [
       '/shared/drivers/', '\\.engines\\.test\\.ts$',

@@ -9,7 +9,7 @@ const env = { TRUST_PROXY: '1', ADMIN_TOKEN: 'the-operator-of-the-tests', LOG_LE
 
 /** Starts the stack that all acceptance files share. */
 export default async function globalSetup(): Promise<void> {
-  const stack = await startOwnStack(env);
+  const stack = await startOwnStack(env, { isSmall: false });
   process.env['TOCSIN_TEST_STACK'] = JSON.stringify({ engine: stack.engine, urls: stack.urls, pids: stack.apiPids(), env: stack.env });
   (globalThis as { tocsinStack?: Stack }).tocsinStack = stack;
 }

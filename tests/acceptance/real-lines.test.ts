@@ -32,7 +32,7 @@ describe(`${lineCount} real lines by ${publishers} publishers over ${topicCount}
 
   beforeAll(async () => {
     expo = await startExpoSimulator();
-    stack = await startOwnStack({ RATE_LIMITS: 'off', EXPO_URL: expo.url });
+    stack = await startOwnStack({ RATE_LIMITS: 'off', EXPO_URL: expo.url }, { isSmall: false });
     store = await openStackDocuments(stack);
     const account = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
     topics = [];
@@ -81,7 +81,7 @@ describe(`${lineCount} real lines by ${publishers} publishers over ${topicCount}
     // A killed notifier may repeat the sub-batch that was under way, under the same collapse id.
     for (const device of pushes.judge(acked)) expect(device).toMatchObject({ missing: 0, unexpected: 0 });
     expect(acked).toHaveLength(lineCount);
-  }, 240_000);
+  }, 480_000);
 });
 
 /** Kills every server that is part of the promise in turn, spread over the run, and starts it again. */

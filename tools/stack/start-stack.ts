@@ -32,7 +32,11 @@ export interface ClusterOptions extends StackOptions {
   readonly jwtSecret: string;
   /** Default 2. */
   readonly apiNodes?: number;
+  /** Fan-out, notifier and retention in one process, `workers`, which is up sooner than three; by default each is one. */
+  readonly isSmall?: boolean;
 }
+
+const workerServices = ['fanout', 'notifier', 'retention'];
 
 /** One process on one file. */
 export function startEmbeddedStack(options: StackOptions = {}): Promise<Stack> {
@@ -41,7 +45,7 @@ export function startEmbeddedStack(options: StackOptions = {}): Promise<Stack> {
   return startAll('embedded', place, env, { tocsin: ['cli/main.ts', 'serve'] });
 }
 
-/** Every service as a process of its own, two API nodes among them, on engines that run already. */
+/** Every service as a process of its own, unless it is to be small, two API nodes among them, on engines that run already. */
 export function startClusterStack(options: ClusterOptions): Promise<Stack> {
   const place = placeOf(options);
   const env = {
@@ -50,8 +54,12 @@ export function startClusterStack(options: ClusterOptions): Promise<Stack> {
     ...options.env,
   };
   const api = Array.from({ length: options.apiNodes ?? 2 }, (_, index) => [`api${index + 1}`, ['services/api/main.ts']] as const);
-  const others = ['fanout', 'notifier', 'retention'].map((name) => [name, [`services/${name}/main.ts`]] as const);
-  return startAll('cluster', place, env, Object.fromEntries([...api, ...others]));
+  if (options.isSmall === true) {
+    const workers = ['workers', ['cli/main.ts', 'serve']] as const;
+    return startAll('cluster', place, { ROLES: workerServices.join(','), ...env }, Object.fromEntries([...api, workers]));
+  }
+  const workers = workerServices.map((name) => [name, [`services/${name}/main.ts`]] as const);
+  return startAll('cluster', place, env, Object.fromEntries([...api, ...workers]));
 }
 
 interface Place {

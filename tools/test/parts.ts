@@ -9,8 +9,11 @@ export type Part = {
       kind: 'jest';
       project: string;
       env?: Record<string, string>;
-      /** How many test files run at once; as the machine has cores, but two at least, when it does not say. */
-      workers?: number;
+      /**
+       * How many test files run at once for each core; 1 when it does not say. More where most of the time is spent waiting
+       * for what a killed process held, for a lease or for a broker.
+       */
+      filesPerCore?: number;
     });
 
 /** All parts in the order in which they run: what is quick and needs nothing comes first. */
@@ -20,20 +23,20 @@ export const parts: readonly Part[] = [
   { name: 'unit', kind: 'jest', project: 'unit' },
   { name: 'contracts-embedded', kind: 'jest', project: 'contracts-embedded' },
   { name: 'services-embedded', kind: 'jest', project: 'services', env: { TOCSIN_ENGINE: 'embedded' } },
-  { name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: { TOCSIN_ENGINE: 'embedded' } },
-  { name: 'contracts-cluster', kind: 'jest', project: 'contracts-cluster', engines: 'needed' },
-  { name: 'services-cluster', kind: 'jest', project: 'services', env: { TOCSIN_ENGINE: 'cluster' }, engines: 'needed' },
+  { name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: { TOCSIN_ENGINE: 'embedded' }, filesPerCore: 1.5 },
+  { name: 'contracts-cluster', kind: 'jest', project: 'contracts-cluster', engines: 'needed', filesPerCore: 2 },
+  { name: 'services-cluster', kind: 'jest', project: 'services', env: { TOCSIN_ENGINE: 'cluster' }, engines: 'needed', filesPerCore: 2 },
   {
     name: 'acceptance-cluster',
     kind: 'jest',
     project: 'acceptance',
     env: { TOCSIN_ENGINE: 'cluster' },
     engines: 'needed',
+    filesPerCore: 1.5,
   },
   { name: 'schemathesis-embedded', kind: 'jest', project: 'schemathesis', env: { TOCSIN_ENGINE: 'embedded' } },
   { name: 'schemathesis-cluster', kind: 'jest', project: 'schemathesis', env: { TOCSIN_ENGINE: 'cluster' }, engines: 'needed' },
-  // Engines of their own for each file: two sets at once would only slow each other down.
-  { name: 'faults', kind: 'jest', project: 'faults', workers: 1, engines: 'used' },
+  { name: 'faults', kind: 'jest', project: 'faults', engines: 'used' },
   { name: 'proofs', kind: 'program', args: ['tools/proofs/check-proofs.ts'], judgesResults: true },
 ];
 

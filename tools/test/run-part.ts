@@ -57,7 +57,7 @@ const jestCommand = (part: Extract<Part, { kind: 'jest' }>, resultsFile: string,
   ...patterns,
   ...['--selectProjects', part.project, '--passWithNoTests', '--json', `--outputFile=${resultsFile}`],
   // Jest leaves a core to itself, which on two cores means one file at a time and a third slower.
-  `--maxWorkers=${part.workers ?? Math.max(availableParallelism(), 2)}`,
+  `--maxWorkers=${Math.round(Math.max(availableParallelism(), 2) * (part.filesPerCore ?? 1))}`,
 ];
 
 /**

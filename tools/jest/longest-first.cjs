@@ -1,0 +1,26 @@
+const { default: Sequencer } = require('@jest/test-sequencer');
+
+/**
+ * The files that take longest, most of it waiting, the longest first. Without figures of an earlier run Jest begins with the
+ * largest file, and these would be waited for at the end, by themselves.
+ */
+const longest = [
+  'tests/acceptance/real-lines.test.ts', 'tests/acceptance/account-export-memory.test.ts', 'tests/acceptance/account-deletion-kill.test.ts',
+  'tests/acceptance/account-deletion-traces.test.ts', 'tests/acceptance/stream-restart.test.ts',
+  'tests/faults/outages.test.ts', 'tests/faults/notifier-kill.test.ts', 'tests/faults/engines.test.ts',
+  'services/notifier/start-notifier.engines.test.ts', 'services/retention/start-retention.engines.test.ts',
+  'shared/drivers/cluster/kafka-event-log.test.ts', 'shared/drivers/cluster/bullmq-job-queue.test.ts', 'shared/drivers/cluster/redis-bus.test.ts',
+  'shared/drivers/embedded/sqlite-job-queue.test.ts',
+];
+const place = ({ path }) => {
+  const at = longest.findIndex((file) => path.endsWith(`/${file}`));
+  return at < 0 ? longest.length : at;
+};
+
+/** The order of test files: the longest first, the others as Jest would. */
+module.exports = class LongestFirst extends Sequencer {
+  sort(tests) {
+    return super.sort(tests).toSorted((one, other) => place(one) - place(other));
+  }
+};
+module.exports.longest = longest;
