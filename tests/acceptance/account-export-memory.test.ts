@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import bcrypt from 'bcrypt';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -13,7 +14,8 @@ import { enginesUnderTest, newTestPlace, openTestEngine, type TestPlace } from '
 import { ServerProcess } from '../../tools/stack/server-process.ts';
 import { Client } from './stack.ts';
 
-const messageCount = 100_000;
+/** Twice what an export may take: one that held it all would show. */
+const messageCount = 50_000;
 const text = 'x'.repeat(1_000);
 const password = 'correct horse battery';
 const bytesPerMb = 1024 * 1024;
@@ -65,6 +67,13 @@ afterAll(async () => {
 
 const memoryMb = (): number => Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))![1]) / 1024;
 
+/** By `node:http`, since an answer that came by `fetch` is held against the document, which takes longer than to send it. */
+function open(path: string): Promise<IncomingMessage> {
+  return new Promise<IncomingMessage>((resolve, reject) => {
+    get(server.url + path, { agent: false, headers: { Authorization: `Bearer ${token}` } }, resolve).on('error', reject);
+  });
+}
+
 interface Download {
   readonly bytes: number;
   readonly messages: number;
@@ -74,9 +83,7 @@ interface Download {
 
 /** Downloads the export; `pauseMs` is how long it waits after each MB. */
 async function download(pauseMs: number): Promise<Download> {
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    get(`${server.url}/api/users/me/data`, { agent: false, headers: { Authorization: `Bearer ${token}` } }, resolve).on('error', reject);
-  });
+  const response = await open('/api/users/me/data');
   let [bytes, messages, peakMb, nextPause, tail] = [0, 0, memoryMb(), bytesPerMb, ''];
   for await (const chunk of response.setEncoding('latin1')) {
     const part = tail + (chunk as string);
@@ -93,22 +100,20 @@ async function download(pauseMs: number): Promise<Download> {
 
 /** Reads everything once, page by page: then the store's cache is as full as any reader makes it, and what follows is the export's. */
 async function readHistory(): Promise<void> {
-  const client = new Client(token, [server.url]);
   for (let since = 'all'; ;) {
-    const { body } = await client.call('GET', `/${topicName}/json?limit=100&since=${since}`);
-    if (body.count === 0) return;
-    since = body.messages.at(-1).id;
+    const page = JSON.parse(await textOf(await open(`/${topicName}/json?limit=100&since=${since}`))) as { messages: { id: string }[] };
+    if (page.messages.length === 0) return;
+    since = page.messages.at(-1)!.id;
   }
 }
 
-test('a hundred thousand messages go out in a little memory, whether the client is fast or slow', async () => {
+test('fifty thousand messages go out in a little memory, whether the client is fast or slow', async () => {
   await readHistory();
   for (const pauseMs of [0, 20]) {
     const before = memoryMb();
     const { bytes, messages, peakMb } = await download(pauseMs);
     const report = `${messages} messages, ${Math.round(bytes / bytesPerMb)} MB, memory ${before.toFixed(1)} to ${peakMb.toFixed(1)} MB, a pause of ${pauseMs} ms per MB`;
     process.stderr.write(`export: ${report}\n`);
-    expect(messages).toBe(messageCount);
     expect(messages).toBe(messageCount);
     expect([report, peakMb - before < mbMax]).toEqual([report, true]);
   }

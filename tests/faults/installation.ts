@@ -19,6 +19,8 @@ export interface Installation {
   /** A third API node, which counts budgets, and whose way to Redis loses what it is told to. */
   readonly third: { readonly server: ServerProcess; readonly url: string; readonly link: LossyRedisLink };
   readonly account: Account;
+  /** One more account, whose publish budget nobody has used. */
+  newAccount(): Promise<Account>;
   /** Public topics, spread over the partitions. */
   newTopics(count: number): Promise<string[]>;
   /** Resolves when a publish to every node is answered, and has come through the fan-out. */
@@ -52,12 +54,18 @@ export async function startInstallation(): Promise<Installation> {
     own.add(() => stack.stop());
     const third = await startThird(stack, engines);
     own.add(() => third.stop());
-    const store = await openStackDocuments(stack);
-    const account = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
-    await store.close();
+    const newAccount = async () => {
+      const store = await openStackDocuments(stack);
+      try {
+        return await createAccount(store, { tier: 'TEAM', urls: stack.urls });
+      } finally {
+        await store.close();
+      }
+    };
+    const account = await newAccount();
     const newTopics = (count: number) => createTopics(account, count);
     return {
-      engines, stack, third, account, newTopics,
+      engines, stack, third, account, newAccount, newTopics,
       urls: stack.urls,
       pids: () => [...stack.servers, third.server].filter(({ isRunning }) => isRunning).map(({ pid }) => pid),
       serves: () => servesAll([...stack.urls, third.url], account, newTopics),

@@ -2,13 +2,14 @@ import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { percentile, printFigures, residentMb } from '../figures.ts';
 import { authorization, type FaultTest } from './installation.ts';
-import { startLedgerRun } from './ledger-run.ts';
+import { patienceMs, startLedgerRun } from './ledger-run.ts';
 import { killed, silenced, startOutage } from './start-outage.ts';
 import { keepPublishing } from '../ledger/keep-publishing.ts';
 
 /** The longest a publish waits for a broker that says nothing: two sends of 5 s, and what a slow machine adds. */
 const sendDeadlineMs = 12_000;
 const recoveryMsMax = 10_000;
+const minuteMs = 60_000;
 const hammering = Number(process.env['TOCSIN_HAMMERING_PUBLISHERS'] ?? 200);
 /** What 10,000 waiting publishes of 4,000 characters and their connections may take, and a heap that has not been swept yet. */
 const growthMbMax = 250;
@@ -23,7 +24,7 @@ interface Publish {
 }
 
 export function kafkaOutages(startTest: () => FaultTest): void {
-  const publish = async ({ third, account }: FaultTest, topic: string, text: string): Promise<Publish> => {
+  const publish = async ({ third, account }: Pick<FaultTest, 'third' | 'account'>, topic: string, text: string): Promise<Publish> => {
     const begun = performance.now();
     const response = await fetch(`${third.url}/${topic}`, { method: 'POST', body: text, headers: authorization(account) });
     const body = await response.json() as { id?: string; detail?: string };
@@ -34,12 +35,13 @@ export function kafkaOutages(startTest: () => FaultTest): void {
   };
 
   test('Kafka is killed: publishes are refused in under a second, cost nothing and leave nothing, and go on when it is back', async () => {
-    const given = startTest();
-    const { engines, newTopics, own, third, urls } = given;
+    const { engines, newAccount, newTopics, own, third, urls } = startTest();
+    const given = { third, account: await newAccount() };
     const [topic, ...others] = await newTopics(3) as [string, string, string];
     const run = startLedgerRun(own, { urls, topics: others, publishers: 4, isKeyed: true });
+    const begunAt = performance.now();
     const before = await publish(given, topic, 'before');
-    await eventually(() => run.publishing.acked.length > 50);
+    await eventually(() => run.publishing.acked.length > 50, { timeoutMs: patienceMs });
     const outage = await startOutage(own, killed(engines.kafka));
     const refused: Publish[] = [];
     for (let n = 0; n < 5; n += 1) refused.push(await publish(given, topic, `refused ${n}`));
@@ -63,7 +65,9 @@ export function kafkaOutages(startTest: () => FaultTest): void {
       expect(Number(one.retryAfter)).toBeGreaterThanOrEqual(1);
       expect(one.ms).toBeLessThan(1_000);
     }
-    expect(after.remaining).toBe(String(Number(before.remaining) - 1 - whileStarting.filter(({ status }) => status === 200).length));
+    if (upAt + recoveryMs - begunAt < minuteMs) { // the window of the budget; the next one begins full
+      expect(after.remaining).toBe(String(Number(before.remaining) - 1 - whileStarting.filter(({ status }) => status === 200).length));
+    }
     const history = await (await fetch(`${third.url}/${topic}/json?since=all`)).json() as { messages: { message: string }[] };
     expect(history.messages.map(({ message }) => message).filter((text) => text !== 'refused while it starts')).toEqual(['before', 'after']);
     printFigures('kafka killed', {
@@ -76,7 +80,7 @@ export function kafkaOutages(startTest: () => FaultTest): void {
     const { engines, newTopics, own, stack, urls } = startTest();
     const [topic, ...others] = await newTopics(3) as [string, string, string];
     const run = startLedgerRun(own, { urls, topics: others, publishers: 8, isKeyed: true });
-    await eventually(() => run.publishing.acked.length > 50);
+    await eventually(() => run.publishing.acked.length > 50, { timeoutMs: patienceMs });
     const nodes = ['api1', 'api2'].map((name) => stack.server(name).pid);
     const beforeMb = nodes.map(residentMb);
     const outage = await startOutage(own, silenced(engines.kafka));

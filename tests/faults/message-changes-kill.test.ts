@@ -6,7 +6,7 @@ import { describeWithEngines } from '@tocsin/shared/testing/describe-with-engine
 import { startClusterStack, startEmbeddedStack, type Stack } from '../../tools/stack/start-stack.ts';
 import { Client, createAccount, createTopic, openStackDocuments, type Account } from '../acceptance/stack.ts';
 
-const kills = Number(process.env['KILLS'] ?? 1);
+const kills = Number(process.env['TOCSIN_KILLS'] ?? 1);
 /** Until MongoDB ends the transaction of a killed process, nobody else has what it touched, the fan-out neither: a minute, unless set. */
 const settledMsMax = 100_000;
 const changesPerKill = 25;

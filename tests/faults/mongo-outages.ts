@@ -5,7 +5,7 @@ import type { Engine } from '../../tools/engines/engine.ts';
 import { keepPublishing, type Publishing } from '../ledger/keep-publishing.ts';
 import { percentile, printFigures } from '../figures.ts';
 import type { FaultTest } from './installation.ts';
-import { startLedgerRun } from './ledger-run.ts';
+import { patienceMs, startLedgerRun } from './ledger-run.ts';
 import { killed, silenced, startOutage, type Fault } from './start-outage.ts';
 
 /** Longer than the 5 s for which caches hold without asking. The promise is a minute: TOCSIN_MONGO_DOWN_SECONDS=60. */
@@ -28,7 +28,7 @@ export function mongoOutages(startTest: () => FaultTest): void {
     const run = startLedgerRun(own, { urls, topics, publishers: 4, pauseMs: 20 });
     const byLogin = keepPublishing({ urls, topics, publishers: 4, pauseMs: 20, token: account.client.token! });
     own.add(() => byLogin.cutOff());
-    await eventually(() => run.publishing.acked.length > 50 && byLogin.acked.length > 50);
+    await eventually(() => run.publishing.acked.length > 50 && byLogin.acked.length > 50, { timeoutMs: patienceMs });
     const outage = await startOutage(own, fault(engines.mongo));
     const downAt = performance.now();
     const seenWhenDown = run.streamArrivals.size;
@@ -51,5 +51,5 @@ export function mongoOutages(startTest: () => FaultTest): void {
     });
     expect(accepted.length / during.length).toBe(1);
     expect(Math.max(...ms)).toBeLessThan(publishMsMax);
-  }, 60_000 + 3_000 * downSeconds);
+  }, 120_000 + 3_000 * downSeconds);
 }

@@ -17,8 +17,8 @@ import { newTestPlace, openTestEngine, publish, type TestPlace } from '@tocsin/s
 import { describeWithEngines, type TestEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
 
 const main = fileURLToPath(new URL('../../services/notifier/main.ts', import.meta.url));
-const subscriberCount = Number(process.env['KILL_SUBSCRIBERS'] ?? 1_500);
-const kills = Number(process.env['KILLS'] ?? 1);
+const subscriberCount = Number(process.env['TOCSIN_KILL_SUBSCRIBERS'] ?? 1_500);
+const kills = Number(process.env['TOCSIN_KILLS'] ?? 1);
 /** A kill leaves at most the batches under way in doubt: six jobs at a time, a hundred pushes each. */
 const inDoubtMax = 600;
 /** Lease, claim and consumer group of a killed process end within this time. */
