@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { startAppleKeys, type AppleKeys } from '@tocsin/shared/testing/simulators/apple-keys.ts';
+import { exportSPKI, importJWK, SignJWT, type JWK } from 'jose';
 import type { Stack } from '../../tools/stack/start-stack.ts';
 import { startOwnStack } from './own-stack.ts';
 import { newRegistration } from './registration.ts';
@@ -72,6 +73,17 @@ test('a token that is another\'s, for another app, by another issuer or key, or 
   for (const token of tokens) expect(await signIn({ identity_token: token, user })).toMatchObject(wrong);
   const answer = await signIn({ identity_token: tokens[0], user });
   expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+});
+
+test('Apple\'s public key is no secret to sign with', async () => {
+  const user = newSubject();
+  const { keys: [jwk] } = await (await fetch(apple.url)).json() as { keys: [JWK & { kid: string }] };
+  const pem = await exportSPKI(await importJWK(jwk, 'RS256', { extractable: true }) as Parameters<typeof exportSPKI>[0]);
+  const claims = { sub: user, email: newRegistration().email, email_verified: true, iss: apple.issuer, aud: apple.clientId, exp: Math.floor(Date.now() / 1_000) + 600 };
+  for (const secret of [pem, pem.trim(), JSON.stringify(jwk), jwk.n!]) {
+    const token = await new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: jwk.kid }).sign(new TextEncoder().encode(secret));
+    expect(await signIn({ identity_token: token, user })).toMatchObject(wrong);
+  }
 });
 
 test('a token that has expired says so', async () => {

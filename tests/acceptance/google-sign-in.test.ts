@@ -8,7 +8,8 @@ import type { Stack } from '../../tools/stack/start-stack.ts';
 import { Browser } from './browser.ts';
 import { startOwnStack } from './own-stack.ts';
 import { newRegistration } from './registration.ts';
-import { Client, createAccount, openStackDocuments } from './stack.ts';
+import { signLike, stackSecret } from './sign-token.ts';
+import { Client, createAccount, newAddress, openStackDocuments } from './stack.ts';
 
 let google: OpenIdProvider;
 let running: Stack;
@@ -187,6 +188,47 @@ test('what was begun in another browser, or not at all, is not finished', async 
   expect(await errorOf(attacker, forged)).toBe('invalid_response');
   // The cookie is good for one way back.
   expect(await errorOf(attacker, callback)).toBe('invalid_state');
+});
+
+/** Comes back from the provider with a code, and holds what the browser's cookie is then. */
+async function comeBack(subject: string): Promise<{ callback: URL; cookie: string }> {
+  const browser = new Browser();
+  const form = await browser.open(loginUrl(), { isReached: isAtForm });
+  const { url } = await browser.open(`${form.url.href}?person=${subject}`, { method: 'POST', isReached: ({ pathname }) => pathname === '/auth/google/callback' });
+  return { callback: url, cookie: /^tocsin_google=([^;]+)/.exec(browser.setCookies.findLast((one) => one.startsWith('tocsin_google='))!)![1]! };
+}
+
+/** What the callback leads to with this cookie. */
+async function outcomeOf(callback: URL, cookie: string): Promise<Record<string, string>> {
+  const answer = await fetch(callback, { redirect: 'manual', headers: { Cookie: `tocsin_google=${cookie}`, 'X-Forwarded-For': newAddress() } });
+  expect(answer.headers.get('location')).toMatch(/^https:\/\/app\.example\/base\/auth\/callback#/);
+  return Object.fromEntries(new URLSearchParams(new URL(answer.headers.get('location')!).hash.slice(1)));
+}
+
+test('a code is good for the browser that has its verifier, its nonce and its state, and once', async () => {
+  const resign = (cookie: string, claims: object) => signLike(cookie, { ...claims }, { typ: 'begun-login+jwt' }, stackSecret(running));
+  for (const [claims, error] of [[{ codeVerifier: 'x'.repeat(43) }, 'invalid_response'], [{ nonce: 'x'.repeat(43) }, 'invalid_response'], [{ state: 'x'.repeat(43) }, 'invalid_state'], [{ exp: 1 }, 'invalid_state']] as const) {
+    const { callback, cookie } = await comeBack(newPerson().subject);
+    expect({ claims, outcome: await outcomeOf(callback, await resign(cookie, claims)) }).toEqual({ claims, outcome: { error } });
+  }
+  const { callback, cookie } = await comeBack(newPerson().subject);
+  // Signed anew and otherwise as it was, so what failed above failed for what was changed.
+  expect(await outcomeOf(callback, await resign(cookie, {}))).toMatchObject({ access_token: expect.any(String) });
+  expect(await outcomeOf(callback, cookie)).toEqual({ error: 'invalid_response' });
+  expect(await outcomeOf(callback, `${cookie.slice(0, -3)}AAA`)).toEqual({ error: 'invalid_state' });
+});
+
+test('nobody chooses where a sign-in leads back to', async () => {
+  const query = ['redirect_uri', 'redirect', 'next', 'return_to', 'callback', 'app_url'].map((name) => `${name}=https://evil.example/`).join('&');
+  const browser = new Browser();
+  const { url } = await browser.open(`${loginUrl()}?${query}`, { isReached: ({ origin }) => origin === google.issuer });
+  expect(url.searchParams.get('redirect_uri')).toBe(`${running.urls[0]}/auth/google/callback`);
+  url.searchParams.set('redirect_uri', 'https://evil.example/');
+  // The provider knows one address, and shows an error to the person instead of leading there.
+  expect((await browser.open(url)).url.origin).toBe(google.issuer);
+  const { callback, cookie } = await comeBack(newPerson().subject);
+  for (const name of ['redirect_uri', 'next', 'return_to']) callback.searchParams.set(name, 'https://evil.example/');
+  await outcomeOf(callback, cookie);
 });
 
 test('while the provider is away the app is told so', async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { setActive } from '@tocsin/shared/stores/set-active.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { mailedLink } from './mailbox.ts';
 import { newRegistration, tryLogIn } from './registration.ts';
 import { Client, createAccount, createTopic, openStackDocuments } from './stack.ts';
 
@@ -95,6 +96,17 @@ test('of any number of parallel guesses five are judged within a minute', async 
   expect((await guess(account.password)).status).toBe(429);
   // Who is elsewhere is not kept out.
   expect((await tryLogIn(account)).status).toBe(200);
+});
+
+test('whoever has guessed too often can still reset the password, and log in by it from elsewhere', async () => {
+  const account = await createAccount(store);
+  const guesser = new Client();
+  for (let guess = 0; guess < 5; guess += 1) await guesser.call('POST', '/auth/login', { json: { email: account.email, password: `guess ${guess}` } });
+  expect((await guesser.call('POST', '/auth/login', { json: { email: account.email, password: account.password } })).status).toBe(429);
+  expect((await guesser.call('POST', '/auth/password-reset/request', { json: { email: account.email } })).status).toBe(200);
+  const token = (await mailedLink(account.email, 'password-reset')).hash.slice('#token='.length);
+  expect((await guesser.call('POST', '/auth/password-reset/confirm', { json: { token, new_password: 'a new password' } })).status).toBe(200);
+  expect((await tryLogIn({ email: account.email, password: 'a new password' })).status).toBe(200);
 });
 
 test('any number of right logins go through, at once and after each other', async () => {

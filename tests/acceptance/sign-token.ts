@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeJwt, SignJWT, type JWTHeaderParameters, type JWTPayload } from 'jose';
-import { testStack } from './stack.ts';
+import { testStack, type TestStack } from './stack.ts';
 
-/** The secret that the shared stack signs with. */
-export function stackSecret(): Uint8Array {
-  const { env } = testStack();
+/** The secret that the installation signs with, the shared stack by default. */
+export function stackSecret({ env }: Pick<TestStack, 'env'> = testStack()): Uint8Array {
   return new TextEncoder().encode(env['JWT_SECRET'] ?? readFileSync(join(env['DATA_DIR']!, 'jwt.secret'), 'utf8').trim());
 }
 
