@@ -15,7 +15,7 @@ let running: Stack;
 // With a mail server: without one, links are logged on purpose.
 beforeAll(async () => {
   smtp = await startSmtpSimulator();
-  running = await startOwnStack({ LOG_LEVEL: 'trace', SMTP_URL: smtp.url, ADMIN_TOKEN: adminToken, RATE_LIMITS: 'off' });
+  running = await startOwnStack({ LOG_LEVEL: 'trace', EXPO_URL: 'http://127.0.0.1:9', SMTP_URL: smtp.url, ADMIN_TOKEN: adminToken, RATE_LIMITS: 'off' });
 }, 120_000);
 afterAll(async () => {
   await running?.stop();
@@ -78,6 +78,15 @@ test('no password, token, key, mailed token or text reaches a log, however it is
   for (const path of [`/api/nowhere?api_key=${key}`, `/nowhere/json?auth=${auth}`, `/%zz?token=${topicToken}`, `/${name}/ws?token=${topicToken}`]) {
     expect((await client.call('GET', path)).status).toBeGreaterThanOrEqual(400);
   }
+  const device = { push_token: secret('push token', 'ExponentPushToken[a-token-that-stays-inside]'), platform: 'expo', device_id: 'd', device_name: 'a\n{"level":"fatal","msg":"forged"}' };
+  const { id: deviceId } = (await owner.call('POST', '/api/devices/register', { json: device })).body;
+  expect((await owner.call('POST', `/api/devices/${deviceId}/test`)).status).toBe(200);
+  expect((await owner.call('POST', '/api/subscriptions', { json: { topic_name: name } })).status).toBe(201);
+  const session = secret('session', (await owner.call('POST', '/api/sse/sessions', { json: { topics: [name] } })).body.session_id as string);
+  expect(await lookAt(`/sse?session=${session}`)).toBe(200);
+  const title = secret('title', 'a title that stays inside');
+  expect((await owner.call('POST', `/${name}`, { text: `${text}\n{"level":"fatal","msg":"forged"}`, headers: { 'X-Title': title, 'X-Request-Id': 'a b', 'User-Agent': 'a' } })).status).toBe(200);
+  await client.call('GET', `/%0a%7B%22level%22:%22fatal%22%7D/json?x=%0a%7B%22msg%22:%22forged%22%7D`, { headers: { 'User-Agent': 'x {"msg":"forged"}' } });
   expect((await new Client(adminToken, running.urls).call('PUT', `/admin/users/${email}/tier`, { json: { tier: 'TEAM' } })).status).toBe(200);
   for (const status of [200, 401]) {
     const answer = await client.call('POST', '/auth/refresh', { json: { refresh_token: refreshToken } });
@@ -91,5 +100,10 @@ test('no password, token, key, mailed token or text reaches a log, however it is
   const logs = running.servers.map(({ logFile }) => readFileSync(logFile, 'utf8')).join('\n');
   // The use of a refresh token twice is told: what was done here is in these logs.
   expect(logs).toContain('a refresh token was used again');
+  // Each entry is one line of the program's own, whatever line breaks came in.
+  for (const line of logs.split('\n').filter((one) => one.startsWith('{'))) {
+    expect(JSON.parse(line)).toMatchObject({ level: expect.stringMatching(/^(trace|debug|info|warn|error)$/), time: expect.any(String), service: expect.any(String) });
+  }
+  expect(logs).not.toContain('forged');
   expect([...secrets].filter(([, value]) => logs.includes(value)).map(([what]) => what)).toEqual([]);
 });
