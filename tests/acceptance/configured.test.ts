@@ -16,7 +16,7 @@ let store: OperatorStore;
 beforeAll(async () => {
   stack = await startOwnStack({
     BASE_URL: 'https://bell.example/api/', APP_URL: 'https://app.example/bell', TERMS_VERSION: '2026-11', CORS_ORIGINS: 'https://one.example,https://two.example',
-    RETENTION_DAYS_FREE: '0.5', RETENTION_DAYS_ESSENTIALS: '2', RETENTION_DAYS_TEAM: '3.25', TEAM_REMOVAL_DAYS: '1.5', JWT_SECRET: `${current},${former}`,
+    RETENTION_DAYS_FREE: '0.5', RETENTION_DAYS_ESSENTIALS: '2', RETENTION_DAYS_TEAM: '3.25', TEAM_REMOVAL_DAYS: '1.5', JWT_SECRET: `${current},${former}`, METRICS_PORT: '0',
   });
   store = await openStackDocuments(stack);
 }, 120_000);
@@ -91,6 +91,13 @@ test('without an ADMIN_TOKEN there are no endpoints for an operator', async () =
     const json = { tier: 'TEAM' };
     expect(await client.call('PUT', `/admin/users/${email}/tier`, { json })).toMatchObject({ status: 404, body: { detail: 'Not found' } });
   }
+});
+
+test('with a METRICS_PORT there are no figures beside the API, and health is', async () => {
+  const { status, body } = await anyone().call('GET', '/metrics');
+  expect([404, 405]).toContain(status);
+  expect(body).toEqual({ detail: expect.any(String) });
+  expect((await anyone().call('GET', '/health/ready')).status).toBe(200);
 });
 
 test('without TRUST_PROXY nobody says what their address is', async () => {

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { reportProgress } from '../engines/report-progress.ts';
 import { parts } from '../test/parts.ts';
 import { provenDocuments } from './documents.ts';
-import { judgeResults, readReport, type JestReport, type RunResults } from './judge-results.ts';
+import { judgeResults, readReport, twins, type JestReport, type RunResults } from './judge-results.ts';
 import { readProofs } from './read-proofs.ts';
 
 /**
  * The last part of the suite: reads what Jest wrote in this run, and fails when a test that a document names as a proof was
- * not run or has not passed. Parts without results, such as those of the cluster where there are no engines, are named and
- * left out; with `CI=true` they are a failure.
+ * not run or has not passed. Of the parts that run the same tests on an engine each, those without results, as there are where
+ * no engines are, are named and left out; with `CI=true` they are a failure.
  */
 const root = join(import.meta.dirname, '..', '..');
 const resultsDir = process.env['TEST_RESULTS_DIR'];
@@ -19,7 +19,7 @@ const run: RunResults = new Map(parts.flatMap(({ name, kind }) => {
   const file = join(resultsDir, `${name}.json`);
   return kind === 'jest' && existsSync(file) ? [[name, readReport(JSON.parse(readFileSync(file, 'utf8')) as JestReport, root)]] : [];
 }));
-const missing = parts.filter(({ name, kind }) => kind === 'jest' && !run.has(name)).map(({ name }) => name);
+const missing = twins.flat().filter((name) => !run.has(name));
 if (missing.length > 0) reportProgress(`Not looked at, since not run: ${missing.join(', ')}`);
 
 let faultCount = process.env['CI'] === 'true' ? missing.length : 0;

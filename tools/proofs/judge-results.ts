@@ -26,7 +26,7 @@ export function readReport(report: JestReport, root: string): Map<string, TestRe
 }
 
 /** Parts that run the same tests, one on each engine. */
-const twins = [['acceptance-embedded', 'acceptance-cluster'], ['services-embedded', 'services-cluster']] as const;
+export const twins = [['acceptance-embedded', 'acceptance-cluster'], ['services-embedded', 'services-cluster']] as const;
 
 /**
  * What is wrong with the rows after a run, each as a sentence. A test that is named must have passed in every part that has

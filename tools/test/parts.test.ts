@@ -10,6 +10,12 @@ test('without a name all parts run', () => {
   expect(partsNamed([])).toEqual(parts);
 });
 
+test('what judges the results comes after all that has some', () => {
+  const kinds = parts.map(({ judgesResults }) => judgesResults === true);
+  expect(kinds).toContain(true);
+  expect(kinds).toEqual([...kinds].sort());
+});
+
 test('an unknown name is an error that lists the parts', () => {
   expect(() => partsNamed(['unit', 'acceptence'])).toThrow(/called acceptence\. The parts: types, lint, unit/);
 });
