@@ -116,6 +116,13 @@ describe('after a run', () => {
     expect(judgeResults(rowOf(['tests/a.test.ts', 'g › b']), new Map(run), false)).toEqual([]);
   });
 
+  test('a group that is left out for want of a program is no fault, and nothing else of its file is let off by it', () => {
+    const left = [{ ancestorTitles: ['g (skipped, missing: a browser; curl)'], title: 'needs what is missing', status: 'pending' }];
+    const run: [string, ReturnType<typeof report>][] = [['acceptance-embedded', report(left)], ['acceptance-cluster', report(left)]];
+    expect(faults(run, 'g › b')).toEqual([]);
+    expect(faults(run, 'gg › b')).toEqual(['"gg › b" was not run by acceptance-embedded', '"gg › b" was not run by acceptance-cluster']);
+  });
+
   test('a part that was not run at all is left out', () => {
     expect(faults([['acceptance-embedded', report(passed('b'))]], 'g › b')).toEqual([]);
   });
