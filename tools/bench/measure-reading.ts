@@ -50,7 +50,11 @@ export async function measureReading(size: BenchSize['reading'], options: Readin
   for (const messages of size.messages) {
     await withSeeded({ messages, topics: size.topics }, options, async (stack) => {
       const target: Target = { ...stack, messages };
-      for (const kind of readKinds(target.seeded, messages)) reads.push(await measure(target, size, kind));
+      for (const kind of readKinds(target.seeded, messages)) {
+        const figures = await measure(target, size, kind);
+        reads.push(figures);
+        process.stderr.write(`${messages} ${figures.read}: p99 ${figures.latencyMs.p99.toFixed(1)} ms\n`);
+      }
       if (options.engines === undefined) publishing.push(await measurePublishes(target, size));
     });
   }
@@ -61,7 +65,7 @@ async function measure({ stack, tokens, messages }: Target, size: BenchSize['rea
   const { paths, readers = size.readers, read, isPage } = kind;
   const load: ReadLoad = { ...common(stack), paths, connections: readers, secondsMax: size.secondsMax, token: tokens[kind.by] };
   // What opens a store for the first time, or asks a thread for the first time, is not measured.
-  await runGenerator<ReadResult>('generate-reads.ts', { ...load, requests: readers, connections: 1 }, { secondsMax: warmUpSecondsMax });
+  await runGenerator<ReadResult>('generate-reads.ts', { ...load, requests: 2, connections: 1 }, { secondsMax: warmUpSecondsMax });
   const result = await runGenerator<ReadResult>('generate-reads.ts', load, { secondsMax: size.secondsMax + warmUpSecondsMax });
   return {
     messages, read, readers, isPage, perSecond: result.done / result.seconds, latencyMs: result.latencyMs, serverUs: result.cpuUs.server, not200: result.not200,

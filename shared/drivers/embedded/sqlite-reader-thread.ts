@@ -13,6 +13,9 @@ export type ReadJob =
   | { readonly kind: 'recent'; readonly topicIds: readonly string[]; readonly page: { readonly limit: number; readonly now: number } }
   | { readonly kind: 'activity'; readonly filter: MessageFilter; readonly bucketMs: number };
 
+/** Harm prevented: where many long jobs take turns, all of them working on for minutes after their askers have gone. */
+const besideOthersMsMax = 3 * searchMsMax;
+
 export interface ReadRequest {
   readonly id: number;
   readonly job: ReadJob;
@@ -35,6 +38,7 @@ interface Running {
   readonly steps: Steps<unknown>;
   /** Its own time at work, not that of the jobs beside it. */
   workedMs: number;
+  readonly askedAt: number;
 }
 
 /** Does the jobs step by step, each in its turn, so that a short one is not kept waiting by long ones. */
@@ -55,7 +59,7 @@ function serve(port: NonNullable<typeof parentPort>, path: string): void {
   };
 
   port.on('message', ({ id, job }: ReadRequest) => {
-    running.push({ id, steps: begin(search, job), workedMs: 0 });
+    running.push({ id, steps: begin(search, job), workedMs: 0, askedAt: performance.now() });
     if (!isWorking) void work();
   });
 }
@@ -88,7 +92,8 @@ function step(job: Running): ReadOutcome | null {
     return { id: job.id, error: { message, errcode } };
   }
   job.workedMs += performance.now() - beganAt;
-  return job.workedMs > searchMsMax ? { id: job.id, tookTooLong: true } : null;
+  const isTooLong = job.workedMs > searchMsMax || performance.now() - job.askedAt > besideOthersMsMax;
+  return isTooLong ? { id: job.id, tookTooLong: true } : null;
 }
 
 /** How a thread is started. */
