@@ -55,7 +55,7 @@ function* pageOffsets(
   if (topic === undefined || topics.length > 1) {
     return (yield* newestOffsets(reader, filter, { topics, count: page.offset + page.limit })).slice(page.offset);
   }
-  const range = { topic: topic.topic, after: -1, upTo: topic.lastOffset };
+  const range = rangeOf(reader, filter, topic);
   const condition = messageConditions(filter);
   const below = Math.max(0, total - page.offset - page.limit);
   if (below >= page.offset) return reader.newestIn(range, condition, page);
@@ -150,7 +150,8 @@ function* newestOfEach(
   let looked = 0;
   for (const topic of topics) {
     if (topic.lastOffset <= floor) break;
-    const found = reader.newestIn({ topic: topic.topic, after: floor, upTo: topic.lastOffset }, condition, { limit: count, offset: 0 });
+    const { after, upTo } = rangeOf(reader, filter, topic);
+    const found = reader.newestIn({ topic: topic.topic, after: Math.max(after, floor), upTo }, condition, { limit: count, offset: 0 });
     best = best.concat(found);
     // The floor pays for itself at once where little is wanted; where much is, sorting it again and again does not.
     if (best.length >= count && (floor < 0 || best.length >= count + Math.max(count / 4, 50))) {
@@ -167,12 +168,18 @@ function* newestOfEach(
 
 const highest = (offsets: number[], count: number): number[] => offsets.sort((a, b) => b - a).slice(0, count);
 
+/** The part of the topic that what is wanted can lie in. Deleted messages are not counted in its size; there are few. */
+function rangeOf(reader: SearchStatements, filter: MessageFilter, { topic, count, lastOffset }: TopicRow): Range {
+  const isNarrow = filter.from !== null || filter.to !== null;
+  return isNarrow && count > narrowedFrom ? reader.narrowed(topic, filter, lastOffset) : { topic, after: -1, upTo: lastOffset };
+}
+
 /** All of the topics in pieces that a step can take, with a `pause` where a step's worth has been handed out. */
 function* ranges(reader: SearchStatements, filter: MessageFilter, topics: readonly TopicRow[]): Generator<Range | 'pause', void, void> {
   let rows = 0;
-  for (const { topic, count, lastOffset } of topics) {
-    // Deleted messages are not counted; there are few.
-    const whole = count <= narrowedFrom ? { topic, after: -1, upTo: lastOffset } : reader.narrowed(topic, filter, lastOffset);
+  for (const one of topics) {
+    const { topic, count } = one;
+    const whole = rangeOf(reader, filter, one);
     if (count <= rowsPerStep) {
       yield whole;
       rows += count + rowsToBegin;
