@@ -39,6 +39,12 @@ export function labelsOf({ paths }: Document): readonly { readonly label: string
     { label: `${method.toUpperCase()} ${path}`, method: method.toUpperCase(), path, operationId })));
 }
 
+/** One account for every operation, so that a row of requests finds what it has made. */
+export function sameTurn(document: Document, credentials: Arranged['credentials']): RunConfig['turns'] {
+  const name = 'a login (TEAM)';
+  return Object.fromEntries(operationsOf(document).map(({ operation: { operationId } }) => [operationId, [{ name, headers: credentials[name] }]]));
+}
+
 /** Each operation's credentials, by turns: whoever may do most comes first, gets furthest, and so has half of the turns. */
 export function turnsOf(document: Document, credentials: Arranged['credentials']): RunConfig['turns'] {
   const turn = (name: CredentialKind) => ({ name, headers: credentials[name] });

@@ -4,10 +4,11 @@ import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { installSchemathesis, missingForSchemathesis } from '../../tools/schemathesis/install-schemathesis.ts';
 import { runSchemathesis, type Outcome, type RunSize } from '../../tools/schemathesis/run-schemathesis.ts';
 import { OpenApiChecker } from '../conformance/openapi-checker.ts';
+import type { RunConfig } from '../../tools/schemathesis/schemathesis-config.ts';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { openStackDocuments } from '../acceptance/stack.ts';
 import { arrangeTarget, credentialKinds, type Arranged } from './arrange-target.ts';
-import { anyValues, countDeletions, fixedValues, labelsOf, refusalsOf, textBodies, turnsOf, type Document } from './plan-run.ts';
+import { anyValues, countDeletions, fixedValues, labelsOf, refusalsOf, sameTurn, textBodies, turnsOf, type Document } from './plan-run.ts';
 import { adminToken, startTarget, type RunningTarget } from './start-target.ts';
 
 const minuteMs = 60_000;
@@ -15,9 +16,12 @@ const minuteMs = 60_000;
 /** `npm run fuzz` says for how many minutes; without it each operation is tried in every way that its schema has, and that is all. */
 const minutes = Number(process.env['TOCSIN_FUZZ_MINUTES'] ?? 0);
 const seed = Number(process.env['TOCSIN_FUZZ_SEED'] ?? (minutes > 0 ? randomInt(2 ** 31) : 20_260_101));
+const phases = ['examples', 'coverage', 'fuzzing'];
 const size: RunSize = minutes > 0
-  ? { phases: ['examples', 'coverage', 'fuzzing', 'stateful'], examples: 100, seed, seconds: minutes * 60, timeoutMs: (minutes + 10) * minuteMs }
-  : { phases: ['examples', 'coverage', 'fuzzing'], examples: 2, seed, timeoutMs: 8 * minuteMs };
+  ? { phases, examples: 100, seed, seconds: minutes * 40, timeoutMs: (minutes + 10) * minuteMs }
+  : { phases, examples: 2, seed, timeoutMs: 8 * minuteMs };
+/** The rest of the minutes. */
+const rowsSize: RunSize = { ...size, phases: ['stateful'], seconds: minutes * 20 };
 
 describeUnlessMissing('Schemathesis', missingForSchemathesis(), () => {
   let dir: string;
@@ -38,16 +42,22 @@ describeUnlessMissing('Schemathesis', missingForSchemathesis(), () => {
     await target?.close();
   }, minuteMs);
 
+  const run = (config: Pick<RunConfig, 'turns' | 'fixed'>, inSize: RunSize) => runSchemathesis(dir, {
+    url: target.stack.urls[0]!,
+    config: { ...config, values: anyValues(arranged.things), refusals: refusalsOf(document), takesAnyBody: textBodies(document) },
+  }, inSize);
+
+  if (minutes > 0) {
+    test(`a row of requests, each made of what the last one answered, keeps to the document (seed ${seed})`, async () => {
+      expectNoFault(await run({ turns: sameTurn(document, arranged.credentials) }, rowsSize));
+    }, rowsSize.timeoutMs + minuteMs);
+  }
+
+  // Last, since it deletes what was arranged.
   test(`every operation keeps to the document, whatever it is sent and with whichever credential (seed ${seed})`, async () => {
     const { things, credentials } = arranged;
     const fixed = fixedValues(document, things);
-    const outcome = await runSchemathesis(dir, {
-      url: target.stack.urls[0]!,
-      config: {
-        turns: turnsOf(document, credentials), fixed, values: anyValues(things),
-        refusals: refusalsOf(document), takesAnyBody: textBodies(document),
-      },
-    }, size);
+    const outcome = await run({ turns: turnsOf(document, credentials), fixed }, size);
     expectNoFault(outcome);
     // An operation that takes next to no input is tried fewer times than there are kinds of credentials.
     const checker = new OpenApiChecker(document as ConstructorParameters<typeof OpenApiChecker>[0]);
