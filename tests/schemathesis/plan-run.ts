@@ -55,9 +55,15 @@ export function turnsOf(document: Document, credentials: Arranged['credentials']
   }));
 }
 
-/** The operations whose body is a text. */
-export function textBodies(document: Document): string[] {
-  return operationsOf(document).flatMap(({ operation: { operationId, requestBody } }) => ('text/plain' in (requestBody?.content ?? {}) ? [operationId] : []));
+/**
+ * The operations that take what their schema does not: a body that is a text can be anything, and with `page` or `per_page`
+ * nobody looks at `limit` and `offset`, which no schema of a parameter can say.
+ */
+export function lenientOperations(document: Document): string[] {
+  return operationsOf(document).flatMap(({ operation: { operationId, parameters = [], requestBody } }) => {
+    const isLenient = 'text/plain' in (requestBody?.content ?? {}) || parameters.some(({ name }) => name === 'per_page');
+    return isLenient ? [operationId] : [];
+  });
 }
 
 /** How many operations delete what their path names: each needs things of its own. */

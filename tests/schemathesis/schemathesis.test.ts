@@ -8,7 +8,7 @@ import type { RunConfig } from '../../tools/schemathesis/schemathesis-config.ts'
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { openStackDocuments } from '../acceptance/stack.ts';
 import { arrangeTarget, credentialKinds, type Arranged } from './arrange-target.ts';
-import { anyValues, countDeletions, fixedValues, labelsOf, refusalsOf, sameTurn, textBodies, turnsOf, type Document } from './plan-run.ts';
+import { anyValues, countDeletions, fixedValues, labelsOf, lenientOperations, refusalsOf, sameTurn, turnsOf, type Document } from './plan-run.ts';
 import { adminToken, startTarget, type RunningTarget } from './start-target.ts';
 
 const minuteMs = 60_000;
@@ -44,7 +44,7 @@ describeUnlessMissing('Schemathesis', missingForSchemathesis(), () => {
 
   const run = (config: Pick<RunConfig, 'turns' | 'fixed'>, inSize: RunSize) => runSchemathesis(dir, {
     url: target.stack.urls[0]!,
-    config: { ...config, values: anyValues(arranged.things), refusals: refusalsOf(document), takesAnyBody: textBodies(document) },
+    config: { ...config, values: anyValues(arranged.things), refusals: refusalsOf(document), lenient: lenientOperations(document) },
   }, inSize);
 
   if (minutes > 0) {
