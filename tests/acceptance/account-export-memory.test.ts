@@ -14,8 +14,7 @@ import { enginesUnderTest, newTestPlace, openTestEngine, type TestPlace } from '
 import { ServerProcess } from '../../tools/stack/server-process.ts';
 import { Client } from './stack.ts';
 
-/** Twice what an export may take: one that held it all would show. */
-const messageCount = 50_000;
+const messageCount = 100_000;
 const text = 'x'.repeat(1_000);
 const password = 'correct horse battery';
 const bytesPerMb = 1024 * 1024;
@@ -107,7 +106,7 @@ async function readHistory(): Promise<void> {
   }
 }
 
-test('fifty thousand messages go out in a little memory, whether the client is fast or slow', async () => {
+test('a hundred thousand messages go out in a little memory, whether the client is fast or slow', async () => {
   await readHistory();
   for (const pauseMs of [0, 20]) {
     const before = memoryMb();

@@ -23,7 +23,7 @@ export const parts: readonly Part[] = [
   { name: 'unit', kind: 'jest', project: 'unit' },
   { name: 'contracts-embedded', kind: 'jest', project: 'contracts-embedded' },
   { name: 'services-embedded', kind: 'jest', project: 'services', env: { TOCSIN_ENGINE: 'embedded' } },
-  { name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: { TOCSIN_ENGINE: 'embedded' }, filesPerCore: 1.5 },
+  { name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: { TOCSIN_ENGINE: 'embedded' } },
   { name: 'contracts-cluster', kind: 'jest', project: 'contracts-cluster', engines: 'needed', filesPerCore: 2 },
   { name: 'services-cluster', kind: 'jest', project: 'services', env: { TOCSIN_ENGINE: 'cluster' }, engines: 'needed', filesPerCore: 2 },
   {
@@ -36,7 +36,8 @@ export const parts: readonly Part[] = [
   },
   { name: 'schemathesis-embedded', kind: 'jest', project: 'schemathesis', env: { TOCSIN_ENGINE: 'embedded' } },
   { name: 'schemathesis-cluster', kind: 'jest', project: 'schemathesis', env: { TOCSIN_ENGINE: 'cluster' }, engines: 'needed' },
-  { name: 'faults', kind: 'jest', project: 'faults', engines: 'used' },
+  // They judge by the clock, and have engines of their own for each file: one at a time.
+  { name: 'faults', kind: 'jest', project: 'faults', engines: 'used', filesPerCore: 0.5 },
   { name: 'proofs', kind: 'program', args: ['tools/proofs/check-proofs.ts'], judgesResults: true },
 ];
 
