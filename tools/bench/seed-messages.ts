@@ -41,9 +41,12 @@ const subscriptionsOfSome = 20;
 const middlesMax = 100;
 const words = 'disk full server backup finished error warning cpu load high memory low network timeout retry database slow query deploy done nightly job failed user login alert pump valve sensor pressure'.split(' ');
 
+const config = loadConfig(process.env, '/nonexistent');
+const open = () => openEngine(config, { clock: systemClock, log: openLog('bench', 'silent') });
+
 /** Stores messages of the last six days by the port, as a fan-out would: by publishing a million would take hours. */
 async function seed(load: SeedLoad): Promise<SeedResult> {
-  const engine = await openEngine(loadConfig(process.env, '/nonexistent'), { clock: systemClock, log: openLog('bench', 'silent') });
+  const engine = await open();
   try {
     const ended = Date.now();
     const begun = ended - spanMs;
@@ -67,10 +70,24 @@ async function seed(load: SeedLoad): Promise<SeedResult> {
   }
 }
 
+/**
+ * Takes the workers to the end of the log, which is these messages when it is embedded: otherwise the server would work through
+ * a million of them while it is measured.
+ */
+async function passWorkers(engine: Engine, end: number): Promise<void> {
+  for (const group of ['fanout', 'notifier']) {
+    const arrived = Promise.withResolvers<void>();
+    const member = await engine.eventLog.consume({ group, startAt: async () => end - 1, onBatch: async () => arrived.resolve() });
+    await arrived.promise;
+    await member.close();
+  }
+  await engine.close();
+}
+
 /** Public topics of the owner, half of them discoverable; the owner is subscribed to all of them. */
 async function makeTopics({ documents }: Engine, load: SeedLoad, { begun, ended }: Pick<SeedResult, 'begun' | 'ended'>): Promise<Topic[]> {
   const made: Topic[] = [];
-  const times = { createdAt: begun, lastViewedAt: ended - unreadMs };
+  const times = { createdAt: begun, lastViewedAt: ended - unreadMs, mobileEnabled: false };
   for (let index = 0; index < load.topics; index += 1) {
     const isListed = index % 2 === 0;
     const topic = newTopic(load.ownerId, { name: `bench-${index}`, createdAt: begun, isListed, isDiscoverable: isListed, description: 'Seeded by the bench' });
@@ -98,5 +115,8 @@ function recordAt(topic: Topic, offset: number, timestamp: number): PlacedRecord
   return { partition: 0, offset, record: { type: 'message', timestamp, message } };
 }
 
-process.stdout.write(`${JSON.stringify(await seed(JSON.parse(process.argv[2]!) as SeedLoad))}\n`);
+const asked = JSON.parse(process.argv[2]!) as SeedLoad;
+const seeded = await seed(asked);
+if (config.cluster === undefined) await passWorkers(await open(), asked.messages); // opened anew, it knows where its log ends
+process.stdout.write(`${JSON.stringify(seeded)}\n`);
 process.exit();
