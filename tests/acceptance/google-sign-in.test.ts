@@ -158,12 +158,16 @@ test('a disabled account opens no login', async () => {
   expect(await signIn(newPerson({ email: account.email }).subject)).toEqual({ error: 'account_disabled' });
 });
 
-test('a person who signs in for the first time in many browsers at once has one account', async () => {
-  const { subject, email } = newPerson();
-  const outcomes = await Promise.all(Array.from({ length: 4 }, () => signIn(subject)));
-  const ids = await Promise.all(outcomes.map(async (outcome) => (await me(outcome)).id as string));
-  expect(new Set(ids).size).toBe(1);
-  expect(await store.documents.count(users, { index: 'email', equals: { email } })).toBe(1);
+// Several people, since a race need not show at the first.
+test('people who sign in for the first time in many browsers at once have one account each', async () => {
+  for (let count = 0; count < 8; count++) {
+    const { subject, email } = newPerson();
+    const outcomes = await Promise.all(Array.from({ length: 4 }, () => signIn(subject)));
+    expect(outcomes).toEqual(Array(4).fill({ access_token: expect.any(String), refresh_token: expect.any(String) }));
+    const ids = await Promise.all(outcomes.map(async (outcome) => (await me(outcome)).id as string));
+    expect(new Set(ids).size).toBe(1);
+    expect(await store.documents.count(users, { index: 'email', equals: { email } })).toBe(1);
+  }
 });
 
 test('a person who says no is led back with access_denied', async () => {

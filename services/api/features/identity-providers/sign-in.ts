@@ -1,4 +1,5 @@
 import { usernameKey } from '@tocsin/shared/domain/account-rules.ts';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { newUser, type User } from '@tocsin/shared/domain/user.ts';
 import { UniqueKeyViolation, write, type Write } from '@tocsin/shared/ports/documents.ts';
 import { isTakenMeanwhile, makeRoom } from '@tocsin/shared/stores/accounts.ts';
@@ -60,6 +61,11 @@ function requireUsable(user: User | null): User {
   return user;
 }
 
-/** The same person signed in for the first time twice at once, or a name was taken in between. */
+/**
+ * The same person signed in for the first time twice at once, or a name was taken in between: after the look at the
+ * address and before `makeRoom` (its `conflict`), or before the commit.
+ */
 const isLostRace = (error: unknown): boolean =>
-  isTakenMeanwhile(error) || (error instanceof UniqueKeyViolation && error.collection === identities.name);
+  isTakenMeanwhile(error)
+  || (error instanceof UniqueKeyViolation && error.collection === identities.name)
+  || (error instanceof AppError && error.code === 'conflict');
