@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { expect, test } from '@jest/globals';
 import { write } from '@tocsin/shared/ports/documents.ts';
 import { accountErasures } from '@tocsin/shared/stores/account-erasures.ts';
 import { loginSessions } from '@tocsin/shared/stores/credentials.ts';
@@ -7,24 +6,14 @@ import { topics } from '@tocsin/shared/stores/topics.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
 import { newId, newTopic } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import type { Stack } from '../../tools/stack/start-stack.ts';
 import { findTraces } from './find-traces.ts';
-import { startOwnStack } from './own-stack.ts';
-import { Client, createAccount, createTopic, openStackDocuments } from './stack.ts';
+import { Client, createAccount, createTopic } from './stack.ts';
+import { useOwnStack } from './use-own-stack.ts';
 
 /** Enough that the process dies in the middle of them. */
 const topicCount = 2_000;
 
-let running: Stack;
-let store: OperatorStore;
-beforeAll(async () => {
-  running = await startOwnStack({ RETENTION_SCHEDULE: '5s', TRUST_PROXY: '1' });
-  store = await openStackDocuments(running);
-}, 120_000);
-afterAll(async () => {
-  await store?.close();
-  await running?.stop();
-});
+const { stack: running, store } = await useOwnStack({ RETENTION_SCHEDULE: '5s', TRUST_PROXY: '1' });
 
 test('a deletion that SIGKILL cuts off is completed', async () => {
   const { documents } = store;

@@ -1,27 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
-import { startAppleKeys, type AppleKeys } from '@tocsin/shared/testing/simulators/apple-keys.ts';
+import { afterAll, expect, test } from '@jest/globals';
+import { startAppleKeys } from '@tocsin/shared/testing/simulators/apple-keys.ts';
 import { exportSPKI, importJWK, SignJWT, type JWK } from 'jose';
-import type { Stack } from '../../tools/stack/start-stack.ts';
-import { startOwnStack } from './own-stack.ts';
 import { newRegistration } from './registration.ts';
-import { Client, createAccount, openStackDocuments } from './stack.ts';
+import { Client, createAccount } from './stack.ts';
+import { useOwnStack } from './use-own-stack.ts';
 
-let apple: AppleKeys;
-let running: Stack;
-let store: OperatorStore;
-
-beforeAll(async () => {
-  apple = await startAppleKeys();
-  running = await startOwnStack({ APPLE_ISSUER: apple.issuer, APPLE_CLIENT_ID: apple.clientId, APPLE_JWKS_URL: apple.url, TRUST_PROXY: '1' });
-  store = await openStackDocuments(running);
-}, 120_000);
-afterAll(async () => {
-  await store?.close();
-  await running?.stop();
-  await apple?.close();
-});
+const apple = await startAppleKeys();
+const { stack: running, store } = await useOwnStack({ APPLE_ISSUER: apple.issuer, APPLE_CLIENT_ID: apple.clientId, APPLE_JWKS_URL: apple.url, TRUST_PROXY: '1' });
+afterAll(() => apple.close());
 
 const newSubject = () => `001.${randomBytes(8).toString('hex')}`;
 const signIn = (json: object) => new Client(undefined, running.urls).call('POST', '/auth/apple/mobile', { json });

@@ -1,32 +1,21 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { expect, test } from '@jest/globals';
 import { setTeamActive } from '@tocsin/shared/stores/set-team-active.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { decodeJwt, SignJWT } from 'jose';
-import type { Stack } from '../../tools/stack/start-stack.ts';
 import { mailsTo } from './mailbox.ts';
-import { startOwnStack } from './own-stack.ts';
 import { newRegistration } from './registration.ts';
-import { Client, createAccount, createTopic, openStackDocuments } from './stack.ts';
+import { Client, createAccount, createTopic } from './stack.ts';
+import { useOwnStack } from './use-own-stack.ts';
 
 // What the configuration changes of the interface, other than by the shared stack's.
 const [current, former] = ['c'.repeat(32), 'f'.repeat(32)];
-let stack: Stack;
-let store: OperatorStore;
-beforeAll(async () => {
-  stack = await startOwnStack({
-    BASE_URL: 'https://bell.example/api/', APP_URL: 'https://app.example/bell', TERMS_VERSION: '2026-11', CORS_ORIGINS: 'https://one.example,https://two.example',
-    RETENTION_DAYS_FREE: '0.5', RETENTION_DAYS_ESSENTIALS: '2', RETENTION_DAYS_TEAM: '3.25', TEAM_REMOVAL_DAYS: '1.5', JWT_SECRET: `${current},${former}`, METRICS_PORT: '0',
-  });
-  store = await openStackDocuments(stack);
-}, 120_000);
-afterAll(async () => {
-  await store?.close();
-  await stack?.stop();
-}, 60_000);
+const { stack, store } = await useOwnStack({
+  BASE_URL: 'https://bell.example/api/', APP_URL: 'https://app.example/bell', TERMS_VERSION: '2026-11', CORS_ORIGINS: 'https://one.example,https://two.example',
+  RETENTION_DAYS_FREE: '0.5', RETENTION_DAYS_ESSENTIALS: '2', RETENTION_DAYS_TEAM: '3.25', TEAM_REMOVAL_DAYS: '1.5', JWT_SECRET: `${current},${former}`, METRICS_PORT: '0',
+});
 
 const account = (tier: 'FREE' | 'ESSENTIALS' | 'TEAM' = 'FREE') => createAccount(store, { tier, urls: stack.urls });
 const anyone = () => new Client(undefined, stack.urls);

@@ -1,24 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import type { Stack } from '../../tools/stack/start-stack.ts';
-import { startOwnStack } from './own-stack.ts';
-import { Client, createAccount, createTopic, openStackDocuments, type Account } from './stack.ts';
+import { Client, createAccount, createTopic, type Account } from './stack.ts';
+import { useOwnStack } from './use-own-stack.ts';
 
 const lifetimeMs = 5_000;
-let running: Stack;
-let store: OperatorStore;
-let owner: Account;
 
 // Messages live for five seconds, and nothing is swept: what has expired is hidden, not gone.
+const { stack: running, store } = await useOwnStack({ RETENTION_DAYS_FREE: String(lifetimeMs / 86_400_000), RETENTION_SCHEDULE: '0 0 1 1 *', TRUST_PROXY: '1' });
+
+let owner: Account;
 beforeAll(async () => {
-  running = await startOwnStack({ RETENTION_DAYS_FREE: String(lifetimeMs / 86_400_000), RETENTION_SCHEDULE: '0 0 1 1 *', TRUST_PROXY: '1' });
-  store = await openStackDocuments(running);
   owner = await createAccount(store, { urls: running.urls });
-}, 120_000);
-afterAll(async () => {
-  await store?.close();
-  await running?.stop();
 });
 
 test('a message shows nowhere from the moment on that it expires, swept or not', async () => {

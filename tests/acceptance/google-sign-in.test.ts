@@ -1,35 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { afterAll, expect, test } from '@jest/globals';
 import { setActive } from '@tocsin/shared/stores/set-active.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
-import { startOpenIdProvider, type OpenIdProvider } from '@tocsin/shared/testing/simulators/openid-provider.ts';
-import type { Stack } from '../../tools/stack/start-stack.ts';
+import { startOpenIdProvider } from '@tocsin/shared/testing/simulators/openid-provider.ts';
 import { Browser } from './browser.ts';
-import { startOwnStack } from './own-stack.ts';
 import { newRegistration } from './registration.ts';
 import { signLike, stackSecret } from './sign-token.ts';
-import { Client, createAccount, newAddress, openStackDocuments } from './stack.ts';
+import { Client, createAccount, newAddress } from './stack.ts';
+import { useOwnStack } from './use-own-stack.ts';
 
-let google: OpenIdProvider;
-let running: Stack;
-let store: OperatorStore;
 const appUrl = 'https://app.example/base';
-
-beforeAll(async () => {
-  google = await startOpenIdProvider();
-  running = await startOwnStack({
-    GOOGLE_ISSUER: google.issuer, GOOGLE_CLIENT_ID: google.clientId, GOOGLE_CLIENT_SECRET: google.clientSecret,
-    APP_URL: appUrl, TRUST_PROXY: '1',
-  });
-  google.register(`${running.urls[0]}/auth/google/callback`);
-  store = await openStackDocuments(running);
-}, 120_000);
-afterAll(async () => {
-  await store?.close();
-  await running?.stop();
-  await google?.close();
+const google = await startOpenIdProvider();
+const { stack: running, store } = await useOwnStack({
+  GOOGLE_ISSUER: google.issuer, GOOGLE_CLIENT_ID: google.clientId, GOOGLE_CLIENT_SECRET: google.clientSecret,
+  APP_URL: appUrl, TRUST_PROXY: '1',
 });
+afterAll(() => google.close());
+google.register(`${running.urls[0]}/auth/google/callback`);
 
 const isInApp = (url: URL) => url.href.startsWith(`${appUrl}/auth/callback`);
 const isAtForm = (url: URL) => url.pathname.startsWith('/interaction/');

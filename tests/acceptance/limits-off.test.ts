@@ -1,27 +1,14 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import type { Stack } from '../../tools/stack/start-stack.ts';
 import { mailsTo } from './mailbox.ts';
-import { startOwnStack } from './own-stack.ts';
 import { newRegistration } from './registration.ts';
-import { Client, createAccount, createTopic, openStackDocuments } from './stack.ts';
+import { Client, createAccount, createTopic } from './stack.ts';
+import { useOwnStack } from './use-own-stack.ts';
 
 // RATE_LIMITS=off. All requests come from one address: nobody's X-Forwarded-For is believed here.
-let stack: Stack;
-let store: OperatorStore;
-let anybody: Client;
-
-beforeAll(async () => {
-  stack = await startOwnStack({ RATE_LIMITS: 'off' });
-  store = await openStackDocuments(stack);
-  anybody = new Client(undefined, stack.urls);
-}, 120_000);
-afterAll(async () => {
-  await store?.close();
-  await stack?.stop();
-}, 60_000);
+const { stack, store } = await useOwnStack({ RATE_LIMITS: 'off' });
+const anybody = new Client(undefined, stack.urls);
 
 const times = <T>(count: number, act: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: count }, act));
 const allOf = (count: number, status: number): number[] => Array<number>(count).fill(status);

@@ -1,29 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { usernameKey } from '@tocsin/shared/domain/account-rules.ts';
-import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { startSmtpSimulator, type ReceivedMail, type SmtpSimulator } from '@tocsin/shared/testing/simulators/smtp-simulator.ts';
-import type { Stack } from '../../tools/stack/start-stack.ts';
-import { startOwnStack } from './own-stack.ts';
+import { startSmtpSimulator, type ReceivedMail } from '@tocsin/shared/testing/simulators/smtp-simulator.ts';
 import { newRegistration } from './registration.ts';
-import { Client, createAccount, openStackDocuments } from './stack.ts';
+import { Client, createAccount } from './stack.ts';
+import { useOwnStack } from './use-own-stack.ts';
 
 // Mails as a mail server gets them: who they are for, and the bytes.
-let smtp: SmtpSimulator;
-let stack: Stack;
-let store: OperatorStore;
-
-beforeAll(async () => {
-  smtp = await startSmtpSimulator();
-  stack = await startOwnStack({ SMTP_URL: smtp.url, TRUST_PROXY: '1' });
-  store = await openStackDocuments(stack);
-}, 120_000);
-afterAll(async () => {
-  await store?.close();
-  await stack?.stop();
-  await smtp?.close();
-}, 60_000);
+const smtp = await startSmtpSimulator();
+const { stack, store } = await useOwnStack({ SMTP_URL: smtp.url, TRUST_PROXY: '1' });
+afterAll(() => smtp.close());
 
 const call = (method: string, path: string, json: object, token?: string) => new Client(token, stack.urls).call(method, path, { json });
 const mailTo = (address: string): Promise<ReceivedMail> => eventually(() => {

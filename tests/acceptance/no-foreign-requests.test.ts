@@ -1,36 +1,23 @@
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { afterAll, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { startExpoSimulator, type ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
-import type { Stack } from '../../tools/stack/start-stack.ts';
-import { startOwnStack } from './own-stack.ts';
-import { createAccount, createTopic, openStackDocuments } from './stack.ts';
+import { startExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
+import { createAccount, createTopic } from './stack.ts';
+import { useOwnStack } from './use-own-stack.ts';
 
 /** Somebody's server, which nothing that a user writes may make Tocsin connect to. */
-let trap: Server;
-let trapUrl: string;
 const visits: string[] = [];
-let expo: ExpoSimulator;
-let stack: Stack;
-let store: OperatorStore;
-
-beforeAll(async () => {
-  trap = createServer((request, response) => response.end(visits.push(`${request.method} ${request.url}`).toString()));
-  trap.on('connection', () => visits.push('a connection'));
-  await new Promise<void>((resolve) => trap.listen(0, '127.0.0.1', resolve));
-  trapUrl = `http://127.0.0.1:${(trap.address() as AddressInfo).port}/trap`;
-  expo = await startExpoSimulator();
-  stack = await startOwnStack({ EXPO_URL: expo.url, RATE_LIMITS: 'off' });
-  store = await openStackDocuments(stack);
-}, 120_000);
+const trap = createServer((request, response) => response.end(visits.push(`${request.method} ${request.url}`).toString()));
+trap.on('connection', () => visits.push('a connection'));
+await new Promise<void>((resolve) => trap.listen(0, '127.0.0.1', resolve));
+const trapUrl = `http://127.0.0.1:${(trap.address() as AddressInfo).port}/trap`;
+const expo = await startExpoSimulator();
+const { stack, store } = await useOwnStack({ EXPO_URL: expo.url, RATE_LIMITS: 'off' });
 afterAll(async () => {
-  await store?.close();
-  await stack?.stop();
-  await expo?.close();
-  await new Promise((resolve) => trap?.close(resolve));
-}, 60_000);
+  await expo.close();
+  await new Promise((resolve) => trap.close(resolve));
+});
 
 test('an address in a push token, a device, a topic, a message or a header of it is never connected to', async () => {
   const owner = await createAccount(store, { tier: 'TEAM', urls: stack.urls });

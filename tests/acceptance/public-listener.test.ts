@@ -1,30 +1,18 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import type { Stack } from '../../tools/stack/start-stack.ts';
 import { mailsTo } from './mailbox.ts';
-import { startOwnStack } from './own-stack.ts';
 import { newRegistration } from './registration.ts';
-import { createAccount, newAddress, openStackDocuments } from './stack.ts';
+import { createAccount, newAddress } from './stack.ts';
+import { useOwnStack } from './use-own-stack.ts';
 import { useStreams } from './use-streams.ts';
 
 // As the public reaches it: by https, with figures on a port of their own, without an operator's token and without a proxy
 // whose word counts. Each answer is asked for as a foreign client would.
-let stack: Stack;
-let store: OperatorStore;
+const { stack, store } = await useOwnStack({ BASE_URL: 'https://tocsin.example', APP_URL: 'https://app.example', METRICS_PORT: '0', CORS_ORIGINS: '*' });
 const streams = useStreams(() => stack.urls);
-
-beforeAll(async () => {
-  stack = await startOwnStack({ BASE_URL: 'https://tocsin.example', APP_URL: 'https://app.example', METRICS_PORT: '0', CORS_ORIGINS: '*' });
-  store = await openStackDocuments(stack);
-}, 120_000);
-afterAll(async () => {
-  await store?.close();
-  await stack?.stop();
-}, 60_000);
 
 /** A request by another client than `fetch`, which sends any Host. */
 async function ask(method: string, path: string, options: { headers?: Record<string, string>; body?: object } = {}) {

@@ -1,26 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { afterAll, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { startExpoSimulator, type ExpoPush, type ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
-import type { Stack } from '../../tools/stack/start-stack.ts';
-import { startOwnStack } from './own-stack.ts';
-import { createAccount, createTopic, openStackDocuments, type Account } from './stack.ts';
+import { startExpoSimulator, type ExpoPush } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
+import { createAccount, createTopic, type Account } from './stack.ts';
+import { useOwnStack } from './use-own-stack.ts';
 
-let expo: ExpoSimulator;
-let stack: Stack;
-let store: OperatorStore;
-
-beforeAll(async () => {
-  expo = await startExpoSimulator();
-  stack = await startOwnStack({ RATE_LIMITS: 'off', EXPO_URL: expo.url });
-  store = await openStackDocuments(stack);
-}, 120_000);
-afterAll(async () => {
-  await store?.close();
-  await stack?.stop();
-  await expo?.close();
-}, 60_000);
+const expo = await startExpoSimulator();
+const { stack, store } = await useOwnStack({ RATE_LIMITS: 'off', EXPO_URL: expo.url });
+afterAll(() => expo.close());
 
 const person = (): Promise<Account> => createAccount(store, { tier: 'TEAM', urls: stack.urls });
 

@@ -1,24 +1,15 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
-import type { Stack } from '../../tools/stack/start-stack.ts';
-import { startOwnStack } from './own-stack.ts';
-import { createAccount, createTopic, openStackDocuments, type Account } from './stack.ts';
+import { beforeAll, expect, test } from '@jest/globals';
+import { createAccount, createTopic, type Account } from './stack.ts';
+import { useOwnStack } from './use-own-stack.ts';
 
-let stack: Stack;
-let store: OperatorStore;
+const { stack, store } = await useOwnStack({ TRUST_PROXY: '1' });
 let account: Account;
 let name: string;
 
 beforeAll(async () => {
-  stack = await startOwnStack({ TRUST_PROXY: '1' });
-  store = await openStackDocuments(stack);
   account = await createAccount(store, { urls: stack.urls });
   ({ name } = await createTopic(account));
 }, 120_000);
-afterAll(async () => {
-  await store?.close();
-  await stack?.stop();
-}, 60_000);
 
 const nodes = () => stack.servers.filter((server) => server.name.startsWith('api') || server.name === 'tocsin');
 const remaining = async () => (await account.client.call('GET', '/api/users/me')).headers.get('x-ratelimit-remaining');

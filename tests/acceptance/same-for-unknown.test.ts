@@ -1,28 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { expect, test } from '@jest/globals';
 import { users } from '@tocsin/shared/stores/users.ts';
 import { newUser } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { cpuMs } from '../../tools/bench/process-usage.ts';
-import type { Stack } from '../../tools/stack/start-stack.ts';
 import { mailsTo } from './mailbox.ts';
-import { startOwnStack } from './own-stack.ts';
 import { newRegistration } from './registration.ts';
-import { Client, openStackDocuments } from './stack.ts';
+import { Client } from './stack.ts';
+import { useOwnStack } from './use-own-stack.ts';
 
 // Who asks cannot tell by the clock whether an address has an account. Times on a machine that others use too say little, so
 // work is compared: the processor's time where that is all there is to it, and else which of two was slower, many times.
-let stack: Stack;
-let store: OperatorStore;
-
-beforeAll(async () => {
-  stack = await startOwnStack({ TRUST_PROXY: '1' });
-  store = await openStackDocuments(stack);
-}, 120_000);
-afterAll(async () => {
-  await store?.close();
-  await stack?.stop();
-}, 60_000);
+const { stack, store } = await useOwnStack({ TRUST_PROXY: '1' });
 
 const post = (path: string, json: object) => new Client(undefined, stack.urls).call('POST', path, { json });
 

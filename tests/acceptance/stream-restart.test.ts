@@ -1,28 +1,18 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { EventSource } from 'eventsource';
-import type { Stack } from '../../tools/stack/start-stack.ts';
-import { startOwnStack } from './own-stack.ts';
-import { createAccount, createTopic, openStackDocuments, type Account } from './stack.ts';
+import { createAccount, createTopic, type Account } from './stack.ts';
+import { useOwnStack } from './use-own-stack.ts';
 import { useStreams } from './use-streams.ts';
 
 /** A stopping server asks its streams to come back within eleven seconds, and starts in some more on a busy machine. */
 const patienceMs = 60_000;
 
-let stack: Stack;
-let store: OperatorStore;
-let owner: Account;
+const { stack, store } = await useOwnStack({ RATE_LIMITS: 'off' });
 const streams = useStreams(() => stack.urls);
-
+let owner: Account;
 beforeAll(async () => {
-  stack = await startOwnStack({ RATE_LIMITS: 'off' });
-  store = await openStackDocuments(stack);
   owner = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
-}, 120_000);
-afterAll(async () => {
-  await store?.close();
-  await stack?.stop();
 });
 
 /** The server that serves the first address; the last address is another one's where there are several. */
