@@ -1,5 +1,6 @@
 import { topicChannel, type Envelope } from '@tocsin/shared/domain/channels.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
+import { settledWithin } from '@tocsin/shared/platform/settled-within.ts';
 import type { Bus } from '@tocsin/shared/ports/bus.ts';
 import type { RecordBatch } from '@tocsin/shared/ports/event-log.ts';
 import type { Messages, SettledRecord } from '@tocsin/shared/ports/messages.ts';
@@ -40,15 +41,7 @@ export async function fanOutBatch(deps: FanOutDeps, batch: RecordBatch): Promise
     const failed = outcomes.filter((send) => send.status === 'rejected');
     if (failed.length > 0) deps.log.warn({ err: failed[0]!.reason as unknown, topics: failed.length }, 'the bus is away, nodes fill from the store');
   });
-  await settledWithin(busPatienceMs, sent);
-}
-
-/** Resolves with the promise, which never rejects, or after the time. */
-async function settledWithin(timeoutMs: number, promise: Promise<void>): Promise<void> {
-  const timeout = Promise.withResolvers<void>();
-  const timer = setTimeout(timeout.resolve, timeoutMs);
-  await Promise.race([promise, timeout.promise]);
-  clearTimeout(timer);
+  await settledWithin(busPatienceMs, [sent]);
 }
 
 function envelopesByTopic(settled: readonly SettledRecord[]): Map<string, string[]> {

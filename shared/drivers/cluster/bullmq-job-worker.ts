@@ -1,6 +1,7 @@
 import { DelayedError, UnrecoverableError, Worker as BullmqWorker, type Job as BullmqJob } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Log } from '../../platform/log.ts';
+import { settledWithin } from '../../platform/settled-within.ts';
 import { Discard, RetryLater, type JobData, type Worker, type WorkOptions } from '../../ports/job-queue.ts';
 import { failureReason, jobRules, retryPauseMs } from '../job-rules.ts';
 
@@ -103,10 +104,7 @@ export class BullmqJobWorker implements Worker {
     const { log, queue } = this.#options;
     log.warn({ queue, jobs: this.#running.size }, 'jobs were still running when their worker closed: others run them');
     const left = [...this.#running].map(([job, token]) => job.moveToWait(token));
-    const timeout = Promise.withResolvers<void>();
-    const timer = setTimeout(timeout.resolve, leaveTimeoutMs);
-    await Promise.race([Promise.allSettled(left), timeout.promise]);
-    clearTimeout(timer);
+    await settledWithin(leaveTimeoutMs, left);
   }
 }
 

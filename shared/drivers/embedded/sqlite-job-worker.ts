@@ -1,5 +1,6 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import { settledWithin } from '../../platform/settled-within.ts';
 import { Discard, RetryLater, type Worker, type WorkOptions } from '../../ports/job-queue.ts';
 import { failureReason, jobRules, retryPauseMs } from '../job-rules.ts';
 import type { JobLeases, Lease } from './job-leases.ts';
@@ -194,12 +195,4 @@ function endedBy(error: unknown, job: ClaimedJob, now: number): Ended {
   const isFinal = error instanceof Discard || error instanceof RetryLater || failedRuns >= job.attempts;
   if (isFinal) return { kind: 'failed', failedRuns, reason };
   return { kind: 'postponed', until: now + retryPauseMs(job.backoffMs, failedRuns), failedRuns };
-}
-
-/** Waits for all of them, `limitMs` at most. */
-async function settledWithin(limitMs: number, promises: readonly Promise<void>[]): Promise<void> {
-  const limit = Promise.withResolvers<void>();
-  const timer = setTimeout(limit.resolve, limitMs);
-  await Promise.race([Promise.allSettled(promises), limit.promise]);
-  clearTimeout(timer);
 }

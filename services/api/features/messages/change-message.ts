@@ -1,9 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { LogRecord } from '@tocsin/shared/domain/log-record.ts';
 import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
 import { reachesTier, tierInForce } from '@tocsin/shared/domain/tiers.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import { settledWithin } from '@tocsin/shared/platform/settled-within.ts';
 import { withMessageLocked } from '@tocsin/shared/stores/message-locks.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { openTopicByName, pathId } from '../../http/load-topic.ts';
@@ -66,10 +66,8 @@ export function changeMessage<R extends LogRecord | null>(
 
 /** Never rejects: the log has the record. */
 async function storeSoon(deps: ApiDeps, { id, partition }: Topic, placed: { offset: number; record: LogRecord }): Promise<void> {
-  const late = new AbortController();
   const stored = deps.engine.messages.apply([{ partition, ...placed }]).catch((error: unknown) => {
     deps.log.warn({ err: error, topicId: id, offset: placed.offset }, 'a change was not stored at once, the fan-out will store it');
   });
-  await Promise.race([stored, pause(storeMsMax, undefined, { signal: late.signal }).catch(() => undefined)]);
-  late.abort();
+  await settledWithin(storeMsMax, [stored]);
 }
