@@ -52,6 +52,9 @@ const away: ReadonlySet<string> = new Set([
  */
 const passing: ReadonlySet<number> = new Set([6, 7, 50, 64, 89, 91, 100, 133, 134, 189, 262, 9001, 10107, 11600, 11601, 11602, 13388, 13435, 13436, 14031]);
 
+/** Server code for a unique key that is there already. */
+export const duplicateKey = 11_000;
+
 /** The error to throw for one that MongoDB gave: AppError `unavailable` where a later try can succeed, else the same. */
 export function toUnavailable(error: unknown): unknown {
   if (error instanceof AppError || !(error instanceof Error)) return error;

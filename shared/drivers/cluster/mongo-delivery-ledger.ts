@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { mongo } from 'mongoose';
 import type { Claim, Outcome } from '../../ports/deliveries.ts';
+import { duplicateKey } from './mongo-connection.ts';
 import { newRow, outcomeFields, rowIdOf, storedId, type DeliveryRow, type RowId } from './mongo-delivery-rows.ts';
 
 export type Ledger = mongo.Collection<DeliveryRow>;
-
-const duplicateKey = 11_000;
 
 /**
  * Claims in bulk: rows that are not there are inserted, which only one claimer can; of those that are, the due and the

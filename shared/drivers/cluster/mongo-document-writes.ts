@@ -1,6 +1,7 @@
 import type { ClientSession } from 'mongoose';
 import { checkChanges, checkId, checkIncrements, checkNew, checkVersion } from '../../ports/document-checks.ts';
 import { StaleVersion, UniqueKeyViolation, type Document, type Write } from '../../ports/documents.ts';
+import { duplicateKey } from './mongo-connection.ts';
 import { keyOfIndex, type DocumentModel } from './mongo-document-models.ts';
 import { decodeDocument, encodeValues, type Stored } from './mongo-document-values.ts';
 
@@ -13,8 +14,6 @@ export type Work<T = unknown> = (session?: ClientSession) => Promise<T>;
 
 /** Field of requirements: grows with each, since only a write makes two transactions meet. No part of the document. */
 const requiredField = '_required';
-
-const codes = { duplicateKey: 11_000 } as const;
 
 export function insertWork({ collection, model }: DocumentModel, documents: readonly object[]): Work<Document[]> {
   const stored = documents.map((document): Stored => {
@@ -138,7 +137,7 @@ async function namingKeys<T>(collection: string, writing: Promise<T>): Promise<T
     return await writing;
   } catch (error) {
     const { code, message } = error as { code?: unknown; message?: unknown };
-    if (code !== codes.duplicateKey) throw error;
+    if (code !== duplicateKey) throw error;
     // The index's name comes before anything that a user could have written.
     const index = /^[^"]*? index: (\S+) dup key/.exec(String(message))?.[1];
     const key = index === undefined ? null : keyOfIndex(index);

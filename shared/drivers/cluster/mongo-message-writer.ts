@@ -1,15 +1,13 @@
 import type { ClientSession, Connection } from 'mongoose';
 import type { PlacedRecord } from '../../domain/log-record.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { duplicateKey } from './mongo-connection.ts';
 import type { ChangeDocument, MessageCollections, MessageDocument } from './mongo-message-collections.ts';
 import { mergeRecords, type MergedMessage, type MessageState } from './mongo-merge-records.ts';
 import { inTransaction } from './mongo-transaction.ts';
 
 /** Into how many parts a topic's figures may fall. More would make them dearer to read, fewer let more nodes meet. */
 const partsMax = 16;
-
-/** MongoDB's code for a key that is there already. */
-const duplicateKey = 11_000;
 
 /**
  * Applies records, all or none: the messages, the rows of edits and deletions, and the figures of topics are one
