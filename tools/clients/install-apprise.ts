@@ -1,9 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { enginesDir } from '../engines/engines-dir.ts';
-import { runProgram } from '../engines/run-program.ts';
-import { withInstallLock } from '../engines/with-install-lock.ts';
+import { installPythonPackages } from './install-python-packages.ts';
 
 /** What sends through ntfy's interface for a hundred other programs: https://pypi.org/project/apprise/ */
 export const appriseVersion = '2.2.0';
@@ -19,14 +17,6 @@ export const missingForApprise = (): string[] => {
 /** Installs Apprise beside the engines, where it is not yet. Resolves with what PYTHONPATH has to be. */
 export const installApprise = async (): Promise<string> => {
   const dir = appriseDir();
-  if (existsSync(dir)) return dir;
-  await withInstallLock(enginesDir(), 'apprise', async () => {
-    if (existsSync(dir)) return;
-    const unfinished = `${dir}.unfinished`;
-    rmSync(unfinished, { recursive: true, force: true });
-    const install = ['-m', 'pip', 'install', '-q', '--disable-pip-version-check', '--root-user-action=ignore'];
-    await runProgram('python3', [...install, '--target', unfinished, `apprise==${appriseVersion}`]);
-    renameSync(unfinished, dir);
-  });
+  await installPythonPackages(dir, { lockName: 'apprise', wanted: [`apprise==${appriseVersion}`] });
   return dir;
 };

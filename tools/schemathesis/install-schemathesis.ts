@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { installPythonPackages } from '../clients/install-python-packages.ts';
 import { enginesDir } from '../engines/engines-dir.ts';
-import { runProgram } from '../engines/run-program.ts';
-import { withInstallLock } from '../engines/with-install-lock.ts';
 
 const requirementsFile = join(import.meta.dirname, 'requirements.txt');
 
@@ -34,15 +33,9 @@ function schemathesisDir(): string {
  */
 export async function installSchemathesis(report: (line: string) => void): Promise<string> {
   const dir = schemathesisDir();
-  if (existsSync(dir)) return dir;
-  await withInstallLock(enginesDir(), 'schemathesis', async () => {
-    if (existsSync(dir)) return;
-    report('installing Schemathesis (about 20 s) …');
-    const unfinished = `${dir}.unfinished`;
-    rmSync(unfinished, { recursive: true, force: true });
-    const pip = ['-m', 'pip', 'install', '-q', '--disable-pip-version-check', '--no-warn-script-location', '--only-binary', ':all:', '--no-deps'];
-    await runProgram('python3', [...pip, '--target', unfinished, '-r', requirementsFile]);
-    renameSync(unfinished, dir);
+  await installPythonPackages(dir, {
+    lockName: 'schemathesis', wanted: ['--only-binary', ':all:', '--no-deps', '-r', requirementsFile],
+    onInstall: () => report('installing Schemathesis (about 20 s) …'),
   });
   return dir;
 }
