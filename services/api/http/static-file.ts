@@ -18,6 +18,9 @@ export interface StaticFile {
 /** Asked for each time, and answered with 304 while it is the same: files of one page never are of different versions. */
 export const revalidated = 'no-cache';
 
+/** For a document that changes with the program: for five minutes a browser or a proxy need not ask again. */
+export const keptBriefly = 'public, max-age=300';
+
 /** For a file whose name changes with its content. */
 export const kept = `public, max-age=${365 * 86_400}, immutable`;
 

@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { kept, readStaticFile, staticFile, type StaticFile } from '../../http/static-file.ts';
-
-/** Seconds for which a browser or a proxy need not ask again. */
-const maxAgeSeconds = 300;
+import { kept, keptBriefly, readStaticFile, staticFile, type StaticFile } from '../../http/static-file.ts';
 
 /** The page of `/docs`, and what it loads by its name under `/assets/`. */
 export interface DocsFiles {
@@ -18,7 +15,7 @@ export function readDocsFiles(): DocsFiles {
   const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
   const explorerName = `openapi-explorer-${version}.js`;
   return {
-    page: staticFile('docs.html', pageOf(`/assets/${explorerName}`), `public, max-age=${maxAgeSeconds}`),
+    page: staticFile('docs.html', pageOf(`/assets/${explorerName}`), keptBriefly),
     assets: new Map([[explorerName, readStaticFile(join(dirname(manifest), 'dist/browser/openapi-explorer.min.js'), kept)]]),
   };
 }

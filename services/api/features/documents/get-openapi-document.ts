@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { openApiDocument } from '../../http/openapi/openapi-document.ts';
 import { route, type Route } from '../../http/route.ts';
+import { keptBriefly } from '../../http/static-file.ts';
 import { packageVersion } from '../../package-version.ts';
-
-/** Seconds for which a browser or a proxy need not ask again. */
-const maxAgeSeconds = 300;
 
 /** `GET /openapi.json`: the document of all routes, this one too; made once, when it is first asked for. */
 export function getOpenApiDocument(table: () => readonly Route[]): Route {
@@ -22,7 +20,7 @@ export function getOpenApiDocument(table: () => readonly Route[]): Route {
     },
     handle() {
       text ??= JSON.stringify(openApiDocument(table(), packageVersion));
-      return Promise.resolve({ status: 200, body: text, headers: { 'Cache-Control': `public, max-age=${maxAgeSeconds}` } });
+      return Promise.resolve({ status: 200, body: text, headers: { 'Cache-Control': keptBriefly } });
     },
   });
 }
