@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
-import { expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import { route } from './route.ts';
 import { runRoute, type RouteDeps } from './run-route.ts';
@@ -22,19 +22,24 @@ const buggy = route({
   handle: () => Promise.reject(Object.assign(new TypeError('cannot read /srv/tocsin/secret.ts of undefined\nat handler'), { query: 'token=tk_secret', document: { message: 'the text' } })),
 });
 
-test('a bug is a 500 that says nothing of itself, and its log line says what happened and not with what', async () => {
-  const server = createServer((request, response) => {
-    void runRoute({ clock: Date.now, clientAddress: () => '', log } as unknown as RouteDeps, buggy, request, response);
-  });
+const server = createServer((request, response) => {
+  void runRoute({ clock: Date.now, clientAddress: () => '', log } as unknown as RouteDeps, buggy, request, response);
+});
+beforeAll(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+});
+afterAll(async () => {
+  server.close();
+  server.closeAllConnections();
+  await once(server, 'close');
+});
+
+test('a bug is a 500 that says nothing of itself, and its log line says what happened and not with what', async () => {
   const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/buggy?token=tk_secret`);
   expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([500, 'application/json', '{"detail":"Internal server error"}']);
   expect(lines).toHaveLength(1);
   expect(JSON.parse(lines[0]!)).toMatchObject({ level: 'error', msg: 'a request failed by a bug', err: { type: 'TypeError', message: 'cannot read /srv/tocsin/secret.ts of undefined\nat handler' } });
   expect(lines[0]!.trimEnd()).not.toContain('\n');
   expect(lines[0]).not.toMatch(/tk_secret|the text/);
-  server.close();
-  server.closeAllConnections();
-  await once(server, 'close');
 });
