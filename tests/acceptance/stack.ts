@@ -115,9 +115,14 @@ export async function createAccount(store: OperatorStore, options: { tier?: Tier
     avatarUrl: null, tier: options.tier ?? 'FREE', tierExpiresAt: null, additionalMembers: 0, isVerified: true, wasVerified: true,
     isActive: true, createdAt: Date.now(), lastLogin: null, termsAcceptedAt: Date.now(), oauthProvider: null,
   });
-  const login = await new Client(undefined, options.urls).call('POST', '/auth/login', { json: { email, password } });
-  if (login.status !== 200) throw new Error(`login: ${login.status} ${JSON.stringify(login.body)}`);
-  return { user, email, password, client: new Client(login.body.access_token as string, options.urls) };
+  return { user, email, password, client: new Client(await accessTokenOf({ email, password }, options.urls), options.urls) };
+}
+
+/** Logs an account in and resolves with its access token. */
+export async function accessTokenOf(json: { email: string; password: string }, urls?: readonly string[]): Promise<string> {
+  const { status, body } = await new Client(undefined, urls).call('POST', '/auth/login', { json });
+  if (status !== 200) throw new Error(`login: ${status} ${JSON.stringify(body)}`);
+  return body.access_token as string;
 }
 
 /** A topic name that no other test has. */

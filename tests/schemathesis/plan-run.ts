@@ -31,12 +31,12 @@ const rulesBeyondSchema: Readonly<Record<string, string>> = {
   createSubscription: tags, updateSubscription: tags,
 };
 
-const operationsOf = ({ paths }: Document) => Object.values(paths).flatMap((item) => Object.entries(item).map(([method, operation]) => ({ method, operation })));
+const operationsOf = ({ paths }: Document) => Object.entries(paths).flatMap(([path, item]) => Object.entries(item).map(([method, operation]) => ({ path, method, operation })));
 
 /** Every operation, as Schemathesis calls it too: `GET /sse`. */
-export function labelsOf({ paths }: Document): readonly { readonly label: string; readonly method: string; readonly path: string; readonly operationId: string }[] {
-  return Object.entries(paths).flatMap(([path, item]) => Object.entries(item).map(([method, { operationId }]) => (
-    { label: `${method.toUpperCase()} ${path}`, method: method.toUpperCase(), path, operationId })));
+export function labelsOf(document: Document): readonly { readonly label: string; readonly method: string; readonly path: string; readonly operationId: string }[] {
+  return operationsOf(document).map(({ path, method, operation: { operationId } }) => (
+    { label: `${method.toUpperCase()} ${path}`, method: method.toUpperCase(), path, operationId }));
 }
 
 /** One account for every operation, so that a row of requests finds what it has made. */

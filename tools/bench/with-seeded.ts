@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client, createAccount, openStackDocuments, type Account } from '../../tests/acceptance/stack.ts';
+import { createAccount, accessTokenOf, openStackDocuments, type Account } from '../../tests/acceptance/stack.ts';
 import type { Stack } from '../stack/start-stack.ts';
 import { runGenerator } from './run-generator.ts';
 import type { SeedLoad, SeedResult } from './seed-messages.ts';
@@ -46,7 +46,7 @@ export async function withSeeded(
     try {
       if (!existsSync(filledFile)) writeFileSync(filledFile, JSON.stringify(await fill(stack, size)));
       const { logins, seeded } = JSON.parse(readFileSync(filledFile, 'utf8')) as Filled;
-      await use({ stack, seeded, tokens: { owner: await logIn(stack, logins.owner), subscriber: await logIn(stack, logins.subscriber) } });
+      await use({ stack, seeded, tokens: { owner: await accessTokenOf(logins.owner, stack.urls), subscriber: await accessTokenOf(logins.subscriber, stack.urls) } });
     } finally {
       await stack.stop();
       if (!isKept()) await removeRun(stack);
@@ -66,10 +66,4 @@ async function fill(stack: Stack, size: { readonly messages: number; readonly to
   for (const server of stack.servers) await server.start();
   const login = ({ email, password }: Account) => ({ email, password });
   return { seeded, logins: { owner: login(owner!), subscriber: login(subscriber!) } };
-}
-
-async function logIn({ urls }: Stack, json: object): Promise<string> {
-  const { status, body } = await new Client(undefined, urls).call('POST', '/auth/login', { json });
-  if (status !== 200) throw new Error(`login: ${status} ${JSON.stringify(body)}`);
-  return body.access_token as string;
 }
