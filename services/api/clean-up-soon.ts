@@ -1,5 +1,5 @@
 import { cleanUpTopicJob, retentionQueue } from '@tocsin/shared/domain/retention-job.ts';
-import { settleMs, type TopicCleanup } from '@tocsin/shared/stores/topic-cleanups.ts';
+import { settleMsOf, type TopicCleanup } from '@tocsin/shared/stores/topic-cleanups.ts';
 import type { ApiDeps } from './api-deps.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { ApiDeps } from './api-deps.ts';
 export async function cleanUpSoon(deps: ApiDeps, cleanups: readonly Pick<TopicCleanup, 'topicId' | 'kind'>[]): Promise<void> {
   if (cleanups.length === 0) return;
   const jobs = cleanups.flatMap(({ topicId, kind }) =>
-    (kind === 'erase' ? [0, settleMs] : [0]).map((delayMs) => cleanUpTopicJob(deps.makeId(), topicId, delayMs)));
+    (kind === 'erase' ? [0, settleMsOf(deps.config)] : [0]).map((delayMs) => cleanUpTopicJob(deps.makeId(), topicId, delayMs)));
   try {
     await deps.engine.jobQueue.add(retentionQueue, jobs);
   } catch (error) {

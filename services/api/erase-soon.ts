@@ -1,6 +1,6 @@
 import { eraseAccountJob, retentionQueue } from '@tocsin/shared/domain/retention-job.ts';
 import { eraseAccount } from '@tocsin/shared/stores/erase-account.ts';
-import { settleMs } from '@tocsin/shared/stores/topic-cleanups.ts';
+import { settleMsOf } from '@tocsin/shared/stores/topic-cleanups.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { removalDeps } from './removal-deps.ts';
 
@@ -13,8 +13,9 @@ const batchesMax = 250;
  */
 export async function eraseSoon(deps: ApiDeps, userId: string): Promise<void> {
   const { deliveries, jobQueue } = deps.engine;
+  const settleMs = settleMsOf(deps.config);
   try {
-    const { hasMore } = await eraseAccount({ ...removalDeps(deps), deliveries }, userId, { now: deps.clock(), batchesMax });
+    const { hasMore } = await eraseAccount({ ...removalDeps(deps), deliveries }, userId, { now: deps.clock(), batchesMax, settleMs });
     await jobQueue.add(retentionQueue, (hasMore ? [0, settleMs] : [settleMs]).map((delayMs) => eraseAccountJob(deps.makeId(), userId, delayMs)));
   } catch (error) {
     deps.log.warn({ err: error, userId }, 'the erasure of a deleted account waits for the next sweep');

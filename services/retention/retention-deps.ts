@@ -6,6 +6,8 @@ import type { Log } from '@tocsin/shared/platform/log.ts';
 export interface RetentionDeps {
   readonly engine: Pick<Engine, 'messages' | 'deliveries' | 'documents' | 'bus'>;
   readonly clock: Clock;
+  /** How long after a deletion something of what was deleted can still arrive. */
+  readonly settleMs: number;
   readonly log: Log;
 }
 

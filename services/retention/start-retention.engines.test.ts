@@ -48,7 +48,7 @@ describe(`retention, ${engineUnderTest}`, () => {
   afterEach(() => own.closeAll());
 
   const start = async (schedule = '1s'): Promise<void> => {
-    const retention = await startRetention({ engine, config: { RETENTION_SCHEDULE: schedule }, log, clock });
+    const retention = await startRetention({ engine, config: { RETENTION_SCHEDULE: schedule, ERASURE_SETTLE_SECONDS: 60 }, log, clock });
     own.add(() => retention.close());
   };
   const insertTopic = (given: Partial<Topic> = {}): Promise<Topic> => engine.documents.insert(topics, newTopic(newId(), given));
@@ -191,6 +191,6 @@ describe(`retention, ${engineUnderTest}`, () => {
   });
 
   test('a schedule that is none is told at the start', async () => {
-    await expect(startRetention({ engine, config: { RETENTION_SCHEDULE: 'often' }, log, clock })).rejects.toThrow('RETENTION_SCHEDULE');
+    await expect(startRetention({ engine, config: { RETENTION_SCHEDULE: 'often', ERASURE_SETTLE_SECONDS: 60 }, log, clock })).rejects.toThrow('RETENTION_SCHEDULE');
   });
 });

@@ -5,6 +5,7 @@ import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
+import { settleMsOf } from '@tocsin/shared/stores/topic-cleanups.ts';
 import { readSchedule } from './read-schedule.ts';
 import { retentionMetrics } from './retention-metrics.ts';
 import { runRetentionJob } from './run-retention-job.ts';
@@ -12,7 +13,7 @@ import { sweeps } from './sweeps.ts';
 
 export interface RetentionOptions {
   readonly engine: Engine;
-  readonly config: Pick<Config, 'RETENTION_SCHEDULE'>;
+  readonly config: Pick<Config, 'RETENTION_SCHEDULE' | 'ERASURE_SETTLE_SECONDS'>;
   readonly log: Log;
   readonly clock: Clock;
   readonly metrics?: Registry;
@@ -30,7 +31,8 @@ export async function startRetention(options: RetentionOptions): Promise<{ close
   const every = readSchedule(options.config.RETENTION_SCHEDULE);
   return withClosers(async (own) => {
     const closing = new AbortController();
-    const deps = { engine, log, clock, metrics: retentionMetrics(options.metrics ?? new Registry()), closing: closing.signal };
+    const metrics = retentionMetrics(options.metrics ?? new Registry());
+    const deps = { engine, log, clock, metrics, settleMs: settleMsOf(options.config), closing: closing.signal };
     for (const { name } of sweeps) {
       await engine.jobQueue.schedule(retentionQueue, { id: `sweep.${name}`, every, data: { kind: 'sweep', name } });
     }

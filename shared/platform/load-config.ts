@@ -58,6 +58,7 @@ const variables = z.object({
   RETENTION_DAYS_FREE: days.default(7),
   RETENTION_DAYS_ESSENTIALS: days.default(30),
   RETENTION_DAYS_TEAM: days.default(90),
+  ERASURE_SETTLE_SECONDS: z.coerce.number().min(10).max(86_400).default(60),
   TEAM_GRACE_DAYS: days.default(7),
   TEAM_REMOVAL_DAYS: days.default(60),
   RATE_LIMITS: flag.default(true),

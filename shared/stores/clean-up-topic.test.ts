@@ -7,10 +7,13 @@ import { cleanUpTopic, topicsToCleanUp } from './clean-up-topic.ts';
 import { topicTokens } from './credentials.ts';
 import { subscriptions } from './subscriptions-collection.ts';
 import { teamMembers, teams } from './teams.ts';
-import { removeTopicWrites, settleMs, topicCleanups } from './topic-cleanups.ts';
+import { removeTopicWrites, topicCleanups } from './topic-cleanups.ts';
 import { topics } from './topics.ts';
 
 const engine = await useTestEngine();
+
+/** As configured by default. */
+const settleMs = 60_000;
 
 const addSubscription = (topicId: string, userId = newId()) => engine.documents.insert(subscriptions, newSubscription(userId, topicId));
 const subscribed = (topicId: string) => engine.documents.count(subscriptions, { index: 'byTopic', equals: { topicId } });
@@ -30,7 +33,7 @@ test('nothing of a deleted topic is left, and nothing of another is touched', as
   }
   const now = Date.now();
   await documents.commit(removeTopicWrites(gone, { id: newId(), now }));
-  expect(await cleanUpTopic(engine, gone.id, { now, batchesMax: 100 })).toEqual({ removed: 5, hasMore: false });
+  expect(await cleanUpTopic(engine, gone.id, { now, batchesMax: 100, settleMs })).toEqual({ removed: 5, hasMore: false });
   const left = async (topic: Topic) => [
     await subscribed(topic.id),
     await documents.count(topicTokens, { index: 'byTopic', equals: { topicId: topic.id } }),
@@ -46,11 +49,11 @@ test('an erasure goes on where it stopped, and is done when what came late is go
   await publish(engine, topic, newMessage(topic.id));
   const now = Date.now();
   await engine.documents.commit(removeTopicWrites(topic, { id: newId(), now }));
-  expect(await cleanUpTopic(engine, topic.id, { now, batchesMax: 1 })).toEqual({ removed: 3, hasMore: true });
-  expect(await cleanUpTopic(engine, topic.id, { now, batchesMax: 100 })).toEqual({ removed: 1, hasMore: false });
+  expect(await cleanUpTopic(engine, topic.id, { now, batchesMax: 1, settleMs })).toEqual({ removed: 3, hasMore: true });
+  expect(await cleanUpTopic(engine, topic.id, { now, batchesMax: 100, settleMs })).toEqual({ removed: 1, hasMore: false });
   await publish(engine, topic, newMessage(topic.id));
   expect(await topicsToCleanUp(engine.documents, 1_000)).toContain(topic.id);
-  expect(await cleanUpTopic(engine, topic.id, { now: now + settleMs, batchesMax: 100 })).toEqual({ removed: 1, hasMore: false });
+  expect(await cleanUpTopic(engine, topic.id, { now: now + settleMs, batchesMax: 100, settleMs })).toEqual({ removed: 1, hasMore: false });
   expect(await topicsToCleanUp(engine.documents, 1_000)).not.toContain(topic.id);
 });
 
@@ -58,7 +61,7 @@ test('a topic that exists is never erased', async () => {
   const topic = await addTopic();
   await addSubscription(topic.id);
   await addCleanup(topic.id, 'erase');
-  await expect(cleanUpTopic(engine, topic.id, { now: Date.now(), batchesMax: 100 })).rejects.toThrow('exists');
+  await expect(cleanUpTopic(engine, topic.id, { now: Date.now(), batchesMax: 100, settleMs })).rejects.toThrow('exists');
   expect(await subscribed(topic.id)).toBe(1);
 });
 
@@ -73,7 +76,7 @@ test('behind a closed topic only those who may read it keep their subscription',
   for (const userId of readers) await addSubscription(ofTeam.id, userId);
   await Promise.all(Array.from({ length: 701 }, () => addSubscription(ofTeam.id)));
   await addCleanup(ofTeam.id, 'prune');
-  expect(await cleanUpTopic(engine, ofTeam.id, { now: Date.now(), batchesMax: 100 })).toEqual({ removed: 701, hasMore: false });
+  expect(await cleanUpTopic(engine, ofTeam.id, { now: Date.now(), batchesMax: 100, settleMs })).toEqual({ removed: 701, hasMore: false });
   const left = await documents.find(subscriptions, { index: 'byTopic', equals: { topicId: ofTeam.id }, limit: 10 });
   expect(left.map(({ userId }) => userId).sort()).toEqual(readers.sort());
   expect((await documents.get(topics, ofTeam.id))!.subscriberCount).toBe(2);
@@ -85,6 +88,6 @@ test('a topic that was opened again loses no subscription', async () => {
   const topic = await addTopic({ name, nameKey: topicNameKey(name) });
   await addSubscription(topic.id);
   await addCleanup(topic.id, 'prune');
-  expect(await cleanUpTopic(engine, topic.id, { now: Date.now(), batchesMax: 100 })).toEqual({ removed: 0, hasMore: false });
+  expect(await cleanUpTopic(engine, topic.id, { now: Date.now(), batchesMax: 100, settleMs })).toEqual({ removed: 0, hasMore: false });
   expect(await subscribed(topic.id)).toBe(1);
 });

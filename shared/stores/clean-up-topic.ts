@@ -3,7 +3,7 @@ import type { Messages } from '../ports/messages.ts';
 import { eraseTopic } from './erase-topic.ts';
 import { pruneSubscriptions } from './prune-subscriptions.ts';
 import type { BatchReport } from './run-batches.ts';
-import { settleMs, topicCleanups, type TopicCleanup } from './topic-cleanups.ts';
+import { topicCleanups, type ErasureRun, type TopicCleanup } from './topic-cleanups.ts';
 
 /** Harm prevented: a topic that was opened and closed all day holding a worker. */
 const cleanupsMax = 100;
@@ -14,7 +14,7 @@ const cleanupsMax = 100;
  * on the list until `settleMs` after the deletion; a run after that ends it. Throws `unavailable`.
  */
 export async function cleanUpTopic(
-  deps: { documents: Documents; messages: Messages }, topicId: string, at: { now: number; batchesMax: number },
+  deps: { documents: Documents; messages: Messages }, topicId: string, at: ErasureRun,
 ): Promise<BatchReport> {
   const cleanups = await deps.documents.find(topicCleanups, { index: 'byTopic', equals: { topicId }, limit: cleanupsMax });
   let removed = 0;
@@ -24,12 +24,12 @@ export async function cleanUpTopic(
       : await pruneSubscriptions(deps.documents, topicId, at.batchesMax);
     removed += step.removed;
     if (step.hasMore) return { removed, hasMore: true };
-    if (isSettled(cleanup, at.now)) await deps.documents.remove(topicCleanups, cleanup.id);
+    if (isSettled(cleanup, at)) await deps.documents.remove(topicCleanups, cleanup.id);
   }
   return { removed, hasMore: false };
 }
 
-function isSettled(cleanup: TopicCleanup, now: number): boolean {
+function isSettled(cleanup: TopicCleanup, { now, settleMs }: ErasureRun): boolean {
   return cleanup.kind === 'prune' || cleanup.requestedAt + settleMs <= now;
 }
 

@@ -20,13 +20,15 @@ import { quotaGuards } from './quota-guards.ts';
 import { subscriptions } from './subscriptions-collection.ts';
 import { teamInvites } from './team-invites.ts';
 import { teamMembers, teams } from './teams.ts';
-import { settleMs, topicCleanups } from './topic-cleanups.ts';
+import { topicCleanups } from './topic-cleanups.ts';
 import { topics } from './topics.ts';
 import { users } from './users.ts';
 
 const engine = await useTestEngine();
 
 const batchesMax = 1_000;
+/** As configured by default. */
+const settleMs = 60_000;
 
 function deps(onStep: (step: RemovalStep) => void = () => undefined): EraseAccountDeps {
   const { documents, deliveries } = engine;
@@ -112,7 +114,7 @@ test('nothing of a deleted account is left, and nothing of others is touched', a
   const now = Date.now();
   await removeAccount(engine.documents, user, now);
   const steps: RemovalStep[] = [];
-  expect(await eraseAccount(deps((step) => steps.push(step)), user.id, { now, batchesMax })).toMatchObject({ hasMore: false });
+  expect(await eraseAccount(deps((step) => steps.push(step)), user.id, { now, batchesMax, settleMs })).toMatchObject({ hasMore: false });
   expect(await findErasures(engine.documents, 10)).toContain(user.id);
   const changes = steps.flatMap((step) => step.changes.map(({ kind }) => kind));
   expect(changes.filter((kind) => kind === 'topic')).toHaveLength(121);
@@ -121,14 +123,14 @@ test('nothing of a deleted account is left, and nothing of others is touched', a
   for (const { id: topicId } of owned) expect(await engine.documents.count(topicCleanups, { index: 'byTopic', equals: { topicId } })).toBe(1);
 
   // The rest of the account itself goes when nothing late can come any more.
-  expect(await eraseAccount(deps(), user.id, { now: now + settleMs - 1, batchesMax })).toEqual({ removed: 0, hasMore: false });
+  expect(await eraseAccount(deps(), user.id, { now: now + settleMs - 1, batchesMax, settleMs })).toEqual({ removed: 0, hasMore: false });
   await engine.documents.insert(consents, { id: newId(), userId: user.id, consentType: 'tos', documentVersion: '1', acceptedAt: 1, consentMethod: 'late', isActive: true });
-  expect(await eraseAccount(deps(), user.id, { now: now + settleMs, batchesMax })).toEqual({ removed: 1, hasMore: false });
+  expect(await eraseAccount(deps(), user.id, { now: now + settleMs, batchesMax, settleMs })).toEqual({ removed: 1, hasMore: false });
   expect(await holding(user.id)).toEqual([]);
   expect(await holding(user.email)).toEqual([]);
   expect(await engine.deliveries.removeOfUser(user.id, 10)).toBe(0);
   await expectForeignKept(foreign);
-  expect(await eraseAccount(deps(), user.id, { now: now + settleMs, batchesMax })).toEqual({ removed: 0, hasMore: false });
+  expect(await eraseAccount(deps(), user.id, { now: now + settleMs, batchesMax, settleMs })).toEqual({ removed: 0, hasMore: false });
 });
 
 test('an erasure that is cut off anywhere is completed by the next runs, also by several at once', async () => {
@@ -140,8 +142,8 @@ test('an erasure that is cut off anywhere is completed by the next runs, also by
     const cut = deps(() => {
       if (steps++ === cutAfter) throw new Error('the process died');
     });
-    await expect(eraseAccount(cut, user.id, { now: Date.now(), batchesMax })).rejects.toThrow('the process died');
-    await Promise.all([1, 2].map(() => eraseAccount(deps(), user.id, { now: Date.now(), batchesMax })));
+    await expect(eraseAccount(cut, user.id, { now: Date.now(), batchesMax, settleMs })).rejects.toThrow('the process died');
+    await Promise.all([1, 2].map(() => eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, settleMs })));
     expect(await holding(user.id)).toEqual([]);
     await expectForeignKept(foreign);
   }
@@ -152,7 +154,7 @@ test('an erasure stops after so many batches and says that there is more', async
   const now = Date.now() - settleMs;
   await removeAccount(engine.documents, user, now);
   let runs = 0;
-  while ((await eraseAccount(deps(), user.id, { now: Date.now(), batchesMax: 1 })).hasMore) runs += 1;
+  while ((await eraseAccount(deps(), user.id, { now: Date.now(), batchesMax: 1, settleMs })).hasMore) runs += 1;
   expect(runs).toBeGreaterThan(10);
   expect(await holding(user.id)).toEqual([]);
 });
@@ -165,7 +167,7 @@ test('an account with a topic under legal hold stays, and a topic that is held l
   const now = Date.now() - settleMs;
   await removeAccount(engine.documents, user, now);
   const held = await engine.documents.update(topics, free, { isHeld: true });
-  const erase = () => eraseAccount(deps(), user.id, { now: Date.now(), batchesMax });
+  const erase = () => eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, settleMs });
   expect(await erase()).toEqual({ removed: 0, hasMore: false });
   expect(await engine.documents.get(accountErasures, user.id)).not.toBeNull();
   await engine.documents.update(topics, held, { isHeld: false });
@@ -176,6 +178,6 @@ test('an account with a topic under legal hold stays, and a topic that is held l
 test('a living account is never erased', async () => {
   const user = await engine.documents.insert(users, newUser());
   await engine.documents.insert(accountErasures, { id: user.id, email: user.email, requestedAt: 1 });
-  await expect(eraseAccount(deps(), user.id, { now: Date.now(), batchesMax })).rejects.toThrow('exists');
+  await expect(eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, settleMs })).rejects.toThrow('exists');
   await engine.documents.remove(accountErasures, user.id);
 });

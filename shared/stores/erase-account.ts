@@ -18,7 +18,7 @@ import { runBatches, type BatchReport, type RemoveBatch } from './run-batches.ts
 import { subscriptions } from './subscriptions-collection.ts';
 import { teamInvites } from './team-invites.ts';
 import { teamMembers, teams } from './teams.ts';
-import { removeTopicWrites, settleMs } from './topic-cleanups.ts';
+import { removeTopicWrites, type ErasureRun } from './topic-cleanups.ts';
 import { topics } from './topics.ts';
 import { users } from './users.ts';
 
@@ -37,7 +37,7 @@ const rowsAtOnce = 500;
  * until `settleMs` after the deletion; a run after that ends it, unless a topic was put under legal hold meanwhile: that
  * one is kept until the hold ends. Nothing to do without a tombstone. Throws `unavailable`.
  */
-export async function eraseAccount(deps: EraseAccountDeps, userId: string, at: { now: number; batchesMax: number }): Promise<BatchReport> {
+export async function eraseAccount(deps: EraseAccountDeps, userId: string, at: ErasureRun): Promise<BatchReport> {
   const { documents } = deps;
   const erasure = await documents.get(accountErasures, userId);
   if (erasure === null) return { removed: 0, hasMore: false };
@@ -51,7 +51,7 @@ export async function eraseAccount(deps: EraseAccountDeps, userId: string, at: {
     ...ownDocuments(documents, erasure),
     () => deps.deliveries.removeOfUser(userId, rowsAtOnce),
   ], at.batchesMax);
-  if (report.hasMore || erasure.requestedAt + settleMs > at.now) return report;
+  if (report.hasMore || erasure.requestedAt + at.settleMs > at.now) return report;
   if (await documents.count(topics, { index: 'byOwner', equals: { ownerId: userId } }) > 0) return report;
   await documents.commit([write.remove(quotaGuards, userId), write.remove(accountErasures, userId)]);
   return report;

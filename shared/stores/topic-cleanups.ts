@@ -25,10 +25,18 @@ export const topicCleanups: Collection<TopicCleanup> = {
 };
 
 /**
- * How long after a topic's deletion something of it can still arrive: a publish that a node let in by what it had
- * cached (5 s), and a record that the fan-out brings late. An erasure is done when nothing was left after this.
+ * How long after a topic's or an account's deletion something of it can still arrive: a publish that a node let in by what
+ * it had cached (5 s), a record that the fan-out brings late, a mail that was being composed. An erasure is done when nothing
+ * was left after this.
  */
-export const settleMs = 60_000;
+export const settleMsOf = (config: { readonly ERASURE_SETTLE_SECONDS: number }): number => config.ERASURE_SETTLE_SECONDS * 1_000;
+
+/** One run of an erasure: at most `batchesMax` batches, and the last run once `settleMs` are over since the deletion. */
+export interface ErasureRun {
+  readonly now: number;
+  readonly batchesMax: number;
+  readonly settleMs: number;
+}
 
 /** The writes that take a topic away, if it still has this version. */
 export function removeTopicWrites(topic: Topic, cleanup: { id: string; now: number }): Write[] {

@@ -16,7 +16,7 @@ const timeoutMs = 120_000;
  */
 const holdsIdForADay = /^(budgets|redis (budget|jobs))$/;
 
-test('of a deleted account no store holds its address, its name or its texts, and after a minute nothing holds its id', async () => {
+test('of a deleted account no store holds its address, its name or its texts, and once its erasure has settled nothing holds its id', async () => {
   const { owner, texts } = await makeFullAccount(stack);
   const said = [owner.email, owner.user.username, ...texts];
   for (const text of [owner.id, ...said]) expect(await findTraces(testStack(), [text])).not.toEqual([]);

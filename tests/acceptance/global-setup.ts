@@ -5,7 +5,9 @@ import { startOwnStack } from './own-stack.ts';
  * What the shared stack is configured with. Each test client has an address of its own, by `X-Forwarded-For`. Nothing
  * listens where pushes are sent to: no test of this stack may reach a real provider.
  */
-const env = { TRUST_PROXY: '1', ADMIN_TOKEN: 'the-operator-of-the-tests', LOG_LEVEL: 'info', EXPO_URL: 'http://127.0.0.1:9' };
+const env = {
+  TRUST_PROXY: '1', ADMIN_TOKEN: 'the-operator-of-the-tests', LOG_LEVEL: 'info', EXPO_URL: 'http://127.0.0.1:9', ERASURE_SETTLE_SECONDS: '10',
+};
 
 /** Starts the stack that all acceptance files share. */
 export default async function globalSetup(): Promise<void> {
