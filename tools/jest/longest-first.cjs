@@ -5,8 +5,12 @@ const { default: Sequencer } = require('@jest/test-sequencer');
  * largest file, and these would be waited for at the end, by themselves.
  */
 const longest = [
-  'tests/acceptance/real-lines.test.ts', 'tests/acceptance/account-export-memory.test.ts', 'tests/acceptance/account-deletion-kill.test.ts',
-  'tests/acceptance/account-deletion-traces.test.ts', 'tests/acceptance/stream-restart.test.ts',
+  'tests/acceptance/real-lines.test.ts', 'tests/acceptance/account-export-memory.test.ts', 'tests/acceptance/slow-clients.test.ts',
+  'tests/acceptance/same-for-unknown.test.ts', 'tests/acceptance/console.test.ts', 'tests/acceptance/readme-session.test.ts',
+  'tests/acceptance/ntfy-apprise.test.ts', 'tests/acceptance/stream-restart.test.ts', 'tests/acceptance/account-deletion-kill.test.ts',
+  'tests/acceptance/account-deletion-traces.test.ts', 'tests/acceptance/user-command.test.ts', 'tests/acceptance/stream-ready.test.ts',
+  'tests/acceptance/stream-ends-with-credential.test.ts', 'tests/acceptance/bad-input-routes.test.ts', 'tests/acceptance/sizes.test.ts',
+  'tests/acceptance/stream-sessions.test.ts', 'tests/acceptance/expiry.test.ts', 'tests/acceptance/store-away.test.ts',
   'tests/faults/outages.test.ts', 'tests/faults/notifier-kill.test.ts', 'tests/faults/engines.test.ts',
   'services/notifier/start-notifier.engines.test.ts', 'services/retention/start-retention.engines.test.ts',
   'shared/drivers/cluster/kafka-event-log.test.ts', 'shared/drivers/cluster/bullmq-job-queue.test.ts', 'shared/drivers/cluster/redis-bus.test.ts',

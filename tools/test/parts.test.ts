@@ -1,13 +1,14 @@
 import { expect, test } from '@jest/globals';
 import { join } from 'node:path';
-import { parts, partsNamed } from './parts.ts';
+import { groups, groupsNamed, parts } from './parts.ts';
 
 test('named parts run in the order of the suite', () => {
-  expect(partsNamed(['unit', 'types']).map(({ name }) => name)).toEqual(['types', 'unit']);
+  const named = groupsNamed(['unit', 'lint', 'types']).map((group) => group.map(({ name }) => name));
+  expect(named).toEqual([['types', 'lint'], ['unit']]);
 });
 
 test('without a name all parts run', () => {
-  expect(partsNamed([])).toEqual(parts);
+  expect(groupsNamed([])).toEqual(groups);
 });
 
 test('what judges the results comes after all that has some', () => {
@@ -16,8 +17,12 @@ test('what judges the results comes after all that has some', () => {
   expect(kinds).toEqual([...kinds].sort());
 });
 
+test('what judges by the clock runs beside nothing', () => {
+  expect(groups.filter((group) => group.some(({ name }) => name === 'faults')).flat()).toHaveLength(1);
+});
+
 test('an unknown name is an error that lists the parts', () => {
-  expect(() => partsNamed(['unit', 'acceptence'])).toThrow(/called acceptence\. The parts: types, lint, unit/);
+  expect(() => groupsNamed(['unit', 'acceptence'])).toThrow(/called acceptence\. The parts: types, lint, contracts-embedded/);
 });
 
 test('every project of the Jest configuration is run by a part, and no part names another', async () => {

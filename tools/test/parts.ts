@@ -16,36 +16,42 @@ export type Part = {
       filesPerCore?: number;
     });
 
-/** All parts in the order in which they run: what is quick and needs nothing comes first. */
-export const parts: readonly Part[] = [
-  { name: 'types', kind: 'program', args: ['node_modules/typescript-7/bin/tsc', '--noEmit'] },
-  { name: 'lint', kind: 'program', args: ['node_modules/eslint/bin/eslint.js', '.'] },
-  { name: 'unit', kind: 'jest', project: 'unit' },
-  { name: 'contracts-embedded', kind: 'jest', project: 'contracts-embedded' },
-  { name: 'services-embedded', kind: 'jest', project: 'services', env: { TOCSIN_ENGINE: 'embedded' } },
-  { name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: { TOCSIN_ENGINE: 'embedded' } },
-  { name: 'contracts-cluster', kind: 'jest', project: 'contracts-cluster', engines: 'needed', filesPerCore: 2 },
-  { name: 'services-cluster', kind: 'jest', project: 'services', env: { TOCSIN_ENGINE: 'cluster' }, engines: 'needed', filesPerCore: 2 },
-  {
-    name: 'acceptance-cluster',
-    kind: 'jest',
-    project: 'acceptance',
-    env: { TOCSIN_ENGINE: 'cluster' },
-    engines: 'needed',
-    filesPerCore: 1.5,
-  },
-  { name: 'schemathesis-embedded', kind: 'jest', project: 'schemathesis', env: { TOCSIN_ENGINE: 'embedded' } },
-  { name: 'schemathesis-cluster', kind: 'jest', project: 'schemathesis', env: { TOCSIN_ENGINE: 'cluster' }, engines: 'needed' },
+const onEmbedded = { TOCSIN_ENGINE: 'embedded' };
+const onCluster = { TOCSIN_ENGINE: 'cluster' };
+
+/**
+ * All parts in the order in which they run: what is quick and needs nothing comes first. The parts of a group run side by
+ * side: one that mostly waits beside one that computes. A part that fills the machine by itself, or judges by the clock, is
+ * a group of its own.
+ */
+export const groups: readonly (readonly Part[])[] = [
+  [
+    { name: 'types', kind: 'program', args: ['node_modules/typescript-7/bin/tsc', '--noEmit'] },
+    { name: 'lint', kind: 'program', args: ['node_modules/eslint/bin/eslint.js', '.'] },
+    { name: 'contracts-embedded', kind: 'jest', project: 'contracts-embedded' },
+  ],
+  [
+    { name: 'unit', kind: 'jest', project: 'unit' },
+    { name: 'services-embedded', kind: 'jest', project: 'services', env: onEmbedded },
+  ],
+  [{ name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: onEmbedded, filesPerCore: 1.5 }],
+  [{ name: 'contracts-cluster', kind: 'jest', project: 'contracts-cluster', engines: 'needed', filesPerCore: 2 }],
+  [{ name: 'services-cluster', kind: 'jest', project: 'services', env: onCluster, engines: 'needed', filesPerCore: 2 }],
+  [{ name: 'acceptance-cluster', kind: 'jest', project: 'acceptance', env: onCluster, engines: 'needed', filesPerCore: 1.5 }],
+  [{ name: 'schemathesis-embedded', kind: 'jest', project: 'schemathesis', env: onEmbedded }],
+  [{ name: 'schemathesis-cluster', kind: 'jest', project: 'schemathesis', env: onCluster, engines: 'needed' }],
   // They judge by the clock, and have engines of their own for each file: one at a time.
-  { name: 'faults', kind: 'jest', project: 'faults', engines: 'used', filesPerCore: 0.5 },
-  { name: 'proofs', kind: 'program', args: ['tools/proofs/check-proofs.ts'], judgesResults: true },
+  [{ name: 'faults', kind: 'jest', project: 'faults', engines: 'used', filesPerCore: 0.5 }],
+  [{ name: 'proofs', kind: 'program', args: ['tools/proofs/check-proofs.ts'], judgesResults: true }],
 ];
 
-/** The parts of these names in the suite's order, all of them for no name. Throws for a name that is none. */
-export const partsNamed = (names: string[]): Part[] => {
+export const parts: readonly Part[] = groups.flat();
+
+/** The groups with the parts of these names alone, in the suite's order; all of them for no name. Throws for a name that is none. */
+export const groupsNamed = (names: string[]): Part[][] => {
   const unknown = names.filter((name) => !parts.some((part) => part.name === name));
   if (unknown.length > 0) {
     throw new Error(`No part is called ${unknown.join(', ')}. The parts: ${parts.map(({ name }) => name).join(', ')}`);
   }
-  return parts.filter(({ name }) => names.length === 0 || names.includes(name));
+  return groups.map((group) => group.filter(({ name }) => names.length === 0 || names.includes(name))).filter(({ length }) => length > 0);
 };

@@ -20,6 +20,8 @@ export type PartOptions = {
   signal: AbortSignal;
   /** Where Jest writes its results, `<part>.json`; programs find it as `TEST_RESULTS_DIR`. */
   resultsDir: string;
+  /** Takes what the part prints; without it the suite's own output does. */
+  outputFile?: string;
   /** Only test files whose path matches one of these. */
   patterns: string[];
 };
@@ -44,7 +46,13 @@ export const runPart = async (part: Part, options: PartOptions): Promise<PartRes
   const args = part.kind === 'jest' ? jestCommand(part, resultsFile, options.patterns) : part.args;
   const own = part.kind === 'jest' ? part.env : { TEST_RESULTS_DIR: options.resultsDir };
   const env = { ...suiteEnvironment(), ...own, ...options.env };
-  const outcome = await runToEnd(args, { env, signal: options.signal, timeoutMs, ...doneFile });
+  const outcome = await runToEnd(args, {
+    env,
+    signal: options.signal,
+    timeoutMs,
+    ...doneFile,
+    ...(options.outputFile && { outputFile: options.outputFile }),
+  });
   const seconds = (performance.now() - began) / 1000;
   const counts = part.kind === 'jest' ? readCounts(resultsFile) : undefined;
   return { name: part.name, kind: part.kind, seconds, ...judge(outcome, counts, part.kind) };

@@ -21,6 +21,12 @@ test('a program that ends tells its exit code', async () => {
   expect(await run('process.exit(3)')).toBe(3);
 });
 
+test('what a program prints can go to a file, both streams in their order', async () => {
+  const outputFile = join(dir, 'output');
+  expect(await run(`console.log('one'); console.error('two'); console.log('three');`, { outputFile })).toBe(0);
+  expect(readFileSync(outputFile, 'utf8')).toBe('one\ntwo\nthree\n');
+});
+
 test('a program that goes on too long is ended', async () => {
   expect(await run(forever, { timeoutMs: 50 })).toBe('timeout');
 });

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export type RunOptions = {
@@ -14,6 +14,8 @@ export type RunOptions = {
    */
   doneFile?: string;
   lingerMs?: number;
+  /** Takes what the program prints, both streams in their order; without it the caller's own streams do. */
+  outputFile?: string;
   /** What is asked to end and is still there so much later is killed. */
   graceMs?: number;
 };
@@ -26,16 +28,18 @@ const lingerMsDefault = 20_000;
 const graceMsDefault = 5_000;
 
 /**
- * Runs Node with the arguments and streams its output. Nothing that it started in its process group is left when this
+ * Runs Node with the arguments and streams its output, or writes it to a file. Nothing that it started in its process group is left when this
  * returns.
  */
 export const runToEnd = async (args: string[], options: RunOptions): Promise<RunOutcome> => {
+  const output = options.outputFile === undefined ? undefined : openSync(options.outputFile, 'w');
   // A group of its own, so that the servers which tests start can be ended together with the tests.
   const child = spawn(process.execPath, args, {
     env: options.env,
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: output === undefined ? ['ignore', 'inherit', 'inherit'] : ['ignore', output, output],
     detached: true,
   });
+  if (output !== undefined) closeSync(output); // the program has its own
   const exited = new Promise<number>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code) => resolve(code ?? 1));

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -6,9 +6,9 @@ import { installEngines } from '../engines/install-engines.ts';
 import { missingPrograms } from '../engines/missing-programs.ts';
 import { reportProgress } from '../engines/report-progress.ts';
 import { closingLines, type SuiteResult } from './closing-lines.ts';
-import { partsNamed, type Part } from './parts.ts';
+import { groupsNamed, type Part } from './parts.ts';
 import { provideEngines, type ProvidedEngines } from './provide-engines.ts';
-import { runPart, type PartResult } from './run-part.ts';
+import { runPart, type PartOptions, type PartResult } from './run-part.ts';
 
 const usage = `Usage: npm test [-- [--part NAME]… [PATTERN]…]
 
@@ -26,33 +26,33 @@ const main = async (): Promise<number> => {
   }
   const interrupt = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => interrupt.abort());
-  const result = await runSuite(partsNamed(values.part), positionals, interrupt.signal);
+  const result = await runSuite(groupsNamed(values.part), positionals, interrupt.signal);
   const { lines, isSuccess } = closingLines(result, process.env.CI === 'true');
   process.stdout.write(`\n${lines.join('\n')}\n`);
   if (interrupt.signal.aborted) return 130;
   return isSuccess ? 0 : 1;
 };
 
-/** Runs the parts one by one; meanwhile the engines are installed and started beside those that do not need them. */
-const runSuite = async (parts: Part[], patterns: string[], signal: AbortSignal): Promise<SuiteResult> => {
+/**
+ * Runs the groups one by one, the parts of a group at once; meanwhile the engines are installed and started beside those
+ * that do not need them.
+ */
+const runSuite = async (groups: Part[][], patterns: string[], signal: AbortSignal): Promise<SuiteResult> => {
   const resultsDir = mkdtempSync(join(tmpdir(), 'tocsin-test-results-'));
-  const providing = parts.some(({ engines }) => engines !== undefined) ? timed(provideEngines()) : undefined;
+  const providing = groups.flat().some(({ engines }) => engines !== undefined) ? timed(provideEngines()) : undefined;
   const results: PartResult[] = [];
   const notRun: string[] = [];
   let engines: TimedEngines | undefined;
   try {
-    for (const part of parts) {
+    for (const group of groups) {
       if (signal.aborted) break;
-      if (part.judgesResults && patterns.length > 0) continue;
-      if (part.engines) engines = await providing;
-      if (part.engines === 'needed' && engines?.kind === 'missing') {
-        notRun.push(part.name);
-        continue;
-      }
-      if (part.engines === 'used') await installOwnEngines();
-      reportProgress(`\n── ${part.name} ──`);
+      if (group.some((part) => part.engines)) engines = await providing;
+      if (group.some((part) => part.engines === 'used')) await installOwnEngines();
+      const isRun = (part: Part) => !(part.engines === 'needed' && engines?.kind === 'missing');
+      notRun.push(...group.filter((part) => !isRun(part)).map(({ name }) => name));
+      const parts = group.filter((part) => isRun(part) && !(part.judgesResults && patterns.length > 0));
       const env = engines?.kind === 'provided' ? engines.environment : {};
-      results.push(await runPart(part, { env, signal, resultsDir, patterns }));
+      results.push(...await runGroup(parts, { env, signal, resultsDir, patterns }));
     }
   } finally {
     const provided = await providing;
@@ -60,6 +60,22 @@ const runSuite = async (parts: Part[], patterns: string[], signal: AbortSignal):
     rmSync(resultsDir, { recursive: true });
   }
   return { results, notRun, ...(engines && { engines }) };
+};
+
+/** Runs parts side by side. Of several each prints what it has to say when it is over, so that it stands together. */
+const runGroup = (parts: Part[], options: Omit<PartOptions, 'outputFile'>): Promise<PartResult[]> => {
+  if (parts.length > 1) reportProgress(`\n── ${parts.map(({ name }) => name).join(', ')}: side by side ──`);
+  return Promise.all(parts.map(async (part) => {
+    const heading = `\n── ${part.name} ──`;
+    if (parts.length === 1) {
+      reportProgress(heading);
+      return runPart(part, options);
+    }
+    const outputFile = join(options.resultsDir, `${part.name}.out`);
+    const result = await runPart(part, { ...options, outputFile });
+    reportProgress(`${heading}\n${readFileSync(outputFile, 'utf8')}`);
+    return result;
+  }));
 };
 
 /**
