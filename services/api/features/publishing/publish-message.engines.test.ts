@@ -3,6 +3,7 @@ import type { AccountCaller } from '@tocsin/shared/domain/caller.ts';
 import { AppError, unavailable } from '@tocsin/shared/domain/errors.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
+import { idSource, timeOfId } from '@tocsin/shared/platform/ids.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import type { EventLog } from '@tocsin/shared/ports/event-log.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
@@ -12,12 +13,14 @@ import { enginesUnderTest, newTestPlace, openTestEngine } from '@tocsin/shared/t
 import { Directory } from '../../directory/directory.ts';
 import { rateLimits } from '../../http/rate-limit.ts';
 import type { MessageFields } from './message-fields.ts';
-import { publishMessage, type PublishDeps } from './publish-message.ts';
+import { publishMessage, type Published, type PublishDeps } from './publish-message.ts';
 import { inlineStore } from './store-inline.ts';
 
 let own: Closers;
 /** How many of the next appends the log refuses. */
 let refusals: number;
+/** Publishes as the account, with some of what it works with changed. */
+let publishWith: (changed: Partial<PublishDeps>, idempotencyKey?: string) => Promise<Published>;
 /** Publishes as the account; resolves with what is left of its minute, or the code of the error. */
 let publish: (idempotencyKey?: string) => Promise<{ status: string; remaining?: string }>;
 
@@ -40,9 +43,10 @@ beforeEach(async () => {
   const topic = await engine.documents.insert(topics, newTopic(owner.id));
   const caller: AccountCaller = { kind: 'account', userId: owner.id, tier: 'FREE', scopes: null, credentialId: newId(), expiresAt: null };
   const fields: MessageFields = { message: 'x', title: null, priority: 3, tags: [], markdown: false };
+  publishWith = (changed, idempotencyKey) => publishMessage({ ...deps, ...changed }, caller, { topic, fields, idempotencyKey });
   publish = async (idempotencyKey) => {
     try {
-      const { headers, isReplay } = await publishMessage(deps, caller, { topic, fields, idempotencyKey });
+      const { headers, isReplay } = await publishWith({}, idempotencyKey);
       return isReplay ? { status: 'replayed' } : { status: 'published', remaining: headers['X-RateLimit-Remaining']! };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
@@ -67,6 +71,13 @@ function refusing(log: EventLog): EventLog {
     },
   });
 }
+
+test.each([undefined, 'a key'])('a message is never older than the time inside its id, however long its publish takes (Idempotency-Key: %s)', async (idempotencyKey) => {
+  let now = Date.now();
+  const clock = () => now++;
+  const { message } = await publishWith({ clock, makeId: idSource(clock) }, idempotencyKey);
+  expect(message.timestamp).toBeGreaterThanOrEqual(timeOfId(message.id)!);
+});
 
 test('what the log refuses costs no budget', async () => {
   expect(await publish()).toEqual({ status: 'published', remaining: '9' });

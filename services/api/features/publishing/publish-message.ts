@@ -38,6 +38,8 @@ const dayMs = 86_400_000;
  * become this message.
  */
 export async function publishMessage(deps: PublishDeps, caller: Caller, input: PublishInput): Promise<Published> {
+  // Made before the time is read: reading on from the time inside this id, once it is gone, must not leave out its message.
+  const id = deps.makeId();
   const now = deps.clock();
   const key = input.idempotencyKey;
   const state = key === undefined ? undefined
@@ -49,8 +51,8 @@ export async function publishMessage(deps: PublishDeps, caller: Caller, input: P
   requireBudget(budget, now);
   let reservation: Reservation | undefined;
   try {
-    reservation = await state?.reserve(deps.makeId());
-    const message = await append(deps, input, { id: reservation?.messageId ?? deps.makeId(), timestamp: now, expiresAt });
+    reservation = await state?.reserve(id);
+    const message = await append(deps, input, { id: reservation?.messageId ?? id, timestamp: now, expiresAt });
     return { message, isReplay: false, headers: budget === null ? {} : rateLimitHeaders(budget) };
   } catch (error) {
     await Promise.all([deps.rateLimits.refundPublish(budget, deps.clock()), reservation?.fail()]);
