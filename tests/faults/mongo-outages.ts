@@ -11,7 +11,7 @@ import { killed, silenced, startOutage, type Fault } from './start-outage.ts';
 /** Longer than the 5 s for which caches hold without asking. The promise is a minute: TOCSIN_MONGO_DOWN_SECONDS=60. */
 const downSeconds = Number(process.env['TOCSIN_MONGO_DOWN_SECONDS'] ?? 12);
 const silentSeconds = 7;
-/** A publish waits a second for what is known of its caller and topic, and 250 ms for its document; the rest is a slow machine's. */
+/** A publish waits a second for what is known of its caller and topic, and another for its document; the rest is a slow machine's. */
 const publishMsMax = 4_000;
 
 const sentSince = (publishing: Publishing, from: number) => publishing.attempts.filter(({ sentAt }) => sentAt >= from);

@@ -3,8 +3,11 @@ import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { Messages } from '@tocsin/shared/ports/messages.ts';
 
-/** A publish waits this long for its document and no longer: it is durable already, the fan-out writes what is missing. */
-const waitMs = 250;
+/**
+ * A publish waits this long for its document and no longer: it is durable already, the fan-out writes what is missing.
+ * Harm prevented by a shorter wait: on a machine that is merely busy, what was acknowledged could not be read yet.
+ */
+const waitMs = 1_000;
 /** After so many misses in a row nobody waits until a probe succeeds. */
 const missesMax = 2;
 /** Pause between probes while the store misses. */
@@ -28,7 +31,7 @@ export const storedByLog: InlineStore = { store: () => Promise.resolve() };
 
 /**
  * One bulk write is under way at a time; what arrives meanwhile is the next one. A store that is slow or away costs a
- * publish at most 250 ms, and after two misses nothing.
+ * publish at most a second, and after two misses nothing.
  */
 export function inlineStore(deps: { messages: Messages; clock: Clock; log: Log }): InlineStore {
   let waiting: Waiting[] = [];

@@ -1,0 +1,49 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import type { PlacedRecord } from '@tocsin/shared/domain/log-record.ts';
+import { unavailable } from '@tocsin/shared/domain/errors.ts';
+import { openLog } from '@tocsin/shared/platform/log.ts';
+import type { Messages } from '@tocsin/shared/ports/messages.ts';
+import { newMessage } from '@tocsin/shared/testing/builders.ts';
+import { inlineStore, type InlineStore } from './store-inline.ts';
+
+/** The time of all tests here: what is asked at it is asked at once. */
+const now = 1_000_000;
+
+/** A store of messages whose writes end when and as they are told to. */
+function storeOf(apply: () => Promise<void>): InlineStore {
+  return inlineStore({ messages: { apply } as unknown as Messages, clock: () => now, log: openLog('test', 'silent') });
+}
+
+function newRecord(): PlacedRecord {
+  const message = newMessage('a topic');
+  return { partition: 0, offset: 0, record: { type: 'message', timestamp: message.timestamp, message } };
+}
+
+test('a publish waits for a store that is slow, so that what is acknowledged can be read', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let isOver = false;
+  const storing = storeOf(() => promise).store(newRecord()).then(() => (isOver = true));
+  await pause(600); // that it waits can only be seen by waiting
+  expect(isOver).toBe(false);
+  resolve();
+  await storing;
+});
+
+test('it waits for one that is silent no longer than a second, and after two misses not at all', async () => {
+  const silent = storeOf(() => new Promise(() => undefined));
+  const startedAt = performance.now();
+  await Promise.all([silent.store(newRecord()), silent.store(newRecord())]);
+  expect(performance.now() - startedAt).toBeGreaterThan(900);
+  // The first after that is a probe, for which somebody has to wait.
+  const probe = silent.store(newRecord());
+  await silent.store(newRecord());
+  const first = await Promise.race([probe.then(() => 'the probe'), silent.store(newRecord()).then(() => 'nobody')]);
+  expect(first).toBe('nobody');
+  await probe;
+});
+
+test('it does not wait for one that says that it is away', async () => {
+  const away = storeOf(() => Promise.reject(unavailable('Database')));
+  for (let count = 0; count < 5; count += 1) await away.store(newRecord());
+});
