@@ -1,7 +1,7 @@
 import type { Consent } from '../domain/consent.ts';
 import { AppError } from '../domain/errors.ts';
 import type { User } from '../domain/user.ts';
-import { UniqueKeyViolation, write, type Documents, type New, type Write } from '../ports/documents.ts';
+import { StaleVersion, UniqueKeyViolation, write, type Documents, type New, type Write } from '../ports/documents.ts';
 import { consents } from './consents.ts';
 import { voidMailTokens } from './mail-tokens.ts';
 import { retryStale } from './retry-stale.ts';
@@ -13,7 +13,7 @@ export type Claim = Pick<User, 'email' | 'usernameKey'> & { readonly id?: string
 /**
  * The writes that make room for the claim: an account that holds the address and was never verified gives way, with its
  * username. Throws `conflict` when the address belongs to an account that was verified once, or the username is taken.
- * To be committed together with the claim; a race shows as StaleVersion or UniqueKeyViolation.
+ * To be committed together with the claim, within `retryStale`; a race shows as StaleVersion, here already, or UniqueKeyViolation.
  */
 export async function makeRoom(documents: Documents, claim: Claim): Promise<Write[]> {
   const holder = await findUserByEmail(documents, claim.email);
@@ -21,6 +21,8 @@ export async function makeRoom(documents: Documents, claim: Claim): Promise<Writ
   if (isOther && holder.wasVerified) throw new AppError('conflict', 'Email already registered');
   const namesake = await findUserByUsername(documents, claim.usernameKey);
   if (namesake !== null && namesake.id !== claim.id && namesake.id !== holder?.id) {
+    // It came to the address between the two looks: who holds what has to be looked at anew.
+    if (namesake.email === claim.email) throw new StaleVersion(users.name, namesake.id);
     throw new AppError('conflict', 'Username already taken');
   }
   return isOther ? removeUnverified(documents, holder) : [];

@@ -2,6 +2,7 @@ import { usernameKey } from '@tocsin/shared/domain/account-rules.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { newUser } from '@tocsin/shared/domain/user.ts';
 import { createAccount, makeRoom } from '@tocsin/shared/stores/accounts.ts';
+import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { emailField } from '../../http/fields.ts';
@@ -34,7 +35,7 @@ export function register(deps: ApiDeps): Route {
       if (!input.terms_accepted) throw new AppError('invalid', 'Terms must be accepted');
       const { documents } = deps.engine;
       // What is taken is told before the work of hashing.
-      await makeRoom(documents, { email: input.email, usernameKey: usernameKey(input.username) });
+      await retryStale(() => makeRoom(documents, { email: input.email, usernameKey: usernameKey(input.username) }));
       const passwordHash = await deps.passwords.hash(input.password);
       const user = newUser({
         id: deps.makeId(), email: input.email, username: input.username, passwordHash, isVerified: false,
