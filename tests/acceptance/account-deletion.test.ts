@@ -11,7 +11,7 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { WebSocket } from 'ws';
 import { makeFullAccount } from './full-account.ts';
 import { logIn, newRegistration, refresh, tryLogIn } from './registration.ts';
-import { Client, newTopicName, testStack } from './stack.ts';
+import { Client, newAddress, newTopicName, testStack } from './stack.ts';
 import { useStack, type Person } from './use-stack.ts';
 
 const stack = useStack();
@@ -25,7 +25,7 @@ const onAllNodes = (check: (node: number) => Promise<void>) => eventually(async 
 /** A stream that is open; `code` is what it closes with. */
 async function openWebSocket(path: string, node: number): Promise<{ code: Promise<number> }> {
   const { urls } = testStack();
-  const socket = new WebSocket(urls[node % urls.length]!.replace('http', 'ws') + path);
+  const socket = new WebSocket(urls[node % urls.length]!.replace('http', 'ws') + path, { headers: { 'X-Forwarded-For': newAddress() } });
   const code = new Promise<number>((resolve) => socket.once('close', resolve));
   await new Promise<void>((resolve, reject) => socket.once('error', reject).once('message', () => resolve()));
   return { code };
@@ -72,7 +72,7 @@ test('the streams of its topics and its own end within five seconds', async () =
   const readers = await openOnAllNodes(`/${topic.name}/ws?token=${other.client.token}`);
   const own = await openOnAllNodes(`/${otherTopic.name}/ws?token=${owner.client.token}`);
   const sse = await new Promise<IncomingMessage>((resolve, reject) => {
-    get(`${testStack().urls[0]}/${topic.name}/sse`, { agent: false }, resolve).on('error', reject);
+    get(`${testStack().urls[0]}/${topic.name}/sse`, { agent: false, headers: { 'X-Forwarded-For': newAddress() } }, resolve).on('error', reject);
   });
   const sseEnded = new Promise<void>((resolve) => sse.on('close', () => resolve()).resume());
 

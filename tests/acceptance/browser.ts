@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto';
+import { newAddress } from './stack.ts';
 
 /** Where a browser has come to. */
 export interface Page {
@@ -17,7 +17,7 @@ const redirectsMax = 20;
 /** As much of a browser as a sign-in needs: it keeps cookies by origin and path, and follows redirects. */
 export class Browser {
   readonly #jars = new Map<string, Map<string, Cookie>>();
-  readonly #address = `10.${randomInt(256)}.${randomInt(256)}.${randomInt(1, 255)}`;
+  readonly #address = newAddress();
   /** The `Set-Cookie` headers that were seen, in order. */
   readonly setCookies: string[] = [];
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { Client, createTopic, testStack } from './stack.ts';
+import { Client, createTopic, newAddress, testStack } from './stack.ts';
 import { useStack, type Person } from './use-stack.ts';
 
 const stack = useStack();
@@ -29,7 +29,7 @@ async function open(path: string, headers: Record<string, string> = {}, node = 0
   const { urls } = testStack();
   const abort = new AbortController();
   const response = await fetch(urls[node % urls.length]! + path, {
-    headers: { Accept: 'application/x-ndjson', 'X-Forwarded-For': new Client().address, ...headers }, signal: abort.signal,
+    headers: { Accept: 'application/x-ndjson', 'X-Forwarded-For': newAddress(), ...headers }, signal: abort.signal,
   });
   const records: Lines['records'] = [];
   const read = async (): Promise<'whole' | 'cut off'> => {
@@ -153,7 +153,7 @@ test('a stream that may not be opened is an error in JSON', async () => {
 });
 
 test('HEAD has the headers and no lines', async () => {
-  const head = await fetch(testStack().urls[0]! + log('?follow=true'), { method: 'HEAD', headers: { Accept: 'application/x-ndjson' } });
+  const head = await fetch(testStack().urls[0]! + log('?follow=true'), { method: 'HEAD', headers: { Accept: 'application/x-ndjson', 'X-Forwarded-For': newAddress() } });
   expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([200, 'application/x-ndjson', '']);
 });
 

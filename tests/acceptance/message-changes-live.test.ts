@@ -3,7 +3,7 @@ import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { WebSocket } from 'ws';
-import { createTopic, testStack } from './stack.ts';
+import { createTopic, newAddress, testStack } from './stack.ts';
 import { useStack, type Person } from './use-stack.ts';
 
 const stack = useStack();
@@ -26,7 +26,7 @@ interface LiveEvent {
 /** Follows a topic by SSE on the last node; resolves once `ready` is there, with what has come. */
 async function followSse(name: string, query = ''): Promise<LiveEvent[]> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    get(`${testStack().urls.at(-1)}/${name}/sse${query}`, { agent: false }, resolve).on('error', reject);
+    get(`${testStack().urls.at(-1)}/${name}/sse${query}`, { agent: false, headers: { 'X-Forwarded-For': newAddress() } }, resolve).on('error', reject);
   });
   own.add(() => void response.destroy());
   const events: LiveEvent[] = [];
@@ -48,7 +48,7 @@ async function followSse(name: string, query = ''): Promise<LiveEvent[]> {
 
 /** Follows a topic by WebSocket on the first node; resolves once `ready` is there, with the frames that have come. */
 async function followWebSocket(name: string): Promise<Record<string, unknown>[]> {
-  const socket = new WebSocket(`${testStack().urls[0]!.replace('http', 'ws')}/${name}/ws`);
+  const socket = new WebSocket(`${testStack().urls[0]!.replace('http', 'ws')}/${name}/ws`, { headers: { 'X-Forwarded-For': newAddress() } });
   own.add(() => socket.terminate());
   const frames: Record<string, unknown>[] = [];
   let isReady = false;

@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws';
-import { testStack } from './stack.ts';
+import { newAddress, testStack } from './stack.ts';
 
 export interface OpenStream {
   /** Resolves with what the stream closes with. */
@@ -12,7 +12,7 @@ export interface OpenStream {
 /** Opens a WebSocket stream of the path, on the last API node unless told otherwise; resolves when it is ready. */
 export async function openStream(path: string, node = -1): Promise<OpenStream> {
   const { urls } = testStack();
-  const socket = new WebSocket(urls.at(node % urls.length)!.replace('http', 'ws') + path);
+  const socket = new WebSocket(urls.at(node % urls.length)!.replace('http', 'ws') + path, { headers: { 'X-Forwarded-For': newAddress() } });
   const frames: object[] = [];
   socket.on('message', (data) => frames.push(JSON.parse((data as Buffer).toString('utf8')) as object));
   const code = new Promise<number>((resolve) => socket.once('close', resolve));

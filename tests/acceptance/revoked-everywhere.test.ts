@@ -33,7 +33,7 @@ test('a key and a token that end are refused by every node within 5 seconds, tho
 });
 
 test('a key and a token are refused by every node when their time is over', async () => {
-  const endsAt = Date.now() + 4_000;
+  const endsAt = Date.now() + 10_000; // both are made and used on every node before, on a busy machine, too
   const made = await credentialsOf(await stack.person(), new Date(endsAt).toISOString());
   for (const secret of [made.key.key, made.token.token]) expect(await made.statuses(secret)).toEqual(nodes.map(() => 200));
   await new Promise((resolve) => setTimeout(resolve, endsAt - Date.now() + 1));

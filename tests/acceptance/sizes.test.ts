@@ -45,7 +45,7 @@ describe('a topic', () => {
 
   test.each(['creation', 'change'])('has a name of 1 to 64 letters, digits, dashes and underscores, at its %s', async (at) => {
     const bounds = {
-      field: 'name', good: [newWord(64), newWord(5).toUpperCase(), `A-z_${newWord(9)}`],
+      field: 'name', good: [newWord(64), newWord(12).toUpperCase(), `A-z_${newWord(9)}`],
       bad: ['', newWord(65), `a b${newWord(9)}`, `a.${newWord(9)}`, `ä${newWord(9)}`, `a/${newWord(9)}`, `${newWord(9)}\n`],
     };
     await holds(bounds, at === 'creation' ? (name) => owner.post('/api/topics', { name }) : change('name'));

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { createTopic } from './stack.ts';
+import { createTopic, newAddress } from './stack.ts';
 import { useStack } from './use-stack.ts';
-import { newAddress, transports, useStreams } from './use-streams.ts';
+import { transports, useStreams } from './use-streams.ts';
 
 const stack = useStack();
 const streams = useStreams();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createTopic, newTopicName, testStack } from './stack.ts';
+import { createTopic, newAddress, newTopicName, testStack } from './stack.ts';
 import { useStack } from './use-stack.ts';
 import { transports, useStreams } from './use-streams.ts';
 
@@ -114,6 +114,6 @@ test('an upgrade to a path that has none is refused in JSON', async () => {
 
 test('a handshake that is none is a 400', async () => {
   const { open } = await topics();
-  const answer = await fetch(`${testStack().urls[0]}/${open.name}/ws`, { headers: { 'Sec-WebSocket-Version': '13' } });
+  const answer = await fetch(`${testStack().urls[0]}/${open.name}/ws`, { headers: { 'Sec-WebSocket-Version': '13', 'X-Forwarded-For': newAddress() } });
   expect(answer.status).toBe(426);
 });

@@ -3,9 +3,9 @@ import { expect, test } from '@jest/globals';
 import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
 import { streamSessions } from '@tocsin/shared/stores/stream-sessions.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { createTopic, newTopicName } from './stack.ts';
+import { createTopic, newAddress, newTopicName } from './stack.ts';
 import { useStack, type Caller } from './use-stack.ts';
-import { newAddress, transports, useStreams } from './use-streams.ts';
+import { transports, useStreams } from './use-streams.ts';
 
 const stack = useStack();
 const streams = useStreams();

@@ -1,9 +1,8 @@
-import { randomInt } from 'node:crypto';
 import { get, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { afterEach, expect } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { WebSocket } from 'ws';
-import { testStack } from './stack.ts';
+import { newAddress, testStack } from './stack.ts';
 
 /* eslint-disable @typescript-eslint/no-explicit-any -- a test asserts what it finds */
 
@@ -53,10 +52,6 @@ export interface StreamsUse {
   ws(path: string, options?: OpenOptions): Promise<ClientStream>;
   /** `/topic` or nothing, then the transport's last segment. */
   open(transport: Transport, of: { topic?: string; query?: string }, options?: OpenOptions): Promise<ClientStream>;
-}
-
-export function newAddress(): string {
-  return `10.${randomInt(256)}.${randomInt(256)}.${randomInt(1, 255)}`;
 }
 
 /** Opens streams, and closes them after the test. `urls` is the installation, the shared stack by default. */
@@ -154,7 +149,7 @@ function openWs(url: string, headers: Record<string, string>): Promise<ClientStr
 /** What `HEAD` answers. */
 export function head(url: string, headers: Record<string, string> = {}): Promise<{ status: number; headers: IncomingHttpHeaders }> {
   return new Promise((resolve, reject) => {
-    httpRequest(url, { method: 'HEAD', agent: false, headers }, (response) => {
+    httpRequest(url, { method: 'HEAD', agent: false, headers: { 'X-Forwarded-For': newAddress(), ...headers } }, (response) => {
       response.resume().on('close', () => resolve({ status: response.statusCode!, headers: response.headers }));
     }).on('error', reject).end();
   });

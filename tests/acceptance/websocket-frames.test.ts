@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { WebSocket } from 'ws';
-import { createTopic, testStack } from './stack.ts';
+import { createTopic, newAddress, testStack } from './stack.ts';
 import { useStack } from './use-stack.ts';
 
 const stack = useStack();
 
 async function connect(path: string) {
-  const socket = new WebSocket(testStack().urls[0]!.replace('http', 'ws') + path);
+  const socket = new WebSocket(testStack().urls[0]!.replace('http', 'ws') + path, { headers: { 'X-Forwarded-For': newAddress() } });
   const frames: { data: Buffer; isBinary: boolean }[] = [];
   socket.on('message', (data: Buffer, isBinary) => frames.push({ data, isBinary }));
   const code = new Promise<number>((resolve) => socket.once('close', resolve));
