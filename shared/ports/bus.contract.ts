@@ -359,12 +359,12 @@ function connections(openTwo: () => Promise<[Bus, Bus]>, place: () => BusPlace):
     const [topic, other] = [randomUUID(), randomUUID()];
     await one.announceConnections('node-1', new Map([[topic, 3], [other, 1]]));
     await two.announceConnections('node-2', new Map([[topic, 4]]));
-    await eventually(async () => expect(await one.countConnections(topic)).toBe(7), { timeoutMs: 2_000 });
+    await eventually(async () => expect(await one.countConnections(topic)).toBe(7));
     await two.announceConnections('node-2', new Map([[other, 5]]));
-    await eventually(async () => expect(await one.countConnections(topic)).toBe(3), { timeoutMs: 2_000 });
-    await eventually(async () => expect(await two.countConnections(other)).toBe(6), { timeoutMs: 2_000 });
+    await eventually(async () => expect(await one.countConnections(topic)).toBe(3));
+    await eventually(async () => expect(await two.countConnections(other)).toBe(6));
     await one.announceConnections('node-1', new Map());
-    await eventually(async () => expect(await two.countConnections(topic)).toBe(0), { timeoutMs: 2_000 });
+    await eventually(async () => expect(await two.countConnections(topic)).toBe(0));
     expect(await one.countConnections(randomUUID())).toBe(0);
   });
 

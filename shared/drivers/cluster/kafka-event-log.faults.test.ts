@@ -44,7 +44,7 @@ describeWithEngines('kafka: the event log through an outage', ({ kafkaBrokers })
       await proxy.refuse();
       const first = await attempt();
       expect(first.error).toMatchObject({ code: 'unavailable', message: 'Log is unavailable' });
-      expect(first.ms).toBeLessThan(1_000);
+      expect(first.ms).toBeLessThan(2_500); // a second, and what a busy machine adds
       await eventually(async () => (await attempt()).ms < 50);
       const next = await Promise.all(Array.from({ length: 20 }, () => attempt()));
       for (const { error } of next) expect(error).toMatchObject({ code: 'unavailable' });

@@ -55,7 +55,7 @@ describeWithEngines('redis', ({ redisUrl }) => {
       await expect(bus.publish('a', ['x'])).rejects.toMatchObject({ code: 'unavailable' });
       await expect(bus.ping()).rejects.toMatchObject({ code: 'unavailable' });
       await expect(bus.countConnections('a')).rejects.toMatchObject({ code: 'unavailable' });
-      expect(performance.now() - started).toBeLessThan(100);
+      expect(performance.now() - started).toBeLessThan(500); // waiting for an answer would take 0.75 seconds for each
       proxy.heal();
       await eventually(() => bus.isConnected);
       await bus.publish('a', ['x']);
@@ -79,7 +79,7 @@ describeWithEngines('redis', ({ redisUrl }) => {
       const started = performance.now();
       await expect(bus.publish('a', ['lost'])).rejects.toMatchObject({ code: 'unavailable' });
       await eventually(() => !bus.isConnected, { timeoutMs: 5_000 });
-      expect(performance.now() - started).toBeLessThan(2_500);
+      expect(performance.now() - started).toBeLessThan(4_000); // two seconds, and what a busy machine adds
       expect(events).toEqual([false]);
       proxy.heal();
       await eventually(() => expect(events).toEqual([false, true]));
@@ -147,7 +147,7 @@ describeWithEngines('redis', ({ redisUrl }) => {
       proxy.hold();
       const started = performance.now();
       expect(await bus.takeBudget([window], Date.now())).toMatchObject({ accepted: true, windows: [{ remaining: 4 }] });
-      expect(performance.now() - started).toBeLessThan(2_000);
+      expect(performance.now() - started).toBeLessThan(4_000); // two seconds, and what a busy machine adds
     });
 
     test('a bus that is opened while Redis is away heals when it comes', async () => {
