@@ -1,4 +1,5 @@
-import { UniqueKeyViolation, write, type Collection, type Document, type Documents, type Write } from '../ports/documents.ts';
+import { AppError } from '../domain/errors.ts';
+import { StaleVersion, UniqueKeyViolation, write, type Collection, type Document, type Documents, type Write } from '../ports/documents.ts';
 import { retryStale } from './retry-stale.ts';
 
 /**
@@ -19,7 +20,9 @@ export interface Prepared<T> {
  * Stores something that counts against a limit of the holder, exactly under any number of concurrent calls on all
  * nodes. `prepare` reads, counts, throws when the limit is reached, and gives back what to write; it is run again
  * whenever something else was counted for the holder, or a version that its writes name has changed, meanwhile, or
- * when `isLostRace` says that what the commit failed with means the same. Rejects with what `prepare` throws, UniqueKeyViolation, or `unavailable`.
+ * when `isLostRace` says that what the commit failed with means the same. So is what it refuses: it may have read one thing
+ * before and another after something else was counted, such as a topic that was open and is the one too many that is closed.
+ * Rejects with what `prepare` throws otherwise, UniqueKeyViolation, or `unavailable`.
  */
 export async function commitWithinQuota<T>(
   documents: Documents, holderId: string, prepare: () => Promise<Prepared<T>>,
@@ -27,7 +30,11 @@ export async function commitWithinQuota<T>(
 ): Promise<T> {
   return retryStale(async () => {
     const guard = await documents.get(quotaGuards, holderId);
-    const { writes, result } = await prepare();
+    const { writes, result } = await prepare().catch(async (error: unknown) => {
+      const isRefusal = error instanceof AppError && error.code !== 'unavailable';
+      if (isRefusal && (await documents.get(quotaGuards, holderId))?.version !== guard?.version) throw new StaleVersion(quotaGuards.name, holderId);
+      throw error;
+    });
     const counted = guard === null ? write.insert(quotaGuards, { id: holderId }) : write.update(quotaGuards, guard, {});
     await documents.commit([counted, ...writes]);
     return result;
