@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '@tocsin/shared/platform/load-config.ts';
 import { serveCommand } from './serve.ts';
+import { topicCommand } from './topic.ts';
 import { userCommand } from './user.ts';
 
 /** Exit codes: 0 done, 1 failed, 2 called wrongly. */
@@ -11,7 +12,8 @@ const calledWrongly = 2;
 const program = new Command('tocsin')
   .description('Topic notifications: publish text over HTTP; read it at once, or later as history and as a log.')
   .addCommand(serveCommand())
-  .addCommand(userCommand());
+  .addCommand(userCommand())
+  .addCommand(topicCommand());
 throwInsteadOfExit(program);
 
 try {

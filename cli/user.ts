@@ -1,17 +1,14 @@
 import { text } from 'node:stream/consumers';
 import { isEmailAddress, isUsername, passwordFault } from '@tocsin/shared/domain/account-rules.ts';
-import { changesChannel, type Change } from '@tocsin/shared/domain/change.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { parseTime } from '@tocsin/shared/domain/parse-time.ts';
 import { additionalMembersMax } from '@tocsin/shared/domain/team.ts';
 import { tiers, type Tier } from '@tocsin/shared/domain/tiers.ts';
 import { newUser, type User } from '@tocsin/shared/domain/user.ts';
 import { toOperatorUserJson } from '@tocsin/shared/domain/user-json.ts';
-import { openDocuments, type OperatorStore } from '@tocsin/shared/open-engine.ts';
+import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
-import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
 import { openPasswords } from '@tocsin/shared/stores/passwords.ts';
 import { makeSecret } from '@tocsin/shared/platform/secrets.ts';
 import { createAccount } from '@tocsin/shared/stores/accounts.ts';
@@ -19,6 +16,7 @@ import { setActive } from '@tocsin/shared/stores/set-active.ts';
 import { setTier } from '@tocsin/shared/stores/set-tier.ts';
 import { findUserByEmail } from '@tocsin/shared/stores/users.ts';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { printObject, tellNodes, withStore, type PrintOptions } from './operator-store.ts';
 
 /** `tocsin user …`: accounts by the operator's hand, beside a running installation or without one. */
 export function userCommand(): Command {
@@ -77,14 +75,14 @@ function activity(name: 'enable' | 'disable', isActive: boolean): Command {
   return new Command(name)
     .description(isActive ? 'undo disable: logins and keys work again' : 'make every login, key and token of an account invalid, until enable')
     .addArgument(new Argument('<email>').argParser(email))
-    .action((address: string, options: { json?: boolean }) => change(options, ({ documents }) => setActive(documents, address, isActive)));
+    .action((address: string, options: PrintOptions) => change(options, ({ documents }) => setActive(documents, address, isActive)));
 }
 
 function show(): Command {
   return new Command('show')
     .description('print an account')
     .addArgument(new Argument('<email>').argParser(email))
-    .action(async (address: string, options: { json?: boolean }) => {
+    .action(async (address: string, options: PrintOptions) => {
       await withStore(async ({ documents }) => {
         const user = await findUserByEmail(documents, address);
         if (user === null) throw new AppError('not_found', 'User not found');
@@ -93,7 +91,7 @@ function show(): Command {
     });
 }
 
-async function change(options: { json?: boolean }, act: (store: OperatorStore) => Promise<User>): Promise<void> {
+async function change(options: PrintOptions, act: (store: OperatorStore) => Promise<User>): Promise<void> {
   await withStore(async (store) => {
     const user = await act(store);
     await tellNodes(store, { kind: 'user', userId: user.id });
@@ -101,29 +99,8 @@ async function change(options: { json?: boolean }, act: (store: OperatorStore) =
   });
 }
 
-async function withStore(act: (store: OperatorStore) => Promise<void>): Promise<void> {
-  const config = loadConfig(process.env);
-  const store = await openDocuments(config, openLog('cli', 'warn'));
-  try {
-    await act(store);
-  } finally {
-    await store.close();
-  }
-}
-
-/** What was changed is stored by now; nodes that are not told find out within 5 s. */
-async function tellNodes(store: OperatorStore, change: Change): Promise<void> {
-  try {
-    await store.bus?.publish(changesChannel, [JSON.stringify(change)]);
-  } catch {
-    process.stderr.write('The running nodes could not be told: they will know within 5 seconds.\n');
-  }
-}
-
-function print(user: User, options: { json?: boolean }, more: Record<string, string> = {}): void {
-  const shown = { ...toOperatorUserJson(user, systemClock()), ...more };
-  const lines = Object.entries(shown).map(([name, value]) => `${name}: ${value ?? '-'}`);
-  process.stdout.write(`${options.json === true ? JSON.stringify(shown) : lines.join('\n')}\n`);
+function print(user: User, options: PrintOptions, more: Record<string, string> = {}): void {
+  printObject({ ...toOperatorUserJson(user, systemClock()), ...more }, options);
 }
 
 async function passwordFromStdin(command: Command): Promise<string> {

@@ -16,6 +16,7 @@ import { requestPasswordReset } from './features/accounts/request-password-reset
 import { resendVerification } from './features/accounts/resend-verification.ts';
 import { updateMe } from './features/accounts/update-me.ts';
 import { verifyEmail } from './features/accounts/verify-email.ts';
+import { setHold } from './features/admin/set-hold.ts';
 import { setTier } from './features/admin/set-tier.ts';
 import { appleLogin } from './features/identity-providers/apple-login.ts';
 import { googleCallback } from './features/identity-providers/google-callback.ts';
@@ -52,6 +53,7 @@ import { deleteMessage } from './features/messages/delete-message.ts';
 import { editMessage } from './features/messages/edit-message.ts';
 import { exportMessages } from './features/messages/export-messages.ts';
 import { getActivity } from './features/messages/get-activity.ts';
+import { getDeliveries } from './features/messages/get-deliveries.ts';
 import { getHistory } from './features/messages/get-history.ts';
 import { listRecent } from './features/messages/list-recent.ts';
 import { searchMessages } from './features/messages/search-messages.ts';
@@ -131,6 +133,7 @@ function messagingRoutes(deps: ApiDeps): Route[] {
     searchMessages(deps),
     listRecent(deps),
     getActivity(deps),
+    getDeliveries(deps),
     deleteMessage(deps),
     editMessage(deps),
     getLog(deps),
@@ -239,5 +242,7 @@ function operatorRoutes(deps: ApiDeps): Route[] {
     ...(deps.config.METRICS_PORT === undefined ? [getMetrics(deps)] : []),
     // The operator
     setTier(deps),
+    setHold(deps, 'PUT'),
+    setHold(deps, 'DELETE'),
   ];
 }

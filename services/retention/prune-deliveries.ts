@@ -1,7 +1,6 @@
+import { ledgerMs } from '@tocsin/shared/ports/deliveries.ts';
 import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from './retention-deps.ts';
 
-/** How long the ledger answers why a push did or did not come. */
-const ledgerMs = 7 * 86_400_000;
 const batchSize = 2_000;
 
 /** Removes rows of the delivery ledger that nothing happened to for seven days. */

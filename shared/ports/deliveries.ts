@@ -55,6 +55,9 @@ export interface Deliveries {
   close(): Promise<void>;
 }
 
+/** How long the ledger answers why a push did or did not come, since the last that happened to it. */
+export const ledgerMs = 7 * 86_400_000;
+
 /** The documents that recipients are made from: the driver reads them by its own queries. */
 export interface RecipientCollections {
   readonly subscriptions: Collection<Subscription>;

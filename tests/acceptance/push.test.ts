@@ -96,3 +96,18 @@ test('a test push arrives', async () => {
   expect((await reader.client.call('POST', `/api/devices/${id}/test`)).status).toBe(200);
   await eventually(() => expect(pushesTo(token)).toMatchObject([{ message: { data: { test: true } } }]));
 });
+
+test('the ledger names what the provider answered for each device', async () => {
+  const [owner, reader] = [await person(), await person()];
+  const topic = await createTopic(owner);
+  const [well, dead] = [await registerDevice(reader), await registerDevice(reader)];
+  await subscribe(reader, topic.name);
+  expo.script(dead.token, { kind: 'ticket-error', error: 'DeviceNotRegistered' });
+  const id = await publish(owner, topic.name, 'hello');
+  const updated_at = expect.any(String);
+  await eventually(async () => expect((await reader.client.call('GET', `/api/messages/${id}/deliveries`)).body.deliveries).toEqual([
+    { device_id: dead.id, platform: 'expo', status: 'dead_token', reason: expect.stringContaining('DeviceNotRegistered'), attempts: 1, updated_at },
+    { device_id: well.id, platform: 'expo', status: 'sent', reason: null, attempts: 1, updated_at },
+  ]));
+  expect((await owner.client.call('GET', `/api/messages/${id}/deliveries`)).body.counts).toMatchObject({ sent: 1, dead_token: 1, failed: 0 });
+});

@@ -1,0 +1,100 @@
+import { mayUseTopic } from '@tocsin/shared/domain/access.ts';
+import { platforms, type Device } from '@tocsin/shared/domain/device.ts';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { toIso } from '@tocsin/shared/domain/message-json.ts';
+import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
+import { whyUnsent } from '@tocsin/shared/domain/why-unsent.ts';
+import { deliveryStatuses, ledgerMs, type Delivery } from '@tocsin/shared/ports/deliveries.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { pathId, roleOf } from '../../http/load-topic.ts';
+import { route, type RequestContext, type Route } from '../../http/route.ts';
+import { findOwnDevices } from '../devices/find-own-devices.ts';
+import { findOwnSubscription } from '../subscriptions/find-own-subscription.ts';
+
+/** Rows of one account: of its devices, and of those that it has removed since. */
+const rowsMax = 1_000;
+
+const deliverySchema = z.object({
+  device_id: z.uuid().describe('The `id` of the device.'),
+  platform: z.enum(platforms),
+  status: z.enum(deliveryStatuses),
+  reason: z.string().nullable().describe('The rule that kept it back, or what the provider answered.'),
+  attempts: z.int().describe('How often it was handed to the provider.'),
+  updated_at: z.iso.datetime(),
+});
+type DeliveryJson = z.infer<typeof deliverySchema>;
+
+const countsSchema = z.object(Object.fromEntries(deliveryStatuses.map((status) => [status, z.int()])) as Record<Delivery['status'], z.ZodInt>);
+
+interface Loaded {
+  readonly message: StoredMessage;
+  readonly isManager: boolean;
+}
+
+/** `GET /api/messages/{message_id}/deliveries`: why the message did, or did not, reach the caller's devices. */
+export function getDeliveries(deps: ApiDeps): Route {
+  return route({
+    id: 'getDeliveries',
+    method: 'GET',
+    path: '/api/messages/{message_id}/deliveries',
+    summary: "What became of a message's pushes to the caller's devices, and why",
+    description: 'Known for seven days. A device that a filter left out shows the rule, by the settings as they are now. '
+      + 'Who manages the topic is also told how many pushes have which outcome; the filtered ones are not counted.',
+    audience: 'account',
+    scope: 'subscribe',
+    success: {
+      status: 200,
+      schema: z.object({ message_id: z.uuid(), deliveries: z.array(deliverySchema), counts: countsSchema.nullable() }),
+      description: 'One entry for each of the devices, the newest device first',
+    },
+    load: (context) => loadReadable(deps, context),
+    async handle(context, { loaded: { message, isManager } }) {
+      return {
+        status: 200,
+        body: {
+          message_id: message.id,
+          deliveries: await deliveriesOf(deps, message, { userId: context.account().userId, now: context.now }),
+          counts: isManager ? await deps.engine.deliveries.counts(message.id) : null,
+        },
+      };
+    },
+  });
+}
+
+/** The message in the path, if the caller may read it. Throws 404 for any other, so that ids tell strangers nothing. */
+async function loadReadable(deps: ApiDeps, context: RequestContext): Promise<Loaded> {
+  const caller = context.account();
+  const message = await deps.engine.messages.find(pathId(context, 'message_id'));
+  const topic = message === null || message.expiresAt <= context.now ? null : await deps.directory.topic(message.topicId);
+  const role = topic === null ? null : await roleOf(deps.directory, caller, topic);
+  if (message === null || topic === null || !mayUseTopic(caller, topic, 'read', role)) throw new AppError('not_found', 'Message not found');
+  return { message, isManager: mayUseTopic(caller, topic, 'manage', role) };
+}
+
+/** The account's devices with what the ledger has of them, then the ledger's rows of devices that are gone. */
+async function deliveriesOf(deps: ApiDeps, message: StoredMessage, { userId, now }: { userId: string; now: number }): Promise<DeliveryJson[]> {
+  const { deliveries, documents } = deps.engine;
+  const [rows, devices, subscription] = await Promise.all([
+    deliveries.find(message.id, { userId, limit: rowsMax }),
+    findOwnDevices(documents, userId),
+    findOwnSubscription(documents, userId, message.topicId),
+  ]);
+  const ofDevice = new Map(rows.map((row) => [row.deviceId, row]));
+  const isKnown = now - message.timestamp < ledgerMs;
+  const shown = devices.flatMap((device): DeliveryJson[] => {
+    const row = ofDevice.get(device.id);
+    ofDevice.delete(device.id);
+    if (row !== undefined) return [rowJson(row)];
+    return isKnown ? [unsentJson(message, device, whyUnsent(message, { device, subscription, now }))] : [];
+  });
+  return [...shown, ...[...ofDevice.values()].map(rowJson)];
+}
+
+function rowJson({ deviceId, platform, status, reason, attempts, updatedAt }: Delivery): DeliveryJson {
+  return { device_id: deviceId, platform, status, reason, attempts, updated_at: toIso(updatedAt) };
+}
+
+function unsentJson({ timestamp }: StoredMessage, { id, platform }: Device, { status, reason }: ReturnType<typeof whyUnsent>): DeliveryJson {
+  return { device_id: id, platform, status, reason, attempts: 0, updated_at: toIso(timestamp) };
+}
