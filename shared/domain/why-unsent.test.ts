@@ -35,8 +35,9 @@ test('what nothing keeps back is on its way', () => {
 test('a reason is given exactly for what the filter does not let through', () => {
   const tags = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'A'), { maxLength: 3 });
   const priorities = fc.integer({ min: 1, max: 5 }) as fc.Arbitrary<Priority>;
-  fc.assert(fc.property(fc.boolean(), priorities, priorities, tags, tags, (mobileEnabled, priorityThreshold, priority, tagsFilter, sentTags) => {
-    const subscription = subscriptionWith({ mobileEnabled, priorityThreshold, tagsFilter });
+  const settings = fc.record({ mobileEnabled: fc.boolean(), priorityThreshold: priorities, tagsFilter: tags });
+  fc.assert(fc.property(settings, priorities, tags, (chosen, priority, sentTags) => {
+    const subscription = subscriptionWith(chosen);
     const of = { ...message, priority, tags: sentTags };
     expect(why({ subscription, of }).status).toBe(passesMobileFilter(subscription, of) ? 'pending' : 'skipped');
   }));
