@@ -1,6 +1,9 @@
 import type { Device } from '../domain/device.ts';
 import type { Collection } from '../ports/documents.ts';
 
+/** The ceiling of an account's devices. */
+export const devicesPerAccount = 100;
+
 export const devices: Collection<Device> = {
   name: 'devices',
   fields: {

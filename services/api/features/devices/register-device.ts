@@ -1,7 +1,7 @@
 import type { Device } from '@tocsin/shared/domain/device.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { write, type Documents } from '@tocsin/shared/ports/documents.ts';
-import { devices } from '@tocsin/shared/stores/devices-collection.ts';
+import { devices, devicesPerAccount } from '@tocsin/shared/stores/devices-collection.ts';
 import { commitWithinQuota, type Prepared } from '@tocsin/shared/stores/quota-guards.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
@@ -11,9 +11,6 @@ import { route, type Route } from '../../http/route.ts';
 import { deviceFields } from './device-fields.ts';
 import { deviceSchema, toDeviceJson } from './device-json.ts';
 import { freePushToken, isLostRegistration } from './free-push-token.ts';
-
-/** Devices of one account. */
-export const devicesMax = 100;
 
 const body = z.object({
   push_token: deviceFields.pushToken,
@@ -62,7 +59,7 @@ async function prepare(documents: Documents, makeId: () => string, registered: R
     return { writes: [owner, ...freed.writes, write.update(devices, known, registered)], result };
   }
   const count = await documents.count(devices, { index: 'byUser', equals: { userId } });
-  if (count - (freed.takesOwnDevice ? 1 : 0) >= devicesMax) throw new AppError('forbidden', 'Device limit reached');
+  if (count - (freed.takesOwnDevice ? 1 : 0) >= devicesPerAccount) throw new AppError('forbidden', 'Device limit reached');
   const device: Device = { ...registered, id: makeId(), version: 1, createdAt: registered.lastSeen };
   return { writes: [owner, ...freed.writes, write.insert(devices, device)], result: device };
 }

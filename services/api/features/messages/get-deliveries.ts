@@ -7,10 +7,10 @@ import { whyUnsent } from '@tocsin/shared/domain/why-unsent.ts';
 import { deliveryStatuses, ledgerMs, type Delivery } from '@tocsin/shared/ports/deliveries.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import { findOwnDevices } from '../../find-own-devices.ts';
+import { findOwnSubscription } from '../../find-own-subscription.ts';
 import { pathId, roleOf } from '../../http/load-topic.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
-import { findOwnDevices } from '../devices/find-own-devices.ts';
-import { findOwnSubscription } from '../subscriptions/find-own-subscription.ts';
 
 /** Rows of one account: of its devices, and of those that it has removed since. */
 const rowsMax = 1_000;
