@@ -39,6 +39,22 @@ describe('passwords', () => {
     for (const password of ['', 'correct horse', 'x'.repeat(100)]) expect(await passwords.matches(password, null)).toBe(false);
   });
 
+  test('to find that nobody has a password costs as much as to find that it is a wrong one', async () => {
+    const passwords = openPasswords({ cost: 8 });
+    const hash = await passwords.hash('correct horse');
+    const spent = { known: 0, unknown: 0 };
+    // By turns, so that what else the process does is in both. Without a hash that bcrypt takes, it would be next to nothing.
+    for (let pair = 0; pair < 10; pair += 1) {
+      for (const kind of ['known', 'unknown'] as const) {
+        const before = process.cpuUsage();
+        expect(await passwords.matches('a guess', kind === 'known' ? hash : null)).toBe(false);
+        spent[kind] += process.cpuUsage(before).user;
+      }
+    }
+    expect(spent.unknown / spent.known).toBeGreaterThan(0.5);
+    expect(spent.unknown / spent.known).toBeLessThan(2);
+  });
+
   test('as many run as may, fifty wait, and the rest is refused at once', async () => {
     const passwords = openPasswords({ cost: 8, concurrency: 1 });
     const outcomes = await Promise.allSettled(Array.from({ length: 60 }, () => passwords.matches('guess', null)));

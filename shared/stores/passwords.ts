@@ -20,8 +20,7 @@ export interface Passwords {
 }
 
 /**
- * bcrypt, as many at a time as there are cores, and half of the threads that file access also needs. At most 50 wait;
- * more are refused at once.
+ * bcrypt, as many at a time as leave a core to the loop (`concurrencyHere`). At most 50 wait; more are refused at once.
  */
 export function openPasswords(options: { cost?: number; concurrency?: number } = {}): Passwords {
   const cost = options.cost ?? passwordCost;
@@ -42,9 +41,15 @@ export function openPasswords(options: { cost?: number; concurrency?: number } =
 
 const isTooLong = (password: string): boolean => Buffer.byteLength(password) > passwordBytesMax;
 
+/**
+ * All cores but one, on which the event loop goes on serving everybody else; one where there is only one. And at most half of
+ * libuv's threads (4, or UV_THREADPOOL_SIZE), since on the others run the check of an access token that is new to the node,
+ * the lookup of a host's name, and the access to files; SQLite writes on the loop and reads on threads of its own. Harm
+ * prevented: a publish that waits behind other people's guesses (docs/decisions/0001-accounts.md has the figures).
+ */
 function concurrencyHere(): number {
   const threads = Number(process.env['UV_THREADPOOL_SIZE']) || 4;
-  return Math.max(1, Math.min(availableParallelism(), Math.floor(threads / 2)));
+  return Math.max(1, Math.min(availableParallelism() - 1, Math.floor(threads / 2)));
 }
 
 /** Lets `concurrency` run and `waitingMax` wait, in order of arrival. */

@@ -41,7 +41,7 @@ export const boundaries: readonly Boundary[] = [
     of: 'services/api/features/*',
     mayImport: ['services/api/directory', 'services/api/http', 'services/api/live', 'services/api/*.ts', ...sharedButDrivers],
   },
-  { of: 'services/api/{main,start-api,app,pages,routes,routes.test,upgrade}.ts', mayImport: ['services/api', ...sharedButDrivers] },
+  { of: 'services/api/{main,start-api,app,pages,routes,upgrade,*.test}.ts', mayImport: ['services/api', ...sharedButDrivers] },
   { of: 'cli', mayImport: ['services', ...sharedButDrivers] },
   { of: 'tools', mayImport: ['tests/acceptance/stack.ts', ...sharedButDrivers], packages: enginePackages },
   { of: 'tests', mayImport: ['tests/acceptance/stack.ts', 'shared', 'tools'], packages: enginePackages },

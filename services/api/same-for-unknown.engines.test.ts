@@ -1,0 +1,135 @@
+import { AsyncLocalStorage, createHook } from 'node:async_hooks';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { mailQueue } from '@tocsin/shared/domain/mail-job.ts';
+import { systemClock } from '@tocsin/shared/platform/clock.ts';
+import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
+import { openLog } from '@tocsin/shared/platform/log.ts';
+import type { Engine } from '@tocsin/shared/ports/engine.ts';
+import { openPasswords } from '@tocsin/shared/stores/passwords.ts';
+import { users } from '@tocsin/shared/stores/users.ts';
+import { newUser } from '@tocsin/shared/testing/builders.ts';
+import { engineUnderTest, enginesUnderTest, newTestPlace, openTestEngine } from '@tocsin/shared/testing/test-engine.ts';
+import { startApi } from './start-api.ts';
+
+// Who asks cannot tell by the clock whether an address has an account, since the same is done for both. Clocks say little on
+// a machine that others use too, so what is done is counted: calls of the engine's ports, and hashes of passwords.
+const triesOfEach = 200;
+
+/** The cheapest: what a hash costs is not looked at here but in `passwords.test.ts`. */
+const cost = 4;
+
+let own: Closers;
+let engine: Engine;
+let url: string;
+let passwordHash: string;
+/** What the request under way has asked of the engine; what the node does by itself is not in it. */
+let asked: string[] = [];
+const ofRequest = new AsyncLocalStorage<string[]>();
+const beginRequest = () => ofRequest.enterWith(asked);
+const requestStart = 'http.server.request.start';
+
+beforeAll(async () => {
+  own = closers();
+  subscribe(requestStart, beginRequest);
+  own.add(() => void unsubscribe(requestStart, beginRequest));
+  const place = newTestPlace(enginesUnderTest());
+  own.add(() => place.remove());
+  engine = await openTestEngine(place);
+  own.add(() => engine.close());
+  const passwords = openPasswords({ cost });
+  passwordHash = await passwords.hash('the right password');
+  const config = { ...place.config, PORT: 0, TRUST_PROXY: '1' };
+  const api = await startApi({ engine: watched(engine), config, clock: systemClock, log: openLog('test', 'silent'), passwords });
+  own.add(() => api.close());
+  url = api.url;
+});
+afterAll(() => own.closeAll());
+
+/** The engine, and its ports write down what they are asked for: `documents.find users {"index":"text", …}`. */
+function watched(opened: Engine): Engine {
+  const ports = ['eventLog', 'messages', 'deliveries', 'documents', 'jobQueue', 'bus'] as const;
+  return { ...opened, ...Object.fromEntries(ports.map((name) => [name, watchedPort(name, opened[name])])) };
+}
+
+function watchedPort<P extends object>(portName: string, port: P): P {
+  return new Proxy(port, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      return (...given: unknown[]): unknown => {
+        ofRequest.getStore()?.push([`${portName}.${String(name)}`, ...given.map(likeOf)].join(' '));
+        return Reflect.apply(value, target, given) as unknown;
+      };
+    },
+  });
+}
+
+/** A value without what differs from request to request: ids, addresses and times, but for how long they are. */
+function likeOf(value: unknown): string {
+  if (typeof value === 'object' && value !== null && 'uniqueKeys' in value) return (value as unknown as typeof users).name;
+  return JSON.stringify(value, (_key, inside: unknown) => (typeof inside === 'string' ? `text of ${inside.length}` : typeof inside === 'number' && inside > 1e9 ? 'time' : inside)) ?? '';
+}
+
+interface Tried {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: readonly string[];
+  readonly asked: readonly string[];
+  readonly hashes: number;
+}
+
+let tries = 0;
+
+/** Sends the request, from an address of its own (each as long as the others), and resolves with its answer and what was done for it. */
+async function tryOnce(path: string, json: object): Promise<Tried> {
+  tries += 1;
+  let hashes = 0;
+  const hook = createHook({
+    init(_id, type) {
+      if (type.startsWith('bcrypt:')) hashes += 1;
+    },
+  }).enable();
+  asked = [];
+  try {
+    const headers = { 'Content-Type': 'application/json', 'X-Forwarded-For': `10.0.${100 + (tries >> 7)}.${100 + (tries & 127)}` };
+    const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(json) });
+    return { status: answer.status, body: await answer.json(), headers: [...answer.headers.keys()].sort(), asked: [...asked], hashes };
+  } finally {
+    hook.disable();
+  }
+}
+
+/** Each of them for accounts and for addresses of the same form that nobody has, by turns. */
+async function tryBoth(path: string, jsonOf: (email: string) => object): Promise<{ account: Tried[]; nobody: Tried[] }> {
+  const done: { account: Tried[]; nobody: Tried[] } = { account: [], nobody: [] };
+  for (let pair = 0; pair < triesOfEach; pair += 1) {
+    // Accounts of every kind: verified or not, disabled or not.
+    const isVerified = pair % 2 === 0;
+    const account = await engine.documents.insert(users, newUser({ passwordHash, isVerified, wasVerified: isVerified, isActive: pair % 3 !== 0 }));
+    done.account.push(await tryOnce(path, jsonOf(account.email)));
+    done.nobody.push(await tryOnce(path, jsonOf(newUser().email)));
+  }
+  return done;
+}
+
+describe(`asking about an account and about nobody, ${engineUnderTest}`, () => {
+  test('a login with a wrong password hashes once and asks the stores for the same, and is the same answer', async () => {
+    const { account, nobody } = await tryBoth('/auth/login', (email) => ({ email, password: 'a wrong password' }));
+    const first = account[0]!;
+    expect(first).toMatchObject({ status: 401, body: { detail: 'Could not validate credentials' }, hashes: 1 });
+    expect(first.asked.filter((call) => call.startsWith('documents.find users'))).toHaveLength(1);
+    for (const one of [...account, ...nobody]) expect(one).toEqual(first);
+  });
+
+  test.each(['/auth/password-reset/request', '/auth/resend-verification'])('%s looks once, adds one job, and is the same answer', async (path) => {
+    const { account, nobody } = await tryBoth(path, (email) => ({ email }));
+    const first = account[0]!;
+    expect(first).toMatchObject({ status: 200, hashes: 0 });
+    const calls = first.asked.map((call) => call.split(' ')[0]);
+    expect(calls.filter((call) => call?.startsWith('documents.'))).toEqual(['documents.find']);
+    expect(calls.filter((call) => call?.startsWith('jobQueue.'))).toEqual(['jobQueue.add']);
+    for (const one of [...account, ...nobody]) expect(one).toEqual(first);
+    expect((await engine.jobQueue.counts(mailQueue)).waiting).toBeGreaterThanOrEqual(2 * triesOfEach);
+  });
+});
