@@ -5,7 +5,6 @@ interface Operation {
   readonly operationId: string;
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: { readonly format?: string } }[];
   readonly security: readonly Readonly<Record<string, unknown>>[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, unknown>> };
   readonly responses: Readonly<Record<string, object>>;
 }
 
@@ -53,17 +52,6 @@ export function turnsOf(document: Document, credentials: Arranged['credentials']
     const others = credentialKinds.filter((kind) => kind !== strongest);
     return [operationId, [strongest, ...others, ...others.slice(1).map(() => strongest)].map(turn)];
   }));
-}
-
-/**
- * The operations that take what their schema does not: a body that is a text can be anything, and with `page` or `per_page`
- * nobody looks at `limit` and `offset`, which no schema of a parameter can say.
- */
-export function lenientOperations(document: Document): string[] {
-  return operationsOf(document).flatMap(({ operation: { operationId, parameters = [], requestBody } }) => {
-    const isLenient = 'text/plain' in (requestBody?.content ?? {}) || parameters.some(({ name }) => name === 'per_page');
-    return isLenient ? [operationId] : [];
-  });
 }
 
 /** How many operations delete what their path names: each needs things of its own. */
