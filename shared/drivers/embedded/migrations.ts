@@ -9,28 +9,34 @@ export interface Migration {
 
 /**
  * Brings the file to the newest schema, in one transaction per step (two processes that start at once wait for each
- * other). Throws when the file was written by a newer program: it would not know what it does not know.
+ * other). A file that has it is not locked: whoever opens it beside a server that writes without a pause would wait for
+ * its turn in vain. Throws when the file was written by a newer program: it would not know what it does not know.
  */
 export function migrate(file: SqliteFile, migrations: readonly Migration[]): void {
   const { db } = file;
-  for (;;) {
+  while (nextMigration(file, migrations) !== undefined) {
     db.exec('BEGIN IMMEDIATE');
     try {
-      const version = Number(Object.values(db.prepare('PRAGMA user_version').get() ?? {})[0] ?? 0);
-      if (version > migrations.length) {
-        throw new Error(`${file.path} has schema ${version}, this program knows ${migrations.length}: start a newer Tocsin`);
+      // Another process may have been here first.
+      const next = nextMigration(file, migrations);
+      if (next !== undefined) {
+        db.exec(next.migration.sql);
+        db.exec(`PRAGMA user_version = ${next.version}`);
       }
-      const next = migrations[version];
-      if (next === undefined) {
-        db.exec('COMMIT');
-        return;
-      }
-      db.exec(next.sql);
-      db.exec(`PRAGMA user_version = ${version + 1}`);
       db.exec('COMMIT');
     } catch (error) {
       if (db.isTransaction) db.exec('ROLLBACK');
       throw error;
     }
   }
+}
+
+/** The step that the file lacks, and the version that it makes; undefined when the file has them all. */
+function nextMigration({ db, path }: SqliteFile, migrations: readonly Migration[]): { migration: Migration; version: number } | undefined {
+  const version = Number(Object.values(db.prepare('PRAGMA user_version').get() ?? {})[0] ?? 0);
+  if (version > migrations.length) {
+    throw new Error(`${path} has schema ${version}, this program knows ${migrations.length}: start a newer Tocsin`);
+  }
+  const migration = migrations[version];
+  return migration === undefined ? undefined : { migration, version: version + 1 };
 }
