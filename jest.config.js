@@ -16,6 +16,9 @@ const part = (name, testMatch, testPathIgnorePatterns = []) => ({
 /** Black box: what such a test leaves open is the kept-alive connection of a client, which ends by itself after some seconds. */
 const blackBox = { testEnvironment: 'node' };
 
+/** Tests of faults that look at no clock, so that they can run beside each other. */
+const patientFaults = ['engines', 'kafka-security', 'message-changes-kill', 'second-server'].map((name) => `/tests/faults/${name}.test.ts`);
+
 export default {
   // A loaded machine takes several times as long as an idle one, and no test is about that.
   testTimeout: 60_000,
@@ -36,6 +39,7 @@ export default {
       globalTeardown: '<rootDir>/tests/acceptance/global-teardown.ts',
     },
     { ...part('schemathesis', ['tests/schemathesis/*.test.ts']), ...blackBox },
-    { ...part('faults', ['tests/faults/**/*.test.ts']), ...blackBox },
+    { ...part('faults', ['tests/faults/**/*.test.ts'], patientFaults), ...blackBox },
+    { ...part('faults-patient', patientFaults.map((file) => file.slice(1))), ...blackBox },
   ],
 };

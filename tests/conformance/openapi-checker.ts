@@ -37,11 +37,15 @@ const withoutOperation = new Set([400, 401, 404, 405, 429]);
 // The package is CommonJS: its default export is the module in Node and the function for TypeScript.
 const addFormats = addFormatsModule as unknown as typeof addFormatsModule.default;
 
+/** What the components are known as to the schemas that refer to them, so that they are taken in once and not by each. */
+const documentId = 'openapi';
+
 /** Says what of an answer the document does not tell of: each fault a sentence, none when it conforms. */
 export class OpenApiChecker {
   readonly #document: Document;
   readonly #templates: readonly { readonly path: string; readonly form: RegExp }[];
-  readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
+  // That the document itself is sound is shown elsewhere, and takes longer than all the rest.
+  readonly #ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
   readonly #validators = new Map<object, ValidateFunction>();
 
   constructor(document: Document) {
@@ -49,6 +53,7 @@ export class OpenApiChecker {
     this.#document = closed(document);
     this.#templates = Object.keys(document.paths).sort(fixedFirst).map((path) => ({ path, form: formOf(path) }));
     addFormats(this.#ajv);
+    this.#ajv.addSchema({ components: this.#document.components }, documentId);
   }
 
   faults(answer: Observed): string[] {
@@ -84,14 +89,14 @@ export class OpenApiChecker {
   }
 
   #validator(schema: object): ValidateFunction {
-    const known = this.#validators.get(schema) ?? this.#ajv.compile({ ...schema, components: this.#document.components });
+    const known = this.#validators.get(schema) ?? this.#ajv.compile(schema);
     this.#validators.set(schema, known);
     return known;
   }
 
   #resolve<T extends object>(of: T | Reference): T {
     if (!('$ref' in of)) return of;
-    return of.$ref.slice(2).split('/').reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], this.#document) as T;
+    return of.$ref.slice(documentId.length + 2).split('/').reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], this.#document) as T;
   }
 }
 
@@ -111,7 +116,8 @@ function fixedFirst(a: string, b: string): number {
 }
 
 function closed(document: Document): Document {
-  return JSON.parse(JSON.stringify(document), (_key, value: unknown) => {
+  return JSON.parse(JSON.stringify(document), (key, value: unknown) => {
+    if (key === '$ref') return `${documentId}${value as string}`;
     const schema = value as { type?: unknown; properties?: object; additionalProperties?: unknown } | null;
     const isOpen = schema?.type === 'object' && schema.properties !== undefined && schema.additionalProperties === undefined;
     return isOpen ? { ...schema, additionalProperties: false } : value;
