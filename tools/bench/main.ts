@@ -12,13 +12,14 @@ import { formatReport } from './format-report.ts';
 import type { BenchEngines } from './start-tocsin.ts';
 import { useEngines } from './use-engines.ts';
 
-const usage = `Usage: npm run -s bench -- [--engine embedded|cluster|both] [--part publishing|fan-out|reading|replay]... [--messages N] [--store DIR] [--quick] [--profile DIR]
+const usage = `Usage: npm run -s bench -- [--engine embedded|cluster|both] [--part publishing|fan-out|reading|replay]... [--messages N] [--read TEXT] [--store DIR] [--quick] [--profile DIR]
 
 Measures publishing, fan-out, reading and replay, the first two next to a bare server and Express. Prints tables, and one line of JSON for each
 engine. Ends with 1 when a mark is missed. The cluster runs on the engines in TEST_KAFKA_BROKERS, TEST_MONGO_URL and
 TEST_REDIS_URL, or on its own.
 
 --messages  the larger of the two stores that reading measures
+--read     of the kinds of read only those whose name has the text
 --store    keeps the stores that reading fills in the directory (a cluster's on its engines), and reads those that it finds there
 --quick    a small form below half a minute, for CI
 --profile  the servers write CPU profiles into the directory; the figures then include the profiler
@@ -30,6 +31,7 @@ const options = {
   engine: { type: 'string', default: 'embedded' },
   part: { type: 'string', multiple: true },
   messages: { type: 'string' },
+  read: { type: 'string', default: '' },
   store: { type: 'string' },
   quick: { type: 'boolean', default: false },
   profile: { type: 'string' },
@@ -40,6 +42,8 @@ interface Asked {
   readonly isQuick: boolean;
   /** The larger store of the part `reading`; undefined: as the form has it. */
   readonly messages: number | undefined;
+  /** Part of the names of the kinds of read. */
+  readonly read: string;
   readonly storeDir: string | undefined;
   readonly profileDir: string | undefined;
 }
@@ -55,7 +59,7 @@ async function main(args: string[]): Promise<number> {
     return 2;
   }
   const given = (path: string | undefined) => (path === undefined ? undefined : resolve(path));
-  const asked: Asked = { parts, isQuick: values.quick, messages, storeDir: given(values.store), profileDir: given(values.profile) };
+  const asked: Asked = { parts, isQuick: values.quick, messages, read: values.read, storeDir: given(values.store), profileDir: given(values.profile) };
   let areMet = true;
   const report = async (engines: BenchEngines | undefined) => {
     areMet = print(await measureAll(asked, engines)) && areMet;
@@ -64,7 +68,7 @@ async function main(args: string[]): Promise<number> {
   return areMet ? 0 : 1;
 }
 
-async function measureAll({ parts, isQuick, messages, storeDir, profileDir }: Asked, engines: BenchEngines | undefined): Promise<BenchReport> {
+async function measureAll({ parts, isQuick, messages, read, storeDir, profileDir }: Asked, engines: BenchEngines | undefined): Promise<BenchReport> {
   const form = isQuick ? quickSize : fullSize;
   const [small = 0] = form.reading.messages;
   const size = messages === undefined ? form : { ...form, reading: { ...form.reading, messages: [...new Set([Math.min(small, messages), messages])] } };
@@ -75,7 +79,7 @@ async function measureAll({ parts, isQuick, messages, storeDir, profileDir }: As
     size, at: new Date().toISOString(), node: process.version, cores: availableParallelism(),
     ...(parts.includes('publishing') ? { publishing: await measurePublishing(size.publish, tocsin) } : {}),
     ...(parts.includes('fan-out') ? { fanOut: await measureFanOut(size.fanOut, tocsin) } : {}),
-    ...(parts.includes('reading') ? { reading: await measureReading(size.reading, { ...tocsin, storeDir }) } : {}),
+    ...(parts.includes('reading') ? { reading: await measureReading(size.reading, { ...tocsin, storeDir, read }) } : {}),
     ...(parts.includes('replay') ? { replay: await measureReplay(size.replay, tocsin) } : {}),
     load: { before, after: loadavg()[0]! },
   };

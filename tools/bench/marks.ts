@@ -39,18 +39,22 @@ function markReading({ engine, reading }: BenchReport, add: (says: string, figur
   const messages = Math.max(...(reading?.reads ?? []).map((one) => one.messages));
   if (messages < messagesMarked) return;
   const reads = reading!.reads.filter((one) => one.messages === messages);
-  const inLargeTopic = Math.max(...reads.filter(({ read }) => read.startsWith('text in large topic')).map(({ latencyMs }) => latencyMs.p50));
+  const longestOf = (name: string, figure: 'p50' | 'max') => highest(reads.filter(({ read }) => read.startsWith(name)).map(({ latencyMs }) => latencyMs[figure]));
+  const inLargeTopic = longestOf('text in large topic', 'p50');
   if (engine === 'cluster') {
     add('a text in the large topic is searched within 500 ms', inLargeTopic, (ms) => ms < 500);
-    const longest = Math.max(...reads.filter(({ read }) => read.startsWith('text')).map(({ latencyMs }) => latencyMs.max));
-    add('the time limit of a search ends every one, in milliseconds', longest, (ms) => ms < searchMsMax + searchEndMs);
+    add('the time limit of a search ends every one, in milliseconds', longestOf('text', 'max'), (ms) => ms < searchMsMax + searchEndMs);
     return;
   }
-  const pages = reads.filter(({ isPage }) => isPage);
-  const slowest = pages.reduce((a, b) => (a.latencyMs.p99 >= b.latencyMs.p99 ? a : b));
-  add(`99 % of every kind of page within 50 ms (the slowest: ${slowest.read})`, slowest.latencyMs.p99, (ms) => ms < 50);
-  add('pages that were not answered 200', pages.reduce((sum, { not200 }) => sum + not200, 0), (count) => count === 0);
+  const pages = reads.filter(({ isPage }) => isPage).sort((a, b) => b.latencyMs.p99 - a.latencyMs.p99);
+  add(`99 % of every kind of page within 50 ms (the slowest: ${pages[0]?.read})`, pages[0]?.latencyMs.p99, (ms) => ms < 50);
+  if (pages.length > 0) add('pages that were not answered 200', pages.reduce((sum, { not200 }) => sum + not200, 0), (count) => count === 0);
   add('a text in the large topic is searched within 150 ms', inLargeTopic, (ms) => ms < 150);
   const publishing = reading!.publishing.find((one) => one.messages === messages);
   add('99 % of publishes beside four searches take at most twice as long', publishing && publishing.beside.p99 / publishing.alone.p99, (times) => times <= 2);
+}
+
+/** The highest of the figures, undefined without any. */
+function highest(figures: readonly number[]): number | undefined {
+  return figures.length === 0 ? undefined : Math.max(...figures);
 }

@@ -50,12 +50,12 @@ export async function measureReading(size: BenchSize['reading'], options: Readin
   for (const messages of size.messages) {
     await withSeeded({ messages, topics: size.topics }, options, async (stack) => {
       const target: Target = { ...stack, messages };
-      for (const kind of readKinds(target.seeded, messages)) {
+      for (const kind of readKinds(target.seeded, messages).filter(({ read }) => read.includes(options.read))) {
         const figures = await measure(target, size, kind);
         reads.push(figures);
         process.stderr.write(`${messages} ${figures.read}: p99 ${figures.latencyMs.p99.toFixed(1)} ms\n`);
       }
-      if (options.engines === undefined) publishing.push(await measurePublishes(target, size));
+      if (options.engines === undefined && options.read === '') publishing.push(await measurePublishes(target, size));
     });
   }
   return { reads, publishing };

@@ -10,6 +10,8 @@ import { removeRun, startStack, type TocsinOptions } from './start-tocsin.ts';
 export interface ReadingOptions extends Omit<TocsinOptions, 'topics'> {
   /** Where filled stores are kept for the next run; undefined: they are removed. */
   readonly storeDir: string | undefined;
+  /** Only the kinds of read whose name has this text. */
+  readonly read: string;
 }
 
 /** The owner has all topics and is subscribed to each, the subscriber to some. */
