@@ -6,6 +6,7 @@ import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { History } from '@tocsin/shared/stores/history.ts';
 import type { Passwords } from '@tocsin/shared/stores/passwords.ts';
 import type { Registry } from 'prom-client';
+import type { TopicListings } from './directory/topic-listings.ts';
 import type { TopicSpans } from './directory/topic-spans.ts';
 import type { RouteDeps } from './http/run-route.ts';
 import type { OpenStreams } from './live/open-streams.ts';
@@ -22,6 +23,7 @@ export interface ApiDeps extends RouteDeps {
   readonly streamSessions: StreamSessions;
   /** What the questions of accounts span. */
   readonly topicSpans: TopicSpans;
+  readonly topicListings: TopicListings;
   readonly passwords: Passwords;
   readonly config: Config;
   /** Where the public reaches the API, and where mails and redirects lead. Without a slash at the end. */

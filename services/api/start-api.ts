@@ -15,6 +15,7 @@ import { accessTokens } from './http/access-tokens.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { app } from './app.ts';
 import { Directory } from './directory/directory.ts';
+import { topicListings } from './directory/topic-listings.ts';
 import { topicSpans } from './directory/topic-spans.ts';
 import { clientAddress } from './http/client-address.ts';
 import { rateLimits } from './http/rate-limit.ts';
@@ -76,7 +77,7 @@ export function startApi(options: { engine: Engine; config: Config; clock: Clock
       rateLimits: rateLimits({ bus: engine.bus, directory, isOn: config.RATE_LIMITS }),
       clientAddress: clientAddress(config.TRUST_PROXY),
       adminToken: config.ADMIN_TOKEN,
-      topicSpans: topicSpans(engine.documents),
+      topicSpans: topicSpans(engine.documents), topicListings: topicListings(engine.documents),
       passwords: options.passwords ?? openPasswords(),
       metrics: options.metrics ?? new Registry(),
     };

@@ -208,6 +208,18 @@ function describeFind(at: () => Documents): void {
     expect(all.indexOf(teamless)).toBeGreaterThanOrEqual(0);
   });
 
+  test('a page far into an index is no other than at its start', async () => {
+    const name = fresh();
+    const count = 230;
+    await at().commit(Array.from({ length: count }, (_, place) => write.insert(things, newThing(fresh(), { name, madeAt: Math.floor((place * 7) % count / 3) }))));
+    for (const descending of [false, true]) {
+      const query = { index: 'byName', equals: { name }, descending } as const;
+      const all = await at().find(things, { ...query, limit: count });
+      expect(await at().find(things, { ...query, limit: 20, offset: 205 })).toEqual(all.slice(205, 225));
+      expect(await at().find(things, { ...query, limit: 20, offset: count - 3 })).toEqual(all.slice(-3));
+    }
+  });
+
   test('limit and offset cut a page, which count does not look at', async () => {
     const name = fresh();
     const ids = await Promise.all([0, 1, 2, 3, 4].map((madeAt) => insertRow({ name, madeAt })));

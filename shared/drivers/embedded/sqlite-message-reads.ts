@@ -2,24 +2,19 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { PlacedRecord, RecordType } from '../../domain/log-record.ts';
 import type { StoredMessage } from '../../domain/message.ts';
 import type { TopicMark, TopicRecord, TopicStats } from '../../ports/messages.ts';
-import { messageColumns, toChangeType, toMessage, toShownMessage, type MessageRow } from './sqlite-message-rows.ts';
+import { messageColumns, prepareArrays, toChangeType, toMessage, topicIdOf, toShownMessage, type MessageRow, type TopicMessageRow } from './sqlite-message-rows.ts';
 import { offsetAtTimeIn, skewMs } from './sqlite-offset-at-time.ts';
 
-interface ChangeRow extends MessageRow {
-  readonly change_offset: number;
-  readonly change_type: number;
-  readonly change_timestamp: number;
-}
+/** The change comes last. */
+type ChangeRow = readonly [...TopicMessageRow, changeOffset: number, changeType: number, changeTimestamp: number];
 
-/** Messages looked at one by one before a time is searched for. */
-const newestTimesMax = 64;
+/** Messages looked at one by one before a time is searched for: a few at first, since mostly few are unread. */
+const newestLooks = [16, 128];
 
-interface ShownTime {
-  readonly timestamp: number;
-  readonly isShown: number;
-}
+/** What the newest messages of a topic say about a mark: how many there are, how many count, and the least time of all. */
+type NewestCount = readonly [looked: number, counted: number, oldest: number | null];
 
-type WithTopicId = { readonly topic_id: string };
+const noMessages: TopicStats = { messageCount: 0, lastMessageAt: null };
 
 export type SqliteMessageReads = ReturnType<typeof sqliteMessageReads>;
 
@@ -33,8 +28,8 @@ export function sqliteMessageReads(db: DatabaseSync) {
 
   return {
     find(messageId: string): StoredMessage | null {
-      const row = sql.find.get(messageId) as (MessageRow & WithTopicId) | undefined;
-      return row === undefined ? null : toMessage(row, row.topic_id);
+      const row = sql.find.get(messageId) as TopicMessageRow | undefined;
+      return row === undefined ? null : toMessage(row, topicIdOf(row));
     },
 
     newest(topicId: string, page: { limit: number; now: number }): StoredMessage[] {
@@ -56,17 +51,15 @@ export function sqliteMessageReads(db: DatabaseSync) {
       if (topic === undefined) return [];
       const range = [topic, Math.max(page.from, 0), page.upTo, page.now, page.limit] as const;
       const messages = (sql.messageRecords.all(...range) as unknown as MessageRow[]).map((row) => messageRecord(row, topicId));
-      const changes = (sql.changeRecords.all(...range) as unknown as ChangeRow[]).map((row) => changeRecord(row, topicId));
+      const changes = (sql.changeRecords.all(...range) as unknown as ChangeRow[]).map(changeRecord);
       return merge(messages, changes, page.limit);
     },
 
     /** Records of all topics from the position on, as the log reads them. */
     readFrom(offset: number, limit: number): PlacedRecord[] {
       const range = [Math.max(offset, 0), limit] as const;
-      const messages = (sql.messagesFrom.all(...range) as unknown as (MessageRow & WithTopicId)[])
-        .map((row) => messageRecord(row, row.topic_id));
-      const changes = (sql.changesFrom.all(...range) as unknown as (ChangeRow & WithTopicId)[])
-        .map((row) => changeRecord(row, row.topic_id));
+      const messages = (sql.messagesFrom.all(...range) as unknown as TopicMessageRow[]).map((row) => messageRecord(row, topicIdOf(row)));
+      const changes = (sql.changesFrom.all(...range) as unknown as ChangeRow[]).map(changeRecord);
       return merge(messages, changes, limit).map(toPlaced);
     },
 
@@ -89,42 +82,47 @@ export function sqliteMessageReads(db: DatabaseSync) {
     },
 
     lastOffset(topicId: string): number {
-      return (sql.stats.get(topicId) as { last_offset: number } | undefined)?.last_offset ?? -1;
+      return (sql.lastOffset.get(topicId) as { last_offset: number } | undefined)?.last_offset ?? -1;
     },
 
     countAfter({ topicId, after }: TopicMark, page: { max: number; now: number }): number {
       const topic = topicOf(topicId);
       if (topic === undefined) return 0;
-      const fewAfter = countFewAfter(sql.newestTimes.all(page.now, topic, newestTimesMax) as unknown as ShownTime[], after);
-      if (fewAfter !== null) return Math.min(page.max, fewAfter);
+      const near = countNear((limit) => sql.countNewest.get(after, page.now, topic, limit) as unknown as NewestCount, after);
+      if (near !== null) return Math.min(page.max, near);
       const from = offsetAtTime(topic, after + 1);
       if (from === null) return 0;
       return (sql.countAfter.get(topic, from, after, page.now, page.max) as { count: number }).count;
     },
 
-    topicStats(topicId: string): TopicStats {
-      const row = sql.stats.get(topicId) as { message_count: number; last_message_at: number | null } | undefined;
-      return { messageCount: row?.message_count ?? 0, lastMessageAt: row?.last_message_at ?? null };
+    /** Of every topic, whether anything was published to it or not. */
+    topicStats(topicIds: readonly string[]): Map<string, TopicStats> {
+      const stats = new Map<string, TopicStats>(topicIds.map((topicId) => [topicId, noMessages]));
+      const rows = sql.figures.all(JSON.stringify(topicIds)) as unknown as [string, number, number | null][];
+      for (const [topicId, messageCount, lastMessageAt] of rows) stats.set(topicId, { messageCount, lastMessageAt });
+      return stats;
     },
   };
 }
 
-/**
- * Mostly a mark lies among the newest messages: then there is no need to find where in the topic it is. Null when it may lie
- * below all of these.
- */
-function countFewAfter(newest: readonly ShownTime[], after: number): number | null {
-  if (newest.length === newestTimesMax && newest.at(-1)!.timestamp >= after - skewMs) return null;
-  return newest.filter(({ timestamp, isShown }) => isShown === 1 && timestamp > after).length;
+/** Mostly a mark lies among the newest messages: then there is no need to find where it is. Null when it may lie below these. */
+function countNear(countNewest: (limit: number) => NewestCount, after: number): number | null {
+  for (const limit of newestLooks) {
+    const [looked, counted, oldest] = countNewest(limit);
+    if (looked < limit || oldest! < after - skewMs) return counted;
+  }
+  return null;
 }
 
-function messageRecord(row: MessageRow, topicId: string): TopicRecord {
-  return { offset: row.offset, type: 'message', timestamp: row.timestamp, message: toShownMessage(row, topicId) };
+function messageRecord(row: MessageRow | TopicMessageRow, topicId: string): TopicRecord {
+  const message = toShownMessage(row, topicId);
+  return { offset: message.offset, type: 'message', timestamp: message.timestamp, message };
 }
 
-function changeRecord(row: ChangeRow, topicId: string): TopicRecord {
-  const type: RecordType = toChangeType(row.change_type);
-  return { offset: row.change_offset, type, timestamp: row.change_timestamp, message: toShownMessage(row, topicId) };
+function changeRecord(row: ChangeRow): TopicRecord {
+  const type: RecordType = toChangeType(row[13]);
+  const shown = row as unknown as TopicMessageRow;
+  return { offset: row[12], type, timestamp: row[14], message: toShownMessage(shown, topicIdOf(shown)) };
 }
 
 /** The log's record carries the message without its position. */
@@ -140,35 +138,38 @@ function merge(messages: TopicRecord[], changes: TopicRecord[], limit: number): 
 
 function prepareStatements(db: DatabaseSync) {
   const visible = 'm.deleted_at IS NULL AND m.expires_at > ?';
-  const change = `c.offset AS change_offset, c.type AS change_type, c.timestamp AS change_timestamp, ${messageColumns}`;
+  const change = `${messageColumns}, t.topic_id, c.offset, c.type, c.timestamp`;
   return {
     topicOf: db.prepare('SELECT topic FROM topic_stats WHERE topic_id = ?'),
-    find: db.prepare(`
+    find: prepareArrays(db, `
       SELECT ${messageColumns}, t.topic_id FROM messages m JOIN topic_stats t ON t.topic = m.topic
       WHERE m.id = ? AND m.offset >= 0`),
-    newest: db.prepare(`
+    newest: prepareArrays(db, `
       SELECT ${messageColumns} FROM messages m WHERE m.topic = ? AND m.offset >= 0 AND ${visible}
       ORDER BY m.offset DESC LIMIT ?`),
-    after: db.prepare(`
+    after: prepareArrays(db, `
       SELECT ${messageColumns} FROM messages m WHERE m.topic = ? AND m.offset > ? AND m.offset <= ? AND ${visible}
       ORDER BY m.offset LIMIT ?`),
-    newestTimes: db.prepare(`
-      SELECT m.timestamp, (${visible}) AS isShown FROM messages m WHERE m.topic = ? AND m.offset >= 0 ORDER BY m.offset DESC LIMIT ?`),
+    // Columns of the index alone.
+    countNewest: prepareArrays(db, `
+      SELECT count(*), total(isCounted), min(timestamp) FROM (
+        SELECT m.timestamp, (m.timestamp > ? AND ${visible}) AS isCounted FROM messages m
+        WHERE m.topic = ? AND m.offset >= 0 ORDER BY m.offset DESC LIMIT ?)`),
     countAfter: db.prepare(`
       SELECT count(*) AS count FROM (
         SELECT 1 FROM messages m WHERE m.topic = ? AND m.offset >= ? AND m.timestamp > ? AND ${visible} ORDER BY m.offset LIMIT ?)`),
-    messageRecords: db.prepare(`
+    messageRecords: prepareArrays(db, `
       SELECT ${messageColumns} FROM messages m WHERE m.topic = ? AND m.offset >= ? AND m.offset <= ? AND m.expires_at > ?
       ORDER BY m.offset LIMIT ?`),
-    changeRecords: db.prepare(`
-      SELECT ${change} FROM message_changes c JOIN messages m ON m.id = c.message_id
+    changeRecords: prepareArrays(db, `
+      SELECT ${change} FROM message_changes c JOIN messages m ON m.id = c.message_id JOIN topic_stats t ON t.topic = m.topic
       WHERE c.topic = ? AND c.offset >= ? AND c.offset <= ? AND m.offset >= 0 AND m.expires_at > ?
       ORDER BY c.offset LIMIT ?`),
-    messagesFrom: db.prepare(`
+    messagesFrom: prepareArrays(db, `
       SELECT ${messageColumns}, t.topic_id FROM messages m JOIN topic_stats t ON t.topic = m.topic
       WHERE m.offset >= ? ORDER BY m.offset LIMIT ?`),
-    changesFrom: db.prepare(`
-      SELECT ${change}, t.topic_id FROM message_changes c JOIN messages m ON m.id = c.message_id
+    changesFrom: prepareArrays(db, `
+      SELECT ${change} FROM message_changes c JOIN messages m ON m.id = c.message_id
       JOIN topic_stats t ON t.topic = m.topic WHERE c.offset >= ? ORDER BY c.offset LIMIT ?`),
     idAt: db.prepare('SELECT id FROM messages WHERE offset = ?'),
     changeAt: db.prepare('SELECT 1 FROM message_changes WHERE offset = ?'),
@@ -176,6 +177,9 @@ function prepareStatements(db: DatabaseSync) {
       SELECT nullif(max(
         coalesce((SELECT max(offset) FROM messages WHERE topic = ?1 AND offset >= 0 AND offset < ?2), -1),
         coalesce((SELECT max(offset) FROM message_changes WHERE topic = ?1 AND offset < ?2), -1)), -1) AS offset`),
-    stats: db.prepare('SELECT message_count, last_message_at, last_offset FROM topic_stats WHERE topic_id = ?'),
+    lastOffset: db.prepare('SELECT last_offset FROM topic_stats WHERE topic_id = ?'),
+    // A statement for each topic takes five times as long.
+    figures: prepareArrays(db, `
+      SELECT s.topic_id, s.message_count, s.last_message_at FROM json_each(?) asked CROSS JOIN topic_stats s ON s.topic_id = asked.value`),
   };
 }

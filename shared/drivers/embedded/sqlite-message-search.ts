@@ -1,9 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { foldCase } from '../../domain/fold-case.ts';
 import type { MessageFilter } from '../../domain/message-filter.ts';
-import type { Priority, StoredMessage } from '../../domain/message.ts';
-import type { ActivityCount, FoundMessages, MessagePage } from '../../ports/messages.ts';
+import type { Priority } from '../../domain/message.ts';
+import type { ActivityCount, MessagePage } from '../../ports/messages.ts';
 import { isUnconditional, messageConditions } from './sqlite-message-conditions.ts';
+import type { TopicMessageRow } from './sqlite-message-rows.ts';
+import { Milestones } from './sqlite-milestones.ts';
 import { SearchStatements, type Range, type TopicRow } from './sqlite-search-statements.ts';
 
 /** Work that may touch many rows, done in steps of some milliseconds: between two of them others have their turn. */
@@ -13,18 +15,32 @@ export type Steps<T> = Generator<void, T, void>;
 const rowsPerStep = 2_000;
 /** To begin with a topic costs about as much as so many rows. */
 const rowsToBegin = 20;
+/** Beyond so many messages of a topic, a page of it is not counted off one by one where that can be helped. */
+const passedOverMax = 2_000;
 /** Beyond so many rows it is worth finding out where in the topic a span of time begins and ends. */
 const narrowedFrom = 2_000;
+
+/** What a search found: rows, which go from one thread to another in a third of the time that messages take (measured). */
+export interface FoundRows {
+  readonly rows: readonly TopicMessageRow[];
+  readonly total: number;
+}
+
+interface Searcher {
+  readonly reader: SearchStatements;
+  readonly milestones: Milestones;
+}
 
 export type SqliteMessageSearch = ReturnType<typeof sqliteMessageSearch>;
 
 /** The reads of the messages' tables that may touch any number of rows. For a connection of their own. */
 export function sqliteMessageSearch(db: DatabaseSync) {
   const reader = new SearchStatements(db);
+  const milestones = new Milestones(reader);
   return {
-    search: (filter: MessageFilter, page: MessagePage): Steps<FoundMessages> => (
-      filter.text === null ? searchIndex(reader, filter, page) : searchText(reader, filter, page)),
-    recent: (topicIds: readonly string[], page: { limit: number; now: number }): Steps<StoredMessage[]> =>
+    search: (filter: MessageFilter, page: MessagePage): Steps<FoundRows> => (
+      filter.text === null ? searchIndex({ reader, milestones }, filter, page) : searchText(reader, filter, page)),
+    recent: (topicIds: readonly string[], page: { limit: number; now: number }): Steps<TopicMessageRow[]> =>
       recentMessages(reader, everything(topicIds, page.now), page.limit),
     activity: (filter: MessageFilter, bucketMs: number): Steps<ActivityCount[]> => countActivity(reader, filter, bucketMs),
   };
@@ -35,21 +51,22 @@ function everything(topicIds: readonly string[], now: number): MessageFilter {
 }
 
 /** By the index alone: the total is counted, and of each topic only what can be on the page is looked at. */
-function* searchIndex(reader: SearchStatements, filter: MessageFilter, page: MessagePage): Steps<FoundMessages> {
+function* searchIndex(by: Searcher, filter: MessageFilter, page: MessagePage): Steps<FoundRows> {
+  const { reader } = by;
   const { topics, known } = reader.counted(filter.topicIds, filter.now);
   const total = isUnconditional(filter) && known !== null ? known : yield* countMatching(reader, filter, topics);
-  const offsets = page.offset >= total ? [] : yield* pageOffsets(reader, filter, { topics, total, page });
-  return { messages: reader.messages(filter, offsets), total };
+  const offsets = page.offset >= total ? [] : yield* pageOffsets(by, filter, { topics, total, page });
+  return { rows: reader.messages(filter, offsets), total };
 }
 
-function* recentMessages(reader: SearchStatements, filter: MessageFilter, limit: number): Steps<StoredMessage[]> {
+function* recentMessages(reader: SearchStatements, filter: MessageFilter, limit: number): Steps<TopicMessageRow[]> {
   const topics = reader.topics(filter.topicIds);
   return reader.messages(filter, yield* newestOffsets(reader, filter, { topics, count: limit }));
 }
 
 /** The positions of a page, the highest first. Of one topic they are counted off from the nearer end. */
 function* pageOffsets(
-  reader: SearchStatements, filter: MessageFilter, { topics, total, page }: { topics: readonly TopicRow[]; total: number; page: MessagePage },
+  { reader, milestones }: Searcher, filter: MessageFilter, { topics, total, page }: { topics: readonly TopicRow[]; total: number; page: MessagePage },
 ): Steps<number[]> {
   const [topic] = topics;
   if (topic === undefined || topics.length > 1) {
@@ -58,12 +75,17 @@ function* pageOffsets(
   const range = rangeOf(reader, filter, topic);
   const condition = messageConditions(filter);
   const below = Math.max(0, total - page.offset - page.limit);
+  const limit = total - page.offset - below;
+  if (isUnconditional(filter) && Math.min(below, page.offset) >= passedOverMax) {
+    const from = yield* milestones.before(range, condition, { rank: below, stamp: () => `${reader.dataVersion()} ${total}` });
+    if (from !== null) return reader.oldestIn({ ...range, after: from.position - 1 }, condition, { offset: from.left, limit }).reverse();
+  }
   if (below >= page.offset) return reader.newestIn(range, condition, page);
-  return reader.oldestIn(range, condition, { offset: below, limit: total - page.offset - below }).reverse();
+  return reader.oldestIn(range, condition, { offset: below, limit }).reverse();
 }
 
 /** Every text is looked at, so all positions are known in the end, and with them the total. */
-function* searchText(reader: SearchStatements, filter: MessageFilter, page: MessagePage): Steps<FoundMessages> {
+function* searchText(reader: SearchStatements, filter: MessageFilter, page: MessagePage): Steps<FoundRows> {
   const condition = messageConditions(filter);
   const needle = foldCase(filter.text!);
   let found: number[] = [];
@@ -72,7 +94,7 @@ function* searchText(reader: SearchStatements, filter: MessageFilter, page: Mess
     else found = found.concat(reader.matching(range, condition, needle));
   }
   found.sort((a, b) => b - a);
-  return { messages: reader.messages(filter, found.slice(page.offset, page.offset + page.limit)), total: found.length };
+  return { rows: reader.messages(filter, found.slice(page.offset, page.offset + page.limit)), total: found.length };
 }
 
 function* countActivity(reader: SearchStatements, filter: MessageFilter, bucketMs: number): Steps<ActivityCount[]> {

@@ -156,6 +156,32 @@ describe('SQLite: the messages as the table of the log', () => {
     }
   });
 
+  test('a deep page of a large topic is the same each time, also after a publish, a deletion and an expiry', async () => {
+    const topicId = newId();
+    const records = Array.from({ length: 7_000 }, (_, at) =>
+      published(2 * at, testMessage(topicId, { timestamp: now + at, ...(at === 10 ? { expiresAt: now + 100 } : {}) })));
+    await store.apply(records);
+    const gone = new Set<number>();
+    const expectPages = async () => {
+      const shown = records.map(({ offset }) => offset).filter((offset) => !gone.has(offset)).reverse();
+      const filter = { topicIds: [topicId], text: null, priorityMin: null, priorityMax: null, tags: [], from: null, to: null, includesDeleted: false, now };
+      for (const offset of [2_000, 2_000, 3_500, 4_111, 2_999, shown.length - 2_010]) {
+        const { messages, total } = await store.search(filter, { limit: 15, offset });
+        expect([total, messages.map((message) => message.offset)]).toEqual([shown.length, shown.slice(offset, offset + 15)]);
+      }
+    };
+    await expectPages();
+    records.push(published(14_000, testMessage(topicId)));
+    await store.apply(records.slice(-1));
+    await expectPages();
+    await store.apply([deleted(14_001, records[5_000]!.record.message, now + 1)]);
+    gone.add(10_000);
+    await expectPages();
+    now += 200;
+    gone.add(20);
+    await expectPages();
+  });
+
   test('another message at a position that is taken is refused', async () => {
     const taken = testMessage(newId());
     await store.apply([published(7, taken)]);

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DatabaseSync } from 'node:sqlite';
 import type { PlacedRecord } from '../../domain/log-record.ts';
-import type { MessageFilter } from '../../domain/message-filter.ts';
+import { asManagersSee, type MessageFilter } from '../../domain/message-filter.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Messages, SettledRecord, TopicMark } from '../../ports/messages.ts';
 import { RecentMessages } from './recent-messages.ts';
@@ -9,6 +9,8 @@ import type { RecordTable } from './record-table.ts';
 import { sqliteContentRemoval } from './sqlite-content-removal.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import { sqliteMessageReads, type SqliteMessageReads } from './sqlite-message-reads.ts';
+import { toMessage, topicIdOf, type TopicMessageRow } from './sqlite-message-rows.ts';
+import type { FoundRows } from './sqlite-message-search.ts';
 import { sqliteMessageRemoval } from './sqlite-message-removal.ts';
 import { sqliteMessageWriter } from './sqlite-message-writer.ts';
 import { SqliteReader } from './sqlite-reader.ts';
@@ -79,10 +81,16 @@ export function openSqliteMessages({ file, clock }: { file: SqliteFile; clock: C
     records: (topicId, page) => asked(() => reads.records(topicId, page)),
     offsetAtTime: (topicId, time) => asked(() => reads.offsetAtTime(topicId, time)),
     lastOffsets: (topicIds) => asked(() => new Map(topicIds.map((topicId) => [topicId, reads.lastOffset(topicId)]))),
-    topicStats: (topicIds) => asked(() => new Map(topicIds.map((topicId) => [topicId, reads.topicStats(topicId)]))),
+    topicStats: (topicIds) => asked(() => reads.topicStats(topicIds)),
     countAfter: (marks, page) => asked(() => countEach(reads, marks, page)),
-    search: (filter, page) => readerFor(filter).run({ kind: 'search', filter, page }),
-    recent: (topicIds, page) => pages.run({ kind: 'recent', topicIds, page }),
+    search: async (filter, page) => {
+      const { rows, total } = await readerFor(filter).run<FoundRows>({ kind: 'search', filter, page });
+      return { messages: rows.map((row) => asManagersSee(toMessage(row, topicIdOf(row)), filter.now)), total };
+    },
+    recent: async (topicIds, page) => {
+      const rows = await pages.run<TopicMessageRow[]>({ kind: 'recent', topicIds, page });
+      return rows.map((row) => toMessage(row, topicIdOf(row)));
+    },
     activity: (filter, bucketMs) => readerFor(filter).run({ kind: 'activity', filter, bucketMs }),
     emptyDeleted: (time, limit, except) => asked(() => emptyDeleted(time, limit, except)),
     removeExpired: (time, limit, except) => asked(() => removal.removeExpired(time, limit, except)),

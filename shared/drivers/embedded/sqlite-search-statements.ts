@@ -1,9 +1,8 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { asManagersSee, type MessageFilter } from '../../domain/message-filter.ts';
-import type { StoredMessage } from '../../domain/message.ts';
+import type { MessageFilter } from '../../domain/message-filter.ts';
 import type { MessagePage } from '../../ports/messages.ts';
 import { addFoldedSearch, type Condition } from './sqlite-message-conditions.ts';
-import { messageColumns, toMessage, type MessageRow } from './sqlite-message-rows.ts';
+import { messageColumns, prepareArrays, type TopicMessageRow } from './sqlite-message-rows.ts';
 import { offsetAtTimeIn, skewMs } from './sqlite-offset-at-time.ts';
 import { statementCache } from './sqlite-statement-cache.ts';
 
@@ -16,6 +15,8 @@ export interface TopicRow {
   readonly count: number;
   readonly lastOffset: number;
 }
+
+type StatsRow = [topic: number, count: number, lastOffset: number, topicId: string];
 
 /** A piece of a topic: positions above `after`, up to `upTo`, inclusive. */
 export interface Range {
@@ -39,18 +40,27 @@ export class SearchStatements {
     this.#statement = statementCache(db);
     this.#folded = addFoldedSearch(db);
     this.#offsetAtTime = offsetAtTimeIn(db);
-    this.#messagesAt = db.prepare(`
+    this.#messagesAt = prepareArrays(db, `
       SELECT ${messageColumns}, t.topic_id FROM messages m JOIN topic_stats t ON t.topic = m.topic
       WHERE m.offset IN (SELECT value FROM json_each(?)) AND (? OR m.deleted_at IS NULL) ORDER BY m.offset DESC`);
   }
 
+  /** Another one after every commit of another connection. */
+  dataVersion(): number {
+    return this.#rows<[number]>('PRAGMA data_version', [])[0]![0];
+  }
+
   /** The topics that have anything, the one with the highest position first. */
   topics(topicIds: readonly string[]): TopicRow[] {
-    const rows = this.#rows<[number, number, number]>(
-      `SELECT topic, message_count, last_offset FROM topic_stats WHERE topic_id IN (SELECT value FROM json_each(?)) ORDER BY last_offset DESC`,
-      [JSON.stringify(topicIds)],
-    );
-    return rows.map(([topic, count, lastOffset]) => ({ topic, count, lastOffset }));
+    return this.#topicRows(new Set(topicIds)).map(([topic, count, lastOffset]) => ({ topic, count, lastOffset })).sort((a, b) => b.lastOffset - a.lastOffset);
+  }
+
+  /** Where a good part of all topics is asked for, it takes less to read them all than to look for each (half, measured). */
+  #topicRows(asked: ReadonlySet<string>): readonly StatsRow[] {
+    const columns = 's.topic, s.message_count, s.last_offset, s.topic_id';
+    const [[all]] = this.#rows<[number]>('SELECT count(*) FROM topic_stats', []) as [[number]];
+    if (asked.size * 2 >= all) return this.#rows<StatsRow>(`SELECT ${columns} FROM topic_stats s`, []).filter(([, , , topicId]) => asked.has(topicId));
+    return this.#rows<StatsRow>(`SELECT ${columns} FROM json_each(?) asked CROSS JOIN topic_stats s ON s.topic_id = asked.value`, [JSON.stringify([...asked])]);
   }
 
   /** The topics, and what history shows of them by the counts that every write keeps; null when too much of that has expired. */
@@ -133,11 +143,10 @@ export class SearchStatements {
       `SELECT m.timestamp - m.timestamp % ? AS start, m.priority, count(*) FROM ${byTopic} WHERE ${sql} GROUP BY 1, 2`, [by.bucketMs, ...bound]);
   }
 
-  /** The messages at the positions, the highest first. One that has been deleted or removed meanwhile is left out. */
-  messages(filter: MessageFilter, offsets: readonly number[]): StoredMessage[] {
+  /** The messages' rows at the positions, the highest first. One that has been deleted or removed meanwhile is left out. */
+  messages({ includesDeleted }: Pick<MessageFilter, 'includesDeleted'>, offsets: readonly number[]): TopicMessageRow[] {
     if (offsets.length === 0) return [];
-    const rows = this.#messagesAt.all(JSON.stringify(offsets), filter.includesDeleted ? 1 : 0) as unknown as (MessageRow & { topic_id: string })[];
-    return rows.map((row) => asManagersSee(toMessage(row, row.topic_id), filter.now));
+    return this.#messagesAt.all(JSON.stringify(offsets), includesDeleted ? 1 : 0) as unknown as TopicMessageRow[];
   }
 
   #rows<R extends unknown[]>(sql: string, bound: readonly SQLInputValue[]): R[] {

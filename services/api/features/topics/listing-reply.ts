@@ -6,7 +6,8 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { pageHeaders, pageOf, pagingFields } from '../../http/paging.ts';
 import type { Reply } from '../../http/route.ts';
 import { describeTopics } from './describe-topics.ts';
-import { readListings, type Listing } from './read-listings.ts';
+import { readKeptListings } from './read-kept-listings.ts';
+import type { Listing } from './read-listings.ts';
 import { topicSchema } from './topic-json.ts';
 
 /** What every listing of topics takes and answers. */
@@ -29,7 +30,7 @@ export async function listingReply(deps: ApiDeps, asked: {
   readonly query: z.output<typeof listingQuery>;
 }): Promise<Reply> {
   const page = pageOf(asked.query);
-  const { topics, total } = await readListings(deps.engine.documents, asked.listings, page);
+  const { topics, total } = await readKeptListings(deps, asked.listings, page);
   const body = await describeTopics(deps.engine.messages, asked.caller, { topics, roles: asked.roles });
   return { status: 200, headers: pageHeaders(page, total), body };
 }

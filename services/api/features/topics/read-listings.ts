@@ -8,8 +8,16 @@ export interface Listing {
   readonly equals: Partial<Topic>;
 }
 
+export interface TopicPage {
+  readonly topics: Topic[];
+  /** How many topics all pages have together. */
+  readonly total: number;
+}
+
 /** How many topics of a listing are read at once, at most. */
 const chunkMax = 1_000;
+/** To read a topic that is not taken costs less than to read a listing twice. */
+const chunkSlack = 1.2;
 /** Passing over fewer topics of a listing at a time costs more than reading them. */
 const leapMin = 25;
 
@@ -22,13 +30,14 @@ const leapMin = 25;
  */
 export async function readListings(
   documents: Documents, listings: readonly Listing[], page: { limit: number; offset: number },
-): Promise<{ topics: Topic[]; total: number }> {
+): Promise<TopicPage> {
   const counts = await Promise.all(listings.map((listing) => documents.count(topics, listing)));
   const total = counts.reduce((sum, count) => sum + count, 0);
   if (page.offset >= total) return { topics: [], total };
   const skipped = await skip(documents, listings, { offset: page.offset, starts: counts.map((count) => Math.max(0, page.offset - (total - count))) });
   const before = page.offset - skipped.reduce((sum, count) => sum + count, 0);
-  const chunk = Math.min(chunkMax, before + page.limit);
+  // What each gives if all give alike, and some more; one that gives more is read again.
+  const chunk = Math.min(chunkMax, Math.ceil(((before + page.limit) / listings.length) * chunkSlack));
   const readers = listings.map((listing, index) => reader(documents, listing, { offset: skipped[index]!, chunk }));
   return { topics: await merge(readers, before, page.limit), total };
 }
@@ -98,6 +107,7 @@ async function merge(readers: readonly Reader[], before: number, limit: number):
   return page;
 }
 
-function isBefore(a: Topic, b: Topic): boolean {
+/** The order of every listing. */
+export function isBefore(a: Topic, b: Topic): boolean {
   return a.lastActivityAt > b.lastActivityAt || (a.lastActivityAt === b.lastActivityAt && a.id > b.id);
 }
