@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { write } from '@tocsin/shared/ports/documents.ts';
 import { logConsumers } from '@tocsin/shared/stores/log-consumers.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { createTopic, newTopicName, type Answer } from './stack.ts';
@@ -148,6 +149,15 @@ test('a hundred of one owner on one topic, however many are made at once', async
   expect((await reader.get(`/api/topics/${topic.name}/consumers`)).body).toHaveLength(100);
   expect((await reader.put(path('m0'), { offset: 5 })).body.offset).toBe(5);
   expect((await (await stack.person()).put(path('c'), { offset: 0 })).status).toBe(200);
+});
+
+test('the last place is one consumer\'s, however often it is set at once', async () => {
+  const reader = await stack.person();
+  await stack.documents().commit(Array.from({ length: 99 }, (_, made) => write.insert(logConsumers, {
+    id: randomUUID(), topicId: topic.id, ownerId: reader.id, name: `m${made}`, nameKey: `m${made}`, offset: made, updatedAt: Date.now(),
+  })));
+  const answers = await Promise.all(Array.from({ length: 8 }, (_, node) => reader.client.call('PUT', path('last'), { json: { offset: 1 }, node })));
+  expect(answers.map(({ status }) => status)).toEqual(Array<number>(8).fill(200));
 });
 
 test('moved by many at once, a position is one of those that were sent', async () => {

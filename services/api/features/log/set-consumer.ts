@@ -74,6 +74,8 @@ function make({ engine: { documents } }: ApiDeps, caller: Caller, consumer: LogC
     const owner = await requireOwner(documents, caller, ownerId);
     const topic = await documents.get(topics, topicId);
     if (topic === null) throw new AppError('not_found', 'Topic not found');
+    // Made since it was looked for: it is one of those that are counted, and is to be moved.
+    if (await findLogConsumer(documents, consumer, consumer.name) !== null) throw new UniqueKeyViolation(logConsumers.name, 'name');
     const ofTopic = await documents.count(logConsumers, { index: 'name', equals: { topicId, ownerId } });
     const ofOwner = await documents.count(logConsumers, { index: 'byOwner', equals: { ownerId } });
     if (ofTopic >= consumersPerTopic || ofOwner >= consumersPerOwner) throw new AppError('forbidden', 'Consumer limit reached');
