@@ -91,7 +91,7 @@ async function settle(deps: PushDeps, sending: Sending, settled: readonly Settle
       deps.notifiedTimes.add(target.claim.subscriptionId, now);
       deps.metrics.latency.observe({ platform: sending.platform }, (now - sending.push.message.timestamp) / 1_000);
     }
-    if (result.kind === 'dead-token') await retireDevice(deps, target.claim.deviceId, target.pushToken);
+    if (result.kind === 'dead-token') await retireDevice(deps, target.claim.deviceId, { pushToken: target.pushToken, since: result.since });
   }
   return putOff(deps, sending, settled.filter(({ result }) => result.kind === 'retry' || result.kind === 'unknown'));
 }

@@ -50,7 +50,7 @@ const defaultLimits: PushLimits = {
 export async function startNotifier(options: NotifierOptions): Promise<{ close(): Promise<void> }> {
   const { engine, clock, log } = options;
   return withClosers(async (own) => {
-    const gateways = openPushGateways(options.config, { clock, log });
+    const gateways = await openPushGateways(options.config, { clock, log });
     for (const gateway of gateways.values()) own.add(() => gateway.close());
     const times = notifiedTimes({ documents: engine.documents, log });
     own.add(() => times.close());

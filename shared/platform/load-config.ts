@@ -52,6 +52,12 @@ const variables = z.object({
   APPLE_CLIENT_ID: z.string().optional(),
   APPLE_ISSUER: url.default('https://appleid.apple.com'),
   APPLE_JWKS_URL: url.default('https://appleid.apple.com/auth/keys'),
+  APNS_KEY_FILE: z.string().optional(),
+  APNS_KEY_ID: z.string().optional(),
+  APNS_TEAM_ID: z.string().optional(),
+  APNS_BUNDLE_ID: z.string().optional(),
+  APNS_URL: url.optional(),
+  APNS_CA_FILE: z.string().optional(),
   EXPO_ACCESS_TOKEN: z.string().optional(),
   EXPO_URL: url.optional(),
   RETENTION_SCHEDULE: z.string().default('60s'),
@@ -96,6 +102,19 @@ export interface ClusterConfig {
   readonly redisUrl: string;
 }
 
+/** How to push through Apple's service. */
+export interface ApnsConfig {
+  /** The `.p8` key's text. */
+  readonly key: string;
+  readonly keyId: string;
+  readonly teamId: string;
+  readonly bundleId: string;
+  /** Undefined: Apple's. */
+  readonly url: string | undefined;
+  /** A PEM text, for a simulator; undefined: the public authorities. */
+  readonly ca: string | undefined;
+}
+
 /** What `cluster` and `jwtSecrets` hold, in the form that it is used in. */
 const heldElsewhere = [
   'KAFKA_BROKERS', 'KAFKA_TLS', 'KAFKA_TLS_CA_FILE', 'KAFKA_SASL_MECHANISM', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD',
@@ -107,6 +126,8 @@ type HeldAsItIs = Omit<Variables, (typeof heldElsewhere)[number]>;
 export interface Config extends Omit<HeldAsItIs, 'BASE_URL' | 'APP_URL'> {
   /** Undefined when the installation is embedded. */
   readonly cluster: ClusterConfig | undefined;
+  /** Undefined: nothing is pushed to devices of the platform `ios`. */
+  readonly apns: ApnsConfig | undefined;
   /** Where the public reaches the API; undefined when it is to be made from the address that is listened on. */
   readonly BASE_URL: string | undefined;
   readonly APP_URL: string | undefined;
@@ -127,10 +148,11 @@ export function loadConfig(environment: NodeJS.ProcessEnv, envFile = '.env'): Co
   const faults = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
   const cluster = readCluster(merged, parsed.data, faults);
   checkGoogle(merged, faults);
+  const apns = readApns(merged, faults);
   const jwtSecrets = readJwtSecrets(merged['JWT_SECRET'], cluster !== undefined, faults);
   if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
   const { BASE_URL, APP_URL, ...rest } = heldAsItIs(parsed.data);
-  return { ...rest, BASE_URL: BASE_URL?.replace(/\/$/, ''), APP_URL: APP_URL?.replace(/\/$/, ''), cluster, jwtSecrets };
+  return { ...rest, BASE_URL: BASE_URL?.replace(/\/$/, ''), APP_URL: APP_URL?.replace(/\/$/, ''), cluster, apns, jwtSecrets };
 }
 
 function heldAsItIs(all: Variables): HeldAsItIs {
@@ -159,14 +181,35 @@ function readCluster(env: NodeJS.ProcessEnv, parsed: Variables | undefined, faul
 function readKafkaTls(caFile: string | undefined, isOn: boolean, faults: string[]): KafkaTls | undefined {
   if (caFile === undefined) return isOn ? {} : undefined;
   if (!isOn) faults.push('KAFKA_TLS_CA_FILE is for encrypted connections: set KAFKA_TLS=on with it');
+  const ca = readPem({ variable: 'KAFKA_TLS_CA_FILE', file: caFile, holds: 'CERTIFICATE' }, faults);
+  return ca === undefined ? undefined : { ca };
+}
+
+/** The text of a file that holds what it should in PEM form; undefined, with a fault, for any other. */
+function readPem(from: { variable: string; file: string; holds: 'CERTIFICATE' | 'PRIVATE KEY' }, faults: string[]): string | undefined {
   try {
-    const ca = readFileSync(caFile, 'utf8');
-    if (ca.includes('-----BEGIN CERTIFICATE-----')) return { ca };
-    faults.push(`KAFKA_TLS_CA_FILE: ${caFile} holds no certificate in PEM form`);
+    const text = readFileSync(from.file, 'utf8');
+    if (text.includes(`-----BEGIN ${from.holds}-----`)) return text;
+    faults.push(`${from.variable}: ${from.file} holds no ${from.holds.toLowerCase()} in PEM form`);
   } catch (error) {
-    faults.push(`KAFKA_TLS_CA_FILE: ${caFile} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    faults.push(`${from.variable}: ${from.file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
   return undefined;
+}
+
+function readApns(env: NodeJS.ProcessEnv, faults: string[]): ApnsConfig | undefined {
+  const names = ['APNS_KEY_FILE', 'APNS_KEY_ID', 'APNS_TEAM_ID', 'APNS_BUNDLE_ID'];
+  const missing = names.filter((name) => env[name] === undefined);
+  if (missing.length === names.length) return undefined;
+  if (missing.length > 0) {
+    faults.push(`${missing.join(' and ')} missing: set all of ${names.join(', ')} to push to ios devices, or none`);
+    return undefined;
+  }
+  const key = readPem({ variable: 'APNS_KEY_FILE', file: env['APNS_KEY_FILE']!, holds: 'PRIVATE KEY' }, faults);
+  const caFile = env['APNS_CA_FILE'];
+  const ca = caFile === undefined ? undefined : readPem({ variable: 'APNS_CA_FILE', file: caFile, holds: 'CERTIFICATE' }, faults);
+  if (key === undefined) return undefined;
+  return { key, keyId: env['APNS_KEY_ID']!, teamId: env['APNS_TEAM_ID']!, bundleId: env['APNS_BUNDLE_ID']!, url: env['APNS_URL'], ca };
 }
 
 function readKafkaSasl(env: NodeJS.ProcessEnv, mechanism: KafkaSasl['mechanism'] | undefined, faults: string[]): KafkaSasl | undefined {

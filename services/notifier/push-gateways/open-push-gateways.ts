@@ -5,9 +5,19 @@ import type { Log } from '@tocsin/shared/platform/log.ts';
 import { openExpoGateway } from './expo-gateway.ts';
 import type { PushGateway } from './push-gateway.ts';
 
-/** A gateway for each platform that the configuration has what it takes for. The relay takes nothing. */
-export function openPushGateways(config: Pick<Config, 'EXPO_URL' | 'EXPO_ACCESS_TOKEN'>, deps: { clock: Clock; log: Log }): Map<Platform, PushGateway> {
-  return new Map<Platform, PushGateway>([
+/**
+ * A gateway for each platform that the configuration has what it takes for; the relay takes nothing. A provider's
+ * library is loaded by those alone who push through it.
+ */
+export async function openPushGateways(
+  config: Pick<Config, 'apns' | 'EXPO_URL' | 'EXPO_ACCESS_TOKEN'>, deps: { clock: Clock; log: Log },
+): Promise<Map<Platform, PushGateway>> {
+  const gateways = new Map<Platform, PushGateway>([
     ['expo', openExpoGateway({ ...deps, url: config.EXPO_URL, accessToken: config.EXPO_ACCESS_TOKEN })],
   ]);
+  if (config.apns !== undefined) {
+    const { openApnsGateway } = await import('./apns-gateway.ts');
+    gateways.set('ios', openApnsGateway({ ...deps, ...config.apns }));
+  }
+  return gateways;
 }

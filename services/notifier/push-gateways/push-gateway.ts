@@ -50,8 +50,8 @@ export interface PushRequest {
 export type PushResult =
   /** The provider has it. */
   | { readonly kind: 'accepted' }
-  /** The device is gone for good, or was never there. */
-  | { readonly kind: 'dead-token'; readonly reason: string }
+  /** The device is gone for good, or was never there. `since`: when the provider found out; absent where it does not say. */
+  | { readonly kind: 'dead-token'; readonly reason: string; readonly since?: number }
   /** Not now: again after `afterMs` at the earliest, where the provider said so. */
   | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number }
   /** Never in this form. */

@@ -54,7 +54,7 @@ function moved(url: URL, path: string): { origin: string; path: string } {
 }
 
 /** Seconds or a date, RFC 9110 §10.2.3, in milliseconds from now; null for anything else. */
-function readRetryAfter(value: string | string[] | undefined): number | null {
+export function readRetryAfter(value: string | string[] | undefined): number | null {
   if (typeof value !== 'string') return null;
   if (/^\d+$/.test(value)) return Number(value) * 1_000;
   const time = Date.parse(value);

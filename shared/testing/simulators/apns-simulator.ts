@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto';
+import { createSecureServer, type IncomingHttpHeaders, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
+import { decodeProtectedHeader, exportPKCS8, generateKeyPair, jwtVerify, type CryptoKey } from 'jose';
+import { generate } from 'selfsigned';
+import { apnsRequestFault, type ApnsFault } from './apns-request.ts';
+
+/** What the simulator does with a device token, each time or for the first few. */
+export type ApnsBehaviour =
+  | { readonly kind: 'ok' }
+  /** Refuses with a documented reason; `timestamp` goes with a 410. */
+  | { readonly kind: 'error'; readonly status: number; readonly reason: string; readonly timestamp?: number; readonly retryAfterSeconds?: number }
+  /** Takes the push and never answers. */
+  | { readonly kind: 'hang' }
+  /** Takes the push and cuts the connection instead of answering. */
+  | { readonly kind: 'reset' };
+
+export interface ApnsPush {
+  readonly token: string;
+  /** `message_id` of the payload, undefined for a push without. */
+  readonly messageId: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly payload: { readonly aps: { readonly alert?: { title: string; body: string }; readonly sound?: string } } & Readonly<Record<string, unknown>>;
+  readonly bytes: number;
+  readonly at: number;
+}
+
+export interface ApnsSimulator {
+  readonly url: string;
+  /** PEM: what a client is to trust. */
+  readonly certificate: string;
+  /** What Apple would have issued for it. */
+  readonly key: string;
+  readonly keyId: string;
+  readonly teamId: string;
+  readonly bundleId: string;
+  /** Every push that was taken, in order, also those whose answer was withheld. */
+  readonly pushes: readonly ApnsPush[];
+  /** When requests came in, for which device, and what they were answered; 0 for nothing. */
+  readonly requests: readonly { readonly at: number; readonly token: string; readonly status: number; readonly reason: string | null }[];
+  /** The different provider tokens that were seen. */
+  readonly providerTokens: ReadonlySet<string>;
+  readonly connections: number;
+  /** Sets what happens to a device token; a list is used up one request at a time, its last entry stays. */
+  script(token: string, ...behaviours: ApnsBehaviour[]): void;
+  /** Says on every connection that it takes no more requests there, as Apple does before it works on a server. */
+  goAway(): void;
+  close(): Promise<void>;
+}
+
+export interface ApnsOptions {
+  readonly port?: number;
+  /** How long an answer takes. */
+  readonly latencyMs?: number;
+}
+
+/** A token is refused once it is an hour old, and a connection takes a new one every 20 minutes at most. */
+const tokenAgeMaxSeconds = 3_600;
+const tokenChangeMs = 20 * 60_000;
+const host = '127.0.0.1';
+const [keyId, teamId, bundleId] = ['KEY1234567', 'TEAM123456', 'org.example.tocsin'];
+
+/**
+ * A server that speaks the protocol of Apple's push service over HTTP/2 and TLS, with a certificate and a signing key
+ * of its own. It judges each request by Apple's documentation (`apns-request.ts`).
+ */
+export async function startApnsSimulator(options: ApnsOptions = {}): Promise<ApnsSimulator> {
+  const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
+  const { cert, private: tlsKey } = await generate([{ name: 'commonName', value: host }], {
+    keyType: 'ec', extensions: [{ name: 'subjectAltName', altNames: [{ type: 7, ip: host }, { type: 2, value: 'localhost' }] }],
+  });
+  const state: State = { options, publicKey, pushes: [], requests: [], scripts: new Map(), providerTokens: new Set(), connections: 0 };
+  const sessions = new Set<ServerHttp2Session>();
+  const server = createSecureServer({ key: tlsKey, cert, settings: { maxConcurrentStreams: 1_000 } }, (request, response) => {
+    answer(state, request, response).catch(() => response.stream.destroy());
+  });
+  server.on('session', (session) => {
+    state.connections += 1;
+    sessions.add(session.on('close', () => sessions.delete(session)).on('error', () => undefined));
+  });
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, host, resolve));
+  return {
+    url: `https://${host}:${(server.address() as AddressInfo).port}`,
+    certificate: cert, key: await exportPKCS8(privateKey), keyId, teamId, bundleId,
+    pushes: state.pushes, requests: state.requests, providerTokens: state.providerTokens,
+    get connections() {
+      return state.connections;
+    },
+    script: (token, ...behaviours) => void state.scripts.set(token, behaviours),
+    goAway: () => sessions.forEach((session) => session.goaway()),
+    close: () => new Promise((resolve) => {
+      server.close(() => resolve());
+      for (const session of sessions) session.destroy();
+    }),
+  };
+}
+
+interface State {
+  readonly options: ApnsOptions;
+  readonly publicKey: CryptoKey;
+  readonly pushes: ApnsPush[];
+  readonly requests: { at: number; token: string; status: number; reason: string | null }[];
+  readonly scripts: Map<string, ApnsBehaviour[]>;
+  readonly providerTokens: Set<string>;
+  connections: number;
+}
+
+/** The provider token of each connection and when it came. */
+const tokensOfSessions = new WeakMap<object, { token: string; at: number }>();
+
+async function answer(state: State, request: Http2ServerRequest, response: Http2ServerResponse): Promise<void> {
+  const body = await buffer(request);
+  const token = request.url.split('/').at(-1)!;
+  const entry = { at: Date.now(), token, status: 0, reason: null as string | null };
+  state.requests.push(entry);
+  const reply = ({ status, reason, ...more }: ApnsFault & { timestamp?: number; retryAfterSeconds?: number }): void => {
+    [entry.status, entry.reason] = [status, reason];
+    const { retryAfterSeconds, ...shown } = more;
+    const headers = { 'apns-id': apnsId, ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }) };
+    response.writeHead(status, headers).end(JSON.stringify({ reason, ...shown }));
+  };
+  const apnsId = (request.headers['apns-id'] as string | undefined) ?? randomUUID().toUpperCase();
+  if (state.options.latencyMs !== undefined) await pause(state.options.latencyMs);
+  const fault = await senderFault(state, request) ?? apnsRequestFault({ headers: request.headers, body }, bundleId);
+  if (fault !== null) return reply(fault);
+  const behaviour = nextBehaviour(state, token);
+  if (behaviour.kind === 'error') {
+    const { kind: _, ...refusal } = behaviour;
+    return reply(refusal);
+  }
+  takePush(state, { token, headers: request.headers, body });
+  if (behaviour.kind === 'reset') return void request.stream.session?.socket.destroy();
+  if (behaviour.kind === 'hang') return;
+  entry.status = 200;
+  response.writeHead(200, { 'apns-id': apnsId }).end();
+}
+
+/** https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns */
+async function senderFault(state: State, request: Http2ServerRequest): Promise<ApnsFault | null> {
+  const [, token] = /^bearer (.+)$/i.exec(request.headers.authorization ?? '') ?? [];
+  if (token === undefined) return { status: 403, reason: 'MissingProviderToken' };
+  state.providerTokens.add(token);
+  const session = request.stream.session!;
+  const known = tokensOfSessions.get(session);
+  if (known?.token === token) return null;
+  try {
+    if (decodeProtectedHeader(token).kid !== keyId) return { status: 403, reason: 'InvalidProviderToken' };
+    const { payload: { iat } } = await jwtVerify(token, state.publicKey, { algorithms: ['ES256'], issuer: teamId, requiredClaims: ['iat'] });
+    const age = Date.now() / 1_000 - iat!;
+    if (age > tokenAgeMaxSeconds) return { status: 403, reason: 'ExpiredProviderToken' };
+    if (age < -60) return { status: 403, reason: 'InvalidProviderToken' };
+  } catch {
+    return { status: 403, reason: 'InvalidProviderToken' };
+  }
+  if (known !== undefined && Date.now() - known.at < tokenChangeMs) return { status: 429, reason: 'TooManyProviderTokenUpdates' };
+  tokensOfSessions.set(session, { token, at: Date.now() });
+  return null;
+}
+
+function takePush(state: State, { token, headers, body }: { token: string; headers: IncomingHttpHeaders; body: Buffer }): void {
+  const payload = JSON.parse(body.toString()) as ApnsPush['payload'];
+  const messageId = payload['message_id'];
+  state.pushes.push({ token, headers, payload, bytes: body.length, at: Date.now(), messageId: typeof messageId === 'string' ? messageId : undefined });
+}
+
+function nextBehaviour(state: State, token: string): ApnsBehaviour {
+  const behaviours = state.scripts.get(token) ?? [];
+  return (behaviours.length > 1 ? behaviours.shift() : behaviours[0]) ?? { kind: 'ok' };
+}
