@@ -48,6 +48,35 @@ describe('loadConfig', () => {
     }
   });
 
+  describe('APNs', () => {
+    const all = { APNS_KEY_FILE: 'k', APNS_KEY_ID: 'K1', APNS_TEAM_ID: 'T1', APNS_BUNDLE_ID: 'org.example.app' };
+    let folder: string;
+    const file = (name: string, text: string): string => {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
+    };
+    beforeAll(() => {
+      folder = mkdtempSync(join(tmpdir(), 'tocsin-config-'));
+    });
+    afterAll(() => rmSync(folder, { recursive: true }));
+    const key = '-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----\n';
+
+    test('is off without its variables, and has its key from a file', () => {
+      expect(loadConfig({}, none).apns).toBeUndefined();
+      expect(loadConfig({ ...all, APNS_KEY_FILE: file('key.p8', key) }, none).apns)
+        .toEqual({ key, keyId: 'K1', teamId: 'T1', bundleId: 'org.example.app', url: undefined, ca: undefined });
+    });
+
+    test.each([
+      ['part of them', () => ({ APNS_KEY_ID: 'K1', APNS_BUNDLE_ID: 'b' }), 'APNS_KEY_FILE and APNS_TEAM_ID missing: set all of'],
+      ['a key that is not there', () => ({ ...all, APNS_KEY_FILE: join(folder, 'nowhere') }), 'cannot be read (ENOENT)'],
+      ['a file without a key', () => ({ ...all, APNS_KEY_FILE: file('empty.p8', '') }), 'holds no private key in PEM form'],
+      ['an authority that is none', () => ({ ...all, APNS_KEY_FILE: file('key.p8', key), APNS_CA_FILE: file('key2.p8', key) }), 'holds no certificate in PEM form'],
+    ])('%s is refused', (_what, env, fault) => {
+      expect(() => loadConfig(env(), none)).toThrow(fault);
+    });
+  });
+
   describe('Kafka by TLS and SASL', () => {
     const cluster = { KAFKA_BROKERS: 'k:9093', MONGO_URL: 'mongodb://m', REDIS_URL: 'redis://r', JWT_SECRET: 'x'.repeat(32) };
     const kafkaOf = (env: Record<string, string>) => {

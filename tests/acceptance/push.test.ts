@@ -1,19 +1,35 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { startApnsSimulator } from '@tocsin/shared/testing/simulators/apns-simulator.ts';
 import { startExpoSimulator, type ExpoPush } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
 import { createAccount, createTopic, type Account } from './stack.ts';
 import { useOwnStack } from './use-own-stack.ts';
 
 const expo = await startExpoSimulator();
-const { stack, store } = await useOwnStack({ RATE_LIMITS: 'off', EXPO_URL: expo.url });
-afterAll(() => expo.close());
+const apns = await startApnsSimulator();
+const folder = mkdtempSync(path.join(tmpdir(), 'tocsin-apns-'));
+const file = (name: string, text: string): string => {
+  writeFileSync(path.join(folder, name), text);
+  return path.join(folder, name);
+};
+const { stack, store } = await useOwnStack({
+  RATE_LIMITS: 'off', EXPO_URL: expo.url, APNS_URL: apns.url, APNS_CA_FILE: file('ca.pem', apns.certificate),
+  APNS_KEY_FILE: file('key.p8', apns.key), APNS_KEY_ID: apns.keyId, APNS_TEAM_ID: apns.teamId, APNS_BUNDLE_ID: apns.bundleId,
+});
+afterAll(async () => {
+  await Promise.all([expo.close(), apns.close()]);
+  rmSync(folder, { recursive: true });
+});
 
 const person = (): Promise<Account> => createAccount(store, { tier: 'TEAM', urls: stack.urls });
 
-async function registerDevice({ client }: Account): Promise<{ id: string; token: string }> {
-  const token = `ExponentPushToken[${randomUUID()}]`;
-  const { status, body } = await client.call('POST', '/api/devices/register', { json: { push_token: token, platform: 'expo', device_id: randomUUID() } });
+async function registerDevice({ client }: Account, platform: 'expo' | 'ios' = 'expo'): Promise<{ id: string; token: string }> {
+  const token = platform === 'expo' ? `ExponentPushToken[${randomUUID()}]` : randomBytes(32).toString('hex');
+  const { status, body } = await client.call('POST', '/api/devices/register', { json: { push_token: token, platform, device_id: randomUUID() } });
   expect(status).toBe(201);
   return { id: body.id, token };
 }
@@ -110,4 +126,32 @@ test('the ledger names what the provider answered for each device', async () => 
     { device_id: well.id, platform: 'expo', status: 'sent', reason: null, attempts: 1, updated_at },
   ]));
   expect((await owner.client.call('GET', `/api/messages/${id}/deliveries`)).body.counts).toMatchObject({ sent: 1, dead_token: 1, failed: 0 });
+});
+
+test('an iPhone is pushed to through APNs, under the settings of its subscription, until Apple calls it gone', async () => {
+  const [owner, reader] = [await person(), await person()];
+  const topic = await createTopic(owner);
+  const { id: deviceId, token } = await registerDevice(reader, 'ios');
+  await subscribe(reader, topic.name, { notification_sound: 'bell.caf' });
+  const id = await publish(owner, topic.name, 'the pump stopped', { 'X-Priority': '5', 'X-Tags': 'pump' });
+  const taken = () => apns.pushes.filter((push) => push.token === token);
+  await eventually(() => expect(taken()).toMatchObject([{
+    headers: { 'apns-priority': '10', 'apns-collapse-id': id, 'apns-topic': apns.bundleId },
+    payload: {
+      aps: { alert: { title: topic.name, body: 'the pump stopped' }, sound: 'bell.caf' },
+      message_id: id, topic: topic.name, topic_id: topic.id, priority: 5, tags: ['pump'],
+    },
+  }]));
+  expect((await reader.client.call('POST', `/api/devices/${deviceId}/test`)).status).toBe(200);
+  await eventually(() => expect(taken()[1]).toMatchObject({ payload: { test: true } }));
+
+  // Gone at a time before it was registered last: Apple speaks of what was before.
+  apns.script(token, { kind: 'error', status: 410, reason: 'Unregistered', timestamp: Date.now() - 3_600_000 }, { kind: 'error', status: 410, reason: 'Unregistered', timestamp: Date.now() + 60_000 });
+  const statusOf = async (messageId: string) => (await reader.client.call('GET', `/api/messages/${messageId}/deliveries`)).body.deliveries[0];
+  const isActive = async () => (await reader.client.call('GET', `/api/devices/${deviceId}`)).body.is_active;
+  const second = await publish(owner, topic.name, 'again');
+  await eventually(async () => expect(await statusOf(second)).toMatchObject({ device_id: deviceId, platform: 'ios', status: 'dead_token', reason: 'Unregistered' }));
+  expect(await isActive()).toBe(true);
+  await publish(owner, topic.name, 'and again');
+  await eventually(async () => expect(await isActive()).toBe(false));
 });
