@@ -43,9 +43,12 @@ export function getTeamStats(deps: ApiDeps): Route {
         available_members: Math.max(0, total - holders.size),
         percentage_used: Math.round((holders.size / total) * 10_000) / 100,
         daily_message_limit: tierLimits[tier].publishesPerDay,
-        message_retention_days: Math.floor(retentionDays(deps.config)[tier]),
+        message_retention_days: wholeDays(retentionDays(deps.config)[tier]),
       };
       return { status: 200, body };
     },
   });
 }
+
+/** The days in full; less than one is told as one, since 0 would say that nothing is kept. */
+const wholeDays = (days: number): number => Math.max(1, Math.floor(days));
