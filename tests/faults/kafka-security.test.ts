@@ -63,11 +63,15 @@ describeWithOwnEngines('a Kafka that speaks TLS and asks who is there', () => {
       [{ KAFKA_TLS_CA_FILE: otherCa() }, /certificate/],
       [{ KAFKA_TLS: 'off', KAFKA_TLS_CA_FILE: '' }, /./],
     ];
+    const inOrder: RegExp[] = [];
     await Promise.all(refused.map(async ([changed, why]) => {
       const error = await open(changed).then(() => undefined, (thrown: Error) => thrown.message);
+      inOrder.push(why);
       expect(error).toMatch(/^Kafka cannot be used at 127\.0\.0\.1:\d+: /);
       expect(error).toMatch(why);
     }));
+    // What may pass is tried again for ten seconds; that the password is wrong is told before.
+    expect(inOrder[0]).toBe(refused[0]![1]);
   });
 
   function otherCa(): string {

@@ -24,11 +24,13 @@ export interface KafkaEventLog extends EventLog {
 const openTimeoutMs = 10_000;
 const openAttemptMs = 4_000;
 const openPauseMs = 250;
+/** A login that nothing but refusals came to: a broker that has just started may not know its users for a moment. */
+const refusedMs = 1_000;
 const answerTimeoutMs = 2_000;
 
 /**
  * Opens the log on the topic, which is made where it is missing. Throws an error that names the brokers when they
- * cannot be reached within ten seconds.
+ * cannot be reached within ten seconds, and after a second when they refuse the login.
  */
 export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<KafkaEventLog> {
   if (!patchKafkaIdleTimer()) options.log.debug('kafkajs has other internals: its idle timer is left as it is');
@@ -36,6 +38,7 @@ export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<
   const admin = new KafkaAdmin(wiring);
   const sender = new KafkaSender(wiring, options.topic);
   const deadline = performance.now() + openTimeoutMs;
+  let refusedSince: number | undefined;
   for (;;) {
     try {
       const partitions = await admin.call((client) => ensureKafkaTopic(client, options, options.log), openAttemptMs);
@@ -43,7 +46,9 @@ export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<
       await sender.open();
       return new OpenKafkaEventLog(options, { wiring, admin, sender, partitions, clusterId });
     } catch (error) {
-      if (performance.now() + openPauseMs < deadline) {
+      refusedSince = isRefusedLogin(error) ? refusedSince ?? performance.now() : undefined;
+      const endsAt = refusedSince === undefined ? deadline : Math.min(deadline, refusedSince + refusedMs);
+      if (performance.now() + openPauseMs < endsAt) {
         await sleep(openPauseMs);
         continue;
       }
@@ -53,6 +58,9 @@ export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<
     }
   }
 }
+
+/** kafkajs gives its error this name also when the connection ends in the middle of a login. */
+const isRefusedLogin = (error: unknown): boolean => error instanceof Error && error.name === 'KafkaJSSASLAuthenticationError';
 
 interface Parts {
   readonly wiring: KafkaWiring;
