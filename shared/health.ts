@@ -2,6 +2,7 @@ import type { Registry } from 'prom-client';
 import type { Engine } from './ports/engine.ts';
 import { startHealthServer } from './platform/health-server.ts';
 import type { Config } from './platform/load-config.ts';
+import { within } from './platform/within.ts';
 
 export type PartState = 'ok' | 'down';
 
@@ -26,16 +27,8 @@ export async function checkReadiness(engine: Pick<Engine, 'eventLog' | 'messages
 }
 
 async function stateOf(part: { ping(): Promise<void> }): Promise<PartState> {
-  let timer: NodeJS.Timeout | undefined;
-  const patience = new Promise<PartState>((resolve) => {
-    timer = setTimeout(resolve, patienceMs, 'down');
-  });
-  const answer = Promise.resolve().then(() => part.ping()).then((): PartState => 'ok', (): PartState => 'down');
-  try {
-    return await Promise.race([answer, patience]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const answer = Promise.resolve().then(() => part.ping());
+  return within(patienceMs, 'a part’s answer', answer).then(() => 'ok', () => 'down');
 }
 
 /** Serves health and figures on METRICS_PORT; does nothing where that is not set. */

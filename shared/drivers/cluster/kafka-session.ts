@@ -7,7 +7,7 @@ import { kafkaClient, shortPauses, type KafkaClient, type KafkaWiring } from './
 import { kafkaGroupId } from './kafka-group-id.ts';
 import { KafkaPartitionReader, retryPauses } from './kafka-partition-reader.ts';
 import { StallWatch } from './stall-watch.ts';
-import { within } from './within.ts';
+import { within } from '../../platform/within.ts';
 
 export interface SessionOptions {
   readonly connection: KafkaWiring;

@@ -2,6 +2,7 @@ import type { Connection } from 'mongoose';
 import { unavailable } from '../../domain/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import { TookTooLong, within } from '../../platform/within.ts';
 import type { Messages } from '../../ports/messages.ts';
 import { searchTookTooLong } from '../../ports/search-limit.ts';
 import { toUnavailable } from './mongo-connection.ts';
@@ -76,15 +77,9 @@ export async function openMongoMessages({ connection, clock, log }: MongoMessage
 
 /** A server that is there and says nothing would keep the question for as long as the connection lives. */
 async function answersInTime(connection: Connection): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(unavailable('Database')), pingTimeoutMs);
+  await within(pingTimeoutMs, 'MongoDB’s answer', connection.db!.command({ ping: 1 })).catch((error: unknown) => {
+    throw error instanceof TookTooLong ? unavailable('Database', error) : error;
   });
-  try {
-    await Promise.race([connection.db!.command({ ping: 1 }), tooLate]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** The call's value, or its error in the port's terms. */
