@@ -50,7 +50,7 @@ def keep_one_paging(case, turn):
 
 def make_text(case):
     """Makes a body that is sent as Markdown the text that it is sent as: `{}` is one. Schemathesis does so for plain text alone."""
-    if case.media_type == "text/markdown" and isinstance(case.body, (dict, list, bool, int, float)):
+    if case.media_type == "text/markdown" and isinstance(case.body, (dict, list, bool, int, float, type(None))):
         case.body = json.dumps(case.body, default=str)
 
 

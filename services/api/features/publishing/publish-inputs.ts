@@ -45,6 +45,7 @@ export const textPublishInputs: OwnInput = {
   body: {
     contentTypes: ['text/plain', 'text/markdown'],
     schema: text,
+    isOptional: true,
     description: `The text: 1 to ${messageLimits.textCodePoints} characters of UTF-8, stored as sent, whatever its content type.`,
   },
 };

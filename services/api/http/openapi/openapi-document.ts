@@ -72,6 +72,7 @@ function requestBodyOf(route: Route, schemas: JsonSchemas): JsonObject | undefin
     const schema = schemas.of(own.schema, 'input');
     return {
       ...(own.description === undefined ? {} : { description: own.description }),
+      required: own.isOptional !== true,
       content: Object.fromEntries(own.contentTypes.map((type) => [type, { schema }])),
     };
   }
