@@ -1,3 +1,4 @@
+import { afterEach } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { newAddress, testStack } from './stack.ts';
 
@@ -9,10 +10,16 @@ export interface OpenStream {
   close(): void;
 }
 
-/** Opens a WebSocket stream of the path, on the last API node unless told otherwise; resolves when it is ready. */
+const sockets: WebSocket[] = [];
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.terminate();
+});
+
+/** Opens a WebSocket stream of the path, on the last API node unless told otherwise; resolves when it is ready. It ends with the test. */
 export async function openStream(path: string, node = -1): Promise<OpenStream> {
   const { urls } = testStack();
   const socket = new WebSocket(urls.at(node % urls.length)!.replace('http', 'ws') + path, { headers: { 'X-Forwarded-For': newAddress() } });
+  sockets.push(socket);
   const frames: object[] = [];
   socket.on('message', (data) => frames.push(JSON.parse((data as Buffer).toString('utf8')) as object));
   const code = new Promise<number>((resolve) => socket.once('close', resolve));
