@@ -95,7 +95,7 @@ test('a topic has at most 100 tokens', async () => {
   const last = await make(20);
   expect(last.filter((answer) => answer.status === 201).length).toBe(10);
   expect(last.find((answer) => answer.status !== 201)).toMatchObject({ status: 403, body: { detail: 'Access token limit reached' } });
-});
+}, 120_000);
 
 test('a renamed topic keeps its tokens, a deleted one takes them along', async () => {
   const { owner, topic, tokens } = await privateTopic();

@@ -56,7 +56,7 @@ test('what is taken fails with 1, what is wrong with 2, each with a sentence', a
   expect(await user(['set-tier', account.email, 'GOLD'])).toMatchObject({ code: 2, error: expect.stringContaining('FREE, ESSENTIALS, TEAM') });
   expect(await user(['set-tier', email, 'TEAM'])).toEqual({ code: 1, out: '', error: 'User not found\n' });
   expect(await user(['show', email])).toEqual({ code: 1, out: '', error: 'User not found\n' });
-});
+}, 180_000); // eight programs, each of which a busy machine starts in many seconds
 
 test('a tier that was set is in force on every node within 5 seconds', async () => {
   const account = await createAccount(store);
