@@ -49,7 +49,8 @@ function markReading({ engine, reading }: BenchReport, add: (says: string, figur
   const pages = reads.filter(({ isPage }) => isPage).sort((a, b) => b.latencyMs.p99 - a.latencyMs.p99);
   add(`99 % of every kind of page within 50 ms (the slowest: ${pages[0]?.read})`, pages[0]?.latencyMs.p99, (ms) => ms < 50);
   if (pages.length > 0) add('pages that were not answered 200', pages.reduce((sum, { not200 }) => sum + not200, 0), (count) => count === 0);
-  add('a text in the large topic is searched within 150 ms', inLargeTopic, (ms) => ms < 150);
+  const refused = reads.filter(({ read }) => read.startsWith('text in large topic')).reduce((sum, { not200 }) => sum + not200, 0);
+  add('a text in the large topic is searched within 150 ms', refused > 0 ? Infinity : inLargeTopic, (ms) => ms < 150);
   const publishing = reading!.publishing.find((one) => one.messages === messages);
   add('99 % of publishes beside four searches take at most twice as long', publishing && publishing.beside.p99 / publishing.alone.p99, (times) => times <= 2);
 }

@@ -64,8 +64,8 @@ export async function measureReading(size: BenchSize['reading'], options: Readin
 async function measure({ stack, tokens, messages }: Target, size: BenchSize['reading'], kind: ReadKind): Promise<ReadFigures> {
   const { paths, readers = size.readers, read, isPage } = kind;
   const load: ReadLoad = { ...common(stack), paths, connections: readers, secondsMax: size.secondsMax, token: tokens[kind.by] };
-  // What opens a store for the first time, or asks a thread for the first time, is not measured.
-  await runGenerator<ReadResult>('generate-reads.ts', { ...load, requests: 2, connections: 1 }, { secondsMax: warmUpSecondsMax });
+  // What opens a store for the first time, asks a thread for the first time, or runs before it is compiled is not measured.
+  await runGenerator<ReadResult>('generate-reads.ts', { ...load, secondsMax: size.secondsMax / 2 }, { secondsMax: warmUpSecondsMax });
   const result = await runGenerator<ReadResult>('generate-reads.ts', load, { secondsMax: size.secondsMax + warmUpSecondsMax });
   return {
     messages, read, readers, isPage, perSecond: result.done / result.seconds, latencyMs: result.latencyMs, serverUs: result.cpuUs.server, not200: result.not200,

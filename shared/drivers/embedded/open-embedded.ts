@@ -19,12 +19,12 @@ import { openSqliteDocuments } from './sqlite-documents.ts';
 import { openSqliteEventLog } from './sqlite-event-log.ts';
 import { SqliteFile } from './sqlite-file.ts';
 import { openSqliteJobQueue } from './sqlite-job-queue.ts';
-import { messageSearchMigration, messagesMigration } from './sqlite-message-schema.ts';
+import { messagePlainMigration, messageSearchMigration, messagesMigration } from './sqlite-message-schema.ts';
 import { openSqliteMessages } from './sqlite-messages.ts';
 
 /** The file's schema, step by step. Steps are only ever added at the end. */
 const migrations: readonly Migration[] = [
-  messagesMigration, consumerPositionsMigration, budgetsMigration, jobsMigration, deliveriesMigration, messageSearchMigration,
+  messagesMigration, consumerPositionsMigration, budgetsMigration, jobsMigration, deliveriesMigration, messageSearchMigration, messagePlainMigration,
 ];
 
 const fileName = 'tocsin.db';

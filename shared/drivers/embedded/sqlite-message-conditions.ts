@@ -63,9 +63,6 @@ function tags(wanted: readonly string[]): Condition[] {
   return [{ sql: `(m.tags IS NOT NULL AND (${starts.map(() => 'instr(m.tags, ?)').join(' OR ')}))`, bound: starts }];
 }
 
-/** As many characters as bytes: plain, as `isPlain` says, since SQLite counts characters up to a NUL. */
-const isPlainRow = 'length(m.message) = octet_length(m.message) AND (m.title IS NULL OR length(m.title) = octet_length(m.title))';
-
 /**
  * LIKE takes A to Z for a to z and nothing else, which is all there is to plain text; where it finds something in another
  * text, that is there as well. The rest is looked at by `holds_folded`, whose needle has to be set.
@@ -73,7 +70,7 @@ const isPlainRow = 'length(m.message) = octet_length(m.message) AND (m.title IS 
 function text(wanted: string | null): Condition[] {
   if (wanted === null) return [];
   const needle = foldCase(wanted);
-  const other = `(NOT (${isPlainRow}) AND holds_folded(m.message, m.title))`;
+  const other = '(NOT m.is_plain AND holds_folded(m.message, m.title))';
   if (!isPlain(needle)) return [{ sql: other, bound: [] }];
   const pattern = `%${needle.replaceAll(/[\\%_]/g, '\\$&')}%`;
   const like = (column: string) => `${column} LIKE ? ESCAPE '\\'`;

@@ -78,5 +78,20 @@ export const messageSearchMigration: Migration = {
   `,
 };
 
+/**
+ * Whether title and text are ASCII without NUL, which has as many characters as bytes (SQLite counts characters up to a NUL):
+ * LIKE compares such a text as Unicode's case folding would. In the index, so that a search does not count the characters of
+ * every text again, which takes a sixth of its time (measured).
+ */
+export const messagePlainMigration: Migration = {
+  name: 'message plain',
+  sql: `
+    ALTER TABLE messages ADD COLUMN is_plain INTEGER AS (
+      length(message) = octet_length(message) AND (title IS NULL OR length(title) = octet_length(title))) VIRTUAL;
+    DROP INDEX messages_by_topic;
+    CREATE INDEX messages_by_topic ON messages (topic, offset, expires_at, deleted_at, priority, timestamp, tags, is_plain);
+  `,
+};
+
 /** What the message store needs of a file. */
-export const messageMigrations: readonly Migration[] = [messagesMigration, messageSearchMigration];
+export const messageMigrations: readonly Migration[] = [messagesMigration, messageSearchMigration, messagePlainMigration];

@@ -70,6 +70,7 @@ function* pageOffsets(
 ): Steps<number[]> {
   const [topic] = topics;
   if (topic === undefined || topics.length > 1) {
+    if (isUnconditional(filter) && page.offset > 0 && reader.areAll(topics)) return yield* newestOfEvery(reader, filter.now, page);
     return (yield* newestOffsets(reader, filter, { topics, count: page.offset + page.limit })).slice(page.offset);
   }
   const range = rangeOf(reader, filter, topic);
@@ -131,6 +132,20 @@ function* newestOffsets(reader: SearchStatements, filter: MessageFilter, wanted:
   return (isUnconditional(filter) ? yield* newestOfAll(reader, filter, wanted) : null) ?? (yield* newestOfEach(reader, filter, wanted));
 }
 
+/** Of all topics that there are: what lies before the page is counted off without being looked at one by one. */
+function* newestOfEvery(reader: SearchStatements, now: number, page: MessagePage): Steps<number[]> {
+  let before = Number.MAX_SAFE_INTEGER;
+  for (let left = page.offset; left > 0;) {
+    const step = Math.min(left, rowsPerStep);
+    const [last] = reader.newestBelow(before, now, { limit: 1, offset: step - 1 });
+    if (last === undefined) return [];
+    [before] = last;
+    left -= step;
+    if (left > 0) yield;
+  }
+  return reader.newestBelow(before, now, { limit: page.limit, offset: 0 }).map(([offset]) => offset);
+}
+
 /**
  * By walking all messages from the newest on, and passing over those of other topics: for topics that have many of them.
  * Null where that would be longer than to ask topic by topic.
@@ -146,7 +161,7 @@ function* newestOfAll(
   const found: number[] = [];
   let before = last + 1;
   for (let walked = 0; walked < 2 * expected + rowsPerStep; walked += rowsPerStep) {
-    const rows = reader.newestBelow(before, filter.now, Math.min(rowsPerStep, Math.ceil(1.2 * expected)));
+    const rows = reader.newestBelow(before, filter.now, { limit: Math.min(rowsPerStep, Math.ceil(1.2 * expected)), offset: 0 });
     for (const [offset, topic] of rows) {
       if (isWanted.has(topic)) found.push(offset);
       if (found.length === count) return found;

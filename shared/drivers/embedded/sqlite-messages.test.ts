@@ -153,6 +153,11 @@ describe('SQLite: the messages as the table of the log', () => {
       .map(({ offset }) => offset).reverse().slice(0, limit);
     for (const topicIds of [[often, never], [often, seldom], [seldom, never], [often, seldom, never], [often], [seldom]]) {
       for (const limit of [1, 30, 2_500]) expect(await pageOf(topicIds, limit)).toEqual(expected(topicIds, limit));
+      for (const offset of [1, 40, 2_100, 5_000]) {
+        const filter = { topicIds, text: null, priorityMin: null, priorityMax: null, tags: [], from: null, to: null, includesDeleted: false, now };
+        const { messages } = await store.search(filter, { limit: 20, offset });
+        expect(messages.map((message) => message.offset)).toEqual(expected(topicIds, 10_000).slice(offset, offset + 20));
+      }
     }
   });
 

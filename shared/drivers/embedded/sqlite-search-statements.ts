@@ -87,11 +87,16 @@ export class SearchStatements {
     return expired < expiredMax ? expired : null;
   }
 
+  /** Whether these are all the topics that have anything. */
+  areAll(topics: readonly TopicRow[]): boolean {
+    return topics.length === this.#rows<[number]>('SELECT count(*) FROM topic_stats', [])[0]![0];
+  }
+
   /** Positions below the given one of messages of any topic that history shows, with their topics, the highest first. */
-  newestBelow(before: number, now: number, limit: number): [number, number][] {
+  newestBelow(before: number, now: number, { limit, offset }: MessagePage): [number, number][] {
     return this.#rows<[number, number]>(
       `SELECT m.offset, m.topic FROM messages m NOT INDEXED
-       WHERE m.offset >= 0 AND m.offset < ? AND m.expires_at > ? AND m.deleted_at IS NULL ORDER BY m.offset DESC LIMIT ?`, [before, now, limit]);
+       WHERE m.offset >= 0 AND m.offset < ? AND m.expires_at > ? AND m.deleted_at IS NULL ORDER BY m.offset DESC LIMIT ? OFFSET ?`, [before, now, limit, offset]);
   }
 
   /** The part of the topic that the filter's span of time can lie in. */
