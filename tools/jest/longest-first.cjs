@@ -6,7 +6,7 @@ const { default: Sequencer } = require('@jest/test-sequencer');
  */
 const longest = [
   'tests/acceptance/real-lines.test.ts', 'tests/acceptance/account-export-memory.test.ts', 'tests/acceptance/slow-clients.test.ts',
-  'tests/acceptance/same-for-unknown.test.ts', 'tests/acceptance/console.test.ts', 'tests/acceptance/readme-session.test.ts',
+  'tests/acceptance/console.test.ts', 'tests/acceptance/readme-session.test.ts',
   'tests/acceptance/ntfy-apprise.test.ts', 'tests/acceptance/stream-restart.test.ts', 'tests/acceptance/account-deletion-kill.test.ts',
   'tests/acceptance/account-deletion-traces.test.ts', 'tests/acceptance/user-command.test.ts', 'tests/acceptance/stream-ready.test.ts',
   'tests/acceptance/stream-ends-with-credential.test.ts', 'tests/acceptance/bad-input-routes.test.ts', 'tests/acceptance/sizes.test.ts',
