@@ -21,7 +21,8 @@ interface Ran {
 /** Runs `tocsin user …` beside the running stack. */
 async function user(args: readonly string[], input = ''): Promise<Ran> {
   const child = spawn(process.execPath, ['cli/main.ts', 'user', ...args], { env: { ...process.env, ...testStack().env } });
-  child.stdin.end(input);
+  // One that reads nothing can be over before this is written (EPIPE).
+  child.stdin.on('error', () => undefined).end(input);
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
   const [out, error, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
   return { code, out, error };
