@@ -77,6 +77,36 @@ describe('loadConfig', () => {
     });
   });
 
+  describe('FCM', () => {
+    let folder: string;
+    beforeAll(() => {
+      folder = mkdtempSync(join(tmpdir(), 'tocsin-config-'));
+    });
+    afterAll(() => rmSync(folder, { recursive: true }));
+    const withFile = (text: string) => {
+      const file = join(folder, 'account.json');
+      writeFileSync(file, text);
+      return loadConfig({ FCM_SERVICE_ACCOUNT_FILE: file }, none).fcmServiceAccount;
+    };
+    const account = {
+      type: 'service_account', project_id: 'p', private_key: '-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----\n',
+      client_email: 'a@p.iam.gserviceaccount.com', token_uri: 'https://oauth2.googleapis.com/token',
+    };
+
+    test('is off without the key of a service account', () => {
+      expect(loadConfig({}, none).fcmServiceAccount).toBeUndefined();
+      expect(withFile(JSON.stringify({ ...account, client_id: '1' }))).toEqual(account);
+    });
+
+    test.each(['', '{}', 'null', JSON.stringify({ ...account, type: 'authorized_user' }), JSON.stringify({ ...account, private_key: 'x' })])('a file with %j is refused', (text) => {
+      expect(() => withFile(text)).toThrow('is not the JSON key of a service account');
+    });
+
+    test('a file that is not there is refused', () => {
+      expect(() => loadConfig({ FCM_SERVICE_ACCOUNT_FILE: join(folder, 'nowhere') }, none)).toThrow('cannot be read (ENOENT)');
+    });
+  });
+
   describe('Kafka by TLS and SASL', () => {
     const cluster = { KAFKA_BROKERS: 'k:9093', MONGO_URL: 'mongodb://m', REDIS_URL: 'redis://r', JWT_SECRET: 'x'.repeat(32) };
     const kafkaOf = (env: Record<string, string>) => {

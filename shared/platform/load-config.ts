@@ -58,6 +58,8 @@ const variables = z.object({
   APNS_BUNDLE_ID: z.string().optional(),
   APNS_URL: url.optional(),
   APNS_CA_FILE: z.string().optional(),
+  FCM_SERVICE_ACCOUNT_FILE: z.string().optional(),
+  FCM_URL: url.optional(),
   EXPO_ACCESS_TOKEN: z.string().optional(),
   EXPO_URL: url.optional(),
   RETENTION_SCHEDULE: z.string().default('60s'),
@@ -115,6 +117,16 @@ export interface ApnsConfig {
   readonly ca: string | undefined;
 }
 
+/** What of the file of a Google service account is read. */
+const fcmServiceAccount = z.object({
+  type: z.literal('service_account'),
+  project_id: z.string().min(1),
+  private_key: z.string().includes('-----BEGIN PRIVATE KEY-----'),
+  client_email: z.string().min(1),
+  token_uri: z.url(),
+});
+export type FcmServiceAccount = z.infer<typeof fcmServiceAccount>;
+
 /** What `cluster` and `jwtSecrets` hold, in the form that it is used in. */
 const heldElsewhere = [
   'KAFKA_BROKERS', 'KAFKA_TLS', 'KAFKA_TLS_CA_FILE', 'KAFKA_SASL_MECHANISM', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD',
@@ -128,6 +140,8 @@ export interface Config extends Omit<HeldAsItIs, 'BASE_URL' | 'APP_URL'> {
   readonly cluster: ClusterConfig | undefined;
   /** Undefined: nothing is pushed to devices of the platform `ios`. */
   readonly apns: ApnsConfig | undefined;
+  /** Undefined: nothing is pushed to devices of the platform `android`. */
+  readonly fcmServiceAccount: FcmServiceAccount | undefined;
   /** Where the public reaches the API; undefined when it is to be made from the address that is listened on. */
   readonly BASE_URL: string | undefined;
   readonly APP_URL: string | undefined;
@@ -149,10 +163,11 @@ export function loadConfig(environment: NodeJS.ProcessEnv, envFile = '.env'): Co
   const cluster = readCluster(merged, parsed.data, faults);
   checkGoogle(merged, faults);
   const apns = readApns(merged, faults);
+  const fcmAccount = readFcm(merged['FCM_SERVICE_ACCOUNT_FILE'], faults);
   const jwtSecrets = readJwtSecrets(merged['JWT_SECRET'], cluster !== undefined, faults);
   if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
   const { BASE_URL, APP_URL, ...rest } = heldAsItIs(parsed.data);
-  return { ...rest, BASE_URL: BASE_URL?.replace(/\/$/, ''), APP_URL: APP_URL?.replace(/\/$/, ''), cluster, apns, jwtSecrets };
+  return { ...rest, BASE_URL: BASE_URL?.replace(/\/$/, ''), APP_URL: APP_URL?.replace(/\/$/, ''), cluster, apns, fcmServiceAccount: fcmAccount, jwtSecrets };
 }
 
 function heldAsItIs(all: Variables): HeldAsItIs {
@@ -210,6 +225,22 @@ function readApns(env: NodeJS.ProcessEnv, faults: string[]): ApnsConfig | undefi
   const ca = caFile === undefined ? undefined : readPem({ variable: 'APNS_CA_FILE', file: caFile, holds: 'CERTIFICATE' }, faults);
   if (key === undefined) return undefined;
   return { key, keyId: env['APNS_KEY_ID']!, teamId: env['APNS_TEAM_ID']!, bundleId: env['APNS_BUNDLE_ID']!, url: env['APNS_URL'], ca };
+}
+
+function readFcm(file: string | undefined, faults: string[]): FcmServiceAccount | undefined {
+  if (file === undefined) return undefined;
+  try {
+    const { data } = fcmServiceAccount.safeParse(JSON.parse(readFileSync(file, 'utf8')));
+    if (data !== undefined) return data;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== undefined) {
+      faults.push(`FCM_SERVICE_ACCOUNT_FILE: ${file} cannot be read (${code})`);
+      return undefined;
+    }
+  }
+  faults.push(`FCM_SERVICE_ACCOUNT_FILE: ${file} is not the JSON key of a service account, as the Firebase console gives it`);
+  return undefined;
 }
 
 function readKafkaSasl(env: NodeJS.ProcessEnv, mechanism: KafkaSasl['mechanism'] | undefined, faults: string[]): KafkaSasl | undefined {

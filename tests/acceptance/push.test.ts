@@ -3,14 +3,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
+import type { Platform } from '@tocsin/shared/domain/device.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startApnsSimulator } from '@tocsin/shared/testing/simulators/apns-simulator.ts';
+import { startFcmSimulator } from '@tocsin/shared/testing/simulators/fcm-simulator.ts';
 import { startExpoSimulator, type ExpoPush } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
 import { createAccount, createTopic, type Account } from './stack.ts';
 import { useOwnStack } from './use-own-stack.ts';
 
 const expo = await startExpoSimulator();
 const apns = await startApnsSimulator();
+const fcm = await startFcmSimulator();
 const folder = mkdtempSync(path.join(tmpdir(), 'tocsin-apns-'));
 const file = (name: string, text: string): string => {
   writeFileSync(path.join(folder, name), text);
@@ -19,16 +22,23 @@ const file = (name: string, text: string): string => {
 const { stack, store } = await useOwnStack({
   RATE_LIMITS: 'off', EXPO_URL: expo.url, APNS_URL: apns.url, APNS_CA_FILE: file('ca.pem', apns.certificate),
   APNS_KEY_FILE: file('key.p8', apns.key), APNS_KEY_ID: apns.keyId, APNS_TEAM_ID: apns.teamId, APNS_BUNDLE_ID: apns.bundleId,
+  FCM_URL: fcm.url, FCM_SERVICE_ACCOUNT_FILE: file('account.json', fcm.serviceAccount),
 });
 afterAll(async () => {
-  await Promise.all([expo.close(), apns.close()]);
+  await Promise.all([expo.close(), apns.close(), fcm.close()]);
   rmSync(folder, { recursive: true });
 });
 
 const person = (): Promise<Account> => createAccount(store, { tier: 'TEAM', urls: stack.urls });
 
-async function registerDevice({ client }: Account, platform: 'expo' | 'ios' = 'expo'): Promise<{ id: string; token: string }> {
-  const token = platform === 'expo' ? `ExponentPushToken[${randomUUID()}]` : randomBytes(32).toString('hex');
+const newToken: Readonly<Record<Platform, () => string>> = {
+  expo: () => `ExponentPushToken[${randomUUID()}]`,
+  ios: () => randomBytes(32).toString('hex'),
+  android: () => `${randomBytes(11).toString('base64url')}:APA91b${randomBytes(64).toString('base64url')}`,
+};
+
+async function registerDevice({ client }: Account, platform: Platform = 'expo'): Promise<{ id: string; token: string }> {
+  const token = newToken[platform]();
   const { status, body } = await client.call('POST', '/api/devices/register', { json: { push_token: token, platform, device_id: randomUUID() } });
   expect(status).toBe(201);
   return { id: body.id, token };
@@ -154,4 +164,24 @@ test('an iPhone is pushed to through APNs, under the settings of its subscriptio
   expect(await isActive()).toBe(true);
   await publish(owner, topic.name, 'and again');
   await eventually(async () => expect(await isActive()).toBe(false));
+});
+
+test('an Android phone is pushed to through FCM, until FCM calls it gone, and each of a reader’s phones by its own provider', async () => {
+  const [owner, reader] = [await person(), await person()];
+  const topic = await createTopic(owner);
+  const [android, iphone, expoPhone] = [await registerDevice(reader, 'android'), await registerDevice(reader, 'ios'), await registerDevice(reader)];
+  await subscribe(reader, topic.name, { vibrate_enabled: false });
+  const id = await publish(owner, topic.name, 'the pump stopped', { 'X-Priority': '5', 'X-Tags': 'pump' });
+  const taken = () => fcm.pushes.filter((push) => push.token === android.token);
+  await eventually(() => expect(taken()).toMatchObject([{
+    message: {
+      notification: { title: topic.name, body: 'the pump stopped' },
+      data: { message_id: id, topic: topic.name, topic_id: topic.id, priority: '5', tags: '["pump"]' },
+      android: { priority: 'high', notification: { tag: id, sound: 'default', channel_id: 'no-vibration' } },
+    },
+  }]));
+  await eventually(() => expect([apns.pushes.filter((push) => push.token === iphone.token), pushesTo(expoPhone.token)]).toMatchObject([{ length: 1 }, { length: 1 }]));
+  fcm.script(android.token, { kind: 'error', status: 404, code: 'UNREGISTERED' });
+  await publish(owner, topic.name, 'again');
+  await eventually(async () => expect((await reader.client.call('GET', `/api/devices/${android.id}`)).body).toMatchObject({ is_active: false }));
 });

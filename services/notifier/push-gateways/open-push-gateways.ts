@@ -10,7 +10,7 @@ import type { PushGateway } from './push-gateway.ts';
  * library is loaded by those alone who push through it.
  */
 export async function openPushGateways(
-  config: Pick<Config, 'apns' | 'EXPO_URL' | 'EXPO_ACCESS_TOKEN'>, deps: { clock: Clock; log: Log },
+  config: Pick<Config, 'apns' | 'fcmServiceAccount' | 'FCM_URL' | 'EXPO_URL' | 'EXPO_ACCESS_TOKEN'>, deps: { clock: Clock; log: Log },
 ): Promise<Map<Platform, PushGateway>> {
   const gateways = new Map<Platform, PushGateway>([
     ['expo', openExpoGateway({ ...deps, url: config.EXPO_URL, accessToken: config.EXPO_ACCESS_TOKEN })],
@@ -18,6 +18,10 @@ export async function openPushGateways(
   if (config.apns !== undefined) {
     const { openApnsGateway } = await import('./apns-gateway.ts');
     gateways.set('ios', openApnsGateway({ ...deps, ...config.apns }));
+  }
+  if (config.fcmServiceAccount !== undefined) {
+    const { openFcmGateway } = await import('./fcm-gateway.ts');
+    gateways.set('android', openFcmGateway({ ...deps, serviceAccount: config.fcmServiceAccount, url: config.FCM_URL }));
   }
   return gateways;
 }

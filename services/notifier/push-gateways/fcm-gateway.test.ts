@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { systemClock } from '@tocsin/shared/platform/clock.ts';
+import type { FcmServiceAccount } from '@tocsin/shared/platform/load-config.ts';
+import { openLog } from '@tocsin/shared/platform/log.ts';
+import { newMessage } from '@tocsin/shared/testing/builders.ts';
+import { startFcmSimulator, type FcmSimulator } from '@tocsin/shared/testing/simulators/fcm-simulator.ts';
+import { pushContent } from '../push-payload.ts';
+import { openFcmGateway } from './fcm-gateway.ts';
+import type { PushGateway, PushRequest } from './push-gateway.ts';
+
+const log = openLog('test', 'silent');
+const device = () => `${randomBytes(11).toString('base64url')}:APA91b${randomBytes(64).toString('base64url')}`;
+
+const push = (pushToken: string, given: Partial<PushRequest> = {}): PushRequest => ({
+  pushToken,
+  content: { title: 'alarms', body: 'the pump stopped', data: { message_id: 'm-1', topic: 'alarms', topic_id: 't-1', priority: 3, tags: ['pump'] } },
+  sound: 'default', vibrates: true, isUrgent: false, collapseId: 'm-1', expiresAt: Date.now() + 60_000,
+  ...given,
+});
+
+describe('the FCM gateway', () => {
+  let fcm: FcmSimulator;
+  let gateway: PushGateway;
+  const open = (url = fcm.url): PushGateway => {
+    gateway = openFcmGateway({ url, serviceAccount: JSON.parse(fcm.serviceAccount) as FcmServiceAccount, clock: systemClock, log });
+    return gateway;
+  };
+
+  beforeEach(async () => {
+    fcm = await startFcmSimulator();
+  });
+  afterEach(async () => {
+    await gateway.close();
+    await fcm.close();
+  });
+
+  test('hands each push over in the form that Google documents, all over one connection and by one access token', async () => {
+    const batch = [push(device(), { isUrgent: true }), push(device(), { sound: null, vibrates: false })];
+    expect(await open().send(batch)).toEqual([{ kind: 'accepted' }, { kind: 'accepted' }]);
+    expect(await gateway.send(Array.from({ length: 100 }, () => push(device())))).toEqual(Array(100).fill({ kind: 'accepted' }));
+    const [urgent, still] = batch.map(({ pushToken }) => fcm.pushes.find(({ token }) => token === pushToken)!.message);
+    expect(urgent).toMatchObject({
+      notification: { title: 'alarms', body: 'the pump stopped' },
+      data: { message_id: 'm-1', topic: 'alarms', topic_id: 't-1', priority: '3', tags: '["pump"]' },
+      android: { priority: 'high', ttl: expect.stringMatching(/^(60|59\.\d+)s$/), notification: { tag: 'm-1', sound: 'default' } },
+    });
+    expect(urgent!.android!.notification).not.toHaveProperty('channel_id');
+    expect(still!.android).toMatchObject({ priority: 'normal', notification: { channel_id: 'no-vibration' } });
+    expect(still!.android!.notification).not.toHaveProperty('sound');
+    expect([fcm.connections, fcm.accessTokens.size]).toEqual([1, 1]);
+  });
+
+  test('tells apart what FCM says about each device, and tries nothing twice', async () => {
+    const [fine, gone, other, quota, asked, broken, key] = Array.from({ length: 7 }, device) as [string, string, string, string, string, string, string];
+    fcm.script(gone, { kind: 'error', status: 404, code: 'UNREGISTERED' });
+    fcm.script(other, { kind: 'error', status: 403, code: 'SENDER_ID_MISMATCH' });
+    fcm.script(quota, { kind: 'error', status: 429, code: 'QUOTA_EXCEEDED' });
+    fcm.script(asked, { kind: 'error', status: 503, code: 'UNAVAILABLE', retryAfterSeconds: 5 });
+    fcm.script(broken, { kind: 'error', status: 500, code: 'INTERNAL' });
+    fcm.script(key, { kind: 'error', status: 401, code: 'THIRD_PARTY_AUTH_ERROR' });
+    expect(await open().send([fine, gone, other, quota, asked, broken, key].map((token) => push(token)))).toEqual([
+      { kind: 'accepted' },
+      { kind: 'dead-token', reason: 'registration-token-not-registered' },
+      { kind: 'rejected', reason: '403 mismatched-credential' },
+      { kind: 'retry', reason: 'message-rate-exceeded', afterMs: 60_000 },
+      { kind: 'retry', reason: 'server-unavailable', afterMs: 5_000 },
+      { kind: 'retry', reason: 'internal-error' },
+      { kind: 'retry', reason: 'third-party-auth-error' },
+    ]);
+    expect(fcm.requests).toHaveLength(7);
+  });
+
+  test('an invalid argument is the token’s fault, or the push’s, by what FCM says of a plain one', async () => {
+    const unlucky = device();
+    fcm.script(unlucky, { kind: 'error', status: 400, code: 'INVALID_ARGUMENT' }, { kind: 'ok' });
+    expect(await open().send([push('no token'), push(unlucky)])).toEqual([
+      { kind: 'dead-token', reason: 'not an FCM registration token' },
+      { kind: 'rejected', reason: expect.stringMatching(/^invalid-argument: /) },
+    ]);
+    // What was only to be checked reached nobody.
+    expect(fcm.pushes).toEqual([]);
+  });
+
+  test('does not know what became of pushes whose answer was lost, and goes on over a new connection', async () => {
+    const cut = device();
+    fcm.script(cut, { kind: 'reset' });
+    expect(await open().send([push(cut)])).toMatchObject([{ kind: 'unknown' }]);
+    expect(fcm.pushes).toHaveLength(1);
+    expect(await gateway.send([push(device())])).toEqual([{ kind: 'accepted' }]);
+    expect(fcm.connections).toBe(2);
+  });
+
+  test('takes a service that cannot be reached for a reason to come back', async () => {
+    const { url, serviceAccount } = fcm;
+    await fcm.close();
+    gateway = openFcmGateway({ url, serviceAccount: JSON.parse(serviceAccount) as FcmServiceAccount, clock: systemClock, log });
+    const [result] = await gateway.send([push(device())]);
+    expect(['retry', 'unknown']).toContain(result!.kind);
+    fcm = await startFcmSimulator();
+  });
+
+  test('a credential that is refused is the operator’s to repair', async () => {
+    expect(await open().send([push(device())])).toEqual([{ kind: 'accepted' }]);
+    fcm.revoke();
+    expect(await gateway.send([push(device())])).toEqual([{ kind: 'retry', reason: 'third-party-auth-error' }]);
+  });
+
+  test('loses nothing when FCM ends the connection in the middle', async () => {
+    open();
+    const tokens = Array.from({ length: 600 }, device);
+    const sending = Promise.all(Array.from({ length: 6 }, (_, n) => gateway.send(tokens.slice(n * 100, n * 100 + 100).map((token) => push(token)))));
+    fcm.goAway();
+    const results = (await sending).flat();
+    expect(results.filter(({ kind }) => kind !== 'accepted' && kind !== 'unknown')).toEqual([]);
+    const taken = new Set(fcm.pushes.map(({ token }) => token));
+    expect(results.flatMap(({ kind }, index) => (kind === 'accepted' && !taken.has(tokens[index]!) ? [index] : []))).toEqual([]);
+    expect(await gateway.send([push(device())])).toEqual([{ kind: 'accepted' }]);
+  });
+
+  test('the longest of messages fits', async () => {
+    const message = newMessage('t-1', { message: '🔔'.repeat(4_000), title: '🔔'.repeat(250), tags: Array.from({ length: 20 }, () => '🔔'.repeat(64)) });
+    open();
+    const content = pushContent(message, { id: message.topicId, name: 't'.repeat(64) }, gateway.payloadBytesMax);
+    expect(await gateway.send([push(device(), { content })])).toEqual([{ kind: 'accepted' }]);
+    expect(fcm.pushes[0]!.message.notification!.body).toMatch(/^(🔔)+…$/u);
+  });
+});

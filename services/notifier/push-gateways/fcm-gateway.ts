@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ClientHttp2Stream, OutgoingHttpHeaders } from 'node:http2';
+import { cert, deleteApp, initializeApp, type ServiceAccount } from 'firebase-admin/app';
+import { getMessaging, type FirebaseMessagingError, type Messaging, type TokenMessage } from 'firebase-admin/messaging';
+import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import type { FcmServiceAccount } from '@tocsin/shared/platform/load-config.ts';
+import type { Log } from '@tocsin/shared/platform/log.ts';
+import { fcmSessions, type FcmSessions } from './fcm-sessions.ts';
+import { fcmSimulatorCredential } from './fcm-simulator-credential.ts';
+import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
+import { readRetryAfter } from './watched-agent.ts';
+
+export interface FcmGatewayOptions {
+  readonly serviceAccount: FcmServiceAccount;
+  /** A simulator that speaks FCM's HTTP v1 API over HTTP/2; Google's own service when not given. */
+  readonly url?: string | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const fcmUrl = 'https://fcm.googleapis.com';
+/** Of the 4,096 bytes of a message, what is left beside the fields that say how to show it. */
+const payloadBytesMax = 3_584;
+/** FCM keeps a message for no longer than four weeks. */
+const ttlMsMax = 28 * 86_400_000;
+/** https://firebase.google.com/docs/cloud-messaging/throttling-and-quotas: a quota is filled up again within a minute. */
+const quotaMs = 60_000;
+/** As for Expo: a channel that an app does not have shows nothing, so only a wish other than the default names one. */
+const stillChannel = 'no-vibration';
+
+/**
+ * Pushes through Firebase Cloud Messaging. The library opens a connection for each batch and tries again by itself, unaware of
+ * what the queue behind us plans: here one connection lives as long as it can, and each push is tried once.
+ */
+export function openFcmGateway(options: FcmGatewayOptions): PushGateway {
+  const { serviceAccount, clock, log } = options;
+  const app = initializeApp({
+    credential: options.url === undefined ? cert(serviceAccount as ServiceAccount) : fcmSimulatorCredential(serviceAccount, clock),
+    projectId: serviceAccount.project_id,
+  }, randomUUID());
+  const messaging = getMessaging(app);
+  const sessions = fcmSessions(options.url ?? fcmUrl);
+  keepConnected(messaging, sessions);
+
+  const sendOne = async (push: PushRequest): Promise<PushResult> => {
+    try {
+      await messaging.send(toMessage(push, clock()));
+      return { kind: 'accepted' };
+    } catch (error) {
+      const failure = error as FirebaseMessagingError;
+      return failure.code === 'messaging/invalid-argument' ? judgeToken(messaging, push, failure) : fromFailure(failure);
+    }
+  };
+
+  return {
+    batchSizeMax: 100,
+    payloadBytesMax,
+    async send(batch) {
+      const results = await Promise.all(batch.map(sendOne));
+      const refusal = results.find((result) => result.kind === 'retry' && ourFaults.has(result.reason));
+      if (refusal !== undefined) log.error({ reason: 'reason' in refusal ? refusal.reason : null }, 'FCM refuses our credentials: check FCM_SERVICE_ACCOUNT_FILE');
+      return results;
+    },
+    async close() {
+      sessions.close();
+      await deleteApp(app);
+    },
+  };
+}
+
+/** What is reached into: how the library sends. */
+interface RequestHandler {
+  readonly http2Client: { retry: object | null };
+  invokeRequestHandler(host: string, path: string, body: object): Promise<{ name: string }>;
+  invokeHttp2RequestHandlerForSendResponse(host: string, path: string, body: object, handler: { session: Pick<FcmSessions, 'request'> }): Promise<SendResponse>;
+}
+type SendResponse = { success: true; messageId: string } | { success: false; error: Error };
+
+function keepConnected(messaging: Messaging, sessions: FcmSessions): void {
+  const handler = (messaging as unknown as { messagingRequestHandler: RequestHandler }).messagingRequestHandler;
+  handler.http2Client.retry = null;
+  handler.invokeRequestHandler = async (_host, path, body) => {
+    const lost = Promise.withResolvers<never>();
+    // The library waits for ever for an answer that the end of a connection has cut off.
+    const request = (headers: OutgoingHttpHeaders): ClientHttp2Stream => {
+      const stream = sessions.request(headers);
+      return stream.once('close', () => {
+        if (!stream.readableEnded) lost.reject(new Error('the connection has ended'));
+      });
+    };
+    const sent = handler.invokeHttp2RequestHandlerForSendResponse(sessions.host, path, body, { session: { request } });
+    const response = await Promise.race([sent, lost.promise]);
+    if (!response.success) throw response.error;
+    return { name: response.messageId };
+  };
+}
+
+/**
+ * FCM forgets all but four collapse keys of a phone that is away, so none is given: the tag makes what is sent twice one
+ * notification. Values of `data` are strings, the tags as a JSON list.
+ */
+function toMessage(push: PushRequest, now: number): TokenMessage {
+  const { title, body, data } = push.content;
+  return {
+    token: push.pushToken,
+    notification: { title, body },
+    data: Object.fromEntries(Object.entries(data).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)])),
+    android: {
+      priority: push.isUrgent ? 'high' : 'normal',
+      ttl: Math.min(Math.max(push.expiresAt - now, 0), ttlMsMax),
+      notification: {
+        tag: push.collapseId,
+        ...(push.sound === null ? {} : { sound: push.sound }),
+        ...(push.vibrates ? {} : { channelId: stillChannel }),
+      },
+    },
+  };
+}
+
+/** An invalid argument is the token or the rest: a plain message that FCM only checks tells which. */
+async function judgeToken(messaging: Messaging, { pushToken }: PushRequest, failure: FirebaseMessagingError): Promise<PushResult> {
+  try {
+    await messaging.send({ token: pushToken, notification: { title: 'Tocsin' } }, true);
+  } catch (error) {
+    const { code } = error as FirebaseMessagingError;
+    if (code === 'messaging/invalid-argument') return { kind: 'dead-token', reason: 'not an FCM registration token' };
+    return fromFailure(error as FirebaseMessagingError);
+  }
+  return { kind: 'rejected', reason: `invalid-argument: ${failure.message}`.slice(0, 200) };
+}
+
+/** The operator's to repair; the pushes go out then. */
+const ourFaults: ReadonlySet<string> = new Set(['authentication-error', 'third-party-auth-error', 'invalid-credential', 'permission-denied']);
+
+/** https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode, as the library names them. */
+function fromFailure(error: FirebaseMessagingError): PushResult {
+  const code = /\/(.*)$/.exec(error.code ?? '')?.[1] ?? error.name;
+  const { httpResponse } = error as { httpResponse?: { status: number; headers: IncomingHttpHeaders } };
+  if (code === 'registration-token-not-registered') return { kind: 'dead-token', reason: code };
+  if (ourFaults.has(code)) return { kind: 'retry', reason: code };
+  if (httpResponse === undefined) return { kind: 'unknown', reason: `no answer from FCM: ${error.message}`.slice(0, 200) };
+  const { status, headers } = httpResponse;
+  const afterMs = readRetryAfter(headers['retry-after']);
+  if (status === 429) return { kind: 'retry', reason: code, afterMs: afterMs ?? quotaMs };
+  if (status >= 500 || status === 401) return { kind: 'retry', reason: code, ...(afterMs === null ? {} : { afterMs }) };
+  return { kind: 'rejected', reason: `${status} ${code}`.slice(0, 200) };
+}

@@ -1,0 +1,30 @@
+import { importPKCS8, SignJWT } from 'jose';
+import type { Credential } from 'firebase-admin/app';
+import { z } from 'zod';
+import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import type { FcmServiceAccount } from '@tocsin/shared/platform/load-config.ts';
+
+const answerSchema = z.object({ access_token: z.string(), expires_in: z.number() });
+const timeoutMs = 10_000;
+
+/**
+ * Gets access tokens from the `token_uri` of the service account, as RFC 7523 has it. The library's own credential goes to
+ * Google whatever the file says, which is why a simulator needs this one.
+ */
+export function fcmSimulatorCredential(account: FcmServiceAccount, clock: Clock): Credential {
+  return {
+    async getAccessToken() {
+      const now = Math.floor(clock() / 1_000);
+      const assertion = await new SignJWT({ scope: 'https://www.googleapis.com/auth/firebase.messaging' })
+        .setProtectedHeader({ alg: 'RS256', typ: 'JWT' })
+        .setIssuer(account.client_email).setAudience(account.token_uri).setIssuedAt(now).setExpirationTime(now + 3_600)
+        .sign(await importPKCS8(account.private_key, 'RS256'));
+      const answer = await fetch(account.token_uri, {
+        method: 'POST',
+        body: new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion }),
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      return answerSchema.parse(await answer.json());
+    },
+  };
+}

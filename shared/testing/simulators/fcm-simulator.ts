@@ -1,0 +1,179 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createHttp2Server, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from 'node:http2';
+import type { AddressInfo, Server } from 'node:net';
+import { json, text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
+import { exportPKCS8, generateKeyPair, jwtVerify, type CryptoKey } from 'jose';
+import { fcmMessageFault, type FcmFault } from './fcm-message.ts';
+
+/** What the simulator does with a registration token, each time or for the first few. */
+export type FcmBehaviour =
+  | { readonly kind: 'ok' }
+  /** Refuses with an error code of FCM: `UNREGISTERED`, `QUOTA_EXCEEDED`, … */
+  | { readonly kind: 'error'; readonly status: number; readonly code: string; readonly retryAfterSeconds?: number }
+  /** Takes the push and never answers. */
+  | { readonly kind: 'hang' }
+  /** Takes the push and cuts the connection instead of answering. */
+  | { readonly kind: 'reset' };
+
+export interface FcmPush {
+  readonly token: string;
+  /** `data.message_id`, undefined for a push without. */
+  readonly messageId: string | undefined;
+  readonly message: {
+    readonly notification?: { title?: string; body?: string };
+    readonly data?: Readonly<Record<string, string>>;
+    readonly android?: { priority?: string; ttl?: string; notification?: Record<string, unknown> };
+  };
+  readonly at: number;
+}
+
+export interface FcmSimulator {
+  readonly url: string;
+  /** The text of a service account's file, whose tokens come from here. */
+  readonly serviceAccount: string;
+  /** Every push that was taken, in order, also those whose answer was withheld; not those that were only to be checked. */
+  readonly pushes: readonly FcmPush[];
+  readonly requests: readonly { readonly at: number; readonly token: string | null; readonly status: number }[];
+  readonly connections: number;
+  /** Access tokens that were given out. */
+  readonly accessTokens: ReadonlySet<string>;
+  script(token: string, ...behaviours: FcmBehaviour[]): void;
+  /** Makes all access tokens that were given out worthless. */
+  revoke(): void;
+  goAway(): void;
+  close(): Promise<void>;
+}
+
+export interface FcmOptions {
+  readonly port?: number;
+  readonly latencyMs?: number;
+}
+
+interface State {
+  readonly options: FcmOptions;
+  readonly publicKey: CryptoKey;
+  readonly pushes: FcmPush[];
+  readonly requests: { at: number; token: string | null; status: number }[];
+  readonly scripts: Map<string, FcmBehaviour[]>;
+  readonly accessTokens: Set<string>;
+  tokenUri: string;
+  connections: number;
+}
+
+const host = '127.0.0.1';
+const projectId = 'tocsin-simulated';
+const clientEmail = `pusher@${projectId}.iam.gserviceaccount.com`;
+const scope = 'https://www.googleapis.com/auth/firebase.messaging';
+
+/**
+ * A server that speaks FCM's HTTP v1 API (https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages/send) over
+ * HTTP/2 without TLS, and beside it one that gives out access tokens as Google does for service accounts
+ * (https://developers.google.com/identity/protocols/oauth2/service-account). Messages are judged by `fcm-message.ts`.
+ */
+export async function startFcmSimulator(options: FcmOptions = {}): Promise<FcmSimulator> {
+  const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true });
+  const state: State = { options, publicKey, pushes: [], requests: [], scripts: new Map(), accessTokens: new Set(), tokenUri: '', connections: 0 };
+  const sessions = new Set<ServerHttp2Session>();
+  const server = createHttp2Server({ settings: { maxConcurrentStreams: 1_000 } }, (request, response) => {
+    answer(state, request, response).catch(() => response.stream.destroy());
+  });
+  server.on('session', (session) => {
+    state.connections += 1;
+    sessions.add(session.on('close', () => sessions.delete(session)).on('error', () => undefined));
+  });
+  const tokens = createServer((request, response) => {
+    giveToken(state, request, response).catch(() => response.destroy());
+  });
+  const port = await listen(server, options.port);
+  state.tokenUri = `http://${host}:${await listen(tokens)}/token`;
+  const account = {
+    type: 'service_account', project_id: projectId, private_key_id: randomBytes(8).toString('hex'), private_key: await exportPKCS8(privateKey),
+    client_email: clientEmail, client_id: '1', token_uri: state.tokenUri,
+  };
+  return {
+    url: `http://${host}:${port}`, serviceAccount: JSON.stringify(account),
+    pushes: state.pushes, requests: state.requests, accessTokens: state.accessTokens,
+    get connections() {
+      return state.connections;
+    },
+    script: (token, ...behaviours) => void state.scripts.set(token, behaviours),
+    revoke: () => state.accessTokens.clear(),
+    goAway: () => sessions.forEach((session) => session.goaway()),
+    async close() {
+      for (const session of sessions) session.destroy();
+      tokens.closeAllConnections();
+      await Promise.all([server, tokens].map((one) => new Promise((resolve) => one.close(resolve))));
+    },
+  };
+}
+
+async function listen(server: Server, port = 0): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(port, host, resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+async function giveToken(state: State, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const form = new URLSearchParams(await text(request));
+  const reply = (status: number, body: object) => response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+  if (form.get('grant_type') !== 'urn:ietf:params:oauth:grant-type:jwt-bearer') return void reply(400, { error: 'unsupported_grant_type' });
+  try {
+    const { payload } = await jwtVerify(form.get('assertion') ?? '', state.publicKey, { algorithms: ['RS256'], issuer: clientEmail, audience: state.tokenUri, requiredClaims: ['iat', 'exp'] });
+    if (!String(payload['scope']).split(' ').includes(scope)) return void reply(400, { error: 'invalid_scope' });
+  } catch {
+    return void reply(400, { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' });
+  }
+  const accessToken = `ya29.${randomBytes(24).toString('base64url')}`;
+  state.accessTokens.add(accessToken);
+  reply(200, { access_token: accessToken, expires_in: 3_599, token_type: 'Bearer' });
+}
+
+async function answer(state: State, request: Http2ServerRequest, response: Http2ServerResponse): Promise<void> {
+  const body = await json(request).catch(() => undefined) as { message?: FcmPush['message'] & { token?: string }; validate_only?: boolean } | undefined;
+  const token = typeof body?.message?.token === 'string' ? body.message.token : null;
+  const entry = { at: Date.now(), token, status: 0 };
+  state.requests.push(entry);
+  const reply = (status: number, answered: object, headers: Record<string, string> = {}): void => {
+    entry.status = status;
+    response.writeHead(status, { 'content-type': 'application/json; charset=UTF-8', ...headers }).end(JSON.stringify(answered));
+  };
+  const refuse = ({ status, code, message }: FcmFault, headers?: Record<string, string>): void => reply(status, errorBody({ status, code, message }), headers);
+  if (state.options.latencyMs !== undefined) await pause(state.options.latencyMs);
+  const fault = requestFault(state, request) ?? fcmMessageFault(body);
+  if (fault !== null) return refuse(fault);
+  const behaviour = nextBehaviour(state, token!);
+  if (behaviour.kind === 'error') {
+    const headers: Record<string, string> = behaviour.retryAfterSeconds === undefined ? {} : { 'retry-after': String(behaviour.retryAfterSeconds) };
+    return refuse({ status: behaviour.status, code: behaviour.code, message: 'scripted' }, headers);
+  }
+  if (body!.validate_only !== true) takePush(state, token!, body!.message!);
+  if (behaviour.kind === 'reset') return void request.stream.session?.socket.destroy();
+  if (behaviour.kind === 'hang') return;
+  reply(200, { name: `projects/${projectId}/messages/${randomUUID()}` });
+}
+
+function requestFault(state: State, request: Http2ServerRequest): FcmFault | null {
+  if (request.method !== 'POST' || request.url !== `/v1/projects/${projectId}/messages:send`) return { status: 404, code: 'NOT_FOUND', message: 'Requested entity was not found.' };
+  const [, token] = /^Bearer (.+)$/.exec(request.headers.authorization ?? '') ?? [];
+  if (token !== undefined && state.accessTokens.has(token)) return null;
+  return { status: 401, code: 'UNAUTHENTICATED', message: 'Request had invalid authentication credentials.' };
+}
+
+/** The status of each HTTP status, and FCM's own code among the details where it has one. */
+const statuses: Readonly<Record<number, string>> = { 400: 'INVALID_ARGUMENT', 401: 'UNAUTHENTICATED', 403: 'PERMISSION_DENIED', 404: 'NOT_FOUND', 429: 'RESOURCE_EXHAUSTED', 500: 'INTERNAL', 503: 'UNAVAILABLE' };
+
+function errorBody({ status, code, message }: FcmFault): object {
+  const known = statuses[status] ?? 'UNKNOWN';
+  const details = code === known ? [] : [{ '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError', errorCode: code }];
+  return { error: { code: status, message, status: known, details } };
+}
+
+function takePush(state: State, token: string, message: FcmPush['message']): void {
+  state.pushes.push({ token, message, messageId: message.data?.['message_id'], at: Date.now() });
+}
+
+function nextBehaviour(state: State, token: string): FcmBehaviour {
+  const behaviours = state.scripts.get(token) ?? [];
+  return (behaviours.length > 1 ? behaviours.shift() : behaviours[0]) ?? { kind: 'ok' };
+}
