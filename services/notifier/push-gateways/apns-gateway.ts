@@ -5,6 +5,7 @@ import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import { settledWithin } from '@tocsin/shared/platform/settled-within.ts';
 import { apnsProviderToken, type ApnsKey } from './apns-provider-token.ts';
+import { inTime } from './in-time.ts';
 import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
 import { readRetryAfter } from './watched-agent.ts';
 
@@ -66,7 +67,7 @@ export function openApnsGateway(options: ApnsGatewayOptions): PushGateway {
     batchSizeMax: 100,
     payloadBytesMax,
     async send(batch) {
-      const results = await Promise.all(batch.map(sendOne));
+      const results = await Promise.all(batch.map((push) => inTime('APNs', sendOne(push))));
       const refusal = results.find((result) => result.kind === 'retry' && ourFaults.has(result.reason));
       if (refusal !== undefined) log.error({ reason: 'reason' in refusal ? refusal.reason : null }, 'APNs refuses our key: check APNS_KEY_FILE, APNS_KEY_ID, APNS_TEAM_ID and the clock');
       return results;

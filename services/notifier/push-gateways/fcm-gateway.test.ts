@@ -22,8 +22,8 @@ const push = (pushToken: string, given: Partial<PushRequest> = {}): PushRequest 
 describe('the FCM gateway', () => {
   let fcm: FcmSimulator;
   let gateway: PushGateway;
-  const open = (url = fcm.url): PushGateway => {
-    gateway = openFcmGateway({ url, serviceAccount: JSON.parse(fcm.serviceAccount) as FcmServiceAccount, clock: systemClock, log });
+  const open = (given: { answerTimeoutMs?: number } = {}): PushGateway => {
+    gateway = openFcmGateway({ ...given, url: fcm.url, serviceAccount: JSON.parse(fcm.serviceAccount) as FcmServiceAccount, clock: systemClock, log });
     return gateway;
   };
 
@@ -89,6 +89,14 @@ describe('the FCM gateway', () => {
     expect(fcm.pushes).toHaveLength(1);
     expect(await gateway.send([push(device())])).toEqual([{ kind: 'accepted' }]);
     expect(fcm.connections).toBe(2);
+  });
+
+  test('waits for an answer no longer than a claim lasts', async () => {
+    const [slow, fine] = [device(), device()];
+    fcm.script(slow, { kind: 'hang' });
+    expect(await open({ answerTimeoutMs: 1_000 }).send([push(slow), push(fine)])).toEqual([
+      { kind: 'unknown', reason: 'the answer of FCM took longer than 1000 ms' }, { kind: 'accepted' },
+    ]);
   });
 
   test('takes a service that cannot be reached for a reason to come back', async () => {

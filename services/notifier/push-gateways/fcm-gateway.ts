@@ -8,6 +8,7 @@ import type { FcmServiceAccount } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import { fcmSessions, type FcmSessions } from './fcm-sessions.ts';
 import { fcmSimulatorCredential } from './fcm-simulator-credential.ts';
+import { inTime } from './in-time.ts';
 import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
 import { readRetryAfter } from './watched-agent.ts';
 
@@ -17,6 +18,7 @@ export interface FcmGatewayOptions {
   readonly url?: string | undefined;
   readonly clock: Clock;
   readonly log: Log;
+  readonly answerTimeoutMs?: number;
 }
 
 const fcmUrl = 'https://fcm.googleapis.com';
@@ -57,7 +59,7 @@ export function openFcmGateway(options: FcmGatewayOptions): PushGateway {
     batchSizeMax: 100,
     payloadBytesMax,
     async send(batch) {
-      const results = await Promise.all(batch.map(sendOne));
+      const results = await Promise.all(batch.map((push) => inTime('FCM', sendOne(push), options.answerTimeoutMs)));
       const refusal = results.find((result) => result.kind === 'retry' && ourFaults.has(result.reason));
       if (refusal !== undefined) log.error({ reason: 'reason' in refusal ? refusal.reason : null }, 'FCM refuses our credentials: check FCM_SERVICE_ACCOUNT_FILE');
       return results;

@@ -5,12 +5,14 @@ export interface FcmSessions {
   /** With its port. */
   readonly host: string;
   request(headers: OutgoingHttpHeaders): ClientHttp2Stream;
-  /** A request that is under way may end; none begins after it. */
+  /** Requests that are under way have two seconds to end; none begins after it. */
   close(): void;
 }
 
 /** Harm prevented: Node ends a session whose streams hold more, 10 MB by default. */
 const sessionMemoryMb = 64;
+
+const closeMsMax = 2_000;
 
 /** One connection for all pushes, and a new one once it has ended or its server wants no more of it. */
 export function fcmSessions(url: string): FcmSessions {
@@ -37,6 +39,10 @@ export function fcmSessions(url: string): FcmSessions {
       // The library writes the scheme as `https:`, which servers refuse (RFC 9113 §8.3.1).
       return current.request({ ...headers, ':scheme': protocol.replace(':', '') });
     },
-    close: () => current?.close(),
+    close() {
+      const session = current;
+      session?.close();
+      setTimeout(() => session?.destroy(), closeMsMax).unref();
+    },
   };
 }
