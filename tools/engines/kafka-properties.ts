@@ -78,7 +78,5 @@ const forTests = {
   // Taken from the heap at once; the default is 128 MB.
   'log.cleaner.dedupe.buffer.size': 16_777_216,
   'log.segment.delete.delay.ms': 1_000,
-  // How long writes to the partitions of a killed leader hang; the default is 9 s.
-  'broker.session.timeout.ms': 3_000,
   'broker.heartbeat.interval.ms': 500,
 };
