@@ -6,7 +6,14 @@ import type { MobileSettings } from './subscription.ts';
  * above the threshold, and a shared tag unless the tag filter is empty. The drivers' recipient queries say the same.
  */
 export function passesMobileFilter(settings: MobileSettings, message: Pick<Message, 'priority' | 'tags'>): boolean {
-  return settings.mobileEnabled
-    && settings.priorityThreshold <= message.priority
-    && (settings.tagsFilter.length === 0 || settings.tagsFilter.some((tag) => message.tags.includes(tag)));
+  return mobileFilterFault(settings, message) === null;
+}
+
+/** The rule by which the settings keep the message back, for the subscriber to read; null when they let it through. */
+export function mobileFilterFault(settings: MobileSettings, message: Pick<Message, 'priority' | 'tags'>): string | null {
+  const { mobileEnabled, priorityThreshold, tagsFilter } = settings;
+  if (!mobileEnabled) return 'mobile notifications are off for the topic';
+  if (priorityThreshold > message.priority) return `priority ${message.priority} is below the threshold of ${priorityThreshold}`;
+  const isTagged = tagsFilter.length === 0 || tagsFilter.some((tag) => message.tags.includes(tag));
+  return isTagged ? null : `no tag of the filter: ${tagsFilter.join(', ')}`;
 }

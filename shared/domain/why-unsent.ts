@@ -1,5 +1,6 @@
 import type { Device } from './device.ts';
 import type { StoredMessage } from './message.ts';
+import { mobileFilterFault } from './mobile-filter.ts';
 import type { Subscription } from './subscription.ts';
 
 /** What becomes of a device of which the ledger has no row. */
@@ -18,7 +19,7 @@ const beginsWithinMs = 60 * 60_000;
  */
 export function whyUnsent(message: StoredMessage, to: { device: Device; subscription: Subscription | null; now: number }): Unsent {
   const { device, subscription, now } = to;
-  const reason = message.isDeleted ? 'message deleted' : deviceFault(message, device) ?? settingsFault(message, subscription);
+  const reason = message.isDeleted ? 'message deleted' : deviceFault(message, device) ?? subscriptionFault(message, subscription);
   if (reason !== null) return { status: 'skipped', reason };
   if (now - message.timestamp < beginsWithinMs) return { status: 'pending', reason: null };
   return { status: 'skipped', reason: 'left out by the settings of that time, which have changed since' };
@@ -29,15 +30,7 @@ function deviceFault(message: StoredMessage, device: Device): string | null {
   return device.isActive ? null : 'the device is inactive';
 }
 
-/** The rules of `passesMobileFilter`, one by one. */
-function settingsFault(message: StoredMessage, subscription: Subscription | null): string | null {
+function subscriptionFault(message: StoredMessage, subscription: Subscription | null): string | null {
   if (subscription === null) return 'not subscribed to the topic';
-  if (!subscription.mobileEnabled) return 'mobile notifications are off for the topic';
-  if (subscription.priorityThreshold > message.priority) {
-    return `priority ${message.priority} is below the threshold of ${subscription.priorityThreshold}`;
-  }
-  if (subscription.tagsFilter.length > 0 && !subscription.tagsFilter.some((tag) => message.tags.includes(tag))) {
-    return `no tag of the filter: ${subscription.tagsFilter.join(', ')}`;
-  }
-  return subscription.createdAt > message.timestamp ? 'subscribed after the message' : null;
+  return mobileFilterFault(subscription, message) ?? (subscription.createdAt > message.timestamp ? 'subscribed after the message' : null);
 }

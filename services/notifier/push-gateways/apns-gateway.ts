@@ -5,8 +5,8 @@ import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import { settledWithin } from '@tocsin/shared/platform/settled-within.ts';
 import { apnsProviderToken, type ApnsKey } from './apns-provider-token.ts';
-import { inTime } from './in-time.ts';
 import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
+import { sendEach } from './send-each.ts';
 import { readRetryAfter } from './watched-agent.ts';
 
 export interface ApnsGatewayOptions extends ApnsKey {
@@ -62,16 +62,12 @@ export function openApnsGateway(options: ApnsGatewayOptions): PushGateway {
     return failure === undefined ? { kind: 'accepted' } : fromFailure(failure, afterMs);
   };
 
+  const sender = { provider: 'APNs', sendOne, ourFaults, remedy: 'our key: check APNS_KEY_FILE, APNS_KEY_ID, APNS_TEAM_ID and the clock', log };
   return {
     // As much as a crash leaves in doubt; several batches are under way at once.
     batchSizeMax: 100,
     payloadBytesMax,
-    async send(batch) {
-      const results = await Promise.all(batch.map((push) => inTime('APNs', sendOne(push))));
-      const refusal = results.find((result) => result.kind === 'retry' && ourFaults.has(result.reason));
-      if (refusal !== undefined) log.error({ reason: 'reason' in refusal ? refusal.reason : null }, 'APNs refuses our key: check APNS_KEY_FILE, APNS_KEY_ID, APNS_TEAM_ID and the clock');
-      return results;
-    },
+    send: (batch) => sendEach(sender, batch),
     // The library waits for ever for a session that was never connected.
     async close() {
       await settledWithin(closeMsMax, clients.map((client) => client.shutdown()));

@@ -8,8 +8,8 @@ import type { FcmServiceAccount } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import { fcmSessions, type FcmSessions } from './fcm-sessions.ts';
 import { fcmSimulatorCredential } from './fcm-simulator-credential.ts';
-import { inTime } from './in-time.ts';
 import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
+import { sendEach } from './send-each.ts';
 import { readRetryAfter } from './watched-agent.ts';
 
 export interface FcmGatewayOptions {
@@ -55,15 +55,11 @@ export function openFcmGateway(options: FcmGatewayOptions): PushGateway {
     }
   };
 
+  const sender = { provider: 'FCM', sendOne, ourFaults, remedy: 'our credentials: check FCM_SERVICE_ACCOUNT_FILE', log, answerTimeoutMs: options.answerTimeoutMs };
   return {
     batchSizeMax: 100,
     payloadBytesMax,
-    async send(batch) {
-      const results = await Promise.all(batch.map((push) => inTime('FCM', sendOne(push), options.answerTimeoutMs)));
-      const refusal = results.find((result) => result.kind === 'retry' && ourFaults.has(result.reason));
-      if (refusal !== undefined) log.error({ reason: 'reason' in refusal ? refusal.reason : null }, 'FCM refuses our credentials: check FCM_SERVICE_ACCOUNT_FILE');
-      return results;
-    },
+    send: (batch) => sendEach(sender, batch),
     async close() {
       sessions.close();
       await deleteApp(app);

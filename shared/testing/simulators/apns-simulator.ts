@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { decodeProtectedHeader, exportPKCS8, generateKeyPair, jwtVerify, type CryptoKey } from 'jose';
 import { generate } from 'selfsigned';
 import { apnsRequestFault, type ApnsFault } from './apns-request.ts';
+import { nextBehaviour } from './next-behaviour.ts';
 
 /** What the simulator does with a device token, each time or for the first few. */
 export type ApnsBehaviour =
@@ -125,7 +126,7 @@ async function answer(state: State, request: Http2ServerRequest, response: Http2
   if (state.options.latencyMs !== undefined) await pause(state.options.latencyMs);
   const fault = await senderFault(state, request) ?? apnsRequestFault({ headers: request.headers, body }, bundleId);
   if (fault !== null) return reply(fault);
-  const behaviour = nextBehaviour(state, token);
+  const behaviour = nextBehaviour(state.scripts, token) ?? { kind: 'ok' };
   if (behaviour.kind === 'error') {
     const { kind: _, ...refusal } = behaviour;
     return reply(refusal);
@@ -163,9 +164,4 @@ function takePush(state: State, { token, headers, body }: { token: string; heade
   const payload = JSON.parse(body.toString()) as ApnsPush['payload'];
   const messageId = payload['message_id'];
   state.pushes.push({ token, headers, payload, bytes: body.length, at: Date.now(), messageId: typeof messageId === 'string' ? messageId : undefined });
-}
-
-function nextBehaviour(state: State, token: string): ApnsBehaviour {
-  const behaviours = state.scripts.get(token) ?? [];
-  return (behaviours.length > 1 ? behaviours.shift() : behaviours[0]) ?? { kind: 'ok' };
 }

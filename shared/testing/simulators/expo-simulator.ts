@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { expoMessageFault, payloadBytes, type ExpoMessage } from './expo-message.ts';
+import { nextBehaviour } from './next-behaviour.ts';
 
 /** What the simulator does with a token, each time or for the first few. */
 export type ExpoBehaviour =
@@ -126,7 +127,7 @@ interface Exchange {
 
 function send(state: State, messages: readonly ExpoMessage[], exchange: Exchange): void {
   checkProjects(state, messages);
-  const behaviours = messages.map((message) => nextBehaviour(state, message.to));
+  const behaviours = messages.map((message) => nextBehaviour(state.scripts, message.to) ?? { kind: 'ok' as const });
   const refusal = behaviours.find((behaviour) => behaviour.kind === 'status');
   if (refusal !== undefined) {
     const headers: Record<string, string> = refusal.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(refusal.retryAfterSeconds) };
@@ -156,11 +157,6 @@ function receiptFor(message: ExpoMessage, behaviour: ExpoBehaviour): object {
 
 function errorTicket(error: string, message: string): object {
   return { status: 'error', message, details: { error } };
-}
-
-function nextBehaviour(state: State, token: string): ExpoBehaviour {
-  const behaviours = state.scripts.get(token) ?? [];
-  return (behaviours.length > 1 ? behaviours.shift() : behaviours[0]) ?? { kind: 'ok' };
 }
 
 function checkAccessToken(state: State, request: IncomingMessage): void {

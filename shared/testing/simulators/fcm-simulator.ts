@@ -6,6 +6,7 @@ import { json, text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { exportPKCS8, generateKeyPair, jwtVerify, type CryptoKey } from 'jose';
 import { fcmMessageFault, type FcmFault } from './fcm-message.ts';
+import { nextBehaviour } from './next-behaviour.ts';
 
 /** What the simulator does with a registration token, each time or for the first few. */
 export type FcmBehaviour =
@@ -142,7 +143,7 @@ async function answer(state: State, request: Http2ServerRequest, response: Http2
   if (state.options.latencyMs !== undefined) await pause(state.options.latencyMs);
   const fault = requestFault(state, request) ?? fcmMessageFault(body);
   if (fault !== null) return refuse(fault);
-  const behaviour = nextBehaviour(state, token!);
+  const behaviour = nextBehaviour(state.scripts, token!) ?? { kind: 'ok' };
   if (behaviour.kind === 'error') {
     const headers: Record<string, string> = behaviour.retryAfterSeconds === undefined ? {} : { 'retry-after': String(behaviour.retryAfterSeconds) };
     return refuse({ status: behaviour.status, code: behaviour.code, message: 'scripted' }, headers);
@@ -171,9 +172,4 @@ function errorBody({ status, code, message }: FcmFault): object {
 
 function takePush(state: State, token: string, message: FcmPush['message']): void {
   state.pushes.push({ token, message, messageId: message.data?.['message_id'], at: Date.now() });
-}
-
-function nextBehaviour(state: State, token: string): FcmBehaviour {
-  const behaviours = state.scripts.get(token) ?? [];
-  return (behaviours.length > 1 ? behaviours.shift() : behaviours[0]) ?? { kind: 'ok' };
 }
