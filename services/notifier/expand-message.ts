@@ -2,7 +2,13 @@ import { pushQueueOf, pushQueues, walkJob, type PushQueue, type QueuedPush } fro
 import type { Message } from '@tocsin/shared/domain/message.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import type { JobQueue } from '@tocsin/shared/ports/job-queue.ts';
 import type { RecordBatch } from '@tocsin/shared/ports/event-log.ts';
+
+/** What of the engine it takes. */
+export interface ExpandingEngine extends Pick<Engine, 'deliveries'> {
+  readonly jobQueue: Pick<JobQueue, 'add'>;
+}
 
 /** The topics asked for at once. */
 const lookupsMax = 8;
@@ -14,7 +20,7 @@ const lookupsMax = 8;
  * Whether a topic has recipients is asked once per batch and not remembered: the batch's messages are all older than
  * the answer, whereas a `no` that was kept would lose the first message after somebody subscribed.
  */
-export async function expandMessages(deps: { engine: Pick<Engine, 'deliveries' | 'jobQueue'>; clock: Clock }, batch: RecordBatch): Promise<void> {
+export async function expandMessages(deps: { engine: ExpandingEngine; clock: Clock }, batch: RecordBatch): Promise<void> {
   const now = deps.clock();
   const messages = batch.records.flatMap(({ record }) => (record.type === 'message' && record.message.expiresAt > now ? [record.message] : []));
   const topics = await topicsWithRecipients(deps.engine, new Set(messages.map((message) => message.topicId)));

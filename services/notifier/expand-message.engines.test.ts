@@ -1,0 +1,36 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { NewJob } from '@tocsin/shared/ports/job-queue.ts';
+import { newMessage } from '@tocsin/shared/testing/builders.ts';
+import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
+import { expandMessages } from './expand-message.ts';
+import { openPushInstallation, type PushInstallation } from './push-installation.fixtures.ts';
+
+describe(`messages become jobs, ${engineUnderTest}`, () => {
+  let at: PushInstallation;
+  beforeEach(async () => {
+    at = await openPushInstallation(enginesUnderTest());
+  });
+  afterEach(() => at.close());
+
+  /** The ids of the messages that a batch of one message of each topic makes jobs for. */
+  async function expand(...topics: Topic[]): Promise<string[]> {
+    const jobs: NewJob[] = [];
+    const jobQueue = { add: async (_queue: string, added: readonly NewJob[]) => void jobs.push(...added) };
+    const records = topics.map((topic, offset) => {
+      const message = newMessage(topic.id, { id: `message-of-${topic.id}` });
+      return { partition: 0, offset, record: { type: 'message' as const, timestamp: message.timestamp, message } };
+    });
+    await expandMessages({ engine: { deliveries: at.engine.deliveries, jobQueue }, clock: at.clock }, { partition: 0, records, nextOffset: records.length, signal: new AbortController().signal });
+    return jobs.map(({ data }) => String(data['messageId']));
+  }
+
+  test('a topic without mobile subscribers costs no job, and one that was subscribed to since the last batch does', async () => {
+    const [empty, muted, wanted] = [await at.addTopic(), await at.addTopic(), await at.addTopic()];
+    await at.addSubscriber(muted, { subscription: { mobileEnabled: false } });
+    await at.addSubscriber(wanted);
+    expect(await expand(empty, muted, wanted)).toEqual([`message-of-${wanted.id}`]);
+    await at.addSubscriber(empty);
+    expect(await expand(empty, muted, wanted)).toEqual([`message-of-${empty.id}`, `message-of-${wanted.id}`]);
+  });
+});
