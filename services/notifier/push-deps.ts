@@ -6,6 +6,7 @@ import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { NotifiedTimes } from './notified-times.ts';
 import type { PushGateway } from './push-gateways/push-gateway.ts';
 import type { PushMetrics } from './push-metrics.ts';
+import type { ReportRefusal } from './refusal-report.ts';
 
 /** What pushing works with. */
 export interface PushDeps {
@@ -13,6 +14,7 @@ export interface PushDeps {
   /** One for each platform that is configured. */
   readonly gateways: ReadonlyMap<Platform, PushGateway>;
   readonly notifiedTimes: NotifiedTimes;
+  readonly reportRefusal: ReportRefusal;
   readonly metrics: PushMetrics;
   readonly clock: Clock;
   /** In [0, 1). */

@@ -19,7 +19,7 @@ import { startExpoSimulator, type ExpoSimulator } from '@tocsin/shared/testing/s
 import { newTestPlace, openTestEngine, publish, type TestPlace } from '@tocsin/shared/testing/test-engine.ts';
 import type { TestEngines } from '@tocsin/shared/testing/read-test-engines.ts';
 import type { PushLimits } from './push-deps.ts';
-import { startNotifier } from './start-notifier.ts';
+import { startNotifier, type NotifierOptions } from './start-notifier.ts';
 
 /** A user who is subscribed to a topic, with a device. */
 export interface Subscriber {
@@ -41,7 +41,7 @@ export interface PushInstallation {
   readonly place: TestPlace;
   clock(): number;
   setAhead(ms: number): void;
-  start(limits?: Partial<PushLimits>): Promise<{ close(): Promise<void> }>;
+  start(limits?: Partial<PushLimits>, given?: Partial<NotifierOptions>): Promise<{ close(): Promise<void> }>;
   addTopic(given?: Partial<Topic>): Promise<Topic>;
   addSubscriber(topic: Topic, given?: SubscriberFields): Promise<Subscriber>;
   /** Many at once, in few commits. */
@@ -95,13 +95,14 @@ export function openPushInstallation(engines: TestEngines | undefined): Promise<
     const installation: PushInstallation = {
       engine, expo, place, clock, addSubscriber, addSubscribers,
       setAhead: (ms) => void (aheadMs = ms),
-      async start(limits = {}) {
+      async start(limits = {}, given = {}) {
         const notifier = await startNotifier({
           engine, clock, limits,
           config: { ...place.config, EXPO_URL: expo.url },
           log: openLog('test', place.config.LOG_LEVEL),
           makeId: idSource(clock),
           baseUrl: 'http://127.0.0.1', appUrl: 'http://127.0.0.1',
+          ...given,
         });
         running.add(() => notifier.close());
         return notifier;

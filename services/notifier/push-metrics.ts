@@ -4,6 +4,8 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 export interface PushMetrics {
   /** Results of pushes by platform and what the ledger says: sent, skipped, retrying, dead_token, failed. */
   readonly outcomes: Counter<'platform' | 'status'>;
+  /** Pushes that wait because the provider refuses the installation's credentials: the operator's to repair. */
+  readonly refusals: Counter<'platform' | 'reason'>;
   /** Seconds from the publish to the provider's acceptance. */
   readonly latency: Histogram<'platform'>;
 }
@@ -14,6 +16,12 @@ export function pushMetrics(registry: Registry): PushMetrics {
       name: 'tocsin_push_outcomes_total',
       help: 'Pushes by what became of them',
       labelNames: ['platform', 'status'],
+      registers: [registry],
+    }),
+    refusals: new Counter({
+      name: 'tocsin_push_refusals_total',
+      help: 'Pushes that wait because their provider refuses the credentials of this installation',
+      labelNames: ['platform', 'reason'],
       registers: [registry],
     }),
     latency: new Histogram({

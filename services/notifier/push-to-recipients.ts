@@ -50,7 +50,7 @@ async function planPush(
       }
       const ofPlatform = targets.get(device.platform) ?? [];
       targets.set(device.platform, ofPlatform);
-      ofPlatform.push({ claim, pushToken: device.pushToken, settings: recipient.settings });
+      ofPlatform.push({ claim, pushToken: device.pushToken, isDoubted: device.doubtedAt !== null, settings: recipient.settings });
     }
   }
   return { skips, targets };

@@ -1,4 +1,5 @@
-import { StaleVersion } from '@tocsin/shared/ports/documents.ts';
+import type { Device } from '@tocsin/shared/domain/device.ts';
+import { StaleVersion, type Changes } from '@tocsin/shared/ports/documents.ts';
 import { devices } from '@tocsin/shared/stores/devices-collection.ts';
 import type { PushDeps } from './push-deps.ts';
 
@@ -10,20 +11,38 @@ export interface DeadToken {
   readonly pushToken: string;
   /** When the provider found out; absent where it does not say. */
   readonly since?: number | undefined;
+  /** Believed the second time, unless a push was taken in between. */
+  readonly isDoubtful?: true | undefined;
 }
 
-/** Marks the device inactive, unless it was registered again: it has another token by now, or the same one since then. */
-export async function retireDevice(deps: Pick<PushDeps, 'engine' | 'log'>, deviceId: string, dead: DeadToken): Promise<void> {
+/**
+ * Marks the device inactive, unless its token was given since: it has another one by now, or the same one again. Of a
+ * token that is called dead for the first time and may not be, only the doubt is noted.
+ */
+export async function retireDevice(deps: Pick<PushDeps, 'engine' | 'log' | 'clock'>, deviceId: string, dead: DeadToken): Promise<void> {
+  await changeDevice(deps, deviceId, (device) => {
+    if (!device.isActive || device.pushToken !== dead.pushToken) return null;
+    if (dead.since !== undefined && (device.tokenGivenAt ?? device.lastSeen) > dead.since) return null;
+    return dead.isDoubtful === true && device.doubtedAt === null ? { doubtedAt: deps.clock() } : { isActive: false };
+  });
+}
+
+/** Forgets that the device's token was doubted: a push was taken for it. */
+export async function trustToken(deps: Pick<PushDeps, 'engine' | 'log'>, deviceId: string, pushToken: string): Promise<void> {
+  await changeDevice(deps, deviceId, (device) => (device.doubtedAt === null || device.pushToken !== pushToken ? null : { doubtedAt: null }));
+}
+
+async function changeDevice(deps: Pick<PushDeps, 'engine' | 'log'>, deviceId: string, change: (device: Device) => Changes<Device> | null): Promise<void> {
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
     const device = await deps.engine.documents.get(devices, deviceId);
-    if (device === null || !device.isActive || device.pushToken !== dead.pushToken) return;
-    if (dead.since !== undefined && device.lastSeen > dead.since) return;
+    const changes = device === null ? null : change(device);
+    if (device === null || changes === null) return;
     try {
-      await deps.engine.documents.update(devices, device, { isActive: false });
+      await deps.engine.documents.update(devices, device, changes);
       return;
     } catch (error) {
       if (!(error instanceof StaleVersion)) throw error;
     }
   }
-  deps.log.warn({ deviceId }, 'a device with a dead token is changed too often to be marked inactive; the next push does');
+  deps.log.warn({ deviceId }, 'a device is changed too often to note what its provider says of its token; the next push does');
 }

@@ -45,6 +45,7 @@ describe(`a push whose message has expired meanwhile, ${engineUnderTest}`, () =>
     engine: at.engine, clock: () => at.clock(), makeId: idSource(() => at.clock()), random: () => 0.5, log,
     gateways: new Map([['expo', gateway]]),
     notifiedTimes: times,
+    reportRefusal: () => undefined,
     metrics: pushMetrics(new Registry()),
     limits: { pageSize: 10, claimStaleMs: 20_000, backoffMs: 1_000, retryForMs: 60_000 },
     closing: new AbortController().signal,
@@ -59,7 +60,7 @@ describe(`a push whose message has expired meanwhile, ${engineUnderTest}`, () =>
     const sending: Sending = { push: { message: stored, topic }, gateway, platform: 'expo', attempt: { round: 0, giveUpAt: null } };
     return {
       claim,
-      send: () => sendPush(deps(), sending, [{ claim, pushToken: device.pushToken, settings: defaultMobileSettings }]),
+      send: () => sendPush(deps(), sending, [{ claim, pushToken: device.pushToken, isDoubted: false, settings: defaultMobileSettings }]),
       retry: () => retryPush(deps(), { kind: 'send', messageId: message.id, topicId: topic.id, targets: [ids], round: 1, giveUpAt: at.clock() + 60_000 }),
       statuses: async () => (await at.engine.deliveries.find(message.id, { limit: 10 })).map(({ status }) => status),
     };

@@ -8,12 +8,14 @@ import type { PushDeps } from './push-deps.ts';
 import type { PushGateway, PushRequest, PushResult } from './push-gateways/push-gateway.ts';
 import { pushContent } from './push-payload.ts';
 import { recordOutcomes } from './record-outcomes.ts';
-import { retireDevice } from './retire-device.ts';
+import { retireDevice, trustToken } from './retire-device.ts';
 
 /** A device to push to, with the settings of the subscription that it is pushed for. */
 export interface PushTarget {
   readonly claim: Claim;
   readonly pushToken: string;
+  /** Its provider called the token dead once, and may have been wrong. */
+  readonly isDoubted: boolean;
   readonly settings: MobileSettings;
 }
 
@@ -91,9 +93,34 @@ async function settle(deps: PushDeps, sending: Sending, settled: readonly Settle
       deps.notifiedTimes.add(target.claim.subscriptionId, now);
       deps.metrics.latency.observe({ platform: sending.platform }, (now - sending.push.message.timestamp) / 1_000);
     }
-    if (result.kind === 'dead-token') await retireDevice(deps, target.claim.deviceId, { pushToken: target.pushToken, since: result.since });
   }
-  return putOff(deps, sending, settled.filter(({ result }) => result.kind === 'retry' || result.kind === 'unknown'));
+  for (const one of settled) await noteToken(deps, one);
+  noteRefusals(deps, sending.platform, settled);
+  let exhausted = 0;
+  // Each waits for as long as its own provider asked: a phone that gets too much holds up no other.
+  for (const [askedMs, again] of Map.groupBy(settled.filter(isPutOff), ({ result }) => askedMsOf(result))) {
+    exhausted += await putOff(deps, sending, { again, askedMs });
+  }
+  return exhausted;
+}
+
+const isPutOff = ({ result }: Settled): boolean => result.kind === 'retry' || result.kind === 'unknown';
+/** In whole seconds, so that there are not as many jobs as phones. */
+const askedMsOf = (result: PushResult): number => Math.ceil(('afterMs' in result ? result.afterMs ?? 0 : 0) / 1_000) * 1_000;
+
+/** What the answer says of the device's token. */
+async function noteToken(deps: PushDeps, { target, result }: Settled): Promise<void> {
+  const { claim: { deviceId }, pushToken, isDoubted } = target;
+  if (result.kind === 'dead-token') await retireDevice(deps, deviceId, { pushToken, since: result.since, isDoubtful: result.isDoubtful });
+  if (result.kind === 'accepted' && isDoubted) await trustToken(deps, deviceId, pushToken);
+}
+
+function noteRefusals(deps: PushDeps, platform: Platform, settled: readonly Settled[]): void {
+  for (const { result } of settled) {
+    if (result.kind !== 'retry' || result.remedy === undefined) continue;
+    deps.metrics.refusals.inc({ platform, reason: result.reason });
+    deps.reportRefusal(platform, { reason: result.reason, remedy: result.remedy });
+  }
 }
 
 /** What the ledger says for good, or null for what is tried again. */
@@ -111,13 +138,11 @@ function finalOutcome({ claim }: PushTarget, result: PushResult): Outcome | null
   }
 }
 
-/** Makes one job of all that is tried again, or gives it up; returns how many were given up. */
-async function putOff(deps: PushDeps, sending: Sending, again: readonly Settled[]): Promise<number> {
-  if (again.length === 0) return 0;
+/** Makes one job of what is tried again at the same time, or gives it up; returns how many were given up. */
+async function putOff(deps: PushDeps, sending: Sending, { again, askedMs }: { again: readonly Settled[]; askedMs: number }): Promise<number> {
   const { message, topic } = sending.push;
   const { round } = sending.attempt;
   const now = deps.clock();
-  const askedMs = Math.max(...again.map(({ result }) => ('afterMs' in result ? result.afterMs ?? 0 : 0)));
   const delayMs = Math.max(askedMs, backoffMs(deps, round));
   // A provider may ask for more than the hour at once: its wish is then the last try.
   const giveUpAt = sending.attempt.giveUpAt ?? now + Math.max(deps.limits.retryForMs, askedMs);

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { Registry } from 'prom-client';
 import type { Message, Priority } from '@tocsin/shared/domain/message.ts';
 import { passesMobileFilter } from '@tocsin/shared/domain/mobile-filter.ts';
 import { pushQueueOf, pushQueues, testPushJob } from '@tocsin/shared/domain/push-job.ts';
@@ -12,6 +13,7 @@ import { users } from '@tocsin/shared/stores/users.ts';
 import { newDevice, newId, newMember, newTeam } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
+import type { PushGateway, PushResult } from './push-gateways/push-gateway.ts';
 import { openPushInstallation, type PushInstallation, type Subscriber } from './push-installation.fixtures.ts';
 
 describe(`the notifier, ${engineUnderTest}`, () => {
@@ -26,6 +28,19 @@ describe(`the notifier, ${engineUnderTest}`, () => {
   retrying(() => at);
   expiring(() => at);
 });
+
+/** Answers what is scripted for a token, one push at a time, and `accepted` beyond it. */
+function scriptedGateway(scripts: Record<string, PushResult[]>): PushGateway & { readonly sent: { token: string; time: number }[] } {
+  const sent: { token: string; time: number }[] = [];
+  return {
+    sent, batchSizeMax: 100, payloadBytesMax: 4_096,
+    send: (batch) => Promise.resolve(batch.map(({ pushToken: token }) => {
+      sent.push({ token, time: Date.now() });
+      return scripts[token]?.shift() ?? { kind: 'accepted' };
+    })),
+    close: () => Promise.resolve(),
+  };
+}
 
 const ledger = (at: PushInstallation, messageId: string): Promise<Delivery[]> => at.engine.deliveries.find(messageId, { limit: 1_000 });
 const tokensOf = (at: PushInstallation, messageId: string): string[] => at.expo.pushes.filter((push) => push.messageId === messageId).map((push) => push.token);
@@ -158,6 +173,27 @@ function rights(install: () => PushInstallation): void {
     expect(await ledger(at, message.id)).toMatchObject([{ deviceId: device.id, status: 'skipped', reason: 'not configured' }]);
   });
 
+  test('a token that may have been called dead by mistake is believed to be the second time in a row', async () => {
+    const at = install();
+    const topic = await at.addTopic();
+    const { device } = await at.addSubscriber(topic);
+    const doubtful: PushResult = { kind: 'dead-token', reason: 'BadDeviceToken', isDoubtful: true };
+    const gateway = scriptedGateway({ [device.pushToken]: [doubtful, { kind: 'accepted' }, doubtful, doubtful] });
+    await at.start({}, { gateways: new Map([['expo', gateway]]) });
+    const seen: unknown[] = [];
+    for (const status of ['dead_token', 'sent', 'dead_token', 'dead_token']) {
+      const message = await at.publish(topic);
+      await eventually(async () => expect(await ledger(at, message.id)).toMatchObject([{ status }]));
+      await eventually(async () => {
+        const { isActive, doubtedAt } = (await at.engine.documents.get(devices, device.id))!;
+        expect(doubtedAt !== null).toBe(status !== 'sent');
+        if (seen.length === 3) expect(isActive).toBe(false);
+      });
+      seen.push((await at.engine.documents.get(devices, device.id))!.isActive);
+    }
+    expect(seen).toEqual([true, true, true, false]);
+  });
+
   test('a token that the provider calls dead makes its device inactive', async () => {
     const at = install();
     const topic = await at.addTopic();
@@ -218,6 +254,35 @@ function retrying(install: () => PushInstallation): void {
     await eventually(async () => expect(await at.engine.deliveries.counts(message.id)).toMatchObject({ sent: 20 }));
     expect(at.expo.requests.map(({ size }) => size)).toEqual([20, 3]);
     expect(at.expo.duplicates().size).toBe(0);
+  });
+
+  test('one phone that is to be left alone for a while holds up no other of its batch', async () => {
+    const at = install();
+    const topic = await at.addTopic();
+    const [busy, other] = [await at.addSubscriber(topic), await at.addSubscriber(topic)];
+    const gateway = scriptedGateway({
+      [busy.device.pushToken]: [{ kind: 'retry', reason: 'TooManyRequests', afterMs: 4_000 }],
+      [other.device.pushToken]: [{ kind: 'retry', reason: 'InternalServerError' }],
+    });
+    await at.start({ backoffMs: 10 }, { gateways: new Map([['expo', gateway]]) });
+    const message = await at.publish(topic);
+    await eventually(async () => expect(await at.engine.deliveries.counts(message.id)).toMatchObject({ sent: 2 }));
+    const [busyTimes, otherTimes] = [busy, other].map(({ device }) => gateway.sent.flatMap(({ token, time }) => (token === device.pushToken ? [time] : [])));
+    expect(busyTimes![1]! - busyTimes![0]!).toBeGreaterThanOrEqual(4_000);
+    expect(otherTimes![1]!).toBeLessThan(busyTimes![1]!);
+  });
+
+  test('pushes that the provider refuses for our credentials wait, are counted, and go out by themselves once it is repaired', async () => {
+    const at = install();
+    const topic = await at.addTopic();
+    const { device } = await at.addSubscriber(topic);
+    at.expo.script(device.pushToken, { kind: 'status', status: 401 }, { kind: 'status', status: 401 }, { kind: 'ok' });
+    const metrics = new Registry();
+    await at.start({ backoffMs: 20 }, { metrics });
+    const message = await at.publish(topic);
+    await eventually(async () => expect(await ledger(at, message.id)).toMatchObject([{ status: 'sent', attempts: 3 }]));
+    expect(await metrics.getSingleMetricAsString('tocsin_push_refusals_total')).toContain('{platform="expo",reason="Expo answered 401"} 2');
+    expect(await at.engine.documents.get(devices, device.id)).toMatchObject({ isActive: true });
   });
 
   test('a push whose answer was lost is sent again under the same collapse id', async () => {

@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { pushQueues } from '@tocsin/shared/domain/push-job.ts';
+import type { Platform } from '@tocsin/shared/domain/device.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
@@ -10,8 +11,9 @@ import { expandMessages } from './expand-message.ts';
 import { notifiedTimes } from './notified-times.ts';
 import type { PushDeps, PushLimits } from './push-deps.ts';
 import { openPushGateways } from './push-gateways/open-push-gateways.ts';
-import { sendTimeoutMs } from './push-gateways/push-gateway.ts';
+import { sendTimeoutMs, type PushGateway } from './push-gateways/push-gateway.ts';
 import { pushMetrics } from './push-metrics.ts';
+import { refusalReport } from './refusal-report.ts';
 import { runPushJob } from './run-push-job.ts';
 import { startMailWorker } from './start-mail-worker.ts';
 
@@ -26,6 +28,8 @@ export interface NotifierOptions {
   readonly appUrl: string;
   /** Where figures are shown; they are counted for nobody without it. */
   readonly metrics?: Registry;
+  /** Instead of those that the configuration has what it takes for; closed with the notifier. */
+  readonly gateways?: ReadonlyMap<Platform, PushGateway>;
   /** For tests, which cannot wait for an hour. */
   readonly limits?: Partial<PushLimits>;
 }
@@ -50,7 +54,7 @@ const defaultLimits: PushLimits = {
 export async function startNotifier(options: NotifierOptions): Promise<{ close(): Promise<void> }> {
   const { engine, clock, log } = options;
   return withClosers(async (own) => {
-    const gateways = await openPushGateways(options.config, { clock, log });
+    const gateways = options.gateways ?? await openPushGateways(options.config, { clock });
     for (const gateway of gateways.values()) own.add(() => gateway.close());
     const times = notifiedTimes({ documents: engine.documents, log });
     own.add(() => times.close());
@@ -58,6 +62,7 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
     const deps: PushDeps = {
       engine, gateways, clock, log,
       notifiedTimes: times,
+      reportRefusal: refusalReport({ clock, log }),
       metrics: pushMetrics(options.metrics ?? new Registry()),
       makeId: options.makeId,
       random: Math.random,

@@ -17,4 +17,8 @@ export interface Device {
   readonly isActive: boolean;
   readonly createdAt: number;
   readonly lastSeen: number;
+  /** When the push token was last given, by a registration or a change; null before that was noted. */
+  readonly tokenGivenAt: number | null;
+  /** When the provider first doubted the token; null when it never did, or took a push since. */
+  readonly doubtedAt: number | null;
 }

@@ -69,7 +69,7 @@ function describeRecipients(at: () => { documents: Documents; deliveries: Delive
     expect(await at().deliveries.recipients({ topicId, message: { priority: 3, tags: ['pump', 'x'] } }, { after: null, limit: 10 })).toEqual({
       recipients: [{
         subscriptionId, userId, settings: { mobileEnabled: true, ...settings },
-        devices: [{ id: ios.id, platform: 'ios', pushToken: ios.pushToken }, { id: android.id, platform: 'android', pushToken: android.pushToken }],
+        devices: [{ id: ios.id, platform: 'ios', pushToken: ios.pushToken, doubtedAt: null }, { id: android.id, platform: 'android', pushToken: android.pushToken, doubtedAt: null }],
       }],
       next: null,
     });

@@ -75,6 +75,7 @@ export interface RecipientDevice {
   readonly id: string;
   readonly platform: Platform;
   readonly pushToken: string;
+  readonly doubtedAt: number | null;
 }
 
 export const deliveryStatuses = ['pending', 'sent', 'skipped', 'retrying', 'dead_token', 'failed'] as const;

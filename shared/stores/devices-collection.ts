@@ -8,7 +8,7 @@ export const devices: Collection<Device> = {
   name: 'devices',
   fields: {
     userId: 'text', pushToken: 'text', platform: 'text', deviceId: 'text', deviceName: 'text', appVersion: 'text',
-    isActive: 'boolean', createdAt: 'time', lastSeen: 'time',
+    isActive: 'boolean', createdAt: 'time', lastSeen: 'time', tokenGivenAt: 'time', doubtedAt: 'time',
   },
   uniqueKeys: { pushToken: ['pushToken'], userDevice: ['userId', 'deviceId'] },
   indexes: { byUser: ['userId', 'createdAt'] },

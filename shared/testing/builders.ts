@@ -59,7 +59,7 @@ export function newDevice(userId: string, given: Partial<New<Device>> = {}): New
   const id = newId();
   return {
     id, userId, pushToken: `ExponentPushToken[${id}]`, platform: 'expo', deviceId: `d-${id}`, deviceName: null, appVersion: null,
-    isActive: true, createdAt: Date.now(), lastSeen: Date.now(), ...given,
+    isActive: true, createdAt: Date.now(), lastSeen: Date.now(), tokenGivenAt: null, doubtedAt: null, ...given,
   };
 }
 

@@ -166,6 +166,30 @@ test('an iPhone is pushed to through APNs, under the settings of its subscriptio
   await eventually(async () => expect(await isActive()).toBe(false));
 });
 
+test('a phone whose token APNs calls bad once is not given up, and the second time it is, unless the token is new', async () => {
+  const [owner, reader] = [await person(), await person()];
+  const topic = await createTopic(owner);
+  const { id: deviceId, token } = await registerDevice(reader, 'ios');
+  await subscribe(reader, topic.name);
+  const bad = { kind: 'error', status: 400, reason: 'BadDeviceToken' } as const;
+  const publishBad = async () => {
+    const id = await publish(owner, topic.name, 'hello');
+    await eventually(async () => expect((await reader.client.call('GET', `/api/messages/${id}/deliveries`)).body.deliveries)
+      .toMatchObject([{ device_id: deviceId, status: 'dead_token', reason: 'BadDeviceToken' }]));
+  };
+  const isActive = async () => (await reader.client.call('GET', `/api/devices/${deviceId}`)).body.is_active;
+  apns.script(token, bad);
+  await publishBad();
+  expect(await isActive()).toBe(true);
+  const renewed = newToken.ios();
+  apns.script(renewed, bad);
+  expect((await reader.client.call('PUT', `/api/devices/${deviceId}`, { json: { push_token: renewed } })).status).toBe(200);
+  await publishBad();
+  expect(await isActive()).toBe(true);
+  await publishBad();
+  await eventually(async () => expect(await isActive()).toBe(false));
+});
+
 test('an Android phone is pushed to through FCM, until FCM calls it gone, and each of a reader’s phones by its own provider', async () => {
   const [owner, reader] = [await person(), await person()];
   const topic = await createTopic(owner);

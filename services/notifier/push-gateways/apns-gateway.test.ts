@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
 import { newMessage } from '@tocsin/shared/testing/builders.ts';
 import { startApnsSimulator, type ApnsSimulator } from '@tocsin/shared/testing/simulators/apns-simulator.ts';
 import { pushContent } from '../push-payload.ts';
@@ -9,7 +8,6 @@ import { openApnsGateway, type ApnsGatewayOptions } from './apns-gateway.ts';
 import { apnsProviderToken } from './apns-provider-token.ts';
 import type { PushGateway, PushRequest } from './push-gateway.ts';
 
-const log = openLog('test', 'silent');
 const device = () => randomBytes(32).toString('hex');
 
 const push = (pushToken: string, given: Partial<PushRequest> = {}): PushRequest => ({
@@ -24,7 +22,7 @@ describe('the APNs gateway', () => {
   const gateways: PushGateway[] = [];
   const open = (given: Partial<ApnsGatewayOptions> = {}): PushGateway => {
     const { url, certificate, key, keyId, teamId, bundleId } = apns;
-    const gateway = openApnsGateway({ url, ca: certificate, key, keyId, teamId, bundleId, clock: systemClock, log, ...given });
+    const gateway = openApnsGateway({ url, ca: certificate, key, keyId, teamId, bundleId, clock: systemClock, ...given });
     gateways.push(gateway);
     return gateway;
   };
@@ -72,7 +70,7 @@ describe('the APNs gateway', () => {
     expect(await open().send([fine, gone, bad, busy, broken, wrong, 'no token'].map((token) => push(token)))).toEqual([
       { kind: 'accepted' },
       { kind: 'dead-token', reason: 'Unregistered', since: 1_700_000_000_000 },
-      { kind: 'dead-token', reason: 'BadDeviceToken' },
+      { kind: 'dead-token', reason: 'BadDeviceToken', isDoubtful: true },
       { kind: 'retry', reason: 'TooManyRequests', afterMs: 5_000 },
       { kind: 'retry', reason: 'ServiceUnavailable' },
       { kind: 'rejected', reason: '413 PayloadTooLarge' },
@@ -101,10 +99,11 @@ describe('the APNs gateway', () => {
   });
 
   test('a key that Apple refuses is the operator\'s to repair', async () => {
+    const remedy = expect.stringContaining('APNS_KEY_FILE');
     for (const given of [{ keyId: 'OTHER' }, { teamId: 'OTHER' }, { key: (await startAndClose()).key }]) {
-      expect(await open(given).send([push(device())])).toEqual([{ kind: 'retry', reason: 'InvalidProviderToken' }]);
+      expect(await open(given).send([push(device())])).toEqual([{ kind: 'retry', reason: 'InvalidProviderToken', remedy }]);
     }
-    expect(await open({ clock: () => Date.now() - 3 * 3_600_000 }).send([push(device())])).toEqual([{ kind: 'retry', reason: 'ExpiredProviderToken' }]);
+    expect(await open({ clock: () => Date.now() - 3 * 3_600_000 }).send([push(device())])).toEqual([{ kind: 'retry', reason: 'ExpiredProviderToken', remedy }]);
   });
 
   test('loses nothing when Apple ends the connections in the middle', async () => {

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from 'node:http2';
 import apn, { type MultiProvider, type ResponseFailure } from '@parse/node-apn';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
-import type { Log } from '@tocsin/shared/platform/log.ts';
 import { settledWithin } from '@tocsin/shared/platform/settled-within.ts';
 import { apnsProviderToken, type ApnsKey } from './apns-provider-token.ts';
 import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
@@ -17,7 +16,6 @@ export interface ApnsGatewayOptions extends ApnsKey {
   /** PEM of the authority that signed the service's certificate, where it is not Apple's. */
   readonly ca?: string | undefined;
   readonly clock: Clock;
-  readonly log: Log;
   readonly requestTimeoutMs?: number;
 }
 
@@ -35,7 +33,7 @@ const tokenForm = /^[0-9a-f]{8,200}$/i;
  * retries are off: they know nothing of `Retry-After`, which is read here beside it.
  */
 export function openApnsGateway(options: ApnsGatewayOptions): PushGateway {
-  const { clock, log } = options;
+  const { clock } = options;
   const { hostname, port } = new URL(options.url ?? 'https://api.push.apple.com');
   const retryAfterMs = new Map<string, number>();
   const provider = new apn.MultiProvider({
@@ -62,12 +60,11 @@ export function openApnsGateway(options: ApnsGatewayOptions): PushGateway {
     return failure === undefined ? { kind: 'accepted' } : fromFailure(failure, afterMs);
   };
 
-  const sender = { provider: 'APNs', sendOne, ourFaults, remedy: 'our key: check APNS_KEY_FILE, APNS_KEY_ID, APNS_TEAM_ID and the clock', log };
   return {
     // As much as a crash leaves in doubt; several batches are under way at once.
     batchSizeMax: 100,
     payloadBytesMax,
-    send: (batch) => sendEach(sender, batch),
+    send: (batch) => sendEach({ provider: 'APNs', sendOne }, batch),
     // The library waits for ever for a session that was never connected.
     async close() {
       await settledWithin(closeMsMax, clients.map((client) => client.shutdown()));
@@ -132,6 +129,7 @@ function toNotification(push: PushRequest, bundleId: string, now: number): apn.N
 const ourFaults: ReadonlySet<string> = new Set([
   'ExpiredProviderToken', 'InvalidProviderToken', 'MissingProviderToken', 'BadCertificate', 'BadCertificateEnvironment', 'Forbidden',
 ]);
+const remedy = 'check APNS_KEY_FILE, APNS_KEY_ID, APNS_TEAM_ID and the clock';
 
 /**
  * https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns. An entry
@@ -144,8 +142,9 @@ function fromFailure(failure: ResponseFailure, afterMs: number | undefined): Pus
   if (status === 410) {
     return { kind: 'dead-token', reason, ...(response?.timestamp === undefined ? {} : { since: response.timestamp }) };
   }
-  if (reason === 'BadDeviceToken' || reason === 'DeviceTokenNotForTopic') return { kind: 'dead-token', reason };
-  if (status === 429 || status >= 500 || ourFaults.has(reason)) return { kind: 'retry', reason, ...(afterMs === undefined ? {} : { afterMs }) };
+  // Also said of a token of the sandbox that comes to production, or the other way round.
+  if (reason === 'BadDeviceToken') return { kind: 'dead-token', reason, isDoubtful: true };
+  if (ourFaults.has(reason)) return { kind: 'retry', reason, remedy };
+  if (status === 429 || status >= 500) return { kind: 'retry', reason, ...(afterMs === undefined ? {} : { afterMs }) };
   return { kind: 'rejected', reason: `${status} ${reason}`.slice(0, 200) };
 }
-

@@ -2,12 +2,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
 import { startExpoSimulator, type ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
 import { openExpoGateway, type ExpoGatewayOptions } from './expo-gateway.ts';
 import type { PushGateway, PushRequest } from './push-gateway.ts';
 
-const log = openLog('test', 'silent');
 const token = (n: number | string): string => `ExponentPushToken[${n}]`;
 
 const push = (to: string, given: Partial<PushRequest> = {}): PushRequest => ({
@@ -25,7 +23,7 @@ describe('the Expo gateway', () => {
   let expo: ExpoSimulator;
   let gateway: PushGateway;
   const open = (given: Partial<ExpoGatewayOptions> = {}): PushGateway => {
-    gateway = openExpoGateway({ url: expo.url, clock: systemClock, log, ...given });
+    gateway = openExpoGateway({ url: expo.url, clock: systemClock, ...given });
     return gateway;
   };
 
@@ -59,7 +57,7 @@ describe('the Expo gateway', () => {
     expo = await startExpoSimulator({ accessToken: 'secret' });
     expect(await open({ accessToken: 'secret' }).send([push(token(1))])).toEqual([{ kind: 'accepted' }]);
     await gateway.close();
-    expect(await open({ accessToken: 'wrong' }).send([push(token(1))])).toMatchObject([{ kind: 'retry', reason: 'Expo answered 401' }]);
+    expect(await open({ accessToken: 'wrong' }).send([push(token(1))])).toMatchObject([{ kind: 'retry', reason: 'Expo answered 401', remedy: 'check EXPO_ACCESS_TOKEN' }]);
   });
 
   test('tells apart what tickets say about each token', async () => {

@@ -1,7 +1,6 @@
 import Expo, { type ExpoPushMessage, type ExpoPushTicket } from 'expo-server-sdk';
 import { Agent } from 'undici';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
-import type { Log } from '@tocsin/shared/platform/log.ts';
 import { noAnswer, watchedAgent, type Answer } from './watched-agent.ts';
 import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
 
@@ -10,7 +9,6 @@ export interface ExpoGatewayOptions {
   readonly url?: string | undefined;
   readonly accessToken?: string | undefined;
   readonly clock: Clock;
-  readonly log: Log;
   /** How long one request may take. */
   readonly requestTimeoutMs?: number;
   /** How long a whole batch may take with the requests that it is split into; no request begins after it. */
@@ -31,7 +29,7 @@ const stillChannel = 'no-vibration';
  * Requests of one process stay under Expo's rate, and pause together when Expo says so.
  */
 export function openExpoGateway(options: ExpoGatewayOptions): PushGateway {
-  const { clock, log } = options;
+  const { clock } = options;
   const timeoutMs = options.requestTimeoutMs ?? 8_000;
   const agent = new Agent({ connect: { timeout: Math.min(timeoutMs, 5_000) }, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
   const pace = new Pace(clock);
@@ -62,7 +60,6 @@ export function openExpoGateway(options: ExpoGatewayOptions): PushGateway {
       const half = Math.ceil(batch.length / 2);
       return [...(await sendUntil(deadline, batch.slice(0, half))), ...(await sendUntil(deadline, batch.slice(half)))];
     }
-    if (answer.status === 401 || answer.status === 403) log.error({ status: answer.status }, 'Expo refuses the access token');
     const result = fromFailure(answer, error);
     if (answer.status === 429) pace.pause(answer.retryAfterMs ?? 1_000);
     return all(batch, result);
@@ -131,8 +128,9 @@ function fromTicket(ticket: ExpoPushTicket): PushResult {
     case 'MessageRateExceeded': // of this one device
     case 'ExpoError':
     case 'ProviderError':
-    case 'InvalidCredentials': // the operator's to repair, and then the push goes out
       return { kind: 'retry', reason: error };
+    case 'InvalidCredentials': // the operator's to repair, and then the push goes out
+      return { kind: 'retry', reason: error, remedy: 'check the push credentials of the app at Expo' };
     default:
       return { kind: 'rejected', reason: `${error}: ${ticket.message}`.slice(0, 200) };
   }
@@ -143,7 +141,8 @@ function fromFailure(answer: Answer, error: unknown): PushResult {
   const reason = `Expo answered ${status}`;
   if (status === null) return { kind: 'unknown', reason: `no answer from Expo: ${rootMessage(error)}` };
   if (status === 200) return { kind: 'unknown', reason: 'Expo’s answer could not be read' };
-  if (status === 429 || status >= 500 || status === 401 || status === 403) {
+  if (status === 401 || status === 403) return { kind: 'retry', reason, remedy: 'check EXPO_ACCESS_TOKEN' };
+  if (status === 429 || status >= 500) {
     return { kind: 'retry', reason, ...(retryAfterMs === null ? {} : { afterMs: retryAfterMs }) };
   }
   return { kind: 'rejected', reason: `${reason}: ${rootMessage(error)}`.slice(0, 200) };

@@ -2,14 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import type { FcmServiceAccount } from '@tocsin/shared/platform/load-config.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
 import { newMessage } from '@tocsin/shared/testing/builders.ts';
 import { startFcmSimulator, type FcmSimulator } from '@tocsin/shared/testing/simulators/fcm-simulator.ts';
 import { pushContent } from '../push-payload.ts';
 import { openFcmGateway } from './fcm-gateway.ts';
 import type { PushGateway, PushRequest } from './push-gateway.ts';
 
-const log = openLog('test', 'silent');
 const device = () => `${randomBytes(11).toString('base64url')}:APA91b${randomBytes(64).toString('base64url')}`;
 
 const push = (pushToken: string, given: Partial<PushRequest> = {}): PushRequest => ({
@@ -23,7 +21,7 @@ describe('the FCM gateway', () => {
   let fcm: FcmSimulator;
   let gateway: PushGateway;
   const open = (given: { answerTimeoutMs?: number } = {}): PushGateway => {
-    gateway = openFcmGateway({ ...given, url: fcm.url, serviceAccount: JSON.parse(fcm.serviceAccount) as FcmServiceAccount, clock: systemClock, log });
+    gateway = openFcmGateway({ ...given, url: fcm.url, serviceAccount: JSON.parse(fcm.serviceAccount) as FcmServiceAccount, clock: systemClock });
     return gateway;
   };
 
@@ -66,7 +64,7 @@ describe('the FCM gateway', () => {
       { kind: 'retry', reason: 'message-rate-exceeded', afterMs: 60_000 },
       { kind: 'retry', reason: 'server-unavailable', afterMs: 5_000 },
       { kind: 'retry', reason: 'internal-error' },
-      { kind: 'retry', reason: 'third-party-auth-error' },
+      { kind: 'retry', reason: 'third-party-auth-error', remedy: 'check FCM_SERVICE_ACCOUNT_FILE' },
     ]);
     expect(fcm.requests).toHaveLength(7);
   });
@@ -102,7 +100,7 @@ describe('the FCM gateway', () => {
   test('takes a service that cannot be reached for a reason to come back', async () => {
     const { url, serviceAccount } = fcm;
     await fcm.close();
-    gateway = openFcmGateway({ url, serviceAccount: JSON.parse(serviceAccount) as FcmServiceAccount, clock: systemClock, log });
+    gateway = openFcmGateway({ url, serviceAccount: JSON.parse(serviceAccount) as FcmServiceAccount, clock: systemClock });
     const [result] = await gateway.send([push(device())]);
     expect(['retry', 'unknown']).toContain(result!.kind);
     fcm = await startFcmSimulator();
@@ -111,7 +109,7 @@ describe('the FCM gateway', () => {
   test('a credential that is refused is the operator’s to repair', async () => {
     expect(await open().send([push(device())])).toEqual([{ kind: 'accepted' }]);
     fcm.revoke();
-    expect(await gateway.send([push(device())])).toEqual([{ kind: 'retry', reason: 'third-party-auth-error' }]);
+    expect(await gateway.send([push(device())])).toEqual([{ kind: 'retry', reason: 'third-party-auth-error', remedy: 'check FCM_SERVICE_ACCOUNT_FILE' }]);
   });
 
   test('loses nothing when FCM ends the connection in the middle', async () => {

@@ -5,7 +5,6 @@ import { cert, deleteApp, initializeApp, type ServiceAccount } from 'firebase-ad
 import { getMessaging, type FirebaseMessagingError, type Messaging, type TokenMessage } from 'firebase-admin/messaging';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { FcmServiceAccount } from '@tocsin/shared/platform/load-config.ts';
-import type { Log } from '@tocsin/shared/platform/log.ts';
 import { fcmSessions, type FcmSessions } from './fcm-sessions.ts';
 import { fcmSimulatorCredential } from './fcm-simulator-credential.ts';
 import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
@@ -17,7 +16,6 @@ export interface FcmGatewayOptions {
   /** A simulator that speaks FCM's HTTP v1 API over HTTP/2; Google's own service when not given. */
   readonly url?: string | undefined;
   readonly clock: Clock;
-  readonly log: Log;
   readonly answerTimeoutMs?: number;
 }
 
@@ -36,7 +34,7 @@ const stillChannel = 'no-vibration';
  * what the queue behind us plans: here one connection lives as long as it can, and each push is tried once.
  */
 export function openFcmGateway(options: FcmGatewayOptions): PushGateway {
-  const { serviceAccount, clock, log } = options;
+  const { serviceAccount, clock } = options;
   const app = initializeApp({
     credential: options.url === undefined ? cert(serviceAccount as ServiceAccount) : fcmSimulatorCredential(serviceAccount, clock),
     projectId: serviceAccount.project_id,
@@ -55,11 +53,10 @@ export function openFcmGateway(options: FcmGatewayOptions): PushGateway {
     }
   };
 
-  const sender = { provider: 'FCM', sendOne, ourFaults, remedy: 'our credentials: check FCM_SERVICE_ACCOUNT_FILE', log, answerTimeoutMs: options.answerTimeoutMs };
   return {
     batchSizeMax: 100,
     payloadBytesMax,
-    send: (batch) => sendEach(sender, batch),
+    send: (batch) => sendEach({ provider: 'FCM', sendOne, answerTimeoutMs: options.answerTimeoutMs }, batch),
     async close() {
       sessions.close();
       await deleteApp(app);
@@ -130,13 +127,14 @@ async function judgeToken(messaging: Messaging, { pushToken }: PushRequest, fail
 
 /** The operator's to repair; the pushes go out then. */
 const ourFaults: ReadonlySet<string> = new Set(['authentication-error', 'third-party-auth-error', 'invalid-credential', 'permission-denied']);
+const remedy = 'check FCM_SERVICE_ACCOUNT_FILE';
 
 /** https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode, as the library names them. */
 function fromFailure(error: FirebaseMessagingError): PushResult {
   const code = /\/(.*)$/.exec(error.code ?? '')?.[1] ?? error.name;
   const { httpResponse } = error as { httpResponse?: { status: number; headers: IncomingHttpHeaders } };
   if (code === 'registration-token-not-registered') return { kind: 'dead-token', reason: code };
-  if (ourFaults.has(code)) return { kind: 'retry', reason: code };
+  if (ourFaults.has(code)) return { kind: 'retry', reason: code, remedy };
   if (httpResponse === undefined) return { kind: 'unknown', reason: `no answer from FCM: ${error.message}`.slice(0, 200) };
   const { status, headers } = httpResponse;
   const afterMs = readRetryAfter(headers['retry-after']);

@@ -1,7 +1,6 @@
 import type { Platform } from '@tocsin/shared/domain/device.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
-import type { Log } from '@tocsin/shared/platform/log.ts';
 import { openExpoGateway } from './expo-gateway.ts';
 import type { PushGateway } from './push-gateway.ts';
 
@@ -10,7 +9,7 @@ import type { PushGateway } from './push-gateway.ts';
  * library is loaded by those alone who push through it.
  */
 export async function openPushGateways(
-  config: Pick<Config, 'apns' | 'fcmServiceAccount' | 'FCM_URL' | 'EXPO_URL' | 'EXPO_ACCESS_TOKEN'>, deps: { clock: Clock; log: Log },
+  config: Pick<Config, 'apns' | 'fcmServiceAccount' | 'FCM_URL' | 'EXPO_URL' | 'EXPO_ACCESS_TOKEN'>, deps: { clock: Clock },
 ): Promise<Map<Platform, PushGateway>> {
   const gateways = new Map<Platform, PushGateway>([
     ['expo', openExpoGateway({ ...deps, url: config.EXPO_URL, accessToken: config.EXPO_ACCESS_TOKEN })],

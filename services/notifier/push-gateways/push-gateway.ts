@@ -50,10 +50,16 @@ export interface PushRequest {
 export type PushResult =
   /** The provider has it. */
   | { readonly kind: 'accepted' }
-  /** The device is gone for good, or was never there. `since`: when the provider found out; absent where it does not say. */
-  | { readonly kind: 'dead-token'; readonly reason: string; readonly since?: number }
-  /** Not now: again after `afterMs` at the earliest, where the provider said so. */
-  | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number }
+  /**
+   * The device is gone for good, or was never there. `since`: when the provider found out; absent where it does not say.
+   * `isDoubtful`: it says the same of a token that is right and was sent to the wrong place.
+   */
+  | { readonly kind: 'dead-token'; readonly reason: string; readonly since?: number; readonly isDoubtful?: true }
+  /**
+   * Not now: again after `afterMs` at the earliest, where the provider said so. `remedy`: it refuses us and not the
+   * push, and this is where the operator is to look.
+   */
+  | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number; readonly remedy?: string }
   /** Never in this form. */
   | { readonly kind: 'rejected'; readonly reason: string }
   /** The answer was lost: the push may have arrived. */

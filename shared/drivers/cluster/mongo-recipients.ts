@@ -23,9 +23,9 @@ export function mongoRecipients(
 
   const devicesOf = async (userIds: readonly string[]) => {
     const found = new Map<string, RecipientDevice[]>(userIds.map((userId) => [userId, []]));
-    const active = storedDevices.find({ userId: { $in: [...userIds] }, isActive: true }, { projection: { userId: 1, platform: 1, pushToken: 1 } });
-    for (const { _id, userId, platform, pushToken } of await active.sort({ userId: 1, createdAt: 1, _id: 1 }).hint(byUser).toArray()) {
-      found.get(userId)!.push({ id: _id, platform, pushToken });
+    const active = storedDevices.find({ userId: { $in: [...userIds] }, isActive: true }, { projection: { userId: 1, platform: 1, pushToken: 1, doubtedAt: 1 } });
+    for (const { _id, userId, platform, pushToken, doubtedAt } of await active.sort({ userId: 1, createdAt: 1, _id: 1 }).hint(byUser).toArray()) {
+      found.get(userId)!.push({ id: _id, platform, pushToken, doubtedAt: doubtedAt ?? null });
     }
     return found;
   };

@@ -28,13 +28,13 @@ export function sqliteRecipients(
     ORDER BY id LIMIT ?5`;
   const lastLookedAt = `SELECT id FROM ${ofTopic} AND id > ?2 ORDER BY id LIMIT 1 OFFSET ${lookedAtMax - 1}`;
   const activeDevices = `
-    SELECT user_id, id, platform, push_token FROM ${documentTableName(devices)} INDEXED BY ${indexName(devices, 'byUser')}
+    SELECT user_id, id, platform, push_token, doubted_at FROM ${documentTableName(devices)} INDEXED BY ${indexName(devices, 'byUser')}
     WHERE user_id IN (SELECT value FROM json_each(?)) AND is_active = 1 ORDER BY user_id, created_at, id`;
 
   const devicesOf = (userIds: readonly string[]) => {
     const byUser = new Map<string, RecipientDevice[]>(userIds.map((userId) => [userId, []]));
-    for (const [userId, id, platform, pushToken] of statement(activeDevices).all(JSON.stringify(userIds)) as unknown as Row[]) {
-      byUser.get(userId as string)!.push({ id: id as string, platform: platform as Platform, pushToken: pushToken as string });
+    for (const [userId, id, platform, pushToken, doubtedAt] of statement(activeDevices).all(JSON.stringify(userIds)) as unknown as Row[]) {
+      byUser.get(userId as string)!.push({ id: id as string, platform: platform as Platform, pushToken: pushToken as string, doubtedAt: doubtedAt as number | null });
     }
     return byUser;
   };

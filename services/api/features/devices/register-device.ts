@@ -36,6 +36,7 @@ export function registerDevice(deps: ApiDeps): Route {
       const registered: Registered = {
         userId, pushToken: fields.push_token, platform: fields.platform, deviceId: fields.device_id,
         deviceName: fields.device_name ?? null, appVersion: fields.app_version ?? null, isActive: true, lastSeen: context.now,
+        tokenGivenAt: context.now, doubtedAt: null,
       };
       const { documents } = deps.engine;
       const device = await commitWithinQuota(

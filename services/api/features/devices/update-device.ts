@@ -46,8 +46,9 @@ async function change(deps: ApiDeps, context: RequestContext, fields: z.output<t
     ...(fields.app_version === undefined ? {} : { appVersion: fields.app_version }),
   };
   const { push_token: pushToken } = fields;
-  if (pushToken === undefined || pushToken === device.pushToken) return documents.update(devices, device, set);
-  const renewed = { ...set, pushToken, isActive: true };
+  if (pushToken === undefined) return documents.update(devices, device, set);
+  if (pushToken === device.pushToken) return documents.update(devices, device, { ...set, tokenGivenAt: context.now });
+  const renewed = { ...set, pushToken, isActive: true, tokenGivenAt: context.now, doubtedAt: null };
   const { writes } = await freePushToken(documents, { pushToken, for: device.id, userId: device.userId });
   await documents.commit([...writes, write.update(devices, device, renewed)]);
   return { ...device, ...renewed, version: device.version + 1 };
