@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { platforms } from '@tocsin/shared/domain/device.ts';
 import type { PushJob } from '@tocsin/shared/domain/push-job.ts';
 import { Discard, type JobData } from '@tocsin/shared/ports/job-queue.ts';
 
 const id = z.string().min(1);
+const target = z.object({ deviceId: id, userId: id, subscriptionId: id });
 
 const pushJob: z.ZodType<PushJob> = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('walk'), messageId: id, topicId: id, after: id.nullable(), publishedAt: z.number() }),
@@ -10,11 +12,15 @@ const pushJob: z.ZodType<PushJob> = z.discriminatedUnion('kind', [
     kind: z.literal('send'),
     messageId: id,
     topicId: id,
-    targets: z.array(z.object({ deviceId: id, userId: id, subscriptionId: id })).min(1),
+    targets: z.array(target).min(1),
     round: z.number().int().min(1),
     giveUpAt: z.number(),
   }),
   z.object({ kind: z.literal('test'), deviceId: id }),
+  z.object({
+    kind: z.literal('receipts'), messageId: id, topicId: id, platform: z.enum(platforms), sentAt: z.number(),
+    pushes: z.array(target.extend({ ticket: id })).min(1),
+  }),
 ]);
 
 /** The job, checked. Throws Discard for what is none: it would be none the next time as well. */

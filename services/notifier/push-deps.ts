@@ -35,4 +35,6 @@ export interface PushLimits {
   readonly backoffMs: number;
   /** How long a push is tried again, from the first failure on. */
   readonly retryForMs: number;
+  /** When a provider that gives tickets is asked for receipts first. */
+  readonly receiptAfterMs: number;
 }

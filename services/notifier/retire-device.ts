@@ -8,7 +8,8 @@ const attemptsMax = 5;
 
 /** A token that a provider calls dead. */
 export interface DeadToken {
-  readonly pushToken: string;
+  /** Absent where the provider said so later, of the token of that time. */
+  readonly pushToken?: string;
   /** When the provider found out; absent where it does not say. */
   readonly since?: number | undefined;
   /** Believed the second time, unless a push was taken in between. */
@@ -21,7 +22,7 @@ export interface DeadToken {
  */
 export async function retireDevice(deps: Pick<PushDeps, 'engine' | 'log' | 'clock'>, deviceId: string, dead: DeadToken): Promise<void> {
   await changeDevice(deps, deviceId, (device) => {
-    if (!device.isActive || device.pushToken !== dead.pushToken) return null;
+    if (!device.isActive || (dead.pushToken !== undefined && device.pushToken !== dead.pushToken)) return null;
     if (dead.since !== undefined && (device.tokenGivenAt ?? device.lastSeen) > dead.since) return null;
     return dead.isDoubtful === true && device.doubtedAt === null ? { doubtedAt: deps.clock() } : { isActive: false };
   });

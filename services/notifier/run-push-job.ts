@@ -2,6 +2,7 @@ import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { Discard, RetryLater, type Job } from '@tocsin/shared/ports/job-queue.ts';
 import { parsePushJob } from './parse-push-job.ts';
 import type { PushDeps } from './push-deps.ts';
+import { readReceipts } from './read-receipts.ts';
 import { retryPush } from './retry-push.ts';
 import { sendTestPush } from './send-test-push.ts';
 import { walkRecipients } from './walk-recipients.ts';
@@ -20,6 +21,8 @@ export async function runPushJob(deps: PushDeps, job: Job): Promise<void> {
         return await retryPush(deps, push);
       case 'test':
         return await sendTestPush(deps, push, job.id);
+      case 'receipts':
+        return await readReceipts(deps, push);
     }
   } catch (error) {
     if (error instanceof AppError && error.code === 'unavailable') {

@@ -1,5 +1,5 @@
 import type { Platform } from '@tocsin/shared/domain/device.ts';
-import { isUrgent, pushQueueOf, sendJob } from '@tocsin/shared/domain/push-job.ts';
+import { isUrgent, pushQueueOf, receiptsJob, receiptsQueue, sendJob, type PushTargetIds } from '@tocsin/shared/domain/push-job.ts';
 import type { MobileSettings } from '@tocsin/shared/domain/subscription.ts';
 import type { Claim, Outcome } from '@tocsin/shared/ports/deliveries.ts';
 import { expirePushes } from './expire-pushes.ts';
@@ -58,7 +58,9 @@ export async function sendPush(deps: PushDeps, sending: Sending, targets: readon
   const unclaimed = targets.flatMap(({ claim }) => (claimed.has(claim.deviceId) ? [] : [claim.deviceId]));
   if (ours.length === 0) return { unclaimed, exhausted: 0 };
   const results = await sending.gateway.send(requestsFor(sending, ours));
-  const exhausted = await settle(deps, sending, ours.map((target, index) => ({ target, result: results[index]! })));
+  const settled = ours.map((target, index) => ({ target, result: results[index]! }));
+  await keepTickets(deps, sending, settled);
+  const exhausted = await settle(deps, sending, settled);
   return { unclaimed, exhausted };
 }
 
@@ -79,6 +81,19 @@ function requestsFor({ push, gateway }: Sending, targets: readonly PushTarget[])
 interface Settled {
   readonly target: PushTarget;
   readonly result: PushResult;
+}
+
+/** Stored before the outcomes: after a crash in between the pushes are sent again, and come with tickets again. */
+async function keepTickets(deps: PushDeps, { push, platform }: Sending, settled: readonly Settled[]): Promise<void> {
+  const pushes = settled.flatMap(({ target, result }) =>
+    (result.kind === 'accepted' && result.ticket !== undefined ? [{ ...idsOf(target), ticket: result.ticket }] : []));
+  if (pushes.length === 0) return;
+  const asked = { messageId: push.message.id, topicId: push.topic.id, platform, sentAt: deps.clock(), pushes };
+  await deps.engine.jobQueue.add(receiptsQueue, [receiptsJob(deps.makeId(), asked, deps.limits.receiptAfterMs)]);
+}
+
+function idsOf({ claim: { deviceId, userId, subscriptionId } }: PushTarget): PushTargetIds {
+  return { deviceId, userId, subscriptionId };
 }
 
 async function settle(deps: PushDeps, sending: Sending, settled: readonly Settled[]): Promise<number> {
@@ -154,7 +169,7 @@ async function putOff(deps: PushDeps, sending: Sending, { again, askedMs }: { ag
   const job = sendJob(deps.makeId(), {
     messageId: message.id,
     topicId: topic.id,
-    targets: again.map(({ target: { claim } }) => ({ deviceId: claim.deviceId, userId: claim.userId, subscriptionId: claim.subscriptionId })),
+    targets: again.map(({ target }) => idsOf(target)),
     round: round + 1,
     giveUpAt,
   }, { priority: message.priority, delayMs });

@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import { pushQueues } from '@tocsin/shared/domain/push-job.ts';
+import { pushQueues, receiptsQueue } from '@tocsin/shared/domain/push-job.ts';
 import type { Platform } from '@tocsin/shared/domain/device.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
@@ -38,14 +38,17 @@ export interface NotifierOptions {
 const group = 'notifier';
 
 /** Jobs at a time. Two thirds for what is urgent; all of them together keep a claim from waiting for its turn at a provider. */
-const concurrency = { [pushQueues.urgent]: 4, [pushQueues.normal]: 2 };
+const concurrency = { [pushQueues.urgent]: 4, [pushQueues.normal]: 2, [receiptsQueue]: 1 };
 
-const defaultLimits: PushLimits = {
-  pageSize: 500,
-  claimStaleMs: sendTimeoutMs + 2_000,
-  backoffMs: 2_000,
-  retryForMs: 60 * 60_000,
-};
+function limitsOf(config: Pick<Config, 'PUSH_RETRY_SECONDS' | 'EXPO_RECEIPT_SECONDS'>): PushLimits {
+  return {
+    pageSize: 500,
+    claimStaleMs: sendTimeoutMs + 2_000,
+    backoffMs: 2_000,
+    retryForMs: config.PUSH_RETRY_SECONDS * 1_000,
+    receiptAfterMs: config.EXPO_RECEIPT_SECONDS * 1_000,
+  };
+}
 
 /**
  * Starts the notifier: makes jobs of new messages, and works them and the mails off. Any number of them share the work. Close takes
@@ -66,11 +69,11 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
       metrics: pushMetrics(options.metrics ?? new Registry()),
       makeId: options.makeId,
       random: Math.random,
-      limits: { ...defaultLimits, ...options.limits },
+      limits: { ...limitsOf(options.config), ...options.limits },
       closing: closing.signal,
     };
-    for (const queue of Object.values(pushQueues)) {
-      const worker = await engine.jobQueue.work(queue, { concurrency: concurrency[queue], run: (job) => runPushJob(deps, job) });
+    for (const [queue, jobsMax] of Object.entries(concurrency)) {
+      const worker = await engine.jobQueue.work(queue, { concurrency: jobsMax, run: (job) => runPushJob(deps, job) });
       own.add(() => worker.close(sendTimeoutMs));
     }
     const mails = await startMailWorker({ ...options, jobQueue: engine.jobQueue, documents: engine.documents });

@@ -1,10 +1,11 @@
+import type { Platform } from './device.ts';
 import type { Priority } from './message.ts';
 
 /**
  * What the notifier's queues carry. Ids only: message text and push tokens are looked up when a job runs, so the text
  * is the one that stands then, and the queue holds nothing that is worth stealing.
  */
-export type PushJob = WalkJob | SendJob | TestPushJob;
+export type PushJob = WalkJob | SendJob | TestPushJob | ReceiptsJob;
 
 /** Walk a page of the topic's recipients and push to them. */
 export interface WalkJob {
@@ -41,9 +42,22 @@ export interface TestPushJob {
   readonly deviceId: string;
 }
 
+/** Ask a provider what became of pushes that it took some time ago. */
+export interface ReceiptsJob {
+  readonly kind: 'receipts';
+  readonly messageId: string;
+  readonly topicId: string;
+  readonly platform: Platform;
+  readonly sentAt: number;
+  readonly pushes: readonly (PushTargetIds & { readonly ticket: string })[];
+}
+
 /** Two queues, so that a flood of ordinary messages never holds up an alarm, nor the other way round. */
 export const pushQueues = { urgent: 'push-urgent', normal: 'push-normal' } as const;
 export type PushQueue = (typeof pushQueues)[keyof typeof pushQueues];
+
+/** Receipts wait long and are in no hurry: they stand in nobody's way here. */
+export const receiptsQueue = 'push-receipts';
 
 /** Priority 4 and 5 are urgent. */
 export function isUrgent(priority: Priority): boolean {
@@ -73,6 +87,11 @@ export function walkJob(page: Omit<WalkJob, 'kind'>, priority: Priority): Queued
 /** A job that tries again; the id is the caller's, a fresh one for each. */
 export function sendJob(id: string, again: Omit<SendJob, 'kind'>, at: { priority: Priority; delayMs: number }): QueuedPush {
   return { id: `push.${again.messageId}.${id}`, data: { kind: 'send', ...again }, priority: queuePriority(at.priority), delayMs: at.delayMs };
+}
+
+/** A job for `receiptsQueue`; the id is the caller's, a fresh one for each. */
+export function receiptsJob(id: string, asked: Omit<ReceiptsJob, 'kind'>, delayMs: number): Omit<QueuedPush, 'priority'> {
+  return { id: `receipts.${id}`, data: { kind: 'receipts', ...asked }, delayMs };
 }
 
 /** The job of a test push, for the urgent queue and before everything in it: someone is looking at the phone. */

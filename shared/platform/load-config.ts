@@ -62,6 +62,8 @@ const variables = z.object({
   FCM_URL: url.optional(),
   EXPO_ACCESS_TOKEN: z.string().optional(),
   EXPO_URL: url.optional(),
+  EXPO_RECEIPT_SECONDS: z.coerce.number().min(0.1).max(43_200).default(900),
+  PUSH_RETRY_SECONDS: z.coerce.number().min(0).max(86_400).default(3_600),
   RETENTION_SCHEDULE: z.string().default('60s'),
   RETENTION_DAYS_FREE: days.default(7),
   RETENTION_DAYS_ESSENTIALS: days.default(30),

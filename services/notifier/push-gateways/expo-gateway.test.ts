@@ -37,7 +37,7 @@ describe('the Expo gateway', () => {
 
   test('hands over a full batch in one request, in the form that Expo documents', async () => {
     const batch = Array.from({ length: 100 }, (_, n) => push(token(n), { isUrgent: true, sound: null }));
-    expect(await open().send(batch)).toEqual(batch.map(() => ({ kind: 'accepted' })));
+    expect(await open().send(batch)).toEqual(batch.map(() => ({ kind: 'accepted', ticket: expect.any(String) })));
     expect(expo.requests).toMatchObject([{ size: 100, status: 200 }]);
     const { message } = expo.pushes[0]!;
     expect(message).toMatchObject({
@@ -55,7 +55,7 @@ describe('the Expo gateway', () => {
   test('sends the access token', async () => {
     await expo.close();
     expo = await startExpoSimulator({ accessToken: 'secret' });
-    expect(await open({ accessToken: 'secret' }).send([push(token(1))])).toEqual([{ kind: 'accepted' }]);
+    expect(await open({ accessToken: 'secret' }).send([push(token(1))])).toEqual([{ kind: 'accepted', ticket: expect.any(String) }]);
     await gateway.close();
     expect(await open({ accessToken: 'wrong' }).send([push(token(1))])).toMatchObject([{ kind: 'retry', reason: 'Expo answered 401', remedy: 'check EXPO_ACCESS_TOKEN' }]);
   });
@@ -66,6 +66,24 @@ describe('the Expo gateway', () => {
     expo.script(token('big'), { kind: 'ticket-error', error: 'MessageTooBig' });
     const results = await open().send([push(token('dead')), push(token('fine')), push(token('busy')), push(token('big')), push('no token')]);
     expect(results.map((result) => result.kind)).toEqual(['dead-token', 'accepted', 'retry', 'rejected', 'dead-token']);
+  });
+
+  test('tells what receipts say of each ticket, and nothing of a ticket that Expo does not know', async () => {
+    expo.script(token('dead'), { kind: 'receipt-error', error: 'DeviceNotRegistered' });
+    expo.script(token('keys'), { kind: 'receipt-error', error: 'InvalidCredentials' });
+    const sent = await open().send([push(token('dead')), push(token('fine')), push(token('keys'))]);
+    const tickets = sent.map((result) => (result.kind === 'accepted' ? result.ticket! : ''));
+    expect(await gateway.receipts!([...tickets, 'another'])).toEqual({
+      kind: 'answered',
+      results: new Map<string, unknown>([
+        [tickets[0]!, { kind: 'dead-token', reason: 'DeviceNotRegistered' }],
+        [tickets[1]!, { kind: 'accepted' }],
+        [tickets[2]!, { kind: 'retry', reason: 'InvalidCredentials', remedy: expect.any(String) }],
+      ]),
+    });
+    await expo.close();
+    expect(await gateway.receipts!(tickets)).toMatchObject({ kind: 'retry', reason: expect.stringContaining('no answer from Expo') });
+    expo = await startExpoSimulator();
   });
 
   test('asks once when told to come back later, and then holds everything back until that time', async () => {

@@ -1,8 +1,8 @@
-import Expo, { type ExpoPushMessage, type ExpoPushTicket } from 'expo-server-sdk';
+import Expo, { type ExpoPushMessage, type ExpoPushReceipt, type ExpoPushTicket } from 'expo-server-sdk';
 import { Agent } from 'undici';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { noAnswer, watchedAgent, type Answer } from './watched-agent.ts';
-import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
+import type { PushGateway, PushRequest, PushResult, Receipts } from './push-gateway.ts';
 
 export interface ExpoGatewayOptions {
   /** Where Expo's push API is, without its path; Expo's own when not given. */
@@ -34,7 +34,7 @@ export function openExpoGateway(options: ExpoGatewayOptions): PushGateway {
   const agent = new Agent({ connect: { timeout: Math.min(timeoutMs, 5_000) }, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
   const pace = new Pace(clock);
 
-  const request = async (batch: readonly PushRequest[]): Promise<{ tickets: ExpoPushTicket[] } | { answer: Answer; error: unknown }> => {
+  const ask = async <T>(call: (expo: Expo) => Promise<T>): Promise<{ value: T } | { answer: Answer; error: unknown }> => {
     const answer = noAnswer();
     const expo = new Expo({
       ...(options.accessToken === undefined ? {} : { accessToken: options.accessToken }),
@@ -42,7 +42,7 @@ export function openExpoGateway(options: ExpoGatewayOptions): PushGateway {
       retryMinTimeout: 0, // its retries of a 429 end at the watched agent
     });
     try {
-      return { tickets: await expo.sendPushNotificationsAsync(batch.map((push) => toExpoMessage(push, clock()))) };
+      return { value: await call(expo) };
     } catch (error) {
       return { answer, error };
     }
@@ -52,8 +52,8 @@ export function openExpoGateway(options: ExpoGatewayOptions): PushGateway {
     const pausedMs = await pace.take(batch.length);
     if (pausedMs > 0) return all(batch, { kind: 'retry', reason: 'Expo asked to wait', afterMs: pausedMs });
     if (clock() > deadline) return all(batch, { kind: 'retry', reason: 'no time left in this batch' });
-    const outcome = await request(batch);
-    if ('tickets' in outcome) return outcome.tickets.map(fromTicket);
+    const outcome = await ask((expo) => expo.sendPushNotificationsAsync(batch.map((push) => toExpoMessage(push, clock()))));
+    if ('value' in outcome) return outcome.value.map(fromTicket);
     const { answer, error } = outcome;
     if (isBadRequest(answer.status) && batch.length > 1) {
       // One message, or a token of another Expo project, fails a whole request: halves find which.
@@ -73,6 +73,11 @@ export function openExpoGateway(options: ExpoGatewayOptions): PushGateway {
       const results = valid.length === 0 ? [] : await sendUntil(clock() + (options.batchTimeoutMs ?? 5_000), valid);
       const byRequest = new Map(valid.map((push, index) => [push, results[index]!]));
       return batch.map((push) => byRequest.get(push) ?? { kind: 'dead-token', reason: 'not an Expo push token' });
+    },
+    async receipts(tickets) {
+      const outcome = await ask((expo) => expo.getPushNotificationReceiptsAsync([...tickets]));
+      if ('value' in outcome) return { kind: 'answered', results: new Map(Object.entries(outcome.value).map(([ticket, receipt]) => [ticket, fromReceipt(receipt)])) };
+      return noReceipts(fromFailure(outcome.answer, outcome.error));
     },
     close: () => agent.destroy(),
   };
@@ -118,10 +123,22 @@ function toExpoMessage(push: PushRequest, now: number): ExpoPushMessage {
   };
 }
 
-/** The errors that Expo documents for tickets and receipts, and one we do not know, which no second try is spent on. */
 function fromTicket(ticket: ExpoPushTicket): PushResult {
-  if (ticket.status === 'ok') return { kind: 'accepted' };
-  const error: string = ticket.details?.error ?? 'error';
+  return ticket.status === 'ok' ? { kind: 'accepted', ticket: ticket.id } : fromError(ticket);
+}
+
+function fromReceipt(receipt: ExpoPushReceipt): PushResult {
+  return receipt.status === 'ok' ? { kind: 'accepted' } : fromError(receipt);
+}
+
+/** Asking again does no harm, so an answer that was lost is one to ask for again. */
+function noReceipts(failure: PushResult): Receipts {
+  return failure.kind === 'retry' ? failure : { kind: 'retry', reason: 'reason' in failure ? failure.reason : failure.kind };
+}
+
+/** The errors that Expo documents for tickets and receipts, and one we do not know, which no second try is spent on. */
+function fromError({ details, message }: { details?: { error?: string }; message: string }): PushResult {
+  const error = details?.error ?? 'error';
   switch (error) {
     case 'DeviceNotRegistered':
       return { kind: 'dead-token', reason: error };
@@ -132,7 +149,7 @@ function fromTicket(ticket: ExpoPushTicket): PushResult {
     case 'InvalidCredentials': // the operator's to repair, and then the push goes out
       return { kind: 'retry', reason: error, remedy: 'check the push credentials of the app at Expo' };
     default:
-      return { kind: 'rejected', reason: `${error}: ${ticket.message}`.slice(0, 200) };
+      return { kind: 'rejected', reason: `${error}: ${message}`.slice(0, 200) };
   }
 }
 

@@ -14,8 +14,19 @@ export interface PushGateway {
    */
   send(batch: readonly PushRequest[]): Promise<PushResult[]>;
 
+  /**
+   * What became of accepted pushes that came with a ticket, by ticket; one that is not in the answer is not known yet.
+   * At most as many as one `send` takes. Absent where the provider's first answer is its last.
+   */
+  readonly receipts?: (tickets: readonly string[]) => Promise<Receipts>;
+
   close(): Promise<void>;
 }
+
+export type Receipts =
+  | { readonly kind: 'answered'; readonly results: ReadonlyMap<string, PushResult> }
+  /** Not now: as for a push. */
+  | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number; readonly remedy?: string };
 
 /** What a push shows and carries. The keys of `data` are interface. */
 export interface PushContent {
@@ -48,8 +59,8 @@ export interface PushRequest {
 }
 
 export type PushResult =
-  /** The provider has it. */
-  | { readonly kind: 'accepted' }
+  /** The provider has it. `ticket`: what to ask it by for whether the phone could be reached. */
+  | { readonly kind: 'accepted'; readonly ticket?: string }
   /**
    * The device is gone for good, or was never there. `since`: when the provider found out; absent where it does not say.
    * `isDoubtful`: it says the same of a token that is right and was sent to the wrong place.
