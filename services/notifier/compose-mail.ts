@@ -1,4 +1,6 @@
 import type { MailJob } from '@tocsin/shared/domain/mail-job.ts';
+import { managesTeam } from '@tocsin/shared/domain/team.ts';
+import { removalTime, type TeamPeriods } from '@tocsin/shared/domain/team-life.ts';
 import { mailTokenLifetimeMs, type MailTokenPurpose } from '@tocsin/shared/domain/mail-token.ts';
 import type { User } from '@tocsin/shared/domain/user.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
@@ -8,12 +10,14 @@ import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { addressChanges } from '@tocsin/shared/stores/address-changes.ts';
 import { storeMailToken } from '@tocsin/shared/stores/mail-tokens.ts';
 import { setInviteToken } from '@tocsin/shared/stores/team-invites.ts';
-import { findTeam } from '@tocsin/shared/stores/teams.ts';
+import { findMemberships, findOwnedTeams, findTeam } from '@tocsin/shared/stores/teams.ts';
 import { findUserByEmail, users } from '@tocsin/shared/stores/users.ts';
 import { addressChangedMail } from './mails/address-changed-mail.ts';
 import type { Mail } from './mails/mail.ts';
 import { passwordResetMail } from './mails/password-reset-mail.ts';
 import { teamInviteMail } from './mails/team-invite-mail.ts';
+import { teamLapseMail } from './mails/team-lapse-mail.ts';
+import { teamRemovalMail } from './mails/team-removal-mail.ts';
 import { verifyEmailMail } from './mails/verify-email-mail.ts';
 
 export interface ComposeMailDeps {
@@ -23,11 +27,12 @@ export interface ComposeMailDeps {
   /** Where the public reaches the API, and where the app is. Never taken from a request: a link must not lead elsewhere. */
   readonly baseUrl: string;
   readonly appUrl: string;
+  readonly teamPeriods: TeamPeriods;
 }
 
 /**
  * The job's mail as things stand now, or null when there is nothing to tell any more: the account is gone or disabled,
- * or its address was verified meanwhile; the invite is no longer open. A mail with a token stores its hash, which voids the token mailed before.
+ * or its address was verified meanwhile; the invite is no longer open; no team is concerned any more. A mail with a token stores its hash, which voids the token mailed before.
  */
 export async function composeMail(deps: ComposeMailDeps, job: MailJob): Promise<Mail | null> {
   switch (job.kind) {
@@ -48,7 +53,28 @@ export async function composeMail(deps: ComposeMailDeps, job: MailJob): Promise<
     }
     case 'team-invite':
       return composeInvite(deps, job.inviteId);
+    case 'team-lapse':
+      return composeLapse(deps, job.userId);
+    case 'team-removal':
+      return composeRemoval(deps, job.userId);
   }
+}
+
+/** Null when the tier came back meanwhile. */
+async function composeLapse({ documents, teamPeriods }: ComposeMailDeps, userId: string): Promise<Mail | null> {
+  const user = await findRecipient({ documents }, userId);
+  const lapsed = (await findOwnedTeams(documents, userId)).filter(({ isActive, lapsedAt }) => isActive && lapsedAt !== null);
+  if (user === null || lapsed.length === 0) return null;
+  return teamLapseMail(recipient(user), lapsed.map(({ displayName, lapsedAt }) => ({ team: displayName, at: lapsedAt! + teamPeriods.graceMs })));
+}
+
+/** Null when the teams are active again or gone, or the user no longer manages them. */
+async function composeRemoval({ documents, teamPeriods }: ComposeMailDeps, userId: string): Promise<Mail | null> {
+  const user = await findRecipient({ documents }, userId);
+  const announced = (await findMemberships(documents, userId))
+    .filter(({ team, role }) => managesTeam(role) && !team.isActive && team.notice !== null);
+  if (user === null || announced.length === 0) return null;
+  return teamRemovalMail(recipient(user), announced.map(({ team }) => ({ team: team.displayName, at: removalTime(team, teamPeriods) })));
 }
 
 /** Null when the invite was cancelled, accepted or has expired meanwhile. */
@@ -66,7 +92,7 @@ async function composeInvite(deps: ComposeMailDeps, inviteId: string): Promise<M
 
 const recipient = (user: User) => ({ name: user.username, address: user.email });
 
-async function findRecipient(deps: ComposeMailDeps, userId: string): Promise<User | null> {
+async function findRecipient(deps: Pick<ComposeMailDeps, 'documents'>, userId: string): Promise<User | null> {
   const user = await deps.documents.get(users, userId);
   return user === null || !user.isActive ? null : user;
 }

@@ -9,6 +9,7 @@ const mailJob: z.ZodType<MailJob> = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('password-reset'), userId: id }),
   z.object({ kind: z.literal('address-changed'), addressChangeId: id }),
   z.object({ kind: z.literal('team-invite'), inviteId: id }),
+  z.object({ kind: z.enum(['team-lapse', 'team-removal']), userId: id }),
 ]);
 
 /** The job, checked. Throws Discard for what is none: it would be none the next time as well. */

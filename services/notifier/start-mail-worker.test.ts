@@ -15,9 +15,9 @@ import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
 import { addressChanges } from '@tocsin/shared/stores/address-changes.ts';
 import { findMailToken } from '@tocsin/shared/stores/mail-tokens.ts';
 import { findInviteByToken, teamInvites } from '@tocsin/shared/stores/team-invites.ts';
-import { teams } from '@tocsin/shared/stores/teams.ts';
+import { teamMembers, teams } from '@tocsin/shared/stores/teams.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
-import { newTeam } from '@tocsin/shared/testing/builders.ts';
+import { newMember, newTeam } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startSmtpSimulator, type ReceivedMail, type SmtpSimulator } from '@tocsin/shared/testing/simulators/smtp-simulator.ts';
 import { openSmtpMailer } from './mailers/smtp-mailer.ts';
@@ -72,8 +72,10 @@ const received = (post: Post, count: number): Promise<readonly ReceivedMail[]> =
 });
 
 /** Undoes quoted-printable. */
-const readable = (raw: string): string =>
-  raw.replaceAll('=\r\n', '').replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+const readable = (raw: string): string => {
+  const bytes = raw.replaceAll('=\r\n', '').replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(bytes, 'latin1').toString('utf8');
+};
 
 const tokenIn = (text: string): string => /token=([A-Za-z0-9_-]{43})/.exec(readable(text))![1]!;
 
@@ -127,6 +129,46 @@ test('an invitation has a link to the app, and the newest one counts', async () 
   const newer = tokenIn((await received(post, 2))[1]!.raw);
   expect(await findInviteByToken(documents, hashSecret(token))).toBeNull();
   expect(await findInviteByToken(documents, hashSecret(newer))).toMatchObject({ id: invite.id });
+});
+
+test('the owner of teams without their tier learns when they are deactivated, in one mail', async () => {
+  const post = await startPost();
+  const { documents } = post.engine;
+  const owner = await post.account({ isVerified: true });
+  const lapsedAt = Date.UTC(2026, 2, 1, 14, 5);
+  for (const displayName of ['Night crew', 'Day <crew>']) await documents.insert(teams, newTeam(owner.id, { displayName, lapsedAt, notice: 'lapse', noticeAt: lapsedAt }));
+  await documents.insert(teams, newTeam(owner.id, { displayName: 'Idle', isActive: false, deactivatedAt: lapsedAt }));
+  await post.add({ kind: 'team-lapse', userId: owner.id });
+  const [mail] = await received(post, 1);
+  expect(mail!.to).toEqual([owner.email]);
+  const text = readable(mail!.raw);
+  expect(text).toContain('\r\n\r\n“Day <crew>”: 2026-03-08 14:05 UTC');
+  expect(text).toContain('<p>“Day &lt;crew&gt;”: 2026-03-08 14:05 UTC</p>');
+  expect(text).toContain('“Night crew”: 2026-03-08 14:05 UTC');
+  expect(text).not.toContain('Idle');
+});
+
+test('whoever manages a team that will be removed learns when, and nobody else', async () => {
+  const post = await startPost();
+  const { documents } = post.engine;
+  const [owner, admin, member] = [await post.account(), await post.account(), await post.account()];
+  const deactivatedAt = Date.UTC(2026, 2, 1, 14, 5);
+  const team = await documents.insert(teams, newTeam(owner.id, { displayName: 'Night crew', isActive: false, deactivatedAt, notice: 'removal-7-days', noticeAt: deactivatedAt }));
+  for (const [user, role] of [[owner, 'owner'], [admin, 'admin'], [member, 'member']] as const) await documents.insert(teamMembers, newMember(team.id, user.id, role));
+  for (const user of [member, owner, admin]) await post.add({ kind: 'team-removal', userId: user.id });
+  const mails = await received(post, 2);
+  expect(mails.flatMap(({ to }) => to).sort()).toEqual([owner.email, admin.email].sort());
+  for (const { raw } of mails) expect(readable(raw)).toContain('“Night crew”: 2026-04-30 14:05 UTC');
+});
+
+test('of teams that have their tier again nothing is mailed', async () => {
+  const post = await startPost();
+  const owner = await post.account();
+  const team = await post.engine.documents.insert(teams, newTeam(owner.id));
+  await post.engine.documents.insert(teamMembers, newMember(team.id, owner.id, 'owner'));
+  for (const kind of ['team-lapse', 'team-removal'] as const) await post.add({ kind, userId: owner.id });
+  await post.add({ kind: 'password-reset', userId: owner.id });
+  expect((await received(post, 1))[0]!.raw).toContain('Set a new password');
 });
 
 test('an invite that was cancelled or has expired is not mailed', async () => {

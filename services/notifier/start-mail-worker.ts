@@ -1,4 +1,5 @@
 import { mailQueue, type MailJob } from '@tocsin/shared/domain/mail-job.ts';
+import { teamPeriodsOf } from '@tocsin/shared/domain/team-life.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
 import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
@@ -20,7 +21,7 @@ const concurrency = 4;
 export interface MailWorkerOptions {
   readonly jobQueue: JobQueue;
   readonly documents: Documents;
-  readonly config: Pick<Config, 'SMTP_URL' | 'MAIL_FROM' | 'DATA_DIR'>;
+  readonly config: Pick<Config, 'SMTP_URL' | 'MAIL_FROM' | 'DATA_DIR' | 'TEAM_GRACE_DAYS' | 'TEAM_REMOVAL_DAYS'>;
   readonly baseUrl: string;
   readonly appUrl: string;
   readonly log: Log;
@@ -34,7 +35,7 @@ export function startMailWorker(options: MailWorkerOptions): Promise<{ close(): 
     const mailer = openMailer(options);
     own.add(() => mailer.close());
     const worker = await options.jobQueue.work(mailQueue, {
-      concurrency, run: (job) => sendMail({ ...options, mailer }, parseMailJob(job.data)),
+      concurrency, run: (job) => sendMail({ ...options, mailer, teamPeriods: teamPeriodsOf(options.config) }, parseMailJob(job.data)),
     });
     own.add(() => worker.close());
     return { close: () => own.closeAll() };

@@ -1,13 +1,19 @@
+import type { TeamPeriods } from '@tocsin/shared/domain/team-life.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import type { MakeId } from '@tocsin/shared/platform/ids.ts';
+import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 
 /** What sweeps work with. */
 export interface RetentionDeps {
-  readonly engine: Pick<Engine, 'messages' | 'deliveries' | 'documents' | 'bus'>;
+  readonly engine: Pick<Engine, 'messages' | 'deliveries' | 'documents' | 'bus' | 'jobQueue'>;
+  readonly config: Pick<Config, 'RATE_LIMITS'>;
   readonly clock: Clock;
   /** How long after a deletion something of what was deleted can still arrive. */
   readonly settleMs: number;
+  readonly teamPeriods: TeamPeriods;
+  readonly makeId: MakeId;
   readonly log: Log;
 }
 

@@ -3,7 +3,13 @@ import { changesChannel, type Change } from '@tocsin/shared/domain/change.ts';
 import { cleanUpTopicJob, retentionQueue } from '@tocsin/shared/domain/retention-job.ts';
 import type { LogRecord } from '@tocsin/shared/domain/log-record.ts';
 import { deletionRecord } from '@tocsin/shared/domain/message-changes.ts';
+import { mailQueue } from '@tocsin/shared/domain/mail-job.ts';
+import { noNotice } from '@tocsin/shared/domain/team-life.ts';
+import type { Team } from '@tocsin/shared/domain/team.ts';
+import type { Tier } from '@tocsin/shared/domain/tiers.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import { write } from '@tocsin/shared/ports/documents.ts';
+import type { JobData } from '@tocsin/shared/ports/job-queue.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
@@ -17,15 +23,17 @@ import { removeTopicWrites } from '@tocsin/shared/stores/topic-cleanups.ts';
 import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
 import { streamSessions } from '@tocsin/shared/stores/stream-sessions.ts';
 import { teamInvites } from '@tocsin/shared/stores/team-invites.ts';
-import { teams } from '@tocsin/shared/stores/teams.ts';
+import { setTier } from '@tocsin/shared/stores/set-tier.ts';
+import { teamMembers, teams } from '@tocsin/shared/stores/teams.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
-import { newId, newMessage, newSubscription, newTeam, newTopic, newUser } from '@tocsin/shared/testing/builders.ts';
+import { newId, newMember, newMessage, newSubscription, newTeam, newTopic, newUser } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { engineUnderTest, enginesUnderTest, newTestPlace, openTestEngine, publish } from '@tocsin/shared/testing/test-engine.ts';
 import { startRetention } from './start-retention.ts';
 
 const log = openLog('test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
 const dayMs = 86_400_000;
+const config = { ERASURE_SETTLE_SECONDS: 60, TEAM_GRACE_DAYS: 7, TEAM_REMOVAL_DAYS: 60, RATE_LIMITS: true };
 
 function mailToken(userId: string, expiresAt: number) {
   return { id: newId(), purpose: 'verify-email' as const, userId, email: 'a@example.org', tokenHash: newId(), expiresAt };
@@ -48,7 +56,7 @@ describe(`retention, ${engineUnderTest}`, () => {
   afterEach(() => own.closeAll());
 
   const start = async (schedule = '1s'): Promise<void> => {
-    const retention = await startRetention({ engine, config: { RETENTION_SCHEDULE: schedule, ERASURE_SETTLE_SECONDS: 60 }, log, clock });
+    const retention = await startRetention({ engine, config: { ...config, RETENTION_SCHEDULE: schedule }, log, clock });
     own.add(() => retention.close());
   };
   const insertTopic = (given: Partial<Topic> = {}): Promise<Topic> => engine.documents.insert(topics, newTopic(newId(), given));
@@ -190,7 +198,90 @@ describe(`retention, ${engineUnderTest}`, () => {
     await eventually(() => expect(told).toEqual(expect.arrayContaining(['topic', 'team'])));
   });
 
+  describe('a team whose owner is below the TEAM tier', () => {
+    let mails: JobData[];
+    const mailed = (kind: string, userId: string) => mails.filter((mail) => mail['kind'] === kind && mail['userId'] === userId).length;
+    const stored = (team: { id: string }) => engine.documents.get(teams, team.id);
+
+    beforeEach(async () => {
+      mails = [];
+      const worker = await engine.jobQueue.work(mailQueue, { concurrency: 1, run: async ({ data }) => void mails.push(data) });
+      own.add(() => worker.close());
+    });
+
+    /** A team with its members and a topic. */
+    async function found(tier: Tier = 'FREE', given: Partial<Team> = {}) {
+      const [owner, admin, member] = await Promise.all([tier, 'FREE' as const, 'FREE' as const].map((of) => engine.documents.insert(users, newUser({ tier: of }))));
+      const team = await engine.documents.insert(teams, newTeam(owner!.id, given));
+      for (const [user, role] of [[owner, 'owner'], [admin, 'admin'], [member, 'member']] as const) await engine.documents.insert(teamMembers, newMember(team.id, user!.id, role));
+      return { owner: owner!, admin: admin!, member: member!, team, topic: await insertTopic({ ownerId: owner!.id, teamId: team.id }) };
+    }
+
+    test('has its grace, is deactivated, announced three times and removed; its topics stay the owner\'s', async () => {
+      const [{ owner, admin, member, team, topic }, other] = [await found(), await found('TEAM')];
+      const told: string[] = [];
+      const subscription = await engine.bus.subscribe(changesChannel, (payload) => told.push(payload));
+      own.add(() => subscription.close());
+      await start();
+      await eventually(() => expect(mailed('team-lapse', owner.id)).toBe(1));
+      expect(await stored(team)).toMatchObject({ isActive: true });
+      aheadMs = 7 * dayMs;
+      await eventually(async () => expect(await stored(team)).toMatchObject({ isActive: false }));
+      await eventually(() => expect(told).toContain(JSON.stringify({ kind: 'team', teamId: team.id })));
+      for (const [days, count] of [[37, 1], [60, 2], [66, 3]] as const) {
+        expect(mailed('team-removal', owner.id)).toBe(count - 1);
+        aheadMs = days * dayMs + 60_000;
+        await eventually(() => expect([mailed('team-removal', owner.id), mailed('team-removal', admin.id)]).toEqual([count, count]));
+      }
+      expect(await stored(team)).not.toBeNull();
+      aheadMs = 67 * dayMs + 60_000;
+      await eventually(async () => expect(await stored(team)).toBeNull());
+      await eventually(async () => expect(await engine.documents.get(topics, topic.id)).toMatchObject({ teamId: null, accessLevel: 'private', ownerId: owner.id }));
+      expect([mailed('team-lapse', owner.id), mailed('team-lapse', admin.id), mailed('team-removal', member.id), mailed('team-lapse', other.owner.id)]).toEqual([1, 0, 0, 0]);
+      expect(await stored(other.team)).toEqual(other.team);
+    });
+
+    test('goes on when the tier comes back within the grace, and has a whole grace the next time', async () => {
+      const { owner, team } = await found();
+      await start();
+      await eventually(() => expect(mailed('team-lapse', owner.id)).toBe(1));
+      await eventually(async () => expect((await stored(team))!.noticeSentAt).not.toBeNull());
+      aheadMs = 5 * dayMs;
+      await setTier(engine.documents, owner.email, { tier: 'TEAM', now: clock() });
+      expect(await stored(team)).toMatchObject({ isActive: true, ...noNotice });
+      await setTier(engine.documents, owner.email, { tier: 'ESSENTIALS', now: clock() });
+      await eventually(() => expect(mailed('team-lapse', owner.id)).toBe(2));
+      aheadMs = 8 * dayMs;
+      const witness = await found();
+      await eventually(() => expect(mailed('team-lapse', witness.owner.id)).toBe(1));
+      expect(await stored(team)).toMatchObject({ isActive: true });
+      aheadMs = 12 * dayMs + 60_000;
+      await eventually(async () => expect(await stored(team)).toMatchObject({ isActive: false }));
+    });
+
+    test('is told in one mail of each kind with the owner\'s others, also by a run that was cut off before its mails', async () => {
+      const { owner, team } = await found('FREE', { lapsedAt: Date.now(), notice: 'lapse', noticeAt: Date.now() });
+      const second = await engine.documents.insert(teams, newTeam(owner.id));
+      await start();
+      await eventually(async () => {
+        for (const one of [team, second]) expect((await stored(one))!.noticeSentAt).not.toBeNull();
+      });
+      await eventually(() => expect(mailed('team-lapse', owner.id)).toBe(1));
+    });
+
+    test('is found among more teams than are read at once, made in one moment', async () => {
+      const { owner } = await found();
+      const many = Array.from({ length: 620 }, () => newTeam(owner.id, { createdAt: 1 }));
+      for (const part of [many.slice(0, 310), many.slice(310)]) await engine.documents.commit(part.map((team) => write.insert(teams, team)));
+      await start();
+      await eventually(async () => {
+        const lapsed = await engine.documents.getMany(teams, many.map(({ id }) => id));
+        expect(lapsed.filter(({ noticeSentAt }) => noticeSentAt !== null)).toHaveLength(620);
+      });
+    });
+  });
+
   test('a schedule that is none is told at the start', async () => {
-    await expect(startRetention({ engine, config: { RETENTION_SCHEDULE: 'often', ERASURE_SETTLE_SECONDS: 60 }, log, clock })).rejects.toThrow('RETENTION_SCHEDULE');
+    await expect(startRetention({ engine, config: { ...config, RETENTION_SCHEDULE: 'often' }, log, clock })).rejects.toThrow('RETENTION_SCHEDULE');
   });
 });

@@ -1,7 +1,9 @@
 import { Registry } from 'prom-client';
 import { retentionQueue } from '@tocsin/shared/domain/retention-job.ts';
+import { teamPeriodsOf } from '@tocsin/shared/domain/team-life.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import { randomId } from '@tocsin/shared/platform/ids.ts';
 import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
@@ -13,7 +15,7 @@ import { sweeps } from './sweeps.ts';
 
 export interface RetentionOptions {
   readonly engine: Engine;
-  readonly config: Pick<Config, 'RETENTION_SCHEDULE' | 'ERASURE_SETTLE_SECONDS'>;
+  readonly config: Pick<Config, 'RETENTION_SCHEDULE' | 'ERASURE_SETTLE_SECONDS' | 'TEAM_GRACE_DAYS' | 'TEAM_REMOVAL_DAYS' | 'RATE_LIMITS'>;
   readonly log: Log;
   readonly clock: Clock;
   readonly metrics?: Registry;
@@ -27,12 +29,15 @@ const concurrency = 4;
  * the work; a slot is run by one of them. Throws ConfigError for a schedule that is none.
  */
 export async function startRetention(options: RetentionOptions): Promise<{ close(): Promise<void> }> {
-  const { engine, log, clock } = options;
-  const every = readSchedule(options.config.RETENTION_SCHEDULE);
+  const { engine, config, log, clock } = options;
+  const every = readSchedule(config.RETENTION_SCHEDULE);
   return withClosers(async (own) => {
     const closing = new AbortController();
     const metrics = retentionMetrics(options.metrics ?? new Registry());
-    const deps = { engine, log, clock, metrics, settleMs: settleMsOf(options.config), closing: closing.signal };
+    const deps = {
+      engine, config, log, clock, metrics, makeId: randomId, settleMs: settleMsOf(config), teamPeriods: teamPeriodsOf(config),
+      closing: closing.signal,
+    };
     for (const { name } of sweeps) {
       await engine.jobQueue.schedule(retentionQueue, { id: `sweep.${name}`, every, data: { kind: 'sweep', name } });
     }

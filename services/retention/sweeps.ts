@@ -3,6 +3,7 @@ import { completeTeamRemovals } from './complete-team-removals.ts';
 import { eraseAccounts } from './erase-accounts.ts';
 import { emptyDeletedMessages } from './empty-deleted-messages.ts';
 import { expireMessages } from './expire-messages.ts';
+import { lapseTeams } from './lapse-teams.ts';
 import { pruneDeliveries } from './prune-deliveries.ts';
 import { removeAddressChanges } from './remove-address-changes.ts';
 import { removeEndedLogins } from './remove-ended-logins.ts';
@@ -32,6 +33,7 @@ export const sweeps: readonly Sweep[] = [
   { name: 'remove-mailed-tokens', run: removeMailedTokens },
   { name: 'remove-address-changes', run: removeAddressChanges },
   { name: 'complete-team-removals', run: completeTeamRemovals },
+  { name: 'lapse-teams', run: lapseTeams },
   { name: 'remove-old-invites', run: removeOldInvites },
   { name: 'remove-message-locks', run: removeMessageLocks },
 ];

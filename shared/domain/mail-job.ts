@@ -6,7 +6,9 @@ export type MailJob =
   | { readonly kind: 'verify-email'; readonly userId: string }
   | { readonly kind: 'password-reset'; readonly userId: string }
   | { readonly kind: 'address-changed'; readonly addressChangeId: string }
-  | { readonly kind: 'team-invite'; readonly inviteId: string };
+  | { readonly kind: 'team-invite'; readonly inviteId: string }
+  /** To the owner of teams that have lost their tier, and to whoever manages teams that will be removed: one mail for all of them. */
+  | { readonly kind: 'team-lapse' | 'team-removal'; readonly userId: string };
 
 export type MailKind = MailJob['kind'];
 

@@ -7,6 +7,9 @@ export type GivenRole = (typeof givenRoles)[number];
 /** What becomes of the topics of a team that is removed: they go too, or become the owner's private topics. */
 export type TopicFate = 'erase' | 'convert';
 
+/** What a team's people are told: that it has lost its tier, and three times that it will be removed. */
+export type TeamNotice = 'lapse' | 'removal-30-days' | 'removal-7-days' | 'removal-1-day';
+
 /** A team of users. Times are milliseconds since the epoch. */
 export interface Team {
   readonly id: string;
@@ -19,6 +22,12 @@ export interface Team {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly deactivatedAt: number | null;
+  /** Since when the owner of an active team is known to be below the TEAM tier. */
+  readonly lapsedAt: number | null;
+  /** The last notice that became due, and when; sent when its mails were handed to the queue. */
+  readonly notice: TeamNotice | null;
+  readonly noticeAt: number | null;
+  readonly noticeSentAt: number | null;
   /** Set when the team's removal has begun: from then on it cannot be found, and nothing is made for it. */
   readonly removal: TopicFate | null;
 }

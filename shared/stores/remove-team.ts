@@ -45,7 +45,16 @@ export async function removeTeam(deps: RemoveTeamDeps, teamId: string, fate: Top
     if (fate === 'erase' && await holdsTopic(documents, teamId)) throw new AppError('conflict', 'Topic is under legal hold');
     return documents.update(teams, found, { removal: fate });
   });
-  await deps.onStep({ changes: [{ kind: 'team', teamId }], cleanups: [] });
+  await finishRemoval(deps, team);
+}
+
+/** Removes a team that nobody has changed since it was read, as `removeTeam` does; its topics become the owner's. Throws StaleVersion with nothing done. */
+export async function removeUnchangedTeam(deps: RemoveTeamDeps, team: Team): Promise<void> {
+  await finishRemoval(deps, await deps.documents.update(teams, team, { removal: 'convert' }));
+}
+
+async function finishRemoval(deps: RemoveTeamDeps, team: Team): Promise<void> {
+  await deps.onStep({ changes: [{ kind: 'team', teamId: team.id }], cleanups: [] });
   await completeRemoval(deps, team);
 }
 

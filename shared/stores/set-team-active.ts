@@ -1,4 +1,5 @@
 import { AppError } from '../domain/errors.ts';
+import { noNotice } from '../domain/team-life.ts';
 import type { Team } from '../domain/team.ts';
 import type { Documents } from '../ports/documents.ts';
 import { retryStale } from './retry-stale.ts';
@@ -13,6 +14,6 @@ export function setTeamActive(documents: Documents, teamId: string, to: { isActi
     const team = await findTeam(documents, teamId);
     if (team === null) throw new AppError('not_found', 'Team not found');
     if (team.isActive === to.isActive) return team;
-    return documents.update(teams, team, { isActive: to.isActive, deactivatedAt: to.isActive ? null : to.now, updatedAt: to.now });
+    return documents.update(teams, team, { isActive: to.isActive, deactivatedAt: to.isActive ? null : to.now, ...noNotice, updatedAt: to.now });
   });
 }

@@ -1,6 +1,9 @@
-import type { Tier } from '../domain/tiers.ts';
+import { noNotice } from '../domain/team-life.ts';
+import { reachesTier, tierInForce, type Tier } from '../domain/tiers.ts';
 import type { User } from '../domain/user.ts';
 import type { Documents } from '../ports/documents.ts';
+import { retryStale } from './retry-stale.ts';
+import { findOwnedTeams, findTeam, teams } from './teams.ts';
 import { updateUserByEmail } from './users.ts';
 
 export interface TierSetting {
@@ -12,12 +15,25 @@ export interface TierSetting {
 }
 
 /** The operator's setting of an account's tier. Throws `not_found` `User not found`. */
-export function setTier(documents: Documents, email: string, setting: TierSetting & { readonly now: number }): Promise<User> {
-  return updateUserByEmail(documents, email, (user) => ({
+export async function setTier(documents: Documents, email: string, setting: TierSetting & { readonly now: number }): Promise<User> {
+  const user = await updateUserByEmail(documents, email, (before) => ({
     tier: setting.tier,
-    tierExpiresAt: setting.expiresAt === undefined ? endToCome(user, setting.now) : setting.expiresAt,
-    additionalMembers: setting.additionalMembers ?? user.additionalMembers,
+    tierExpiresAt: setting.expiresAt === undefined ? endToCome(before, setting.now) : setting.expiresAt,
+    additionalMembers: setting.additionalMembers ?? before.additionalMembers,
   }));
+  if (reachesTier(tierInForce(user, setting.now), 'TEAM')) await endGraces(documents, user.id);
+  return user;
+}
+
+/** At once, and not with the next sweep: a tier that is lost again before it gets a whole grace again. */
+async function endGraces(documents: Documents, ownerId: string): Promise<void> {
+  const lapsed = (await findOwnedTeams(documents, ownerId)).filter(({ isActive, lapsedAt }) => isActive && lapsedAt !== null);
+  for (const { id } of lapsed) {
+    await retryStale(async () => {
+      const team = await findTeam(documents, id);
+      if (team !== null && team.isActive && team.lapsedAt !== null) await documents.update(teams, team, noNotice);
+    });
+  }
 }
 
 const endToCome = (user: User, now: number): number | null =>

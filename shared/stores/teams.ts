@@ -5,10 +5,10 @@ export const teams: Collection<Team> = {
   name: 'teams',
   fields: {
     name: 'text', displayName: 'text', description: 'text', ownerId: 'text', isActive: 'boolean', createdAt: 'time',
-    updatedAt: 'time', deactivatedAt: 'time', removal: 'text',
+    updatedAt: 'time', deactivatedAt: 'time', lapsedAt: 'time', notice: 'text', noticeAt: 'time', noticeSentAt: 'time', removal: 'text',
   },
   uniqueKeys: { name: ['name'] },
-  indexes: { byOwner: ['ownerId', 'createdAt'], byRemoval: ['removal', 'createdAt'] },
+  indexes: { byOwner: ['ownerId', 'createdAt'], byRemoval: ['removal', 'createdAt'], byActive: ['isActive', 'createdAt'] },
 };
 
 export const teamMembers: Collection<TeamMember> = {

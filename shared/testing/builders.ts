@@ -1,6 +1,7 @@
 import type { Device } from '../domain/device.ts';
 import type { Message } from '../domain/message.ts';
 import { defaultMobileSettings, type Subscription } from '../domain/subscription.ts';
+import { noNotice } from '../domain/team-life.ts';
 import type { Team, TeamMember } from '../domain/team.ts';
 import { topicNameKey, type Topic } from '../domain/topic.ts';
 import type { User } from '../domain/user.ts';
@@ -38,7 +39,7 @@ export function newTeam(ownerId: string, given: Partial<New<Team>> = {}): New<Te
   const id = newId();
   return {
     id, name: `team-${id.slice(-12)}`, displayName: 'Team', description: '', ownerId, isActive: true, createdAt: Date.now(),
-    updatedAt: Date.now(), deactivatedAt: null, removal: null, ...given,
+    updatedAt: Date.now(), deactivatedAt: null, ...noNotice, removal: null, ...given,
   };
 }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
+import { setTier } from '@tocsin/shared/stores/set-tier.ts';
 import { setTeamActive } from '@tocsin/shared/stores/set-team-active.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { decodeJwt, SignJWT } from 'jose';
@@ -14,7 +15,7 @@ import { useOwnStack } from './use-own-stack.ts';
 const [current, former] = ['c'.repeat(32), 'f'.repeat(32)];
 const { stack, store } = await useOwnStack({
   BASE_URL: 'https://bell.example/api/', APP_URL: 'https://app.example/bell', TERMS_VERSION: '2026-11', CORS_ORIGINS: 'https://one.example,https://two.example',
-  RETENTION_DAYS_FREE: '0.5', RETENTION_DAYS_ESSENTIALS: '2', RETENTION_DAYS_TEAM: '3.25', TEAM_REMOVAL_DAYS: '1.5', JWT_SECRET: `${current},${former}`, METRICS_PORT: '0',
+  RETENTION_DAYS_FREE: '0.5', RETENTION_DAYS_ESSENTIALS: '2', RETENTION_DAYS_TEAM: '3.25', TEAM_REMOVAL_DAYS: '1.5', TEAM_GRACE_DAYS: '0.00002', RETENTION_SCHEDULE: '2s', JWT_SECRET: `${current},${former}`, METRICS_PORT: '0',
 });
 
 const account = (tier: 'FREE' | 'ESSENTIALS' | 'TEAM' = 'FREE') => createAccount(store, { tier, urls: stack.urls });
@@ -56,6 +57,27 @@ test('TEAM_REMOVAL_DAYS lie between a team\'s deactivation and its removal', asy
   await setTeamActive(store.documents, team.id, { isActive: false, now: Date.now() });
   const [{ deactivated_at: from, removal_at: to }] = (await client.call('GET', '/api/teams/deactivated')).body;
   expect(Date.parse(to) - Date.parse(from)).toBe(1.5 * 86_400_000);
+});
+
+test('a team is deactivated TEAM_GRACE_DAYS after its owner lost the tier, and its owner told before', async () => {
+  const [owner, other] = [await account('TEAM'), await account('TEAM')];
+  const create = async ({ client }: typeof owner) => (await client.call('POST', '/api/teams', { json: { name: newRegistration().username, display_name: 'Night crew' } })).body.id as string;
+  const [id, otherId] = [await create(owner), await create(other)];
+  const topic = await createTopic(owner, { team_id: id });
+  await setTier(store.documents, owner.email, { tier: 'ESSENTIALS', now: Date.now() });
+  await eventually(async () => expect((await owner.client.call('GET', `/api/teams/${id}`)).body).toMatchObject({ is_active: false }));
+  expect(await owner.client.call('POST', `/${topic.name}`, { text: 'x' })).toMatchObject({ status: 403, body: { detail: 'Team is deactivated' } });
+  expect((await other.client.call('GET', `/api/teams/${otherId}`)).body).toMatchObject({ is_active: true });
+  const read = async (kind: 'team-lapse' | 'team-removal') => eventually(async () => {
+    const mails = await mailsTo(owner.email, kind, stack);
+    expect(mails).toHaveLength(1);
+    return mails[0]!;
+  });
+  expect(await read('team-lapse')).toContain('Night crew');
+  expect(await read('team-removal')).toContain('Night crew'); // a day and a half is less than seven days
+  expect(await owner.client.call('POST', `/api/teams/${id}/reactivate`)).toMatchObject({ status: 403 });
+  await setTier(store.documents, owner.email, { tier: 'TEAM', now: Date.now() });
+  await eventually(async () => expect(await owner.client.call('POST', `/api/teams/${id}/reactivate`)).toMatchObject({ status: 200, body: { is_active: true } }));
 });
 
 test('TERMS_VERSION is the document that is consented to', async () => {

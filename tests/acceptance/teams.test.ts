@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
+import { noNotice } from '@tocsin/shared/domain/team-life.ts';
 import { write } from '@tocsin/shared/ports/documents.ts';
 import { teams } from '@tocsin/shared/stores/teams.ts';
 import { useStack, type Caller } from './use-stack.ts';
@@ -77,7 +78,7 @@ test('an account has at most 100 teams, whether active or not', async () => {
   const now = Date.now();
   await stack.documents().commit(Array.from({ length: 98 }, (_, at) => write.insert(teams, {
     id: randomUUID(), name: newName(), displayName: 'T', description: '', ownerId: owner.id, isActive: at % 2 === 0, createdAt: now,
-    updatedAt: now, deactivatedAt: at % 2 === 0 ? null : now, removal: null,
+    updatedAt: now, deactivatedAt: at % 2 === 0 ? null : now, ...noNotice, removal: null,
   })));
   const made = await Promise.all(Array.from({ length: 5 }, () => create(owner)));
   expect(made.map(({ status }) => status).sort()).toEqual([201, 201, 403, 403, 403]);

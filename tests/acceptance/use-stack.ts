@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll } from '@jest/globals';
+import { noNotice } from '@tocsin/shared/domain/team-life.ts';
 import type { Role } from '@tocsin/shared/domain/team.ts';
 import type { Tier } from '@tocsin/shared/domain/tiers.ts';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
@@ -72,7 +73,7 @@ export function useStack(): StackUse {
       const now = Date.now();
       await store.documents.insert(teams, {
         id, name: id, displayName: 'A team', description: '', ownerId: owner.id, isActive: options.isActive ?? true,
-        createdAt: now, updatedAt: now, deactivatedAt: options.isActive === false ? now : null, removal: null,
+        createdAt: now, updatedAt: now, deactivatedAt: options.isActive === false ? now : null, ...noNotice, removal: null,
       });
       for (const [person, role] of [[owner, 'owner'] as const, ...members]) await join(id, person, role);
       return id;

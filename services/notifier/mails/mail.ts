@@ -48,6 +48,9 @@ export function layOutMail(content: MailContent): Mail {
   };
 }
 
+/** A time as a mail says it: `2026-03-01 14:05 UTC`. */
+export const formatDate = (timeMs: number): string => `${new Date(timeMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
 const paragraph = (text: string): string => `<p>${escapeHtml(text)}</p>`;
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };

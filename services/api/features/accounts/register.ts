@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { emailField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
-import { requestMail } from '../../request-mail.ts';
+import { requestMail } from '@tocsin/shared/request-mail.ts';
 import { newPasswordField, usernameField } from './account-fields.ts';
 
 const body = z.object({ email: emailField, username: usernameField, password: newPasswordField, terms_accepted: z.boolean() })

@@ -12,7 +12,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { emailField } from '../../http/fields.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { userSchema } from '../../http/user-schema.ts';
-import { requestMail } from '../../request-mail.ts';
+import { requestMail } from '@tocsin/shared/request-mail.ts';
 import { usernameField } from './account-fields.ts';
 import { loadAccount } from './load-account.ts';
 

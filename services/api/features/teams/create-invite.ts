@@ -9,7 +9,7 @@ import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { emailField } from '../../http/fields.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
-import { requestMail } from '../../request-mail.ts';
+import { requestMail } from '@tocsin/shared/request-mail.ts';
 import { inviteSchema, toInviteJson } from './invite-json.ts';
 import { loadTeam } from './load-team.ts';
 import { requireActiveTeam } from './require-active-team.ts';

@@ -1,4 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { noNotice } from '@tocsin/shared/domain/team-life.ts';
 import type { Team } from '@tocsin/shared/domain/team.ts';
 import { UniqueKeyViolation, write, type New } from '@tocsin/shared/ports/documents.ts';
 import { commitWithinQuota } from '@tocsin/shared/stores/quota-guards.ts';
@@ -36,7 +37,8 @@ export function createTeam(deps: ApiDeps): Route {
       const { now } = context;
       const team: New<Team> = {
         id: deps.makeId(), name: fields.name, displayName: fields.display_name, description: fields.description ?? '',
-        ownerId: context.account().userId, isActive: true, createdAt: now, updatedAt: now, deactivatedAt: null, removal: null,
+        ownerId: context.account().userId, isActive: true, createdAt: now, updatedAt: now, deactivatedAt: null,
+        ...noNotice, removal: null,
       };
       await store(deps, team);
       return { status: 201, body: toTeamJson({ ...team, version: 1 }, { role: 'owner', memberCount: 1 }) };

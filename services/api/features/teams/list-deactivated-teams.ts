@@ -1,12 +1,11 @@
 import { toIso } from '@tocsin/shared/domain/message-json.ts';
+import { removalTime, teamPeriodsOf } from '@tocsin/shared/domain/team-life.ts';
 import { findOwnedTeams } from '@tocsin/shared/stores/teams.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { describeTeam } from './describe-teams.ts';
 import { teamSchema } from './team-json.ts';
-
-const dayMs = 86_400_000;
 
 /** `GET /api/teams/deactivated`: the caller's own, and until when each can be reactivated. */
 export function listDeactivatedTeams(deps: ApiDeps): Route {
@@ -26,11 +25,10 @@ export function listDeactivatedTeams(deps: ApiDeps): Route {
       const { documents } = deps.engine;
       const owned = await findOwnedTeams(documents, context.account().userId);
       const body = await Promise.all(owned.filter(({ isActive }) => !isActive).map(async (team) => {
-        const deactivatedAt = team.deactivatedAt ?? team.updatedAt;
         return {
           ...await describeTeam(documents, { team, role: 'owner' }),
-          deactivated_at: toIso(deactivatedAt),
-          removal_at: toIso(deactivatedAt + Math.round(deps.config.TEAM_REMOVAL_DAYS * dayMs)),
+          deactivated_at: toIso(team.deactivatedAt ?? team.updatedAt),
+          removal_at: toIso(removalTime(team, teamPeriodsOf(deps.config))),
         };
       }));
       return { status: 200, body };

@@ -1,0 +1,93 @@
+import { changesChannel } from '@tocsin/shared/domain/change.ts';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { nextTeamStep, noNotice } from '@tocsin/shared/domain/team-life.ts';
+import type { Team } from '@tocsin/shared/domain/team.ts';
+import { tierInForce } from '@tocsin/shared/domain/tiers.ts';
+import type { User } from '@tocsin/shared/domain/user.ts';
+import { StaleVersion, write, type Changes } from '@tocsin/shared/ports/documents.ts';
+import { removeUnchangedTeam } from '@tocsin/shared/stores/remove-team.ts';
+import { teams } from '@tocsin/shared/stores/teams.ts';
+import { users } from '@tocsin/shared/stores/users.ts';
+import { mailTeamNotices } from './mail-team-notices.ts';
+import { removalDeps } from './removal-deps.ts';
+import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from './retention-deps.ts';
+import { walkTeams } from './walk-teams.ts';
+
+/**
+ * Takes every team whose owner is below the TEAM tier one step further: a mail and a grace, the deactivation, three more
+ * mails, the removal. What a step decides is stored before its mails are handed to the queue, and that they were is
+ * stored after it: a run that is cut off mails nothing twice and leaves nothing out.
+ */
+export async function lapseTeams(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
+  let removed = 0;
+  // Deactivated ones first: none goes through two phases in one run.
+  for (const isActive of [false, true]) {
+    for await (const page of walkTeams(deps.engine.documents, isActive)) {
+      if (isOver(deps, limit)) return { removed, hasMore: true };
+      const owners = await deps.engine.documents.getMany(users, [...new Set(page.map(({ ownerId }) => ownerId))]);
+      const ownerOf = new Map(owners.map((owner) => [owner.id, owner]));
+      const announced: Team[] = [];
+      for (const team of page) {
+        const owner = ownerOf.get(team.ownerId);
+        // Without an owner it is being erased with the owner's account.
+        const became = owner === undefined ? team : await takeStep(deps, team, owner);
+        if (became === null) removed += 1;
+        else if (became.notice !== null && became.noticeSentAt === null) announced.push(became);
+      }
+      await mailTeamNotices(deps, announced);
+    }
+  }
+  return { removed, hasMore: false };
+}
+
+/** Resolves with what became of the team; null: it was removed. One that was changed meanwhile waits for the next run. */
+async function takeStep(deps: RetentionDeps, team: Team, owner: User): Promise<Team | null> {
+  try {
+    return await tryStep(deps, team, owner);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'unavailable') throw error;
+    if (!(error instanceof StaleVersion)) deps.log.error({ err: error, teamId: team.id }, 'a team without its tier could not be taken further');
+    return team;
+  }
+}
+
+async function tryStep(deps: RetentionDeps, team: Team, owner: User): Promise<Team | null> {
+  const now = deps.clock();
+  const say = (message: string) => deps.log.info({ teamId: team.id, ownerId: team.ownerId }, message);
+  const step = nextTeamStep(team, tierInForce(owner, now), { ...deps.teamPeriods, now });
+  switch (step.kind) {
+    case 'rest':
+    case 'mail':
+      return team;
+    case 'lapse':
+      say('the grace of a team begins: its owner is below the TEAM tier');
+      return set(deps, { team, owner }, { lapsedAt: now, notice: 'lapse', noticeAt: now, noticeSentAt: null });
+    case 'recover':
+      return set(deps, { team, owner }, noNotice);
+    case 'deactivate': {
+      const became = await set(deps, { team, owner }, { isActive: false, deactivatedAt: now, updatedAt: now, ...noNotice });
+      say('a team was deactivated: its grace is over');
+      await tellNodes(deps, team);
+      return became;
+    }
+    case 'announce':
+      return set(deps, { team, owner }, { notice: step.notice, noticeAt: now, noticeSentAt: null });
+    case 'remove':
+      await removeUnchangedTeam(removalDeps(deps), team);
+      say('a deactivated team was removed');
+      return null;
+  }
+}
+
+/** Only while the owner is as read: a tier that is given in this moment is not overlooked. */
+async function set({ engine: { documents } }: RetentionDeps, { team, owner }: { team: Team; owner: User }, changes: Changes<Team>): Promise<Team> {
+  await documents.commit([write.require(users, owner), write.update(teams, team, changes)]);
+  return { ...team, ...changes, version: team.version + 1 };
+}
+
+/** Nodes that are not told know within seconds. */
+async function tellNodes({ engine: { bus }, log }: RetentionDeps, { id: teamId }: Team): Promise<void> {
+  await bus.publish(changesChannel, [JSON.stringify({ kind: 'team', teamId })]).catch((error: unknown) => {
+    log.warn({ err: error }, 'nodes learn of a deactivated team by age only: the bus is away');
+  });
+}
