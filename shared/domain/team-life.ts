@@ -1,4 +1,3 @@
-import type { Config } from '../platform/load-config.ts';
 import type { Team, TeamNotice } from './team.ts';
 import { reachesTier, type Tier } from './tiers.ts';
 
@@ -12,7 +11,8 @@ export interface TeamPeriods {
   readonly removalMs: number;
 }
 
-export function teamPeriodsOf(config: Pick<Config, 'TEAM_GRACE_DAYS' | 'TEAM_REMOVAL_DAYS'>): TeamPeriods {
+/** As configured, in days. */
+export function teamPeriodsOf(config: { readonly TEAM_GRACE_DAYS: number; readonly TEAM_REMOVAL_DAYS: number }): TeamPeriods {
   return { graceMs: Math.round(config.TEAM_GRACE_DAYS * dayMs), removalMs: Math.round(config.TEAM_REMOVAL_DAYS * dayMs) };
 }
 
