@@ -5,6 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { MessageFilter } from '../../domain/message-filter.ts';
 import type { MessagePage } from '../../ports/messages.ts';
 import { searchMsMax } from '../../ports/search-limit.ts';
+import { mappedBytesMax } from './sqlite-file.ts';
 import { sqliteMessageSearch, type SqliteMessageSearch, type Steps } from './sqlite-message-search.ts';
 
 /** What a reader thread is asked for. */
@@ -26,12 +27,6 @@ export type ReadOutcome =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly tookTooLong: true }
   | { readonly id: number; readonly error: { readonly message: string; readonly errcode: number | undefined } };
-
-/**
- * How much of the file is read through the system's memory instead of by a call for each page, which takes twice the time
- * of a search (measured). Address space only; a file beyond it is read by calls again.
- */
-const mappedBytesMax = 0x7fff0000;
 
 interface Running {
   readonly id: number;
