@@ -1,19 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { PlacedRecord, RecordType } from '../../domain/log-record.ts';
 import type { StoredMessage } from '../../domain/message.ts';
-import type { TopicMark, TopicRecord, TopicStats } from '../../ports/messages.ts';
+import type { TopicRecord, TopicStats } from '../../ports/messages.ts';
 import { messageColumns, prepareArrays, toChangeType, toMessage, topicIdOf, toShownMessage, type MessageRow, type TopicMessageRow } from './sqlite-message-rows.ts';
-import { offsetAtTimeIn, skewMs } from './sqlite-offset-at-time.ts';
+import { offsetAtTimeIn } from './sqlite-offset-at-time.ts';
 
 /** The change comes last. */
 type ChangeRow = readonly [...TopicMessageRow, changeOffset: number, changeType: number, changeTimestamp: number];
-
-/** Messages looked at one by one before a time is searched for: a few at first, since mostly few are unread. */
-const nearLook = 16;
-const fartherLook = 128;
-
-/** What the newest messages of a topic say about a mark: how many there are, how many count, and the least time of all. */
-type NewestCount = readonly [looked: number, counted: number, oldest: number | null];
 
 const noMessages: TopicStats = { messageCount: 0, lastMessageAt: null };
 
@@ -86,24 +79,6 @@ export function sqliteMessageReads(db: DatabaseSync) {
       return (sql.lastOffset.get(topicId) as { last_offset: number } | undefined)?.last_offset ?? -1;
     },
 
-    /** For each mark that lies among the newest few messages of its topic how many come after it, null for the others. */
-    countNear(marks: readonly TopicMark[], now: number): (number | null)[] {
-      const rows = sql.countNear.all(JSON.stringify(marks.map(({ topicId, after }) => [topicId, after])), now, nearLook) as unknown as [number, string][];
-      const counts = new Array<number | null>(marks.length).fill(0);
-      for (const [index, count] of rows) counts[index] = countedOf(JSON.parse(count) as NewestCount, nearLook, marks[index]!.after);
-      return counts;
-    },
-
-    countAfter({ topicId, after }: TopicMark, page: { max: number; now: number }): number {
-      const topic = topicOf(topicId);
-      if (topic === undefined) return 0;
-      const near = countedOf(sql.countNewest.get(after, page.now, topic, fartherLook) as unknown as NewestCount, fartherLook, after);
-      if (near !== null) return Math.min(page.max, near);
-      const from = offsetAtTime(topic, after + 1);
-      if (from === null) return 0;
-      return (sql.countAfter.get(topic, from, after, page.now, page.max) as { count: number }).count;
-    },
-
     /** Of every topic, whether anything was published to it or not. */
     topicStats(topicIds: readonly string[]): Map<string, TopicStats> {
       const stats = new Map<string, TopicStats>(topicIds.map((topicId) => [topicId, noMessages]));
@@ -112,11 +87,6 @@ export function sqliteMessageReads(db: DatabaseSync) {
       return stats;
     },
   };
-}
-
-/** What a look at the newest messages found; null when the mark may lie below them. */
-function countedOf([looked, counted, oldest]: NewestCount, limit: number, after: number): number | null {
-  return looked < limit || oldest! < after - skewMs ? counted : null;
 }
 
 function messageRecord(row: MessageRow | TopicMessageRow, topicId: string): TopicRecord {
@@ -155,21 +125,6 @@ function prepareStatements(db: DatabaseSync) {
     after: prepareArrays(db, `
       SELECT ${messageColumns} FROM messages m WHERE m.topic = ? AND m.offset > ? AND m.offset <= ? AND ${visible}
       ORDER BY m.offset LIMIT ?`),
-    // Columns of the index alone. A statement for each mark takes five times as long.
-    countNear: prepareArrays(db, `
-      WITH asked AS MATERIALIZED (SELECT key, value ->> 0 AS topic_id, value ->> 1 AS after FROM json_each(?1))
-      SELECT asked.key, (
-        SELECT json_array(count(*), total(isCounted), min(timestamp)) FROM (
-          SELECT m.timestamp, (m.timestamp > asked.after AND m.deleted_at IS NULL AND m.expires_at > ?2) AS isCounted FROM messages m
-          WHERE m.topic = t.topic AND m.offset >= 0 ORDER BY m.offset DESC LIMIT ?3))
-      FROM asked CROSS JOIN topic_stats t ON t.topic_id = asked.topic_id`),
-    countNewest: prepareArrays(db, `
-      SELECT count(*), total(isCounted), min(timestamp) FROM (
-        SELECT m.timestamp, (m.timestamp > ? AND ${visible}) AS isCounted FROM messages m
-        WHERE m.topic = ? AND m.offset >= 0 ORDER BY m.offset DESC LIMIT ?)`),
-    countAfter: db.prepare(`
-      SELECT count(*) AS count FROM (
-        SELECT 1 FROM messages m WHERE m.topic = ? AND m.offset >= ? AND m.timestamp > ? AND ${visible} ORDER BY m.offset LIMIT ?)`),
     messageRecords: prepareArrays(db, `
       SELECT ${messageColumns} FROM messages m WHERE m.topic = ? AND m.offset >= ? AND m.offset <= ? AND m.expires_at > ?
       ORDER BY m.offset LIMIT ?`),

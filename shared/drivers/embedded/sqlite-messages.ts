@@ -1,9 +1,8 @@
-import { setImmediate } from 'node:timers/promises';
 import type { DatabaseSync } from 'node:sqlite';
 import type { PlacedRecord } from '../../domain/log-record.ts';
 import { asManagersSee, type MessageFilter } from '../../domain/message-filter.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Messages, SettledRecord, TopicMark } from '../../ports/messages.ts';
+import type { Messages, SettledRecord } from '../../ports/messages.ts';
 import { RecentMessages } from './recent-messages.ts';
 import type { RecordTable } from './record-table.ts';
 import { sqliteContentRemoval } from './sqlite-content-removal.ts';
@@ -15,12 +14,7 @@ import { sqliteMessageRemoval } from './sqlite-message-removal.ts';
 import { sqliteMessageWriter } from './sqlite-message-writer.ts';
 import { SqliteReader } from './sqlite-reader.ts';
 import { sqliteUnavailable } from './sqlite-unavailable.ts';
-
-/** What is counted before others have their turn: marks near the newest message, or messages; each less than a millisecond's. */
-const marksAtOnce = 50;
-const countedAtOnce = 1_000;
-/** To find where to begin costs as much as so many messages. */
-const countedPerSearch = 20;
+import { sqliteUnreadCounts } from './sqlite-unread-counts.ts';
 
 /**
  * The message store on a SQLite file that has `messagesMigration`. There is one partition, 0.
@@ -33,6 +27,7 @@ const countedPerSearch = 20;
 export function openSqliteMessages({ file, clock }: { file: SqliteFile; clock: Clock }): Messages & RecordTable {
   const writer = sqliteMessageWriter(file.db, clock);
   const reads = sqliteMessageReads(file.db);
+  const countAfter = sqliteUnreadCounts(file.db);
   const recent = new RecentMessages();
   const hasForeignCommits = foreignCommits(file.db);
   const emptyDeleted = sqliteContentRemoval(file);
@@ -84,7 +79,7 @@ export function openSqliteMessages({ file, clock }: { file: SqliteFile; clock: C
     offsetAtTime: (topicId, time) => asked(() => reads.offsetAtTime(topicId, time)),
     lastOffsets: (topicIds) => asked(() => new Map(topicIds.map((topicId) => [topicId, reads.lastOffset(topicId)]))),
     topicStats: (topicIds) => asked(() => reads.topicStats(topicIds)),
-    countAfter: (marks, page) => asked(() => countEach(reads, marks, page)),
+    countAfter: (marks, page) => asked(() => countAfter(marks, page)),
     search: async (filter, page) => {
       const { rows, total } = await readerFor(filter).run<FoundRows>({ kind: 'search', filter, page });
       return { messages: rows.map((row) => asManagersSee(toMessage(row, topicIdOf(row)), filter.now)), total };
@@ -100,25 +95,6 @@ export function openSqliteMessages({ file, clock }: { file: SqliteFile; clock: C
     ping: () => asked(() => void file.db.prepare('SELECT 1').get()),
     close: async () => void await Promise.all([pages.close(), texts.close()]),
   };
-}
-
-/** Counts some topics at a time, and lets publishes and reads through in between. */
-async function countEach(reads: SqliteMessageReads, marks: readonly TopicMark[], page: { max: number; now: number }): Promise<number[]> {
-  const counts: number[] = [];
-  for (let at = 0; at < marks.length; at += marksAtOnce) {
-    if (at > 0) await setImmediate();
-    const group = marks.slice(at, at + marksAtOnce);
-    let counted = 0;
-    for (const [index, near] of reads.countNear(group, page.now).entries()) {
-      const count = near ?? reads.countAfter(group[index]!, page);
-      counts.push(Math.min(count, page.max));
-      counted += near === null ? count + countedPerSearch : 0;
-      if (counted < countedAtOnce) continue;
-      counted = 0;
-      await setImmediate();
-    }
-  }
-  return counts;
 }
 
 /** Tells whether others who have the file open have written since the last call. */
