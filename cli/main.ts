@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '@tocsin/shared/platform/load-config.ts';
+import { pushCommand } from './push.ts';
 import { serveCommand } from './serve.ts';
 import { topicCommand } from './topic.ts';
 import { userCommand } from './user.ts';
@@ -13,7 +14,8 @@ const program = new Command('tocsin')
   .description('Topic notifications: publish text over HTTP; read it at once, or later as history and as a log.')
   .addCommand(serveCommand())
   .addCommand(userCommand())
-  .addCommand(topicCommand());
+  .addCommand(topicCommand())
+  .addCommand(pushCommand());
 throwInsteadOfExit(program);
 
 try {

@@ -6,6 +6,7 @@ import type { Config } from './platform/load-config.ts';
 import type { Log } from './platform/log.ts';
 import type { Bus } from './ports/bus.ts';
 import type { Documents } from './ports/documents.ts';
+import type { JobQueue } from './ports/job-queue.ts';
 import { collections } from './stores/collections.ts';
 import { devices } from './stores/devices-collection.ts';
 import { subscriptions } from './stores/subscriptions-collection.ts';
@@ -32,6 +33,8 @@ export interface OperatorStore {
   readonly documents: Documents;
   /** Tells running nodes what changed; null where they find out by themselves within 5 s. */
   readonly bus: Bus | null;
+  /** Opens the jobs beside the documents; closed with them. */
+  readonly openJobQueue: () => Promise<JobQueue>;
   close(): Promise<void>;
 }
 
@@ -40,7 +43,7 @@ export async function openDocuments(config: Config, log: Log): Promise<OperatorS
   if (config.cluster === undefined) {
     mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
     const { openEmbeddedDocuments } = await import('./drivers/embedded/open-embedded.ts');
-    return { ...(await openEmbeddedDocuments({ dataDir: config.DATA_DIR, collections })), bus: null };
+    return { ...(await openEmbeddedDocuments({ dataDir: config.DATA_DIR, collections, clock: systemClock, log })), bus: null };
   }
   const { openClusterDocuments } = await import('./drivers/cluster/open-cluster.ts');
   return openClusterDocuments({ stores: config.cluster, kafka: kafkaTopic(config), collections, clock: systemClock, log });

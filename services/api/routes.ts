@@ -16,6 +16,8 @@ import { requestPasswordReset } from './features/accounts/request-password-reset
 import { resendVerification } from './features/accounts/resend-verification.ts';
 import { updateMe } from './features/accounts/update-me.ts';
 import { verifyEmail } from './features/accounts/verify-email.ts';
+import { listDeadLetters } from './features/admin/list-dead-letters.ts';
+import { redriveDeadLetters } from './features/admin/redrive-dead-letters.ts';
 import { setHold } from './features/admin/set-hold.ts';
 import { setTier } from './features/admin/set-tier.ts';
 import { appleLogin } from './features/identity-providers/apple-login.ts';
@@ -56,6 +58,7 @@ import { getActivity } from './features/messages/get-activity.ts';
 import { getDeliveries } from './features/messages/get-deliveries.ts';
 import { getHistory } from './features/messages/get-history.ts';
 import { listRecent } from './features/messages/list-recent.ts';
+import { renotifyMessage } from './features/messages/renotify-message.ts';
 import { searchMessages } from './features/messages/search-messages.ts';
 import { searchTopic } from './features/messages/search-topic.ts';
 import { publishJson } from './features/publishing/publish-json.ts';
@@ -134,6 +137,7 @@ function messagingRoutes(deps: ApiDeps): Route[] {
     listRecent(deps),
     getActivity(deps),
     getDeliveries(deps),
+    renotifyMessage(deps),
     deleteMessage(deps),
     editMessage(deps),
     getLog(deps),
@@ -244,5 +248,7 @@ function operatorRoutes(deps: ApiDeps): Route[] {
     setTier(deps),
     setHold(deps, 'PUT'),
     setHold(deps, 'DELETE'),
+    listDeadLetters(deps),
+    redriveDeadLetters(deps),
   ];
 }

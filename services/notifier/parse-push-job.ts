@@ -7,7 +7,8 @@ const id = z.string().min(1);
 const target = z.object({ deviceId: id, userId: id, subscriptionId: id });
 
 const pushJob: z.ZodType<PushJob> = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('walk'), messageId: id, topicId: id, after: id.nullable(), publishedAt: z.number() }),
+  z.object({ kind: z.literal('walk'), messageId: id, topicId: id, after: id.nullable(), publishedAt: z.number(), renotify: id.optional() }),
+  z.object({ kind: z.literal('renotify'), topicId: id, from: z.number(), to: z.number(), after: z.number().nullable(), request: id }),
   z.object({
     kind: z.literal('send'),
     messageId: id,

@@ -23,12 +23,13 @@ export async function retryPush(deps: PushDeps, job: SendJob): Promise<void> {
   if (waiting.length === 0) return;
   const push = await loadPush(deps, job);
   if ('over' in push) return end(deps, waiting, push.over);
-  const isRedriven = await reviveFailed(deps, waiting);
+  // Failed rows of a job that runs mean that the operator put it back.
+  const isRedriven = waiting.some(({ status }) => status === 'failed');
   const waitingIds = new Set(waiting.map(({ deviceId }) => deviceId));
   const { recipients, dropped } = await recipientsOf(deps, push, job.targets.filter(({ deviceId }) => waitingIds.has(deviceId)));
   for (const [reason, ids] of dropped) await skip(deps, waiting.filter(({ deviceId }) => ids.has(deviceId)), reason);
   const giveUpAt = isRedriven ? deps.clock() + deps.limits.retryForMs : job.giveUpAt;
-  const { exhausted } = await pushToRecipients(deps, push, recipients, { round: job.round, giveUpAt });
+  const { exhausted } = await pushToRecipients(deps, push, recipients, { round: isRedriven ? 1 : job.round, giveUpAt, again: isRedriven ? ['failed'] : [] });
   if (exhausted > 0) throw new Discard(`${exhausted} pushes failed for too long`);
 }
 
@@ -39,14 +40,6 @@ async function end(deps: PushDeps, rows: readonly Delivery[], reason: string): P
 
 async function skip(deps: PushDeps, rows: readonly Delivery[], reason: string): Promise<void> {
   await recordOutcomes(deps, rows.map((row): Outcome => ({ ...claimOf(row), status: 'skipped', reason })));
-}
-
-/** Failed rows of a job that runs mean that the operator put it back: they may be claimed once more. */
-async function reviveFailed(deps: PushDeps, rows: readonly Delivery[]): Promise<boolean> {
-  const failed = rows.filter(({ status }) => status === 'failed');
-  const now = deps.clock();
-  await recordOutcomes(deps, failed.map((row) => ({ ...claimOf(row), status: 'retrying', reason: 'put back by the operator', retryAt: now })));
-  return failed.length > 0;
 }
 
 function claimOf({ messageId, deviceId, topicId, userId, subscriptionId, platform }: Delivery): Claim {
@@ -67,7 +60,7 @@ async function recipientsOf(
     const settings = subscriptionsById.get(subscriptionId);
     const reason = reasonToDrop(device, settings, (wish) => passesMobileFilter(wish, message));
     if (reason !== null) dropped.set(reason, (dropped.get(reason) ?? new Set()).add(deviceId));
-    else recipients.push({ subscriptionId, userId, settings: settings!, devices: [device!] });
+    else recipients.push({ subscriptionId, userId, subscribedAt: settings!.createdAt, settings: settings!, devices: [device!] });
   }
   return { recipients, dropped };
 }

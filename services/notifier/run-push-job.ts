@@ -3,6 +3,7 @@ import { Discard, RetryLater, type Job } from '@tocsin/shared/ports/job-queue.ts
 import { parsePushJob } from './parse-push-job.ts';
 import type { PushDeps } from './push-deps.ts';
 import { readReceipts } from './read-receipts.ts';
+import { renotifyTopic } from './renotify-topic.ts';
 import { retryPush } from './retry-push.ts';
 import { sendTestPush } from './send-test-push.ts';
 import { walkRecipients } from './walk-recipients.ts';
@@ -23,6 +24,8 @@ export async function runPushJob(deps: PushDeps, job: Job): Promise<void> {
         return await sendTestPush(deps, push, job.id);
       case 'receipts':
         return await readReceipts(deps, push);
+      case 'renotify':
+        return await renotifyTopic(deps, push);
     }
   } catch (error) {
     if (error instanceof AppError && error.code === 'unavailable') {

@@ -57,7 +57,7 @@ describe(`a push whose message has expired meanwhile, ${engineUnderTest}`, () =>
     const ids = { deviceId: device.id, userId: user.id, subscriptionId: subscription.id };
     const claim: Claim = { ...ids, messageId: message.id, topicId: topic.id, platform: 'expo' };
     const stored = (await at.engine.messages.find(message.id))!;
-    const sending: Sending = { push: { message: stored, topic }, gateway, platform: 'expo', attempt: { round: 0, giveUpAt: null } };
+    const sending: Sending = { push: { message: stored, topic }, gateway, platform: 'expo', attempt: { round: 0, giveUpAt: null, again: [] } };
     return {
       claim,
       send: () => sendPush(deps(), sending, [{ claim, pushToken: device.pushToken, isDoubted: false, settings: defaultMobileSettings }]),

@@ -1,7 +1,7 @@
 import type { Platform } from '@tocsin/shared/domain/device.ts';
 import { isUrgent, pushQueueOf, receiptsJob, receiptsQueue, sendJob, type PushTargetIds } from '@tocsin/shared/domain/push-job.ts';
 import type { MobileSettings } from '@tocsin/shared/domain/subscription.ts';
-import type { Claim, Outcome } from '@tocsin/shared/ports/deliveries.ts';
+import type { Claim, Outcome, RevivableStatus } from '@tocsin/shared/ports/deliveries.ts';
 import { expirePushes } from './expire-pushes.ts';
 import type { Push } from './load-push.ts';
 import type { PushDeps } from './push-deps.ts';
@@ -25,6 +25,8 @@ export interface Attempt {
   readonly round: number;
   /** No try after this time; null for the first round, whose first failure sets it. */
   readonly giveUpAt: number | null;
+  /** What is over and may be tried once more all the same. */
+  readonly again: readonly RevivableStatus[];
 }
 
 export interface PushResults {
@@ -53,7 +55,7 @@ export async function sendPush(deps: PushDeps, sending: Sending, targets: readon
   const { deliveries } = deps.engine;
   const claims = targets.map(({ claim }) => claim);
   if (message.expiresAt <= deps.clock()) return { unclaimed: await expirePushes(deps, claims), exhausted: 0 };
-  const claimed = await deliveries.claim(claims, { now: deps.clock(), staleAfterMs: deps.limits.claimStaleMs });
+  const claimed = await deliveries.claim(claims, { now: deps.clock(), staleAfterMs: deps.limits.claimStaleMs, again: sending.attempt.again });
   const ours = targets.filter(({ claim }) => claimed.has(claim.deviceId));
   const unclaimed = targets.flatMap(({ claim }) => (claimed.has(claim.deviceId) ? [] : [claim.deviceId]));
   if (ours.length === 0) return { unclaimed, exhausted: 0 };
@@ -159,8 +161,8 @@ async function putOff(deps: PushDeps, sending: Sending, { again, askedMs }: { ag
   const { round } = sending.attempt;
   const now = deps.clock();
   const delayMs = Math.max(askedMs, backoffMs(deps, round));
-  // A provider may ask for more than the hour at once: its wish is then the last try.
-  const giveUpAt = sending.attempt.giveUpAt ?? now + Math.max(deps.limits.retryForMs, askedMs);
+  // The first failure is followed by one try at least, also where a provider asks for more than the whole time at once.
+  const giveUpAt = sending.attempt.giveUpAt ?? now + Math.max(deps.limits.retryForMs, delayMs);
   const reasonToStop = now + delayMs >= message.expiresAt ? 'message expires' : now + delayMs > giveUpAt ? 'given up' : null;
   if (reasonToStop !== null) {
     await recordOutcomes(deps, again.map(({ target, result }) => ({ ...target.claim, status: 'failed', reason: `${reasonToStop}: ${reasonOf(result)}` })));

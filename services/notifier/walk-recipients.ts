@@ -1,20 +1,26 @@
+import { ledgerMs, revivable } from '@tocsin/shared/ports/deliveries.ts';
 import { pushQueueOf, walkJob, type WalkJob } from '@tocsin/shared/domain/push-job.ts';
 import { loadPush } from './load-push.ts';
+import { missedRecipients } from './missed-recipients.ts';
 import type { PushDeps } from './push-deps.ts';
 import { pushToRecipients } from './push-to-recipients.ts';
 
 /**
  * Pushes a message to a page of its topic's recipients. The next page's job is stored first, so that pages run side by
- * side and none is lost with this one. Can be run any number of times: the ledger knows what was sent.
+ * side and none is lost with this one. Can be run any number of times: the ledger knows what was sent. Where it is to reach
+ * those who missed the message, it looks at them alone, and at nobody once the ledger does not reach back that far.
  */
 export async function walkRecipients(deps: PushDeps, job: WalkJob): Promise<void> {
   const push = await loadPush(deps, job);
   if ('over' in push) return deps.log.debug({ messageId: job.messageId, reason: push.over }, 'nothing is pushed');
   const { message, topic } = push;
+  const isRenotify = job.renotify !== undefined;
+  if (isRenotify && message.timestamp + ledgerMs <= deps.clock()) return;
   const page = await deps.engine.deliveries.recipients({ topicId: topic.id, message }, { after: job.after, limit: deps.limits.pageSize });
   if (page.next !== null) {
-    const next = walkJob({ messageId: message.id, topicId: topic.id, after: page.next, publishedAt: job.publishedAt }, message.priority);
+    const next = walkJob({ messageId: message.id, topicId: topic.id, after: page.next, publishedAt: job.publishedAt, renotify: job.renotify }, message.priority);
     await deps.engine.jobQueue.add(pushQueueOf(message.priority), [next]);
   }
-  await pushToRecipients(deps, push, page.recipients, { round: 0, giveUpAt: null });
+  const recipients = isRenotify ? await missedRecipients(deps.engine.deliveries, message, page.recipients) : page.recipients;
+  await pushToRecipients(deps, push, recipients, { round: 0, giveUpAt: null, again: isRenotify ? revivable : [] });
 }

@@ -5,7 +5,7 @@ import type { Priority } from './message.ts';
  * What the notifier's queues carry. Ids only: message text and push tokens are looked up when a job runs, so the text
  * is the one that stands then, and the queue holds nothing that is worth stealing.
  */
-export type PushJob = WalkJob | SendJob | TestPushJob | ReceiptsJob;
+export type PushJob = WalkJob | SendJob | TestPushJob | ReceiptsJob | RenotifyTopicJob;
 
 /** Walk a page of the topic's recipients and push to them. */
 export interface WalkJob {
@@ -16,6 +16,21 @@ export interface WalkJob {
   readonly after: string | null;
   /** When the message was published: how long a job waits for a message that is not stored yet is counted from here. */
   readonly publishedAt: number;
+  /** Only those who missed the message, also where the ledger says that it is over; the id of who asked for that. */
+  readonly renotify?: string | undefined;
+}
+
+/** Push a topic's messages of a time again to those who missed them. */
+export interface RenotifyTopicJob {
+  readonly kind: 'renotify';
+  readonly topicId: string;
+  /** Published in this time, both ends included. */
+  readonly from: number;
+  readonly to: number;
+  /** The position that the former page of messages ended with; null for the first. */
+  readonly after: number | null;
+  /** Tells this demand from others of the same topic. */
+  readonly request: string;
 }
 
 /** Push again to devices whose provider asked to come back later. */
@@ -80,8 +95,15 @@ export interface QueuedPush {
 
 /** The job of a page. Its id says message and page, so that a record that comes twice is walked once. */
 export function walkJob(page: Omit<WalkJob, 'kind'>, priority: Priority): QueuedPush {
-  const id = page.after === null ? `push.${page.messageId}` : `push.${page.messageId}.${page.after}`;
-  return { id, data: { kind: 'walk', ...page }, priority: queuePriority(priority) };
+  const walk = page.renotify === undefined ? `push.${page.messageId}` : `renotify.${page.renotify}.${page.messageId}`;
+  // What is new goes before what was missed.
+  const place = queuePriority(priority) + (page.renotify === undefined ? 0 : 5);
+  return { id: page.after === null ? walk : `${walk}.${page.after}`, data: { kind: 'walk', ...page }, priority: place };
+}
+
+/** The job of a page of a topic's messages, for the normal queue. */
+export function renotifyTopicJob(page: Omit<RenotifyTopicJob, 'kind'>): QueuedPush {
+  return { id: `renotify.${page.request}.from.${page.after ?? 'start'}`, data: { kind: 'renotify', ...page }, priority: queuePriority(1) };
 }
 
 /** A job that tries again; the id is the caller's, a fresh one for each. */

@@ -61,15 +61,15 @@ function describeRecipients(at: () => { documents: Documents; deliveries: Delive
   test('a recipient comes with its settings and its active devices', async () => {
     const topicId = newId();
     const settings = { priorityThreshold: 2, tagsFilter: ['pump'], soundEnabled: false, vibrateEnabled: false, notificationSound: 'horn' };
-    const { id: subscriptionId, userId } = await subscribe(topicId, settings);
+    const { id: subscriptionId, userId, createdAt: subscribedAt } = await subscribe(topicId, settings);
     const ios = await addDevice(userId, { platform: 'ios', createdAt: 1 });
     const android = await addDevice(userId, { platform: 'android', createdAt: 2 });
     await addDevice(userId, { isActive: false });
     await addDevice(newId());
     expect(await at().deliveries.recipients({ topicId, message: { priority: 3, tags: ['pump', 'x'] } }, { after: null, limit: 10 })).toEqual({
       recipients: [{
-        subscriptionId, userId, settings: { mobileEnabled: true, ...settings },
-        devices: [{ id: ios.id, platform: 'ios', pushToken: ios.pushToken, doubtedAt: null }, { id: android.id, platform: 'android', pushToken: android.pushToken, doubtedAt: null }],
+        subscriptionId, userId, subscribedAt, settings: { mobileEnabled: true, ...settings },
+        devices: [{ id: ios.id, platform: 'ios', pushToken: ios.pushToken, doubtedAt: null, createdAt: 1 }, { id: android.id, platform: 'android', pushToken: android.pushToken, doubtedAt: null, createdAt: 2 }],
       }],
       next: null,
     });
@@ -184,6 +184,18 @@ function describeClaims(fixture: () => DeliveriesFixture, at: () => Deliveries):
     const over = (['sent', 'skipped', 'dead_token', 'failed'] as const).map((status, place) => outcomesOf([claims[place]!], { status })).flat();
     await at().record(over, now - 10 * staleAfterMs);
     expect(await at().claim(claims, { now, staleAfterMs })).toEqual(new Set());
+  });
+
+  test('what is over is claimed again where that is asked for, by its status, once, and never what is sent or still claimed', async () => {
+    const claims = claimsOf(newId(), 5);
+    const over = (['sent', 'skipped', 'dead_token', 'failed'] as const).map((status, place) => outcomesOf([claims[place]!], { status, reason: 'x' })).flat();
+    await at().claim(claims.slice(4), { now, staleAfterMs });
+    await at().record(over, now - 10 * staleAfterMs);
+    expect(await at().claim(claims, { now, staleAfterMs, again: ['failed'] })).toEqual(idsOf([claims[3]!]));
+    expect(await at().claim(claims, { now, staleAfterMs, again: ['failed', 'skipped', 'dead_token'] })).toEqual(idsOf(claims.slice(1, 3)));
+    expect(await at().claim(claims, { now, staleAfterMs, again: ['failed', 'skipped', 'dead_token'] })).toEqual(new Set());
+    expect((await at().find(claims[0]!.messageId, { limit: 5 })).map(({ status, reason, attempts }) => [status, reason, attempts]))
+      .toEqual([['sent', 'x', 0], ['pending', null, 1], ['pending', null, 1], ['pending', null, 1], ['pending', null, 1]]);
   });
 
   test('claims of several messages at once, or too many, are refused', async () => {

@@ -29,10 +29,11 @@ export interface Deliveries {
   /**
    * Claims pushes before they are sent: stores a `pending` row where there is none, takes over a `retrying` one that is
    * due, and a `pending` one whose claim is older than `staleAfterMs` (its owner died; the outcome is unknown).
+   * Where `again` says so, rows that are over are taken over as well, never one that is `sent`.
    * Resolves with the claimed rows' device ids: only these may be sent. `attempts` of a claimed row grows by one.
    * All claims are of one message, at most 1,000; throws RangeError else.
    */
-  claim(claims: readonly Claim[], at: { now: number; staleAfterMs: number }): Promise<Set<string>>;
+  claim(claims: readonly Claim[], at: { now: number; staleAfterMs: number; again?: readonly RevivableStatus[] }): Promise<Set<string>>;
 
   /**
    * Stores outcomes; a row that is not there yet (a skip needs no claim) is made. Of several of one push the last counts.
@@ -67,6 +68,7 @@ export interface RecipientCollections {
 export interface Recipient {
   readonly subscriptionId: string;
   readonly userId: string;
+  readonly subscribedAt: number;
   readonly settings: MobileSettings;
   readonly devices: readonly RecipientDevice[];
 }
@@ -76,10 +78,15 @@ export interface RecipientDevice {
   readonly platform: Platform;
   readonly pushToken: string;
   readonly doubtedAt: number | null;
+  readonly createdAt: number;
 }
 
 export const deliveryStatuses = ['pending', 'sent', 'skipped', 'retrying', 'dead_token', 'failed'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
+
+/** What a push that did not reach its device ended with. */
+export const revivable = ['failed', 'skipped', 'dead_token'] as const satisfies readonly DeliveryStatus[];
+export type RevivableStatus = (typeof revivable)[number];
 
 export interface Claim {
   readonly messageId: string;

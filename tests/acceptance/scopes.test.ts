@@ -19,7 +19,7 @@ const rows = (keep: (route: Operation) => boolean) => table.filter(keep).map((ro
 /** Which scope the decisions give to a route; undefined: it takes none, or no key at all. */
 const rules: readonly (readonly [RegExp, Scope | undefined])[] = [
   [/^(POST|PUT) \/(\{topic\})?$/, 'publish'],
-  [/^(PATCH|DELETE) \/api\/\{topic_name\}\/messages\//, 'topics:write'],
+  [/^(PATCH|DELETE) \/api\/\{topic_name\}\/messages\/|\/renotify$/, 'topics:write'],
   [/ \/api\/topics\/\{name\}\/(messages|log|consumers)/, 'subscribe'],
   [/ \/api\/messages\/|^GET \/(\{topic\}\/(json|sse|ws)|sse|ws)$|^POST \/api\/sse\/sessions$/, 'subscribe'],
   [/^GET \/api\/topics(\/public|\/\{name\}(\/stats)?)?$/, undefined],

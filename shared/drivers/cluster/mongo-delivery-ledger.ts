@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { mongo } from 'mongoose';
-import type { Claim, Outcome } from '../../ports/deliveries.ts';
+import type { Claim, Deliveries, Outcome } from '../../ports/deliveries.ts';
 import { duplicateKey } from './mongo-connection.ts';
 import { newRow, outcomeFields, rowIdOf, storedId, type DeliveryRow, type RowId } from './mongo-delivery-rows.ts';
 
@@ -10,7 +10,8 @@ export type Ledger = mongo.Collection<DeliveryRow>;
  * Claims in bulk: rows that are not there are inserted, which only one claimer can; of those that are, the due and the
  * stale are taken over by an update that looks at each row again before it changes it.
  */
-export async function claimRows(ledger: Ledger, claims: readonly Claim[], { now, staleAfterMs }: { now: number; staleAfterMs: number }): Promise<Set<string>> {
+export async function claimRows(ledger: Ledger, claims: readonly Claim[], at: Parameters<Deliveries['claim']>[1]): Promise<Set<string>> {
+  const { now, staleAfterMs, again = [] } = at;
   const rows = claims.map((claim) => newRow(claim, { status: 'pending', reason: null, attempts: 1, retryAt: null, updatedAt: now }));
   const present = await insertMissing(ledger, rows);
   const won = new Set(claims.flatMap(({ deviceId }, place) => (present.has(place) ? [] : [deviceId])));
@@ -19,7 +20,10 @@ export async function claimRows(ledger: Ledger, claims: readonly Claim[], { now,
   const takenOverBy = storedId(randomUUID());
   const { modifiedCount } = await ledger.updateMany({
     _id: { $in: ids },
-    $or: [{ status: 'retrying', retryAt: { $lte: now } }, { status: 'retrying', retryAt: null }, { status: 'pending', updatedAt: { $lt: now - staleAfterMs } }],
+    $or: [
+      { status: 'retrying', retryAt: { $lte: now } }, { status: 'retrying', retryAt: null }, { status: 'pending', updatedAt: { $lt: now - staleAfterMs } },
+      { status: { $in: [...again] } },
+    ],
   }, { $set: { status: 'pending', reason: null, retryAt: null, updatedAt: now, takenOverBy }, $inc: { attempts: 1 } });
   if (modifiedCount === 0) return won;
   const ours = await ledger.find({ _id: { $in: ids }, takenOverBy }, { projection: { _id: 1 } }).toArray();

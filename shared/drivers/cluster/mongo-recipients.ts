@@ -9,7 +9,7 @@ type StoredSubscription = Omit<Subscription, 'id'> & { readonly _id: string };
 type StoredDevice = Omit<Device, 'id'> & { readonly _id: string };
 
 const settingFields = {
-  userId: 1, mobileEnabled: 1, priorityThreshold: 1, tagsFilter: 1, soundEnabled: 1, vibrateEnabled: 1, notificationSound: 1,
+  userId: 1, createdAt: 1, mobileEnabled: 1, priorityThreshold: 1, tagsFilter: 1, soundEnabled: 1, vibrateEnabled: 1, notificationSound: 1,
 } as const;
 
 /** The walk over a topic's recipients, through the collections that the documents driver made: two queries a page. */
@@ -23,9 +23,9 @@ export function mongoRecipients(
 
   const devicesOf = async (userIds: readonly string[]) => {
     const found = new Map<string, RecipientDevice[]>(userIds.map((userId) => [userId, []]));
-    const active = storedDevices.find({ userId: { $in: [...userIds] }, isActive: true }, { projection: { userId: 1, platform: 1, pushToken: 1, doubtedAt: 1 } });
-    for (const { _id, userId, platform, pushToken, doubtedAt } of await active.sort({ userId: 1, createdAt: 1, _id: 1 }).hint(byUser).toArray()) {
-      found.get(userId)!.push({ id: _id, platform, pushToken, doubtedAt: doubtedAt ?? null });
+    const active = storedDevices.find({ userId: { $in: [...userIds] }, isActive: true }, { projection: { userId: 1, platform: 1, pushToken: 1, doubtedAt: 1, createdAt: 1 } });
+    for (const { _id, userId, platform, pushToken, doubtedAt, createdAt } of await active.sort({ userId: 1, createdAt: 1, _id: 1 }).hint(byUser).toArray()) {
+      found.get(userId)!.push({ id: _id, platform, pushToken, doubtedAt: doubtedAt ?? null, createdAt });
     }
     return found;
   };
@@ -39,8 +39,8 @@ export function mongoRecipients(
       const found = await storedSubscriptions.find(passing, { projection: settingFields }).sort({ _id: 1 }).limit(limit + 1).hint(byTopic).toArray();
       const page = found.slice(0, limit);
       const ofUsers = page.length === 0 ? new Map<string, RecipientDevice[]>() : await devicesOf(page.map(({ userId }) => userId));
-      const recipients = page.map(({ _id, userId, ...stored }): Recipient => ({
-        subscriptionId: _id, userId, settings: settingsOf(stored), devices: ofUsers.get(userId)!,
+      const recipients = page.map(({ _id, userId, createdAt, ...stored }): Recipient => ({
+        subscriptionId: _id, userId, subscribedAt: createdAt, settings: settingsOf(stored), devices: ofUsers.get(userId)!,
       }));
       return { recipients, next: found.length > limit ? page.at(-1)!._id : null };
     },

@@ -7,6 +7,7 @@ import type { Bus } from '../../ports/bus.ts';
 import type { RecipientCollections } from '../../ports/deliveries.ts';
 import type { AnyCollection } from '../../ports/document-checks.ts';
 import type { Documents } from '../../ports/documents.ts';
+import type { JobQueue } from '../../ports/job-queue.ts';
 import { openBullmqJobQueue } from './bullmq-job-queue.ts';
 import { openKafkaEventLog } from './kafka-event-log.ts';
 import type { KafkaTopicOptions } from './kafka-topic.ts';
@@ -44,7 +45,7 @@ export function openCluster(options: ClusterOptions): Promise<Engine> {
     own.add(() => deliveries.close());
     const bus = await openRedisBus({ url: stores.redisUrl, keyPrefix: `${kafka.topic}:`, clock, log });
     own.add(() => bus.close());
-    const jobQueue = await openBullmqJobQueue({ url: stores.redisUrl, prefix: `${kafka.topic}:jobs`, log, clock });
+    const jobQueue = await openBullmqJobQueue({ url: stores.redisUrl, prefix: jobsPrefix(kafka), log, clock });
     own.add(() => jobQueue.close());
     const eventLog = await openKafkaEventLog({
       brokers: stores.kafkaBrokers, tls: stores.kafkaTls, sasl: stores.kafkaSasl, clientId: 'tocsin', ...kafka, log,
@@ -57,10 +58,12 @@ export function openCluster(options: ClusterOptions): Promise<Engine> {
   });
 }
 
-/** Opens the documents and the bus alone, beside running nodes: for the command line. */
+const jobsPrefix = ({ topic }: KafkaTopicOptions): string => `${topic}:jobs`;
+
+/** Opens the documents and the bus, and the jobs where they are asked for, beside running nodes: for the command line. */
 export function openClusterDocuments(
   options: Pick<ClusterOptions, 'stores' | 'kafka' | 'collections' | 'clock' | 'log'>,
-): Promise<{ documents: Documents; bus: Bus; close(): Promise<void> }> {
+): Promise<{ documents: Documents; bus: Bus; openJobQueue: () => Promise<JobQueue>; close(): Promise<void> }> {
   const { stores, clock, log, kafka } = options;
   return withClosers(async (own) => {
     const connection = await openMongo(stores.mongoUrl, { log });
@@ -69,6 +72,11 @@ export function openClusterDocuments(
     own.add(() => documents.close());
     const bus = await openRedisBus({ url: stores.redisUrl, keyPrefix: `${kafka.topic}:`, clock, log });
     own.add(() => bus.close());
-    return { documents, bus, close: () => own.closeAll() };
+    const openJobQueue = async (): Promise<JobQueue> => {
+      const jobQueue = await openBullmqJobQueue({ url: stores.redisUrl, prefix: jobsPrefix(kafka), log, clock });
+      own.add(() => jobQueue.close());
+      return jobQueue;
+    };
+    return { documents, bus, openJobQueue, close: () => own.closeAll() };
   });
 }

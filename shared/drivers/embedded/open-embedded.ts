@@ -6,6 +6,7 @@ import type { Log } from '../../platform/log.ts';
 import type { AnyCollection } from '../../ports/document-checks.ts';
 import type { RecipientCollections } from '../../ports/deliveries.ts';
 import type { Documents } from '../../ports/documents.ts';
+import type { JobQueue } from '../../ports/job-queue.ts';
 import { budgetsMigration } from './budget-table.ts';
 import { consumerPositionsMigration } from './consumer-positions.ts';
 import { jobsMigration } from './job-table.ts';
@@ -73,14 +74,21 @@ export function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
   });
 }
 
-/** Opens the documents alone, beside a server that may be running on the same directory: for the command line. */
-export function openEmbeddedDocuments(options: Pick<EmbeddedOptions, 'dataDir' | 'collections'>): Promise<{ documents: Documents; close(): Promise<void> }> {
+/** Opens the documents, and the jobs where they are asked for, beside a server that may be running on the same directory: for the command line. */
+export function openEmbeddedDocuments(
+  options: Pick<EmbeddedOptions, 'dataDir' | 'collections' | 'clock' | 'log'>,
+): Promise<{ documents: Documents; openJobQueue: () => Promise<JobQueue>; close(): Promise<void> }> {
   return withClosers(async (own) => {
     const file = new SqliteFile(join(options.dataDir, fileName));
     own.add(() => file.close());
     migrate(file, migrations);
     const documents = openSqliteDocuments({ file, collections: options.collections });
     own.add(() => documents.close());
-    return { documents, close: () => own.closeAll() };
+    const openJobQueue = async (): Promise<JobQueue> => {
+      const jobQueue = openSqliteJobQueue({ file, clock: options.clock, log: options.log });
+      own.add(() => jobQueue.close());
+      return jobQueue;
+    };
+    return { documents, openJobQueue, close: () => own.closeAll() };
   });
 }

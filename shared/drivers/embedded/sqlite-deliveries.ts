@@ -1,7 +1,7 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import type { Device, Platform } from '../../domain/device.ts';
 import type { Subscription } from '../../domain/subscription.ts';
-import { deliveryStatuses, type Claim, type Deliveries, type Delivery, type DeliveryStatus, type Outcome } from '../../ports/deliveries.ts';
+import { deliveryStatuses, revivable, type Claim, type Deliveries, type Delivery, type DeliveryStatus, type Outcome, type RevivableStatus } from '../../ports/deliveries.ts';
 import { checkClaims, checkDeviceIds, outcomeParts } from '../../ports/delivery-checks.ts';
 import type { Collection } from '../../ports/documents.ts';
 import { packId, unpackId } from '../packed-id.ts';
@@ -18,10 +18,12 @@ export interface SqliteDeliveriesOptions {
 
 const columns = 'message_id, device_id, topic_id, user_id, subscription_id, platform, status, reason, attempts, retry_at, updated_at';
 
-const claimSql = `
+/** One statement for each choice of what is claimed again. */
+const claimSql = (again: readonly RevivableStatus[]): string => `
   INSERT INTO deliveries (${columns}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', NULL, 1, NULL, ?7)
   ON CONFLICT DO UPDATE SET status = 'pending', reason = NULL, attempts = attempts + 1, retry_at = NULL, updated_at = ?7
-  WHERE (status = 'retrying' AND coalesce(retry_at, 0) <= ?7) OR (status = 'pending' AND updated_at < ?8)`;
+  WHERE (status = 'retrying' AND coalesce(retry_at, 0) <= ?7) OR (status = 'pending' AND updated_at < ?8)
+    OR status IN (${revivable.filter((status) => again.includes(status)).map((status) => `'${status}'`).join(', ')})`;
 
 const recordSql = `
   INSERT INTO deliveries (${columns}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, ?9, ?10)
@@ -52,11 +54,11 @@ export function openSqliteDeliveries({ file, subscriptions, devices }: SqliteDel
   return {
     recipients: (match, page) => read(() => walk.recipients(match, page)),
     hasRecipients: (topicId) => read(() => walk.hasRecipients(topicId)),
-    claim: async (claims, { now, staleAfterMs }) => {
+    claim: async (claims, { now, staleAfterMs, again = [] }) => {
       const bound = checkClaims(claims).map((claim) => ({ deviceId: claim.deviceId, values: [...idsOf(claim), now, now - staleAfterMs] }));
       if (bound.length === 0) return new Set();
       return write(() => {
-        const claiming = statement(claimSql);
+        const claiming = statement(claimSql(again));
         return new Set(bound.filter(({ values }) => claiming.run(...values).changes === 1).map(({ deviceId }) => deviceId));
       });
     },

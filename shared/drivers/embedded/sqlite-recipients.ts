@@ -20,7 +20,7 @@ export function sqliteRecipients(
   // Ids are the end of the index, since the table is clustered by them.
   const lookedAt = `FROM ${ofTopic} AND id > ?2 ORDER BY id LIMIT ${lookedAtMax}`;
   const passing = `
-    SELECT id, user_id, priority_threshold, tags_filter, sound_enabled, vibrate_enabled, notification_sound
+    SELECT id, user_id, priority_threshold, tags_filter, sound_enabled, vibrate_enabled, notification_sound, created_at
     FROM (SELECT * ${lookedAt})
     WHERE priority_threshold <= ?3 AND (
       json_array_length(tags_filter) = 0
@@ -28,13 +28,15 @@ export function sqliteRecipients(
     ORDER BY id LIMIT ?5`;
   const lastLookedAt = `SELECT id FROM ${ofTopic} AND id > ?2 ORDER BY id LIMIT 1 OFFSET ${lookedAtMax - 1}`;
   const activeDevices = `
-    SELECT user_id, id, platform, push_token, doubted_at FROM ${documentTableName(devices)} INDEXED BY ${indexName(devices, 'byUser')}
+    SELECT user_id, id, platform, push_token, doubted_at, created_at FROM ${documentTableName(devices)} INDEXED BY ${indexName(devices, 'byUser')}
     WHERE user_id IN (SELECT value FROM json_each(?)) AND is_active = 1 ORDER BY user_id, created_at, id`;
 
   const devicesOf = (userIds: readonly string[]) => {
     const byUser = new Map<string, RecipientDevice[]>(userIds.map((userId) => [userId, []]));
-    for (const [userId, id, platform, pushToken, doubtedAt] of statement(activeDevices).all(JSON.stringify(userIds)) as unknown as Row[]) {
-      byUser.get(userId as string)!.push({ id: id as string, platform: platform as Platform, pushToken: pushToken as string, doubtedAt: doubtedAt as number | null });
+    for (const [userId, id, platform, pushToken, doubtedAt, createdAt] of statement(activeDevices).all(JSON.stringify(userIds)) as unknown as Row[]) {
+      byUser.get(userId as string)!.push({
+        id: id as string, platform: platform as Platform, pushToken: pushToken as string, doubtedAt: doubtedAt as number | null, createdAt: createdAt as number,
+      });
     }
     return byUser;
   };
@@ -46,7 +48,7 @@ export function sqliteRecipients(
       const last = found.length > limit ? rows.at(-1) : (statement(lastLookedAt).get(topicId, from) as unknown as Row | undefined);
       const byUser = devicesOf(rows.map((row) => row[1] as string));
       const recipients = rows.map((row): Recipient => ({
-        subscriptionId: row[0] as string, userId: row[1] as string, settings: settingsOf(row), devices: byUser.get(row[1] as string)!,
+        subscriptionId: row[0] as string, userId: row[1] as string, subscribedAt: row[7] as number, settings: settingsOf(row), devices: byUser.get(row[1] as string)!,
       }));
       return { recipients, next: (last?.[0] as string | undefined) ?? null };
     },

@@ -1,6 +1,4 @@
-import { mayUseTopic } from '@tocsin/shared/domain/access.ts';
 import { platforms, type Device } from '@tocsin/shared/domain/device.ts';
-import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { toIso } from '@tocsin/shared/domain/message-json.ts';
 import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
 import { whyUnsent } from '@tocsin/shared/domain/why-unsent.ts';
@@ -9,8 +7,8 @@ import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { findOwnDevices } from '../../find-own-devices.ts';
 import { findOwnSubscription } from '../../find-own-subscription.ts';
-import { pathId, roleOf } from '../../http/load-topic.ts';
-import { route, type RequestContext, type Route } from '../../http/route.ts';
+import { route, type Route } from '../../http/route.ts';
+import { loadReadableMessage } from './load-readable-message.ts';
 
 /** Rows of one account: of its devices, and of those that it has removed since. */
 const rowsMax = 1_000;
@@ -26,11 +24,6 @@ const deliverySchema = z.object({
 type DeliveryJson = z.infer<typeof deliverySchema>;
 
 const countsSchema = z.object(Object.fromEntries(deliveryStatuses.map((status) => [status, z.int()])) as Record<Delivery['status'], z.ZodInt>);
-
-interface Loaded {
-  readonly message: StoredMessage;
-  readonly isManager: boolean;
-}
 
 /** `GET /api/messages/{message_id}/deliveries`: why the message did, or did not, reach the caller's devices. */
 export function getDeliveries(deps: ApiDeps): Route {
@@ -48,7 +41,7 @@ export function getDeliveries(deps: ApiDeps): Route {
       schema: z.object({ message_id: z.uuid(), deliveries: z.array(deliverySchema), counts: countsSchema.nullable() }),
       description: 'One entry for each of the devices, the newest device first',
     },
-    load: (context) => loadReadable(deps, context),
+    load: (context) => loadReadableMessage(deps, context),
     async handle(context, { loaded: { message, isManager } }) {
       return {
         status: 200,
@@ -60,16 +53,6 @@ export function getDeliveries(deps: ApiDeps): Route {
       };
     },
   });
-}
-
-/** The message in the path, if the caller may read it. Throws 404 for any other, so that ids tell strangers nothing. */
-async function loadReadable(deps: ApiDeps, context: RequestContext): Promise<Loaded> {
-  const caller = context.account();
-  const message = await deps.engine.messages.find(pathId(context, 'message_id'));
-  const topic = message === null || message.expiresAt <= context.now ? null : await deps.directory.topic(message.topicId);
-  const role = topic === null ? null : await roleOf(deps.directory, caller, topic);
-  if (message === null || topic === null || !mayUseTopic(caller, topic, 'read', role)) throw new AppError('not_found', 'Message not found');
-  return { message, isManager: mayUseTopic(caller, topic, 'manage', role) };
 }
 
 /** The account's devices with what the ledger has of them, then the ledger's rows of devices that are gone. */

@@ -1,0 +1,40 @@
+import { toDeadLetterJson } from '@tocsin/shared/domain/dead-letter.ts';
+import { listDeadLetters as findDeadLetters } from '@tocsin/shared/stores/dead-letters.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { uuidField } from '../../http/fields.ts';
+import { queryInteger } from '../../http/paging.ts';
+import { route, type Route } from '../../http/route.ts';
+
+const deadLetterSchema = z.object({
+  id: z.string().describe('Of the job that gave up.'),
+  message_id: z.string(),
+  topic_id: z.string(),
+  topic: z.string().nullable().describe('Its name; null once the topic is gone.'),
+  devices: z.int().nullable().describe('How many devices were to be pushed to; null where it had not come to that.'),
+  reason: z.string(),
+  failed_at: z.iso.datetime(),
+});
+
+/** `GET /admin/push/dead-letters`. 404 `Topic not found`. */
+export function listDeadLetters(deps: ApiDeps): Route {
+  return route({
+    id: 'listDeadLetters',
+    method: 'GET',
+    path: '/admin/push/dead-letters',
+    summary: 'Pushes that were given up',
+    description: 'Pushes of a message that their provider put off for too long. They are kept for 30 days, at most 10,000 of each of the two queues.',
+    audience: 'operator',
+    query: z.object({
+      topic: z.string().optional().describe('Of this topic alone.'),
+      message_id: uuidField.optional().describe('Of this message alone.'),
+      limit: queryInteger({ min: 1, max: 1_000 }).default(100),
+    }),
+    success: { status: 200, schema: z.array(deadLetterSchema), description: 'The newest first' },
+    errors: { 404: 'There is no topic with the name.' },
+    handle: async (_context, { query: { topic, message_id: messageId, limit } }) => {
+      const letters = await findDeadLetters(deps.engine, { topic, messageId }, limit);
+      return { status: 200, body: letters.map(toDeadLetterJson) };
+    },
+  });
+}

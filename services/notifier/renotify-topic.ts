@@ -1,0 +1,40 @@
+import { pushQueueOf, pushQueues, renotifyTopicJob, walkJob, type PushQueue, type QueuedPush, type RenotifyTopicJob } from '@tocsin/shared/domain/push-job.ts';
+import { ledgerMs } from '@tocsin/shared/ports/deliveries.ts';
+import type { PushDeps } from './push-deps.ts';
+
+/** Messages that one run makes jobs of. */
+const pageSize = 100;
+/** Clocks of the nodes that published may differ: a message's time can be before that of one at a lower position. */
+const clockSkewMs = 10_000;
+
+/**
+ * Makes a job of each message of the topic that was published in the time, for the devices that missed it; a page of
+ * messages at a time, in order of position. Can be run any number of times: the jobs are known by their ids.
+ */
+export async function renotifyTopic(deps: Pick<PushDeps, 'engine' | 'clock'>, job: RenotifyTopicJob): Promise<void> {
+  const { messages, jobQueue } = deps.engine;
+  const { topicId, to, request } = job;
+  const now = deps.clock();
+  // Of what is older nobody knows who missed it.
+  const from = Math.max(job.from, now - ledgerMs);
+  const before = job.after ?? await offsetBefore(deps, topicId, from);
+  if (before === null) return;
+  const page = await messages.after(topicId, { after: before, upTo: Number.MAX_SAFE_INTEGER, limit: pageSize, now });
+  const jobs: Record<PushQueue, QueuedPush[]> = { [pushQueues.urgent]: [], [pushQueues.normal]: [] };
+  const last = page.at(-1);
+  if (last !== undefined && page.length === pageSize && last.timestamp <= to + clockSkewMs) {
+    jobs[pushQueues.normal].push(renotifyTopicJob({ ...job, after: last.offset }));
+  }
+  for (const { id, timestamp, priority, isDeleted } of page) {
+    if (isDeleted || timestamp < from || timestamp > to) continue;
+    jobs[pushQueueOf(priority)].push(walkJob({ messageId: id, topicId, after: null, publishedAt: timestamp, renotify: request }, priority));
+  }
+  for (const queue of Object.values(pushQueues)) {
+    if (jobs[queue].length > 0) await jobQueue.add(queue, jobs[queue]);
+  }
+}
+
+async function offsetBefore({ engine }: Pick<PushDeps, 'engine'>, topicId: string, time: number): Promise<number | null> {
+  const first = await engine.messages.offsetAtTime(topicId, time);
+  return first === null ? null : first - 1;
+}
