@@ -13,7 +13,7 @@ const part = (name, testMatch, testPathIgnorePatterns = []) => ({
   testPathIgnorePatterns: ['/node_modules/', ...testPathIgnorePatterns],
 });
 
-/** Black box: what such a test leaves open is the kept-alive connection of a client, which ends by itself after some seconds. */
+/** Black box, as acceptance tests are: what such a test leaves open is the kept-alive connection of a client, which ends by itself after some seconds. */
 const blackBox = { testEnvironment: 'node' };
 
 /** Tests of faults that look at no clock, so that they can run beside each other. */
@@ -33,8 +33,7 @@ export default {
     part('contracts-cluster', ['shared/drivers/cluster/*.test.ts']),
     {
       ...part('acceptance', ['tests/acceptance/**/*.test.ts']),
-      ...blackBox,
-      setupFiles: ['<rootDir>/tests/acceptance/check-answers.ts'],
+      testEnvironment: '<rootDir>/tests/acceptance/worker-environment.cjs',
       globalSetup: '<rootDir>/tests/acceptance/global-setup.ts',
       globalTeardown: '<rootDir>/tests/acceptance/global-teardown.ts',
     },

@@ -45,7 +45,7 @@ export async function openDocuments(config: Config, log: Log): Promise<OperatorS
     const { openEmbeddedDocuments } = await import('./drivers/embedded/open-embedded.ts');
     return { ...(await openEmbeddedDocuments({ dataDir: config.DATA_DIR, collections, clock: systemClock, log })), bus: null };
   }
-  const { openClusterDocuments } = await import('./drivers/cluster/open-cluster.ts');
+  const { openClusterDocuments } = await import('./drivers/cluster/open-cluster-documents.ts');
   return openClusterDocuments({ stores: config.cluster, kafka: kafkaTopic(config), collections, clock: systemClock, log });
 }
 

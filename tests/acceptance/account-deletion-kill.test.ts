@@ -13,7 +13,7 @@ import { useOwnStack } from './use-own-stack.ts';
 /** Enough that the process dies in the middle of them. */
 const topicCount = 2_000;
 
-const { stack: running, store } = await useOwnStack({ RETENTION_SCHEDULE: '5s', ERASURE_SETTLE_SECONDS: '10', TRUST_PROXY: '1' });
+const { stack: running, store } = await useOwnStack({ RETENTION_SCHEDULE: '5s', ERASURE_SETTLE_SECONDS: '10', TRUST_PROXY: '1' }, 'nodes');
 
 test('a deletion that SIGKILL cuts off is completed', async () => {
   const { documents } = store;

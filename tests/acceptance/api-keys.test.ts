@@ -135,7 +135,9 @@ test('the use of a key shows in its figures', async () => {
 test('of many keys made at once no more than 100 are stored', async () => {
   const owner = await stack.person();
   const make = (count: number) => Promise.all(Array.from({ length: count }, () => owner.post('/api/keys', { name: 'k' })));
-  for (let made = 0; made < 90; made += 30) expect((await make(30)).every((answer) => answer.status === 201)).toBe(true);
+  // Most of them one by one: of many at once each waits for all the others.
+  for (let made = 0; made < 60; made += 1) await make(1);
+  expect((await make(30)).every((answer) => answer.status === 201)).toBe(true);
   const last = await make(20);
   expect(last.filter((answer) => answer.status === 201).length).toBe(10);
   expect(last.find((answer) => answer.status !== 201)).toMatchObject({ status: 403, body: { detail: 'API key limit reached' } });

@@ -7,7 +7,7 @@ import { Client, createAccount, createTopic } from './stack.ts';
 import { useOwnStack } from './use-own-stack.ts';
 
 // RATE_LIMITS=off. All requests come from one address: nobody's X-Forwarded-For is believed here.
-const { stack, store } = await useOwnStack({ RATE_LIMITS: 'off' });
+const { stack, store } = await useOwnStack({ RATE_LIMITS: 'off' }, 'nodes');
 const anybody = new Client(undefined, stack.urls);
 
 const times = <T>(count: number, act: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: count }, act));

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { readTestEngines } from '@tocsin/shared/testing/read-test-engines.ts';
-import { startClusterStack, startEmbeddedStack, type Stack } from '../../tools/stack/start-stack.ts';
+import { startClusterStack, startEmbeddedStack, type ClusterLayout, type Stack } from '../../tools/stack/start-stack.ts';
 
 /**
  * A stack for one test that breaks or reconfigures it, on the engine that `TOCSIN_ENGINE` names; `env` is its configuration.
- * On the cluster it is a small one by default: two API nodes, and one process for all else.
+ * On the cluster it is one process by default: a test that needs a second API node, or a worker that outlives it, says so.
  */
-export function startOwnStack(env: Record<string, string> = {}, { isSmall = true } = {}): Promise<Stack> {
+export function startOwnStack(env: Record<string, string> = {}, layout: ClusterLayout = 'single'): Promise<Stack> {
   if (process.env['TOCSIN_ENGINE'] !== 'cluster') return startEmbeddedStack({ env });
   const engines = readTestEngines();
   if (engines === undefined) throw new Error('TEST_KAFKA_BROKERS, TEST_MONGO_URL and TEST_REDIS_URL are not set');
@@ -15,7 +15,7 @@ export function startOwnStack(env: Record<string, string> = {}, { isSmall = true
   mongoUrl.pathname = `/tocsin_${run}`;
   return startClusterStack({
     kafkaBrokers: engines.kafkaBrokers, mongoUrl: mongoUrl.href, redisUrl: engines.redisUrl,
-    jwtSecret: randomBytes(32).toString('hex'), isSmall,
+    jwtSecret: randomBytes(32).toString('hex'), layout,
     env: { KAFKA_TOPIC: `tocsin.${run}`, KAFKA_PARTITIONS: '4', ...env },
   });
 }

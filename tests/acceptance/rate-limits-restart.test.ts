@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { createAccount, createTopic } from './stack.ts';
 import { useOwnStack } from './use-own-stack.ts';
 
-const { stack, store } = await useOwnStack({ TRUST_PROXY: '1' });
+const { stack, store } = await useOwnStack({ TRUST_PROXY: '1' }, 'nodes');
 
 const nodes = () => stack.servers.filter((server) => server.name.startsWith('api') || server.name === 'tocsin');
 

@@ -32,7 +32,7 @@ describe(`${lineCount} real lines by ${publishers} publishers over ${topicCount}
 
   beforeAll(async () => {
     expo = await startExpoSimulator();
-    stack = await startOwnStack({ RATE_LIMITS: 'off', EXPO_URL: expo.url }, { isSmall: false });
+    stack = await startOwnStack({ RATE_LIMITS: 'off', EXPO_URL: expo.url }, 'services');
     store = await openStackDocuments(stack);
     const account = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
     topics = [];

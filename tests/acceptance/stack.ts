@@ -1,11 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import bcrypt from 'bcrypt';
 import type { Tier } from '@tocsin/shared/domain/tiers.ts';
 import type { User } from '@tocsin/shared/domain/user.ts';
-import { openDocuments, type OperatorStore } from '@tocsin/shared/open-engine.ts';
+import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
-import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { StaleVersion, UniqueKeyViolation, type Documents } from '@tocsin/shared/ports/documents.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
 
 /** The running installation that the tests talk to. */
@@ -27,8 +25,30 @@ export function testStack(): TestStack {
 }
 
 /** Opens the stack's document store, to arrange what no endpoint gives. Close it in afterAll. */
-export function openStackDocuments(stack: Pick<TestStack, 'env'> = testStack()): Promise<OperatorStore> {
+export async function openStackDocuments(stack: Pick<TestStack, 'env'> = testStack()): Promise<OperatorStore> {
+  const { openDocumentsOfWorker } = globalThis as { openDocumentsOfWorker?: typeof openStackDocuments };
+  if (openDocumentsOfWorker !== undefined) {
+    const store = await openDocumentsOfWorker(stack);
+    return { ...store, documents: withOwnErrors(store.documents) };
+  }
+  // Loaded here: an acceptance file has them from its worker, see worker-environment.cjs.
+  const [{ openDocuments }, { loadConfig }, { openLog }] = await Promise.all([
+    import('@tocsin/shared/open-engine.ts'), import('@tocsin/shared/platform/load-config.ts'), import('@tocsin/shared/platform/log.ts'),
+  ]);
   return openDocuments(loadConfig({ ...stack.env }, '/nonexistent'), openLog('test', 'silent'));
+}
+
+/** The documents that the worker opened, rejecting with the errors of this file's classes: Jest gives every file its own. */
+function withOwnErrors(documents: Documents): Documents {
+  const ownClass: Readonly<Record<string, object>> = { StaleVersion: StaleVersion.prototype, UniqueKeyViolation: UniqueKeyViolation.prototype };
+  const asOwn = (error: Error): never => {
+    throw error.name in ownClass ? Object.setPrototypeOf(error, ownClass[error.name]!) : error;
+  };
+  const methods = Object.entries(documents).map(([name, method]) => [name, (...args: unknown[]) => {
+    const result: unknown = (method as (...args: unknown[]) => unknown).apply(documents, args);
+    return result !== null && typeof result === 'object' && 'catch' in result ? (result as Promise<unknown>).catch(asOwn) : result;
+  }]);
+  return Object.fromEntries(methods) as unknown as Documents;
 }
 
 export interface Answer {
@@ -108,6 +128,8 @@ export interface Account {
 
 const makeId = idSource(() => Date.now());
 const password = 'correct horse battery';
+/** Its hash by bcrypt at the lowest cost there is: these tests are not about guessing it. */
+const passwordHash = '$2b$04$kmNehcMpv2yaBZbQp/iMCOx2hEIqP9/wbo.zGS9KkLOZJ9Dml2oIC';
 
 /** Stores a verified account and logs it in. */
 export async function createAccount(store: OperatorStore, options: { tier?: Tier; urls?: readonly string[] } = {}): Promise<Account> {
@@ -115,7 +137,7 @@ export async function createAccount(store: OperatorStore, options: { tier?: Tier
   const email = `${username}@example.org`;
   const user = await store.documents.insert(users, {
     id: makeId(), email, username, usernameKey: username,
-    passwordHash: await bcrypt.hash(password, 4), // cheap: these tests are not about guessing it
+    passwordHash,
     avatarUrl: null, tier: options.tier ?? 'FREE', tierExpiresAt: null, additionalMembers: 0, isVerified: true, wasVerified: true,
     isActive: true, createdAt: Date.now(), lastLogin: null, termsAcceptedAt: Date.now(), oauthProvider: null,
   });

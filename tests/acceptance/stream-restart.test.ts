@@ -8,7 +8,7 @@ import { useStreams } from './use-streams.ts';
 /** A stopping server asks its streams to come back within eleven seconds, and starts in some more on a busy machine. */
 const patienceMs = 60_000;
 
-const { stack, store } = await useOwnStack({ RATE_LIMITS: 'off' });
+const { stack, store } = await useOwnStack({ RATE_LIMITS: 'off' }, 'nodes');
 const streams = useStreams(() => stack.urls);
 let owner: Account;
 beforeAll(async () => {

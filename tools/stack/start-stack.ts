@@ -30,11 +30,17 @@ export interface ClusterOptions extends StackOptions {
   readonly mongoUrl: string;
   readonly redisUrl: string;
   readonly jwtSecret: string;
-  /** Default 2. */
+  /** Default 2; a single process is its only one. */
   readonly apiNodes?: number;
-  /** Fan-out, notifier and retention in one process, `workers`, which is up sooner than three; by default each is one. */
-  readonly isSmall?: boolean;
+  /** Default `services`. */
+  readonly layout?: ClusterLayout;
 }
+
+/**
+ * How a cluster's services are spread over processes, each of which takes a second of CPU time and more to start. `services`:
+ * every service and API node is one. `nodes`: every API node is one, and `workers` all else. `single`: `tocsin` is everything.
+ */
+export type ClusterLayout = 'services' | 'nodes' | 'single';
 
 const workerServices = ['fanout', 'notifier', 'retention'];
 
@@ -45,7 +51,7 @@ export function startEmbeddedStack(options: StackOptions = {}): Promise<Stack> {
   return startAll('embedded', place, env, { tocsin: ['cli/main.ts', 'serve'] });
 }
 
-/** Every service as a process of its own, unless it is to be small, two API nodes among them, on engines that run already. */
+/** Every service as a process of its own by default, two API nodes among them, on engines that run already. */
 export function startClusterStack(options: ClusterOptions): Promise<Stack> {
   const place = placeOf(options);
   const env = {
@@ -53,8 +59,9 @@ export function startClusterStack(options: ClusterOptions): Promise<Stack> {
     KAFKA_BROKERS: options.kafkaBrokers, MONGO_URL: options.mongoUrl, REDIS_URL: options.redisUrl, JWT_SECRET: options.jwtSecret,
     ...options.env,
   };
+  if (options.layout === 'single') return startAll('cluster', place, env, { tocsin: ['cli/main.ts', 'serve'] });
   const api = Array.from({ length: options.apiNodes ?? 2 }, (_, index) => [`api${index + 1}`, ['services/api/main.ts']] as const);
-  if (options.isSmall === true) {
+  if (options.layout === 'nodes') {
     const workers = ['workers', ['cli/main.ts', 'serve']] as const;
     return startAll('cluster', place, { ROLES: workerServices.join(','), ...env }, Object.fromEntries([...api, workers]));
   }

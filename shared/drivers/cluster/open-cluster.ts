@@ -3,10 +3,8 @@ import type { Clock } from '../../platform/clock.ts';
 import { withClosers } from '../../platform/lifecycle.ts';
 import type { ClusterConfig } from '../../platform/load-config.ts';
 import type { Log } from '../../platform/log.ts';
-import type { Bus } from '../../ports/bus.ts';
 import type { RecipientCollections } from '../../ports/deliveries.ts';
 import type { AnyCollection } from '../../ports/document-checks.ts';
-import type { Documents } from '../../ports/documents.ts';
 import type { JobQueue } from '../../ports/job-queue.ts';
 import { openBullmqJobQueue } from './bullmq-job-queue.ts';
 import { openKafkaEventLog } from './kafka-event-log.ts';
@@ -45,7 +43,7 @@ export function openCluster(options: ClusterOptions): Promise<Engine> {
     own.add(() => deliveries.close());
     const bus = await openRedisBus({ url: stores.redisUrl, keyPrefix: `${kafka.topic}:`, clock, log });
     own.add(() => bus.close());
-    const jobQueue = await openBullmqJobQueue({ url: stores.redisUrl, prefix: jobsPrefix(kafka), log, clock });
+    const jobQueue = await openClusterJobQueue(options);
     own.add(() => jobQueue.close());
     const eventLog = await openKafkaEventLog({
       brokers: stores.kafkaBrokers, tls: stores.kafkaTls, sasl: stores.kafkaSasl, clientId: 'tocsin', ...kafka, log,
@@ -58,25 +56,7 @@ export function openCluster(options: ClusterOptions): Promise<Engine> {
   });
 }
 
-const jobsPrefix = ({ topic }: KafkaTopicOptions): string => `${topic}:jobs`;
-
-/** Opens the documents and the bus, and the jobs where they are asked for, beside running nodes: for the command line. */
-export function openClusterDocuments(
-  options: Pick<ClusterOptions, 'stores' | 'kafka' | 'collections' | 'clock' | 'log'>,
-): Promise<{ documents: Documents; bus: Bus; openJobQueue: () => Promise<JobQueue>; close(): Promise<void> }> {
-  const { stores, clock, log, kafka } = options;
-  return withClosers(async (own) => {
-    const connection = await openMongo(stores.mongoUrl, { log });
-    own.add(() => connection.close());
-    const documents = await openMongoDocuments({ connection, collections: options.collections, log });
-    own.add(() => documents.close());
-    const bus = await openRedisBus({ url: stores.redisUrl, keyPrefix: `${kafka.topic}:`, clock, log });
-    own.add(() => bus.close());
-    const openJobQueue = async (): Promise<JobQueue> => {
-      const jobQueue = await openBullmqJobQueue({ url: stores.redisUrl, prefix: jobsPrefix(kafka), log, clock });
-      own.add(() => jobQueue.close());
-      return jobQueue;
-    };
-    return { documents, bus, openJobQueue, close: () => own.closeAll() };
-  });
+/** Opens the jobs alone. */
+export function openClusterJobQueue({ stores, kafka, log, clock }: Pick<ClusterOptions, 'stores' | 'kafka' | 'log' | 'clock'>): Promise<JobQueue> {
+  return openBullmqJobQueue({ url: stores.redisUrl, prefix: `${kafka.topic}:jobs`, log, clock });
 }

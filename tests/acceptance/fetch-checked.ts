@@ -1,21 +1,20 @@
 import { OpenApiChecker, type Document } from '../conformance/openapi-checker.ts';
 import { testStack } from './stack.ts';
 
-/**
- * Holds every answer of the API that a test of the acceptance suite gets by `fetch` against the document that the shared
- * stack gives out: a status, a header, a content type or a body that it does not tell of fails the test.
- */
-const send = globalThis.fetch;
 const pagePath = /^\/(console|docs|assets)(\/|$)/;
 let checker: Promise<OpenApiChecker> | undefined;
 
 async function loadChecker(): Promise<OpenApiChecker> {
-  const answer = await send(`${testStack().urls[0]}/openapi.json`);
+  const answer = await fetch(`${testStack().urls[0]}/openapi.json`);
   return new OpenApiChecker(await answer.json() as Document);
 }
 
-globalThis.fetch = async (input, init) => {
-  const answer = await send(input, init);
+/**
+ * `fetch` as the acceptance suite has it. Holds every answer of the API against the document that the shared stack gives out: a
+ * status, a header, a content type or a body that it does not tell of is thrown.
+ */
+export const fetchChecked: typeof fetch = async (input, init) => {
+  const answer = await fetch(input, init);
   const request = input instanceof Request ? input : undefined;
   const method = init?.method ?? request?.method ?? 'GET';
   const url = new URL(request?.url ?? String(input));
