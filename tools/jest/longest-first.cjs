@@ -13,7 +13,8 @@ const longest = [
   'tests/acceptance/stream-sessions.test.ts', 'tests/acceptance/expiry.test.ts', 'tests/acceptance/store-away.test.ts',
   'tests/faults/outages.test.ts', 'tests/faults/notifier-kill.test.ts', 'tests/faults/engines.test.ts',
   'services/notifier/start-notifier.engines.test.ts', 'services/retention/start-retention.engines.test.ts',
-  'shared/drivers/cluster/kafka-event-log.test.ts', 'shared/drivers/cluster/bullmq-job-queue.test.ts', 'shared/drivers/cluster/redis-bus.test.ts',
+  'services/api/same-for-unknown.engines.test.ts', 'services/notifier/renotify.engines.test.ts', 'services/api/http/rate-limit.engines.test.ts',
+  'shared/drivers/cluster/mongo-messages.test.ts', 'shared/drivers/cluster/kafka-event-log.test.ts', 'shared/drivers/cluster/bullmq-job-queue.test.ts', 'shared/drivers/cluster/redis-bus.test.ts',
   'shared/drivers/embedded/sqlite-job-queue.test.ts',
 ];
 const place = ({ path }) => {

@@ -74,22 +74,28 @@ function indexSpecs(collection: AnyCollection): IndexSpec[] {
  */
 export async function prepareCollection({ collection, model }: DocumentModel): Promise<void> {
   const native = model.collection;
-  await model.db.createCollection(collection.name).catch(ignoring(codes.namespaceExists));
   const wanted = new Map(indexSpecs(collection).map((spec) => [spec.name, spec]));
-  for (const present of await native.listIndexes().toArray() as IndexSpec[]) {
+  for (const present of await native.listIndexes().toArray().catch(noneIfMissing) as IndexSpec[]) {
     if (!present.name.startsWith(prefixes.key) && !present.name.startsWith(prefixes.index)) continue;
     const same = wanted.get(present.name);
     if (same !== undefined && isSame(same, present)) wanted.delete(present.name);
     else await native.dropIndex(present.name).catch(ignoring(codes.indexNotFound));
   }
+  // Indexes bring their collection with them: one change of the catalog for the server instead of two.
   if (wanted.size > 0) await native.createIndexes([...wanted.values()] as never);
+  else if (indexSpecs(collection).length === 0) await model.db.createCollection(collection.name).catch(ignoring(codes.namespaceExists));
 }
 
-const codes = { namespaceExists: 48, indexNotFound: 27 } as const;
+const codes = { namespaceNotFound: 26, indexNotFound: 27, namespaceExists: 48 } as const;
 
 const ignoring = (code: number) => (error: unknown) => {
   if ((error as { code?: unknown }).code !== code) throw error;
 };
+
+function noneIfMissing(error: unknown): IndexSpec[] {
+  if ((error as { code?: unknown }).code !== codes.namespaceNotFound) throw error;
+  return [];
+}
 
 function isSame(a: IndexSpec, b: IndexSpec): boolean {
   const form = ({ key, unique, partialFilterExpression }: IndexSpec) =>

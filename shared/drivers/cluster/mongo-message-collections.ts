@@ -98,16 +98,20 @@ export async function prepareMessageCollections(connection: Connection): Promise
     stats: db.collection('topic_stats'),
     watermarks: db.collection('watermarks'),
   };
-  // Transactions want their collections to be there.
+  // Transactions want their collections to be there. Together, since the server makes several in next to the time of one.
   const existing = new Set((await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name));
-  if (!existing.has(collections.watermarks.collectionName)) await db.createCollection(collections.watermarks.collectionName).catch(unlessThere);
-  await collections.messages.createIndexes([
-    ...recordIndexes,
-    { key: { expiresAt: 1, topicId: 1 }, name: byExpiry },
-    { key: { deletedAt: 1, topicId: 1 }, name: byDeletion, partialFilterExpression: { deletedAt: { $exists: true } } },
+  const made = await Promise.allSettled([
+    existing.has(collections.watermarks.collectionName) ? undefined : db.createCollection(collections.watermarks.collectionName).catch(unlessThere),
+    collections.messages.createIndexes([
+      ...recordIndexes,
+      { key: { expiresAt: 1, topicId: 1 }, name: byExpiry },
+      { key: { deletedAt: 1, topicId: 1 }, name: byDeletion, partialFilterExpression: { deletedAt: { $exists: true } } },
+    ]),
+    collections.changes.createIndexes([...recordIndexes, { key: { messageId: 1 }, name: 'byMessage' }]),
+    collections.stats.createIndexes([{ key: { topicId: 1 }, name: byTopic }]),
   ]);
-  await collections.changes.createIndexes([...recordIndexes, { key: { messageId: 1 }, name: 'byMessage' }]);
-  await collections.stats.createIndexes([{ key: { topicId: 1 }, name: byTopic }]);
+  const failed = made.find((one) => one.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
   return collections;
 }
 
