@@ -211,21 +211,23 @@ function rangeOf(reader: SearchStatements, filter: MessageFilter, { topic, count
   return isNarrow && count > narrowedFrom ? reader.narrowed(topic, filter, lastOffset) : { topic, after: -1, upTo: lastOffset };
 }
 
-/** All of the topics in pieces that a step can take, with a `pause` where a step's worth has been handed out. */
+/**
+ * All of the topics in pieces that a step can take, with a `pause` where a step's worth has been handed out. A large topic is cut
+ * by positions, as if its messages lay evenly among them: to count them off first would cost a sixth of a search.
+ */
 function* ranges(reader: SearchStatements, filter: MessageFilter, topics: readonly TopicRow[]): Generator<Range | 'pause', void, void> {
   let rows = 0;
   for (const one of topics) {
-    const { topic, count } = one;
+    const { topic, count, lastOffset } = one;
     const whole = rangeOf(reader, filter, one);
     if (count <= rowsPerStep) {
       yield whole;
       rows += count + rowsToBegin;
     } else {
-      for (let upTo = whole.upTo; upTo > whole.after;) {
-        const after = Math.max(whole.after, reader.stepBack(topic, upTo, rowsPerStep));
-        yield { topic, after, upTo };
+      const width = Math.ceil(((lastOffset + 1) / count) * rowsPerStep);
+      for (let upTo = whole.upTo; upTo > whole.after; upTo -= width) {
+        yield { topic, after: Math.max(whole.after, upTo - width), upTo };
         yield 'pause';
-        upTo = after;
       }
     }
     if (rows < rowsPerStep) continue;

@@ -161,6 +161,26 @@ describe('SQLite: the messages as the table of the log', () => {
     }
   });
 
+  test('long lists of topics that are asked about again see what was written meanwhile, also more lists than a thread keeps', async () => {
+    const topicIds = Array.from({ length: 75 }, newId);
+    const lists = Array.from({ length: 25 }, (_, from) => topicIds.slice(from, from + 50));
+    let records = topicIds.map((topicId, offset) => published(offset, testMessage(topicId)));
+    await store.apply(records);
+    for (let round = 0; round < 3; round += 1) {
+      // The lists asked about last are the first in the next round, when they are still kept.
+      for (const list of round % 2 === 0 ? lists.toReversed() : lists) {
+        const shown = records.filter(({ record }) => list.includes(record.message.topicId)).map(({ offset }) => offset).reverse();
+        const filter = { topicIds: list, text: null, priorityMin: null, priorityMax: null, tags: [], from: null, to: null, includesDeleted: false, now };
+        const { messages, total } = await store.search(filter, { limit: 5, offset: 0 });
+        expect([total, messages.map(({ offset }) => offset)]).toEqual([shown.length, shown.slice(0, 5)]);
+        expect((await store.recent(list, { limit: 3, now })).map(({ offset }) => offset)).toEqual(shown.slice(0, 3));
+      }
+      const more = [published(100 + round, testMessage(topicIds[round * 30]!))];
+      await store.apply(more);
+      records = [...records, ...more];
+    }
+  });
+
   test('a deep page of a large topic is the same each time, also after a publish, a deletion and an expiry', async () => {
     const topicId = newId();
     const records = Array.from({ length: 7_000 }, (_, at) =>

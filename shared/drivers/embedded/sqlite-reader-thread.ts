@@ -2,24 +2,19 @@ import { constants, setPriority } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { MessageFilter } from '../../domain/message-filter.ts';
-import type { MessagePage } from '../../ports/messages.ts';
 import { searchMsMax } from '../../ports/search-limit.ts';
 import { mappedBytesMax } from './sqlite-file.ts';
 import { sqliteMessageSearch, type SqliteMessageSearch, type Steps } from './sqlite-message-search.ts';
-
-/** What a reader thread is asked for. */
-export type ReadJob =
-  | { readonly kind: 'search'; readonly filter: MessageFilter; readonly page: MessagePage }
-  | { readonly kind: 'recent'; readonly topicIds: readonly string[]; readonly page: { readonly limit: number; readonly now: number } }
-  | { readonly kind: 'activity'; readonly filter: MessageFilter; readonly bucketMs: number };
+import { TopicLists, withTopics, type ReadJob, type TopicsSent } from './sqlite-read-job.ts';
 
 /** Harm prevented: where many long jobs take turns, all of them working on for minutes after their askers have gone. */
 const besideOthersMsMax = 3 * searchMsMax;
 
 export interface ReadRequest {
   readonly id: number;
+  /** Without its topics. */
   readonly job: ReadJob;
+  readonly topics: TopicsSent;
 }
 
 /** How a job ended. An error's `errcode` is SQLite's, where it has one. */
@@ -39,6 +34,7 @@ interface Running {
 /** Does the jobs step by step, each in its turn, so that a short one is not kept waiting by long ones. */
 function serve(port: NonNullable<typeof parentPort>, path: string): void {
   const search = open(path);
+  const lists = new TopicLists();
   const running: Running[] = [];
   let isWorking = false;
 
@@ -53,8 +49,8 @@ function serve(port: NonNullable<typeof parentPort>, path: string): void {
     isWorking = false;
   };
 
-  port.on('message', ({ id, job }: ReadRequest) => {
-    running.push({ id, steps: begin(search, job), workedMs: 0, askedAt: performance.now() });
+  port.on('message', ({ id, job, topics }: ReadRequest) => {
+    running.push({ id, steps: begin(search, withTopics(job, lists.receive(topics))), workedMs: 0, askedAt: performance.now() });
     if (!isWorking) void work();
   });
 }

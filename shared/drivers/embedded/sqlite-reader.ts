@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { unavailable } from '../../domain/errors.ts';
 import { searchTookTooLong } from '../../ports/search-limit.ts';
-import type { ReaderStart, ReadJob, ReadOutcome } from './sqlite-reader-thread.ts';
+import { TopicLists, topicsOf, withTopics, type ReadJob } from './sqlite-read-job.ts';
+import type { ReaderStart, ReadOutcome, ReadRequest } from './sqlite-reader-thread.ts';
 import { sqliteUnavailable } from './sqlite-unavailable.ts';
 
 /** Jobs of a thread that wait or are under way. Harm prevented: searches that come faster than they are done filling the memory. */
@@ -20,6 +21,8 @@ interface Waiting {
 export class SqliteReader {
   readonly #start: ReaderStart;
   #thread: Worker | undefined;
+  /** Those that the thread has. */
+  #lists = new TopicLists();
   /**
    * Who waits, by the number of the job. No Map: one that is filled and emptied all the time is copied again and again, and
    * each copy holds on to the next; an old one that has outlived the young generation so keeps alive what every job answered,
@@ -40,7 +43,8 @@ export class SqliteReader {
     if (this.#isClosed || id >= jobsMax) return Promise.reject(unavailable('Database'));
     return new Promise<T>((resolve, reject) => {
       this.#waiting[id] = { resolve, reject };
-      (this.#thread ??= this.#open()).postMessage({ id, job });
+      this.#thread ??= this.#open();
+      this.#thread.postMessage({ id, job: withTopics(job, []), topics: this.#lists.send(topicsOf(job)) } satisfies ReadRequest);
     });
   }
 
@@ -51,6 +55,7 @@ export class SqliteReader {
   }
 
   #open(): Worker {
+    this.#lists = new TopicLists();
     const thread = new Worker(new URL('./sqlite-reader-thread.ts', import.meta.url), { workerData: this.#start });
     let cause: unknown;
     thread.on('message', (outcome: ReadOutcome) => this.#settle(outcome));

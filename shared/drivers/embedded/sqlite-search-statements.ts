@@ -34,6 +34,8 @@ export class SearchStatements {
   readonly #folded: { needle: string };
   readonly #offsetAtTime: ReturnType<typeof offsetAtTimeIn>;
   readonly #messagesAt: StatementSync;
+  /** What was read of lists of topics, and when. */
+  readonly #kept = new WeakMap<readonly string[], { readonly stamp: number; readonly topics: readonly TopicRow[] }>();
 
   constructor(db: DatabaseSync) {
     this.#db = db;
@@ -50,9 +52,17 @@ export class SearchStatements {
     return this.#rows<[number]>('PRAGMA data_version', [])[0]![0];
   }
 
-  /** The topics that have anything, the one with the highest position first. */
-  topics(topicIds: readonly string[]): TopicRow[] {
-    return this.#topicRows(new Set(topicIds)).map(([topic, count, lastOffset]) => ({ topic, count, lastOffset })).sort((a, b) => b.lastOffset - a.lastOffset);
+  /**
+   * The topics that have anything, the one with the highest position first. Kept for the list (the same array) while nobody
+   * commits anything: to read and sort a thousand takes half the time of a page.
+   */
+  topics(topicIds: readonly string[]): readonly TopicRow[] {
+    const stamp = this.dataVersion(); // of before the read: what is newer is read again
+    const kept = this.#kept.get(topicIds);
+    if (kept?.stamp === stamp) return kept.topics;
+    const topics = this.#topicRows(new Set(topicIds)).map(([topic, count, lastOffset]) => ({ topic, count, lastOffset })).sort((a, b) => b.lastOffset - a.lastOffset);
+    if (topicIds.length > 1) this.#kept.set(topicIds, { stamp, topics });
+    return topics;
   }
 
   /** Where a good part of all topics is asked for, it takes less to read them all than to look for each (half, measured). */
@@ -64,7 +74,7 @@ export class SearchStatements {
   }
 
   /** The topics, and what history shows of them by the counts that every write keeps; null when too much of that has expired. */
-  counted(topicIds: readonly string[], now: number): { topics: TopicRow[]; known: number | null } {
+  counted(topicIds: readonly string[], now: number): { topics: readonly TopicRow[]; known: number | null } {
     this.#db.exec('BEGIN'); // all from the same moment
     try {
       const topics = this.topics(topicIds);
@@ -104,13 +114,6 @@ export class SearchStatements {
     const first = from === null ? 0 : this.#offsetAtTime(topic, from);
     const end = to === null ? null : this.#offsetAtTime(topic, to + skewMs + 1);
     return { topic, after: (first ?? lastOffset + 1) - 1, upTo: end === null ? lastOffset : end - 1 };
-  }
-
-  /** The position that so many messages of the topic lie above, up to the given one; -1 where there are fewer. */
-  stepBack(topic: number, upTo: number, count: number): number {
-    const rows = this.#rows<[number]>(
-      `SELECT m.offset FROM ${byTopic} WHERE m.topic = ? AND m.offset >= 0 AND m.offset <= ? ORDER BY m.offset DESC LIMIT 1 OFFSET ?`, [topic, upTo, count]);
-    return rows[0]?.[0] ?? -1;
   }
 
   matching(range: Range, condition: Condition, needle: string): number[] {
