@@ -14,13 +14,46 @@ type Query = mongo.Filter<MessageDocument>;
  */
 const topicsMerged = 100;
 
+/** Messages of a search for text that are gathered while all are looked at. Harm prevented: more than MongoDB can hold for a group. */
+const gatheredMax = 10_000;
+
 const limits = { maxTimeMS: searchMsMax } as const;
 
 /** The port's `search`. */
 export async function searchMessages(collections: MessageCollections, filter: MessageFilter, page: MessagePage): Promise<FoundMessages> {
-  const query = queryOf(filter);
-  const [documents, total] = await Promise.all([findPage(collections, { topicIds: filter.topicIds, query }, page), countMatching(collections, filter, query)]);
+  const asked: Asked = { topicIds: filter.topicIds, query: queryOf(filter) };
+  const isGathered = filter.text !== null && page.offset + page.limit <= gatheredMax;
+  const { documents, total } = isGathered ? await gatherPage(collections, asked, page) : await findAndCount(collections, filter, asked, page);
   return { messages: documents.map((document) => asManagersSee(toMessage(document), filter.now)), total };
+}
+
+interface FoundDocuments {
+  readonly documents: readonly MessageDocument[];
+  readonly total: number;
+}
+
+/** The total needs a look at every text, and the page is gathered by the same look: a second one would take as long again. */
+async function gatherPage({ messages }: MessageCollections, { topicIds, query }: Asked, { limit, offset }: MessagePage): Promise<FoundDocuments> {
+  const sortBy = topicIds.length === 1 ? { offset: -1 } : { timestamp: -1, offset: -1, topicId: -1 };
+  const [found] = await messages.aggregate<{ total: number; newest: string[] }>([
+    { $match: { topicId: { $in: [...topicIds] }, ...query } },
+    { $group: { _id: null, total: { $sum: 1 }, newest: { $topN: { n: offset + limit, sortBy, output: '$_id' } } } },
+  ], { hint: byTopic, ...limits }).toArray();
+  if (found === undefined) return { documents: [], total: 0 };
+  const ids = found.newest.slice(offset);
+  const places = new Map(ids.map((id, place) => [id, place]));
+  const documents = await documentsOf(messages, ids, query);
+  return { documents: documents.sort((a, b) => places.get(a._id)! - places.get(b._id)!), total: found.total };
+}
+
+/** The documents, in any order, as far as they are still what is asked for. */
+function documentsOf(messages: MessageCollections['messages'], ids: readonly string[], query: Query): Promise<MessageDocument[]> {
+  return messages.find({ $and: [{ _id: { $in: [...ids] } }, query] }, { ...limits, batchSize: ids.length + 1 }).hint('_id_').toArray();
+}
+
+async function findAndCount(collections: MessageCollections, filter: MessageFilter, asked: Asked, page: MessagePage): Promise<FoundDocuments> {
+  const [documents, total] = await Promise.all([findPage(collections, asked, page), countMatching(collections, filter, asked.query)]);
+  return { documents, total };
 }
 
 export async function recentMessages(
@@ -82,8 +115,7 @@ async function pageOfTopics(
       .sort({ timestamp: -1, offset: -1 }).limit(wanted).batchSize(Math.min(wanted, 10_000) + 1).hint(byTime).toArray();
     best = [...best, ...found].sort(comparePlaces).slice(0, wanted);
   }
-  const page = best.slice(offset);
-  const documents = await messages.find({ _id: { $in: page.map(({ _id }) => _id) } }, { ...limits, batchSize: limit + 1 }).toArray();
+  const documents = await documentsOf(messages, best.slice(offset).map(({ _id }) => _id), query);
   return documents.sort(comparePlaces);
 }
 
