@@ -74,6 +74,7 @@ import { deleteSubscription } from './features/subscriptions/delete-subscription
 import { deleteSubscriptionByTopic } from './features/subscriptions/delete-subscription-by-topic.ts';
 import { exportSubscriptions } from './features/subscriptions/export-subscriptions.ts';
 import { listSubscriptions } from './features/subscriptions/list-subscriptions.ts';
+import { previewSubscription } from './features/subscriptions/preview-subscription.ts';
 import { updateSubscription } from './features/subscriptions/update-subscription.ts';
 import { viewSubscription } from './features/subscriptions/view-subscription.ts';
 import { acceptInvite } from './features/teams/accept-invite.ts';
@@ -231,6 +232,7 @@ function notificationRoutes(deps: ApiDeps): Route[] {
     createSubscription(deps),
     updateSubscription(deps),
     viewSubscription(deps),
+    previewSubscription(deps),
     deleteSubscription(deps),
     deleteSubscriptionByTopic(deps),
     checkSubscription(deps),

@@ -17,12 +17,26 @@ export interface Subscription {
   readonly soundEnabled: boolean;
   readonly vibrateEnabled: boolean;
   readonly notificationSound: string;
+  /** When nothing is pushed at once; null: never. */
+  readonly quietHours: QuietHours | null;
+  /** More messages within a minute are pushed as one that says how many; null: no limit. */
+  readonly maxPerMinute: number | null;
+}
+
+/** Hours of every day in which messages are not pushed; how many came is, at their end. `start` and `end` are `HH:MM`. */
+export interface QuietHours {
+  readonly start: string;
+  readonly end: string;
+  /** An IANA name. */
+  readonly timezone: string;
+  /** Messages of at least this priority are pushed all the same; null: none. */
+  readonly allowPriority: number | null;
 }
 
 /** What of a subscription decides whether and how a message is pushed. */
 export type MobileSettings = Pick<
   Subscription,
-  'mobileEnabled' | 'priorityThreshold' | 'tagsFilter' | 'soundEnabled' | 'vibrateEnabled' | 'notificationSound'
+  'mobileEnabled' | 'priorityThreshold' | 'tagsFilter' | 'soundEnabled' | 'vibrateEnabled' | 'notificationSound' | 'quietHours' | 'maxPerMinute'
 >;
 
 export const defaultMobileSettings: MobileSettings = {
@@ -32,4 +46,6 @@ export const defaultMobileSettings: MobileSettings = {
   soundEnabled: true,
   vibrateEnabled: true,
   notificationSound: 'default',
+  quietHours: null,
+  maxPerMinute: null,
 };

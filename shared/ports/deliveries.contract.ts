@@ -60,7 +60,10 @@ function describeRecipients(at: () => { documents: Documents; deliveries: Delive
 
   test('a recipient comes with its settings and its active devices', async () => {
     const topicId = newId();
-    const settings = { priorityThreshold: 2, tagsFilter: ['pump'], soundEnabled: false, vibrateEnabled: false, notificationSound: 'horn' };
+    const settings = {
+      priorityThreshold: 2, tagsFilter: ['pump'], soundEnabled: false, vibrateEnabled: false, notificationSound: 'horn',
+      quietHours: { start: '22:00', end: '07:00', timezone: 'Europe/Berlin', allowPriority: null }, maxPerMinute: 3,
+    };
     const { id: subscriptionId, userId, createdAt: subscribedAt } = await subscribe(topicId, settings);
     const ios = await addDevice(userId, { platform: 'ios', createdAt: 1 });
     const android = await addDevice(userId, { platform: 'android', createdAt: 2 });

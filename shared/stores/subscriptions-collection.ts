@@ -9,7 +9,7 @@ export const subscriptions: Collection<Subscription> = {
   fields: {
     userId: 'text', topicId: 'text', createdAt: 'time', lastViewedAt: 'time', lastNotifiedAt: 'time', isPinned: 'boolean',
     webEnabled: 'boolean', mobileEnabled: 'boolean', priorityThreshold: 'integer', tagsFilter: 'json', soundEnabled: 'boolean',
-    vibrateEnabled: 'boolean', notificationSound: 'text',
+    vibrateEnabled: 'boolean', notificationSound: 'text', quietHours: 'json', maxPerMinute: 'integer',
   },
   uniqueKeys: { userTopic: ['userId', 'topicId'] },
   indexes: { byTopic: ['topicId', 'mobileEnabled'], byUser: ['userId', 'createdAt'] },

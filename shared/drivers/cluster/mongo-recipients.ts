@@ -10,6 +10,7 @@ type StoredDevice = Omit<Device, 'id'> & { readonly _id: string };
 
 const settingFields = {
   userId: 1, createdAt: 1, mobileEnabled: 1, priorityThreshold: 1, tagsFilter: 1, soundEnabled: 1, vibrateEnabled: 1, notificationSound: 1,
+  quietHours: 1, maxPerMinute: 1,
 } as const;
 
 /** The walk over a topic's recipients, through the collections that the documents driver made: two queries a page. */
@@ -51,6 +52,9 @@ export function mongoRecipients(
 }
 
 function settingsOf(stored: Recipient['settings']): Recipient['settings'] {
-  const { mobileEnabled, priorityThreshold, tagsFilter, soundEnabled, vibrateEnabled, notificationSound } = stored;
-  return { mobileEnabled, priorityThreshold, tagsFilter, soundEnabled, vibrateEnabled, notificationSound };
+  const { mobileEnabled, priorityThreshold, tagsFilter, soundEnabled, vibrateEnabled, notificationSound, quietHours, maxPerMinute } = stored;
+  return {
+    mobileEnabled, priorityThreshold, tagsFilter, soundEnabled, vibrateEnabled, notificationSound,
+    quietHours: quietHours ?? null, maxPerMinute: maxPerMinute ?? null,
+  };
 }

@@ -1,6 +1,6 @@
 import type { SQLOutputValue } from 'node:sqlite';
 import type { Device, Platform } from '../../domain/device.ts';
-import type { MobileSettings, Subscription } from '../../domain/subscription.ts';
+import type { MobileSettings, QuietHours, Subscription } from '../../domain/subscription.ts';
 import type { Deliveries, Recipient, RecipientDevice } from '../../ports/deliveries.ts';
 import type { Collection } from '../../ports/documents.ts';
 import { documentTableName, indexName } from './sqlite-document-tables.ts';
@@ -20,7 +20,7 @@ export function sqliteRecipients(
   // Ids are the end of the index, since the table is clustered by them.
   const lookedAt = `FROM ${ofTopic} AND id > ?2 ORDER BY id LIMIT ${lookedAtMax}`;
   const passing = `
-    SELECT id, user_id, priority_threshold, tags_filter, sound_enabled, vibrate_enabled, notification_sound, created_at
+    SELECT id, user_id, priority_threshold, tags_filter, sound_enabled, vibrate_enabled, notification_sound, quiet_hours, max_per_minute, created_at
     FROM (SELECT * ${lookedAt})
     WHERE priority_threshold <= ?3 AND (
       json_array_length(tags_filter) = 0
@@ -48,7 +48,7 @@ export function sqliteRecipients(
       const last = found.length > limit ? rows.at(-1) : (statement(lastLookedAt).get(topicId, from) as unknown as Row | undefined);
       const byUser = devicesOf(rows.map((row) => row[1] as string));
       const recipients = rows.map((row): Recipient => ({
-        subscriptionId: row[0] as string, userId: row[1] as string, subscribedAt: row[7] as number, settings: settingsOf(row), devices: byUser.get(row[1] as string)!,
+        subscriptionId: row[0] as string, userId: row[1] as string, subscribedAt: row[9] as number, settings: settingsOf(row), devices: byUser.get(row[1] as string)!,
       }));
       return { recipients, next: (last?.[0] as string | undefined) ?? null };
     },
@@ -56,7 +56,7 @@ export function sqliteRecipients(
   };
 }
 
-function settingsOf([, , priorityThreshold, tagsFilter, soundEnabled, vibrateEnabled, notificationSound]: Row): MobileSettings {
+function settingsOf([, , priorityThreshold, tagsFilter, soundEnabled, vibrateEnabled, notificationSound, quietHours, maxPerMinute]: Row): MobileSettings {
   return {
     mobileEnabled: true,
     priorityThreshold: priorityThreshold as number,
@@ -64,5 +64,7 @@ function settingsOf([, , priorityThreshold, tagsFilter, soundEnabled, vibrateEna
     soundEnabled: soundEnabled === 1,
     vibrateEnabled: vibrateEnabled === 1,
     notificationSound: notificationSound as string,
+    quietHours: quietHours === null ? null : JSON.parse(quietHours as string) as QuietHours,
+    maxPerMinute: maxPerMinute as number | null,
   };
 }

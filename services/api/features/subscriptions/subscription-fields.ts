@@ -1,4 +1,5 @@
-import type { Subscription } from '@tocsin/shared/domain/subscription.ts';
+import type { QuietHours, Subscription } from '@tocsin/shared/domain/subscription.ts';
+import { isTimezone } from '@tocsin/shared/platform/daily-hours.ts';
 import type { Changes } from '@tocsin/shared/ports/documents.ts';
 import { z } from 'zod';
 import { optionalField, tagsField } from '../../http/fields.ts';
@@ -13,6 +14,23 @@ const settings = {
   notification_sound: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 of the characters A-Z, a-z, 0-9, ., _ and -'),
 };
 
+const clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day from 00:00 to 23:59');
+const maxPerMinute = 'must be a whole number from 1 to 1000';
+
+/** What is off until it is asked for: null turns it off again. */
+const extras = {
+  quiet_hours: z.object({
+    start: clock,
+    end: clock,
+    timezone: z.string().refine(isTimezone, 'must be the name of a time zone, like Europe/Berlin'),
+    allow_priority: z.number().int(priorityThreshold).min(1, priorityThreshold).max(5, priorityThreshold).nullable().default(5)
+      .describe('Messages of at least this priority are pushed all the same; null: none.'),
+  }).refine(({ start, end }) => start !== end, 'start and end must differ')
+    .describe('Messages in these hours are not pushed; how many came is, at their end. Past midnight when the end is the earlier time.'),
+  max_per_minute: z.number().int(maxPerMinute).min(1, maxPerMinute).max(1_000, maxPerMinute)
+    .describe('More messages within a minute are pushed as one that says how many there are.'),
+};
+
 /** What a new subscription may say; null is the same as saying nothing. */
 export const newSubscriptionFields = {
   web_notifications_enabled: optionalField(z.boolean()),
@@ -23,14 +41,18 @@ export const newSubscriptionFields = {
     vibrate_enabled: optionalField(settings.vibrate_enabled),
     tags_filter: optionalField(settings.tags_filter),
     notification_sound: optionalField(settings.notification_sound),
+    quiet_hours: optionalField(extras.quiet_hours),
+    max_per_minute: optionalField(extras.max_per_minute),
   })),
 };
 
-/** What a change of a subscription may say; nothing of it can be null. */
+/** What a change of a subscription may say; null only where it turns something off. */
 export const changedSubscriptionFields = {
   web_notifications_enabled: z.boolean().optional(),
   mobile_notifications_enabled: z.boolean().optional(),
-  mobile_notification_settings: z.object(settings).partial().optional(),
+  mobile_notification_settings: z.object({
+    ...settings, quiet_hours: extras.quiet_hours.nullable(), max_per_minute: extras.max_per_minute.nullable(),
+  }).partial().optional(),
 };
 
 interface SentFields {
@@ -42,6 +64,8 @@ interface SentFields {
     readonly vibrate_enabled?: boolean | undefined;
     readonly tags_filter?: readonly string[] | undefined;
     readonly notification_sound?: string | undefined;
+    readonly quiet_hours?: z.output<typeof extras.quiet_hours> | null | undefined;
+    readonly max_per_minute?: number | null | undefined;
   } | undefined;
 }
 
@@ -56,6 +80,12 @@ export function settingsOf(fields: SentFields): Changes<Subscription> {
     vibrateEnabled: sent.vibrate_enabled,
     tagsFilter: sent.tags_filter,
     notificationSound: sent.notification_sound,
+    quietHours: sent.quiet_hours && toQuietHours(sent.quiet_hours),
+    maxPerMinute: sent.max_per_minute,
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+}
+
+function toQuietHours({ start, end, timezone, allow_priority: allowPriority }: z.output<typeof extras.quiet_hours>): QuietHours {
+  return { start, end, timezone, allowPriority };
 }

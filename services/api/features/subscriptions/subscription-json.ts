@@ -1,5 +1,5 @@
 import { toIso } from '@tocsin/shared/domain/message-json.ts';
-import type { Subscription } from '@tocsin/shared/domain/subscription.ts';
+import type { MobileSettings, Subscription } from '@tocsin/shared/domain/subscription.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import type { TopicStats } from '@tocsin/shared/ports/messages.ts';
 import { z } from 'zod';
@@ -27,6 +27,9 @@ export const subscriptionSchema = z.object({
     vibrate_enabled: z.boolean(),
     tags_filter: z.array(z.string()),
     notification_sound: z.string(),
+    quiet_hours: z.object({ start: z.string(), end: z.string(), timezone: z.string(), allow_priority: z.int().min(1).max(5).nullable() }).optional()
+      .describe('Absent: none.'),
+    max_per_minute: z.int().optional().describe('Absent: no limit.'),
   }),
   is_pinned: z.boolean(),
   unread_count: z.int(),
@@ -58,17 +61,25 @@ export function toSubscriptionJson(subscription: Subscription, topic: Topic, fig
     topic_last_message_at: isoOrNull(figures.stats.lastMessageAt),
     web_notifications_enabled: subscription.webEnabled,
     mobile_notifications_enabled: subscription.mobileEnabled,
-    mobile_notification_settings: {
-      priority_threshold: subscription.priorityThreshold,
-      sound_enabled: subscription.soundEnabled,
-      vibrate_enabled: subscription.vibrateEnabled,
-      tags_filter: [...subscription.tagsFilter],
-      notification_sound: subscription.notificationSound,
-    },
+    mobile_notification_settings: toSettingsJson(subscription),
     is_pinned: subscription.isPinned,
     unread_count: figures.unreadCount,
     message_count: figures.stats.messageCount,
     subscriber_count: topic.subscriberCount,
+  };
+}
+
+function toSettingsJson({ quietHours, maxPerMinute, ...settings }: MobileSettings): SubscriptionJson['mobile_notification_settings'] {
+  return {
+    priority_threshold: settings.priorityThreshold,
+    sound_enabled: settings.soundEnabled,
+    vibrate_enabled: settings.vibrateEnabled,
+    tags_filter: [...settings.tagsFilter],
+    notification_sound: settings.notificationSound,
+    ...(quietHours === null ? {} : {
+      quiet_hours: { start: quietHours.start, end: quietHours.end, timezone: quietHours.timezone, allow_priority: quietHours.allowPriority },
+    }),
+    ...(maxPerMinute === null ? {} : { max_per_minute: maxPerMinute }),
   };
 }
 

@@ -1,0 +1,78 @@
+import { toIso } from '@tocsin/shared/domain/message-json.ts';
+import type { MobileSettings } from '@tocsin/shared/domain/subscription.ts';
+import type { ActivityCount } from '@tocsin/shared/ports/messages.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type Route } from '../../http/route.ts';
+import { loadSubscription } from './load-subscription.ts';
+import { previewPushes, type PreviewDay } from './preview-pushes.ts';
+import { changedSubscriptionFields, settingsOf } from './subscription-fields.ts';
+
+const dayMs = 86_400_000;
+const minuteMs = 60_000;
+const daysBack = 30;
+
+const { mobile_notifications_enabled, mobile_notification_settings } = changedSubscriptionFields;
+
+const counts = { messages: z.int(), would_push: z.int(), quiet: z.int(), collapsed: z.int() };
+const daySchema = z.object({
+  timestamp: z.iso.datetime(), ...counts, priority_1: z.int(), priority_2: z.int(), priority_3: z.int(), priority_4: z.int(), priority_5: z.int(),
+}).meta({ id: 'PreviewDay' });
+
+/** `POST /api/subscriptions/{subscription_id}/preview`: what other settings would have pushed. */
+export function previewSubscription(deps: ApiDeps): Route {
+  return route({
+    id: 'previewSubscription',
+    method: 'POST',
+    path: '/api/subscriptions/{subscription_id}/preview',
+    summary: 'Count how many of the topic\'s messages of the last 30 days the settings would have pushed',
+    description: 'Settings that are not named are those of the subscription, which is not changed. Counted are the messages that are still stored.',
+    audience: 'account',
+    scope: 'account:read',
+    body: z.object({ mobile_notifications_enabled, mobile_notification_settings }),
+    success: {
+      status: 200,
+      schema: z.object({ start_date: z.iso.datetime(), end_date: z.iso.datetime(), ...counts, days: z.array(daySchema) }),
+      description: 'By day in UTC, oldest first, those at the ends partial. `would_push` is also told by priority; `quiet` came in quiet hours, '
+        + '`collapsed` were more than `max_per_minute` (reckoned by minutes of the clock), and the rest of `messages` the filter kept back',
+    },
+    load: (context) => loadSubscription(deps, context),
+    async handle(context, { loaded: { subscription, topic }, body }) {
+      const settings = { ...subscription, ...settingsOf(body) };
+      const span = { from: context.now - daysBack * dayMs, to: context.now };
+      const [all, passing] = await countMessages(deps, { topicId: topic.id, settings, ...span });
+      const days = previewPushes(settings, { ...span, all, passing });
+      const sum = (of: (day: PreviewDay) => number) => days.reduce((total, day) => total + of(day), 0);
+      return {
+        status: 200,
+        body: {
+          start_date: toIso(span.from), end_date: toIso(span.to),
+          messages: sum((day) => day.messages), would_push: sum((day) => day.wouldPush), quiet: sum((day) => day.quiet), collapsed: sum((day) => day.collapsed),
+          days: days.map(toDayJson),
+        },
+      };
+    },
+  });
+}
+
+/** All messages by day, and those that the settings' filter lets through, by minute where that matters. */
+async function countMessages(
+  deps: ApiDeps, { topicId, settings, from, to }: { topicId: string; settings: MobileSettings; from: number; to: number },
+): Promise<[ActivityCount[], ActivityCount[]]> {
+  const { mobileEnabled, priorityThreshold, tagsFilter, quietHours, maxPerMinute } = settings;
+  const every = { topicIds: [topicId], text: null, priorityMin: null, priorityMax: null, tags: [], from, to, includesDeleted: false, now: to };
+  const tags = tagsFilter.filter((tag) => !tag.includes(',')); // no message has one with a comma
+  const passesNone = !mobileEnabled || (tagsFilter.length > 0 && tags.length === 0);
+  const isByMinute = quietHours !== null || maxPerMinute !== null;
+  return Promise.all([
+    deps.engine.messages.activity(every, dayMs),
+    passesNone ? [] : deps.engine.messages.activity({ ...every, priorityMin: priorityThreshold, tags }, isByMinute ? minuteMs : dayMs),
+  ]);
+}
+
+function toDayJson({ start, messages, wouldPush, quiet, collapsed, byPriority: [one, two, three, four, five] }: PreviewDay) {
+  return {
+    timestamp: toIso(start), messages, would_push: wouldPush, quiet, collapsed,
+    priority_1: one, priority_2: two, priority_3: three, priority_4: four, priority_5: five,
+  };
+}
