@@ -19,6 +19,14 @@ const pushJob: z.ZodType<PushJob> = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('test'), deviceId: id }),
   z.object({
+    kind: z.literal('summary'), subscriptionId: id,
+    of: z.discriminatedUnion('why', [
+      z.object({ why: z.literal('quiet_hours'), from: z.number(), to: z.number(), priorityMax: z.number() }),
+      z.object({ why: z.literal('max_per_minute'), to: z.number(), limit: z.number() }),
+    ]),
+    deviceIds: z.array(id).optional(), round: z.number().optional(),
+  }),
+  z.object({
     kind: z.literal('receipts'), messageId: id, topicId: id, platform: z.enum(platforms), sentAt: z.number(),
     pushes: z.array(target.extend({ ticket: id })).min(1),
   }),

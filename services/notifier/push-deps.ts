@@ -10,7 +10,7 @@ import type { ReportRefusal } from './refusal-report.ts';
 
 /** What pushing works with. */
 export interface PushDeps {
-  readonly engine: Pick<Engine, 'messages' | 'deliveries' | 'documents' | 'jobQueue'>;
+  readonly engine: Pick<Engine, 'messages' | 'deliveries' | 'documents' | 'jobQueue' | 'bus'>;
   /** One for each platform that is configured. */
   readonly gateways: ReadonlyMap<Platform, PushGateway>;
   readonly notifiedTimes: NotifiedTimes;
@@ -37,4 +37,6 @@ export interface PushLimits {
   readonly retryForMs: number;
   /** When a provider that gives tickets is asked for receipts first. */
   readonly receiptAfterMs: number;
+  /** How often the push that says how many more messages there are is renewed while they keep coming. */
+  readonly renewalMs: number;
 }

@@ -2,6 +2,7 @@ import type { Platform } from '@tocsin/shared/domain/device.ts';
 import type { Claim, Outcome, Recipient, RecipientDevice } from '@tocsin/shared/ports/deliveries.ts';
 import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
 import { findReaders } from './find-readers.ts';
+import { holdBack } from './hold-back.ts';
 import type { Push } from './load-push.ts';
 import type { PushDeps } from './push-deps.ts';
 import { recordOutcomes } from './record-outcomes.ts';
@@ -16,7 +17,7 @@ const devicesAtOnce = 1_000;
  * Throws RetryLater when devices are claimed by a worker that may have died, or when the service is closing.
  */
 export async function pushToRecipients(deps: PushDeps, push: Push, recipients: readonly Recipient[], attempt: Attempt): Promise<PushResults> {
-  const { skips, targets } = await planPush(deps, push, recipients);
+  const { skips, targets } = await planPush(deps, push, { recipients, attempt });
   if (skips.length > 0) await recordOutcomes(deps, skips);
   let unclaimed: string[] = [];
   let exhausted = 0;
@@ -34,16 +35,19 @@ export async function pushToRecipients(deps: PushDeps, push: Push, recipients: r
 }
 
 async function planPush(
-  deps: PushDeps, { message, topic }: Push, recipients: readonly Recipient[],
+  deps: PushDeps, push: Push, { recipients, attempt }: { recipients: readonly Recipient[]; attempt: Attempt },
 ): Promise<{ skips: Outcome[]; targets: Map<Platform, PushTarget[]> }> {
+  const { message, topic } = push;
   const withDevices = recipients.filter(({ devices }) => devices.length > 0);
   const readers = await findReaders(deps.engine.documents, topic, [...new Set(withDevices.map(({ userId }) => userId))]);
+  const isReachable = ({ platform }: RecipientDevice): boolean => deps.gateways.has(platform);
+  const heldBack = await holdBack(deps, push, withDevices.filter(({ userId, devices }) => readers.has(userId) && devices.some(isReachable)), attempt);
   const skips: Outcome[] = [];
   const targets = new Map<Platform, PushTarget[]>();
   for (const recipient of withDevices) {
     for (const device of recipient.devices) {
       const claim = claimOf(message.id, topic.id, recipient, device);
-      const reason = !readers.has(recipient.userId) ? 'no access' : !deps.gateways.has(device.platform) ? 'not configured' : null;
+      const reason = !readers.has(recipient.userId) ? 'no access' : !isReachable(device) ? 'not configured' : heldBack.get(recipient.subscriptionId) ?? null;
       if (reason !== null) {
         skips.push({ ...claim, status: 'skipped', reason });
         continue;

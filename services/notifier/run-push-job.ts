@@ -2,6 +2,7 @@ import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { Discard, RetryLater, type Job } from '@tocsin/shared/ports/job-queue.ts';
 import { parsePushJob } from './parse-push-job.ts';
 import type { PushDeps } from './push-deps.ts';
+import { pushSummary } from './push-summary.ts';
 import { readReceipts } from './read-receipts.ts';
 import { renotifyTopic } from './renotify-topic.ts';
 import { retryPush } from './retry-push.ts';
@@ -22,6 +23,8 @@ export async function runPushJob(deps: PushDeps, job: Job): Promise<void> {
         return await retryPush(deps, push);
       case 'test':
         return await sendTestPush(deps, push, job.id);
+      case 'summary':
+        return await pushSummary(deps, push);
       case 'receipts':
         return await readReceipts(deps, push);
       case 'renotify':

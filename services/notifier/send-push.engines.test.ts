@@ -47,7 +47,7 @@ describe(`a push whose message has expired meanwhile, ${engineUnderTest}`, () =>
     notifiedTimes: times,
     reportRefusal: () => undefined,
     metrics: pushMetrics(new Registry()),
-    limits: { pageSize: 10, claimStaleMs: 20_000, backoffMs: 1_000, retryForMs: 60_000, receiptAfterMs: 60_000 },
+    limits: { pageSize: 10, claimStaleMs: 20_000, backoffMs: 1_000, retryForMs: 60_000, receiptAfterMs: 60_000, renewalMs: 1_000 },
     closing: new AbortController().signal,
   });
 

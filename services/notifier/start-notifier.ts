@@ -47,6 +47,7 @@ function limitsOf(config: Pick<Config, 'PUSH_RETRY_SECONDS' | 'EXPO_RECEIPT_SECO
     backoffMs: 2_000,
     retryForMs: config.PUSH_RETRY_SECONDS * 1_000,
     receiptAfterMs: config.EXPO_RECEIPT_SECONDS * 1_000,
+    renewalMs: 10_000,
   };
 }
 

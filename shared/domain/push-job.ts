@@ -5,7 +5,7 @@ import type { Priority } from './message.ts';
  * What the notifier's queues carry. Ids only: message text and push tokens are looked up when a job runs, so the text
  * is the one that stands then, and the queue holds nothing that is worth stealing.
  */
-export type PushJob = WalkJob | SendJob | TestPushJob | ReceiptsJob | RenotifyTopicJob;
+export type PushJob = WalkJob | SendJob | TestPushJob | ReceiptsJob | RenotifyTopicJob | SummaryJob;
 
 /** Walk a page of the topic's recipients and push to them. */
 export interface WalkJob {
@@ -67,6 +67,23 @@ export interface ReceiptsJob {
   readonly pushes: readonly (PushTargetIds & { readonly ticket: string })[];
 }
 
+/** Tell a subscriber how many messages were held back: in quiet hours, or beyond the limit of a minute. */
+export interface SummaryJob {
+  readonly kind: 'summary';
+  readonly subscriptionId: string;
+  readonly of: HeldBackSpan;
+  /** Only to these, which were tried before; absent: to all of the subscriber's. */
+  readonly deviceIds?: readonly string[];
+  /** How often these were tried before. */
+  readonly round?: number;
+}
+
+export type HeldBackSpan =
+  /** From `from` up to, and without, `to`; `priorityMax`: those above it were not held back. */
+  | { readonly why: 'quiet_hours'; readonly from: number; readonly to: number; readonly priorityMax: number }
+  /** The minute of the clock that ends at `to`, of which `limit` were pushed. */
+  | { readonly why: 'max_per_minute'; readonly to: number; readonly limit: number };
+
 /** Two queues, so that a flood of ordinary messages never holds up an alarm, nor the other way round. */
 export const pushQueues = { urgent: 'push-urgent', normal: 'push-normal' } as const;
 export type PushQueue = (typeof pushQueues)[keyof typeof pushQueues];
@@ -119,6 +136,11 @@ export function receiptsJob(id: string, asked: Omit<ReceiptsJob, 'kind'>, delayM
 /** The job of a test push, for the urgent queue and before everything in it: someone is looking at the phone. */
 export function testPushJob(id: string, deviceId: string): QueuedPush {
   return { id: `test.${id}`, data: { kind: 'test', deviceId }, priority: 1, attempts: 5, backoffMs: 2_000 };
+}
+
+/** The job of a summary; those of the same time are one. */
+export function summaryJob(summary: Omit<SummaryJob, 'kind'>, { at, now }: { at: number; now: number }): QueuedPush {
+  return { id: `${summary.of.why}.${summary.subscriptionId}.${at}`, data: { kind: 'summary', ...summary }, priority: queuePriority(1), delayMs: at - now };
 }
 
 function queuePriority(priority: Priority): number {

@@ -55,3 +55,22 @@ function jumpBefore(time: number, zone: Zone): number {
   }
   return after;
 }
+
+/** Harm prevented: memory, of hours that nobody has any more. */
+const keptMax = 10_000;
+
+/** The spans of many people's hours, of which many are alike: each is reckoned once a minute. */
+export class QuietSpans {
+  readonly #kept = new Map<string, { readonly minute: number; readonly span: Span | null }>();
+
+  at(hours: DailyHours, time: number): Span | null {
+    const key = `${hours.start} ${hours.end} ${hours.timezone}`;
+    const minute = Math.floor(time / 60_000);
+    const kept = this.#kept.get(key);
+    if (kept?.minute === minute) return kept.span;
+    if (this.#kept.size >= keptMax) this.#kept.clear();
+    const span = spanAt(hours, time);
+    this.#kept.set(key, { minute, span });
+    return span;
+  }
+}

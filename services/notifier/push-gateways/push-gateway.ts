@@ -43,6 +43,13 @@ export type PushData =
       readonly priority: number;
       readonly tags: readonly string[];
     }
+  | {
+      /** Why it tells a number instead of a message. */
+      readonly summary: 'quiet_hours' | 'max_per_minute';
+      readonly count: number;
+      readonly topic: string;
+      readonly topic_id: string;
+    }
   | { readonly test: true };
 
 export interface PushRequest {

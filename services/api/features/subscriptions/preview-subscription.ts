@@ -28,7 +28,7 @@ export function previewSubscription(deps: ApiDeps): Route {
     summary: 'Count how many of the topic\'s messages of the last 30 days the settings would have pushed',
     description: 'Settings that are not named are those of the subscription, which is not changed. Counted are the messages that are still stored.',
     audience: 'account',
-    scope: 'account:read',
+    scope: 'account:write',
     body: z.object({ mobile_notifications_enabled, mobile_notification_settings }),
     success: {
       status: 200,
