@@ -15,7 +15,7 @@ async function runCluster(): Promise<void> {
   const dir = join(import.meta.dirname, '../data/cluster');
   mkdirSync(dir, { recursive: true });
   process.stderr.write('Starting Kafka, MongoDB and Redis …\n');
-  const engines = await startEngines();
+  const engines = await startEngines({ isForLong: true });
   try {
     process.stderr.write('Starting the services …\n');
     const stack = await startClusterStack({

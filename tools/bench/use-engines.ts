@@ -6,7 +6,7 @@ import type { BenchEngines } from './start-tocsin.ts';
 export async function useEngines(use: (engines: BenchEngines) => Promise<void>): Promise<void> {
   const given = readTestEngines();
   if (given !== undefined) return use({ ...given, pids: [] });
-  const { kafka, mongo, redis, stop } = await startEngines();
+  const { kafka, mongo, redis, stop } = await startEngines({ isForLong: true });
   try {
     await use({ kafkaBrokers: kafka.url, mongoUrl: mongo.url, redisUrl: redis.url, pids: [kafka.pid, mongo.pid, redis.pid] });
   } finally {

@@ -6,7 +6,7 @@ import { startTogether, stopTogether } from './start-together.ts';
 
 export type Engines = { kafka: KafkaEngine; mongo: Engine; redis: Engine; stop(): Promise<void> };
 
-export type EnginesOptions = Pick<KafkaOptions, 'report' | 'outlives'> & {
+export type EnginesOptions = Pick<KafkaOptions, 'report' | 'outlives' | 'isForLong'> & {
   kafkaPort?: number;
   mongoPort?: number;
   redisPort?: number;
