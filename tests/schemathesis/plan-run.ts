@@ -28,6 +28,7 @@ const rulesBeyondSchema: Readonly<Record<string, string>> = {
   streamTopicBySse: positions, streamTopicsBySse: 'a session or topics are given', createStreamSession: positions,
   register: passwords, changePassword: passwords, confirmPasswordReset: passwords,
   createSubscription: tags, updateSubscription: tags,
+  redriveDeadLetters: 'exactly one of three is given',
 };
 
 const operationsOf = ({ paths }: Document) => Object.entries(paths).flatMap(([path, item]) => Object.entries(item).map(([method, operation]) => ({ path, method, operation })));
