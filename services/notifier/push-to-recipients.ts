@@ -6,31 +6,42 @@ import { holdBack } from './hold-back.ts';
 import type { Push } from './load-push.ts';
 import type { PushDeps } from './push-deps.ts';
 import { recordOutcomes } from './record-outcomes.ts';
-import { sendPush, type Attempt, type PushResults, type PushTarget } from './send-push.ts';
+import { sendPush, type Attempt, type PushResults, type PushTarget, type Sending } from './send-push.ts';
 
 /** What the ledger is asked for at once. */
 const devicesAtOnce = 1_000;
 
 /**
  * Pushes to all devices of the recipients: looks up who may still read the topic, records the skips, and sends the
- * rest in the batches of their providers, one after the other, so that a crash leaves one batch in doubt.
+ * rest in the batches of their providers: of each provider one after the other, so that a crash leaves one batch of it in
+ * doubt, and the providers side by side, so that one that is slow holds up no other.
  * Throws RetryLater when devices are claimed by a worker that may have died, or when the service is closing.
  */
 export async function pushToRecipients(deps: PushDeps, push: Push, recipients: readonly Recipient[], attempt: Attempt): Promise<PushResults> {
   const { skips, targets } = await planPush(deps, push, { recipients, attempt });
   if (skips.length > 0) await recordOutcomes(deps, skips);
-  let unclaimed: string[] = [];
-  let exhausted = 0;
-  for (const [platform, ofPlatform] of targets) {
-    const gateway = deps.gateways.get(platform)!;
-    for (let start = 0; start < ofPlatform.length; start += gateway.batchSizeMax) {
-      if (deps.closing.aborted) throw new RetryLater(0, 'the notifier is closing');
-      const results = await sendPush(deps, { push, gateway, platform, attempt }, ofPlatform.slice(start, start + gateway.batchSizeMax));
-      unclaimed = unclaimed.concat(results.unclaimed);
-      exhausted += results.exhausted;
-    }
-  }
+  // All of them to their end, also when one fails: what runs on behind a job that is over would run beside its next run.
+  const settled = await Promise.allSettled([...targets].map(([platform, ofPlatform]) =>
+    pushToPlatform(deps, { push, gateway: deps.gateways.get(platform)!, platform, attempt }, ofPlatform)));
+  const results = settled.map((one) => {
+    if (one.status === 'rejected') throw one.reason;
+    return one.value;
+  });
+  const unclaimed = results.flatMap((one) => one.unclaimed);
   await waitForHeld(deps, push.message.id, unclaimed);
+  return { unclaimed, exhausted: results.reduce((sum, one) => sum + one.exhausted, 0) };
+}
+
+async function pushToPlatform(deps: PushDeps, sending: Sending, targets: readonly PushTarget[]): Promise<PushResults> {
+  const { batchSizeMax } = sending.gateway;
+  const unclaimed: string[] = [];
+  let exhausted = 0;
+  for (let start = 0; start < targets.length; start += batchSizeMax) {
+    if (deps.closing.aborted) throw new RetryLater(0, 'the notifier is closing');
+    const results = await sendPush(deps, sending, targets.slice(start, start + batchSizeMax));
+    unclaimed.push(...results.unclaimed);
+    exhausted += results.exhausted;
+  }
   return { unclaimed, exhausted };
 }
 

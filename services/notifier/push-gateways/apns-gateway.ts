@@ -44,7 +44,7 @@ export function openApnsGateway(options: ApnsGatewayOptions): PushGateway {
     port: port === '' ? 443 : Number(port),
     ...(options.ca === undefined ? {} : { ca: [options.ca] }),
     connectionRetryLimit: 0,
-    requestTimeout: options.requestTimeoutMs ?? 10_000,
+    requestTimeout: options.requestTimeoutMs ?? 7_000,
     // Node ends a session whose streams hold more than 10 MB in all; a few thousand pushes under way do.
     maxSessionMemory: 64,
   } as ConstructorParameters<typeof MultiProvider>[0]);

@@ -30,7 +30,7 @@ const stillChannel = 'no-vibration';
  */
 export function openExpoGateway(options: ExpoGatewayOptions): PushGateway {
   const { clock } = options;
-  const timeoutMs = options.requestTimeoutMs ?? 8_000;
+  const timeoutMs = options.requestTimeoutMs ?? 5_000;
   const agent = new Agent({ connect: { timeout: Math.min(timeoutMs, 5_000) }, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
   const pace = new Pace(clock);
 
@@ -70,7 +70,7 @@ export function openExpoGateway(options: ExpoGatewayOptions): PushGateway {
     payloadBytesMax,
     async send(batch) {
       const valid = batch.filter((push) => Expo.isExpoPushToken(push.pushToken));
-      const results = valid.length === 0 ? [] : await sendUntil(clock() + (options.batchTimeoutMs ?? 5_000), valid);
+      const results = valid.length === 0 ? [] : await sendUntil(clock() + (options.batchTimeoutMs ?? 2_500), valid);
       const byRequest = new Map(valid.map((push, index) => [push, results[index]!]));
       return batch.map((push) => byRequest.get(push) ?? { kind: 'dead-token', reason: 'not an Expo push token' });
     },

@@ -1,5 +1,8 @@
-/** The longest that a `send` may take: a claim on a push must outlive it, or two workers would send it. */
-export const sendTimeoutMs = 18_000;
+/**
+ * The longest that a `send` may take: a claim on a push must outlive it, or two workers would send it. The shorter it is,
+ * the sooner what a dead worker had claimed goes out: together with the queue's lease of 10 seconds within 15.
+ */
+export const sendTimeoutMs = 9_000;
 
 /** A push provider. What it says about each push is told apart here once, so that nothing else knows providers. */
 export interface PushGateway {

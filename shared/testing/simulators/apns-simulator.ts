@@ -90,7 +90,7 @@ export async function startApnsSimulator(options: ApnsOptions = {}): Promise<Apn
       return state.connections;
     },
     script: (token, ...behaviours) => void state.scripts.set(token, behaviours),
-    goAway: () => sessions.forEach((session) => session.goaway()),
+    goAway: () => sessions.forEach((session) => (session.destroyed ? undefined : session.goaway())),
     close: () => new Promise((resolve) => {
       server.close(() => resolve());
       for (const session of sessions) session.destroy();

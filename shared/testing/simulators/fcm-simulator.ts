@@ -13,6 +13,8 @@ export type FcmBehaviour =
   | { readonly kind: 'ok' }
   /** Refuses with an error code of FCM: `UNREGISTERED`, `QUOTA_EXCEEDED`, … */
   | { readonly kind: 'error'; readonly status: number; readonly code: string; readonly retryAfterSeconds?: number }
+  /** Refuses the message as `INVALID_ARGUMENT`, and takes one that it is only to check. */
+  | { readonly kind: 'bad-message' }
   /** Takes the push and never answers. */
   | { readonly kind: 'hang' }
   /** Takes the push and cuts the connection instead of answering. */
@@ -101,7 +103,7 @@ export async function startFcmSimulator(options: FcmOptions = {}): Promise<FcmSi
     },
     script: (token, ...behaviours) => void state.scripts.set(token, behaviours),
     revoke: () => state.accessTokens.clear(),
-    goAway: () => sessions.forEach((session) => session.goaway()),
+    goAway: () => sessions.forEach((session) => (session.destroyed ? undefined : session.goaway())),
     async close() {
       for (const session of sessions) session.destroy();
       tokens.closeAllConnections();
@@ -148,6 +150,7 @@ async function answer(state: State, request: Http2ServerRequest, response: Http2
     const headers: Record<string, string> = behaviour.retryAfterSeconds === undefined ? {} : { 'retry-after': String(behaviour.retryAfterSeconds) };
     return refuse({ status: behaviour.status, code: behaviour.code, message: 'scripted' }, headers);
   }
+  if (behaviour.kind === 'bad-message' && body!.validate_only !== true) return refuse({ status: 400, code: 'INVALID_ARGUMENT', message: 'scripted' });
   if (body!.validate_only !== true) takePush(state, token!, body!.message!);
   if (behaviour.kind === 'reset') return void request.stream.session?.socket.destroy();
   if (behaviour.kind === 'hang') return;

@@ -1,0 +1,91 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { openDocuments } from '@tocsin/shared/open-engine.ts';
+import { openLog } from '@tocsin/shared/platform/log.ts';
+import { pushQueues } from '@tocsin/shared/domain/push-job.ts';
+import type { Device } from '@tocsin/shared/domain/device.ts';
+import type { Message } from '@tocsin/shared/domain/message.ts';
+import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { Engine } from '@tocsin/shared/ports/engine.ts';
+import { write } from '@tocsin/shared/ports/documents.ts';
+import type { Closers } from '@tocsin/shared/platform/lifecycle.ts';
+import { devices } from '@tocsin/shared/stores/devices-collection.ts';
+import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import { topics } from '@tocsin/shared/stores/topics.ts';
+import { users } from '@tocsin/shared/stores/users.ts';
+import { newDevice, newId, newMessage, newSubscription, newTopic, newUser } from '@tocsin/shared/testing/builders.ts';
+import type { TestEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
+import { newTestPlace, openTestEngine, publish } from '@tocsin/shared/testing/test-engine.ts';
+
+const main = fileURLToPath(new URL('../../services/notifier/main.ts', import.meta.url));
+
+/** A fresh installation whose notifier is a process of its own. */
+export interface PushPlace {
+  /** What the notifier sends to is in `env`. It is killed with the test at the latest. */
+  startNotifier(env: Readonly<Record<string, string>>): ChildProcess;
+  /** How many jobs of the push queues wait or run; beside a notifier, too. */
+  jobsLeft(): Promise<number>;
+  /** The stores, while no notifier holds an embedded installation. */
+  withEngine<T>(use: (engine: Engine) => Promise<T>): Promise<T>;
+}
+
+export function newPushPlace(engines: TestEngines | undefined, own: Closers): PushPlace {
+  const place = newTestPlace(engines);
+  own.add(() => place.remove());
+  return {
+    startNotifier(env) {
+      const child = spawn(process.execPath, [main], { env: { ...process.env, ...place.env, ...env }, stdio: ['ignore', 'inherit', 'inherit'] });
+      own.add(() => void child.kill('SIGKILL'));
+      return child;
+    },
+    async jobsLeft() {
+      const store = await openDocuments(place.config, openLog('test', 'silent'));
+      try {
+        const jobQueue = await store.openJobQueue();
+        const counts = await Promise.all(Object.values(pushQueues).map((queue) => jobQueue.counts(queue)));
+        return counts.reduce((sum, { waiting, delayed, active }) => sum + waiting + delayed + active, 0);
+      } finally {
+        await store.close();
+      }
+    },
+    async withEngine(use) {
+      const engine = await openTestEngine(place);
+      try {
+        return await use(engine);
+      } finally {
+        await engine.close();
+      }
+    },
+  };
+}
+
+/** Ends a process, and resolves with its exit code and signal when it has ended. */
+export async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<unknown[]> {
+  const gone = once(child, 'exit');
+  child.kill(signal);
+  return gone;
+}
+
+/** Subscribes as many users, each with a device as given, to a topic. Resolves with the devices. */
+export async function addSubscribers(engine: Engine, topic: Topic, each: readonly Partial<Device>[]): Promise<Device[]> {
+  const made: Device[] = [];
+  for (let start = 0; start < each.length; start += 300) {
+    await engine.documents.commit(each.slice(start, start + 300).map((given) => {
+      const user = newUser();
+      const device = newDevice(user.id, given);
+      made.push({ ...device, version: 1 });
+      return [write.insert(users, user), write.insert(devices, device), write.insert(subscriptions, newSubscription(user.id, topic.id))];
+    }).flat());
+  }
+  return made;
+}
+
+export const addTopic = (engine: Engine): Promise<Topic> => engine.documents.insert(topics, newTopic(newId()));
+
+/** Publishes a message to the topic and resolves with it. */
+export async function publishTo(engine: Engine, topic: Topic, given: Partial<Message>): Promise<Message> {
+  const message = newMessage(topic.id, given);
+  await publish(engine, topic, message);
+  return message;
+}
