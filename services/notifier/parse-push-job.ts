@@ -19,6 +19,9 @@ const pushJob: z.ZodType<PushJob> = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('test'), deviceId: id }),
   z.object({
+    kind: z.literal('replace'), messageId: id, topicId: id, changedAt: z.number(), after: id.nullable(), deviceIds: z.array(id).optional(), round: z.number().optional(),
+  }),
+  z.object({
     kind: z.literal('summary'), subscriptionId: id,
     of: z.discriminatedUnion('why', [
       z.object({ why: z.literal('quiet_hours'), from: z.number(), to: z.number(), priorityMax: z.number() }),

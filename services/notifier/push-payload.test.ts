@@ -13,7 +13,7 @@ const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(v
 
 describe('the content of a push', () => {
   test('is the text under the topic’s name, with what the app needs to find the message', () => {
-    expect(pushContent(message, topic, 4_096)).toEqual({
+    expect(pushContent(message, topic, { bytesMax: 4_096 })).toEqual({
       title: 'alarms',
       body: 'the pump stopped',
       data: { message_id: message.id, topic: 'alarms', topic_id: 'topic-1', priority: 4, tags: ['pump', 'cellar'] },
@@ -21,14 +21,14 @@ describe('the content of a push', () => {
   });
 
   test('has the message’s own title where it has one', () => {
-    expect(pushContent({ ...message, title: 'Pump' }, topic, 4_096).title).toBe('Pump');
+    expect(pushContent({ ...message, title: 'Pump' }, topic, { bytesMax: 4_096 }).title).toBe('Pump');
   });
 
   test('fits the provider’s limit in bytes, whatever the text is made of', () => {
     const text = fc.string({ unit: 'binary', maxLength: 4_000, size: 'max' });
     const tags = fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 64, size: 'max' }), { maxLength: 20, size: 'max' });
     fc.assert(fc.property(text, tags, fc.string({ maxLength: 250, size: 'max' }), (body, manyTags, title) => {
-      const content = pushContent({ ...message, message: body, title, tags: manyTags }, topic, 3_600);
+      const content = pushContent({ ...message, message: body, title, tags: manyTags }, topic, { bytesMax: 3_600 });
       expect(jsonBytes(content)).toBeLessThanOrEqual(3_600);
       const isWhole = content.body === body;
       expect(isWhole || body.startsWith(content.body.slice(0, -1)) && content.body.endsWith('…')).toBe(true);

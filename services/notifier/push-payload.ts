@@ -1,6 +1,6 @@
-import type { Message } from '@tocsin/shared/domain/message.ts';
+import type { Message, StoredMessage } from '@tocsin/shared/domain/message.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
-import type { PushContent } from './push-gateways/push-gateway.ts';
+import type { PushContent, PushEvent } from './push-gateways/push-gateway.ts';
 
 /** A quarter of what providers take: twenty tags of 64 emoji would fill a push twice over by themselves. */
 const tagsBytesMax = 1_024;
@@ -10,7 +10,7 @@ const ellipsis = '…';
  * The content of a message's push: its title (or the topic's name), as much of its text as fits, and what the app needs
  * to fetch the rest. `bytesMax` bounds the content as JSON; text is cut between code points and then ends in `…`.
  */
-export function pushContent(message: Message, topic: Pick<Topic, 'id' | 'name'>, bytesMax: number): PushContent {
+export function pushContent(message: Message, topic: Pick<Topic, 'id' | 'name'>, { bytesMax, event }: { bytesMax: number; event?: PushEvent }): PushContent {
   const content = {
     title: message.title ?? topic.name,
     body: '',
@@ -20,10 +20,18 @@ export function pushContent(message: Message, topic: Pick<Topic, 'id' | 'name'>,
       topic_id: topic.id,
       priority: message.priority,
       tags: leadingTags(message.tags),
+      ...(event === undefined ? {} : { event }),
     },
   };
   const bytesLeft = bytesMax - Buffer.byteLength(JSON.stringify(content));
   return { ...content, body: cutText(message.message, bytesLeft) };
+}
+
+/** What replaces the push of a message that was edited, or of one that was deleted. */
+export function replacementContent(message: StoredMessage, topic: Pick<Topic, 'id' | 'name'>, bytesMax: number): PushContent {
+  if (!message.isDeleted) return pushContent(message, topic, { bytesMax, event: 'message_edited' });
+  const shown = { ...message, title: null, message: 'This message was deleted', tags: [] };
+  return pushContent(shown, topic, { bytesMax, event: 'message_deleted' });
 }
 
 function leadingTags(tags: readonly string[]): string[] {

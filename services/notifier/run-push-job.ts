@@ -5,6 +5,7 @@ import type { PushDeps } from './push-deps.ts';
 import { pushSummary } from './push-summary.ts';
 import { readReceipts } from './read-receipts.ts';
 import { renotifyTopic } from './renotify-topic.ts';
+import { replacePushes } from './replace-pushes.ts';
 import { retryPush } from './retry-push.ts';
 import { sendTestPush } from './send-test-push.ts';
 import { walkRecipients } from './walk-recipients.ts';
@@ -23,6 +24,8 @@ export async function runPushJob(deps: PushDeps, job: Job): Promise<void> {
         return await retryPush(deps, push);
       case 'test':
         return await sendTestPush(deps, push, job.id);
+      case 'replace':
+        return await replacePushes(deps, push);
       case 'summary':
         return await pushSummary(deps, push);
       case 'receipts':

@@ -68,7 +68,7 @@ export async function sendPush(deps: PushDeps, sending: Sending, targets: readon
 
 function requestsFor({ push, gateway }: Sending, targets: readonly PushTarget[]): PushRequest[] {
   const { message, topic } = push;
-  const content = pushContent(message, topic, gateway.payloadBytesMax);
+  const content = pushContent(message, topic, { bytesMax: gateway.payloadBytesMax });
   return targets.map(({ pushToken, settings }) => ({
     pushToken,
     content,

@@ -5,7 +5,7 @@ import type { Priority } from './message.ts';
  * What the notifier's queues carry. Ids only: message text and push tokens are looked up when a job runs, so the text
  * is the one that stands then, and the queue holds nothing that is worth stealing.
  */
-export type PushJob = WalkJob | SendJob | TestPushJob | ReceiptsJob | RenotifyTopicJob | SummaryJob;
+export type PushJob = WalkJob | SendJob | TestPushJob | ReceiptsJob | RenotifyTopicJob | SummaryJob | ReplaceJob;
 
 /** Walk a page of the topic's recipients and push to them. */
 export interface WalkJob {
@@ -78,6 +78,21 @@ export interface SummaryJob {
   readonly round?: number;
 }
 
+/** Show what became of a message, edited or deleted, to a page of the devices that it was pushed to. */
+export interface ReplaceJob {
+  readonly kind: 'replace';
+  readonly messageId: string;
+  readonly topicId: string;
+  /** When the edit or deletion was made. */
+  readonly changedAt: number;
+  /** The device that the former page ended with; null for the first page. */
+  readonly after: string | null;
+  /** Only these, which were tried before; absent: the page's. */
+  readonly deviceIds?: readonly string[];
+  /** How often these were tried before. */
+  readonly round?: number;
+}
+
 export type HeldBackSpan =
   /** From `from` up to, and without, `to`; `priorityMax`: those above it were not held back. */
   | { readonly why: 'quiet_hours'; readonly from: number; readonly to: number; readonly priorityMax: number }
@@ -141,6 +156,13 @@ export function testPushJob(id: string, deviceId: string): QueuedPush {
 /** The job of a summary; those of the same time are one. */
 export function summaryJob(summary: Omit<SummaryJob, 'kind'>, { at, now }: { at: number; now: number }): QueuedPush {
   return { id: `${summary.of.why}.${summary.subscriptionId}.${at}`, data: { kind: 'summary', ...summary }, priority: queuePriority(1), delayMs: at - now };
+}
+
+/** The job of a page of a replacement, or of what is tried again of one. */
+export function replaceJob(page: Omit<ReplaceJob, 'kind'>, delayMs = 0): QueuedPush {
+  const { messageId, changedAt, after, deviceIds, round = 0 } = page;
+  const id = `replace.${messageId}.${changedAt}.${deviceIds?.[0] ?? after ?? 'first'}.${round}`;
+  return { id, data: { kind: 'replace', ...page }, priority: queuePriority(1), delayMs };
 }
 
 function queuePriority(priority: Priority): number {

@@ -292,6 +292,8 @@ function describeLedger(at: () => Deliveries): void {
     const find = async (filter: Parameters<Deliveries['find']>[1]) => (await at().find(messageId, filter)).map(({ deviceId }) => deviceId);
     expect(await find({ limit: 10 })).toEqual([mine, alsoMine, other].map(({ deviceId }) => deviceId));
     expect(await find({ limit: 2 })).toEqual([mine, alsoMine].map(({ deviceId }) => deviceId));
+    expect(await find({ after: mine.deviceId, limit: 10 })).toEqual([alsoMine, other].map(({ deviceId }) => deviceId));
+    expect(await find({ after: other.deviceId, limit: 10 })).toEqual([]);
     expect(await find({ userId, limit: 10 })).toEqual([mine, alsoMine].map(({ deviceId }) => deviceId));
     expect(await find({ deviceIds: [other.deviceId, mine.deviceId, newId()], limit: 10 })).toEqual([mine.deviceId, other.deviceId]);
     expect(await find({ userId, deviceIds: [other.deviceId, mine.deviceId], limit: 10 })).toEqual([mine.deviceId]);

@@ -41,8 +41,11 @@ export interface Deliveries {
    */
   record(outcomes: readonly Outcome[], now: number): Promise<void>;
 
-  /** The message's rows, of one user, of some devices (at most 1,000) or of all, in order of device id; at most `limit`. */
-  find(messageId: string, filter: { userId?: string; deviceIds?: readonly string[]; limit: number }): Promise<Delivery[]>;
+  /**
+   * The message's rows, of one user, of some devices (at most 1,000) or of all, in order of device id; at most `limit`, of
+   * all with the cursor `after` those that come after this device.
+   */
+  find(messageId: string, filter: { userId?: string; deviceIds?: readonly string[]; after?: string; limit: number }): Promise<Delivery[]>;
 
   /** How many rows of the message have each status; every status has an entry. */
   counts(messageId: string): Promise<Record<DeliveryStatus, number>>;

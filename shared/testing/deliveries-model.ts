@@ -30,9 +30,9 @@ export class DeliveriesModel {
     }
   }
 
-  find(messageId: string, { userId, deviceIds, limit }: { userId?: string; deviceIds?: readonly string[]; limit: number }): Delivery[] {
+  find(messageId: string, { userId, deviceIds, after, limit }: { userId?: string; deviceIds?: readonly string[]; after?: string; limit: number }): Delivery[] {
     return [...this.#rows.values()]
-      .filter((row) => row.messageId === messageId && (userId ?? row.userId) === row.userId && (deviceIds ?? [row.deviceId]).includes(row.deviceId))
+      .filter((row) => row.messageId === messageId && (userId ?? row.userId) === row.userId && (deviceIds ?? [row.deviceId]).includes(row.deviceId) && (after === undefined || row.deviceId > after))
       .sort((a, b) => (a.deviceId < b.deviceId ? -1 : 1))
       .slice(0, limit);
   }

@@ -123,7 +123,7 @@ describe('the APNs gateway', () => {
   test('the longest of messages fits, cut between code points', async () => {
     const message = newMessage('t-1', { message: '🔔'.repeat(4_000), title: '🔔'.repeat(250), tags: Array.from({ length: 20 }, () => '🔔'.repeat(64)) });
     const gateway = open();
-    const content = pushContent(message, { id: message.topicId, name: 't'.repeat(64) }, gateway.payloadBytesMax);
+    const content = pushContent(message, { id: message.topicId, name: 't'.repeat(64) }, { bytesMax: gateway.payloadBytesMax });
     expect(await gateway.send([push(device(), { content, sound: 's'.repeat(64) })])).toEqual([{ kind: 'accepted' }]);
     const [taken] = apns.pushes;
     expect(taken!.bytes).toBeLessThanOrEqual(4_096);

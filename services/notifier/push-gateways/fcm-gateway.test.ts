@@ -127,7 +127,7 @@ describe('the FCM gateway', () => {
   test('the longest of messages fits', async () => {
     const message = newMessage('t-1', { message: '🔔'.repeat(4_000), title: '🔔'.repeat(250), tags: Array.from({ length: 20 }, () => '🔔'.repeat(64)) });
     open();
-    const content = pushContent(message, { id: message.topicId, name: 't'.repeat(64) }, gateway.payloadBytesMax);
+    const content = pushContent(message, { id: message.topicId, name: 't'.repeat(64) }, { bytesMax: gateway.payloadBytesMax });
     expect(await gateway.send([push(device(), { content })])).toEqual([{ kind: 'accepted' }]);
     expect(fcm.pushes[0]!.message.notification!.body).toMatch(/^(🔔)+…$/u);
   });

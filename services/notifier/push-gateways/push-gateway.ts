@@ -38,6 +38,8 @@ export interface PushContent {
   readonly data: PushData;
 }
 
+export type PushEvent = 'message_edited' | 'message_deleted';
+
 export type PushData =
   | {
       readonly message_id: string;
@@ -45,6 +47,8 @@ export type PushData =
       readonly topic_id: string;
       readonly priority: number;
       readonly tags: readonly string[];
+      /** What happened to a message that was pushed before; absent: it is new. */
+      readonly event?: PushEvent;
     }
   | {
       /** Why it tells a number instead of a message. */

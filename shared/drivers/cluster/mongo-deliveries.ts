@@ -60,10 +60,10 @@ async function reaching<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function findRows(ledger: Ledger, messageId: string, { userId, deviceIds, limit }: Parameters<Deliveries['find']>[1]) {
+async function findRows(ledger: Ledger, messageId: string, { userId, deviceIds, after, limit }: Parameters<Deliveries['find']>[1]) {
   checkDeviceIds(deviceIds);
   if (limit === 0) return []; // which MongoDB would take for no limit
-  const ids = deviceIds === undefined ? rowIdsOf(messageId) : { $in: deviceIds.map((deviceId) => rowIdOf(messageId, deviceId)) };
+  const ids = deviceIds === undefined ? rowIdsOf(messageId, after) : { $in: deviceIds.map((deviceId) => rowIdOf(messageId, deviceId)) };
   const rows = ledger.find({ _id: ids as never, ...(userId === undefined ? {} : { userId: storedId(userId) }) });
   const isByUser = userId !== undefined && deviceIds === undefined;
   return (await rows.sort({ _id: 1 }).limit(limit).hint(isByUser ? indexes.byUser : '_id_').toArray()).map(deliveryOf);

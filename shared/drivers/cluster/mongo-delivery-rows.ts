@@ -35,10 +35,10 @@ export function storedId(id: string): StoredId {
 
 export const rowIdOf = (messageId: string, deviceId: string): RowId => ({ message: storedId(messageId), device: storedId(deviceId) });
 
-/** Matches the row ids of a message. */
-export function rowIdsOf(messageId: string): { $gt: object; $lt: object } {
+/** Matches the row ids of a message, those after the device's where one is given. */
+export function rowIdsOf(messageId: string, after?: string): { $gt: object; $lt: object } {
   const message = storedId(messageId);
-  return { $gt: { message }, $lt: { message, device: new mongo.MaxKey() } };
+  return { $gt: after === undefined ? { message } : rowIdOf(messageId, after), $lt: { message, device: new mongo.MaxKey() } };
 }
 
 /** A row for a claim or an outcome whose push the ledger does not know yet. */

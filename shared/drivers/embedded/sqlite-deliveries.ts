@@ -100,7 +100,7 @@ function idsOf({ messageId, deviceId, topicId, userId, subscriptionId, platform 
 
 const retryAtOf = ({ status, retryAt }: Outcome) => (status === 'retrying' ? (retryAt ?? null) : null);
 
-function filterOf(messageId: string, { userId, deviceIds }: { userId?: string; deviceIds?: readonly string[] }): { where: string; bound: SQLInputValue[] } {
+function filterOf(messageId: string, { userId, deviceIds, after }: { userId?: string; deviceIds?: readonly string[]; after?: string }): { where: string; bound: SQLInputValue[] } {
   const conditions = ['message_id = ?'];
   const bound: SQLInputValue[] = [packId(messageId)];
   if (userId !== undefined) {
@@ -110,6 +110,10 @@ function filterOf(messageId: string, { userId, deviceIds }: { userId?: string; d
   if (deviceIds !== undefined) {
     conditions.push(`device_id IN (${deviceIds.map(() => '?').join(', ')})`);
     bound.push(...deviceIds.map(packId));
+  }
+  if (after !== undefined) {
+    conditions.push('device_id > ?');
+    bound.push(packId(after));
   }
   return { where: conditions.join(' AND '), bound };
 }
