@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError } from '@tocsin/shared/platform/load-config.ts';
 import { pushCommand } from './push.ts';
 import { serveCommand } from './serve.ts';
+import { simulateCommand } from './simulate.ts';
 import { topicCommand } from './topic.ts';
 import { userCommand } from './user.ts';
 
@@ -15,7 +16,8 @@ const program = new Command('tocsin')
   .addCommand(serveCommand())
   .addCommand(userCommand())
   .addCommand(topicCommand())
-  .addCommand(pushCommand());
+  .addCommand(pushCommand())
+  .addCommand(simulateCommand());
 throwInsteadOfExit(program);
 
 try {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
 import { createSecureServer, type IncomingHttpHeaders, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
@@ -55,6 +56,8 @@ export interface ApnsOptions {
   readonly port?: number;
   /** How long an answer takes. */
   readonly latencyMs?: number;
+  /** Called with every push that is taken. */
+  readonly onPush?: (push: ApnsPush) => void;
 }
 
 /** A token is refused once it is an hour old, and a connection takes a new one every 20 minutes at most. */
@@ -81,7 +84,7 @@ export async function startApnsSimulator(options: ApnsOptions = {}): Promise<Apn
     state.connections += 1;
     sessions.add(session.on('close', () => sessions.delete(session)).on('error', () => undefined));
   });
-  await new Promise<void>((resolve) => server.listen(options.port ?? 0, host, resolve));
+  await once(server.listen(options.port ?? 0, host), 'listening');
   return {
     url: `https://${host}:${(server.address() as AddressInfo).port}`,
     certificate: cert, key: await exportPKCS8(privateKey), keyId, teamId, bundleId,
@@ -163,5 +166,7 @@ async function senderFault(state: State, request: Http2ServerRequest): Promise<A
 function takePush(state: State, { token, headers, body }: { token: string; headers: IncomingHttpHeaders; body: Buffer }): void {
   const payload = JSON.parse(body.toString()) as ApnsPush['payload'];
   const messageId = payload['message_id'];
-  state.pushes.push({ token, headers, payload, bytes: body.length, at: Date.now(), messageId: typeof messageId === 'string' ? messageId : undefined });
+  const push = { token, headers, payload, bytes: body.length, at: Date.now(), messageId: typeof messageId === 'string' ? messageId : undefined };
+  state.pushes.push(push);
+  state.options.onPush?.(push);
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -42,17 +43,24 @@ export interface ExpoSimulator {
   close(): Promise<void>;
 }
 
+export interface ExpoOptions {
+  readonly accessToken?: string;
+  readonly port?: number;
+  /** Called with every push that is taken. */
+  readonly onPush?: ((push: ExpoPush) => void) | undefined;
+}
+
 /**
  * A server that speaks Expo's push API as https://docs.expo.dev/push-notifications/sending-notifications/ has it:
  * `/--/api/v2/push/send` and `/--/api/v2/push/getReceipts`, bodies gzipped or not, 100 pushes and 1,000 receipts a
  * request, one project a request, 4,096 bytes a push, and an access token where one is asked for.
  */
-export async function startExpoSimulator(options: { accessToken?: string; port?: number } = {}): Promise<ExpoSimulator> {
-  const state: State = { accessToken: options.accessToken, pushes: [], requests: [], receipts: new Map(), scripts: new Map(), projects: new Map() };
+export async function startExpoSimulator(options: ExpoOptions = {}): Promise<ExpoSimulator> {
+  const state: State = { accessToken: options.accessToken, onPush: options.onPush, pushes: [], requests: [], receipts: new Map(), scripts: new Map(), projects: new Map() };
   const server = createServer((request, response) => {
     answer(state, request, response).catch((error: unknown) => response.destroy(error as Error));
   });
-  await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
+  await once(server.listen(options.port ?? 0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
@@ -70,6 +78,7 @@ export async function startExpoSimulator(options: { accessToken?: string; port?:
 
 interface State {
   readonly accessToken: string | undefined;
+  readonly onPush: ExpoOptions['onPush'];
   readonly pushes: ExpoPush[];
   readonly requests: { at: number; size: number; status: number }[];
   readonly receipts: Map<string, object>;
@@ -144,7 +153,9 @@ function takePush(state: State, message: ExpoMessage, behaviour: ExpoBehaviour):
   if (!/^Expo(nent)?PushToken\[.+\]$/.test(message.to)) return errorTicket('DeviceNotRegistered', `"${message.to}" is not a valid Expo push token`);
   if (behaviour.kind === 'ticket-error') return errorTicket(behaviour.error, `scripted for "${message.to}"`);
   const messageId = message.data?.['message_id'];
-  state.pushes.push({ token: message.to, messageId: typeof messageId === 'string' ? messageId : undefined, message, at: Date.now() });
+  const push = { token: message.to, messageId: typeof messageId === 'string' ? messageId : undefined, message, at: Date.now() };
+  state.pushes.push(push);
+  state.onPush?.(push);
   const id = randomUUID();
   state.receipts.set(id, receiptFor(message, behaviour));
   return { status: 'ok', id };

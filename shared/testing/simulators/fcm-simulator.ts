@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createHttp2Server, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from 'node:http2';
@@ -52,6 +53,8 @@ export interface FcmSimulator {
 export interface FcmOptions {
   readonly port?: number;
   readonly latencyMs?: number;
+  /** Called with every push that is taken. */
+  readonly onPush?: (push: FcmPush) => void;
 }
 
 interface State {
@@ -113,7 +116,7 @@ export async function startFcmSimulator(options: FcmOptions = {}): Promise<FcmSi
 }
 
 async function listen(server: Server, port = 0): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(port, host, resolve));
+  await once(server.listen(port, host), 'listening');
   return (server.address() as AddressInfo).port;
 }
 
@@ -174,5 +177,7 @@ function errorBody({ status, code, message }: FcmFault): object {
 }
 
 function takePush(state: State, token: string, message: FcmPush['message']): void {
-  state.pushes.push({ token, message, messageId: message.data?.['message_id'], at: Date.now() });
+  const push = { token, message, messageId: message.data?.['message_id'], at: Date.now() };
+  state.pushes.push(push);
+  state.options.onPush?.(push);
 }
