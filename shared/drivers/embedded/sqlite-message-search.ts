@@ -15,6 +15,8 @@ export type Steps<T> = Generator<void, T, void>;
 const rowsPerStep = 2_000;
 /** To begin with a topic costs about as much as so many rows. */
 const rowsToBegin = 20;
+/** Topics whose newest messages are looked for by one statement. */
+const topicsAtOnce = 100;
 /** Beyond so many messages of a topic, a page of it is not counted off one by one where that can be helped. */
 const passedOverMax = 2_000;
 /** Beyond so many rows it is worth finding out where in the topic a span of time begins and ends. */
@@ -129,7 +131,8 @@ function* countMatching(reader: SearchStatements, filter: MessageFilter, topics:
 
 /** The highest positions that match, at most `count`, the highest first. */
 function* newestOffsets(reader: SearchStatements, filter: MessageFilter, wanted: { topics: readonly TopicRow[]; count: number }): Steps<number[]> {
-  return (isUnconditional(filter) ? yield* newestOfAll(reader, filter, wanted) : null) ?? (yield* newestOfEach(reader, filter, wanted));
+  if (!isUnconditional(filter)) return yield* newestOfEach(reader, filter, wanted);
+  return (yield* newestOfAll(reader, filter, wanted)) ?? (yield* newestOfSome(reader, filter.now, wanted));
 }
 
 /** Of all topics that there are: what lies before the page is counted off without being looked at one by one. */
@@ -174,6 +177,27 @@ function* newestOfAll(
 }
 
 /**
+ * What the topics have in the newest part of all, which should hold enough if their messages lie evenly, and further back where it
+ * does not. Many topics by one statement: one for each takes several times as long.
+ */
+function* newestOfSome(
+  reader: SearchStatements, now: number, { topics, count }: { topics: readonly TopicRow[]; count: number },
+): Steps<number[]> {
+  const last = topics[0]?.lastOffset ?? -1;
+  const expected = (count / topics.reduce((sum, topic) => sum + topic.count, 1)) * (last + 1);
+  for (let reach = Math.ceil(2 * expected); ; reach *= 8) {
+    let best: number[] = [];
+    let floor = Math.max(-1, last - reach);
+    for (let at = 0; at < topics.length && topics[at]!.lastOffset > floor; at += topicsAtOnce) {
+      if (at > 0) yield;
+      best = highest(best.concat(reader.newestOf(topics.slice(at, at + topicsAtOnce), now, { after: floor, limit: count })), count);
+      if (best.length === count) floor = best.at(-1)!;
+    }
+    if (best.length === count || reach > last) return best;
+  }
+}
+
+/**
  * Topic by topic: those that were published to last come first, and one whose last position lies below all that is wanted
  * ends it.
  */
@@ -181,7 +205,6 @@ function* newestOfEach(
   reader: SearchStatements, filter: MessageFilter, { topics, count }: { topics: readonly TopicRow[]; count: number },
 ): Steps<number[]> {
   const condition = messageConditions(filter);
-  const isEach = isUnconditional(filter);
   let best: number[] = [];
   let floor = -1;
   let looked = 0;
@@ -195,7 +218,7 @@ function* newestOfEach(
       best = highest(best, count);
       floor = best.at(-1)!;
     }
-    looked += rowsToBegin + (isEach ? found.length : Math.max(topic.count, found.length));
+    looked += rowsToBegin + Math.max(topic.count, found.length);
     if (looked < rowsPerStep) continue;
     looked = 0;
     yield;

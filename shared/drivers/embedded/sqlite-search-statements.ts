@@ -109,6 +109,13 @@ export class SearchStatements {
        WHERE m.offset >= 0 AND m.offset < ? AND m.expires_at > ? AND m.deleted_at IS NULL ORDER BY m.offset DESC LIMIT ? OFFSET ?`, [before, now, limit, offset]);
   }
 
+  /** As `newestBelow`, of these topics alone and above a position. */
+  newestOf(topics: readonly TopicRow[], now: number, { after, limit }: { after: number; limit: number }): number[] {
+    return this.#rows<[number]>(
+      `SELECT m.offset FROM json_each(?) asked CROSS JOIN ${byTopic} WHERE m.topic = asked.value AND m.offset > ? AND m.expires_at > ? AND m.deleted_at IS NULL
+       ORDER BY m.offset DESC LIMIT ?`, [JSON.stringify(topics.map(({ topic }) => topic)), after, now, limit]).map(([offset]) => offset);
+  }
+
   /** The part of the topic that the filter's span of time can lie in. */
   narrowed(topic: number, { from, to }: MessageFilter, lastOffset: number): Range {
     const first = from === null ? 0 : this.#offsetAtTime(topic, from);
