@@ -3,7 +3,6 @@ import { foldCase, isPlain } from '../../domain/fold-case.ts';
 import { asManagersSee, deletedContentMs, type MessageFilter } from '../../domain/message-filter.ts';
 import type { Priority, StoredMessage } from '../../domain/message.ts';
 import type { ActivityCount, FoundMessages, MessagePage } from '../../ports/messages.ts';
-import { searchMsMax } from '../../ports/search-limit.ts';
 import { byExpiry, byTime, byTopic, toMessage, type MessageCollections, type MessageDocument } from './mongo-message-collections.ts';
 
 type Query = mongo.Filter<MessageDocument>;
@@ -17,10 +16,13 @@ const topicsMerged = 100;
 /** Messages of a search for text that are gathered while all are looked at. Harm prevented: more than MongoDB can hold for a group. */
 const gatheredMax = 10_000;
 
-const limits = { maxTimeMS: searchMsMax } as const;
+/** What a search reads, and how long it may. */
+export interface SearchedCollections extends MessageCollections {
+  readonly limits: { readonly maxTimeMS: number };
+}
 
 /** The port's `search`. */
-export async function searchMessages(collections: MessageCollections, filter: MessageFilter, page: MessagePage): Promise<FoundMessages> {
+export async function searchMessages(collections: SearchedCollections, filter: MessageFilter, page: MessagePage): Promise<FoundMessages> {
   const asked: Asked = { topicIds: filter.topicIds, query: queryOf(filter) };
   const isGathered = filter.text !== null && page.offset + page.limit <= gatheredMax;
   const { documents, total } = isGathered ? await gatherPage(collections, asked, page) : await findAndCount(collections, filter, asked, page);
@@ -33,7 +35,8 @@ interface FoundDocuments {
 }
 
 /** The total needs a look at every text, and the page is gathered by the same look: a second one would take as long again. */
-async function gatherPage({ messages }: MessageCollections, { topicIds, query }: Asked, { limit, offset }: MessagePage): Promise<FoundDocuments> {
+async function gatherPage(collections: SearchedCollections, { topicIds, query }: Asked, { limit, offset }: MessagePage): Promise<FoundDocuments> {
+  const { messages, limits } = collections;
   const sortBy = topicIds.length === 1 ? { offset: -1 } : { timestamp: -1, offset: -1, topicId: -1 };
   const [found] = await messages.aggregate<{ total: number; newest: string[] }>([
     { $match: { topicId: { $in: [...topicIds] }, ...query } },
@@ -42,22 +45,22 @@ async function gatherPage({ messages }: MessageCollections, { topicIds, query }:
   if (found === undefined) return { documents: [], total: 0 };
   const ids = found.newest.slice(offset);
   const places = new Map(ids.map((id, place) => [id, place]));
-  const documents = await documentsOf(messages, ids, query);
+  const documents = await documentsOf(collections, ids, query);
   return { documents: documents.sort((a, b) => places.get(a._id)! - places.get(b._id)!), total: found.total };
 }
 
 /** The documents, in any order, as far as they are still what is asked for. */
-function documentsOf(messages: MessageCollections['messages'], ids: readonly string[], query: Query): Promise<MessageDocument[]> {
+function documentsOf({ messages, limits }: SearchedCollections, ids: readonly string[], query: Query): Promise<MessageDocument[]> {
   return messages.find({ $and: [{ _id: { $in: [...ids] } }, query] }, { ...limits, batchSize: ids.length + 1 }).hint('_id_').toArray();
 }
 
-async function findAndCount(collections: MessageCollections, filter: MessageFilter, asked: Asked, page: MessagePage): Promise<FoundDocuments> {
+async function findAndCount(collections: SearchedCollections, filter: MessageFilter, asked: Asked, page: MessagePage): Promise<FoundDocuments> {
   const [documents, total] = await Promise.all([findPage(collections, asked, page), countMatching(collections, filter, asked.query)]);
   return { documents, total };
 }
 
 export async function recentMessages(
-  collections: MessageCollections, topicIds: readonly string[], { limit, now }: { limit: number; now: number },
+  collections: SearchedCollections, topicIds: readonly string[], { limit, now }: { limit: number; now: number },
 ): Promise<StoredMessage[]> {
   const documents = await findPage(collections, { topicIds, query: { offset: { $gte: 0 }, ...visible(false, now) } }, { limit, offset: 0 });
   return documents.map(toMessage);
@@ -69,13 +72,13 @@ interface Asked {
 }
 
 /** Of one topic by position, of several by time. */
-function findPage(collections: MessageCollections, { topicIds, query }: Asked, page: MessagePage): Promise<MessageDocument[]> {
+function findPage(collections: SearchedCollections, { topicIds, query }: Asked, page: MessagePage): Promise<MessageDocument[]> {
   const [topicId] = topicIds;
   if (topicId === undefined) return Promise.resolve([]);
   return topicIds.length === 1 ? pageOfTopic(collections, { topicId, ...query }, page) : pageOfTopics(collections, { topicIds, query }, page);
 }
 
-export async function countActivity({ messages }: MessageCollections, filter: MessageFilter, bucketMs: number): Promise<ActivityCount[]> {
+export async function countActivity({ messages, limits }: SearchedCollections, filter: MessageFilter, bucketMs: number): Promise<ActivityCount[]> {
   const counts = await messages.aggregate<{ _id: { start: number; priority: Priority }; count: number }>([
     { $match: { topicId: { $in: [...filter.topicIds] }, ...queryOf(filter) } },
     { $group: { _id: { start: { $subtract: ['$timestamp', { $mod: ['$timestamp', bucketMs] }] }, priority: '$priority' }, count: { $sum: 1 } } },
@@ -83,7 +86,7 @@ export async function countActivity({ messages }: MessageCollections, filter: Me
   return counts.map(({ _id: { start, priority }, count }) => ({ start, priority, count }));
 }
 
-async function pageOfTopic({ messages }: MessageCollections, query: Query, { limit, offset }: MessagePage): Promise<MessageDocument[]> {
+async function pageOfTopic({ messages, limits }: SearchedCollections, query: Query, { limit, offset }: MessagePage): Promise<MessageDocument[]> {
   return messages.find(query, limits).sort({ offset: -1 }).skip(offset).limit(limit).batchSize(limit + 1).hint(byTopic).toArray();
 }
 
@@ -99,9 +102,9 @@ function comparePlaces(a: Place, b: Place): number {
  * than all that is wanted, they are not asked.
  */
 async function pageOfTopics(
-  collections: MessageCollections, { topicIds, query }: Asked, { limit, offset }: MessagePage,
+  collections: SearchedCollections, { topicIds, query }: Asked, { limit, offset }: MessagePage,
 ): Promise<MessageDocument[]> {
-  const { messages } = collections;
+  const { messages, limits } = collections;
   const wanted = offset + limit;
   const topics = await byLastMessage(collections, topicIds);
   let best: Place[] = [];
@@ -115,20 +118,20 @@ async function pageOfTopics(
       .sort({ timestamp: -1, offset: -1 }).limit(wanted).batchSize(Math.min(wanted, 10_000) + 1).hint(byTime).toArray();
     best = [...best, ...found].sort(comparePlaces).slice(0, wanted);
   }
-  const documents = await documentsOf(messages, best.slice(offset).map(({ _id }) => _id), query);
+  const documents = await documentsOf(collections, best.slice(offset).map(({ _id }) => _id), query);
   return documents.sort(comparePlaces);
 }
 
 /** Those of the topics that have messages, the one with the newest first. A topic's figures lie in several parts. */
-async function byLastMessage({ stats }: MessageCollections, topicIds: readonly string[]): Promise<{ topicId: string; lastMessageAt: number }[]> {
+async function byLastMessage({ stats, limits }: SearchedCollections, topicIds: readonly string[]): Promise<{ topicId: string; lastMessageAt: number }[]> {
   const last = new Map<string, number>();
   const parts = stats.find({ topicId: { $in: [...topicIds] }, lastMessageAt: { $exists: true } }, { ...limits, projection: { topicId: 1, lastMessageAt: 1 } });
   for (const { topicId, lastMessageAt } of await parts.toArray()) last.set(topicId, Math.max(lastMessageAt!, last.get(topicId) ?? 0));
   return [...last].map(([topicId, lastMessageAt]) => ({ topicId, lastMessageAt })).sort((a, b) => b.lastMessageAt - a.lastMessageAt);
 }
 
-async function countMatching(collections: MessageCollections, filter: MessageFilter, query: Query): Promise<number> {
-  const { messages, stats } = collections;
+async function countMatching(collections: SearchedCollections, filter: MessageFilter, query: Query): Promise<number> {
+  const { messages, stats, limits } = collections;
   const topicId = { $in: [...filter.topicIds] };
   if (!isUnconditional(filter)) return messages.countDocuments({ topicId, ...query }, { ...limits, hint: byTopic });
   // What history shows is counted already, but for what the sweep has yet to remove.

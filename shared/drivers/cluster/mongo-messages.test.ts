@@ -1,5 +1,7 @@
+import { expect, test } from '@jest/globals';
 import { openLog } from '../../platform/log.ts';
 import { messagesContract } from '../../ports/messages.contract.ts';
+import { newId, published, testMessage, testTime } from '../../ports/messages.fixtures.ts';
 import { describeWithEngines } from '../../testing/describe-with-engines.ts';
 import { openMongoMessages } from './mongo-messages.ts';
 import { mongoTestDatabase } from './mongo-test-database.fixture.ts';
@@ -21,5 +23,22 @@ describeWithEngines('on MongoDB', ({ mongoUrl }) => {
         const messages = await openMongoMessages({ connection, clock: Date.now, log });`,
       close: () => database.drop(),
     };
+  });
+
+  test('a search that works longer than its limit ends and says what to ask for instead', async () => {
+    const database = mongoTestDatabase(mongoUrl, 'search_limit');
+    try {
+      const messages = await openMongoMessages({ connection: await database.connect(), clock: () => testTime, log, searchMsMax: 1 });
+      const topicId = newId();
+      await messages.apply(Array.from({ length: 10_000 }, (_, offset) => published(offset, testMessage(topicId))));
+      const filter = {
+        topicIds: [topicId], text: 'nowhere', priorityMin: null, priorityMax: null, tags: [], from: null, to: null, includesDeleted: false, now: testTime,
+      };
+      await expect(messages.search(filter, { limit: 5, offset: 0 })).rejects.toMatchObject(
+        { code: 'unavailable', message: expect.stringContaining('ask for one topic, or for a shorter span of time') });
+      expect(await messages.newest(topicId, { limit: 1, now: testTime })).toHaveLength(1);
+    } finally {
+      await database.drop();
+    }
   });
 });

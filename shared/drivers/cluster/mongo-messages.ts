@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { TookTooLong, within } from '../../platform/within.ts';
 import type { Messages } from '../../ports/messages.ts';
-import { searchTookTooLong } from '../../ports/search-limit.ts';
+import { searchMsMax, searchTookTooLong } from '../../ports/search-limit.ts';
 import { toUnavailable } from './mongo-connection.ts';
 import { prepareMessageCollections, toMessage } from './mongo-message-collections.ts';
 import {
@@ -20,6 +20,8 @@ export interface MongoMessagesOptions {
   readonly connection: Connection;
   readonly clock: Clock;
   readonly log: Log;
+  /** How long a search may work. */
+  readonly searchMsMax?: number;
 }
 
 /** Publishes share bulk writes; two at once would meet at the figures of their topics. */
@@ -32,7 +34,7 @@ const pingTimeoutMs = 1_900;
  * The message store of a cluster. Makes its collections and indexes first. Writes are acknowledged by the majority, and
  * reads go to the primary and see what the majority has. Closing it leaves the connection open.
  */
-export async function openMongoMessages({ connection, clock, log }: MongoMessagesOptions): Promise<Messages> {
+export async function openMongoMessages({ connection, clock, log, searchMsMax: maxTimeMS = searchMsMax }: MongoMessagesOptions): Promise<Messages> {
   const collections = await asked(() => prepareMessageCollections(connection)).catch((error: unknown) => {
     log.error({ err: error }, 'the collections of messages could not be made');
     throw error;
@@ -41,6 +43,7 @@ export async function openMongoMessages({ connection, clock, log }: MongoMessage
   const apply = writeTogether(mongoMessageWriter(connection, collections, clock), applyLimits);
   const settle = mongoSettle({ collections, clock, write: mongoMessageWriter(connection, collections, clock) });
   const removal = mongoMessageRemoval(connection, collections);
+  const searched = { ...collections, limits: { maxTimeMS } };
   const { messages, watermarks } = collections;
   return {
     apply: (records) => asked(async () => {
@@ -64,9 +67,9 @@ export async function openMongoMessages({ connection, clock, log }: MongoMessage
     lastOffsets: (topicIds) => asked(() => lastOffsetsOf(collections, topicIds)),
     topicStats: (topicIds) => asked(() => statsOf(collections, topicIds)),
     countAfter: (marks, page) => asked(() => countAfterEach(collections, marks, page)),
-    search: (filter, page) => searched(() => searchMessages(collections, filter, page)),
-    recent: (topicIds, page) => searched(() => recentMessages(collections, topicIds, page)),
-    activity: (filter, bucketMs) => searched(() => countActivity(collections, filter, bucketMs)),
+    search: (filter, page) => limited(() => searchMessages(searched, filter, page)),
+    recent: (topicIds, page) => limited(() => recentMessages(searched, topicIds, page)),
+    activity: (filter, bucketMs) => limited(() => countActivity(searched, filter, bucketMs)),
     emptyDeleted: (time, limit, except) => asked(() => removal.emptyDeleted(time, limit, except)),
     removeExpired: (time, limit, except) => asked(() => removal.removeExpired(time, limit, except)),
     removeTopic: (topicId, limit) => asked(() => removal.removeTopic(topicId, limit)),
@@ -95,7 +98,7 @@ async function asked<T>(call: () => Promise<T>): Promise<T> {
 const timeLimitExceeded = 50;
 
 /** As `asked`; one that MongoDB ended by its time limit says so. */
-function searched<T>(call: () => Promise<T>): Promise<T> {
+function limited<T>(call: () => Promise<T>): Promise<T> {
   return asked(() => call().catch((error: unknown) => {
     throw (error as { code?: unknown }).code === timeLimitExceeded ? searchTookTooLong(error) : error;
   }));

@@ -207,6 +207,22 @@ describe('SQLite: the messages as the table of the log', () => {
     await expectPages();
   });
 
+  test('a search that works longer than its limit ends and says what to ask for instead; a short one beside it is answered', async () => {
+    const limited = openSqliteMessages({ file, clock: () => now, searchMsMax: 0 });
+    try {
+      const [large, small] = [newId(), newId()];
+      await store.apply(Array.from({ length: 5_000 }, (_, offset) => published(offset, testMessage(offset === 7 ? small : large, { message: 'here' }))));
+      const search = (topicId: string, text: string | null) => limited.search(
+        { topicIds: [topicId], text, priorityMin: null, priorityMax: 4, tags: [], from: null, to: null, includesDeleted: false, now }, { limit: 5, offset: 0 });
+      const [ofText, ofIndex, short] = await Promise.allSettled([search(large, 'here'), search(large, null), search(small, 'here')]);
+      const ended = { status: 'rejected', reason: { code: 'unavailable', message: expect.stringContaining('ask for one topic, or for a shorter span of time') } };
+      expect([ofText, ofIndex]).toMatchObject([ended, ended]);
+      expect(short).toMatchObject({ status: 'fulfilled', value: { total: 1 } });
+    } finally {
+      await limited.close();
+    }
+  });
+
   test('another message at a position that is taken is refused', async () => {
     const taken = testMessage(newId());
     await store.apply([published(7, taken)]);

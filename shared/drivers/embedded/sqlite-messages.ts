@@ -3,6 +3,7 @@ import type { PlacedRecord } from '../../domain/log-record.ts';
 import { asManagersSee, type MessageFilter } from '../../domain/message-filter.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Messages, SettledRecord } from '../../ports/messages.ts';
+import { searchMsMax } from '../../ports/search-limit.ts';
 import { RecentMessages } from './recent-messages.ts';
 import type { RecordTable } from './record-table.ts';
 import { sqliteContentRemoval } from './sqlite-content-removal.ts';
@@ -16,6 +17,13 @@ import { SqliteReader } from './sqlite-reader.ts';
 import { sqliteUnavailable } from './sqlite-unavailable.ts';
 import { sqliteUnreadCounts } from './sqlite-unread-counts.ts';
 
+export interface SqliteMessagesOptions {
+  readonly file: SqliteFile;
+  readonly clock: Clock;
+  /** How long a search may work. */
+  readonly searchMsMax?: number;
+}
+
 /**
  * The message store on a SQLite file that has `messagesMigration`. There is one partition, 0.
  *
@@ -24,7 +32,7 @@ import { sqliteUnreadCounts } from './sqlite-unread-counts.ts';
  * The watermark is always the head: a commit leaves no hole. Closing ends the threads that search, and leaves the file open,
  * which belongs to its opener.
  */
-export function openSqliteMessages({ file, clock }: { file: SqliteFile; clock: Clock }): Messages & RecordTable {
+export function openSqliteMessages({ file, clock, ...limits }: SqliteMessagesOptions): Messages & RecordTable {
   const writer = sqliteMessageWriter(file.db, clock);
   const reads = sqliteMessageReads(file.db);
   const countAfter = sqliteUnreadCounts(file.db);
@@ -33,9 +41,10 @@ export function openSqliteMessages({ file, clock }: { file: SqliteFile; clock: C
   const emptyDeleted = sqliteContentRemoval(file);
   const removal = sqliteMessageRemoval(file, { end: writer.end, onRemoved: () => recent.forget() });
 
+  const start = { path: file.path, searchMsMax, ...limits };
   // Apart, so that a page by the index waits for no text that is searched.
-  const pages = new SqliteReader({ path: file.path, givesWay: false });
-  const texts = new SqliteReader({ path: file.path, givesWay: true });
+  const pages = new SqliteReader({ ...start, givesWay: false });
+  const texts = new SqliteReader({ ...start, givesWay: true });
   const readerFor = (filter: MessageFilter): SqliteReader => (filter.text === null ? pages : texts);
 
   const applySync = (records: readonly PlacedRecord[]): void => {

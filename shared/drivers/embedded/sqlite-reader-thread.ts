@@ -2,13 +2,12 @@ import { constants, setPriority } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { searchMsMax } from '../../ports/search-limit.ts';
 import { mappedBytesMax } from './sqlite-file.ts';
 import { sqliteMessageSearch, type SqliteMessageSearch, type Steps } from './sqlite-message-search.ts';
 import { TopicLists, withTopics, type ReadJob, type TopicsSent } from './sqlite-read-job.ts';
 
-/** Harm prevented: where many long jobs take turns, all of them working on for minutes after their askers have gone. */
-const besideOthersMsMax = 3 * searchMsMax;
+/** So many times its limit a job may take where others have their turns. Harm prevented: many long ones working on for minutes after their askers have gone. */
+const besideOthersTimes = 3;
 
 export interface ReadRequest {
   readonly id: number;
@@ -32,7 +31,7 @@ interface Running {
 }
 
 /** Does the jobs step by step, each in its turn, so that a short one is not kept waiting by long ones. */
-function serve(port: NonNullable<typeof parentPort>, path: string): void {
+function serve(port: NonNullable<typeof parentPort>, { path, searchMsMax }: ReaderStart): void {
   const search = open(path);
   const lists = new TopicLists();
   const running: Running[] = [];
@@ -41,7 +40,7 @@ function serve(port: NonNullable<typeof parentPort>, path: string): void {
   const work = async (): Promise<void> => {
     isWorking = true;
     for (let job = running.shift(); job !== undefined; job = running.shift()) {
-      const outcome = step(job);
+      const outcome = step(job, searchMsMax);
       if (outcome === null) running.push(job);
       else port.postMessage(outcome);
       await nextTurn(); // lets in what was asked meanwhile
@@ -73,7 +72,7 @@ function begin(search: SqliteMessageSearch, job: ReadJob): Steps<unknown> {
 }
 
 /** Does the job's next step; null while there are more. */
-function step(job: Running): ReadOutcome | null {
+function step(job: Running, workMsMax: number): ReadOutcome | null {
   const beganAt = performance.now();
   try {
     const { done, value } = job.steps.next();
@@ -83,7 +82,7 @@ function step(job: Running): ReadOutcome | null {
     return { id: job.id, error: { message, errcode } };
   }
   job.workedMs += performance.now() - beganAt;
-  const isTooLong = job.workedMs > searchMsMax || performance.now() - job.askedAt > besideOthersMsMax;
+  const isTooLong = job.workedMs > workMsMax || performance.now() - job.askedAt > besideOthersTimes * workMsMax;
   return isTooLong ? { id: job.id, tookTooLong: true } : null;
 }
 
@@ -92,6 +91,8 @@ export interface ReaderStart {
   readonly path: string;
   /** Whether its jobs give way to everything else that the process does. */
   readonly givesWay: boolean;
+  /** How long a job may work. */
+  readonly searchMsMax: number;
 }
 
 /**
@@ -103,7 +104,7 @@ function giveWay(): void {
 }
 
 if (parentPort !== null) {
-  const { path, givesWay } = workerData as ReaderStart;
-  if (givesWay) giveWay();
-  serve(parentPort, path);
+  const start = workerData as ReaderStart;
+  if (start.givesWay) giveWay();
+  serve(parentPort, start);
 }
