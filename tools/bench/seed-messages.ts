@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { PlacedRecord } from '@tocsin/shared/domain/log-record.ts';
 import type { Priority } from '@tocsin/shared/domain/message.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
@@ -32,7 +33,10 @@ export interface SeedResult {
   readonly ended: number;
 }
 
-const batchSize = 1_000;
+/** A topic's figures are written once for each batch; beyond so many MongoDB runs out of memory for a transaction. */
+const batchSize = 4_000;
+/** For a batch that the store could not take at once. */
+const triesMax = 10;
 const spanMs = 6 * 86_400_000;
 const lifetimeMs = 90 * 86_400_000;
 /** The subscriptions were looked at so long before the last message. */
@@ -60,13 +64,26 @@ async function seed(load: SeedLoad): Promise<SeedResult> {
       placed.push(one);
       if (topic !== made[0] && offset >= middles.length * middleEvery) middles.push({ topic: topic.name, id: one.record.message.id, timestamp: one.record.timestamp });
       if (placed.length < batchSize && offset + 1 < load.messages) continue;
-      await engine.messages.apply(placed);
+      await apply(engine, placed);
       placed = [];
     }
     await engine.messages.moveWatermark(0, load.messages - 1);
     return { large: made[0]!.name, small: made.slice(1).map(({ name }) => name), middles, begun, ended };
   } finally {
     await engine.close();
+  }
+}
+
+/** Applying is idempotent, so what failed is tried again: a database at its limit refuses now and then. */
+async function apply({ messages }: Engine, placed: readonly PlacedRecord[]): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await messages.apply(placed);
+      return;
+    } catch (error) {
+      if (tries === triesMax) throw error;
+      await pause(100 * tries);
+    }
   }
 }
 
