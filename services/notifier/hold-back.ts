@@ -1,5 +1,4 @@
 import { pushQueues, summaryJob, type SummaryJob } from '@tocsin/shared/domain/push-job.ts';
-import { QuietSpans } from '@tocsin/shared/platform/daily-hours.ts';
 import type { BudgetState, BudgetWindow } from '@tocsin/shared/ports/bus.ts';
 import type { Recipient } from '@tocsin/shared/ports/deliveries.ts';
 import type { Push } from './load-push.ts';
@@ -25,8 +24,6 @@ export async function countOfMinute({ engine: { bus }, clock }: PushDeps, subscr
   return usesOf(await bus.peekBudget([minuteWindow(subscriptionId, endsAt)], clock()));
 }
 
-const quietSpans = new QuietSpans();
-
 type HeldBack = { readonly recipient: Recipient; readonly reason: string; readonly summary: Omit<SummaryJob, 'kind'>; readonly summaryAt: number };
 
 /**
@@ -39,7 +36,7 @@ export async function holdBack(deps: PushDeps, { message }: Push, recipients: re
   const held: HeldBack[] = [];
   const limited: Recipient[] = [];
   for (const recipient of recipients) {
-    const quiet = heldByQuietHours(recipient, { priority: message.priority, now });
+    const quiet = heldByQuietHours(deps, recipient, { priority: message.priority, now });
     if (quiet !== null) held.push(quiet);
     // What is tried again was counted the first time.
     else if (recipient.settings.maxPerMinute !== null && round === 0) limited.push(recipient);
@@ -53,7 +50,7 @@ export async function holdBack(deps: PushDeps, { message }: Push, recipients: re
   return new Map(held.map(({ recipient, reason }) => [recipient.subscriptionId, reason]));
 }
 
-function heldByQuietHours(recipient: Recipient, { priority, now }: { priority: number; now: number }): HeldBack | null {
+function heldByQuietHours({ quietSpans }: PushDeps, recipient: Recipient, { priority, now }: { priority: number; now: number }): HeldBack | null {
   const { subscriptionId, settings: { quietHours } } = recipient;
   if (quietHours === null || (quietHours.allowPriority !== null && priority >= quietHours.allowPriority)) return null;
   const span = quietSpans.at(quietHours, now);

@@ -1,6 +1,7 @@
 import type { Platform } from '@tocsin/shared/domain/device.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import type { QuietSpans } from '@tocsin/shared/platform/daily-hours.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { NotifiedTimes } from './notified-times.ts';
@@ -14,6 +15,7 @@ export interface PushDeps {
   /** One for each platform that is configured. */
   readonly gateways: ReadonlyMap<Platform, PushGateway>;
   readonly notifiedTimes: NotifiedTimes;
+  readonly quietSpans: QuietSpans;
   readonly reportRefusal: ReportRefusal;
   readonly metrics: PushMetrics;
   readonly clock: Clock;

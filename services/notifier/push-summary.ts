@@ -34,9 +34,10 @@ export async function pushSummary(deps: PushDeps, job: SummaryJob): Promise<void
   const owned = await deps.engine.documents.find(devices, { index: 'byUser', equals: { userId: subscription.userId }, limit: devicesMax });
   const again: string[] = [];
   for (const device of owned.filter(({ id, isActive }) => isActive && (job.deviceIds?.includes(id) ?? true))) {
-    if (await pushTo(deps, device, requestFor(deps, job, { subscription, topic, device, count })) === 'again') again.push(device.id);
+    const outcome = await pushTo(deps, device, requestFor(deps, job, { subscription, topic, device, count }));
+    if (outcome === 'accepted') deps.notifiedTimes.add(subscription.id, deps.clock());
+    else if (outcome === 'again') again.push(device.id);
   }
-  if (again.length < owned.length) deps.notifiedTimes.add(subscription.id, deps.clock());
   const { kind: _, round = 0, ...asked } = job;
   if (again.length === 0 || round >= roundsMax) return;
   const now = deps.clock();
@@ -84,11 +85,21 @@ function requestFor(
   };
 }
 
-async function pushTo(deps: PushDeps, device: Device, request: PushRequest): Promise<'done' | 'again'> {
+async function pushTo(deps: PushDeps, device: Device, request: PushRequest): Promise<'accepted' | 'again' | 'over'> {
   const gateway = deps.gateways.get(device.platform);
-  if (gateway === undefined) return 'done';
-  const [result] = await gateway.send([request]);
-  if (result?.kind === 'dead-token') await retireDevice(deps, device.id, { pushToken: device.pushToken, since: result.since, isDoubtful: result.isDoubtful });
-  if (result?.kind === 'rejected') deps.log.warn({ deviceId: device.id, reason: result.reason }, 'a push that says how many messages came was refused');
-  return result?.kind === 'retry' || result?.kind === 'unknown' ? 'again' : 'done';
+  if (gateway === undefined) return 'over';
+  const result = (await gateway.send([request]))[0]!;
+  switch (result.kind) {
+    case 'accepted':
+      return 'accepted';
+    case 'retry':
+    case 'unknown':
+      return 'again';
+    case 'dead-token':
+      await retireDevice(deps, device.id, { pushToken: device.pushToken, since: result.since, isDoubtful: result.isDoubtful });
+      return 'over';
+    case 'rejected':
+      deps.log.warn({ deviceId: device.id, reason: result.reason }, 'a push that says how many messages came was refused');
+      return 'over';
+  }
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { defaultMobileSettings } from '@tocsin/shared/domain/subscription.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import { QuietSpans } from '@tocsin/shared/platform/daily-hours.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import type { Claim, DeliveryStatus } from '@tocsin/shared/ports/deliveries.ts';
@@ -44,7 +45,7 @@ describe(`a push whose message has expired meanwhile, ${engineUnderTest}`, () =>
   const deps = (): PushDeps => ({
     engine: at.engine, clock: () => at.clock(), makeId: idSource(() => at.clock()), random: () => 0.5, log,
     gateways: new Map([['expo', gateway]]),
-    notifiedTimes: times,
+    notifiedTimes: times, quietSpans: new QuietSpans(),
     reportRefusal: () => undefined,
     metrics: pushMetrics(new Registry()),
     limits: { pageSize: 10, claimStaleMs: 20_000, backoffMs: 1_000, retryForMs: 60_000, receiptAfterMs: 60_000, renewalMs: 1_000 },

@@ -3,6 +3,7 @@ import { pushQueues, receiptsQueue } from '@tocsin/shared/domain/push-job.ts';
 import type { Platform } from '@tocsin/shared/domain/device.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import { QuietSpans } from '@tocsin/shared/platform/daily-hours.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
 import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
@@ -66,6 +67,7 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
     const deps: PushDeps = {
       engine, gateways, clock, log,
       notifiedTimes: times,
+      quietSpans: new QuietSpans(),
       reportRefusal: refusalReport({ clock, log }),
       metrics: pushMetrics(options.metrics ?? new Registry()),
       makeId: options.makeId,
