@@ -24,6 +24,11 @@ export async function countOfMinute({ engine: { bus }, clock }: PushDeps, subscr
   return usesOf(await bus.peekBudget([minuteWindow(subscriptionId, endsAt)], clock()));
 }
 
+/** Whether the ledger's reason says that a push was held back: its subscriber wanted it so, and is told of it in another way. */
+export function isHeldBack(reason: string | null): boolean {
+  return reason !== null && /^(quiet hours from |more than \d+ within a minute$)/.test(reason);
+}
+
 type HeldBack = { readonly recipient: Recipient; readonly reason: string; readonly summary: Omit<SummaryJob, 'kind'>; readonly summaryAt: number };
 
 /**

@@ -44,7 +44,7 @@ describe(`messages are pushed again to those who missed them, ${engineUnderTest}
   }
 
   test('whatever the ledger says that they missed it by, never where it is sent, put off or claimed, and only once', async () => {
-    const everyone = await Promise.all(Array.from({ length: 9 }, () => at.addSubscriber(topic, { subscription: { createdAt: 1 }, device: { createdAt: 1 } })));
+    const everyone = await Promise.all(Array.from({ length: 11 }, () => at.addSubscriber(topic, { subscription: { createdAt: 1 }, device: { createdAt: 1 } })));
     const [unknown, failed, skipped, dead, sent, retrying, claimed] = everyone;
     await at.engine.documents.update(subscriptions, everyone[7]!.subscription, { createdAt: at.clock() + dayMs });
     await at.engine.documents.update(subscriptions, everyone[8]!.subscription, { mobileEnabled: false });
@@ -53,6 +53,8 @@ describe(`messages are pushed again to those who missed them, ${engineUnderTest}
     await at.engine.deliveries.claim([claim], { now: at.clock(), staleAfterMs: 8_000 });
     await record(failed!, message.id, { status: 'failed' });
     await record(skipped!, message.id, { status: 'skipped', reason: 'not configured' });
+    await record(everyone[9]!, message.id, { status: 'skipped', reason: 'quiet hours from 22:00 to 07:00, Europe/Vienna' });
+    await record(everyone[10]!, message.id, { status: 'skipped', reason: 'more than 3 within a minute' });
     await record(dead!, message.id, { status: 'dead_token' });
     await record(sent!, message.id, { status: 'sent' });
     await record(retrying!, message.id, { status: 'retrying', retryAt: at.clock() + dayMs });
