@@ -23,6 +23,8 @@ export interface TocsinOptions {
   readonly topics: number;
   /** Where the servers write CPU profiles as they end. */
   readonly profileDir: string | undefined;
+  /** Configuration beyond it. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface BenchTopic {
@@ -69,9 +71,9 @@ export async function startTocsin(options: TocsinOptions): Promise<TocsinTarget>
  * Starts the servers on the data of the directory: empty at first, in a cluster under names of its own that the directory
  * keeps.
  */
-export function startStack({ engines, profileDir }: Omit<TocsinOptions, 'topics'>, dir: string): Promise<Stack> {
+export function startStack({ engines, profileDir, env: more }: Omit<TocsinOptions, 'topics'>, dir: string): Promise<Stack> {
   const profiling: Record<string, string> = profileDir === undefined ? {} : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profileDir}` };
-  const env = { RATE_LIMITS: 'off', LOG_LEVEL: 'info', NODE_ENV: 'production', ...profiling };
+  const env = { RATE_LIMITS: 'off', LOG_LEVEL: 'info', NODE_ENV: 'production', ...profiling, ...more };
   if (engines === undefined) return startEmbeddedStack({ env, dir });
   const run = runOf(dir);
   const mongoUrl = new URL(engines.mongoUrl);

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { expoMessageFault, payloadBytes, type ExpoMessage } from './expo-message.ts';
 import { nextBehaviour } from './next-behaviour.ts';
@@ -44,8 +45,11 @@ export interface ExpoSimulator {
 }
 
 export interface ExpoOptions {
+  /** Asked for in every request, where given. */
   readonly accessToken?: string;
   readonly port?: number;
+  /** How long an answer takes. */
+  readonly latencyMs?: number;
   /** Called with every push that is taken. */
   readonly onPush?: ((push: ExpoPush) => void) | undefined;
 }
@@ -56,7 +60,7 @@ export interface ExpoOptions {
  * request, one project a request, 4,096 bytes a push, and an access token where one is asked for.
  */
 export async function startExpoSimulator(options: ExpoOptions = {}): Promise<ExpoSimulator> {
-  const state: State = { accessToken: options.accessToken, onPush: options.onPush, pushes: [], requests: [], receipts: new Map(), scripts: new Map(), projects: new Map() };
+  const state: State = { options, pushes: [], requests: [], receipts: new Map(), scripts: new Map(), projects: new Map() };
   const server = createServer((request, response) => {
     answer(state, request, response).catch((error: unknown) => response.destroy(error as Error));
   });
@@ -77,8 +81,7 @@ export async function startExpoSimulator(options: ExpoOptions = {}): Promise<Exp
 }
 
 interface State {
-  readonly accessToken: string | undefined;
-  readonly onPush: ExpoOptions['onPush'];
+  readonly options: ExpoOptions;
   readonly pushes: ExpoPush[];
   readonly requests: { at: number; size: number; status: number }[];
   readonly receipts: Map<string, object>;
@@ -110,6 +113,7 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
     if (request.method !== 'POST') throw new RequestError(404, 'NOT_FOUND', 'Not found');
     checkAccessToken(state, request);
     const body = await readJson(request);
+    if (state.options.latencyMs !== undefined) await pause(state.options.latencyMs);
     if (request.url === '/--/api/v2/push/send') {
       const messages = readMessages(body);
       entry.size = messages.length;
@@ -155,7 +159,7 @@ function takePush(state: State, message: ExpoMessage, behaviour: ExpoBehaviour):
   const messageId = message.data?.['message_id'];
   const push = { token: message.to, messageId: typeof messageId === 'string' ? messageId : undefined, message, at: Date.now() };
   state.pushes.push(push);
-  state.onPush?.(push);
+  state.options.onPush?.(push);
   const id = randomUUID();
   state.receipts.set(id, receiptFor(message, behaviour));
   return { status: 'ok', id };
@@ -171,7 +175,8 @@ function errorTicket(error: string, message: string): object {
 }
 
 function checkAccessToken(state: State, request: IncomingMessage): void {
-  if (state.accessToken === undefined || request.headers.authorization === `Bearer ${state.accessToken}`) return;
+  const { accessToken } = state.options;
+  if (accessToken === undefined || request.headers.authorization === `Bearer ${accessToken}`) return;
   throw new RequestError(401, 'UNAUTHORIZED', 'This project requires an access token');
 }
 

@@ -1,0 +1,161 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import type { Platform } from '@tocsin/shared/domain/device.ts';
+import type { Documents } from '@tocsin/shared/ports/documents.ts';
+import { write } from '@tocsin/shared/ports/documents.ts';
+import { devices } from '@tocsin/shared/stores/devices-collection.ts';
+import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import { users } from '@tocsin/shared/stores/users.ts';
+import { newDevice, newSubscription, newUser } from '@tocsin/shared/testing/builders.ts';
+import { createAccount, createTopic, openStackDocuments, type Account } from '../../tests/acceptance/stack.ts';
+import type { Stack } from '../stack/start-stack.ts';
+import { percentiles } from './percentiles.ts';
+import { cpuMs, residentMb } from './process-usage.ts';
+import { startPushSimulators, type PushSimulators } from './push-simulators.ts';
+import { removeRun, startStack, type BenchEngines } from './start-tocsin.ts';
+import { useEngines } from './use-engines.ts';
+
+const usage = `Usage: npm run -s bench:push [-- --engine embedded|cluster|both] [--devices N] [--priority N] [--profile DIR]
+
+Pushes one message to many devices (50 % APNs, 40 % FCM, 10 % Expo) through simulators that are processes of their own and
+answer after 50 ms, and prints one line of JSON for each engine: 100,000 devices on a cluster, 20,000 embedded.
+Meanwhile another topic is published to, ten times a second.
+`;
+
+const latencyMs = 50;
+const publishEveryMs = 100;
+const secondsMax = 300;
+const commitSize = 250;
+
+async function main(args: string[]): Promise<number> {
+  const { values } = parseArgs({ args, options: {
+    engine: { type: 'string', default: 'both' }, devices: { type: 'string' }, priority: { type: 'string', default: '3' }, profile: { type: 'string' },
+  } });
+  const count = values.devices === undefined ? undefined : Number(values.devices);
+  const isCount = count === undefined || (Number.isInteger(count) && count > 0);
+  if (!['embedded', 'cluster', 'both'].includes(values.engine) || !/^[1-5]$/.test(values.priority) || !isCount) {
+    process.stderr.write(usage);
+    return 2;
+  }
+  const profileDir = values.profile === undefined ? undefined : resolve(values.profile);
+  const run = async (engines: BenchEngines | undefined) => {
+    const figures = await measure(engines, { count: count ?? (engines === undefined ? 20_000 : 100_000), priority: values.priority, profileDir });
+    process.stdout.write(`${JSON.stringify(figures, (_, value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(4)) : value))}\n`);
+  };
+  if (values.engine !== 'cluster') await run(undefined);
+  if (values.engine !== 'embedded') await useEngines(run);
+  return 0;
+}
+
+interface Asked {
+  readonly count: number;
+  readonly priority: string;
+  readonly profileDir: string | undefined;
+}
+
+async function measure(engines: BenchEngines | undefined, asked: Asked): Promise<object> {
+  const dir = mkdtempSync(join(tmpdir(), 'tocsin-bench-push-'));
+  const simulators = await startPushSimulators(dir, latencyMs);
+  try {
+    const stack = await startStack({ engines, profileDir: asked.profileDir, env: simulators.env }, dir);
+    try {
+      return { engine: stack.engine, devices: asked.count, ...await pushOnce(stack, simulators, asked) };
+    } finally {
+      await stack.stop();
+      await removeRun(stack);
+    }
+  } finally {
+    simulators.stop();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+async function pushOnce(stack: Stack, simulators: PushSimulators, { count, priority }: Asked): Promise<object> {
+  const store = await openStackDocuments(stack);
+  try {
+    const account = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
+    const [warm, big, other] = [await createTopic(account), await createTopic(account), await createTopic(account)];
+    await subscribe(store.documents, warm.id, 20);
+    await subscribe(store.documents, big.id, count);
+    const warming = await publish(account, warm.name, priority);
+    await until(async () => (await simulators.tally(warming)).distinct === 20);
+
+    const { pid } = stack.server(stack.engine === 'embedded' ? 'tocsin' : 'notifier');
+    const cpuBefore = cpuMs([pid]);
+    let rssMb = 0;
+    const publishedAt = Date.now();
+    const messageId = await publish(account, big.name, priority);
+    const beside = keepPublishing(account, other.name);
+    await until(async () => {
+      rssMb = Math.max(rssMb, residentMb([pid]));
+      return (await simulators.tally(messageId)).distinct === count;
+    });
+    const publishMs = percentiles(await beside.stop());
+    const counts = await until(async () => {
+      const { body } = await account.client.call('GET', `/api/messages/${messageId}/deliveries`);
+      return body.counts.sent === count && body.counts;
+    });
+    const cpuUs = ((cpuMs([pid]) - cpuBefore) * 1_000) / count;
+    const { taken, distinct, lastAt } = await simulators.tally(messageId);
+    return { perSecond: count / ((lastAt! - publishedAt) / 1_000), cpuUsPerPush: cpuUs, rssMb, missed: count - distinct, twice: taken - distinct, publishMs, counts };
+  } finally {
+    await store.close();
+  }
+}
+
+/** Waits for what the condition finds. Throws after `secondsMax`. */
+async function until<T>(find: () => Promise<T | false>): Promise<T> {
+  for (const end = Date.now() + secondsMax * 1_000; Date.now() < end; await pause(250)) {
+    const found = await find();
+    if (found !== false) return found;
+  }
+  throw new Error(`not done after ${secondsMax} seconds`);
+}
+
+async function publish({ client }: Account, topicName: string, priority: string): Promise<string> {
+  const { status, body } = await client.call('POST', `/${topicName}`, { text: 'the pump stopped', headers: { 'X-Priority': priority } });
+  if (status !== 200) throw new Error(`publish: ${status} ${JSON.stringify(body)}`);
+  return body.id as string;
+}
+
+/** Publishes at a steady pace; `stop` resolves with how long each publish took. */
+function keepPublishing(account: Account, topicName: string): { stop(): Promise<number[]> } {
+  const tookMs: number[] = [];
+  const running: Promise<void>[] = [];
+  const timer = setInterval(() => {
+    const startedAt = performance.now();
+    running.push(publish(account, topicName, '3').then(() => void tookMs.push(performance.now() - startedAt)));
+  }, publishEveryMs);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await Promise.all(running);
+      return tookMs;
+    },
+  };
+}
+
+const byTen: readonly Platform[] = ['ios', 'android', 'ios', 'android', 'ios', 'android', 'ios', 'android', 'ios', 'expo'];
+const newToken: Readonly<Record<Platform, () => string>> = {
+  expo: () => `ExponentPushToken[${randomUUID()}]`,
+  ios: () => randomBytes(32).toString('hex'),
+  android: () => `${randomBytes(11).toString('base64url')}:APA91b${randomBytes(64).toString('base64url')}`,
+};
+
+/** Subscribes as many users with a device each to the topic. */
+async function subscribe(documents: Documents, topicId: string, count: number): Promise<void> {
+  for (let start = 0; start < count; start += commitSize) {
+    await documents.commit(Array.from({ length: Math.min(commitSize, count - start) }, (_, index) => {
+      const user = newUser();
+      const platform = byTen[(start + index) % 10]!;
+      const device = newDevice(user.id, { platform, pushToken: newToken[platform]() });
+      return [write.insert(users, user), write.insert(devices, device), write.insert(subscriptions, newSubscription(user.id, topicId))];
+    }).flat());
+  }
+}
+
+process.exitCode = await main(process.argv.slice(2));

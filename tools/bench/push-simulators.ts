@@ -1,0 +1,67 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { platforms } from '@tocsin/shared/domain/device.ts';
+
+export interface SimulatorQuestion {
+  readonly messageId: string;
+}
+
+export type SimulatorAnswer =
+  | { readonly kind: 'started'; readonly env: Readonly<Record<string, string>>; readonly files: Readonly<Record<string, string>> }
+  | PushTally;
+
+/** What a simulator took of one message; times are milliseconds since the epoch. */
+export interface PushTally {
+  readonly kind: 'tally';
+  readonly taken: number;
+  /** Different devices among them. */
+  readonly distinct: number;
+  readonly firstAt: number | null;
+  readonly lastAt: number | null;
+}
+
+/** Simulators of the three providers, each a process of its own. */
+export interface PushSimulators {
+  /** What leads a notifier to them. */
+  readonly env: Readonly<Record<string, string>>;
+  /** What all of them took of the message. */
+  tally(messageId: string): Promise<PushTally>;
+  stop(): void;
+}
+
+/** Starts them; what they would hand out as files is written into the directory. Every answer takes `latencyMs`. */
+export async function startPushSimulators(dir: string, latencyMs: number): Promise<PushSimulators> {
+  const env: Record<string, string> = {};
+  const children: ChildProcess[] = [];
+  for (const platform of platforms) {
+    const child = fork(join(import.meta.dirname, 'push-simulator.ts'), [platform, String(latencyMs)], { execArgv: ['--disable-warning=ExperimentalWarning'] });
+    children.push(child);
+    const [answer] = await once(child, 'message') as [SimulatorAnswer];
+    if (answer.kind !== 'started') throw new Error(`the simulator of ${platform} did not start`);
+    Object.assign(env, answer.env);
+    for (const [name, text] of Object.entries(answer.files)) {
+      env[name] = join(dir, `${platform}-${name.toLowerCase()}`);
+      writeFileSync(env[name], text);
+    }
+  }
+  return {
+    env,
+    async tally(messageId) {
+      const tallies = await Promise.all(children.map(async (child) => {
+        const answered = once(child, 'message');
+        child.send({ messageId } satisfies SimulatorQuestion);
+        return (await answered)[0] as PushTally;
+      }));
+      const times = (pick: (tally: PushTally) => number | null) => tallies.map(pick).filter((at) => at !== null);
+      const sum = (pick: (tally: PushTally) => number) => tallies.reduce((total, tally) => total + pick(tally), 0);
+      const [first, last] = [times(({ firstAt }) => firstAt), times(({ lastAt }) => lastAt)];
+      return {
+        kind: 'tally', taken: sum(({ taken }) => taken), distinct: sum(({ distinct }) => distinct),
+        firstAt: first.length === 0 ? null : Math.min(...first), lastAt: last.length === 0 ? null : Math.max(...last),
+      };
+    },
+    stop: () => children.forEach((child) => child.disconnect()),
+  };
+}
