@@ -32,4 +32,9 @@ export type EngineOptions = {
    * behind.
    */
   outlives?: boolean;
+  /**
+   * Whether it is to serve as in earnest rather than to be tested with: its state is on the disk, and Kafka is compiled well.
+   * By default when it outlives this process.
+   */
+  isForLong?: boolean;
 };

@@ -23,11 +23,6 @@ export type KafkaOptions = EngineOptions & {
   properties?: Record<string, string>;
   /** Heap of each node, 512 MB by default. */
   heapMb?: number;
-  /**
-   * Whether it is to serve fast rather than to be up soon. Java's second compiler takes 1.3 s of CPU time more for a start, and
-   * some ten in the first minutes, which a test does not get back. By default it is when it outlives this process.
-   */
-  isForLong?: boolean;
 };
 
 /** The cluster as one engine, and its nodes one by one. What is done to the cluster is done to every node. */
@@ -82,6 +77,7 @@ const startNode = async (installation: KafkaInstallation, { options, nodeId, por
   const propertiesFile = join(state.dir, 'server.properties');
   writeFileSync(propertiesFile, kafkaProperties(node));
   const heap = `${options.heapMb ?? 512}m`;
+  // Java's second compiler takes 1.3 s of CPU time more for a start and ten in the first minutes, which a test does not get back.
   const compiling = options.isForLong ?? options.outlives ?? false ? [] : ['-XX:TieredStopAtLevel=1'];
   return startEngineProcess(
     {
