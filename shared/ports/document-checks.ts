@@ -116,6 +116,12 @@ export function checkIncrements(collection: AnyCollection, by: object): Map<stri
   return checked as Map<string, number>;
 }
 
+export function checkRaise(collection: AnyCollection, { field, to }: { field: string; to: number }): void {
+  if (field === 'version' || !['time', 'integer'].includes(kindOf(collection, field))) throw new TypeError(`${collection.name}: ${field} is no time or integer to raise`);
+  if (Object.values(collection.uniqueKeys).some((fields) => fields.includes(field))) throw new TypeError(`${collection.name}: ${field} is part of a unique key`);
+  if (!Number.isSafeInteger(to)) throw new TypeError(`${collection.name}: ${field} can only be raised to an integer`);
+}
+
 function checkGiven(collection: AnyCollection, given: object, check: (field: string, value: unknown) => void): Map<string, unknown> {
   const values = given as { readonly [field: string]: unknown };
   for (const field of Object.keys(values)) {

@@ -145,6 +145,13 @@ function describeSingleWrites(at: () => Documents): void {
     await at().insert(things, newThing(fresh(), { email: one }));
   });
 
+  test('a raise sets what is lower or null in all of the documents, leaves the version, and ignores those that are gone', async () => {
+    const ids = (await Promise.all([null as never, 3, 5, 7].map((madeAt) => at().insert(things, newThing(fresh(), { madeAt }))))).map(({ id }) => id);
+    await at().raise(things, [...ids, fresh()], { field: 'madeAt', to: 5 });
+    await at().raise(things, ids, { field: 'madeAt', to: 4 });
+    expect((await Promise.all(ids.map((id) => at().get(things, id)))).map((thing) => [thing!.madeAt, thing!.version])).toEqual([[5, 1], [5, 1], [5, 1], [7, 1]]);
+  });
+
   test('an increment adds, counts null as nothing, leaves the version, and ignores a document that is gone', async () => {
     const { id } = await at().insert(things, newThing(fresh(), { rank: 5 }));
     await at().increment(things, id, { rank: 2 });

@@ -41,6 +41,12 @@ export interface Documents {
    */
   increment<T extends Document>(collection: Collection<T>, id: string, by: Increments<T>): Promise<void>;
 
+  /**
+   * Raises a `time` or `integer` field to a value in all of the documents where it is lower or null, without regard to the
+   * version, which stays. Documents that are gone change nothing. At most 1,000 ids; never a field of a unique key.
+   */
+  raise<T extends Document>(collection: Collection<T>, ids: readonly string[], raised: { field: keyof T & string; to: number }): Promise<void>;
+
   /** Removes the document; resolves with whether it was there. */
   remove<T extends Document>(collection: Collection<T>, id: string): Promise<boolean>;
 

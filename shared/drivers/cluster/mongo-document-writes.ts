@@ -1,5 +1,5 @@
-import type { ClientSession } from 'mongoose';
-import { checkChanges, checkId, checkIncrements, checkNew, checkVersion } from '../../ports/document-checks.ts';
+import { trusted, type ClientSession } from 'mongoose';
+import { checkAtMost, checkChanges, checkId, checkIncrements, checkNew, checkRaise, checkVersion, documentLimits } from '../../ports/document-checks.ts';
 import { StaleVersion, UniqueKeyViolation, type Document, type Write } from '../../ports/documents.ts';
 import { duplicateKey } from './mongo-connection.ts';
 import { keyOfIndex, type DocumentModel } from './mongo-document-models.ts';
@@ -46,6 +46,16 @@ export function incrementWork({ collection, model }: DocumentModel, id: string, 
   return async (session) => {
     if (added.size === 0) return;
     await namingKeys(collection.name, model.updateOne({ _id: id }, [{ $set: sums }], { updatePipeline: true, ...sessionOf(session) }).exec());
+  };
+}
+
+export function raiseWork({ collection, model }: DocumentModel, { ids, field, to }: { ids: readonly string[]; field: string; to: number }): Work<void> {
+  checkAtMost(ids.length, documentLimits.ids, 'ids');
+  checkRaise(collection, { field, to });
+  // Neither as high nor higher: lower, or null.
+  const filter = { _id: trusted({ $in: [...ids] }), [field]: trusted({ $not: { $gte: to } }) };
+  return async (session) => {
+    await model.updateMany(filter, { $set: { [field]: to } }, sessionOf(session)).exec();
   };
 }
 

@@ -5,7 +5,7 @@ import type { Documents } from '../../ports/documents.ts';
 import { toUnavailable } from './mongo-connection.ts';
 import { documentModel, indexName, lowestOf, prepareCollection, type DocumentModel } from './mongo-document-models.ts';
 import { decodeDocument, fieldName, type Stored } from './mongo-document-values.ts';
-import { incrementWork, insertWork, removeWork, updateWork, worksOf } from './mongo-document-writes.ts';
+import { incrementWork, raiseWork, insertWork, removeWork, updateWork, worksOf } from './mongo-document-writes.ts';
 import { inTransaction } from './mongo-transaction.ts';
 
 export interface MongoDocumentsOptions {
@@ -36,6 +36,7 @@ export async function openMongoDocuments({ connection, collections, log }: Mongo
     insert: (collection, document) => reaching(async () => (await insertWork(modelOf(collection), [document])())[0]),
     update: (collection, at, set) => reaching(() => updateWork(modelOf(collection), at, set)()),
     increment: (collection, id, by) => reaching(() => incrementWork(modelOf(collection), id, by)()),
+    raise: (collection, ids, raised) => reaching(() => raiseWork(modelOf(collection), { ids, ...raised })()),
     remove: (collection, id) => reaching(() => removeWork(modelOf(collection), id)()),
     commit: (writes) => reaching(async () => {
       checkAtMost(writes.length, documentLimits.writes, 'writes');

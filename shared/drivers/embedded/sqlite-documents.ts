@@ -3,7 +3,7 @@ import { checkAtMost, checkId, documentLimits, planQuery, type AnyCollection } f
 import { StaleVersion, UniqueKeyViolation, type Documents } from '../../ports/documents.ts';
 import { countRows, decodeRow, rowOf, rowsFound, rowsOf, type TableAccess } from './sqlite-document-rows.ts';
 import { documentTable, prepareTables, type DocumentTable } from './sqlite-document-tables.ts';
-import { incrementWork, insertWork, removeWork, updateWork, workOf } from './sqlite-document-writes.ts';
+import { incrementWork, raiseWork, insertWork, removeWork, updateWork, workOf } from './sqlite-document-writes.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import { statementCache } from './sqlite-statement-cache.ts';
 import { sqliteUnavailable } from './sqlite-unavailable.ts';
@@ -34,6 +34,7 @@ export function openSqliteDocuments({ file, collections }: { file: SqliteFile; c
     insert: async (collection, document) => write([collection], insertWork(access, tableOf(collection), document)),
     update: async (collection, at, set) => write([collection], updateWork(access, tableOf(collection), at, set)),
     increment: async (collection, id, by) => write([collection], incrementWork(access, tableOf(collection), id, by)),
+    raise: async (collection, ids, raised) => write([collection], raiseWork(access, tableOf(collection), { ids, ...raised })),
     remove: async (collection, id) => write([collection], removeWork(access, tableOf(collection), id)),
     commit: async (writes) => {
       checkAtMost(writes.length, documentLimits.writes, 'writes');
