@@ -27,7 +27,7 @@ const rulesBeyondSchema: Readonly<Record<string, string>> = {
   searchMessages: times, searchTopic: times, getActivity: times, createApiKey: times, createTopicToken: times, setTier: times, getHistory: times, getLog: 'one position is given, not two',
   streamTopicBySse: positions, streamTopicsBySse: 'a session or topics are given', createStreamSession: positions,
   register: passwords, changePassword: passwords, confirmPasswordReset: passwords,
-  createSubscription: tags, updateSubscription: tags,
+  createSubscription: tags, updateSubscription: tags, previewSubscription: 'a time zone has a name, and quiet hours end at another time than they start',
   redriveDeadLetters: 'exactly one of three is given',
 };
 
