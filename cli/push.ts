@@ -10,6 +10,7 @@ import { listDeadLetters, redriveDeadLetters } from '@tocsin/shared/stores/dead-
 import { findTopicByName } from '@tocsin/shared/stores/topics.ts';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { printObject, withStore, type PrintOptions } from './operator-store.ts';
+import { wholeNumber } from './whole-number.ts';
 
 /** `tocsin push …`: pushes that did not arrive, by the operator's hand, beside a running installation. */
 export function pushCommand(): Command {
@@ -24,7 +25,7 @@ function dead(): Command {
   return new Command('dead')
     .description('list pushes that were given up, the newest first')
     .option('--topic <name>', 'of one topic alone')
-    .addOption(new Option('--limit <number>', `at most so many, up to ${shownMax}`).default(100).argParser(limit))
+    .addOption(new Option('--limit <number>', `at most so many, up to ${shownMax}`).default(100).argParser(wholeNumber(1, shownMax)))
     .action((options: PrintOptions & { topic?: string; limit: number }) => withStore(async ({ documents, openJobQueue }) => {
       const letters = await listDeadLetters({ documents, jobQueue: await openJobQueue() }, { topic: options.topic }, options.limit);
       const shown = letters.map(toDeadLetterJson);
@@ -66,12 +67,6 @@ function renotify(): Command {
         printObject({ topic: topic.name, topic_id: topic.id, from: toIso(from), to: toIso(to), message: 'Renotification queued' }, options);
       });
     });
-}
-
-function limit(value: string): number {
-  const count = /^\d{1,4}$/.test(value) ? Number(value) : 0;
-  if (count < 1 || count > shownMax) throw new InvalidArgumentError(`It must be a whole number from 1 to ${shownMax}.`);
-  return count;
 }
 
 function messageId(value: string): string {

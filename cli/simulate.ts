@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
+import { wholeNumber } from './whole-number.ts';
 
 const portDefault = 9_790;
 
@@ -58,13 +59,5 @@ async function credentialFolder(dir: string): Promise<(name: string, text: strin
     const file = path.resolve(dir, name);
     await writeFile(file, text, { mode: 0o600 });
     return file;
-  };
-}
-
-function wholeNumber(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (!Number.isInteger(value) || value < min || value > max) throw new InvalidArgumentError(`must be a whole number from ${min} to ${max}`);
-    return value;
   };
 }

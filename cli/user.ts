@@ -17,6 +17,7 @@ import { setTier } from '@tocsin/shared/stores/set-tier.ts';
 import { findUserByEmail } from '@tocsin/shared/stores/users.ts';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { printObject, tellNodes, withStore, type PrintOptions } from './operator-store.ts';
+import { wholeNumber } from './whole-number.ts';
 
 /** `tocsin user …`: accounts by the operator's hand, beside a running installation or without one. */
 export function userCommand(): Command {
@@ -63,7 +64,7 @@ function setTierCommand(): Command {
     .addArgument(new Argument('<email>').argParser(email))
     .addArgument(new Argument('<tier>', tiers.join(', ')).argParser(tier))
     .option('--expires <time>', 'when the tier ends (ISO 8601), or never', expires)
-    .option('--additional-members <number>', 'seats beyond the ten of every TEAM account', seats)
+    .option('--additional-members <number>', 'seats beyond the ten of every TEAM account', wholeNumber(0, additionalMembersMax))
     .action(async (address: string, name: Tier, options: { expires?: number | 'never'; additionalMembers?: number; json?: boolean }) => {
       await change(options, ({ documents }) => setTier(documents, address, {
         tier: name, expiresAt: options.expires === 'never' ? null : options.expires, additionalMembers: options.additionalMembers, now: systemClock(),
@@ -137,10 +138,4 @@ function expires(value: string): number | 'never' {
   const time = parseTime(value);
   if (time === null) throw new InvalidArgumentError('It must be a date, a time as in 2030-01-31T12:00:00Z, or never.');
   return time;
-}
-
-function seats(value: string): number {
-  const count = /^\d{1,6}$/.test(value) ? Number(value) : Infinity;
-  if (count > additionalMembersMax) throw new InvalidArgumentError(`It must be a whole number up to ${additionalMembersMax}.`);
-  return count;
 }

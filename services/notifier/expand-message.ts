@@ -1,9 +1,10 @@
-import { pushQueueOf, pushQueues, replaceJob, walkJob, type PushQueue, type QueuedPush } from '@tocsin/shared/domain/push-job.ts';
+import { pushQueueOf, pushQueues, replaceJob, walkJob, type QueuedPush } from '@tocsin/shared/domain/push-job.ts';
 import type { Message } from '@tocsin/shared/domain/message.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { JobQueue } from '@tocsin/shared/ports/job-queue.ts';
 import type { RecordBatch } from '@tocsin/shared/ports/event-log.ts';
+import { addPushJobs, type PlacedPush } from './add-push-jobs.ts';
 
 /** What of the engine it takes. */
 export interface ExpandingEngine extends Pick<Engine, 'deliveries'> {
@@ -14,8 +15,8 @@ export interface ExpandingEngine extends Pick<Engine, 'deliveries'> {
 const lookupsMax = 8;
 
 /**
- * Makes a job of each message, edit and deletion of the batch whose topic has anyone to push to. When it resolves the jobs are stored, so
- * the batch can be committed; a batch that comes again makes the same jobs, which the queue knows by their ids.
+ * Makes a job of each message, edit and deletion of the batch whose topic has anyone to push to. When it resolves the jobs
+ * are stored, so the batch can be committed; a batch that comes again makes the same jobs, which the queue knows by their ids.
  *
  * Whether a topic has recipients is asked once per batch and not remembered: the batch's messages are all older than
  * the answer, whereas a `no` that was kept would lose the first message after somebody subscribed.
@@ -25,16 +26,13 @@ export async function expandMessages(deps: { engine: ExpandingEngine; clock: Clo
   const messages = batch.records.flatMap(({ record }) => (record.type === 'message' && record.message.expiresAt > now ? [record.message] : []));
   const changes = batch.records.flatMap(({ record }) => (record.type !== 'message' && record.message.expiresAt > now ? [record] : []));
   const topics = await topicsWithRecipients(deps.engine, new Set([...messages, ...changes.map(({ message }) => message)].map(({ topicId }) => topicId)));
-  const jobs: Record<PushQueue, QueuedPush[]> = { [pushQueues.urgent]: [], [pushQueues.normal]: [] };
-  for (const message of messages) {
-    if (topics.has(message.topicId)) jobs[pushQueueOf(message.priority)].push(firstPage(message));
-  }
-  for (const { message: { id: messageId, topicId }, timestamp: changedAt } of changes) {
-    if (topics.has(topicId)) jobs[pushQueues.normal].push(replaceJob({ messageId, topicId, changedAt, after: null }));
-  }
-  for (const queue of Object.values(pushQueues)) {
-    if (jobs[queue].length > 0) await deps.engine.jobQueue.add(queue, jobs[queue]);
-  }
+  const isWanted = ({ topicId }: Message): boolean => topics.has(topicId);
+  await addPushJobs(deps.engine.jobQueue, [
+    ...messages.filter(isWanted).map((message): PlacedPush => [pushQueueOf(message.priority), firstPage(message)]),
+    ...changes.filter(({ message }) => isWanted(message)).map(({ message: { id: messageId, topicId }, timestamp: changedAt }): PlacedPush => (
+      [pushQueues.normal, replaceJob({ messageId, topicId, changedAt, after: null })]
+    )),
+  ]);
 }
 
 function firstPage(message: Message): QueuedPush {

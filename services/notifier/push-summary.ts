@@ -1,24 +1,21 @@
-import type { Device } from '@tocsin/shared/domain/device.ts';
+import { mobileMessageFilter } from '@tocsin/shared/domain/mobile-filter.ts';
 import { pushQueues, summaryJob, type SummaryJob } from '@tocsin/shared/domain/push-job.ts';
 import type { Subscription } from '@tocsin/shared/domain/subscription.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
-import { devices } from '@tocsin/shared/stores/devices-collection.ts';
+import { findOwnDevices } from '@tocsin/shared/stores/find-own-devices.ts';
 import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
 import { findReaders } from './find-readers.ts';
 import { countOfMinute } from './hold-back.ts';
 import type { PushDeps } from './push-deps.ts';
 import type { PushRequest } from './push-gateways/push-gateway.ts';
-import { retireDevice } from './retire-device.ts';
+import { sendBesideLedger } from './send-beside-ledger.ts';
 
 /** A day later nobody wants to know how many came in a night, and an hour later how many there were in a minute. */
 const lifetimeMs = { quiet_hours: 24 * 3_600_000, max_per_minute: 3_600_000 } as const;
 
 /** Beyond some minutes of tries it is old news. */
 const roundsMax = 6;
-
-/** More devices than a user can have. */
-const devicesMax = 1_000;
 
 /**
  * Pushes how many messages were held back from a subscriber, under the settings and rights that stand now. It has no row
@@ -31,13 +28,11 @@ export async function pushSummary(deps: PushDeps, job: SummaryJob): Promise<void
   const { subscription, topic } = found;
   const count = await countHeldBack(deps, job, subscription);
   if (count === 0) return;
-  const owned = await deps.engine.documents.find(devices, { index: 'byUser', equals: { userId: subscription.userId }, limit: devicesMax });
-  const again: string[] = [];
-  for (const device of owned.filter(({ id, isActive }) => isActive && (job.deviceIds?.includes(id) ?? true))) {
-    const outcome = await pushTo(deps, device, requestFor(deps, job, { subscription, topic, device, count }));
-    if (outcome === 'accepted') deps.notifiedTimes.add(subscription.id, deps.clock());
-    else if (outcome === 'again') again.push(device.id);
-  }
+  const owned = await findOwnDevices(deps.engine.documents, subscription.userId);
+  const wanted = owned.filter(({ id, isActive }) => isActive && (job.deviceIds?.includes(id) ?? true));
+  const push = summaryPush(job, { subscription, topic, count, now: deps.clock() });
+  const { accepted, again } = await sendBesideLedger(deps, wanted, () => push);
+  if (accepted.length > 0) deps.notifiedTimes.add(subscription.id, deps.clock());
   const { kind: _, round = 0, ...asked } = job;
   if (again.length === 0 || round >= roundsMax) return;
   const now = deps.clock();
@@ -56,50 +51,30 @@ async function loadSubscription({ engine: { documents } }: PushDeps, job: Summar
 /** A night's are counted from the messages, so that nothing has to be kept for it; those deleted meanwhile are not told of. */
 async function countHeldBack(deps: PushDeps, { of }: SummaryJob, subscription: Subscription): Promise<number> {
   if (of.why === 'max_per_minute') return Math.max(await countOfMinute(deps, subscription.id, of.to) - of.limit, 0);
-  const { topicId, priorityThreshold, tagsFilter, createdAt } = subscription;
-  if (of.priorityMax < priorityThreshold) return 0;
-  const counts = await deps.engine.messages.activity({
-    topicIds: [topicId], text: null, priorityMin: priorityThreshold, priorityMax: of.priorityMax,
-    tags: tagsFilter.filter((tag) => !tag.includes(',')), from: Math.max(of.from, createdAt), to: of.to - 1, includesDeleted: false, now: deps.clock(),
-  }, of.to - of.from);
+  const span = { from: Math.max(of.from, subscription.createdAt), to: of.to - 1, now: deps.clock() };
+  const passing = mobileMessageFilter(subscription.topicId, subscription, span);
+  if (passing === null || of.priorityMax < subscription.priorityThreshold) return 0;
+  const counts = await deps.engine.messages.activity({ ...passing, priorityMax: of.priorityMax }, of.to - of.from);
   return counts.reduce((sum, { count }) => sum + count, 0);
 }
 
-function requestFor(
-  deps: PushDeps, { of: { why }, subscriptionId }: SummaryJob,
-  { subscription, topic, device, count }: { subscription: Subscription; topic: Topic; device: Device; count: number },
-): PushRequest {
+function summaryPush(
+  { of: { why }, subscriptionId }: SummaryJob,
+  { subscription, topic, count, now }: { subscription: Subscription; topic: Topic; count: number; now: number },
+): Omit<PushRequest, 'pushToken'> {
   const many = count === 1 ? '1 message' : `${count} messages`;
+  // A flood has made its noise by then.
+  const isHeard = why === 'quiet_hours';
   return {
-    pushToken: device.pushToken,
     content: {
       title: topic.name,
       body: why === 'quiet_hours' ? `${many} came in quiet hours` : `${count} more in ${topic.name}`,
       data: { summary: why, count, topic: topic.name, topic_id: topic.id },
     },
-    sound: subscription.soundEnabled && why === 'quiet_hours' ? subscription.notificationSound : null,
-    vibrates: subscription.vibrateEnabled && why === 'quiet_hours',
+    sound: isHeard && subscription.soundEnabled ? subscription.notificationSound : null,
+    vibrates: isHeard && subscription.vibrateEnabled,
     isUrgent: false,
     collapseId: `${why}.${subscriptionId}`,
-    expiresAt: deps.clock() + lifetimeMs[why],
+    expiresAt: now + lifetimeMs[why],
   };
-}
-
-async function pushTo(deps: PushDeps, device: Device, request: PushRequest): Promise<'accepted' | 'again' | 'over'> {
-  const gateway = deps.gateways.get(device.platform);
-  if (gateway === undefined) return 'over';
-  const result = (await gateway.send([request]))[0]!;
-  switch (result.kind) {
-    case 'accepted':
-      return 'accepted';
-    case 'retry':
-    case 'unknown':
-      return 'again';
-    case 'dead-token':
-      await retireDevice(deps, device.id, { pushToken: device.pushToken, since: result.since, isDoubtful: result.isDoubtful });
-      return 'over';
-    case 'rejected':
-      deps.log.warn({ deviceId: device.id, reason: result.reason }, 'a push that says how many messages came was refused');
-      return 'over';
-  }
 }

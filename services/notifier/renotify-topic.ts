@@ -1,11 +1,11 @@
-import { pushQueueOf, pushQueues, renotifyTopicJob, walkJob, type PushQueue, type QueuedPush, type RenotifyTopicJob } from '@tocsin/shared/domain/push-job.ts';
+import { pushQueueOf, pushQueues, renotifyTopicJob, walkJob, type RenotifyTopicJob } from '@tocsin/shared/domain/push-job.ts';
 import { ledgerMs } from '@tocsin/shared/ports/deliveries.ts';
+import { clockSkewMs } from '@tocsin/shared/ports/messages.ts';
+import { addPushJobs, type PlacedPush } from './add-push-jobs.ts';
 import type { PushDeps } from './push-deps.ts';
 
 /** Messages that one run makes jobs of. */
 const pageSize = 100;
-/** Clocks of the nodes that published may differ: a message's time can be before that of one at a lower position. */
-const clockSkewMs = 10_000;
 
 /**
  * Makes a job of each message of the topic that was published in the time, for the devices that missed it; a page of
@@ -20,18 +20,17 @@ export async function renotifyTopic(deps: Pick<PushDeps, 'engine' | 'clock'>, jo
   const before = job.after ?? await offsetBefore(deps, topicId, from);
   if (before === null) return;
   const page = await messages.after(topicId, { after: before, upTo: Number.MAX_SAFE_INTEGER, limit: pageSize, now });
-  const jobs: Record<PushQueue, QueuedPush[]> = { [pushQueues.urgent]: [], [pushQueues.normal]: [] };
+  const jobs: PlacedPush[] = [];
   const last = page.at(-1);
+  // A message's time can be before that of one at a lower position.
   if (last !== undefined && page.length === pageSize && last.timestamp <= to + clockSkewMs) {
-    jobs[pushQueues.normal].push(renotifyTopicJob({ ...job, after: last.offset }));
+    jobs.push([pushQueues.normal, renotifyTopicJob({ ...job, after: last.offset })]);
   }
   for (const { id, timestamp, priority, isDeleted } of page) {
     if (isDeleted || timestamp < from || timestamp > to) continue;
-    jobs[pushQueueOf(priority)].push(walkJob({ messageId: id, topicId, after: null, publishedAt: timestamp, renotify: request }, priority));
+    jobs.push([pushQueueOf(priority), walkJob({ messageId: id, topicId, after: null, publishedAt: timestamp, renotify: request }, priority)]);
   }
-  for (const queue of Object.values(pushQueues)) {
-    if (jobs[queue].length > 0) await jobQueue.add(queue, jobs[queue]);
-  }
+  await addPushJobs(jobQueue, jobs);
 }
 
 async function offsetBefore({ engine }: Pick<PushDeps, 'engine'>, topicId: string, time: number): Promise<number | null> {

@@ -1,4 +1,3 @@
-import type { Device, Platform } from '@tocsin/shared/domain/device.ts';
 import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
 import { pushQueues, replaceJob, type ReplaceJob } from '@tocsin/shared/domain/push-job.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
@@ -8,9 +7,8 @@ import { devices } from '@tocsin/shared/stores/devices-collection.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
 import { findReaders } from './find-readers.ts';
 import type { PushDeps } from './push-deps.ts';
-import type { PushGateway, PushRequest } from './push-gateways/push-gateway.ts';
 import { replacementContent } from './push-payload.ts';
-import { retireDevice } from './retire-device.ts';
+import { sendBesideLedger } from './send-beside-ledger.ts';
 
 /** Beyond some minutes of tries the phone keeps what it shows; the app has what became of it. */
 const roundsMax = 6;
@@ -57,38 +55,13 @@ async function loadChanged({ engine, clock }: PushDeps, { messageId, changedAt }
 /** Resolves with the devices to come back for: those that are put off, and those that are being pushed to in this moment. */
 async function replaceEach(deps: PushDeps, { message, topic }: { message: StoredMessage; topic: Topic }, rows: readonly Delivery[]): Promise<string[]> {
   const sent = rows.filter(({ status }) => status === 'sent');
-  const again = rows.filter(({ status }) => status === 'pending').map(({ deviceId }) => deviceId);
+  const busy = rows.filter(({ status }) => status === 'pending').map(({ deviceId }) => deviceId);
   const found = (await deps.engine.documents.getMany(devices, sent.map(({ deviceId }) => deviceId))).filter(({ isActive }) => isActive);
   const readers = message.isDeleted ? null : await findReaders(deps.engine.documents, topic, [...new Set(found.map(({ userId }) => userId))]);
   const reached = found.filter(({ userId }) => readers?.has(userId) ?? true);
-  for (const [platform, ofPlatform] of Map.groupBy(reached, (device) => device.platform)) {
-    const gateway = deps.gateways.get(platform);
-    if (gateway === undefined) continue;
-    for (let start = 0; start < ofPlatform.length; start += gateway.batchSizeMax) {
-      again.push(...await sendBatch(deps, { gateway, message, topic, platform }, ofPlatform.slice(start, start + gateway.batchSizeMax)));
-    }
-  }
-  return again;
-}
-
-interface Replacing {
-  readonly gateway: PushGateway;
-  readonly platform: Platform;
-  readonly message: StoredMessage;
-  readonly topic: Topic;
-}
-
-async function sendBatch(deps: PushDeps, { gateway, platform, message, topic }: Replacing, batch: readonly Device[]): Promise<string[]> {
-  const content = replacementContent(message, topic, gateway.payloadBytesMax);
-  const results = await gateway.send(batch.map(({ pushToken }): PushRequest => (
-    { pushToken, content, sound: null, vibrates: false, isUrgent: false, collapseId: message.id, expiresAt: message.expiresAt }
-  )));
-  const again: string[] = [];
-  for (const [index, { id, pushToken }] of batch.entries()) {
-    const result = results[index]!;
-    if (result.kind === 'dead-token') await retireDevice(deps, id, { pushToken, since: result.since, isDoubtful: result.isDoubtful });
-    else if (result.kind === 'retry' || result.kind === 'unknown') again.push(id);
-    else if (result.kind === 'rejected') deps.log.warn({ platform, reason: result.reason }, 'the push that replaces another was refused');
-  }
-  return again;
+  const sentNow = await sendBesideLedger(deps, reached, ({ payloadBytesMax }) => ({
+    content: replacementContent(message, topic, payloadBytesMax),
+    sound: null, vibrates: false, isUrgent: false, collapseId: message.id, expiresAt: message.expiresAt,
+  }));
+  return [...busy, ...sentNow.again];
 }

@@ -128,7 +128,7 @@ const askedMsOf = (result: PushResult): number => Math.ceil(('afterMs' in result
 /** What the answer says of the device's token. */
 async function noteToken(deps: PushDeps, { target, result }: Settled): Promise<void> {
   const { claim: { deviceId }, pushToken, isDoubted } = target;
-  if (result.kind === 'dead-token') await retireDevice(deps, deviceId, { pushToken, since: result.since, isDoubtful: result.isDoubtful });
+  if (result.kind === 'dead-token') await retireDevice(deps, deviceId, { ...result, pushToken });
   if (result.kind === 'accepted' && isDoubted) await trustToken(deps, deviceId, pushToken);
 }
 

@@ -21,6 +21,6 @@ export async function sendTestPush(deps: PushDeps, job: TestPushJob, jobId: stri
     collapseId: jobId.slice(0, 64),
     expiresAt: deps.clock() + lifetimeMs,
   }]);
-  if (result?.kind === 'dead-token') return retireDevice(deps, device.id, { pushToken: device.pushToken, since: result.since, isDoubtful: result.isDoubtful });
+  if (result?.kind === 'dead-token') return retireDevice(deps, device.id, { ...result, pushToken: device.pushToken });
   if (result?.kind !== 'accepted') throw new Error(`the test push was not taken: ${result?.reason}`);
 }

@@ -1,4 +1,3 @@
-import { changesChannel } from '@tocsin/shared/domain/change.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { nextTeamStep, noNotice } from '@tocsin/shared/domain/team-life.ts';
 import type { Team } from '@tocsin/shared/domain/team.ts';
@@ -11,6 +10,7 @@ import { users } from '@tocsin/shared/stores/users.ts';
 import { mailTeamNotices } from './mail-team-notices.ts';
 import { removalDeps } from './removal-deps.ts';
 import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from './retention-deps.ts';
+import { tellNodes } from './tell-nodes.ts';
 import { walkTeams } from './walk-teams.ts';
 
 /**
@@ -67,7 +67,7 @@ async function tryStep(deps: RetentionDeps, team: Team, owner: User): Promise<Te
     case 'deactivate': {
       const became = await set(deps, { team, owner }, { isActive: false, deactivatedAt: now, updatedAt: now, ...noNotice });
       say('a team was deactivated: its grace is over');
-      await tellNodes(deps, team);
+      await tellNodes(deps, [{ kind: 'team', teamId: team.id }]);
       return became;
     }
     case 'announce':
@@ -83,11 +83,4 @@ async function tryStep(deps: RetentionDeps, team: Team, owner: User): Promise<Te
 async function set({ engine: { documents } }: RetentionDeps, { team, owner }: { team: Team; owner: User }, changes: Changes<Team>): Promise<Team> {
   await documents.commit([write.require(users, owner), write.update(teams, team, changes)]);
   return { ...team, ...changes, version: team.version + 1 };
-}
-
-/** Nodes that are not told know within seconds. */
-async function tellNodes({ engine: { bus }, log }: RetentionDeps, { id: teamId }: Team): Promise<void> {
-  await bus.publish(changesChannel, [JSON.stringify({ kind: 'team', teamId })]).catch((error: unknown) => {
-    log.warn({ err: error }, 'nodes learn of a deactivated team by age only: the bus is away');
-  });
 }

@@ -2,6 +2,9 @@ import type { PlacedRecord, RecordType } from '../domain/log-record.ts';
 import type { MessageFilter } from '../domain/message-filter.ts';
 import type { Priority, StoredMessage } from '../domain/message.ts';
 
+/** How far the clocks of publishing nodes may differ, in milliseconds. */
+export const clockSkewMs = 10_000;
+
 /**
  * The message store: a view of the event log that can be read by topic, time and position.
  *
@@ -59,7 +62,7 @@ export interface Messages {
 
   /**
    * The lowest position of a record of the topic made at or after the time, or null. Exact while the clocks of
-   * publishing nodes differ by less than ten seconds.
+   * publishing nodes differ by less than `clockSkewMs`.
    */
   offsetAtTime(topicId: string, time: number): Promise<number | null>;
 

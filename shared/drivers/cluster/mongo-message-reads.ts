@@ -1,13 +1,10 @@
 import type { PlacedRecord } from '../../domain/log-record.ts';
 import type { StoredMessage } from '../../domain/message.ts';
-import type { TopicMark, TopicRecord, TopicStats } from '../../ports/messages.ts';
+import { clockSkewMs, type TopicMark, type TopicRecord, type TopicStats } from '../../ports/messages.ts';
 import {
   byTime, byTopic, toMessage, toShownMessage,
   type ChangeDocument, type MessageCollections, type MessageDocument,
 } from './mongo-message-collections.ts';
-
-/** How far the clocks of publishing nodes may differ. */
-const skewMs = 10_000;
 
 /** Not deleted: the field is absent. */
 const notDeleted = { deletedAt: { $exists: false } } as const;
@@ -86,7 +83,7 @@ export async function offsetAtTimeOf({ messages, changes }: MessageCollections, 
   ]);
   const found = oldest.filter((one) => one !== null);
   if (found.length === 0) return null;
-  const until = Math.min(...found.map(({ timestamp }) => timestamp)) + skewMs;
+  const until = Math.min(...found.map(({ timestamp }) => timestamp)) + clockSkewMs;
   const near = { ...isRecord, timestamp: { $gte: time, $lte: until } };
   const lowest = await Promise.all([
     messages.findOne(near, { ...query, sort: { offset: 1 } }),

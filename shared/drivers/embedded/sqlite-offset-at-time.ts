@@ -1,8 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { clockSkewMs } from '../../ports/messages.ts';
 import { prepareArrays } from './sqlite-message-rows.ts';
-
-/** How far the clocks of publishing nodes may differ. */
-export const skewMs = 10_000;
 
 type Place = readonly [offset: number, timestamp: number];
 
@@ -58,7 +56,7 @@ function surelyOlderBefore(placeFrom: StatementSync, topic: number, { time, end 
   while (upTo - from > end * stretch) {
     const middle = from + Math.floor((upTo - from) / 2);
     const place = placeFrom.get(topic, middle) as Place | undefined;
-    if (place !== undefined && place[1] < time - skewMs) from = place[0] + 1;
+    if (place !== undefined && place[1] < time - clockSkewMs) from = place[0] + 1;
     else upTo = middle;
   }
   return from;

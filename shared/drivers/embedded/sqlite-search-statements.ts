@@ -1,9 +1,9 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { MessageFilter } from '../../domain/message-filter.ts';
-import type { MessagePage } from '../../ports/messages.ts';
+import { clockSkewMs, type MessagePage } from '../../ports/messages.ts';
 import { addFoldedSearch, type Condition } from './sqlite-message-conditions.ts';
 import { messageColumns, prepareArrays, type TopicMessageRow } from './sqlite-message-rows.ts';
-import { offsetAtTimeIn, skewMs } from './sqlite-offset-at-time.ts';
+import { offsetAtTimeIn } from './sqlite-offset-at-time.ts';
 import { statementCache } from './sqlite-statement-cache.ts';
 
 /** Expired messages that the sweep has yet to remove are counted off one by one up to here; beyond, topics are counted anew. */
@@ -119,7 +119,7 @@ export class SearchStatements {
   /** The part of the topic that the filter's span of time can lie in. */
   narrowed(topic: number, { from, to }: MessageFilter, lastOffset: number): Range {
     const first = from === null ? 0 : this.#offsetAtTime(topic, from);
-    const end = to === null ? null : this.#offsetAtTime(topic, to + skewMs + 1);
+    const end = to === null ? null : this.#offsetAtTime(topic, to + clockSkewMs + 1);
     return { topic, after: (first ?? lastOffset + 1) - 1, upTo: end === null ? lastOffset : end - 1 };
   }
 

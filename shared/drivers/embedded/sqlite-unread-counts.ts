@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DatabaseSync } from 'node:sqlite';
-import type { Messages, TopicMark } from '../../ports/messages.ts';
+import { clockSkewMs, type Messages, type TopicMark } from '../../ports/messages.ts';
 import { prepareArrays } from './sqlite-message-rows.ts';
-import { offsetAtTimeIn, skewMs } from './sqlite-offset-at-time.ts';
+import { offsetAtTimeIn } from './sqlite-offset-at-time.ts';
 
 /** Messages looked at one by one before a time is searched for: a few at first, since mostly few are unread. */
 const nearLook = 16;
@@ -65,7 +65,7 @@ function countsIn(db: DatabaseSync) {
 
 /** What a look at the newest messages found; null when the mark may lie below them. */
 function countedOf([looked, counted, oldest]: NewestCount, limit: number, after: number): number | null {
-  return looked < limit || oldest! < after - skewMs ? counted : null;
+  return looked < limit || oldest! < after - clockSkewMs ? counted : null;
 }
 
 /** All of them read columns of the index alone. */

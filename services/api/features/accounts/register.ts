@@ -3,11 +3,11 @@ import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { newUser } from '@tocsin/shared/domain/user.ts';
 import { createAccount, makeRoom } from '@tocsin/shared/stores/accounts.ts';
 import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
+import { requestMail } from '@tocsin/shared/request-mail.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { emailField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
-import { requestMail } from '@tocsin/shared/request-mail.ts';
 import { newPasswordField, usernameField } from './account-fields.ts';
 
 const body = z.object({ email: emailField, username: usernameField, password: newPasswordField, terms_accepted: z.boolean() })

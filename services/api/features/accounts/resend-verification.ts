@@ -1,9 +1,9 @@
 import { findUserByEmail } from '@tocsin/shared/stores/users.ts';
+import { requestMail } from '@tocsin/shared/request-mail.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { emailField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
-import { requestMail } from '@tocsin/shared/request-mail.ts';
 import { messageSchema } from './account-fields.ts';
 
 /** Mails a new verification link. Answer and work are the same whether or not there is an account to verify. */

@@ -7,12 +7,12 @@ import { addressChanges } from '@tocsin/shared/stores/address-changes.ts';
 import { voidMailTokens } from '@tocsin/shared/stores/mail-tokens.ts';
 import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
+import { requestMail } from '@tocsin/shared/request-mail.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { emailField } from '../../http/fields.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { userSchema } from '../../http/user-schema.ts';
-import { requestMail } from '@tocsin/shared/request-mail.ts';
 import { usernameField } from './account-fields.ts';
 import { loadAccount } from './load-account.ts';
 

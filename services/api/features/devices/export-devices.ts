@@ -1,8 +1,8 @@
+import { findOwnDevices } from '@tocsin/shared/stores/find-own-devices.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import type { ExportSection } from '../../export-section.ts';
 import { smallSection } from '../../small-section.ts';
 import { deviceSchema, toDeviceJson } from './device-json.ts';
-import { findOwnDevices } from '../../find-own-devices.ts';
 
 /** The account's devices, as its list shows them. */
 export function exportDevices({ engine: { documents } }: ApiDeps): ExportSection {

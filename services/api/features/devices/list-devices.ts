@@ -1,8 +1,8 @@
+import { findOwnDevices } from '@tocsin/shared/stores/find-own-devices.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { deviceSchema, toDeviceJson } from './device-json.ts';
-import { findOwnDevices } from '../../find-own-devices.ts';
 
 /** `GET /api/devices/my`: newest first. */
 export function listDevices(deps: ApiDeps): Route {

@@ -1,4 +1,5 @@
 import { toIso } from '@tocsin/shared/domain/message-json.ts';
+import { mobileMessageFilter } from '@tocsin/shared/domain/mobile-filter.ts';
 import type { MobileSettings } from '@tocsin/shared/domain/subscription.ts';
 import type { ActivityCount } from '@tocsin/shared/ports/messages.ts';
 import { z } from 'zod';
@@ -59,14 +60,14 @@ export function previewSubscription(deps: ApiDeps): Route {
 async function countMessages(
   deps: ApiDeps, { topicId, settings, from, to }: { topicId: string; settings: MobileSettings; from: number; to: number },
 ): Promise<[ActivityCount[], ActivityCount[]]> {
-  const { mobileEnabled, priorityThreshold, tagsFilter, quietHours, maxPerMinute } = settings;
-  const every = { topicIds: [topicId], text: null, priorityMin: null, priorityMax: null, tags: [], from, to, includesDeleted: false, now: to };
-  const tags = tagsFilter.filter((tag) => !tag.includes(',')); // no message has one with a comma
-  const passesNone = !mobileEnabled || (tagsFilter.length > 0 && tags.length === 0);
+  const { quietHours, maxPerMinute } = settings;
+  const span = { from, to, now: to };
+  const every = { ...span, topicIds: [topicId], text: null, priorityMin: null, priorityMax: null, tags: [], includesDeleted: false };
+  const passing = mobileMessageFilter(topicId, settings, span);
   const isByMinute = quietHours !== null || maxPerMinute !== null;
   return Promise.all([
     deps.engine.messages.activity(every, dayMs),
-    passesNone ? [] : deps.engine.messages.activity({ ...every, priorityMin: priorityThreshold, tags }, isByMinute ? minuteMs : dayMs),
+    passing === null ? [] : deps.engine.messages.activity(passing, isByMinute ? minuteMs : dayMs),
   ]);
 }
 

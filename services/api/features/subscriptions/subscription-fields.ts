@@ -4,10 +4,11 @@ import type { Changes } from '@tocsin/shared/ports/documents.ts';
 import { z } from 'zod';
 import { optionalField, tagsField } from '../../http/fields.ts';
 
-const priorityThreshold = 'must be a whole number from 1 to 5';
+const priorityForm = 'must be a whole number from 1 to 5';
+const priority = z.number().int(priorityForm).min(1, priorityForm).max(5, priorityForm);
 
 const settings = {
-  priority_threshold: z.number().int(priorityThreshold).min(1, priorityThreshold).max(5, priorityThreshold),
+  priority_threshold: priority,
   sound_enabled: z.boolean(),
   vibrate_enabled: z.boolean(),
   tags_filter: tagsField,
@@ -23,7 +24,7 @@ const extras = {
     start: clock,
     end: clock,
     timezone: z.string().refine(isTimezone, 'must be the name of a time zone, like Europe/Berlin'),
-    allow_priority: z.number().int(priorityThreshold).min(1, priorityThreshold).max(5, priorityThreshold).nullable().default(5)
+    allow_priority: priority.nullable().default(5)
       .describe('Messages of at least this priority are pushed all the same; null: none.'),
   }).refine(({ start, end }) => start !== end, 'start and end must differ')
     .describe('Messages in these hours are not pushed; how many came is, at their end. Past midnight when the end is the earlier time.'),

@@ -5,11 +5,11 @@ import { commitWithinQuota, type Prepared } from '@tocsin/shared/stores/quota-gu
 import { countInvites, findInviteFor, invitesMax, teamInvites } from '@tocsin/shared/stores/team-invites.ts';
 import { findMember, findTeam, teams } from '@tocsin/shared/stores/teams.ts';
 import { findUserByEmail } from '@tocsin/shared/stores/users.ts';
+import { requestMail } from '@tocsin/shared/request-mail.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { emailField } from '../../http/fields.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
-import { requestMail } from '@tocsin/shared/request-mail.ts';
 import { inviteSchema, toInviteJson } from './invite-json.ts';
 import { loadTeam } from './load-team.ts';
 import { requireActiveTeam } from './require-active-team.ts';

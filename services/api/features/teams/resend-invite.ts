@@ -2,9 +2,9 @@ import { inviteLifetimeMs } from '@tocsin/shared/domain/team.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
 import { teamInvites } from '@tocsin/shared/stores/team-invites.ts';
+import { addMail, mayMail } from '@tocsin/shared/request-mail.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
-import { addMail, mayMail } from '@tocsin/shared/request-mail.ts';
 import { inviteNotFound, loadInvite } from './load-invite.ts';
 import { requireActiveTeam } from './require-active-team.ts';
 

@@ -1,6 +1,6 @@
-import type { Device } from '@tocsin/shared/domain/device.ts';
-import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { devices, devicesPerAccount } from '@tocsin/shared/stores/devices-collection.ts';
+import type { Device } from '../domain/device.ts';
+import type { Documents } from '../ports/documents.ts';
+import { devices, devicesPerAccount } from './devices-collection.ts';
 
 /** The account's devices, newest first. */
 export function findOwnDevices(documents: Documents, userId: string): Promise<Device[]> {

@@ -1,0 +1,13 @@
+import { pushQueues, type PushQueue, type QueuedPush } from '@tocsin/shared/domain/push-job.ts';
+import type { JobQueue } from '@tocsin/shared/ports/job-queue.ts';
+
+/** A job and the queue that it goes to. */
+export type PlacedPush = readonly [queue: PushQueue, job: QueuedPush];
+
+/** Stores the jobs, those of each queue together and what is urgent first. */
+export async function addPushJobs(jobQueue: Pick<JobQueue, 'add'>, placed: readonly PlacedPush[]): Promise<void> {
+  for (const queue of Object.values(pushQueues)) {
+    const jobs = placed.flatMap(([of, job]) => (of === queue ? [job] : []));
+    if (jobs.length > 0) await jobQueue.add(queue, jobs);
+  }
+}

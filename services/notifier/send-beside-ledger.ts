@@ -1,0 +1,38 @@
+import type { Device } from '@tocsin/shared/domain/device.ts';
+import type { PushDeps } from './push-deps.ts';
+import type { PushGateway, PushRequest } from './push-gateways/push-gateway.ts';
+import { retireDevice } from './retire-device.ts';
+
+export interface SentBesideLedger {
+  /** The devices whose provider took it. */
+  readonly accepted: readonly string[];
+  /** The devices to come back for: the provider puts them off, or the answer was lost. */
+  readonly again: readonly string[];
+}
+
+/**
+ * Sends one push to devices without claiming or recording it: for what is no message of its own and can come twice, since
+ * it replaces itself on the phone. A device of a provider that is not configured gets none.
+ */
+export async function sendBesideLedger(
+  deps: PushDeps, devices: readonly Device[], pushFor: (gateway: PushGateway) => Omit<PushRequest, 'pushToken'>,
+): Promise<SentBesideLedger> {
+  const [accepted, again]: [string[], string[]] = [[], []];
+  for (const [platform, ofPlatform] of Map.groupBy(devices, (device) => device.platform)) {
+    const gateway = deps.gateways.get(platform);
+    if (gateway === undefined) continue;
+    const push = pushFor(gateway);
+    for (let start = 0; start < ofPlatform.length; start += gateway.batchSizeMax) {
+      const batch = ofPlatform.slice(start, start + gateway.batchSizeMax);
+      const results = await gateway.send(batch.map(({ pushToken }) => ({ ...push, pushToken })));
+      for (const [index, { id, pushToken }] of batch.entries()) {
+        const result = results[index]!;
+        if (result.kind === 'accepted') accepted.push(id);
+        else if (result.kind === 'retry' || result.kind === 'unknown') again.push(id);
+        else if (result.kind === 'dead-token') await retireDevice(deps, id, { ...result, pushToken });
+        else deps.log.warn({ platform, deviceId: id, reason: result.reason }, 'a push that the ledger has no row of was refused');
+      }
+    }
+  }
+  return { accepted, again };
+}

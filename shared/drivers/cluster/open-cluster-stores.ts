@@ -1,0 +1,34 @@
+import type { Connection } from 'mongoose';
+import type { Clock } from '../../platform/clock.ts';
+import type { Closers } from '../../platform/lifecycle.ts';
+import type { ClusterConfig } from '../../platform/load-config.ts';
+import type { Log } from '../../platform/log.ts';
+import type { Bus } from '../../ports/bus.ts';
+import type { AnyCollection } from '../../ports/document-checks.ts';
+import type { Documents } from '../../ports/documents.ts';
+import type { KafkaTopicOptions } from './kafka-topic.ts';
+import { openMongo } from './mongo-connection.ts';
+import { openMongoDocuments } from './mongo-documents.ts';
+import { openRedisBus } from './redis-bus.ts';
+
+/** What says which installation it is, for its nodes and the command line alike. */
+export interface ClusterStoresOptions {
+  readonly stores: ClusterConfig;
+  /** The topic's name also sets this installation apart from others on the same Redis. */
+  readonly kafka: KafkaTopicOptions;
+  readonly collections: readonly AnyCollection[];
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Opens MongoDB with the documents, and the bus; `own` closes them. */
+export async function openClusterStores(own: Closers, options: ClusterStoresOptions): Promise<{ connection: Connection; documents: Documents; bus: Bus }> {
+  const { stores, clock, log, kafka, collections } = options;
+  const connection = await openMongo(stores.mongoUrl, { log });
+  own.add(() => connection.close());
+  const documents = await openMongoDocuments({ connection, collections, log });
+  own.add(() => documents.close());
+  const bus = await openRedisBus({ url: stores.redisUrl, keyPrefix: `${kafka.topic}:`, clock, log });
+  own.add(() => bus.close());
+  return { connection, documents, bus };
+}
