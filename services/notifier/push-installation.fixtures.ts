@@ -8,11 +8,11 @@ import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
 import { closers, withClosers } from '@tocsin/shared/platform/lifecycle.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
-import { write } from '@tocsin/shared/ports/documents.ts';
 import { devices } from '@tocsin/shared/stores/devices-collection.ts';
 import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
+import { addSubscribers } from '@tocsin/shared/testing/add-subscribers.ts';
 import { newDevice, newId, newMessage, newSubscription, newTopic, newUser } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startExpoSimulator, type ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
@@ -52,8 +52,6 @@ export interface PushInstallation {
   close(): Promise<void>;
 }
 
-const commitSize = 300;
-
 export function openPushInstallation(engines: TestEngines | undefined): Promise<PushInstallation> {
   return withClosers(async (own) => {
     let aheadMs = 0;
@@ -76,24 +74,14 @@ export function openPushInstallation(engines: TestEngines | undefined): Promise<
         device: await documents.insert(devices, newDevice(user.id, given.device)),
       };
     };
-    const addSubscribers = async (topic: Topic, count: number): Promise<string[]> => {
-      const tokens: string[] = [];
-      const writes = Array.from({ length: count }, () => {
-        const user = newUser();
-        const device = newDevice(user.id);
-        tokens.push(device.pushToken);
-        return [write.insert(users, user), write.insert(subscriptions, newSubscription(user.id, topic.id)), write.insert(devices, device)];
-      });
-      for (let start = 0; start < writes.length; start += commitSize) await documents.commit(writes.slice(start, start + commitSize).flat());
-      return tokens;
-    };
     const publishTo = async (topic: Topic, given: Partial<Message> = {}): Promise<Message> => {
       const message = newMessage(topic.id, { timestamp: clock(), expiresAt: clock() + 86_400_000, ...given });
       await publish(engine, topic, message);
       return message;
     };
     const installation: PushInstallation = {
-      engine, expo, place, clock, addSubscriber, addSubscribers,
+      engine, expo, place, clock, addSubscriber,
+      addSubscribers: async (topic, count) => (await addSubscribers(documents, topic.id, Array.from({ length: count }, () => ({})))).map(({ pushToken }) => pushToken),
       setAhead: (ms) => void (aheadMs = ms),
       async start(limits = {}, given = {}) {
         const notifier = await startNotifier({

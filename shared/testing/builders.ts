@@ -1,4 +1,5 @@
-import type { Device } from '../domain/device.ts';
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Device, Platform } from '../domain/device.ts';
 import type { Message } from '../domain/message.ts';
 import { defaultMobileSettings, type Subscription } from '../domain/subscription.ts';
 import { noNotice } from '../domain/team-life.ts';
@@ -63,6 +64,13 @@ export function newDevice(userId: string, given: Partial<New<Device>> = {}): New
     isActive: true, createdAt: Date.now(), lastSeen: Date.now(), tokenGivenAt: null, doubtedAt: null, ...given,
   };
 }
+
+/** A push token as the platform's provider gives them. */
+export const newPushToken: Readonly<Record<Platform, () => string>> = {
+  expo: () => `ExponentPushToken[${randomUUID()}]`,
+  ios: () => randomBytes(32).toString('hex'),
+  android: () => `${randomBytes(11).toString('base64url')}:APA91b${randomBytes(64).toString('base64url')}`,
+};
 
 /** A message that is published now and lives a week. */
 export function newMessage(topicId: string, given: Partial<Message> = {}): Message {

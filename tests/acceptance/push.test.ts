@@ -1,12 +1,14 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import type { Platform } from '@tocsin/shared/domain/device.ts';
+import { newPushToken } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startApnsSimulator } from '@tocsin/shared/testing/simulators/apns-simulator.ts';
 import { startFcmSimulator } from '@tocsin/shared/testing/simulators/fcm-simulator.ts';
+import { apnsSettings, expoSettings, fcmSettings, writeSimulatorSettings } from '@tocsin/shared/testing/simulators/simulator-settings.ts';
 import { startExpoSimulator, type ExpoPush } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
 import { createAccount, createTopic, type Account } from './stack.ts';
 import { useOwnStack } from './use-own-stack.ts';
@@ -14,15 +16,9 @@ import { useOwnStack } from './use-own-stack.ts';
 const expo = await startExpoSimulator();
 const apns = await startApnsSimulator();
 const fcm = await startFcmSimulator();
-const folder = mkdtempSync(path.join(tmpdir(), 'tocsin-apns-'));
-const file = (name: string, text: string): string => {
-  writeFileSync(path.join(folder, name), text);
-  return path.join(folder, name);
-};
+const folder = mkdtempSync(path.join(tmpdir(), 'tocsin-push-'));
 const { stack, store } = await useOwnStack({
-  RATE_LIMITS: 'off', EXPO_URL: expo.url, APNS_URL: apns.url, APNS_CA_FILE: file('ca.pem', apns.certificate),
-  APNS_KEY_FILE: file('key.p8', apns.key), APNS_KEY_ID: apns.keyId, APNS_TEAM_ID: apns.teamId, APNS_BUNDLE_ID: apns.bundleId,
-  FCM_URL: fcm.url, FCM_SERVICE_ACCOUNT_FILE: file('account.json', fcm.serviceAccount),
+  RATE_LIMITS: 'off', ...writeSimulatorSettings(folder, [apnsSettings(apns), fcmSettings(fcm), expoSettings(expo)]),
 });
 afterAll(async () => {
   await Promise.all([expo.close(), apns.close(), fcm.close()]);
@@ -31,14 +27,8 @@ afterAll(async () => {
 
 const person = (): Promise<Account> => createAccount(store, { tier: 'TEAM', urls: stack.urls });
 
-const newToken: Readonly<Record<Platform, () => string>> = {
-  expo: () => `ExponentPushToken[${randomUUID()}]`,
-  ios: () => randomBytes(32).toString('hex'),
-  android: () => `${randomBytes(11).toString('base64url')}:APA91b${randomBytes(64).toString('base64url')}`,
-};
-
 async function registerDevice({ client }: Account, platform: Platform = 'expo'): Promise<{ id: string; token: string }> {
-  const token = newToken[platform]();
+  const token = newPushToken[platform]();
   const { status, body } = await client.call('POST', '/api/devices/register', { json: { push_token: token, platform, device_id: randomUUID() } });
   expect(status).toBe(201);
   return { id: body.id, token };
@@ -181,7 +171,7 @@ test('a phone whose token APNs calls bad once is not given up, and the second ti
   apns.script(token, bad);
   await publishBad();
   expect(await isActive()).toBe(true);
-  const renewed = newToken.ios();
+  const renewed = newPushToken.ios();
   apns.script(renewed, bad);
   expect((await reader.client.call('PUT', `/api/devices/${deviceId}`, { json: { push_token: renewed } })).status).toBe(200);
   await publishBad();

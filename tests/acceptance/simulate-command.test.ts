@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, expect, test } from '@jest/globals';
+import { newPushToken } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { createAccount, createTopic } from './stack.ts';
 import { useOwnStack } from './use-own-stack.ts';
@@ -36,7 +36,7 @@ async function startSimulator() {
 test('a server with the printed settings pushes to the simulators, and each push is shown', async () => {
   const owner = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
   const topic = await createTopic(owner);
-  const tokens = { ios: randomBytes(32).toString('hex'), android: `${randomBytes(11).toString('base64url')}:APA91b${randomBytes(64).toString('base64url')}`, expo: `ExponentPushToken[${randomUUID()}]` };
+  const tokens = { ios: newPushToken.ios(), android: newPushToken.android(), expo: newPushToken.expo() };
   for (const [platform, push_token] of Object.entries(tokens)) {
     expect((await owner.client.call('POST', '/api/devices/register', { json: { platform, push_token, device_id: platform } })).status).toBe(201);
   }

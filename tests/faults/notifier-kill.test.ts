@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
+import { addSubscribers } from '@tocsin/shared/testing/add-subscribers.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startExpoSimulator, type ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
 import { describeWithEngines, type TestEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
 import { printFigures } from '../figures.ts';
-import { addSubscribers, addTopic, endProcess, newPushPlace, publishTo, type PushPlace } from './push-place.ts';
+import { addTopic, endProcess, newPushPlace, publishTo, type PushPlace } from './push-place.ts';
 
 const kills = Number(process.env['TOCSIN_KILLS'] ?? 1);
 /** One page of them for each two kills: a page is walked by one job, so a kill leaves one batch in doubt. */
@@ -36,7 +37,7 @@ function killTests(engines: TestEngines | undefined): void {
   test('nobody is missed, the rest is sent within 15 seconds, and what is sent twice replaces itself', async () => {
     const { tokens, messageId } = await place.withEngine(async (engine) => {
       const topic = await addTopic(engine);
-      const made = await addSubscribers(engine, topic, Array.from({ length: subscriberCount }, () => ({})));
+      const made = await addSubscribers(engine.documents, topic.id, Array.from({ length: subscriberCount }, () => ({})));
       return { tokens: made.map(({ pushToken }) => pushToken), messageId: (await publishTo(engine, topic, { priority: 5 })).id };
     });
     const reached = () => new Set(expo.pushes.map(({ token }) => token)).size;

@@ -1,5 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -7,13 +6,16 @@ import type { Platform } from '@tocsin/shared/domain/device.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { DeliveryStatus } from '@tocsin/shared/ports/deliveries.ts';
 import { devices } from '@tocsin/shared/stores/devices-collection.ts';
+import { addSubscribers } from '@tocsin/shared/testing/add-subscribers.ts';
+import { newPushToken } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { describeWithEngines, type TestEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
 import { startApnsSimulator, type ApnsBehaviour, type ApnsSimulator } from '@tocsin/shared/testing/simulators/apns-simulator.ts';
 import { startExpoSimulator, type ExpoBehaviour, type ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
 import { startFcmSimulator, type FcmBehaviour, type FcmSimulator } from '@tocsin/shared/testing/simulators/fcm-simulator.ts';
+import { apnsSettings, expoSettings, fcmSettings, writeSimulatorSettings } from '@tocsin/shared/testing/simulators/simulator-settings.ts';
 import { printFigures } from '../figures.ts';
-import { addSubscribers, addTopic, endProcess, newPushPlace, publishTo, type PushPlace } from './push-place.ts';
+import { addTopic, endProcess, newPushPlace, publishTo, type PushPlace } from './push-place.ts';
 
 const deviceCount = Number(process.env['TOCSIN_FAULTY_DEVICES'] ?? 200);
 const askedSeconds = 5;
@@ -59,14 +61,8 @@ function newPhone(n: number): { fault: Fault; platform: Platform; pushToken: str
   const platform = byTen[n % 10]!;
   const ofTen = byTen.filter((one) => one === platform).length;
   const place = Math.floor(n / 10) * ofTen + (n % 10) - byTen.indexOf(platform);
-  return { fault: byPlace[(firstPlace + place * 37) % 100]!, platform, pushToken: newToken[platform]() };
+  return { fault: byPlace[(firstPlace + place * 37) % 100]!, platform, pushToken: newPushToken[platform]() };
 }
-
-const newToken: Readonly<Record<Platform, () => string>> = {
-  expo: () => `ExponentPushToken[${randomUUID()}]`,
-  ios: () => randomBytes(32).toString('hex'),
-  android: () => `${randomBytes(11).toString('base64url')}:APA91b${randomBytes(64).toString('base64url')}`,
-};
 
 describe('providers fail in every way, embedded', () => providerTests(undefined));
 describeWithEngines('providers fail in every way, on a cluster', (engines) => providerTests(engines));
@@ -84,15 +80,7 @@ function providerTests(engines: TestEngines | undefined): void {
     for (const simulator of [apns, fcm, expo]) own.add(() => simulator.close());
     const folder = mkdtempSync(join(tmpdir(), 'tocsin-push-'));
     own.add(() => rmSync(folder, { recursive: true }));
-    const file = (name: string, text: string): string => {
-      writeFileSync(join(folder, name), text);
-      return join(folder, name);
-    };
-    env = {
-      EXPO_URL: expo.url, APNS_URL: apns.url, APNS_CA_FILE: file('ca.pem', apns.certificate),
-      APNS_KEY_FILE: file('key.p8', apns.key), APNS_KEY_ID: apns.keyId, APNS_TEAM_ID: apns.teamId, APNS_BUNDLE_ID: apns.bundleId,
-      FCM_URL: fcm.url, FCM_SERVICE_ACCOUNT_FILE: file('account.json', fcm.serviceAccount),
-    };
+    env = writeSimulatorSettings(folder, [apnsSettings(apns), fcmSettings(fcm), expoSettings(expo)]);
   });
   afterEach(() => own.closeAll());
 
@@ -116,7 +104,7 @@ function providerTests(engines: TestEngines | undefined): void {
     const { all, messageId } = await place.withEngine(async (engine) => {
       const topic = await addTopic(engine);
       const given = Array.from({ length: deviceCount }, (_, n) => newPhone(n));
-      const made = await addSubscribers(engine, topic, given.map(({ platform, pushToken }) => ({ platform, pushToken })));
+      const made = await addSubscribers(engine.documents, topic.id, given.map(({ platform, pushToken }) => ({ platform, pushToken })));
       const message = await publishTo(engine, topic, { priority: 5 });
       return { all: made.map((device, n) => ({ ...device, fault: given[n]!.fault })), messageId: message.id };
     });

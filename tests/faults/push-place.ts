@@ -4,17 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { openDocuments } from '@tocsin/shared/open-engine.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import { pushQueues } from '@tocsin/shared/domain/push-job.ts';
-import type { Device } from '@tocsin/shared/domain/device.ts';
 import type { Message } from '@tocsin/shared/domain/message.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
-import { write } from '@tocsin/shared/ports/documents.ts';
 import type { Closers } from '@tocsin/shared/platform/lifecycle.ts';
-import { devices } from '@tocsin/shared/stores/devices-collection.ts';
-import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
-import { newDevice, newId, newMessage, newSubscription, newTopic, newUser } from '@tocsin/shared/testing/builders.ts';
+import { newId, newMessage, newTopic } from '@tocsin/shared/testing/builders.ts';
 import type { TestEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
 import { newTestPlace, openTestEngine, publish } from '@tocsin/shared/testing/test-engine.ts';
 
@@ -65,20 +60,6 @@ export async function endProcess(child: ChildProcess, signal: NodeJS.Signals): P
   const gone = once(child, 'exit');
   child.kill(signal);
   return gone;
-}
-
-/** Subscribes as many users, each with a device as given, to a topic. Resolves with the devices. */
-export async function addSubscribers(engine: Engine, topic: Topic, each: readonly Partial<Device>[]): Promise<Device[]> {
-  const made: Device[] = [];
-  for (let start = 0; start < each.length; start += 300) {
-    await engine.documents.commit(each.slice(start, start + 300).map((given) => {
-      const user = newUser();
-      const device = newDevice(user.id, given);
-      made.push({ ...device, version: 1 });
-      return [write.insert(users, user), write.insert(devices, device), write.insert(subscriptions, newSubscription(user.id, topic.id))];
-    }).flat());
-  }
-  return made;
 }
 
 export const addTopic = (engine: Engine): Promise<Topic> => engine.documents.insert(topics, newTopic(newId()));

@@ -1,4 +1,3 @@
-import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -6,11 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Platform } from '@tocsin/shared/domain/device.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { write } from '@tocsin/shared/ports/documents.ts';
-import { devices } from '@tocsin/shared/stores/devices-collection.ts';
-import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
-import { newDevice, newSubscription, newUser } from '@tocsin/shared/testing/builders.ts';
+import { addSubscribers } from '@tocsin/shared/testing/add-subscribers.ts';
+import { newPushToken } from '@tocsin/shared/testing/builders.ts';
 import { createAccount, createTopic, openStackDocuments, type Account } from '../../tests/acceptance/stack.ts';
 import type { Stack } from '../stack/start-stack.ts';
 import { percentiles } from './percentiles.ts';
@@ -29,7 +25,6 @@ Meanwhile another topic is published to, ten times a second.
 const latencyMs = 50;
 const publishEveryMs = 100;
 const secondsMax = 300;
-const commitSize = 250;
 
 async function main(args: string[]): Promise<number> {
   const { values } = parseArgs({ args, options: {
@@ -140,22 +135,12 @@ function keepPublishing(account: Account, topicName: string): { stop(): Promise<
 }
 
 const byTen: readonly Platform[] = ['ios', 'android', 'ios', 'android', 'ios', 'android', 'ios', 'android', 'ios', 'expo'];
-const newToken: Readonly<Record<Platform, () => string>> = {
-  expo: () => `ExponentPushToken[${randomUUID()}]`,
-  ios: () => randomBytes(32).toString('hex'),
-  android: () => `${randomBytes(11).toString('base64url')}:APA91b${randomBytes(64).toString('base64url')}`,
-};
-
 /** Subscribes as many users with a device each to the topic. */
 async function subscribe(documents: Documents, topicId: string, count: number): Promise<void> {
-  for (let start = 0; start < count; start += commitSize) {
-    await documents.commit(Array.from({ length: Math.min(commitSize, count - start) }, (_, index) => {
-      const user = newUser();
-      const platform = byTen[(start + index) % 10]!;
-      const device = newDevice(user.id, { platform, pushToken: newToken[platform]() });
-      return [write.insert(users, user), write.insert(devices, device), write.insert(subscriptions, newSubscription(user.id, topicId))];
-    }).flat());
-  }
+  await addSubscribers(documents, topicId, Array.from({ length: count }, (_, index) => {
+    const platform = byTen[index % 10]!;
+    return { platform, pushToken: newPushToken[platform]() };
+  }));
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -1,15 +1,15 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { platforms } from '@tocsin/shared/domain/device.ts';
+import { writeSimulatorSettings, type SimulatorSettings } from '@tocsin/shared/testing/simulators/simulator-settings.ts';
 
 export interface SimulatorQuestion {
   readonly messageId: string;
 }
 
 export type SimulatorAnswer =
-  | { readonly kind: 'started'; readonly env: Readonly<Record<string, string>>; readonly files: Readonly<Record<string, string>> }
+  | { readonly kind: 'started'; readonly settings: SimulatorSettings }
   | PushTally;
 
 /** What a simulator took of one message; times are milliseconds since the epoch. */
@@ -33,21 +33,17 @@ export interface PushSimulators {
 
 /** Starts them; what they would hand out as files is written into the directory. Every answer takes `latencyMs`. */
 export async function startPushSimulators(dir: string, latencyMs: number): Promise<PushSimulators> {
-  const env: Record<string, string> = {};
+  const settings: SimulatorSettings[] = [];
   const children: ChildProcess[] = [];
   for (const platform of platforms) {
     const child = fork(join(import.meta.dirname, 'push-simulator.ts'), [platform, String(latencyMs)], { execArgv: ['--disable-warning=ExperimentalWarning'] });
     children.push(child);
     const [answer] = await once(child, 'message') as [SimulatorAnswer];
     if (answer.kind !== 'started') throw new Error(`the simulator of ${platform} did not start`);
-    Object.assign(env, answer.env);
-    for (const [name, text] of Object.entries(answer.files)) {
-      env[name] = join(dir, `${platform}-${name.toLowerCase()}`);
-      writeFileSync(env[name], text);
-    }
+    settings.push(answer.settings);
   }
   return {
-    env,
+    env: writeSimulatorSettings(dir, settings),
     async tally(messageId) {
       const tallies = await Promise.all(children.map(async (child) => {
         const answered = once(child, 'message');
