@@ -12,7 +12,7 @@ export type SuiteResult = {
 
 /**
  * What is printed at the end: each part with its seconds and counts, where the engines came from, what was not run
- * and why, and as the last line the sum. On CI a part that was not run counts as a failure, because nobody reads the
+ * and why, which tests passed only the second time, and as the last line the sum. On CI a part that was not run counts as a failure, because nobody reads the
  * lines above the last.
  */
 export const closingLines = (
@@ -31,6 +31,7 @@ export const closingLines = (
       ...(engines?.kind === 'missing'
         ? ['No engines for contracts, acceptance and faults of the cluster:', ...engines.reasons.map(indent)]
         : []),
+      ...results.flatMap(unsteadyLines),
       '',
       formatCounts(total),
     ],
@@ -47,5 +48,8 @@ const partLine = ({ name, kind, seconds, counts, trouble }: PartResult) => {
   const outcome = kind === 'jest' ? formatCounts(counts) : counts.failed === 0 ? 'ok' : 'failed';
   return row(name, seconds, trouble ? `${outcome} (${trouble})` : outcome);
 };
+
+const unsteadyLines = ({ name, unsteady = [] }: PartResult) =>
+  unsteady.map((test) => `UNSTEADY in ${name}, passed only when run again: ${test}`);
 
 const indent = (text: string) => `  ${text}`;

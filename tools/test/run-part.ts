@@ -12,6 +12,8 @@ export type PartResult = {
   counts: TestCounts;
   /** Why it failed beyond its failed tests, or that it did not end well. */
   trouble?: string;
+  /** Tests that failed and passed when they were run again. */
+  unsteady?: string[];
 };
 
 export type PartOptions = {

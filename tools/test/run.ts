@@ -8,12 +8,15 @@ import { reportProgress } from '../engines/report-progress.ts';
 import { closingLines, type SuiteResult } from './closing-lines.ts';
 import { groupsNamed, type Part } from './parts.ts';
 import { provideEngines, type ProvidedEngines } from './provide-engines.ts';
+import { runAgain } from './run-again.ts';
 import { runPart, type PartOptions, type PartResult } from './run-part.ts';
 
 const usage = `Usage: npm test [-- [--part NAME]… [PATTERN]…]
 
 Runs the parts in order, all of them without --part; with patterns only the test files whose paths match.
 `;
+
+const isCi = process.env.CI === 'true';
 
 const main = async (): Promise<number> => {
   const { values, positionals } = parseArgs({
@@ -27,7 +30,7 @@ const main = async (): Promise<number> => {
   const interrupt = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => interrupt.abort());
   const result = await runSuite(groupsNamed(values.part), positionals, interrupt.signal);
-  const { lines, isSuccess } = closingLines(result, process.env.CI === 'true');
+  const { lines, isSuccess } = closingLines(result, isCi);
   process.stdout.write(`\n${lines.join('\n')}\n`);
   if (interrupt.signal.aborted) return 130;
   return isSuccess ? 0 : 1;
@@ -52,7 +55,9 @@ const runSuite = async (groups: Part[][], patterns: string[], signal: AbortSigna
       notRun.push(...group.filter((part) => !isRun(part)).map(({ name }) => name));
       const parts = group.filter((part) => isRun(part) && !(part.judgesResults && patterns.length > 0));
       const env = engines?.kind === 'provided' ? engines.environment : {};
-      results.push(...await runGroup(parts, { env, signal, resultsDir, patterns }));
+      const options = { env, signal, resultsDir, patterns };
+      const first = await runGroup(parts, options);
+      results.push(...(isCi ? await runFailedAgain(parts, first, options) : first));
     }
   } finally {
     const provided = await providing;
@@ -63,7 +68,7 @@ const runSuite = async (groups: Part[][], patterns: string[], signal: AbortSigna
 };
 
 /** Runs parts side by side. Of several each prints what it has to say when it is over, so that it stands together. */
-const runGroup = (parts: Part[], options: Omit<PartOptions, 'outputFile'>): Promise<PartResult[]> => {
+const runGroup = (parts: Part[], options: PartOptions): Promise<PartResult[]> => {
   if (parts.length > 1) reportProgress(`\n── ${parts.map(({ name }) => name).join(', ')}: side by side ──`);
   return Promise.all(parts.map(async (part) => {
     const heading = `\n── ${part.name} ──`;
@@ -76,6 +81,15 @@ const runGroup = (parts: Part[], options: Omit<PartOptions, 'outputFile'>): Prom
     reportProgress(`${heading}\n${readFileSync(outputFile, 'utf8')}`);
     return result;
   }));
+};
+
+/** One part after the other, when nothing else runs any more. */
+const runFailedAgain = async (parts: Part[], first: PartResult[], options: PartOptions): Promise<PartResult[]> => {
+  const results: PartResult[] = [];
+  for (const [index, part] of parts.entries()) {
+    results.push(part.kind === 'jest' ? await runAgain(part, first[index]!, options) : first[index]!);
+  }
+  return results;
 };
 
 /**

@@ -1,0 +1,47 @@
+import { expect, test } from '@jest/globals';
+import { mergeRuns, type RunReport } from './run-again.ts';
+import { countsOf } from './test-counts.ts';
+
+const fileReport = (name: string, tests: Record<string, string>, status?: string) => ({
+  name,
+  status: status ?? (Object.values(tests).includes('failed') ? 'failed' : 'passed'),
+  assertionResults: Object.entries(tests).map(([fullName, one]) => ({ fullName, status: one })),
+});
+
+/** The sums of a first run are not looked at when it is merged. */
+const report = (...testResults: ReturnType<typeof fileReport>[]): RunReport => ({
+  testResults,
+  success: false,
+  numPassedTests: 0,
+  numFailedTests: 0,
+  numPendingTests: 0,
+  numTodoTests: 0,
+  numRuntimeErrorTestSuites: 0,
+});
+
+const steady = fileReport('/a.test.ts', { one: 'passed', two: 'pending' });
+
+test('a test that passes the second time counts as passed and is named', () => {
+  const first = report(steady, fileReport('/b.test.ts', { three: 'failed', four: 'passed' }));
+  const { merged, unsteady } = mergeRuns(first, report(fileReport('/b.test.ts', { three: 'passed', four: 'passed' })));
+  expect(countsOf(merged)).toEqual({ passed: 3, failed: 0, skipped: 1 });
+  expect(unsteady).toEqual(['/b.test.ts › three']);
+});
+
+test('a test that fails twice, or only the second time, has failed', () => {
+  const first = report(steady, fileReport('/b.test.ts', { three: 'failed', four: 'passed', five: 'failed' }));
+  const second = report(fileReport('/b.test.ts', { three: 'failed', four: 'failed', five: 'passed' }));
+  const { merged, unsteady } = mergeRuns(first, second);
+  expect(countsOf(merged)).toEqual({ passed: 2, failed: 2, skipped: 1 });
+  expect(unsteady).toEqual(['/b.test.ts › five']);
+});
+
+test('a file that could not be run counts as a failure until it can', () => {
+  const first = report(steady, fileReport('/b.test.ts', {}, 'failed'));
+  const stillBroken = mergeRuns(first, report(fileReport('/b.test.ts', {}, 'failed')));
+  expect(countsOf(stillBroken.merged)).toEqual({ passed: 1, failed: 1, skipped: 1 });
+  expect(stillBroken.unsteady).toEqual([]);
+  const mended = mergeRuns(first, report(fileReport('/b.test.ts', { three: 'passed' })));
+  expect(countsOf(mended.merged)).toEqual({ passed: 2, failed: 0, skipped: 1 });
+  expect(mended.unsteady).toEqual(['/b.test.ts']);
+});

@@ -1,0 +1,75 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { reportProgress } from '../engines/report-progress.ts';
+import type { Part } from './parts.ts';
+import { runPart, type PartOptions, type PartResult } from './run-part.ts';
+import { countsOf, type JestResults } from './test-counts.ts';
+
+type JestPart = Extract<Part, { kind: 'jest' }>;
+
+/** What Jest writes with `--json`, as far as two runs are laid together by it. */
+export interface RunReport extends JestResults {
+  readonly testResults: readonly FileReport[];
+}
+
+interface FileReport {
+  /** The file's absolute path. */
+  readonly name: string;
+  readonly status: string;
+  readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+}
+
+/** Harm prevented: second runs that cover up a change, or a machine, on which much fails. */
+const filesMax = 3;
+
+/**
+ * Runs the test files of a part in which tests failed once more, alone, and returns the part's result with what came of
+ * them; the tests that passed this time are named in `unsteady`. A part with more than three such files, and one that
+ * failed in another way, keeps its result. The part's file of results is written anew.
+ */
+export async function runAgain(part: JestPart, first: PartResult, options: PartOptions): Promise<PartResult> {
+  if (first.trouble !== undefined || first.counts.failed === 0) return first;
+  const reportFile = join(options.resultsDir, `${part.name}.json`);
+  const report = readReport(reportFile);
+  const files = report.testResults.filter(({ status }) => status === 'failed').map(({ name }) => name);
+  if (files.length === 0 || files.length > filesMax) return first;
+  reportProgress(`\n── ${part.name}: what failed, again and alone ──`);
+  const again = { ...part, name: `${part.name}-again`, filesPerCore: 0.5 };
+  const second = await runPart(again, { ...options, patterns: files.map((name) => `${RegExp.escape(name)}$`) });
+  const seconds = first.seconds + second.seconds;
+  if (second.trouble !== undefined) return { ...first, seconds };
+  const secondFile = join(options.resultsDir, `${again.name}.json`);
+  const { merged, unsteady } = mergeRuns(report, readReport(secondFile));
+  rmSync(secondFile);
+  writeFileSync(reportFile, JSON.stringify(merged));
+  return { ...first, seconds, counts: countsOf(merged), unsteady };
+}
+
+const readReport = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as RunReport;
+
+/** The first run with the files of the second in the place of its own, and the tests that failed in the first alone. */
+export function mergeRuns(first: RunReport, second: RunReport): { merged: RunReport; unsteady: string[] } {
+  const again = new Map(second.testResults.map((file) => [file.name, file]));
+  const testResults = first.testResults.map((file) => again.get(file.name) ?? file);
+  const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
+  const count = (status: string) => tests.filter((one) => one.status === status).length;
+  const merged = {
+    testResults,
+    success: testResults.every(({ status }) => status !== 'failed'),
+    numPassedTests: count('passed'),
+    numFailedTests: count('failed'),
+    numPendingTests: count('pending'),
+    numTodoTests: count('todo'),
+    numRuntimeErrorTestSuites: testResults.filter(isBroken).length,
+  };
+  const passed = new Set(second.testResults.flatMap((file) => namesOf(file, 'passed')));
+  const failedOnce = first.testResults.flatMap((file) => namesOf(file, 'failed')).filter((name) => passed.has(name));
+  const ranOnlyAgain = first.testResults.filter((file) => isBroken(file) && again.get(file.name)?.status === 'passed');
+  return { merged, unsteady: [...failedOnce, ...ranOnlyAgain.map(({ name }) => name)] };
+}
+
+/** Whether the file as a whole could not be run. */
+const isBroken = (file: FileReport) => file.status === 'failed' && namesOf(file, 'failed').length === 0;
+
+const namesOf = ({ name, assertionResults }: FileReport, status: string) =>
+  assertionResults.filter((one) => one.status === status).map(({ fullName }) => `${name} › ${fullName}`);
