@@ -16,6 +16,7 @@ import { openLog } from '@tocsin/shared/platform/log.ts';
 import { addressChanges } from '@tocsin/shared/stores/address-changes.ts';
 import { consents } from '@tocsin/shared/stores/consents.ts';
 import { loginSessions } from '@tocsin/shared/stores/credentials.ts';
+import { idempotencyKeys } from '@tocsin/shared/stores/idempotency-keys.ts';
 import { mailTokens } from '@tocsin/shared/stores/mail-tokens.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
 import { messageLocks } from '@tocsin/shared/stores/message-locks.ts';
@@ -100,6 +101,16 @@ describe(`retention, ${engineUnderTest}`, () => {
     await start();
     await eventually(async () => expect(await engine.documents.get(messageLocks, left.id)).toBeNull());
     expect(await engine.documents.get(messageLocks, held.id)).not.toBeNull();
+  });
+
+  test('removes idempotency keys an hour after the time that they count for, and no others', async () => {
+    const key = (expiresAt: number) => engine.documents.insert(idempotencyKeys, { id: newId(), messageId: newId(), reservedAt: 0, hasFailed: false, expiresAt });
+    const hourAgo = Date.now() - 3_600_000;
+    const kept = await key(hourAgo + 60_000);
+    const gone = await Promise.all(Array.from({ length: 501 }, (_, n) => key(hourAgo - 1 - n)));
+    await start();
+    await eventually(async () => expect(await engine.documents.getMany(idempotencyKeys, gone.map(({ id }) => id))).toEqual([]));
+    expect(await engine.documents.get(idempotencyKeys, kept.id)).not.toBeNull();
   });
 
   test('removes more than a batch in one run', async () => {

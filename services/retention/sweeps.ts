@@ -8,6 +8,7 @@ import { pruneDeliveries } from './prune-deliveries.ts';
 import { removeAddressChanges } from './remove-address-changes.ts';
 import { removeEndedLogins } from './remove-ended-logins.ts';
 import { removeEndedStreamSessions } from './remove-ended-stream-sessions.ts';
+import { removeIdempotencyKeys } from './remove-idempotency-keys.ts';
 import { removeMailedTokens } from './remove-mailed-tokens.ts';
 import { removeMessageLocks } from './remove-message-locks.ts';
 import { removeOldInvites } from './remove-old-invites.ts';
@@ -35,5 +36,6 @@ export const sweeps: readonly Sweep[] = [
   { name: 'complete-team-removals', run: completeTeamRemovals },
   { name: 'lapse-teams', run: lapseTeams },
   { name: 'remove-old-invites', run: removeOldInvites },
+  { name: 'remove-idempotency-keys', run: removeIdempotencyKeys },
   { name: 'remove-message-locks', run: removeMessageLocks },
 ];

@@ -1,0 +1,30 @@
+import { expect, test } from '@jest/globals';
+import type { Documents } from '@tocsin/shared/ports/documents.ts';
+import { openLog } from '@tocsin/shared/platform/log.ts';
+import { idempotencyKeys } from '@tocsin/shared/stores/idempotency-keys.ts';
+import { newId } from '@tocsin/shared/testing/builders.ts';
+import { useTestEngine } from '@tocsin/shared/testing/use-test-engine.ts';
+import { removeOlder } from './remove-older.ts';
+
+const engine = await useTestEngine();
+
+test('a document that is written to between being found and being removed stays, and the others go', async () => {
+  const { documents } = engine;
+  const insert = () => documents.insert(idempotencyKeys, { id: newId(), messageId: newId(), reservedAt: 0, hasFailed: false, expiresAt: 1_000 });
+  const [first, usedAgain, last] = [await insert(), await insert(), await insert()];
+  // Somebody else's write, in that very moment.
+  let use: Promise<unknown> | undefined;
+  const find: Documents['find'] = async (collection, query) => {
+    const found = await documents.find(collection, query);
+    await (use ??= documents.update(idempotencyKeys, usedAgain, { expiresAt: 5_000 }));
+    return found;
+  };
+  const deps = {
+    engine: { ...engine, documents: Object.assign(Object.create(documents) as Documents, { find }) }, clock: () => 2_000, log: openLog('test', 'silent'),
+    config: { RATE_LIMITS: true }, settleMs: 0, teamPeriods: { graceMs: 0, removalMs: 0 }, makeId: newId,
+  };
+  const report = await removeOlder(deps, { endsAt: 3_000, closing: new AbortController().signal }, { collection: idempotencyKeys, index: 'byExpiry', time: 2_000 });
+  expect(report).toEqual({ removed: 2, hasMore: false });
+  const left = await documents.getMany(idempotencyKeys, [first.id, usedAgain.id, last.id]);
+  expect(left.map(({ id }) => id)).toEqual([usedAgain.id]);
+});
