@@ -16,8 +16,8 @@ const part = (name, testMatch, testPathIgnorePatterns = []) => ({
 /** Black box, as acceptance tests are: what such a test leaves open is the kept-alive connection of a client, which ends by itself after some seconds. */
 const blackBox = { testEnvironment: 'node' };
 
-/** Tests of faults that look at no clock, so that they can run beside each other. */
-const patientFaults = ['engines', 'kafka-security', 'message-changes-kill', 'second-server'].map((name) => `/tests/faults/${name}.test.ts`);
+/** Tests of faults that no slowness can fail, so that they can run beside each other. */
+const patientFaults = ['engines', 'kafka-security', 'message-changes-kill', 'provider-faults', 'second-server'].map((name) => `/tests/faults/${name}.test.ts`);
 
 export default {
   // A loaded machine takes several times as long as an idle one, and no test is about that.

@@ -1,9 +1,12 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '@tocsin/shared/platform/load-config.ts';
+import { logCommand } from './log.ts';
+import { publishCommand } from './publish.ts';
 import { pushCommand } from './push.ts';
 import { serveCommand } from './serve.ts';
 import { simulateCommand } from './simulate.ts';
+import { subscribeCommand } from './subscribe.ts';
 import { topicCommand } from './topic.ts';
 import { userCommand } from './user.ts';
 
@@ -14,6 +17,9 @@ const calledWrongly = 2;
 const program = new Command('tocsin')
   .description('Topic notifications: publish text over HTTP; read it at once, or later as history and as a log.')
   .addCommand(serveCommand())
+  .addCommand(publishCommand())
+  .addCommand(subscribeCommand())
+  .addCommand(logCommand())
   .addCommand(userCommand())
   .addCommand(topicCommand())
   .addCommand(pushCommand())
