@@ -233,4 +233,25 @@ function describeStats({ messages, freeOffset }: MessagesUnderTest): void {
     expect(await messages().countAfter(after.map((time) => ({ topicId, after: time })), { max: 10_000, now })).toEqual(expected);
     expect(await messages().countAfter(after.map((time) => ({ topicId, after: time })), { max: 7, now })).toEqual(expected.map((count) => Math.min(7, count)));
   });
+
+  test('a count that was asked for before follows every write to its topic, and expiry', async () => {
+    const offset = freeOffset();
+    const [topicId, other] = [newId(), newId()];
+    const at = (ms: number, given = {}) => testMessage(topicId, { timestamp: now + ms, ...given });
+    const [first, short, moved] = [at(1), at(2, { expiresAt: now + minute }), at(3)];
+    const mark = { topicId, after: now };
+    const count = async (time = now, max = 10_000) => (await messages().countAfter([mark, { topicId: other, after: now }], { max, now: time }))[0];
+    expect(await count()).toBe(0);
+    await messages().apply([published(offset, first)]);
+    expect([await count(), await count()]).toEqual([1, 1]);
+    await messages().apply([published(offset + 1, short)]);
+    expect([await count(now, 1), await count(), await count(now + minute), await count()]).toEqual([1, 2, 1, 2]);
+    await messages().apply([deleted(offset + 3, moved)]);
+    await messages().apply([published(offset + 2, moved), published(offset + 4, at(4))]);
+    expect(await count()).toBe(3);
+    await messages().apply([deleted(offset + 5, first)]);
+    expect(await count()).toBe(2);
+    expect(await messages().removeTopic(topicId, 100)).toBe(4);
+    expect(await count()).toBe(0);
+  });
 }

@@ -4,6 +4,7 @@ import { asManagersSee, type MessageFilter } from '../../domain/message-filter.t
 import type { Clock } from '../../platform/clock.ts';
 import type { Messages, SettledRecord } from '../../ports/messages.ts';
 import { searchMsMax } from '../../ports/search-limit.ts';
+import { KeptCounts } from './kept-counts.ts';
 import { RecentMessages } from './recent-messages.ts';
 import type { RecordTable } from './record-table.ts';
 import { sqliteContentRemoval } from './sqlite-content-removal.ts';
@@ -35,11 +36,16 @@ export interface SqliteMessagesOptions {
 export function openSqliteMessages({ file, clock, ...limits }: SqliteMessagesOptions): Messages & RecordTable {
   const writer = sqliteMessageWriter(file.db, clock);
   const reads = sqliteMessageReads(file.db);
-  const countAfter = sqliteUnreadCounts(file.db);
+  const counts = new KeptCounts();
+  const countAfter = sqliteUnreadCounts(file.db, counts);
   const recent = new RecentMessages();
   const hasForeignCommits = foreignCommits(file.db);
+  const forget = () => {
+    recent.forget();
+    counts.forget();
+  };
   const emptyDeleted = sqliteContentRemoval(file);
-  const removal = sqliteMessageRemoval(file, { end: writer.end, onRemoved: () => recent.forget() });
+  const removal = sqliteMessageRemoval(file, { end: writer.end, onRemoved: forget });
 
   const start = { path: file.path, searchMsMax, ...limits };
   // Apart, so that a page by the index waits for no text that is searched.
@@ -49,6 +55,7 @@ export function openSqliteMessages({ file, clock, ...limits }: SqliteMessagesOpt
 
   const applySync = (records: readonly PlacedRecord[]): void => {
     const areNew = writer.apply(records);
+    for (const { record } of records) counts.changed(record.message.topicId);
     file.afterCommit(() => {
       if (areNew) for (const { offset, record } of records) recent.add(offset, record.message.id);
       else recent.forget(); // an earlier copy may have taken the place of a message that was noted
@@ -58,14 +65,14 @@ export function openSqliteMessages({ file, clock, ...limits }: SqliteMessagesOpt
   const isStored = (placed: PlacedRecord): boolean => isRecent(recent, placed) || reads.isStored(placed);
 
   const apply = async (records: readonly PlacedRecord[]): Promise<void> => {
-    if (hasForeignCommits()) recent.forget();
+    if (hasForeignCommits()) forget();
     const missing = records.filter((placed) => !isStored(placed));
     if (missing.length > 0) await file.write(() => applySync(missing));
   };
 
   const settle = async (records: readonly PlacedRecord[]): Promise<SettledRecord[]> => {
     await apply(records);
-    if (hasForeignCommits()) recent.forget();
+    if (hasForeignCommits()) forget();
     const now = clock();
     const settled = records.filter((placed) => placed.record.message.expiresAt > now && isStored(placed));
     return withPreviousOffsets(reads, settled);
@@ -88,7 +95,10 @@ export function openSqliteMessages({ file, clock, ...limits }: SqliteMessagesOpt
     offsetAtTime: (topicId, time) => asked(() => reads.offsetAtTime(topicId, time)),
     lastOffsets: (topicIds) => asked(() => new Map(topicIds.map((topicId) => [topicId, reads.lastOffset(topicId)]))),
     topicStats: (topicIds) => asked(() => reads.topicStats(topicIds)),
-    countAfter: (marks, page) => asked(() => countAfter(marks, page)),
+    countAfter: (marks, page) => asked(() => {
+      if (hasForeignCommits()) forget();
+      return countAfter(marks, page);
+    }),
     search: async (filter, page) => {
       const { rows, total } = await readerFor(filter).run<FoundRows>({ kind: 'search', filter, page });
       return { messages: rows.map((row) => asManagersSee(toMessage(row, topicIdOf(row)), filter.now)), total };

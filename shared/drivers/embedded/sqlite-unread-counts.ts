@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DatabaseSync } from 'node:sqlite';
 import { clockSkewMs, type Messages, type TopicMark } from '../../ports/messages.ts';
+import type { Count, KeptCounts } from './kept-counts.ts';
 import { prepareArrays } from './sqlite-message-rows.ts';
 import { offsetAtTimeIn } from './sqlite-offset-at-time.ts';
 
@@ -14,22 +15,42 @@ const countedAtOnce = 1_000;
 /** To find where to begin costs as much as so many messages. */
 const countedPerSearch = 20;
 
-/** What the newest messages of a topic say about a mark: how many there are, how many count, and the least time of all. */
-type NewestCount = readonly [looked: number, counted: number, oldest: number | null];
+/**
+ * What the newest messages of a topic say about a mark: how many there are, how many count, the least time of all, and when the
+ * first of those that count expires.
+ */
+type NewestCount = readonly [looked: number, counted: number, oldest: number | null, until: number | null];
 
-/** The port's `countAfter`: some topics at a time, so that publishes and reads come through in between. */
-export function sqliteUnreadCounts(db: DatabaseSync): Messages['countAfter'] {
-  const count = countsIn(db);
+type Page = Parameters<Messages['countAfter']>[1];
+
+/** The port's `countAfter`: some topics at a time, so that publishes and reads come through in between. What is kept is not counted. */
+export function sqliteUnreadCounts(db: DatabaseSync, kept: KeptCounts): Messages['countAfter'] {
+  const countEach = countsIn(db);
   return async (marks, page) => {
-    const counts: number[] = [];
+    const counts = marks.map((mark) => kept.get(mark, page));
+    const missing = [...counts.keys()].filter((index) => counts[index] === undefined);
+    if (missing.length === 0) return counts as number[];
+    const keep = missing.map((index) => kept.place(marks[index]!, page));
+    for (const [at, count] of (await countEach(missing.map((index) => marks[index]!), page)).entries()) {
+      counts[missing[at]!] = count.count;
+      keep[at]!(count);
+    }
+    return counts as number[];
+  };
+}
+
+function countsIn(db: DatabaseSync): (marks: readonly TopicMark[], page: Page) => Promise<Count[]> {
+  const { near, far } = looksIn(db);
+  return async (marks, page) => {
+    const counts: Count[] = [];
     for (let at = 0; at < marks.length; at += marksAtOnce) {
       if (at > 0) await setImmediate();
       const group = marks.slice(at, at + marksAtOnce);
       let counted = 0;
-      for (const [index, near] of count.near(group, page.now).entries()) {
-        const unread = near ?? count.far(group[index]!, page);
-        counts.push(Math.min(unread, page.max));
-        counted += near === null ? unread + countedPerSearch : 0;
+      for (const [index, found] of near(group, page.now).entries()) {
+        const unread = found ?? far(group[index]!, page);
+        counts.push({ ...unread, count: Math.min(unread.count, page.max) });
+        counted += found === null ? unread.count + countedPerSearch : 0;
         if (counted < countedAtOnce) continue;
         counted = 0;
         await setImmediate();
@@ -39,33 +60,36 @@ export function sqliteUnreadCounts(db: DatabaseSync): Messages['countAfter'] {
   };
 }
 
-function countsIn(db: DatabaseSync) {
+const none: Count = { count: 0, until: Infinity };
+
+function looksIn(db: DatabaseSync) {
   const sql = prepareStatements(db);
   const offsetAtTime = offsetAtTimeIn(db);
   return {
     /** For each mark that lies among the newest few messages of its topic how many come after it, null for the others. */
-    near(marks: readonly TopicMark[], now: number): (number | null)[] {
+    near(marks: readonly TopicMark[], now: number): (Count | null)[] {
       const rows = sql.near.all(JSON.stringify(marks.map(({ topicId, after }) => [topicId, after])), now, nearLook) as unknown as [number, string][];
-      const counts = new Array<number | null>(marks.length).fill(0);
+      const counts = new Array<Count | null>(marks.length).fill(none);
       for (const [index, newest] of rows) counts[index] = countedOf(JSON.parse(newest) as NewestCount, nearLook, marks[index]!.after);
       return counts;
     },
 
-    far({ topicId, after }: TopicMark, page: { max: number; now: number }): number {
+    far({ topicId, after }: TopicMark, page: Page): Count {
       const topic = (sql.topicOf.get(topicId) as { topic: number } | undefined)?.topic;
-      if (topic === undefined) return 0; // removed meanwhile
+      if (topic === undefined) return none; // removed meanwhile
       const near = countedOf(sql.newest.get(after, page.now, topic, fartherLook) as unknown as NewestCount, fartherLook, after);
       if (near !== null) return near;
       const from = offsetAtTime(topic, after + 1);
-      if (from === null) return 0;
-      return (sql.from.get(topic, from, after, page.now, page.max) as { count: number }).count;
+      if (from === null) return none;
+      const [count, until] = sql.from.get(topic, from, after, page.now, page.max) as unknown as [number, number | null];
+      return { count, until: until ?? Infinity };
     },
   };
 }
 
 /** What a look at the newest messages found; null when the mark may lie below them. */
-function countedOf([looked, counted, oldest]: NewestCount, limit: number, after: number): number | null {
-  return looked < limit || oldest! < after - clockSkewMs ? counted : null;
+function countedOf([looked, count, oldest, until]: NewestCount, limit: number, after: number): Count | null {
+  return looked < limit || oldest! < after - clockSkewMs ? { count, until: until ?? Infinity } : null;
 }
 
 /** All of them read columns of the index alone. */
@@ -76,17 +100,17 @@ function prepareStatements(db: DatabaseSync) {
     near: prepareArrays(db, `
       WITH asked AS MATERIALIZED (SELECT key, value ->> 0 AS topic_id, value ->> 1 AS after FROM json_each(?1))
       SELECT asked.key, (
-        SELECT json_array(count(*), total(isCounted), min(timestamp)) FROM (
-          SELECT m.timestamp, (m.timestamp > asked.after AND m.deleted_at IS NULL AND m.expires_at > ?2) AS isCounted FROM messages m
+        SELECT json_array(count(*), total(isCounted), min(timestamp), min(iif(isCounted, expires_at, NULL))) FROM (
+          SELECT m.timestamp, m.expires_at, (m.timestamp > asked.after AND m.deleted_at IS NULL AND m.expires_at > ?2) AS isCounted FROM messages m
           WHERE m.topic = t.topic AND m.offset >= 0 ORDER BY m.offset DESC LIMIT ?3))
       FROM asked CROSS JOIN topic_stats t ON t.topic_id = asked.topic_id`),
     newest: prepareArrays(db, `
-      SELECT count(*), total(isCounted), min(timestamp) FROM (
-        SELECT m.timestamp, (m.timestamp > ? AND m.deleted_at IS NULL AND m.expires_at > ?) AS isCounted FROM messages m
+      SELECT count(*), total(isCounted), min(timestamp), min(iif(isCounted, expires_at, NULL)) FROM (
+        SELECT m.timestamp, m.expires_at, (m.timestamp > ? AND m.deleted_at IS NULL AND m.expires_at > ?) AS isCounted FROM messages m
         WHERE m.topic = ? AND m.offset >= 0 ORDER BY m.offset DESC LIMIT ?)`),
-    from: db.prepare(`
-      SELECT count(*) AS count FROM (
-        SELECT 1 FROM messages m
+    from: prepareArrays(db, `
+      SELECT count(*), min(expires_at) FROM (
+        SELECT m.expires_at FROM messages m
         WHERE m.topic = ? AND m.offset >= ? AND m.timestamp > ? AND m.deleted_at IS NULL AND m.expires_at > ? ORDER BY m.offset LIMIT ?)`),
   };
 }
