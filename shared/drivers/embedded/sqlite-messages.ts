@@ -51,7 +51,6 @@ export function openSqliteMessages({ file, clock, ...limits }: SqliteMessagesOpt
   // Apart, so that a page by the index waits for no text that is searched.
   const pages = new SqliteReader({ ...start, givesWay: false });
   const texts = new SqliteReader({ ...start, givesWay: true });
-  const readerFor = (filter: MessageFilter): SqliteReader => (filter.text === null ? pages : texts);
 
   const applySync = (records: readonly PlacedRecord[]): void => {
     const areNew = writer.apply(records);
@@ -99,6 +98,19 @@ export function openSqliteMessages({ file, clock, ...limits }: SqliteMessagesOpt
       if (hasForeignCommits()) forget();
       return countAfter(marks, page);
     }),
+    ...searchesOf(pages, texts),
+    emptyDeleted: (time, limit, except) => asked(() => emptyDeleted(time, limit, except)),
+    removeExpired: (time, limit, except) => asked(() => removal.removeExpired(time, limit, except)),
+    removeTopic: (topicId, limit) => asked(() => removal.removeTopic(topicId, limit)),
+    ping: () => asked(() => void file.db.prepare('SELECT 1').get()),
+    close: async () => void await Promise.all([pages.close(), texts.close()]),
+  };
+}
+
+/** The port's reads of many messages, each on the thread for it. */
+function searchesOf(pages: SqliteReader, texts: SqliteReader): Pick<Messages, 'search' | 'recent' | 'activity'> {
+  const readerFor = (filter: MessageFilter): SqliteReader => (filter.text === null ? pages : texts);
+  return {
     search: async (filter, page) => {
       const { rows, total } = await readerFor(filter).run<FoundRows>({ kind: 'search', filter, page });
       return { messages: rows.map((row) => asManagersSee(toMessage(row, topicIdOf(row)), filter.now)), total };
@@ -108,11 +120,6 @@ export function openSqliteMessages({ file, clock, ...limits }: SqliteMessagesOpt
       return rows.map((row) => toMessage(row, topicIdOf(row)));
     },
     activity: (filter, bucketMs) => readerFor(filter).run({ kind: 'activity', filter, bucketMs }),
-    emptyDeleted: (time, limit, except) => asked(() => emptyDeleted(time, limit, except)),
-    removeExpired: (time, limit, except) => asked(() => removal.removeExpired(time, limit, except)),
-    removeTopic: (topicId, limit) => asked(() => removal.removeTopic(topicId, limit)),
-    ping: () => asked(() => void file.db.prepare('SELECT 1').get()),
-    close: async () => void await Promise.all([pages.close(), texts.close()]),
   };
 }
 
