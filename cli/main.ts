@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '@tocsin/shared/platform/load-config.ts';
+import { configCommand } from './config.ts';
 import { logCommand } from './log.ts';
 import { publishCommand } from './publish.ts';
 import { pushCommand } from './push.ts';
@@ -23,7 +24,8 @@ const program = new Command('tocsin')
   .addCommand(userCommand())
   .addCommand(topicCommand())
   .addCommand(pushCommand())
-  .addCommand(simulateCommand());
+  .addCommand(simulateCommand())
+  .addCommand(configCommand());
 throwInsteadOfExit(program);
 
 try {

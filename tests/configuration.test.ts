@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { loadConfig, variableNames } from '@tocsin/shared/platform/load-config.ts';
+import { variableGroups } from '@tocsin/shared/platform/variables.ts';
+import { envExample, withConfigurationTable } from '../tools/docs/render-configuration.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
@@ -22,13 +24,11 @@ const promised = [
 const ofContainers = ['HOST', 'PORT', 'DATA_DIR', 'ROLES'];
 
 const operations = read('docs/operations.md');
-const [, table] = /## Configuration\n([\s\S]*?)\n## /.exec(operations)!;
-const rows = new Map([...table!.matchAll(/^\| `([A-Z_]+)` \| (.*?) \|/gm)].map(([, name, byDefault]) => [name!, byDefault!]));
 const exampleLines = new Map([...read('.env.example').matchAll(/^#([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]));
 
-test('docs/operations.md, .env.example and the program know the same variables', () => {
-  expect(sorted(rows.keys())).toEqual(sorted(variableNames));
-  expect(sorted(exampleLines.keys())).toEqual(sorted(variableNames));
+test('docs/operations.md and .env.example are what npm run docs makes of the program’s variables', () => {
+  expect(operations).toBe(withConfigurationTable(operations));
+  expect(read('.env.example')).toBe(envExample());
 });
 
 test('docker-compose.yml passes on every variable that is not a container’s own', () => {
@@ -43,24 +43,12 @@ test('a promised variable is read, or said not to be read yet', () => {
   expect(sorted([...variableNames, ...missing])).toEqual(sorted(promised));
 });
 
-test('the defaults are those that docs/operations.md and .env.example show', () => {
-  const config: Record<string, unknown> = { ...loadConfig({}, '/nonexistent'), KAFKA_TLS: false };
-  const shown = [...rows].filter(([, cell]) => /^`.*`$/.test(cell) && !rows.has(cell.slice(1, -1))).map(([name, cell]) => [name, cell.slice(1, -1)] as const);
-  const actual = Object.entries(config).filter(([name, value]) => rows.has(name) && value !== undefined && value !== '');
-  expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(actual.map(([name, value]) => [name, asText(value)])));
-  for (const [name, text] of shown) expect([name, exampleLines.get(name)]).toEqual([name, text]);
-});
-
-function asText(value: unknown): string {
-  if (typeof value === 'boolean') return value ? 'on' : 'off';
-  return Array.isArray(value) ? value.join(',') : String(value);
-}
-
 test('no secret has a default, in the program, in an example or in a container', () => {
   const secrets = variableNames.filter((name) => /SECRET|TOKEN|PASSWORD/.test(name));
   expect(secrets).toEqual(expect.arrayContaining(['JWT_SECRET', 'ADMIN_TOKEN', 'GOOGLE_CLIENT_SECRET', 'EXPO_ACCESS_TOKEN', 'KAFKA_SASL_PASSWORD']));
   const config: Record<string, unknown> = { ...loadConfig({}, '/nonexistent') };
   expect(secrets.filter((name) => config[name] !== undefined)).toEqual([]);
+  expect(variableGroups.flatMap(({ rows }) => rows).flatMap(({ name, isSecret }) => (isSecret ? [name] : []))).toEqual(secrets);
   expect(secrets.map((name) => [name, exampleLines.get(name)])).toEqual(secrets.map((name) => [name, '']));
   const compose = read('docker-compose.yml');
   // Either it has to be given, or it is handed on as it is.

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ConfigError, loadConfig } from './load-config.ts';
+import { ConfigError, loadConfig, showConfig, variableNames } from './load-config.ts';
 
 const none = '/nonexistent/.env';
 
@@ -165,5 +165,27 @@ describe('loadConfig', () => {
 
   test('an empty variable counts as not set', () => {
     expect(loadConfig({ PORT: '' }, none).PORT).toBe(8080);
+  });
+});
+
+describe('showConfig', () => {
+  const shown = (env: NodeJS.ProcessEnv, file = none) => new Map(showConfig(env, file).map(({ name, value, origin }) => [name, [value, origin]]));
+
+  test('every variable is shown with what it is and who says so', () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'tocsin-config-')), '.env');
+    writeFileSync(file, 'PORT=81\nHOST=::1\nDATA_DIR=/srv\n');
+    const all = shown({ PORT: '82', DATA_DIR: '' }, file);
+    rmSync(join(file, '..'), { recursive: true });
+    expect([...all.keys()].toSorted()).toEqual([...variableNames].toSorted());
+    expect(['PORT', 'HOST', 'DATA_DIR', 'RATE_LIMITS', 'BASE_URL'].map((name) => all.get(name))).toEqual([
+      ['82', 'environment'], ['::1', '.env'], ['./data', 'default'], ['on', 'default'], [null, 'default'],
+    ]);
+  });
+
+  test('no secret and no password is shown', () => {
+    const all = shown({ JWT_SECRET: 'one', ADMIN_TOKEN: 'two', SMTP_URL: 'smtp://ada:th/r@e@mail:25', REDIS_URL: 'redis://:four@redis', MONGO_URL: 'mongodb://a:five@b,c/d' });
+    expect(['JWT_SECRET', 'ADMIN_TOKEN', 'SMTP_URL', 'REDIS_URL', 'MONGO_URL'].map((name) => all.get(name)![0])).toEqual([
+      '***', '***', 'smtp://ada:***@mail:25', 'redis://:***@redis', 'mongodb://a:***@b,c/d',
+    ]);
   });
 });

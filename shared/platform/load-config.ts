@@ -1,10 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
-
-/** Roles a process can play; `npm start` plays all of them. */
-export const roles = ['api', 'fanout', 'notifier', 'retention'] as const;
-export type Role = (typeof roles)[number];
+import { list, variableGroups, variables, type saslMechanisms, type Variables } from './variables.ts';
 
 /** What is wrong with the environment, all of it at once, written for whoever set it. */
 export class ConfigError extends Error {
@@ -13,73 +10,6 @@ export class ConfigError extends Error {
     this.name = 'ConfigError';
   }
 }
-
-const list = (text: string): string[] => text.split(',').map((part) => part.trim()).filter((part) => part !== '');
-const flag = z.enum(['on', 'off', 'true', 'false', '1', '0']).transform((value) => ['on', 'true', '1'].includes(value));
-const days = z.coerce.number().positive();
-const port = z.coerce.number().int().min(0).max(65_535);
-const url = z.url();
-
-const saslMechanisms = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
-
-/** Every variable, with its default and what it is. The name in the environment is the key. */
-const variables = z.object({
-  HOST: z.string().default('127.0.0.1'),
-  PORT: port.default(8080),
-  BASE_URL: url.optional(),
-  APP_URL: url.optional(),
-  DATA_DIR: z.string().default('./data'),
-  KAFKA_BROKERS: z.string().optional(),
-  MONGO_URL: z.string().optional(),
-  REDIS_URL: z.string().optional(),
-  KAFKA_TOPIC: z.string().regex(/^[A-Za-z0-9._-]{1,200}$/).default('tocsin.messages'),
-  KAFKA_PARTITIONS: z.coerce.number().int().min(1).max(1_000).default(12),
-  KAFKA_REPLICATION: z.coerce.number().int().min(1).max(9).default(1),
-  KAFKA_RETENTION_DAYS: days.default(7),
-  KAFKA_TLS: flag.default(false),
-  KAFKA_TLS_CA_FILE: z.string().optional(),
-  KAFKA_SASL_MECHANISM: z.string().toLowerCase().pipe(z.enum(saslMechanisms)).optional(),
-  KAFKA_SASL_USERNAME: z.string().optional(),
-  KAFKA_SASL_PASSWORD: z.string().optional(),
-  ROLES: z.string().default(roles.join(',')).transform(list).pipe(z.array(z.enum(roles)).min(1)),
-  JWT_SECRET: z.string().optional(),
-  ADMIN_TOKEN: z.string().min(16, 'at least 16 characters').optional(),
-  SMTP_URL: url.optional(),
-  MAIL_FROM: z.string().default('Tocsin <tocsin@localhost>'),
-  GOOGLE_CLIENT_ID: z.string().optional(),
-  GOOGLE_CLIENT_SECRET: z.string().optional(),
-  GOOGLE_ISSUER: url.default('https://accounts.google.com'),
-  APPLE_CLIENT_ID: z.string().optional(),
-  APPLE_ISSUER: url.default('https://appleid.apple.com'),
-  APPLE_JWKS_URL: url.default('https://appleid.apple.com/auth/keys'),
-  APNS_KEY_FILE: z.string().optional(),
-  APNS_KEY_ID: z.string().optional(),
-  APNS_TEAM_ID: z.string().optional(),
-  APNS_BUNDLE_ID: z.string().optional(),
-  APNS_URL: url.optional(),
-  APNS_CA_FILE: z.string().optional(),
-  FCM_SERVICE_ACCOUNT_FILE: z.string().optional(),
-  FCM_URL: url.optional(),
-  EXPO_ACCESS_TOKEN: z.string().optional(),
-  EXPO_URL: url.optional(),
-  EXPO_RECEIPT_SECONDS: z.coerce.number().min(0.1).max(43_200).default(900),
-  PUSH_RETRY_SECONDS: z.coerce.number().min(0).max(86_400).default(3_600),
-  RETENTION_SCHEDULE: z.string().default('60s'),
-  RETENTION_DAYS_FREE: days.default(7),
-  RETENTION_DAYS_ESSENTIALS: days.default(30),
-  RETENTION_DAYS_TEAM: days.default(90),
-  ERASURE_SETTLE_SECONDS: z.coerce.number().min(10).max(86_400).default(60),
-  TEAM_GRACE_DAYS: days.default(7),
-  TEAM_REMOVAL_DAYS: days.default(60),
-  RATE_LIMITS: flag.default(true),
-  TRUST_PROXY: z.string().default(''),
-  CORS_ORIGINS: z.string().optional().transform((text) => (text === undefined ? undefined : list(text))),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
-  METRICS_PORT: port.optional(),
-  TERMS_VERSION: z.string().min(1).max(50).default('1.0'),
-});
-
-type Variables = z.infer<typeof variables>;
 
 /** The names of all variables. */
 export const variableNames: readonly string[] = Object.keys(variables.shape);
@@ -156,10 +86,7 @@ export interface Config extends Omit<HeldAsItIs, 'BASE_URL' | 'APP_URL'> {
  * an empty variable counts as not set). Throws ConfigError with every fault at once.
  */
 export function loadConfig(environment: NodeJS.ProcessEnv, envFile = '.env'): Config {
-  const fromFile = existsSync(envFile) ? parseEnv(readFileSync(envFile, 'utf8')) : {};
-  const merged = Object.fromEntries(
-    Object.entries({ ...fromFile, ...environment }).filter(([, value]) => value !== undefined && value !== ''),
-  );
+  const merged = setIn({ ...readEnvFile(envFile), ...environment });
   const parsed = variables.safeParse(merged);
   const faults = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
   const cluster = readCluster(merged, parsed.data, faults);
@@ -171,6 +98,34 @@ export function loadConfig(environment: NodeJS.ProcessEnv, envFile = '.env'): Co
   const { BASE_URL, APP_URL, ...rest } = heldAsItIs(parsed.data);
   return { ...rest, BASE_URL: BASE_URL?.replace(/\/$/, ''), APP_URL: APP_URL?.replace(/\/$/, ''), cluster, apns, fcmServiceAccount: fcmAccount, jwtSecrets };
 }
+
+function readEnvFile(envFile: string): NodeJS.ProcessEnv {
+  return existsSync(envFile) ? parseEnv(readFileSync(envFile, 'utf8')) : {};
+}
+
+function setIn(variables: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''));
+}
+
+/** A variable as it stands, to be shown. */
+export interface ShownVariable {
+  readonly name: string;
+  /** As it is set or by default; of a secret, and of a password in a URL, only `***`. Null where nothing is set. */
+  readonly value: string | null;
+  readonly origin: 'environment' | '.env' | 'default';
+}
+
+/** Every variable with its value and where that comes from, without secrets; also of a configuration that cannot be used. */
+export function showConfig(environment: NodeJS.ProcessEnv, envFile = '.env'): ShownVariable[] {
+  const set = setIn({ ...readEnvFile(envFile), ...environment });
+  return variableGroups.flatMap(({ rows }) => rows).map(({ name, byDefault, isSecret }) => {
+    const value = set[name] ?? byDefault ?? null;
+    const origin = set[name] === undefined ? 'default' : environment[name] === undefined ? '.env' : 'environment';
+    return { name, value: isSecret === true && value !== null ? '***' : value?.replace(urlPassword, '//$1:***@') ?? null, origin };
+  });
+}
+
+const urlPassword = /\/\/([^:@/]*):.*@/;
 
 function heldAsItIs(all: Variables): HeldAsItIs {
   const elsewhere: readonly string[] = heldElsewhere;

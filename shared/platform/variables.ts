@@ -1,0 +1,273 @@
+import { z } from 'zod';
+
+/** Roles a process can play; `npm start` plays all of them. */
+export const roles = ['api', 'fanout', 'notifier', 'retention'] as const;
+export type Role = (typeof roles)[number];
+
+/** What is told of a variable, in Markdown where it is text. */
+interface Told {
+  readonly about: string;
+  /** What stands for the default where there is none to show, such as the value of another variable. */
+  readonly shown?: string;
+  /** For `.env.example`, of a variable without a default. */
+  readonly example?: string;
+  /** Its value is shown to nobody. */
+  readonly isSecret?: true;
+}
+
+const tellings = z.registry<Told>();
+
+function tell<T extends z.ZodType>(schema: T, told: Told): T {
+  tellings.add(schema, told);
+  return schema;
+}
+
+/** The parts of a comma-separated list. */
+export const list = (text: string): string[] => text.split(',').map((part) => part.trim()).filter((part) => part !== '');
+const flag = z.enum(['on', 'off', 'true', 'false', '1', '0']).transform((value) => ['on', 'true', '1'].includes(value));
+const days = z.coerce.number().positive();
+const port = z.coerce.number().int().min(0).max(65_535);
+const url = z.url();
+
+export const saslMechanisms = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
+
+const listening = {
+  HOST: tell(z.string().default('127.0.0.1'), {
+    about: 'address to listen on; the container image sets `0.0.0.0`',
+  }),
+  PORT: tell(port.default(8080), {
+    about: 'port of the API; 0: a free one',
+  }),
+  BASE_URL: tell(url.optional(), {
+    about: 'where the public reaches the API; verification links start with it', shown: 'the address listened on', example: 'https://tocsin.example.org',
+  }),
+  APP_URL: tell(url.optional(), {
+    about: 'where the app is; other links in mails lead there', shown: '`BASE_URL`', example: 'https://app.example.org',
+  }),
+};
+
+const embedded = {
+  DATA_DIR: tell(z.string().default('./data'), {
+    about: "directory of the embedded engine's file and of mails without a mail server; the image sets `/data`",
+  }),
+};
+
+const cluster = {
+  KAFKA_BROKERS: tell(z.string().optional(), {
+    about: 'brokers, comma-separated. With the next two: a cluster. None of the three: embedded. One or two are a fault', example: 'kafka:9092',
+  }),
+  MONGO_URL: tell(z.string().optional(), {
+    about: 'a replica set; the database is the one that the URL names', example: 'mongodb://mongo:27017/tocsin?replicaSet=rs0',
+  }),
+  REDIS_URL: tell(z.string().optional(), {
+    about: 'a Redis that evicts nothing', example: 'redis://redis:6379',
+  }),
+};
+
+const logTopic = {
+  KAFKA_TOPIC: tell(z.string().regex(/^[A-Za-z0-9._-]{1,200}$/).default('tocsin.messages'), {
+    about: `the log's topic; also the start of the names of consumer groups, and of keys and channels in Redis`,
+  }),
+  KAFKA_PARTITIONS: tell(z.coerce.number().int().min(1).max(1_000).default(12), {
+    about: '1 to 1,000; counts when the topic is made, and is not to be changed afterwards',
+  }),
+  KAFKA_REPLICATION: tell(z.coerce.number().int().min(1).max(9).default(1), {
+    about: '1 to 9; from 3 on the topic wants two replicas in sync. Counts when the topic is made',
+  }),
+  KAFKA_RETENTION_DAYS: tell(days.default(7), {
+    about: 'how long records stay in Kafka. Counts when the topic is made',
+  }),
+};
+
+const kafkaAccess = {
+  KAFKA_TLS: tell(flag.default(false), {
+    about: '`on`: connections to the brokers are encrypted, and their certificates checked',
+  }),
+  KAFKA_TLS_CA_FILE: tell(z.string().optional(), {
+    about: 'the certificates to trust, in PEM; without it those of the public authorities', example: '/etc/tocsin/kafka-ca.pem',
+  }),
+  KAFKA_SASL_MECHANISM: tell(z.string().toLowerCase().pipe(z.enum(saslMechanisms)).optional(), {
+    about: '`plain`, `scram-sha-256` or `scram-sha-512`: logs in to the brokers, together with the next two. `plain` sends the password as it is, so not without TLS', example: 'scram-sha-512',
+  }),
+  KAFKA_SASL_USERNAME: tell(z.string().optional(), {
+    about: '', example: 'tocsin',
+  }),
+  KAFKA_SASL_PASSWORD: tell(z.string().optional(), {
+    about: '', isSecret: true,
+  }),
+};
+
+const process = {
+  ROLES: tell(z.string().default(roles.join(',')).transform(list).pipe(z.array(z.enum(roles)).min(1)), {
+    about: 'what `tocsin serve` runs in this process',
+  }),
+};
+
+const secrets = {
+  JWT_SECRET: tell(z.string().optional(), {
+    about: 'signs access tokens; several, comma-separated: the first signs, all verify. At least 32 bytes each. Required for a cluster, the same on all nodes', shown: 'embedded: made and kept', isSecret: true,
+  }),
+  ADMIN_TOKEN: tell(z.string().min(16, 'at least 16 characters').optional(), {
+    about: 'opens `/admin`, at least 16 characters. Without it `/admin` is a 404', isSecret: true,
+  }),
+};
+
+const mails = {
+  SMTP_URL: tell(url.optional(), {
+    about: '`smtp://` or `smtps://`. Without it mails become files, see below', example: 'smtp://user:password@mail.example.org:587',
+  }),
+  MAIL_FROM: tell(z.string().default('Tocsin <tocsin@localhost>'), {
+    about: 'sender of mails',
+  }),
+};
+
+const signIn = {
+  GOOGLE_CLIENT_ID: tell(z.string().optional(), {
+    about: 'opens sign-in with Google, together with the next; one of the two alone is a fault',
+  }),
+  GOOGLE_CLIENT_SECRET: tell(z.string().optional(), {
+    about: '', isSecret: true,
+  }),
+  GOOGLE_ISSUER: tell(url.default('https://accounts.google.com'), {
+    about: 'the OpenID provider; its configuration is read below this address. `http:` is taken for one on your own network',
+  }),
+  APPLE_CLIENT_ID: tell(z.string().optional(), {
+    about: `opens sign-in with Apple: the app's bundle id, which its identity tokens are made for`,
+  }),
+  APPLE_ISSUER: tell(url.default('https://appleid.apple.com'), {
+    about: 'who the identity tokens must be from',
+  }),
+  APPLE_JWKS_URL: tell(url.default('https://appleid.apple.com/auth/keys'), {
+    about: 'the keys that they are checked with',
+  }),
+};
+
+const push = {
+  APNS_KEY_FILE: tell(z.string().optional(), {
+    about: "the `.p8` key from Apple's developer account. It and the next three open pushes to `ios` devices; some of the four alone are a fault",
+  }),
+  APNS_KEY_ID: tell(z.string().optional(), {
+    about: '',
+  }),
+  APNS_TEAM_ID: tell(z.string().optional(), {
+    about: '',
+  }),
+  APNS_BUNDLE_ID: tell(z.string().optional(), {
+    about: 'the app that the pushes are for',
+  }),
+  APNS_URL: tell(url.optional(), {
+    about: 'another push service: `https://api.sandbox.push.apple.com` for apps in development, or a simulator', shown: `Apple's own`,
+  }),
+  APNS_CA_FILE: tell(z.string().optional(), {
+    about: `PEM of the authority that signed a simulator's certificate`,
+  }),
+  FCM_SERVICE_ACCOUNT_FILE: tell(z.string().optional(), {
+    about: 'the JSON key of a service account, from the Firebase console. It opens pushes to `android` devices',
+  }),
+  FCM_URL: tell(url.optional(), {
+    about: 'a simulator of FCM; access tokens come from the `token_uri` of the service account then', shown: `Google's own`,
+  }),
+  EXPO_ACCESS_TOKEN: tell(z.string().optional(), {
+    about: 'for Expo projects with enhanced push security', isSecret: true,
+  }),
+  EXPO_URL: tell(url.optional(), {
+    about: 'another push API, for tests', shown: `Expo's own`,
+  }),
+  EXPO_RECEIPT_SECONDS: tell(z.coerce.number().min(0.1).max(43_200).default(900), {
+    about: 'when Expo is first asked whether the phones that it took pushes for could be reached; it keeps receipts for a day',
+  }),
+  PUSH_RETRY_SECONDS: tell(z.coerce.number().min(0).max(86_400).default(3_600), {
+    about: 'for how long a push that its provider puts off is tried again, at most 86,400; then it is a [dead letter](#pushes-that-did-not-arrive)',
+  }),
+};
+
+const retention = {
+  RETENTION_SCHEDULE: tell(z.string().default('60s'), {
+    about: 'when sweeps run: `60s`, `5m`, `1h`, `1d`, or a cron expression of five fields in UTC',
+  }),
+  RETENTION_DAYS_FREE: tell(days.default(7), {
+    about: `how long messages are kept; the tier of the topic's owner at the publish counts`,
+  }),
+  RETENTION_DAYS_ESSENTIALS: tell(days.default(30), {
+    about: 'likewise',
+  }),
+  RETENTION_DAYS_TEAM: tell(days.default(90), {
+    about: 'likewise',
+  }),
+  ERASURE_SETTLE_SECONDS: tell(z.coerce.number().min(10).max(86_400).default(60), {
+    about: 'after so long what is left of a deleted account or topic is looked for again: what was under way at its deletion has arrived by then. Nodes go by what they have cached for up to 5 seconds; at least 10, at most 86,400',
+  }),
+  TEAM_GRACE_DAYS: tell(days.default(7), {
+    about: 'how long a team goes on whose owner is below the TEAM tier; then it is deactivated. Days, a fraction allowed',
+  }),
+  TEAM_REMOVAL_DAYS: tell(days.default(60), {
+    about: "from a team's deactivation to its removal: what `removal_at` tells. Days, a fraction allowed",
+  }),
+};
+
+const limits = {
+  RATE_LIMITS: tell(flag.default(true), {
+    about: '`off` ends all limits on requests, publishes, failed logins, mails to an address and open streams; for load tests and trusted networks',
+  }),
+  TRUST_PROXY: tell(z.string().default(''), {
+    about: 'whose `X-Forwarded-For` is believed: a number of hops, or addresses and CIDRs, comma-separated', shown: 'none', example: '1',
+  }),
+  CORS_ORIGINS: tell(z.string().optional().transform((text) => (text === undefined ? undefined : list(text))), {
+    about: 'origins whose scripts may call the API, comma-separated; `*` for all', shown: 'the origin of `APP_URL`', example: 'https://app.example.org',
+  }),
+};
+
+const watching = {
+  LOG_LEVEL: tell(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'), {
+    about: '`trace`, `debug`, `info`, `warn`, `error`, `fatal`, `silent`',
+  }),
+  METRICS_PORT: tell(port.optional(), {
+    about: "health and metrics of any process on this port of `HOST`, and figures there alone. Without it the API's port serves both, and processes without the role `api` neither", example: '9090',
+  }),
+};
+
+const terms = {
+  TERMS_VERSION: tell(z.string().min(1).max(50).default('1.0'), {
+    about: 'the terms that accounts accept',
+  }),
+};
+
+/** Every variable, with its default and what it is. The name in the environment is the key. */
+export const variables = z.object({ ...listening, ...embedded, ...cluster, ...logTopic, ...kafkaAccess, ...process, ...secrets, ...mails, ...signIn, ...push, ...retention, ...limits, ...watching, ...terms });
+export type Variables = z.infer<typeof variables>;
+
+/** What an operator is told of a variable. */
+export interface VariableRow extends Told {
+  readonly name: string;
+  /** As it would be set; undefined where nothing is. */
+  readonly byDefault: string | undefined;
+}
+
+/** All variables as they are told of, under the headings of `.env.example`. */
+export const variableGroups: readonly { readonly heading: string; readonly rows: readonly VariableRow[] }[] = [
+  { heading: 'Where it listens, and where others reach it', rows: rowsOf(listening) },
+  { heading: 'The embedded engine: one file in this directory', rows: rowsOf(embedded) },
+  { heading: 'A cluster: all three URLs, or none of them', rows: rowsOf(cluster) },
+  { heading: "The log's topic; the numbers count when it is made", rows: rowsOf(logTopic) },
+  { heading: 'Kafka by TLS, and a login to it: plain, scram-sha-256 or scram-sha-512', rows: rowsOf(kafkaAccess) },
+  { heading: 'What `npm start` runs in this process', rows: rowsOf(process) },
+  { heading: 'Secrets. JWT_SECRET is required for a cluster, for example from: openssl rand -base64 48', rows: rowsOf(secrets) },
+  { heading: 'Mails. Without SMTP_URL they become files in DATA_DIR/mail', rows: rowsOf(mails) },
+  { heading: 'Sign-in with Google and Apple', rows: rowsOf(signIn) },
+  { heading: 'Push through Apple, Google and Expo', rows: rowsOf(push) },
+  { heading: 'What is removed, and when', rows: rowsOf(retention) },
+  { heading: 'Limits and origins', rows: rowsOf(limits) },
+  { heading: 'Logs, health and metrics', rows: rowsOf(watching) },
+  { heading: 'The terms that accounts accept', rows: rowsOf(terms) },
+];
+
+function rowsOf(group: Readonly<Record<string, z.ZodType>>): VariableRow[] {
+  return Object.entries(group).map(([name, schema]) => ({ name, byDefault: asText(schema.parse(undefined)), ...tellings.get(schema)! }));
+}
+
+/** A value in the form in which it is set; undefined for none. */
+export function asText(value: unknown): string | undefined {
+  if (value === undefined || value === '') return undefined;
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  return Array.isArray(value) ? value.join(',') : String(value);
+}
