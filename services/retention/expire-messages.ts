@@ -14,7 +14,7 @@ export async function expireMessages(deps: RetentionDeps, limit: SweepLimit): Pr
   while (!isOver(deps, limit)) {
     const ofTopics = await messages.removeExpired(deps.clock(), batchSize, await heldTopicIds(documents));
     if (ofTopics.size === 0) return { removed, hasMore: false };
-    for (const count of ofTopics.values()) removed += count;
+    for (const { messages: count } of ofTopics.values()) removed += count;
   }
   return { removed, hasMore: true };
 }

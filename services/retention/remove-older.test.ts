@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
 import { idempotencyKeys } from '@tocsin/shared/stores/idempotency-keys.ts';
 import { newId } from '@tocsin/shared/testing/builders.ts';
 import { useTestEngine } from '@tocsin/shared/testing/use-test-engine.ts';
 import { removeOlder } from './remove-older.ts';
+import { beside, sweepDeps } from './sweep-deps.fixtures.ts';
 
 const engine = await useTestEngine();
 
@@ -19,10 +19,7 @@ test('a document that is written to between being found and being removed stays,
     await (use ??= documents.update(idempotencyKeys, usedAgain, { expiresAt: 5_000 }));
     return found;
   };
-  const deps = {
-    engine: { ...engine, documents: Object.assign(Object.create(documents) as Documents, { find }) }, clock: () => 2_000, log: openLog('test', 'silent'),
-    config: { RATE_LIMITS: true }, settleMs: 0, teamPeriods: { graceMs: 0, removalMs: 0 }, makeId: newId,
-  };
+  const deps = sweepDeps(engine, () => 2_000, { documents: beside(documents, { find }) });
   const report = await removeOlder(deps, { endsAt: 3_000, closing: new AbortController().signal }, { collection: idempotencyKeys, index: 'byExpiry', time: 2_000 });
   expect(report).toEqual({ removed: 2, hasMore: false });
   const left = await documents.getMany(idempotencyKeys, [first.id, usedAgain.id, last.id]);

@@ -5,6 +5,7 @@ import { emptyDeletedMessages } from './empty-deleted-messages.ts';
 import { expireMessages } from './expire-messages.ts';
 import { lapseTeams } from './lapse-teams.ts';
 import { pruneDeliveries } from './prune-deliveries.ts';
+import { reconcileCounts } from './reconcile-counts.ts';
 import { removeAddressChanges } from './remove-address-changes.ts';
 import { removeEndedLogins } from './remove-ended-logins.ts';
 import { removeEndedStreamSessions } from './remove-ended-stream-sessions.ts';
@@ -38,4 +39,5 @@ export const sweeps: readonly Sweep[] = [
   { name: 'remove-old-invites', run: removeOldInvites },
   { name: 'remove-idempotency-keys', run: removeIdempotencyKeys },
   { name: 'remove-message-locks', run: removeMessageLocks },
+  { name: 'reconcile-counts', run: reconcileCounts },
 ];

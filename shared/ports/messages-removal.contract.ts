@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { MessageVolume } from '../domain/message-volume.ts';
 import { emptied } from '../domain/message.ts';
 import { day, deleted, edited, newId, published, testMessage, testTime, type MessagesPlace, type MessagesUnderTest } from './messages.fixtures.ts';
 import type { Messages } from './messages.ts';
@@ -19,7 +20,14 @@ export function describeMessageRemoval({ newPlace }: MessagesUnderTest): void {
     describeExpiry(() => messages, (time) => (now = time));
     describeTopics(() => messages);
     describeEmptying(() => messages);
+    describePlanning(() => messages);
+    describeRecounting(() => messages);
   });
+}
+
+/** As the port's, with the counts alone. */
+async function removeExpired(messages: Messages, ...args: Parameters<Messages['removeExpired']>): Promise<Map<string, number>> {
+  return new Map([...await messages.removeExpired(...args)].map(([topicId, volume]) => [topicId, volume.messages]));
 }
 
 function describeExpiry(at: () => Messages, setNow: (time: number) => void): void {
@@ -30,10 +38,10 @@ function describeExpiry(at: () => Messages, setNow: (time: number) => void): voi
       published(index, testMessage(index < 5 ? one : other, { expiresAt: testTime + (10 - index) * 1_000 })));
     await at().apply(records);
     const time = testTime + 8_000;
-    expect(await at().removeExpired(time, 4)).toEqual(new Map([[other, 4]]));
+    expect(await removeExpired(at(), time, 4)).toEqual(new Map([[other, 4]]));
     expect((await at().newest(other, { limit: 10, now: testTime })).map(({ offset }) => offset)).toEqual([5]);
-    expect(await at().removeExpired(time, 4)).toEqual(new Map([[other, 1], [one, 3]]));
-    expect(await at().removeExpired(time, 4)).toEqual(new Map());
+    expect(await removeExpired(at(), time, 4)).toEqual(new Map([[other, 1], [one, 3]]));
+    expect(await removeExpired(at(), time, 4)).toEqual(new Map());
     expect((await at().newest(one, { limit: 10, now: testTime })).map(({ offset }) => offset)).toEqual([0, 1]);
     expect(await at().topicStats([one, other])).toEqual(new Map([
       [one, { messageCount: 2, lastMessageAt: testTime }],
@@ -47,10 +55,10 @@ function describeExpiry(at: () => Messages, setNow: (time: number) => void): voi
     const records = Array.from({ length: 10 }, (_, index) =>
       published(index, testMessage(index < 8 ? held : other, { expiresAt: testTime + 1 + index })));
     await at().apply(records);
-    expect(await at().removeExpired(testTime + 1_000, 2, [held, newId()])).toEqual(new Map([[other, 2]]));
-    expect(await at().removeExpired(testTime + 1_000, 2, [held])).toEqual(new Map());
+    expect(await removeExpired(at(), testTime + 1_000, 2, [held, newId()])).toEqual(new Map([[other, 2]]));
+    expect(await removeExpired(at(), testTime + 1_000, 2, [held])).toEqual(new Map());
     expect((await at().topicStats([held])).get(held)?.messageCount).toBe(8);
-    expect(await at().removeExpired(testTime + 1_000, 100, [])).toEqual(new Map([[held, 8]]));
+    expect(await removeExpired(at(), testTime + 1_000, 100, [])).toEqual(new Map([[held, 8]]));
   });
 
   test('a removed message takes its records with it, deleted ones are not counted off again', async () => {
@@ -61,7 +69,7 @@ function describeExpiry(at: () => Messages, setNow: (time: number) => void): voi
       published(0, gone), published(1, kept), published(2, wasDeleted), edited(3, gone, { message: 'x' }),
       edited(4, kept, { message: 'y' }), deleted(5, wasDeleted),
     ]);
-    expect(await at().removeExpired(testTime + 1, 1_000)).toEqual(new Map([[topicId, 2]]));
+    expect(await removeExpired(at(), testTime + 1, 1_000)).toEqual(new Map([[topicId, 2]]));
     const records = await at().records(topicId, { from: 0, upTo: 9, limit: 10, now: 0 });
     expect(records.map(({ offset }) => offset)).toEqual([1, 4]);
     expect(await at().offsetAtTime(topicId, testTime + 1)).toBe(4);
@@ -72,8 +80,8 @@ function describeExpiry(at: () => Messages, setNow: (time: number) => void): voi
   test('an edit whose message never came is removed with the rest', async () => {
     const topicId = newId();
     await at().apply([edited(1, testMessage(topicId, { expiresAt: testTime + 1 }), { message: 'x' })]);
-    expect(await at().removeExpired(testTime + 1, 10)).toEqual(new Map([[topicId, 1]]));
-    expect(await at().removeExpired(testTime + 1, 10)).toEqual(new Map());
+    expect(await removeExpired(at(), testTime + 1, 10)).toEqual(new Map([[topicId, 1]]));
+    expect(await removeExpired(at(), testTime + 1, 10)).toEqual(new Map());
     expect((await at().topicStats([topicId])).get(topicId)?.messageCount).toBe(0);
   });
 
@@ -96,8 +104,8 @@ function describeExpiry(at: () => Messages, setNow: (time: number) => void): voi
     const topicId = newId();
     await at().apply(Array.from({ length: 1_200 }, (_, index) =>
       published(index, testMessage(topicId, { expiresAt: testTime + (index < 1_100 ? 1 : day) }))));
-    expect(await at().removeExpired(testTime + 1, 700)).toEqual(new Map([[topicId, 700]]));
-    expect(await at().removeExpired(testTime + 1, 700)).toEqual(new Map([[topicId, 400]]));
+    expect(await removeExpired(at(), testTime + 1, 700)).toEqual(new Map([[topicId, 700]]));
+    expect(await removeExpired(at(), testTime + 1, 700)).toEqual(new Map([[topicId, 400]]));
     expect((await at().topicStats([topicId])).get(topicId)?.messageCount).toBe(100);
   });
 }
@@ -175,5 +183,84 @@ function describeEmptying(at: () => Messages): void {
     await at().apply([...gone.map((message, index) => published(index, message)), ...gone.map((message, index) => deleted(2_000 + index, message))]);
     expect(await at().emptyDeleted(testTime + day, 700)).toBe(700);
     expect(await at().emptyDeleted(testTime + day, 700)).toBe(400);
+  });
+}
+
+function describePlanning(at: () => Messages): void {
+  const byTopic = (volumes: readonly (MessageVolume & { topicId: string })[]) => new Map(volumes.map(({ topicId, ...volume }) => [topicId, volume]));
+
+  test('what is said to have expired is what is removed, in messages and in bytes', async () => {
+    const [one, other, none] = [newId(), newId(), newId()];
+    const expired = { expiresAt: testTime + 1 };
+    const [short, titled, wasEdited, wasDeleted] = [
+      testMessage(one, { ...expired, message: 'ü'.repeat(3) }), testMessage(other, { ...expired, message: '😀', title: 'né' }),
+      testMessage(one, expired), testMessage(one, expired),
+    ];
+    await at().apply([
+      published(0, short), published(1, titled), published(2, wasEdited), published(3, wasDeleted), published(4, testMessage(none)),
+      published(5, testMessage(one, { expiresAt: testTime + 2 })), edited(6, wasEdited, { message: 'abc', title: null }), deleted(7, wasDeleted),
+    ]);
+    const planned = byTopic(await at().expired(testTime + 1));
+    expect(planned).toEqual(new Map([
+      [one, { messages: 3, bytes: 6 + 3 + Buffer.byteLength(wasDeleted.message) }],
+      [other, { messages: 1, bytes: 4 + 3 }],
+    ]));
+    expect(await at().removeExpired(testTime + 1, 100)).toEqual(planned);
+    expect(await at().expired(testTime + 1)).toEqual([]);
+  });
+
+  test('what has expired is found also where thousands expire in one moment', async () => {
+    const [one, other] = [newId(), newId()];
+    const all = Array.from({ length: 6_500 }, (_, index) =>
+      published(index, testMessage(index % 5 === 0 ? other : one, { expiresAt: testTime + (index < 6_000 ? 1 : 1 + index % 3) })));
+    await at().apply(all);
+    const count = (topicId: string, time: number) => all.filter(({ record: { message } }) => message.topicId === topicId && message.expiresAt <= time).length;
+    for (const time of [testTime + 1, testTime + 2]) {
+      const found = byTopic(await at().expired(time));
+      expect([found.get(one)?.messages, found.get(other)?.messages]).toEqual([count(one, time), count(other, time)]);
+      expect(found.get(one)?.bytes).toBe(count(one, time) * Buffer.byteLength(testMessage(one).message));
+    }
+  });
+
+  test('expired messages are counted up to a limit, without topics on hold', async () => {
+    const [one, held] = [newId(), newId()];
+    await at().apply(Array.from({ length: 10 }, (_, index) => published(index, testMessage(index < 4 ? held : one, { expiresAt: testTime + 1 + index }))));
+    expect(await at().countExpired(testTime + 100, { max: 100 })).toBe(10);
+    expect(await at().countExpired(testTime + 9, { max: 100, except: [held, newId()] })).toBe(5);
+    expect(await at().countExpired(testTime + 100, { max: 3, except: [held] })).toBe(3);
+    expect(await at().countExpired(testTime, { max: 3 })).toBe(0);
+  });
+
+  test('the oldest message that is kept is the first that history goes on to show', async () => {
+    const [one, gone, none] = [newId(), newId(), newId()];
+    const at5 = { timestamp: testTime + 5 };
+    const wasDeleted = testMessage(one, { timestamp: testTime + 1 });
+    await at().apply([
+      published(0, testMessage(one, { expiresAt: testTime + 1_000 })), published(1, wasDeleted), published(2, testMessage(one, at5)),
+      published(3, testMessage(one, { timestamp: testTime + 6 })), published(4, testMessage(gone, { expiresAt: testTime + 1_000 })), deleted(5, wasDeleted),
+    ]);
+    expect(await at().oldestKept([one, gone, none], testTime + 1_000)).toEqual(new Map([[one, testTime + 5]]));
+    expect(await at().oldestKept([one, gone, none], testTime + 999)).toEqual(new Map([[one, testTime], [gone, testTime]]));
+    expect(await at().oldestKept([], testTime)).toEqual(new Map());
+  });
+}
+
+function describeRecounting(at: () => Messages): void {
+  test('a count that is right stays as it is, also while messages come and go', async () => {
+    const topicId = newId();
+    const gone = testMessage(topicId);
+    const batch = (n: number) => Array.from({ length: 50 }, (_, index) => published(10 + n * 50 + index, testMessage(topicId, { expiresAt: testTime + 1 + n })));
+    await at().apply([published(0, gone), published(1, testMessage(topicId)), edited(2, gone, { message: 'x' }), deleted(3, gone)]);
+    const working = (async () => {
+      for (let n = 0; n < 10; n++) {
+        await at().apply(batch(n));
+        await at().removeExpired(testTime + 1 + n, 20);
+      }
+    })();
+    for (let n = 0; n < 5; n++) expect(await at().recount(topicId)).toBe(0);
+    await working;
+    expect(await at().recount(topicId)).toBe(0);
+    expect((await at().topicStats([topicId])).get(topicId)!.messageCount).toBe(1 + 10 * 30);
+    expect(await at().recount(newId())).toBe(0);
   });
 }

@@ -1,5 +1,6 @@
 import type { PlacedRecord, RecordType } from '../domain/log-record.ts';
 import type { MessageFilter } from '../domain/message-filter.ts';
+import type { MessageVolume } from '../domain/message-volume.ts';
 import type { Priority, StoredMessage } from '../domain/message.ts';
 
 /** How far the clocks of publishing nodes may differ, in milliseconds. */
@@ -104,11 +105,33 @@ export interface Messages {
   emptyDeleted(time: number, limit: number, except?: readonly string[]): Promise<number>;
 
   /**
+   * What has expired at or before the time and is not removed yet, of every topic that has any, in any order. It costs as much
+   * as there is of that (a million messages: some seconds), and keeps no other call waiting. Throws AppError `unavailable`
+   * also when it takes longer than `planMsMax`.
+   */
+  expired(time: number): Promise<ExpiredOfTopic[]>;
+
+  /** How many messages `removeExpired` could remove; counting stops at `max`. Throws like `expired`. */
+  countExpired(time: number, of: { max: number; except?: readonly string[] }): Promise<number>;
+
+  /**
+   * When the oldest message of each topic was published that history shows and that expires after the time, as far as the
+   * clocks of publishing nodes agree; topics without one have no entry. At most 1,000 topics. Throws like `expired`.
+   */
+  oldestKept(topicIds: readonly string[], time: number): Promise<Map<string, number>>;
+
+  /**
    * Removes messages that expired at or before the time, with their records: at most `limit` messages, oldest first,
-   * none of the topics in `except` (those under legal hold; a few). Counts are right afterwards. Resolves with how many
+   * none of the topics in `except` (those under legal hold; a few). Counts are right afterwards. Resolves with what
    * went per topic; empty when nothing is left.
    */
-  removeExpired(time: number, limit: number, except?: readonly string[]): Promise<Map<string, number>>;
+  removeExpired(time: number, limit: number, except?: readonly string[]): Promise<Map<string, MessageVolume>>;
+
+  /**
+   * Counts the topic's messages anew, and sets its count right, beside writes that go on. Resolves with by how much it was
+   * too low: 0, unless a store was damaged or written to by something else.
+   */
+  recount(topicId: string): Promise<number>;
 
   /** Removes up to `limit` messages of a topic that is gone; resolves with how many went, 0 when nothing is left. */
   removeTopic(topicId: string, limit: number): Promise<number>;
@@ -117,6 +140,13 @@ export interface Messages {
   ping(): Promise<void>;
 
   close(): Promise<void>;
+}
+
+/** How long `expired` and its like may work. Harm prevented: a plan that nobody waits for any more. */
+export const planMsMax = 60_000;
+
+export interface ExpiredOfTopic extends MessageVolume {
+  readonly topicId: string;
 }
 
 export interface SettledRecord extends PlacedRecord {

@@ -12,6 +12,7 @@ import { quotaGuards } from './quota-guards.ts';
 import { subscriptions } from './subscriptions-collection.ts';
 import { idempotencyKeys } from './idempotency-keys.ts';
 import { streamSessions } from './stream-sessions.ts';
+import { sweepPlaces } from './sweep-places.ts';
 import { teamInvites } from './team-invites.ts';
 import { teamMembers, teams } from './teams.ts';
 import { topicCleanups } from './topic-cleanups.ts';
@@ -22,6 +23,7 @@ const all = [
   users, topics, idempotencyKeys, apiKeys, topicTokens, loginSessions, teams, teamMembers, teamInvites,
   consents, mailTokens, addressChanges, identities,
   subscriptions, devices, quotaGuards, topicCleanups, logConsumers, messageLocks, accountErasures, streamSessions,
+  sweepPlaces,
 ];
 
 /** Every kind of document there is; drivers make their tables and models from this list when they open. */

@@ -120,6 +120,9 @@ function unlessThere(error: unknown): void {
   if ((error as { codeName?: unknown }).codeName !== 'NamespaceExists') throw error;
 }
 
+/** The bytes of a message's text and title, as MongoDB works them out: what the port calls its volume. */
+export const volumeBytes = { $add: [{ $strLenBytes: { $ifNull: ['$message', ''] } }, { $strLenBytes: { $ifNull: ['$title', ''] } }] };
+
 /** The message of a document that has its position, with its text also when it is deleted. */
 export function toMessage(document: MessageDocument): StoredMessage {
   return {

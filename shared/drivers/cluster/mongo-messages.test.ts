@@ -41,4 +41,22 @@ describeWithEngines('on MongoDB', ({ mongoUrl }) => {
       await database.drop();
     }
   });
+
+  test('a count that is wrong is set right', async () => {
+    const database = mongoTestDatabase(mongoUrl, 'recount');
+    try {
+      const connection = await database.connect();
+      const messages = await openMongoMessages({ connection, clock: () => testTime, log });
+      const topicId = newId();
+      await messages.apply([published(0, testMessage(topicId)), published(1, testMessage(topicId))]);
+      const messageCount = async () => (await messages.topicStats([topicId])).get(topicId)!.messageCount;
+      for (const by of [5, -9]) {
+        await connection.db!.collection('topic_stats').updateOne({ topicId }, { $inc: { messageCount: by } });
+        expect(await messages.recount(topicId)).toBe(-by);
+        expect(await messageCount()).toBe(2);
+      }
+    } finally {
+      await database.drop();
+    }
+  });
 });

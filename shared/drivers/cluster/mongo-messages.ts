@@ -11,6 +11,7 @@ import {
   countAfterEach, findMessages, lastOffsetsOf, messagesAfter, newestMessages, newestOfEach, offsetAtTimeOf, statsOf, topicRecords,
 } from './mongo-message-reads.ts';
 import { mongoMessageRemoval } from './mongo-message-removal.ts';
+import { countExpiredMessages, expiredMessages, oldestKeptOf, recountTopic } from './mongo-retention-reads.ts';
 import { countActivity, recentMessages, searchMessages } from './mongo-message-search.ts';
 import { mongoMessageWriter } from './mongo-message-writer.ts';
 import { mongoSettle } from './mongo-settle.ts';
@@ -72,6 +73,10 @@ export async function openMongoMessages({ connection, clock, log, searchMsMax: m
     activity: (filter, bucketMs) => limited(() => countActivity(searched, filter, bucketMs)),
     emptyDeleted: (time, limit, except) => asked(() => removal.emptyDeleted(time, limit, except)),
     removeExpired: (time, limit, except) => asked(() => removal.removeExpired(time, limit, except)),
+    expired: (time) => limited(() => expiredMessages(collections, time)),
+    countExpired: (time, of) => limited(() => countExpiredMessages(collections, time, of)),
+    oldestKept: (topicIds, time) => limited(() => oldestKeptOf(collections, topicIds, time)),
+    recount: (topicId) => asked(() => recountTopic(connection, collections, topicId)),
     removeTopic: (topicId, limit) => asked(() => removal.removeTopic(topicId, limit)),
     ping: () => asked(() => answersInTime(connection)),
     close: async () => undefined,

@@ -1,5 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { plusVolume, type MessageVolume } from '../../domain/message-volume.ts';
 import type { SqliteFile } from './sqlite-file.ts';
+import { volumeColumn } from './sqlite-message-schema.ts';
 
 /** Messages removed in one write: some milliseconds, which is how long a publish may have to wait for it. */
 const batchSizeMax = 250;
@@ -10,18 +12,20 @@ interface RemovedRow {
   readonly topic: number;
   readonly content_rev: number;
   readonly deleted_at: number | null;
+  readonly expires_at: number;
+  readonly bytes: number;
 }
 
 export interface SqliteMessageRemoval {
-  removeExpired(time: number, limit: number, except?: readonly string[]): Promise<Map<string, number>>;
+  countExpired(time: number, of: { max: number; except?: readonly string[] }): number;
+  removeExpired(time: number, limit: number, except?: readonly string[]): Promise<Map<string, MessageVolume>>;
   removeTopic(topicId: string, limit: number): Promise<number>;
+  /** Every other write keeps the difference as it is, so it may be added some time after it was found. */
+  addToCount(topicId: string, count: number): Promise<void>;
 }
 
-const columns = 'offset, id, topic, content_rev, deleted_at';
-const expiredSql = `
-  SELECT ${columns} FROM messages
-  WHERE expires_at <= ? AND topic NOT IN (SELECT topic FROM topic_stats WHERE topic_id IN (SELECT value FROM json_each(?)))
-  ORDER BY expires_at LIMIT ?`;
+const columns = `offset, id, topic, content_rev, deleted_at, expires_at, ${volumeColumn}`;
+const isDue = 'expires_at BETWEEN ? AND ? AND topic NOT IN (SELECT topic FROM topic_stats WHERE topic_id IN (SELECT value FROM json_each(?)))';
 
 /**
  * Removes messages with their records, in writes short enough to stand between publishes. `end` as the writer has it;
@@ -32,9 +36,9 @@ export function sqliteMessageRemoval(
 ): SqliteMessageRemoval {
   const sql = prepareStatements(file.db);
 
-  /** Returns how many went per topic. The end of the log is kept first: its last record may be among them. */
-  const removeRows = (rows: readonly RemovedRow[]): Map<number, number> => {
-    const removed = new Map<number, number>();
+  /** Returns what went per topic. The end of the log is kept first: its last record may be among them. */
+  const removeRows = (rows: readonly RemovedRow[]): Map<number, MessageVolume> => {
+    const removed = new Map<number, MessageVolume>();
     const counted = new Map<number, number>();
     if (rows.length > 0) {
       sql.keepEnd.run(end());
@@ -43,18 +47,18 @@ export function sqliteMessageRemoval(
     for (const row of rows) {
       sql.removeMessage.run(row.offset);
       if (row.content_rev >= 0 || row.deleted_at !== null) sql.removeChanges.run(row.id);
-      removed.set(row.topic, (removed.get(row.topic) ?? 0) + 1);
+      removed.set(row.topic, plusVolume(removed.get(row.topic), { messages: 1, bytes: row.bytes }));
       if (row.offset >= 0 && row.deleted_at === null) counted.set(row.topic, (counted.get(row.topic) ?? 0) + 1);
     }
     for (const [topic, count] of counted) sql.addToCount.run(-count, topic);
     return removed;
   };
 
-  const removeExpiredBatch = (time: number, batchSize: number, except: string): Map<string, number> => {
-    const removed = new Map<string, number>();
-    for (const [topic, count] of removeRows(sql.expired.all(time, except, batchSize) as unknown as RemovedRow[])) {
-      removed.set((sql.topicIdOf.get(topic) as { topic_id: string }).topic_id, count);
-    }
+  const due = dueMessages(sql);
+
+  const removeExpiredBatch = (time: number, batchSize: number, except: string): Map<string, MessageVolume> => {
+    const removed = new Map<string, MessageVolume>();
+    for (const [topic, volume] of removeRows(due.first(time, batchSize, except))) removed.set((sql.topicIdOf.get(topic) as { topic_id: string }).topic_id, volume);
     return removed;
   };
 
@@ -69,21 +73,25 @@ export function sqliteMessageRemoval(
   };
 
   return {
+    countExpired: (time, { max, except = [] }) => due.count(time, max, JSON.stringify(except)),
+
     async removeExpired(time, limit, except = []) {
       const exceptJson = JSON.stringify(except);
-      const removed = new Map<string, number>();
+      const removed = new Map<string, MessageVolume>();
       for (let left = limit; left > 0; ) {
         const batchSize = Math.min(left, batchSizeMax);
         let count = 0;
         for (const [topicId, ofTopic] of await file.write(() => removeExpiredBatch(time, batchSize, exceptJson))) {
-          removed.set(topicId, (removed.get(topicId) ?? 0) + ofTopic);
-          count += ofTopic;
+          removed.set(topicId, plusVolume(removed.get(topicId), ofTopic));
+          count += ofTopic.messages;
         }
         if (count < batchSize) break;
         left -= count;
       }
       return removed;
     },
+
+    addToCount: (topicId, count) => file.write(() => void sql.addToCountOf.run(count, topicId)),
 
     async removeTopic(topicId, limit) {
       let removed = 0;
@@ -98,13 +106,37 @@ export function sqliteMessageRemoval(
   };
 }
 
+/** Finds what has expired, but for the topics in `except`, the longest expired first. */
+function dueMessages(sql: ReturnType<typeof prepareStatements>) {
+  /**
+   * All that expired before `from` is of topics in `except`, or was removed: it is not gone through again. Unless the clock went
+   * back: then what is written may expire before that.
+   */
+  let passed = { except: '[]', from: 0, time: 0 };
+  const dueFrom = (time: number, except: string): number => (passed.except === except && passed.time <= time ? passed.from : 0);
+  return {
+    first(time: number, limit: number, except: string): readonly RemovedRow[] {
+      const rows = sql.expired.all(dueFrom(time, except), time, except, limit) as unknown as RemovedRow[];
+      passed = { except, from: rows[0]?.expires_at ?? time, time };
+      return rows;
+    },
+    count(time: number, max: number, except: string): number {
+      const { count } = sql.countExpired.get(dueFrom(time, except), time, except, max) as { count: number };
+      if (count === 0) passed = { except, from: time, time };
+      return count;
+    },
+  };
+}
+
 function prepareStatements(db: DatabaseSync) {
   return {
-    expired: db.prepare(expiredSql),
+    expired: db.prepare(`SELECT ${columns} FROM messages WHERE ${isDue} ORDER BY expires_at LIMIT ?`),
+    countExpired: db.prepare(`SELECT count(*) AS count FROM (SELECT 1 FROM messages INDEXED BY messages_by_expiry WHERE ${isDue} LIMIT ?)`),
     ofTopic: db.prepare(`SELECT ${columns} FROM messages WHERE topic = (SELECT topic FROM topic_stats WHERE topic_id = ?) LIMIT ?`),
     removeMessage: db.prepare('DELETE FROM messages WHERE offset = ?'),
     removeChanges: db.prepare('DELETE FROM message_changes WHERE message_id = ?'),
     addToCount: db.prepare('UPDATE topic_stats SET message_count = message_count + ? WHERE topic = ?'),
+    addToCountOf: db.prepare('UPDATE topic_stats SET message_count = message_count + ? WHERE topic_id = ?'),
     topicIdOf: db.prepare('SELECT topic_id FROM topic_stats WHERE topic = ?'),
     removeTopicChanges: db.prepare('DELETE FROM message_changes WHERE topic = (SELECT topic FROM topic_stats WHERE topic_id = ?)'),
     removeStats: db.prepare('DELETE FROM topic_stats WHERE topic_id = ?'),

@@ -9,6 +9,9 @@ export const contentUnknown = -2;
 /** `content_rev` of a message whose content was taken from it: no edit comes after that. */
 export const contentTaken = Number.MAX_SAFE_INTEGER;
 
+/** The bytes of a message's text and title: what the port calls its volume. */
+export const volumeColumn = 'octet_length(message) + coalesce(octet_length(title), 0) AS bytes';
+
 /**
  * Messages, the log's records, and the figures of topics.
  *

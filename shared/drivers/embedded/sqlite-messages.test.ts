@@ -75,6 +75,17 @@ describe('SQLite: the messages as the table of the log', () => {
     expect(store.readFrom(5, 2)).toEqual([]);
   });
 
+  test('a count that is wrong is set right', async () => {
+    const topicId = newId();
+    await store.apply([published(0, testMessage(topicId)), published(1, testMessage(topicId))]);
+    const messageCount = async () => (await store.topicStats([topicId])).get(topicId)!.messageCount;
+    for (const wrong of [7, 0]) {
+      await file.write(() => void file.db.prepare('UPDATE topic_stats SET message_count = ?').run(wrong));
+      expect(await store.recount(topicId)).toBe(2 - wrong);
+      expect(await messageCount()).toBe(2);
+    }
+  });
+
   test('the end of the log never steps back, whatever is removed', async () => {
     expect(store.end()).toBe(0);
     const message = testMessage(newId(), { expiresAt: testTime + 1 });

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { PlacedRecord } from '../../domain/log-record.ts';
 import { asManagersSee, type MessageFilter } from '../../domain/message-filter.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Messages, SettledRecord } from '../../ports/messages.ts';
+import { planMsMax, type ExpiredOfTopic, type Messages, type SettledRecord } from '../../ports/messages.ts';
 import { searchMsMax } from '../../ports/search-limit.ts';
 import { KeptCounts } from './kept-counts.ts';
 import { RecentMessages } from './recent-messages.ts';
@@ -12,7 +12,7 @@ import type { SqliteFile } from './sqlite-file.ts';
 import { sqliteMessageReads, type SqliteMessageReads } from './sqlite-message-reads.ts';
 import { toMessage, topicIdOf, type TopicMessageRow } from './sqlite-message-rows.ts';
 import type { FoundRows } from './sqlite-message-search.ts';
-import { sqliteMessageRemoval } from './sqlite-message-removal.ts';
+import { sqliteMessageRemoval, type SqliteMessageRemoval } from './sqlite-message-removal.ts';
 import { sqliteMessageWriter } from './sqlite-message-writer.ts';
 import { SqliteReader } from './sqlite-reader.ts';
 import { sqliteUnavailable } from './sqlite-unavailable.ts';
@@ -51,6 +51,7 @@ export function openSqliteMessages({ file, clock, ...limits }: SqliteMessagesOpt
   // Apart, so that a page by the index waits for no text that is searched.
   const pages = new SqliteReader({ ...start, givesWay: false });
   const texts = new SqliteReader({ ...start, givesWay: true });
+  const plans = new SqliteReader({ path: file.path, searchMsMax: planMsMax, givesWay: true });
 
   const applySync = (records: readonly PlacedRecord[]): void => {
     const areNew = writer.apply(records);
@@ -101,9 +102,10 @@ export function openSqliteMessages({ file, clock, ...limits }: SqliteMessagesOpt
     ...searchesOf(pages, texts),
     emptyDeleted: (time, limit, except) => asked(() => emptyDeleted(time, limit, except)),
     removeExpired: (time, limit, except) => asked(() => removal.removeExpired(time, limit, except)),
+    ...readsForSweeps(plans, removal),
     removeTopic: (topicId, limit) => asked(() => removal.removeTopic(topicId, limit)),
     ping: () => asked(() => void file.db.prepare('SELECT 1').get()),
-    close: async () => void await Promise.all([pages.close(), texts.close()]),
+    close: async () => void await Promise.all([pages.close(), texts.close(), plans.close()]),
   };
 }
 
@@ -120,6 +122,19 @@ function searchesOf(pages: SqliteReader, texts: SqliteReader): Pick<Messages, 's
       return rows.map((row) => toMessage(row, topicIdOf(row)));
     },
     activity: (filter, bucketMs) => readerFor(filter).run({ kind: 'activity', filter, bucketMs }),
+  };
+}
+
+function readsForSweeps(plans: SqliteReader, removal: SqliteMessageRemoval): Pick<Messages, 'expired' | 'countExpired' | 'oldestKept' | 'recount'> {
+  return {
+    expired: (time) => plans.run<ExpiredOfTopic[]>({ kind: 'expired', time }),
+    countExpired: (time, of) => asked(() => removal.countExpired(time, of)),
+    oldestKept: async (topicIds, time) => new Map(await plans.run<[string, number][]>({ kind: 'oldest-kept', topicIds, time })),
+    recount: async (topicId) => {
+      const drift = await plans.run<number>({ kind: 'count-drift', topicId });
+      if (drift !== 0) await asked(() => removal.addToCount(topicId, drift));
+      return drift;
+    },
   };
 }
 

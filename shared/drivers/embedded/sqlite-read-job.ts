@@ -5,7 +5,10 @@ import type { MessagePage } from '../../ports/messages.ts';
 export type ReadJob =
   | { readonly kind: 'search'; readonly filter: MessageFilter; readonly page: MessagePage }
   | { readonly kind: 'recent'; readonly topicIds: readonly string[]; readonly page: { readonly limit: number; readonly now: number } }
-  | { readonly kind: 'activity'; readonly filter: MessageFilter; readonly bucketMs: number };
+  | { readonly kind: 'activity'; readonly filter: MessageFilter; readonly bucketMs: number }
+  | { readonly kind: 'expired'; readonly time: number }
+  | { readonly kind: 'oldest-kept'; readonly topicIds: readonly string[]; readonly time: number }
+  | { readonly kind: 'count-drift'; readonly topicId: string };
 
 /** Shorter lists are sent with each job. */
 const longFrom = 50;
@@ -44,11 +47,14 @@ export class TopicLists {
   }
 }
 
+/** The list of topics that the job is about; empty for one that is about none. */
 export function topicsOf(job: ReadJob): readonly string[] {
-  return job.kind === 'recent' ? job.topicIds : job.filter.topicIds;
+  if ('topicIds' in job) return job.topicIds;
+  return 'filter' in job ? job.filter.topicIds : [];
 }
 
 /** The job about other topics. */
 export function withTopics(job: ReadJob, topicIds: readonly string[]): ReadJob {
-  return job.kind === 'recent' ? { ...job, topicIds } : { ...job, filter: { ...job.filter, topicIds } };
+  if ('topicIds' in job) return { ...job, topicIds };
+  return 'filter' in job ? { ...job, filter: { ...job.filter, topicIds } } : job;
 }

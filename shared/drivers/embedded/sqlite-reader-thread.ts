@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { mappedBytesMax } from './sqlite-file.ts';
 import { sqliteMessageSearch, type SqliteMessageSearch, type Steps } from './sqlite-message-search.ts';
+import { sqliteRetentionReads, type SqliteRetentionReads } from './sqlite-retention-reads.ts';
 import { TopicLists, withTopics, type ReadJob, type TopicsSent } from './sqlite-read-job.ts';
 
 /** So many times its limit a job may take where others have their turns. Harm prevented: many long ones working on for minutes after their askers have gone. */
@@ -32,7 +33,7 @@ interface Running {
 
 /** Does the jobs step by step, each in its turn, so that a short one is not kept waiting by long ones. */
 function serve(port: NonNullable<typeof parentPort>, { path, searchMsMax }: ReaderStart): void {
-  const search = open(path);
+  const reads = open(path);
   const lists = new TopicLists();
   const running: Running[] = [];
   let isWorking = false;
@@ -49,18 +50,23 @@ function serve(port: NonNullable<typeof parentPort>, { path, searchMsMax }: Read
   };
 
   port.on('message', ({ id, job, topics }: ReadRequest) => {
-    running.push({ id, steps: begin(search, withTopics(job, lists.receive(topics))), workedMs: 0, askedAt: performance.now() });
+    running.push({ id, steps: begin(reads, withTopics(job, lists.receive(topics))), workedMs: 0, askedAt: performance.now() });
     if (!isWorking) void work();
   });
 }
 
-function open(path: string): SqliteMessageSearch {
-  const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
-  db.exec(`PRAGMA mmap_size = ${mappedBytesMax}; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY`);
-  return sqliteMessageSearch(db);
+interface Reads {
+  readonly search: SqliteMessageSearch;
+  readonly retention: SqliteRetentionReads;
 }
 
-function begin(search: SqliteMessageSearch, job: ReadJob): Steps<unknown> {
+function open(path: string): Reads {
+  const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
+  db.exec(`PRAGMA mmap_size = ${mappedBytesMax}; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY`);
+  return { search: sqliteMessageSearch(db), retention: sqliteRetentionReads(db) };
+}
+
+function begin({ search, retention }: Reads, job: ReadJob): Steps<unknown> {
   switch (job.kind) {
     case 'search':
       return search.search(job.filter, job.page);
@@ -68,6 +74,12 @@ function begin(search: SqliteMessageSearch, job: ReadJob): Steps<unknown> {
       return search.recent(job.topicIds, job.page);
     case 'activity':
       return search.activity(job.filter, job.bucketMs);
+    case 'expired':
+      return retention.expired(job.time);
+    case 'oldest-kept':
+      return retention.oldestKept(job.topicIds, job.time);
+    case 'count-drift':
+      return retention.countDrift(job.topicId);
   }
 }
 

@@ -1,0 +1,38 @@
+import type { SweepPlace } from '@tocsin/shared/stores/sweep-places.ts';
+import { sweepPlaces } from '@tocsin/shared/stores/sweep-places.ts';
+import { walkTopics } from '@tocsin/shared/stores/walk-topics.ts';
+import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from './retention-deps.ts';
+
+const name = 'reconcile-counts';
+/** From the start of a round to that of the next. */
+const everyMs = 86_400_000;
+
+/**
+ * Counts the messages of every topic anew, once a day, and sets right what is wrong. A run goes on where the last one
+ * stopped or died. Nothing is removed: the report's figure is of topics that were set right.
+ */
+export async function reconcileCounts(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
+  const { documents } = deps.engine;
+  const stored = await documents.get(sweepPlaces, name);
+  if (stored === null) await documents.insert(sweepPlaces, { id: name, place: null, dueAt: deps.clock() + everyMs });
+  if (stored === null || (stored.place === null && stored.dueAt > deps.clock())) return { removed: 0, hasMore: false };
+  return runRound(deps, limit, stored);
+}
+
+async function runRound(deps: RetentionDeps, limit: SweepLimit, from: SweepPlace): Promise<SweepReport> {
+  const { documents, messages } = deps.engine;
+  let at = from;
+  let removed = 0;
+  for await (const page of walkTopics(documents, from.place ?? '')) {
+    for (const topic of page) {
+      if (isOver(deps, limit)) return { removed, hasMore: true };
+      if (topic.ownerId !== at.place) at = await documents.update(sweepPlaces, at, { place: topic.ownerId });
+      const drift = await messages.recount(topic.id);
+      if (drift === 0) continue;
+      removed += 1;
+      deps.log.warn({ topicId: topic.id, drift }, 'the count of a topic\'s messages was wrong');
+    }
+  }
+  await documents.update(sweepPlaces, at, { place: null, dueAt: deps.clock() + everyMs });
+  return { removed, hasMore: false };
+}

@@ -1,0 +1,19 @@
+import type { Engine } from '@tocsin/shared/ports/engine.ts';
+import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import { openLog } from '@tocsin/shared/platform/log.ts';
+import { newId } from '@tocsin/shared/testing/builders.ts';
+import type { RetentionDeps } from './retention-deps.ts';
+
+/** What a sweep needs that is tested by itself, over a whole engine. */
+export function sweepDeps(engine: Engine, clock: Clock, given: Partial<RetentionDeps['engine']> = {}): RetentionDeps {
+  const { messages, deliveries, documents, bus, jobQueue } = engine;
+  return {
+    engine: { messages, deliveries, documents, bus, jobQueue, ...given }, clock, log: openLog('test', 'silent'),
+    config: { RATE_LIMITS: true }, settleMs: 0, teamPeriods: { graceMs: 0, removalMs: 0 }, makeId: newId,
+  };
+}
+
+/** The port with some of its methods replaced. */
+export function beside<T extends object>(port: T, methods: Partial<T>): T {
+  return Object.assign(Object.create(port) as T, methods);
+}
