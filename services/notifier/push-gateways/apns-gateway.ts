@@ -5,7 +5,7 @@ import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { settledWithin } from '@tocsin/shared/platform/settled-within.ts';
 import { apnsProviderToken, type ApnsKey } from './apns-provider-token.ts';
 import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
-import { sendEach } from './send-each.ts';
+import { madeOnce, sendEach } from './send-each.ts';
 import { readRetryAfter } from './watched-agent.ts';
 
 export interface ApnsGatewayOptions extends ApnsKey {
@@ -51,20 +51,26 @@ export function openApnsGateway(options: ApnsGatewayOptions): PushGateway {
   const { clients } = (provider as unknown as { client: { clients: ApnClient[] } }).client;
   prepareClients(clients, apnsProviderToken(options, clock), retryAfterMs);
 
-  const sendOne = async (push: PushRequest): Promise<PushResult> => {
+  const sendOne = async (push: PushRequest, notification: apn.Notification): Promise<PushResult> => {
     if (!tokenForm.test(push.pushToken)) return { kind: 'dead-token', reason: 'not an APNs device token' };
-    const notification = toNotification(push, options.bundleId, clock());
+    const id = randomUUID();
+    // The library reads it as it is called; the payload it makes once for all devices that share the notification.
+    notification.id = id;
     const { failed: [failure] } = await provider.send(notification, push.pushToken);
-    const afterMs = retryAfterMs.get(notification.id);
-    retryAfterMs.delete(notification.id);
-    return failure === undefined ? { kind: 'accepted' } : fromFailure(failure, afterMs);
+    if (failure === undefined) return { kind: 'accepted' };
+    const afterMs = retryAfterMs.get(id);
+    retryAfterMs.delete(id);
+    return fromFailure(failure, afterMs);
   };
 
   return {
     // As much as a crash leaves in doubt; several batches are under way at once.
     batchSizeMax: 100,
     payloadBytesMax,
-    send: (batch) => sendEach({ provider: 'APNs', sendOne }, batch),
+    send: (batch) => {
+      const notificationOf = madeOnce((push) => toNotification(push, options.bundleId, clock()));
+      return sendEach({ provider: 'APNs', sendOne: (push) => sendOne(push, notificationOf(push)) }, batch);
+    },
     // The library waits for ever for a session that was never connected.
     async close() {
       await settledWithin(closeMsMax, clients.map((client) => client.shutdown()));
@@ -103,7 +109,8 @@ function watched(session: Pick<ClientHttp2Session, 'request'>, retryAfterMs: Map
       const stream = session.request(headers);
       stream.once('response', (answer) => {
         const afterMs = readRetryAfter(answer['retry-after']);
-        if (afterMs !== null) retryAfterMs.set(String(headers['apns-id']), afterMs);
+        // Of a push that is refused: only that is asked about.
+        if (afterMs !== null && answer[':status'] !== 200) retryAfterMs.set(String(headers['apns-id']), afterMs);
       });
       return stream;
     },
@@ -112,7 +119,6 @@ function watched(session: Pick<ClientHttp2Session, 'request'>, retryAfterMs: Map
 
 function toNotification(push: PushRequest, bundleId: string, now: number): apn.Notification {
   const notification = new apn.Notification();
-  notification.id = randomUUID();
   notification.topic = bundleId;
   notification.pushType = 'alert';
   notification.priority = push.isUrgent ? 10 : 5;

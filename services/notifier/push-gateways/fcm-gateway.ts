@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ClientHttp2Stream, OutgoingHttpHeaders } from 'node:http2';
+import type { OutgoingHttpHeaders } from 'node:http2';
 import { cert, deleteApp, initializeApp, type ServiceAccount } from 'firebase-admin/app';
 import { getMessaging, type FirebaseMessagingError, type Messaging, type TokenMessage } from 'firebase-admin/messaging';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
@@ -8,7 +8,7 @@ import type { FcmServiceAccount } from '@tocsin/shared/platform/load-config.ts';
 import { fcmSessions, type FcmSessions } from './fcm-sessions.ts';
 import { fcmSimulatorCredential } from './fcm-simulator-credential.ts';
 import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
-import { sendEach } from './send-each.ts';
+import { answerTimeoutMsDefault, madeOnce, sendEach } from './send-each.ts';
 import { readRetryAfter } from './watched-agent.ts';
 
 export interface FcmGatewayOptions {
@@ -34,18 +34,18 @@ const stillChannel = 'no-vibration';
  * what the queue behind us plans: here one connection lives as long as it can, and each push is tried once.
  */
 export function openFcmGateway(options: FcmGatewayOptions): PushGateway {
-  const { serviceAccount, clock } = options;
+  const { serviceAccount, clock, answerTimeoutMs = answerTimeoutMsDefault } = options;
   const app = initializeApp({
     credential: options.url === undefined ? cert(serviceAccount as ServiceAccount) : fcmSimulatorCredential(serviceAccount, clock),
     projectId: serviceAccount.project_id,
   }, randomUUID());
   const messaging = getMessaging(app);
-  const sessions = fcmSessions(options.url ?? fcmUrl);
+  const sessions = fcmSessions(options.url ?? fcmUrl, answerTimeoutMs);
   keepConnected(messaging, sessions);
 
-  const sendOne = async (push: PushRequest): Promise<PushResult> => {
+  const sendOne = async (push: PushRequest, message: Omit<TokenMessage, 'token'>): Promise<PushResult> => {
     try {
-      await messaging.send(toMessage(push, clock()));
+      await messaging.send({ ...message, token: push.pushToken });
       return { kind: 'accepted' };
     } catch (error) {
       const failure = error as FirebaseMessagingError;
@@ -56,7 +56,10 @@ export function openFcmGateway(options: FcmGatewayOptions): PushGateway {
   return {
     batchSizeMax: 100,
     payloadBytesMax,
-    send: (batch) => sendEach({ provider: 'FCM', sendOne, answerTimeoutMs: options.answerTimeoutMs }, batch),
+    send: (batch) => {
+      const messageOf = madeOnce((push) => toMessage(push, clock()));
+      return sendEach({ provider: 'FCM', answerTimeoutMs, sendOne: (push) => sendOne(push, messageOf(push)) }, batch);
+    },
     async close() {
       sessions.close();
       await deleteApp(app);
@@ -66,26 +69,33 @@ export function openFcmGateway(options: FcmGatewayOptions): PushGateway {
 
 /** What is reached into: how the library sends. */
 interface RequestHandler {
-  readonly http2Client: { retry: object | null };
+  readonly http2Client: Http2Client;
   invokeRequestHandler(host: string, path: string, body: object): Promise<{ name: string }>;
-  invokeHttp2RequestHandlerForSendResponse(host: string, path: string, body: object, handler: { session: Pick<FcmSessions, 'request'> }): Promise<SendResponse>;
+  invokeHttp2RequestHandlerForSendResponse(host: string, path: string, body: object, handler: null): Promise<SendResponse>;
+}
+interface Http2Client {
+  send(request: { readonly url: string; readonly headers: OutgoingHttpHeaders; readonly data: object }): Promise<object>;
+  /** Of the app's credential, kept until it has to be renewed. */
+  getToken(): Promise<string>;
+  createRequestResponse(answer: { status: number; headers: IncomingHttpHeaders; data: string }): object;
 }
 type SendResponse = { success: true; messageId: string } | { success: false; error: Error };
 
+/**
+ * Has the library's requests go over the session: it makes and names everything, and its client is ours, which tries nothing again and
+ * makes no copies of what is the same for all.
+ */
 function keepConnected(messaging: Messaging, sessions: FcmSessions): void {
   const handler = (messaging as unknown as { messagingRequestHandler: RequestHandler }).messagingRequestHandler;
-  handler.http2Client.retry = null;
-  handler.invokeRequestHandler = async (_host, path, body) => {
-    const lost = Promise.withResolvers<never>();
-    // The library waits for ever for an answer that the end of a connection has cut off.
-    const request = (headers: OutgoingHttpHeaders): ClientHttp2Stream => {
-      const stream = sessions.request(headers);
-      return stream.once('close', () => {
-        if (!stream.readableEnded) lost.reject(new Error('the connection has ended'));
-      });
-    };
-    const sent = handler.invokeHttp2RequestHandlerForSendResponse(sessions.host, path, body, { session: { request } });
-    const response = await Promise.race([sent, lost.promise]);
+  const { http2Client } = handler;
+  http2Client.send = async ({ url, headers, data }) => {
+    const path = url.slice(url.indexOf('/', 'https://'.length));
+    const authorization = `Bearer ${await http2Client.getToken()}`;
+    const { status, headers: answered, text } = await sessions.post(path, { ...headers, authorization, 'content-type': 'application/json;charset=utf-8' }, JSON.stringify(data));
+    return http2Client.createRequestResponse({ status, headers: answered, data: text });
+  };
+  handler.invokeRequestHandler = async (host, path, body) => {
+    const response = await handler.invokeHttp2RequestHandlerForSendResponse(host, path, body, null);
     if (!response.success) throw response.error;
     return { name: response.messageId };
   };
@@ -95,10 +105,9 @@ function keepConnected(messaging: Messaging, sessions: FcmSessions): void {
  * FCM forgets all but four collapse keys of a phone that is away, so none is given: the tag makes what is sent twice one
  * notification. Values of `data` are strings, the tags as a JSON list.
  */
-function toMessage(push: PushRequest, now: number): TokenMessage {
+function toMessage(push: PushRequest, now: number): Omit<TokenMessage, 'token'> {
   const { title, body, data } = push.content;
   return {
-    token: push.pushToken,
     notification: { title, body },
     data: Object.fromEntries(Object.entries(data).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)])),
     android: {

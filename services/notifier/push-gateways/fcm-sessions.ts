@@ -1,10 +1,15 @@
-import { connect, type ClientHttp2Session, type ClientHttp2Stream, type OutgoingHttpHeaders } from 'node:http2';
+import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
+
+export interface FcmAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
 
 /** The way to FCM. */
 export interface FcmSessions {
-  /** With its port. */
-  readonly host: string;
-  request(headers: OutgoingHttpHeaders): ClientHttp2Stream;
+  /** Posts the body; rejects when the connection ends before the answer has, or takes longer than its time. */
+  post(path: string, headers: OutgoingHttpHeaders, body: string): Promise<FcmAnswer>;
   /** Requests that are under way have two seconds to end; none begins after it. */
   close(): void;
 }
@@ -14,9 +19,14 @@ const sessionMemoryMb = 64;
 
 const closeMsMax = 2_000;
 
+/** How often requests are looked for whose time is over: a timer for each would cost more than its answer. */
+const checkMs = 1_000;
+
 /** One connection for all pushes, and a new one once it has ended or its server wants no more of it. */
-export function fcmSessions(url: string): FcmSessions {
-  const { host, protocol, origin } = new URL(url);
+export function fcmSessions(url: string, answerTimeoutMs: number): FcmSessions {
+  const { origin } = new URL(url);
+  /** In the order they began. */
+  const underWay = new Map<ClientHttp2Stream, number>();
   let current: ClientHttp2Session | undefined;
 
   const open = (): ClientHttp2Session => {
@@ -32,17 +42,52 @@ export function fcmSessions(url: string): FcmSessions {
     return session;
   };
 
+  const checking = setInterval(() => {
+    for (const [stream, beganAt] of underWay) {
+      if (performance.now() - beganAt < answerTimeoutMs) return;
+      stream.close(constants.NGHTTP2_CANCEL);
+    }
+  }, checkMs).unref();
+
   return {
-    host,
-    request(headers) {
+    async post(path, headers, body) {
       current ??= open();
-      // The library writes the scheme as `https:`, which servers refuse (RFC 9113 §8.3.1).
-      return current.request({ ...headers, ':scheme': protocol.replace(':', '') });
+      const stream = current.request({ ':method': 'POST', ':path': path, ...headers });
+      underWay.set(stream, performance.now());
+      try {
+        return await answerTo(stream, body);
+      } finally {
+        underWay.delete(stream);
+      }
     },
     close() {
+      clearInterval(checking);
       const session = current;
       session?.close();
       setTimeout(() => session?.destroy(), closeMsMax).unref();
     },
   };
+}
+
+function answerTo(stream: ClientHttp2Stream, body: string): Promise<FcmAnswer> {
+  return new Promise((resolve, reject) => {
+    let answer: Omit<FcmAnswer, 'text'> | undefined;
+    let text = '';
+    stream.setEncoding('utf8');
+    stream.on('response', (headers) => {
+      answer = { status: headers[':status']!, headers };
+    });
+    stream.on('data', (chunk: string) => {
+      text += chunk;
+    });
+    stream.on('end', () => {
+      if (answer !== undefined) resolve({ ...answer, text });
+    });
+    stream.on('error', reject);
+    // What a connection that ends has cut off neither ends nor fails by itself.
+    stream.on('close', () => {
+      if (!stream.readableEnded) reject(new Error('the connection has ended'));
+    });
+    stream.end(body);
+  });
 }

@@ -1,8 +1,8 @@
-import { within } from '@tocsin/shared/platform/within.ts';
+import { within, type TookTooLong } from '@tocsin/shared/platform/within.ts';
 import { sendTimeoutMs, type PushRequest, type PushResult } from './push-gateway.ts';
 
-/** What is left for the rest of a send. */
-const slackMs = 1_000;
+/** How long an answer may take; what it leaves of a send is for the rest of it. */
+export const answerTimeoutMsDefault = sendTimeoutMs - 1_000;
 
 /** A provider that is handed one push at a time. */
 export interface SingleSender {
@@ -12,9 +12,31 @@ export interface SingleSender {
 }
 
 /** Sends the pushes side by side. One whose result the provider's library has not told while the claim on it lasts is `unknown`. */
-export function sendEach(sender: SingleSender, batch: readonly PushRequest[]): Promise<PushResult[]> {
-  const { provider, answerTimeoutMs = sendTimeoutMs - slackMs } = sender;
-  const inTime = (push: PushRequest): Promise<PushResult> =>
-    within(answerTimeoutMs, `the answer of ${provider}`, sender.sendOne(push)).catch((error: unknown) => ({ kind: 'unknown', reason: (error as Error).message }));
-  return Promise.all(batch.map(inTime));
+export async function sendEach({ provider, sendOne, answerTimeoutMs = answerTimeoutMsDefault }: SingleSender, batch: readonly PushRequest[]): Promise<PushResult[]> {
+  const results = new Array<PushResult | undefined>(batch.length);
+  const sent = Promise.all(batch.map(async (push, place) => {
+    results[place] = await sendOne(push).catch(unknown);
+  }));
+  // One timer for all of them: they begin at the same time.
+  const late = await within(answerTimeoutMs, `the answer of ${provider}`, sent).then(() => null, (error: TookTooLong) => unknown(error));
+  return Array.from(results, (result) => result ?? late!);
+}
+
+const unknown = (error: unknown): PushResult => ({ kind: 'unknown', reason: (error as Error).message });
+
+/** Makes what pushes have in common that differ by their device alone once for all of them; for one batch. */
+export function madeOnce<F>(make: (push: PushRequest) => F): (push: PushRequest) => F {
+  const made: { readonly of: PushRequest; readonly form: F }[] = [];
+  return (push) => {
+    const known = made.find(({ of }) => isSame(of, push));
+    if (known !== undefined) return known.form;
+    const form = make(push);
+    made.push({ of: push, form });
+    return form;
+  };
+}
+
+function isSame(a: PushRequest, b: PushRequest): boolean {
+  return a.content === b.content && a.sound === b.sound && a.vibrates === b.vibrates && a.isUrgent === b.isUrgent
+    && a.collapseId === b.collapseId && a.expiresAt === b.expiresAt;
 }
