@@ -1,8 +1,29 @@
-const canonicalUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+/** The value of each hexadecimal digit in lower case by its code, 255 for what is none. */
+const digitValues = new Uint8Array(128).fill(255);
+for (const [value, digit] of [...'0123456789abcdef'].entries()) digitValues[digit.charCodeAt(0)] = value;
 
-/** An id as it is stored where rows are many: a UUID as its 16 bytes, which sort as the text does, anything else as it is. */
+const uuidLength = 36;
+const dash = 45;
+const isDash = (at: number): boolean => at === 8 || at === 13 || at === 18 || at === 23;
+
+/**
+ * An id as it is stored where rows are many: a UUID as its 16 bytes, which sort as the text does, anything else as it is. Read
+ * digit by digit: each push packs a dozen of them, and by an expression and the text's parts that takes ten times as long.
+ */
 export function packId(id: string): Uint8Array | string {
-  return canonicalUuid.test(id) ? Buffer.from(id.replaceAll('-', ''), 'hex') : id;
+  if (id.length !== uuidLength) return id;
+  const bytes = new Uint8Array(16);
+  for (let at = 0, place = 0; at < uuidLength; at += 2) {
+    if (isDash(at)) {
+      if (id.charCodeAt(at) !== dash) return id;
+      at += 1;
+    }
+    const high = digitValues[id.charCodeAt(at)] ?? 255;
+    const low = digitValues[id.charCodeAt(at + 1)] ?? 255;
+    if (high === 255 || low === 255) return id;
+    bytes[place++] = high * 16 + low;
+  }
+  return bytes;
 }
 
 export function unpackId(stored: unknown): string {

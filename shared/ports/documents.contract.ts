@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { killAfterLines } from '../testing/write-until-killed.ts';
 import { lefts, newThing, rights, things, type Thing } from '../testing/thing.ts';
+import { describeReadsById } from './documents-by-id.contract.ts';
 import { agreesWithModel } from './documents-model.contract.ts';
 import { StaleVersion, UniqueKeyViolation, write, type Collection, type Document, type Documents } from './documents.ts';
 
@@ -25,6 +26,7 @@ export function documentsContract(name: string, start: () => Promise<DocumentsFi
     });
     afterAll(() => fixture.close());
 
+    describeReadsById(() => documents);
     describeSingleWrites(() => documents);
     describeFind(() => documents);
     describeRaces(() => documents);
@@ -89,14 +91,6 @@ function describeSingleWrites(at: () => Documents): void {
     const document = newThing(fresh(), { score: 0.1, rank: -3, madeAt: 1_760_000_000_000, isActive: false, extra: { deep: [1, null, 'x'] } });
     expect(await at().insert(things, document)).toEqual({ ...document, version: 1 });
     expect(await at().get(things, document.id)).toEqual({ ...document, version: 1 });
-  });
-
-  test('a document that is not there is null, and left out of many', async () => {
-    const [here, gone] = [fresh(), fresh()];
-    await at().insert(things, newThing(here));
-    expect(await at().get(things, gone)).toBeNull();
-    expect((await at().getMany(things, [gone, here, here])).map(({ id }) => id)).toEqual([here]);
-    expect(await at().getMany(things, [])).toEqual([]);
   });
 
   test('an update of the version that is stored sets the given fields and counts the version up', async () => {

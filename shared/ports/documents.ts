@@ -14,6 +14,9 @@ export interface Documents {
   /** The documents that exist, in any order; at most 1,000 ids. */
   getMany<T extends Document>(collection: Collection<T>, ids: readonly string[]): Promise<T[]>;
 
+  /** The ids and these fields of the documents that exist, in any order; at most 1,000 ids. For many documents of which little is asked. */
+  pick<T extends Document, F extends keyof T & string>(collection: Collection<T>, ids: readonly string[], fields: readonly F[]): Promise<Pick<T, F | 'id'>[]>;
+
   /** Sorted by the index's fields after the given ones, then by id: null first, false before true, texts by their UTF-8 bytes. */
   find<T extends Document>(collection: Collection<T>, query: Query<T>): Promise<T[]>;
 

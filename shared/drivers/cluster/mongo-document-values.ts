@@ -1,4 +1,4 @@
-import type { AnyCollection } from '../../ports/document-checks.ts';
+import { kindOf, type AnyCollection } from '../../ports/document-checks.ts';
 import type { Document } from '../../ports/documents.ts';
 
 /** A document as it is stored: `_id`, `version`, and the declared fields by their names. */
@@ -21,6 +21,16 @@ export function decodeDocument(collection: AnyCollection, stored: Stored): Docum
     document[field] = kind === 'json' ? decodeJson(value) : value;
   }
   return document as unknown as Document;
+}
+
+/** The id and these fields of a document that was read with them alone. */
+export function decodeFields(collection: AnyCollection, fields: readonly string[], stored: Stored): object {
+  const picked: { [field: string]: unknown } = { id: stored._id };
+  for (const field of fields) {
+    const value = stored[fieldName(field)] ?? null;
+    picked[field] = kindOf(collection, field) === 'json' ? decodeJson(value) : value;
+  }
+  return picked;
 }
 
 /**

@@ -1,10 +1,10 @@
 import { trusted, type Connection } from 'mongoose';
 import type { Log } from '../../platform/log.ts';
-import { checkAtMost, checkId, documentLimits, planQuery, type AnyCollection, type Plan } from '../../ports/document-checks.ts';
+import { checkAtMost, checkId, documentLimits, kindOf, planQuery, type AnyCollection, type Plan } from '../../ports/document-checks.ts';
 import type { Documents } from '../../ports/documents.ts';
 import { toUnavailable } from './mongo-connection.ts';
 import { documentModel, indexName, lowestOf, prepareCollection, type DocumentModel } from './mongo-document-models.ts';
-import { decodeDocument, fieldName, type Stored } from './mongo-document-values.ts';
+import { decodeDocument, decodeFields, fieldName, type Stored } from './mongo-document-values.ts';
 import { incrementWork, raiseWork, insertWork, removeWork, updateWork, worksOf } from './mongo-document-writes.ts';
 import { inTransaction } from './mongo-transaction.ts';
 
@@ -76,7 +76,7 @@ async function reaching<T>(work: () => Promise<unknown>): Promise<T> {
   }
 }
 
-function readsOver(modelOf: (collection: { readonly name: string }) => DocumentModel): Pick<Documents, 'get' | 'getMany' | 'find' | 'count'> {
+function readsOver(modelOf: (collection: { readonly name: string }) => DocumentModel): Pick<Documents, 'get' | 'getMany' | 'pick' | 'find' | 'count'> {
   return {
     get: (name, id) => reaching(async () => {
       const { collection, model } = modelOf(name);
@@ -90,6 +90,16 @@ function readsOver(modelOf: (collection: { readonly name: string }) => DocumentM
       for (const id of ids) checkId(collection, id);
       const found = await model.find({ _id: trusted({ $in: [...ids] }) }).lean().exec();
       return found.map((stored) => decodeDocument(collection, stored as Stored));
+    }),
+    pick: (name, ids, fields) => reaching(async () => {
+      const { collection, model } = modelOf(name);
+      checkAtMost(ids.length, documentLimits.ids, 'ids');
+      for (const id of ids) checkId(collection, id);
+      for (const field of fields) kindOf(collection, field);
+      const projection = Object.fromEntries(fields.map((field) => [fieldName(field), 1]));
+      // Without the model's query, which costs more than the answer.
+      const found = await model.collection.find({ _id: { $in: [...ids] as never[] } }, { projection: { _id: 1, ...projection } }).toArray();
+      return found.map((stored) => decodeFields(collection, fields, stored as unknown as Stored));
     }),
     find: (name, query) => reaching(async () => {
       const { collection, model } = modelOf(name);

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { FieldKind } from '../../ports/documents.ts';
-import { checkCollection, type AnyCollection } from '../../ports/document-checks.ts';
+import { checkCollection, kindOf, type AnyCollection } from '../../ports/document-checks.ts';
 
 /** The table of a collection: names are quoted already, and come from declarations only. */
 export interface DocumentTable {
@@ -35,6 +35,12 @@ export function documentTable(collection: AnyCollection): DocumentTable {
   const declared = Object.entries(collection.fields).map(([field, kind]) => ({ field, kind, name: columnName(field) }));
   const columns: Column[] = [{ field: 'id', kind: 'text', name: '"id"' }, { field: 'version', kind: 'integer', name: '"version"' }, ...declared];
   return { collection, name: documentTableName(collection), columns, columnList: columns.map(({ name }) => name).join(', ') };
+}
+
+/** The table as if it had these columns alone, in this order. Throws for a field that is not declared. */
+export function withColumns(table: DocumentTable, fields: readonly string[]): DocumentTable {
+  const columns = fields.map((field) => ({ field, kind: kindOf(table.collection, field), name: columnName(field) }));
+  return { ...table, columns, columnList: columns.map(({ name }) => name).join(', ') };
 }
 
 /**

@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { checkAtMost, checkId, documentLimits, planQuery, type AnyCollection } from '../../ports/document-checks.ts';
 import { StaleVersion, UniqueKeyViolation, type Documents } from '../../ports/documents.ts';
 import { countRows, decodeRow, rowOf, rowsFound, rowsOf, type TableAccess } from './sqlite-document-rows.ts';
-import { documentTable, prepareTables, type DocumentTable } from './sqlite-document-tables.ts';
+import { documentTable, prepareTables, withColumns, type DocumentTable } from './sqlite-document-tables.ts';
 import { incrementWork, raiseWork, insertWork, removeWork, updateWork, workOf } from './sqlite-document-writes.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import { statementCache } from './sqlite-statement-cache.ts';
@@ -76,7 +76,7 @@ async function read<T>(work: () => unknown): Promise<T> {
   }
 }
 
-function readsOver(access: TableAccess): Pick<Documents, 'get' | 'getMany' | 'find' | 'count'> {
+function readsOver(access: TableAccess): Pick<Documents, 'get' | 'getMany' | 'pick' | 'find' | 'count'> {
   return {
     get: (collection, id) => read(() => {
       const table = access.tableOf(collection);
@@ -89,6 +89,13 @@ function readsOver(access: TableAccess): Pick<Documents, 'get' | 'getMany' | 'fi
       checkAtMost(ids.length, documentLimits.ids, 'ids');
       for (const id of ids) checkId(table.collection, id);
       return rowsOf(access, table, ids).map((row) => decodeRow(table, row));
+    }),
+    pick: (collection, ids, fields) => read(() => {
+      const table = access.tableOf(collection);
+      checkAtMost(ids.length, documentLimits.ids, 'ids');
+      for (const id of ids) checkId(table.collection, id);
+      const picked = withColumns(table, ['id', ...fields]);
+      return rowsOf(access, picked, ids).map((row) => decodeRow(picked, row));
     }),
     find: (collection, query) => read(() => {
       const table = access.tableOf(collection);
