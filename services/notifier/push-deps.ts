@@ -5,7 +5,7 @@ import type { QuietSpans } from '@tocsin/shared/platform/daily-hours.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { NotifiedTimes } from './notified-times.ts';
-import type { PushGateway } from './push-gateways/push-gateway.ts';
+import type { WatchedGateway } from './push-gateways/watch-provider.ts';
 import type { PushMetrics } from './push-metrics.ts';
 import type { ReportRefusal } from './refusal-report.ts';
 
@@ -13,7 +13,7 @@ import type { ReportRefusal } from './refusal-report.ts';
 export interface PushDeps {
   readonly engine: Pick<Engine, 'messages' | 'deliveries' | 'documents' | 'jobQueue' | 'bus'>;
   /** One for each platform that is configured. */
-  readonly gateways: ReadonlyMap<Platform, PushGateway>;
+  readonly gateways: ReadonlyMap<Platform, WatchedGateway>;
   readonly notifiedTimes: NotifiedTimes;
   readonly quietSpans: QuietSpans;
   readonly reportRefusal: ReportRefusal;

@@ -1,4 +1,4 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 /** What an operator wants to know of pushing. */
 export interface PushMetrics {
@@ -6,6 +6,8 @@ export interface PushMetrics {
   readonly outcomes: Counter<'platform' | 'status'>;
   /** Pushes that wait because the provider refuses the installation's credentials: the operator's to repair. */
   readonly refusals: Counter<'platform' | 'reason'>;
+  /** 1 while a provider takes no pushes: it is away, in trouble, or refuses the installation. */
+  readonly away: Gauge<'platform'>;
   /** Seconds from the publish to the provider's acceptance. */
   readonly latency: Histogram<'platform'>;
 }
@@ -22,6 +24,12 @@ export function pushMetrics(registry: Registry): PushMetrics {
       name: 'tocsin_push_refusals_total',
       help: 'Pushes that wait because their provider refuses the credentials of this installation',
       labelNames: ['platform', 'reason'],
+      registers: [registry],
+    }),
+    away: new Gauge({
+      name: 'tocsin_push_provider_away',
+      help: '1 while the provider of a platform takes no pushes, and they wait',
+      labelNames: ['platform'],
       registers: [registry],
     }),
     latency: new Histogram({

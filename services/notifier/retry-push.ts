@@ -1,9 +1,10 @@
-import type { Device } from '@tocsin/shared/domain/device.ts';
+import type { Device, Platform } from '@tocsin/shared/domain/device.ts';
 import { passesMobileFilter } from '@tocsin/shared/domain/mobile-filter.ts';
+import { pushProviders } from '@tocsin/shared/domain/push-platforms.ts';
 import type { PushTargetIds, SendJob } from '@tocsin/shared/domain/push-job.ts';
 import type { Subscription } from '@tocsin/shared/domain/subscription.ts';
 import type { Claim, Delivery, Outcome, Recipient } from '@tocsin/shared/ports/deliveries.ts';
-import { Discard } from '@tocsin/shared/ports/job-queue.ts';
+import { Discard, RetryLater } from '@tocsin/shared/ports/job-queue.ts';
 import { devices } from '@tocsin/shared/stores/devices-collection.ts';
 import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
 import { expirePushes } from './expire-pushes.ts';
@@ -11,6 +12,7 @@ import { loadPush, type Push } from './load-push.ts';
 import type { PushDeps } from './push-deps.ts';
 import { pushToRecipients, waitForHeld } from './push-to-recipients.ts';
 import { recordOutcomes } from './record-outcomes.ts';
+import { afterPauseMs, type Attempt } from './send-push.ts';
 
 /**
  * Tries pushes again that their provider put off, under the settings, tokens and rights that stand now. After the last
@@ -23,14 +25,22 @@ export async function retryPush(deps: PushDeps, job: SendJob): Promise<void> {
   if (waiting.length === 0) return;
   const push = await loadPush(deps, job);
   if ('over' in push) return end(deps, waiting, push.over);
+  waitForProvider(deps, waiting[0]!.platform, job.giveUpAt);
   // Failed rows of a job that runs mean that the operator put it back.
   const isRedriven = waiting.some(({ status }) => status === 'failed');
   const waitingIds = new Set(waiting.map(({ deviceId }) => deviceId));
   const { recipients, dropped } = await recipientsOf(deps, push, job.targets.filter(({ deviceId }) => waitingIds.has(deviceId)));
   for (const [reason, ids] of dropped) await skip(deps, waiting.filter(({ deviceId }) => ids.has(deviceId)), reason);
-  const giveUpAt = isRedriven ? deps.clock() + deps.limits.retryForMs : job.giveUpAt;
-  const { exhausted } = await pushToRecipients(deps, push, recipients, { round: isRedriven ? 1 : job.round, giveUpAt, again: isRedriven ? ['failed'] : [] });
+  const attempt: Attempt = isRedriven ? { round: 1, giveUpAt: null, again: ['failed'] } : { round: job.round, giveUpAt: job.giveUpAt, again: [] };
+  const { exhausted } = await pushToRecipients(deps, push, recipients, attempt);
   if (exhausted > 0) throw new Discard(`${exhausted} pushes failed for too long`);
+}
+
+/** Throws RetryLater while the provider is away, which is no try; but for the last one, which gives up. */
+function waitForProvider(deps: PushDeps, platform: Platform, giveUpAt: number): void {
+  const pausedMs = deps.gateways.get(platform)?.pausedMs() ?? 0;
+  const delayMs = afterPauseMs(deps, pausedMs);
+  if (pausedMs > 0 && deps.clock() + delayMs <= giveUpAt) throw new RetryLater(delayMs, `${pushProviders[platform].name} is away`);
 }
 
 async function end(deps: PushDeps, rows: readonly Delivery[], reason: string): Promise<void> {

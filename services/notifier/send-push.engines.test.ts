@@ -10,7 +10,8 @@ import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-e
 import { Registry } from 'prom-client';
 import { notifiedTimes, type NotifiedTimes } from './notified-times.ts';
 import type { PushDeps } from './push-deps.ts';
-import type { PushGateway, PushResult } from './push-gateways/push-gateway.ts';
+import type { PushResult } from './push-gateways/push-gateway.ts';
+import type { WatchedGateway } from './push-gateways/watch-provider.ts';
 import { openPushInstallation, type PushInstallation } from './push-installation.fixtures.ts';
 import { pushMetrics } from './push-metrics.ts';
 import { retryPush } from './retry-push.ts';
@@ -36,7 +37,8 @@ describe(`a push whose message has expired meanwhile, ${engineUnderTest}`, () =>
   });
 
   /** Answers what `results` says, and `accepted` beyond it. */
-  const gateway: PushGateway = {
+  const gateway: WatchedGateway = {
+    pausedMs: () => 0,
     batchSizeMax: 100,
     payloadBytesMax: 4_096,
     send: (batch) => Promise.resolve(batch.map(() => ({ kind: results.shift() ?? 'accepted', reason: 'as scripted' }))),

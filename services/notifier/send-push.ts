@@ -5,7 +5,8 @@ import type { Claim, Outcome, RevivableStatus } from '@tocsin/shared/ports/deliv
 import { expirePushes } from './expire-pushes.ts';
 import type { Push } from './load-push.ts';
 import type { PushDeps } from './push-deps.ts';
-import type { PushGateway, PushRequest, PushResult } from './push-gateways/push-gateway.ts';
+import type { PushRequest, PushResult } from './push-gateways/push-gateway.ts';
+import type { WatchedGateway } from './push-gateways/watch-provider.ts';
 import { pushContent } from './push-payload.ts';
 import { recordOutcomes } from './record-outcomes.ts';
 import { retireDevice, trustToken } from './retire-device.ts';
@@ -23,7 +24,7 @@ export interface PushTarget {
 export interface Attempt {
   /** 0 for the first. */
   readonly round: number;
-  /** No try after this time; null for the first round, whose first failure sets it. */
+  /** No try after this time; null for the first round and for what the operator put back: the first failure sets it. */
   readonly giveUpAt: number | null;
   /** What is over and may be tried once more all the same. */
   readonly again: readonly RevivableStatus[];
@@ -38,7 +39,7 @@ export interface PushResults {
 
 export interface Sending {
   readonly push: Push;
-  readonly gateway: PushGateway;
+  readonly gateway: WatchedGateway;
   readonly platform: Platform;
   readonly attempt: Attempt;
 }
@@ -160,7 +161,8 @@ async function putOff(deps: PushDeps, sending: Sending, { again, askedMs }: { ag
   const { message, topic } = sending.push;
   const { round } = sending.attempt;
   const now = deps.clock();
-  const delayMs = Math.max(askedMs, backoffMs(deps, round));
+  const pausedMs = sending.gateway.pausedMs();
+  const delayMs = Math.max(askedMs, pausedMs > 0 ? afterPauseMs(deps, pausedMs) : backoffMs(deps, round));
   // The first failure is followed by one try at least, also where a provider asks for more than the whole time at once.
   const giveUpAt = sending.attempt.giveUpAt ?? now + Math.max(deps.limits.retryForMs, delayMs);
   const reasonToStop = now + delayMs >= message.expiresAt ? 'message expires' : now + delayMs > giveUpAt ? 'given up' : null;
@@ -172,7 +174,8 @@ async function putOff(deps: PushDeps, sending: Sending, { again, askedMs }: { ag
     messageId: message.id,
     topicId: topic.id,
     targets: again.map(({ target }) => idsOf(target)),
-    round: round + 1,
+    // What waits for its provider to be back waits no longer each time.
+    round: pausedMs > 0 ? Math.max(round, 1) : round + 1,
     giveUpAt,
   }, { priority: message.priority, delayMs });
   await deps.engine.jobQueue.add(pushQueueOf(message.priority), [job]);
@@ -183,6 +186,11 @@ async function putOff(deps: PushDeps, sending: Sending, { again, askedMs }: { ag
 
 function reasonOf(result: PushResult): string {
   return 'reason' in result ? result.reason : result.kind;
+}
+
+/** When pushes that wait for their provider are to be tried: once the pause is over, and not all of them at once. */
+export function afterPauseMs({ random }: Pick<PushDeps, 'random'>, pausedMs: number): number {
+  return Math.ceil(pausedMs * (1 + random()));
 }
 
 /** Doubles with each round, give or take a half, so that what failed together does not come back together. */

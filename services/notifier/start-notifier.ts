@@ -13,6 +13,7 @@ import { notifiedTimes } from './notified-times.ts';
 import type { PushDeps, PushLimits } from './push-deps.ts';
 import { openPushGateways } from './push-gateways/open-push-gateways.ts';
 import { sendTimeoutMs, type PushGateway } from './push-gateways/push-gateway.ts';
+import { watchProvider, type WatchedGateway } from './push-gateways/watch-provider.ts';
 import { pushMetrics } from './push-metrics.ts';
 import { refusalReport } from './refusal-report.ts';
 import { runPushJob } from './run-push-job.ts';
@@ -52,6 +53,14 @@ function limitsOf(config: Pick<Config, 'PUSH_RETRY_SECONDS' | 'EXPO_RECEIPT_SECO
   };
 }
 
+function watchProviders(gateways: ReadonlyMap<Platform, PushGateway>, { clock, log, metrics }: Pick<PushDeps, 'clock' | 'log' | 'metrics'>): Map<Platform, WatchedGateway> {
+  return new Map([...gateways].map(([platform, gateway]) => {
+    const onChange = (isAway: boolean): void => metrics.away.set({ platform }, Number(isAway));
+    onChange(false);
+    return [platform, watchProvider(gateway, { platform, clock, log, onChange })];
+  }));
+}
+
 /**
  * Starts the notifier: makes jobs of new messages, and works them and the mails off. Any number of them share the work. Close takes
  * no further work, waits for the batches under way, and closes nothing that it did not open.
@@ -61,15 +70,16 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
   return withClosers(async (own) => {
     const gateways = options.gateways ?? await openPushGateways(options.config, { clock });
     for (const gateway of gateways.values()) own.add(() => gateway.close());
+    const metrics = pushMetrics(options.metrics ?? new Registry());
     const times = notifiedTimes({ documents: engine.documents, log });
     own.add(() => times.close());
     const closing = new AbortController();
     const deps: PushDeps = {
-      engine, gateways, clock, log,
+      engine, clock, log, metrics,
+      gateways: watchProviders(gateways, { clock, log, metrics }),
       notifiedTimes: times,
       quietSpans: new QuietSpans(),
       reportRefusal: refusalReport({ clock, log }),
-      metrics: pushMetrics(options.metrics ?? new Registry()),
       makeId: options.makeId,
       random: Math.random,
       limits: { ...limitsOf(options.config), ...options.limits },

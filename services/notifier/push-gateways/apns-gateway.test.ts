@@ -72,7 +72,7 @@ describe('the APNs gateway', () => {
       { kind: 'dead-token', reason: 'Unregistered', since: 1_700_000_000_000 },
       { kind: 'dead-token', reason: 'BadDeviceToken', isDoubtful: true },
       { kind: 'retry', reason: 'TooManyRequests', afterMs: 5_000 },
-      { kind: 'retry', reason: 'ServiceUnavailable' },
+      { kind: 'retry', reason: 'ServiceUnavailable', isTrouble: true },
       { kind: 'rejected', reason: '413 PayloadTooLarge' },
       { kind: 'dead-token', reason: 'not an APNs device token' },
     ]);

@@ -151,6 +151,6 @@ function fromFailure(failure: ResponseFailure, afterMs: number | undefined): Pus
   // Also said of a token of the sandbox that comes to production, or the other way round.
   if (reason === 'BadDeviceToken') return { kind: 'dead-token', reason, isDoubtful: true };
   if (ourFaults.has(reason)) return { kind: 'retry', reason, remedy };
-  if (status === 429 || status >= 500) return { kind: 'retry', reason, ...(afterMs === undefined ? {} : { afterMs }) };
+  if (status === 429 || status >= 500) return { kind: 'retry', reason, ...(afterMs === undefined ? {} : { afterMs }), ...(status >= 500 ? { isTrouble: true } : {}) };
   return { kind: 'rejected', reason: `${status} ${reason}`.slice(0, 200) };
 }

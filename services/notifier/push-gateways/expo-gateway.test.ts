@@ -95,7 +95,7 @@ describe('the Expo gateway', () => {
 
   test('takes a server error for a reason to come back, once', async () => {
     expo.script(token(1), { kind: 'status', status: 503 });
-    expect(await open().send([push(token(1)), push(token(2))])).toEqual(Array(2).fill({ kind: 'retry', reason: 'Expo answered 503' }));
+    expect(await open().send([push(token(1)), push(token(2))])).toEqual(Array(2).fill({ kind: 'retry', reason: 'Expo answered 503', isTrouble: true }));
     expect(expo.requests).toHaveLength(1);
   });
 

@@ -160,7 +160,7 @@ function fromFailure(answer: Answer, error: unknown): PushResult {
   if (status === 200) return { kind: 'unknown', reason: 'Expo’s answer could not be read' };
   if (status === 401 || status === 403) return { kind: 'retry', reason, remedy: 'check EXPO_ACCESS_TOKEN' };
   if (status === 429 || status >= 500) {
-    return { kind: 'retry', reason, ...(retryAfterMs === null ? {} : { afterMs: retryAfterMs }) };
+    return { kind: 'retry', reason, ...(retryAfterMs === null ? {} : { afterMs: retryAfterMs }), ...(status >= 500 ? { isTrouble: true } : {}) };
   }
   return { kind: 'rejected', reason: `${reason}: ${rootMessage(error)}`.slice(0, 200) };
 }

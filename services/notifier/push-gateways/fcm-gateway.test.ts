@@ -60,10 +60,10 @@ describe('the FCM gateway', () => {
     expect(await open().send([fine, gone, other, quota, asked, broken, key].map((token) => push(token)))).toEqual([
       { kind: 'accepted' },
       { kind: 'dead-token', reason: 'registration-token-not-registered' },
-      { kind: 'rejected', reason: '403 mismatched-credential' },
+      { kind: 'retry', reason: 'mismatched-credential', remedy: expect.stringContaining('another Firebase project') },
       { kind: 'retry', reason: 'message-rate-exceeded', afterMs: 60_000 },
-      { kind: 'retry', reason: 'server-unavailable', afterMs: 5_000 },
-      { kind: 'retry', reason: 'internal-error' },
+      { kind: 'retry', reason: 'server-unavailable', isTrouble: true, afterMs: 5_000 },
+      { kind: 'retry', reason: 'internal-error', isTrouble: true },
       { kind: 'retry', reason: 'third-party-auth-error', remedy: 'check FCM_SERVICE_ACCOUNT_FILE' },
     ]);
     expect(fcm.requests).toHaveLength(7);
@@ -110,6 +110,23 @@ describe('the FCM gateway', () => {
     expect(await open().send([push(device())])).toEqual([{ kind: 'accepted' }]);
     fcm.revoke();
     expect(await gateway.send([push(device())])).toEqual([{ kind: 'retry', reason: 'third-party-auth-error', remedy: 'check FCM_SERVICE_ACCOUNT_FILE' }]);
+  });
+
+  test('a service account that Google gives no access token is the operator’s to repair, and a Google that gives no answer is not', async () => {
+    const account = JSON.parse(fcm.serviceAccount) as FcmServiceAccount;
+    const other = await startFcmSimulator();
+    const { private_key } = JSON.parse(other.serviceAccount) as FcmServiceAccount;
+    await other.close();
+    const openWith = (serviceAccount: FcmServiceAccount) => openFcmGateway({ url: fcm.url, serviceAccount, clock: systemClock });
+    gateway = openWith({ ...account, private_key });
+    expect(await gateway.send([push(device())])).toEqual([
+      { kind: 'retry', reason: 'no access token: invalid_grant', remedy: 'check FCM_SERVICE_ACCOUNT_FILE and the clock' },
+    ]);
+    await gateway.close();
+    gateway = openWith({ ...account, token_uri: 'http://127.0.0.1:1/token' });
+    expect(await gateway.send([push(device())])).toEqual([
+      { kind: 'retry', reason: expect.stringContaining('no access token'), isTrouble: true },
+    ]);
   });
 
   test('loses nothing when FCM ends the connection in the middle', async () => {

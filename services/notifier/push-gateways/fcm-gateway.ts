@@ -135,19 +135,32 @@ async function judgeToken(messaging: Messaging, { pushToken }: PushRequest, fail
 }
 
 /** The operator's to repair; the pushes go out then. */
-const ourFaults: ReadonlySet<string> = new Set(['authentication-error', 'third-party-auth-error', 'invalid-credential', 'permission-denied']);
+const ourFaults: ReadonlySet<string> = new Set(['authentication-error', 'third-party-auth-error', 'permission-denied']);
 const remedy = 'check FCM_SERVICE_ACCOUNT_FILE';
+const otherProject = 'check FCM_SERVICE_ACCOUNT_FILE: the app’s devices are registered with another Firebase project';
+/** RFC 6749 §5.2: Google refuses to give an access token for the service account. */
+const tokenRefusal = /\b(invalid_grant|invalid_client|invalid_scope|invalid_request|unauthorized_client|access_denied)\b/;
 
 /** https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode, as the library names them. */
 function fromFailure(error: FirebaseMessagingError): PushResult {
   const code = /\/(.*)$/.exec(error.code ?? '')?.[1] ?? error.name;
   const { httpResponse } = error as { httpResponse?: { status: number; headers: IncomingHttpHeaders } };
   if (code === 'registration-token-not-registered') return { kind: 'dead-token', reason: code };
+  if (code === 'invalid-credential') return withoutAccessToken(error);
+  // The project that a token belongs to, and not the token, is another: were it called dead, a wrong file would retire every device.
+  if (code === 'mismatched-credential') return { kind: 'retry', reason: code, remedy: otherProject };
   if (ourFaults.has(code)) return { kind: 'retry', reason: code, remedy };
   if (httpResponse === undefined) return { kind: 'unknown', reason: `no answer from FCM: ${error.message}`.slice(0, 200) };
   const { status, headers } = httpResponse;
   const afterMs = readRetryAfter(headers['retry-after']);
   if (status === 429) return { kind: 'retry', reason: code, afterMs: afterMs ?? quotaMs };
-  if (status >= 500 || status === 401) return { kind: 'retry', reason: code, ...(afterMs === null ? {} : { afterMs }) };
+  if (status >= 500) return { kind: 'retry', reason: code, isTrouble: true, ...(afterMs === null ? {} : { afterMs }) };
   return { kind: 'rejected', reason: `${status} ${code}`.slice(0, 200) };
+}
+
+/** The library says so of every failure to get an access token. */
+function withoutAccessToken({ message }: Error): PushResult {
+  const [refusal] = tokenRefusal.exec(message) ?? [];
+  if (refusal !== undefined) return { kind: 'retry', reason: `no access token: ${refusal}`, remedy: `${remedy} and the clock` };
+  return { kind: 'retry', reason: `no access token: ${message}`.slice(0, 200), isTrouble: true };
 }

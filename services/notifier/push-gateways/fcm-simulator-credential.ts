@@ -5,6 +5,7 @@ import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { FcmServiceAccount } from '@tocsin/shared/platform/load-config.ts';
 
 const answerSchema = z.object({ access_token: z.string(), expires_in: z.number() });
+const refusalSchema = z.object({ error: z.string(), error_description: z.string().optional() });
 const timeoutMs = 10_000;
 
 /**
@@ -24,7 +25,13 @@ export function fcmSimulatorCredential(account: FcmServiceAccount, clock: Clock)
         body: new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion }),
         signal: AbortSignal.timeout(timeoutMs),
       });
+      // As the library's own credential words it.
+      if (!answer.ok) throw new Error(describeRefusal(refusalSchema.parse(await answer.json())));
       return answerSchema.parse(await answer.json());
     },
   };
+}
+
+function describeRefusal({ error, error_description: description }: z.infer<typeof refusalSchema>): string {
+  return description === undefined ? error : `${error}: ${description}`;
 }

@@ -45,7 +45,7 @@ export interface ApnsSimulator {
   /** The different provider tokens that were seen. */
   readonly providerTokens: ReadonlySet<string>;
   readonly connections: number;
-  /** Sets what happens to a device token; a list is used up one request at a time, its last entry stays. */
+  /** Sets what happens to a device token, or to all others (`*`); a list is used up one request at a time, its last entry stays. */
   script(token: string, ...behaviours: ApnsBehaviour[]): void;
   /** Says on every connection that it takes no more requests there, as Apple does before it works on a server. */
   goAway(): void;
@@ -53,6 +53,8 @@ export interface ApnsSimulator {
 }
 
 export interface ApnsOptions {
+  /** Remembers no pushes and requests, so that it can run for days. */
+  readonly isForgetful?: boolean;
   readonly port?: number;
   /** How long an answer takes. */
   readonly latencyMs?: number;
@@ -118,7 +120,7 @@ async function answer(state: State, request: Http2ServerRequest, response: Http2
   const body = await buffer(request);
   const token = request.url.split('/').at(-1)!;
   const entry = { at: Date.now(), token, status: 0, reason: null as string | null };
-  state.requests.push(entry);
+  if (state.options.isForgetful !== true) state.requests.push(entry);
   const reply = ({ status, reason, ...more }: ApnsFault & { timestamp?: number; retryAfterSeconds?: number }): void => {
     [entry.status, entry.reason] = [status, reason];
     const { retryAfterSeconds, ...shown } = more;
@@ -167,6 +169,6 @@ function takePush(state: State, { token, headers, body }: { token: string; heade
   const payload = JSON.parse(body.toString()) as ApnsPush['payload'];
   const messageId = payload['message_id'];
   const push = { token, headers, payload, bytes: body.length, at: Date.now(), messageId: typeof messageId === 'string' ? messageId : undefined };
-  state.pushes.push(push);
+  if (state.options.isForgetful !== true) state.pushes.push(push);
   state.options.onPush?.(push);
 }

@@ -35,7 +35,7 @@ export interface ExpoSimulator {
   readonly pushes: readonly ExpoPush[];
   /** When requests came in, and what they were answered; 0 for none. */
   readonly requests: readonly { readonly at: number; readonly size: number; readonly status: number }[];
-  /** Sets what happens to a token; a list is used up one request at a time, its last entry stays. */
+  /** Sets what happens to a token, or to all others (`*`); a list is used up one request at a time, its last entry stays. */
   script(token: string, ...behaviours: ExpoBehaviour[]): void;
   /** Puts a token into another Expo project than the rest. */
   setProject(token: string, project: string): void;
@@ -45,6 +45,8 @@ export interface ExpoSimulator {
 }
 
 export interface ExpoOptions {
+  /** Remembers no pushes and requests, so that it can run for days. */
+  readonly isForgetful?: boolean;
   /** Asked for in every request, where given. */
   readonly accessToken?: string;
   readonly port?: number;
@@ -89,6 +91,9 @@ interface State {
   readonly projects: Map<string, string>;
 }
 
+/** The oldest are forgotten, as Expo forgets them after a day. */
+const receiptsMax = 100_000;
+
 /** An answer with the `errors` of a request that failed as a whole. */
 class RequestError extends Error {
   readonly status: number;
@@ -108,7 +113,7 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
     entry.status = status;
     response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
   };
-  state.requests.push(entry);
+  if (state.options.isForgetful !== true) state.requests.push(entry);
   try {
     if (request.method !== 'POST') throw new RequestError(404, 'NOT_FOUND', 'Not found');
     checkAccessToken(state, request);
@@ -158,10 +163,11 @@ function takePush(state: State, message: ExpoMessage, behaviour: ExpoBehaviour):
   if (behaviour.kind === 'ticket-error') return errorTicket(behaviour.error, `scripted for "${message.to}"`);
   const messageId = message.data?.['message_id'];
   const push = { token: message.to, messageId: typeof messageId === 'string' ? messageId : undefined, message, at: Date.now() };
-  state.pushes.push(push);
+  if (state.options.isForgetful !== true) state.pushes.push(push);
   state.options.onPush?.(push);
   const id = randomUUID();
   state.receipts.set(id, receiptFor(message, behaviour));
+  if (state.receipts.size > receiptsMax) state.receipts.delete(state.receipts.keys().next().value!);
   return { status: 'ok', id };
 }
 

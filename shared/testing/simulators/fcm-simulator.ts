@@ -43,6 +43,7 @@ export interface FcmSimulator {
   readonly connections: number;
   /** Access tokens that were given out. */
   readonly accessTokens: ReadonlySet<string>;
+  /** Sets what happens to a token, or to all others (`*`); a list is used up one request at a time, its last entry stays. */
   script(token: string, ...behaviours: FcmBehaviour[]): void;
   /** Makes all access tokens that were given out worthless. */
   revoke(): void;
@@ -51,6 +52,8 @@ export interface FcmSimulator {
 }
 
 export interface FcmOptions {
+  /** Remembers no pushes and requests, so that it can run for days. */
+  readonly isForgetful?: boolean;
   readonly port?: number;
   readonly latencyMs?: number;
   /** Called with every push that is taken. */
@@ -139,7 +142,7 @@ async function answer(state: State, request: Http2ServerRequest, response: Http2
   const body = await json(request).catch(() => undefined) as { message?: FcmPush['message'] & { token?: string }; validate_only?: boolean } | undefined;
   const token = typeof body?.message?.token === 'string' ? body.message.token : null;
   const entry = { at: Date.now(), token, status: 0 };
-  state.requests.push(entry);
+  if (state.options.isForgetful !== true) state.requests.push(entry);
   const reply = (status: number, answered: object, headers: Record<string, string> = {}): void => {
     entry.status = status;
     response.writeHead(status, { 'content-type': 'application/json; charset=UTF-8', ...headers }).end(JSON.stringify(answered));
@@ -178,6 +181,6 @@ function errorBody({ status, code, message }: FcmFault): object {
 
 function takePush(state: State, token: string, message: FcmPush['message']): void {
   const push = { token, message, messageId: message.data?.['message_id'], at: Date.now() };
-  state.pushes.push(push);
+  if (state.options.isForgetful !== true) state.pushes.push(push);
   state.options.onPush?.(push);
 }

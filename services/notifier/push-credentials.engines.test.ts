@@ -1,0 +1,130 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Registry } from 'prom-client';
+import { platforms, type Platform } from '@tocsin/shared/domain/device.ts';
+import { pushQueues } from '@tocsin/shared/domain/push-job.ts';
+import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
+import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
+import { openLog } from '@tocsin/shared/platform/log.ts';
+import { devices } from '@tocsin/shared/stores/devices-collection.ts';
+import { newPushToken } from '@tocsin/shared/testing/builders.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { startApnsSimulator, type ApnsSimulator } from '@tocsin/shared/testing/simulators/apns-simulator.ts';
+import { startExpoSimulator, type ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
+import { startFcmSimulator, type FcmSimulator } from '@tocsin/shared/testing/simulators/fcm-simulator.ts';
+import { apnsSettings, expoSettings, fcmSettings, writeSimulatorSettings } from '@tocsin/shared/testing/simulators/simulator-settings.ts';
+import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
+import { openPushInstallation, type PushInstallation, type Subscriber } from './push-installation.fixtures.ts';
+
+const accessToken = 'the access token of the tests';
+const messageCount = 4;
+/** A pause of a provider that refuses, twice as long where chance has it so, and the restart. */
+const patienceMs = 40_000;
+
+describe(`providers refuse the installation, ${engineUnderTest}`, () => {
+  let own: Closers;
+  let at: PushInstallation;
+  let apns: ApnsSimulator;
+  let fcm: FcmSimulator;
+  let expo: ExpoSimulator;
+  let topic: Topic;
+  let subscribers: Subscriber[];
+  let lines: Record<string, unknown>[];
+  let metrics: Registry;
+
+  beforeEach(async () => {
+    own = closers();
+    at = await openPushInstallation(enginesUnderTest());
+    own.add(() => at.close());
+    [apns, fcm, expo] = [await startApnsSimulator(), await startFcmSimulator(), await startExpoSimulator({ accessToken })];
+    for (const simulator of [apns, fcm, expo]) own.add(() => simulator.close());
+    topic = await at.addTopic();
+    subscribers = [];
+    for (const platform of platforms) subscribers.push(await at.addSubscriber(topic, { device: { platform, pushToken: newPushToken[platform]() } }));
+    lines = [];
+  });
+  afterEach(() => own.closeAll());
+
+  /** A notifier with the right credentials, but for those that are given. */
+  async function start(given: { apns?: Partial<ApnsSimulator>; fcm?: Pick<FcmSimulator, 'url' | 'serviceAccount'>; env?: Record<string, string> } = {}): Promise<{ close(): Promise<void> }> {
+    const folder = mkdtempSync(join(tmpdir(), 'tocsin-push-'));
+    own.add(() => rmSync(folder, { recursive: true }));
+    const env = writeSimulatorSettings(folder, [apnsSettings({ ...apns, ...given.apns }), fcmSettings({ ...fcm, ...given.fcm }), expoSettings(expo)]);
+    const log = openLog('test', 'info', { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
+    metrics = new Registry();
+    const config = loadConfig({ ...at.place.env, EXPO_ACCESS_TOKEN: accessToken, ...env, ...given.env }, '/nonexistent');
+    return at.start({ backoffMs: 500 }, { config, log, metrics });
+  }
+
+  const taken = (): number => apns.pushes.length + fcm.pushes.length + expo.pushes.length;
+  const publishAll = async (): Promise<string[]> => {
+    const ids: string[] = [];
+    for (let n = 0; n < messageCount; n++) ids.push((await at.publish(topic)).id);
+    return ids;
+  };
+  /** Nothing was sent of the messages, everything waits, and the operator is told why. */
+  const expectRefused = async (ids: readonly string[], told: Partial<Record<Platform, { reason: string; remedy: string }>>): Promise<void> => {
+    const refused = Object.keys(told) as Platform[];
+    for (const id of ids) {
+      await eventually(async () => {
+        const rows = await at.engine.deliveries.find(id, { limit: 10 });
+        expect(new Set(rows.map(({ platform, status, reason }) => `${platform} ${status} ${reason}`)))
+          .toEqual(new Set(platforms.map((platform) => (refused.includes(platform) ? `${platform} retrying ${told[platform]!.reason}` : `${platform} sent null`))));
+      }, { timeoutMs: patienceMs });
+    }
+    for (const platform of refused) {
+      const { reason, remedy } = told[platform]!;
+      const errors = lines.filter((line) => line['level'] === 'error' && line['platform'] === platform);
+      expect(errors).toMatchObject([{ reason, msg: expect.stringContaining(remedy) }]);
+      const counted = new RegExp(`^tocsin_push_refusals_total\\{platform="${platform}",reason="${reason}"\\} (\\d+)$`, 'm').exec(await metrics.metrics());
+      expect(Number(counted?.[1])).toBeGreaterThanOrEqual(messageCount);
+      expect(await metrics.getSingleMetricAsString('tocsin_push_provider_away')).toContain(`{platform="${platform}"} 1`);
+    }
+    for (const { device } of subscribers) expect(await at.engine.documents.get(devices, device.id)).toMatchObject({ isActive: true });
+  };
+  const expectSent = async (ids: readonly string[]): Promise<void> => {
+    for (const id of ids) {
+      await eventually(async () => expect(await at.engine.deliveries.counts(id)).toMatchObject({ sent: platforms.length, retrying: 0, failed: 0 }), { timeoutMs: patienceMs });
+    }
+    for (const queue of Object.values(pushQueues)) expect(await at.engine.jobQueue.counts(queue)).toMatchObject({ failed: 0 });
+  };
+
+  test('with wrong credentials nothing is sent or lost, the log says what to check, and after a restart with the right ones all of it goes out', async () => {
+    const other = await startFcmSimulator();
+    own.add(() => other.close());
+    const serviceAccount = JSON.stringify({ ...JSON.parse(fcm.serviceAccount) as object, private_key: (JSON.parse(other.serviceAccount) as { private_key: string }).private_key });
+    const wrong = await start({ apns: { keyId: 'OTHER67890' }, fcm: { url: fcm.url, serviceAccount }, env: { EXPO_ACCESS_TOKEN: 'another' } });
+    const ids = await publishAll();
+    await expectRefused(ids, {
+      ios: { reason: 'InvalidProviderToken', remedy: 'check APNS_KEY_FILE, APNS_KEY_ID, APNS_TEAM_ID and the clock' },
+      android: { reason: 'no access token: invalid_grant', remedy: 'check FCM_SERVICE_ACCOUNT_FILE' },
+      expo: { reason: 'Expo answered 401', remedy: 'check EXPO_ACCESS_TOKEN' },
+    });
+    expect(taken()).toBe(0);
+    await wrong.close();
+    const restartedAt = Date.now();
+    await start();
+    await expectSent(ids);
+    process.stdout.write(`${JSON.stringify({ test: 'push credentials', engine: engineUnderTest, kept: ids.length * platforms.length, lost: 0, sentAfterRestartMs: Date.now() - restartedAt })}\n`);
+    expect(taken()).toBe(ids.length * platforms.length);
+  });
+
+  test('an expired APNs key and a service account of another project are told, too, and what waits goes out once they are taken', async () => {
+    apns.script('*', { kind: 'error', status: 403, reason: 'ExpiredProviderToken' });
+    fcm.script('*', { kind: 'error', status: 403, code: 'SENDER_ID_MISMATCH' });
+    await start();
+    const ids = await publishAll();
+    await expectRefused(ids, {
+      ios: { reason: 'ExpiredProviderToken', remedy: 'check APNS_KEY_FILE, APNS_KEY_ID, APNS_TEAM_ID and the clock' },
+      android: { reason: 'mismatched-credential', remedy: 'another Firebase project' },
+    });
+    expect([apns.pushes.length, fcm.pushes.length, expo.pushes.length]).toEqual([0, 0, ids.length]);
+    apns.script('*', { kind: 'ok' });
+    fcm.script('*', { kind: 'ok' });
+    await expectSent(ids);
+    expect(taken()).toBe(ids.length * platforms.length);
+  });
+});

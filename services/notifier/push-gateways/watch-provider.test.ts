@@ -1,0 +1,111 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { openLog } from '@tocsin/shared/platform/log.ts';
+import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
+import { watchProvider, type WatchedGateway } from './watch-provider.ts';
+
+const push = (pushToken = 'phone'): PushRequest => ({
+  pushToken, content: { title: 't', body: 'b', data: { test: true } }, sound: null, vibrates: true, isUrgent: false, collapseId: 'c', expiresAt: 0,
+});
+const silent: PushResult = { kind: 'unknown', reason: 'no answer from APNs' };
+const accepted: PushResult = { kind: 'accepted' };
+
+describe('a provider that is watched', () => {
+  let now = 0;
+  /** What it answers the next batch; `accepted` beyond it. */
+  let answers: (PushResult | Promise<PushResult>)[];
+  let sentCount: number;
+  let lines: Record<string, unknown>[];
+  let changes: boolean[];
+  let watched: WatchedGateway;
+
+  beforeEach(() => {
+    [now, answers, sentCount, lines, changes] = [1_000_000, [], 0, [], []];
+    const gateway: PushGateway = {
+      batchSizeMax: 100, payloadBytesMax: 4_096,
+      async send(batch) {
+        sentCount += 1;
+        const result = await (answers.shift() ?? accepted);
+        return batch.map(() => result);
+      },
+      close: () => Promise.resolve(),
+    };
+    const log = openLog('test', 'info', { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
+    watched = watchProvider(gateway, { platform: 'ios', clock: () => now, log, onChange: (isAway) => void changes.push(isAway) });
+  });
+
+  const sendEach = async (count: number): Promise<void> => {
+    for (let n = 0; n < count; n++) await watched.send([push()]);
+  };
+
+  test('is away after three batches without an answer, and then tried after a pause alone, that doubles to half a minute', async () => {
+    answers = Array<PushResult>(100).fill(silent);
+    await sendEach(2);
+    expect([watched.pausedMs(), changes]).toEqual([0, []]);
+    await sendEach(1);
+    const pauses: number[] = [];
+    for (let n = 0; n < 7; n++) {
+      const pausedMs = watched.pausedMs();
+      pauses.push(pausedMs);
+      now += pausedMs - 1;
+      expect(await watched.send([push(), push()])).toEqual(Array(2).fill({ kind: 'retry', reason: 'no answer from APNs' }));
+      now += 1;
+      expect(watched.pausedMs()).toBe(0);
+      await sendEach(1);
+    }
+    expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
+    expect([sentCount, changes]).toEqual([3 + 7, [true]]);
+  });
+
+  test('is tried by one batch at a time, and takes all of them again as soon as it took one', async () => {
+    const trying = Promise.withResolvers<PushResult>();
+    answers = [silent, silent, silent, trying.promise];
+    await sendEach(3);
+    now += 1_000;
+    const first = watched.send([push()]);
+    expect(await watched.send([push()])).toMatchObject([{ kind: 'retry' }]);
+    expect([sentCount, watched.pausedMs()]).toEqual([4, 1_000]);
+    trying.resolve(accepted);
+    expect(await first).toEqual([accepted]);
+    expect([watched.pausedMs(), changes]).toEqual([0, [true, false]]);
+    expect(await watched.send([push()])).toEqual([accepted]);
+  });
+
+  test('is said to be away once a minute, and to be back', async () => {
+    answers = Array<PushResult>(50).fill(silent);
+    await sendEach(3);
+    const until = now + 150_000;
+    for (; now < until; now += 1_000) await sendEach(2);
+    answers = [];
+    now += 30_000;
+    await sendEach(1);
+    expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
+      ...Array<unknown>(3).fill(['warn', 'APNs takes no pushes, they wait and are tried again']), ['info', 'APNs takes pushes again'],
+    ]);
+    expect(lines[0]).toMatchObject({ platform: 'ios', reason: 'no answer from APNs', awaySeconds: 0 });
+    expect(lines[3]).toMatchObject({ platform: 'ios', awaySeconds: 180 });
+  });
+
+  test('is away when it refuses the installation, which is reported by others, with what to do', async () => {
+    const refusal: PushResult = { kind: 'retry', reason: 'ExpiredProviderToken', remedy: 'check APNS_KEY_FILE' };
+    answers = [refusal, refusal, refusal];
+    await sendEach(3);
+    expect(await watched.send([push()])).toEqual([refusal]);
+    expect([sentCount, changes, lines]).toEqual([3, [true], []]);
+  });
+
+  test.each<[string, PushResult]>([
+    ['a phone that gets too much', { kind: 'retry', reason: 'TooManyRequests', afterMs: 5_000 }],
+    ['a dead token', { kind: 'dead-token', reason: 'Unregistered' }],
+    ['a push that is refused', { kind: 'rejected', reason: '413 PayloadTooLarge' }],
+  ])('is not away for %s', async (_, result) => {
+    answers = Array<PushResult>(10).fill(result);
+    await sendEach(10);
+    expect([sentCount, changes]).toEqual([10, []]);
+  });
+
+  test('is not away while it takes some', async () => {
+    answers = [silent, silent, accepted, silent, silent, accepted];
+    await sendEach(6);
+    expect([sentCount, changes]).toEqual([6, []]);
+  });
+});
