@@ -1,8 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { Registry } from 'prom-client';
-import type { Message, Priority } from '@tocsin/shared/domain/message.ts';
-import { passesMobileFilter } from '@tocsin/shared/domain/mobile-filter.ts';
 import { pushQueueOf, pushQueues, testPushJob } from '@tocsin/shared/domain/push-job.ts';
 import type { Delivery } from '@tocsin/shared/ports/deliveries.ts';
 import { devices } from '@tocsin/shared/stores/devices-collection.ts';
@@ -87,25 +84,6 @@ function reaching(install: () => PushInstallation): void {
     await at.engine.eventLog.append(topic.partition, { type: 'message', timestamp: message.timestamp, message }, topic.name);
     await at.settled();
     expect(tokensOf(at, message.id)).toEqual([device.pushToken]);
-  });
-
-  test('a message is pushed to exactly those whose settings let it through', async () => {
-    const at = install();
-    await at.start();
-    const priority = fc.integer({ min: 1, max: 5 }) as fc.Arbitrary<Priority>;
-    const tags = fc.uniqueArray(fc.constantFrom('a', 'b', 'A', 'pump', '🔥'), { maxLength: 3 });
-    const wish = fc.record({ mobileEnabled: fc.constantFrom(true, true, true, false), priorityThreshold: priority, tagsFilter: tags });
-    const wishes = fc.sample(wish, 24);
-    const topic = await at.addTopic();
-    const subscribers: Subscriber[] = [];
-    for (const subscription of wishes) subscribers.push(await at.addSubscriber(topic, { subscription }));
-    const messages: Message[] = [];
-    for (const given of fc.sample(fc.record({ priority, tags }), 16)) messages.push(await at.publish(topic, given));
-    await at.settled();
-    for (const message of messages) {
-      const expected = subscribers.filter(({ subscription }) => passesMobileFilter(subscription, message));
-      expect(tokensOf(at, message.id).sort()).toEqual(expected.map(({ device }) => device.pushToken).sort());
-    }
   });
 
   test('settings of sound and vibration are the subscriber’s', async () => {
