@@ -29,10 +29,11 @@ async function simulate({ port, dir, latency }: SimulateOptions): Promise<void> 
     import('@tocsin/shared/testing/simulators/expo-simulator.ts'),
   ]);
   const print = (provider: string) => (push: object) => void process.stdout.write(`${JSON.stringify({ provider, ...push })}\n`);
+  const isForgetful = true;
   const ended = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
-  const apns = await startApnsSimulator({ port, latencyMs: latency, onPush: ({ token, payload }) => print('apns')({ token, ...payload }) });
-  const fcm = await startFcmSimulator({ port: port + 1, latencyMs: latency, onPush: ({ token, message }) => print('fcm')({ token, ...message }) });
-  const expo = await startExpoSimulator({ port: port + 2, onPush: ({ token, message }) => print('expo')({ token, ...message }) });
+  const apns = await startApnsSimulator({ isForgetful, port, latencyMs: latency, onPush: ({ token, payload }) => print('apns')({ token, ...payload }) });
+  const fcm = await startFcmSimulator({ isForgetful, port: port + 1, latencyMs: latency, onPush: ({ token, message }) => print('fcm')({ token, ...message }) });
+  const expo = await startExpoSimulator({ isForgetful, port: port + 2, onPush: ({ token, message }) => print('expo')({ token, ...message }) });
   const settings = writeSimulatorSettings(dir, [apnsSettings(apns), fcmSettings(fcm), expoSettings(expo)]);
   process.stdout.write(`${Object.entries(settings).map(([name, value]) => `${name}=${value}`).join('\n')}\n`);
   process.stderr.write('\n  Put these lines into .env and start the server. A push shows here as a line of JSON; Ctrl+C ends this.\n\n');

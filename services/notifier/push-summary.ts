@@ -9,13 +9,10 @@ import { findReaders } from './find-readers.ts';
 import { countOfMinute } from './hold-back.ts';
 import type { PushDeps } from './push-deps.ts';
 import type { PushRequest } from './push-gateways/push-gateway.ts';
-import { sendBesideLedger } from './send-beside-ledger.ts';
+import { roundDelayMs, roundsMax, sendBesideLedger } from './send-beside-ledger.ts';
 
 /** A day later nobody wants to know how many came in a night, and an hour later how many there were in a minute. */
 const lifetimeMs = { quiet_hours: 24 * 3_600_000, max_per_minute: 3_600_000 } as const;
-
-/** Beyond some minutes of tries it is old news. */
-const roundsMax = 6;
 
 /**
  * Pushes how many messages were held back from a subscriber, under the settings and rights that stand now. It has no row
@@ -36,7 +33,7 @@ export async function pushSummary(deps: PushDeps, job: SummaryJob): Promise<void
   const { kind: _, round = 0, ...asked } = job;
   if (again.length === 0 || round >= roundsMax) return;
   const now = deps.clock();
-  await deps.engine.jobQueue.add(pushQueues.normal, [summaryJob({ ...asked, deviceIds: again, round: round + 1 }, { at: now + deps.limits.backoffMs * 2 ** round, now })]);
+  await deps.engine.jobQueue.add(pushQueues.normal, [summaryJob({ ...asked, deviceIds: again, round: round + 1 }, { at: now + roundDelayMs(deps, round + 1), now })]);
 }
 
 /** Null when the subscriber wants none any more, or may not know of the topic. */

@@ -8,10 +8,7 @@ import { topics } from '@tocsin/shared/stores/topics.ts';
 import { findReaders } from './find-readers.ts';
 import type { PushDeps } from './push-deps.ts';
 import { replacementContent } from './push-payload.ts';
-import { sendBesideLedger } from './send-beside-ledger.ts';
-
-/** Beyond some minutes of tries the phone keeps what it shows; the app has what became of it. */
-const roundsMax = 6;
+import { roundDelayMs, roundsMax, sendBesideLedger } from './send-beside-ledger.ts';
 
 /** The store can be behind the log by as long as it is away. */
 const waitForChangeMs = 60 * 60_000;
@@ -33,7 +30,7 @@ export async function replacePushes(deps: PushDeps, job: ReplaceJob): Promise<vo
   if (deviceIds === undefined && rows.length === limit) await addJob(deps, { ...job, after: rows.at(-1)!.deviceId });
   const again = await replaceEach(deps, { message, topic }, rows);
   const round = (job.round ?? 0) + 1;
-  if (again.length > 0 && round <= roundsMax) await addJob(deps, { ...job, deviceIds: again, round }, limits.backoffMs * 2 ** (round - 1));
+  if (again.length > 0 && round <= roundsMax) await addJob(deps, { ...job, deviceIds: again, round }, roundDelayMs(deps, round));
 }
 
 const addJob = ({ engine: { jobQueue } }: PushDeps, { kind: _, ...page }: ReplaceJob, delayMs?: number): Promise<void> =>

@@ -3,6 +3,15 @@ import type { PushDeps } from './push-deps.ts';
 import type { PushGateway, PushRequest } from './push-gateways/push-gateway.ts';
 import { retireDevice } from './retire-device.ts';
 
+/** Beyond a quarter of an hour of tries it is old news: the app has what became of a message, and how many there are. */
+export const roundsMax = 20;
+const pauseMsMax = 60_000;
+
+/** The pause before the round, 1 or more, of what was put off. */
+export function roundDelayMs({ limits }: Pick<PushDeps, 'limits'>, round: number): number {
+  return Math.min(limits.backoffMs * 2 ** (round - 1), pauseMsMax);
+}
+
 export interface SentBesideLedger {
   /** The devices whose provider took it. */
   readonly accepted: readonly string[];

@@ -18,7 +18,7 @@ const deliverySchema = z.object({
   platform: z.enum(platforms),
   status: z.enum(deliveryStatuses),
   reason: z.string().nullable().describe('The rule that kept it back, or what the provider answered.'),
-  attempts: z.int().describe('How often it was handed to the provider.'),
+  attempts: z.int().describe('How often it was tried.'),
   updated_at: z.iso.datetime(),
 });
 type DeliveryJson = z.infer<typeof deliverySchema>;

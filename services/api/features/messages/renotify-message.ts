@@ -6,6 +6,9 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { loadReadableMessage, type ReadableMessage } from './load-readable-message.ts';
 
+/** What is asked for within this time is asked for once. Harm prevented: the recipients of a large topic walked over and over. */
+const demandMs = 10_000;
+
 /** `POST /api/messages/{message_id}/renotify`: pushes a message to the devices that missed it. */
 export function renotifyMessage(deps: ApiDeps): Route {
   return route({
@@ -14,7 +17,7 @@ export function renotifyMessage(deps: ApiDeps): Route {
     path: '/api/messages/{message_id}/renotify',
     summary: 'Push a message again to the devices that missed it',
     description: 'For the owner of the topic and the admins of its team. Reaches the devices of which the ledger says that they did not get it, as far as they and their '
-      + 'subscriptions are older than the message; never one that it was sent to, or is being sent to. Repeating it is harmless.',
+      + 'subscriptions are older than the message; never one that it was sent to, or is being sent to. Repeating it is harmless, and within ten seconds it is one.',
     audience: 'account',
     scope: 'topics:write',
     errors: { 400: 'The message is older than the ledger reaches back, which is 7 days.', 404: 'There is no such message, or none that the caller may read.' },
@@ -23,7 +26,7 @@ export function renotifyMessage(deps: ApiDeps): Route {
     async handle({ now }, { loaded: { message } }) {
       if (message.timestamp + ledgerMs <= now) throw new AppError('invalid', 'The message is older than 7 days: it is not known any more who missed it');
       const { id, topicId, timestamp, priority } = message;
-      const job = walkJob({ messageId: id, topicId, after: null, publishedAt: timestamp, renotify: deps.makeId() }, priority);
+      const job = walkJob({ messageId: id, topicId, after: null, publishedAt: timestamp, renotify: `at-${Math.floor(now / demandMs)}` }, priority);
       await deps.engine.jobQueue.add(pushQueueOf(priority), [job]);
       return { status: 200, body: { message: 'Renotification queued', message_id: id } };
     },
