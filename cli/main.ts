@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '@tocsin/shared/platform/load-config.ts';
 import { configCommand } from './config.ts';
+import { doctorCommand } from './doctor.ts';
 import { logCommand } from './log.ts';
 import { publishCommand } from './publish.ts';
 import { pushCommand } from './push.ts';
@@ -25,7 +26,8 @@ const program = new Command('tocsin')
   .addCommand(topicCommand())
   .addCommand(pushCommand())
   .addCommand(simulateCommand())
-  .addCommand(configCommand());
+  .addCommand(configCommand())
+  .addCommand(doctorCommand());
 throwInsteadOfExit(program);
 
 try {

@@ -49,7 +49,8 @@ export async function openDocuments(config: Config, log: Log): Promise<OperatorS
   return openClusterDocuments({ stores: config.cluster, kafka: kafkaTopic(config), collections, clock: systemClock, log });
 }
 
-function kafkaTopic(config: Config) {
+/** What is asked of the log's topic. */
+export function kafkaTopic(config: Config) {
   return {
     topic: config.KAFKA_TOPIC, partitions: config.KAFKA_PARTITIONS,
     replication: config.KAFKA_REPLICATION, retentionDays: config.KAFKA_RETENTION_DAYS,

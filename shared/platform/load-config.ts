@@ -5,9 +5,13 @@ import { list, variableGroups, variables, type saslMechanisms, type Variables } 
 
 /** What is wrong with the environment, all of it at once, written for whoever set it. */
 export class ConfigError extends Error {
+  /** A sentence each. */
+  readonly faults: readonly string[];
+
   constructor(faults: readonly string[]) {
     super(`The configuration cannot be used:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
     this.name = 'ConfigError';
+    this.faults = faults;
   }
 }
 

@@ -6,16 +6,21 @@ import { mailHeaders, type Mailer } from './mailer.ts';
 const connectionTimeoutMs = 10_000;
 const silenceTimeoutMs = 30_000;
 
+/** The connections to a mail server; each is made when it is needed. */
+export function openTransport({ url, connections }: { url: string; connections: number }) {
+  return createTransport({
+    url, pool: true, maxConnections: connections, maxRequeues: 0,
+    connectionTimeout: connectionTimeoutMs, greetingTimeout: connectionTimeoutMs, socketTimeout: silenceTimeoutMs,
+    disableFileAccess: true, disableUrlAccess: true,
+  });
+}
+
 /**
  * Sends over SMTP, `smtp://` (with STARTTLS where the server offers it; `?requireTLS=true` insists) or `smtps://`.
  * A recipient or message that the server refuses for good is discarded; anything else is worth a retry.
  */
 export function openSmtpMailer(options: { url: string; from: string; connections: number }): Mailer {
-  const transport = createTransport({
-    url: options.url, pool: true, maxConnections: options.connections, maxRequeues: 0,
-    connectionTimeout: connectionTimeoutMs, greetingTimeout: connectionTimeoutMs, socketTimeout: silenceTimeoutMs,
-    disableFileAccess: true, disableUrlAccess: true,
-  });
+  const transport = openTransport(options);
   return {
     async send(_kind, mail) {
       const { to, subject, text, html } = mail;

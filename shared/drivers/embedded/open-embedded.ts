@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Engine } from '../../ports/engine.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { Finding } from '../../platform/finding.ts';
 import { withClosers } from '../../platform/lifecycle.ts';
 import type { Log } from '../../platform/log.ts';
 import type { AnyCollection } from '../../ports/document-checks.ts';
@@ -9,6 +10,7 @@ import type { Documents } from '../../ports/documents.ts';
 import type { JobQueue } from '../../ports/job-queue.ts';
 import { budgetsMigration } from './budget-table.ts';
 import { consumerPositionsMigration } from './consumer-positions.ts';
+import { inspectDataDir } from './inspect-data-dir.ts';
 import { jobsMigration } from './job-table.ts';
 import { keepSecret } from './keep-secret.ts';
 import { lockDataDir } from './lock-data-dir.ts';
@@ -29,6 +31,9 @@ const migrations: readonly Migration[] = [
 ];
 
 const fileName = 'tocsin.db';
+
+/** Looks at the directory and the file, also beside the server that has it. */
+export const inspectEmbedded = (dataDir: string): Finding[] => inspectDataDir(dataDir, { fileName, schemaVersion: migrations.length });
 
 export interface EmbeddedOptions {
   readonly dataDir: string;

@@ -1,0 +1,21 @@
+import type { ClusterConfig } from '../../platform/load-config.ts';
+import type { Finding } from '../../platform/finding.ts';
+import type { Log } from '../../platform/log.ts';
+import { inspectKafka } from './inspect-kafka.ts';
+import { inspectMongo } from './inspect-mongo.ts';
+import { inspectRedis } from './inspect-redis.ts';
+import type { KafkaTopicOptions } from './kafka-topic.ts';
+
+export interface InspectClusterOptions {
+  readonly stores: ClusterConfig;
+  readonly kafka: KafkaTopicOptions;
+  readonly log: Log;
+}
+
+/** Looks at the three stores, side by side, each for some seconds at most; changes nothing. */
+export async function inspectCluster({ stores, kafka, log }: InspectClusterOptions): Promise<Finding[]> {
+  const findings = await Promise.all([
+    inspectKafka(stores, kafka, log), inspectMongo(stores.mongoUrl, log), inspectRedis(stores.redisUrl, log),
+  ]);
+  return findings.flat();
+}

@@ -1,0 +1,32 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, test } from '@jest/globals';
+import type { Finding } from '@tocsin/shared/platform/finding.ts';
+import { testStack } from './stack.ts';
+
+/** Runs `tocsin doctor` with the configuration of the running stack. */
+async function doctor(env: NodeJS.ProcessEnv = {}) {
+  const run = promisify(execFile)(process.execPath, ['cli/main.ts', 'doctor', '--json'], { env: { ...process.env, ...testStack().env, ...env } });
+  const { code, stdout } = await run.then(({ stdout }) => ({ code: 0, stdout }), (error: { code: number; stdout: string }) => error);
+  const findings = JSON.parse(stdout) as Finding[];
+  return { code, findings, faults: findings.filter(({ state }) => state === 'fault').map(({ part }) => part) };
+}
+
+test('a running installation has no fault, and all of its parts were looked at', async () => {
+  const { code, findings, faults } = await doctor();
+  expect({ code, faults }).toEqual({ code: 0, faults: [] });
+  const parts = testStack().engine === 'cluster' ? ['Kafka', 'MongoDB', 'Redis'] : ['DATA_DIR'];
+  expect(findings.map(({ part }) => part)).toEqual(expect.arrayContaining(['configuration', 'addresses', 'mail', 'push', ...parts]));
+  expect(findings.find(({ text }) => text.includes('RATE_LIMITS is off'))).toBe(undefined);
+});
+
+test('what is away is a fault, with what to do, and all faults are told at once', async () => {
+  const nowhere = '127.0.0.1:9';
+  const away = testStack().engine === 'cluster'
+    ? { KAFKA_BROKERS: nowhere, MONGO_URL: `mongodb://${nowhere}/tocsin`, REDIS_URL: `redis://${nowhere}` }
+    : { DATA_DIR: '/dev/null/data' };
+  const { code, findings, faults } = await doctor({ ...away, SMTP_URL: `smtp://${nowhere}`, BASE_URL: 'https://no-such-host.invalid' });
+  expect(code).toBe(1);
+  expect(faults).toEqual(['addresses', ...(testStack().engine === 'cluster' ? ['Kafka', 'MongoDB', 'Redis'] : ['DATA_DIR']), 'mail']);
+  for (const { state, text } of findings) if (state === 'fault') expect(text).toMatch(/: (check|set|give) /);
+}, 120_000);
