@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { AppError } from '../domain/errors.ts';
 import { newId } from '../testing/builders.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
-import { commitWithinQuota } from './quota-guards.ts';
+import { commitWithinQuota, quotaGuards } from './quota-guards.ts';
 
 const engine = await useTestEngine();
 const refusal = new AppError('forbidden', 'Private topic limit reached');
@@ -30,4 +30,17 @@ test('what was refused while nothing else was counted stays refused', async () =
   };
   await expect(commitWithinQuota(engine.documents, newId(), decide)).rejects.toBe(refusal);
   expect(times).toBe(1);
+});
+
+test('many at once are each stored, and no commit is tried more than a few times for each', async () => {
+  let commits = 0;
+  const counting = { ...engine.documents, commit: (writes: Parameters<typeof engine.documents.commit>[0]) => {
+    commits += 1;
+    return engine.documents.commit(writes);
+  } };
+  const holderId = newId();
+  const many = 40;
+  await Promise.all(Array.from({ length: many }, () => commitWithinQuota(counting, holderId, async () => ({ writes: [], result: undefined }))));
+  expect((await engine.documents.get(quotaGuards, holderId))?.version).toBe(many);
+  expect(commits).toBeLessThan(3 * many);
 });

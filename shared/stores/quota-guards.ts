@@ -1,5 +1,6 @@
 import { AppError } from '../domain/errors.ts';
 import { StaleVersion, UniqueKeyViolation, write, type Collection, type Document, type Documents, type Write } from '../ports/documents.ts';
+import { holderTurns } from './holder-turns.ts';
 import { retryStale } from './retry-stale.ts';
 
 /**
@@ -28,7 +29,7 @@ export async function commitWithinQuota<T>(
   documents: Documents, holderId: string, prepare: () => Promise<Prepared<T>>,
   isLostRace: (error: unknown) => boolean = () => false,
 ): Promise<T> {
-  return retryStale(async () => {
+  const attempt = async () => {
     const guard = await documents.get(quotaGuards, holderId);
     const { writes, result } = await prepare().catch(async (error: unknown) => {
       const isRefusal = error instanceof AppError && error.code !== 'unavailable';
@@ -38,5 +39,12 @@ export async function commitWithinQuota<T>(
     const counted = guard === null ? write.insert(quotaGuards, { id: holderId }) : write.update(quotaGuards, guard, {});
     await documents.commit([counted, ...writes]);
     return result;
+  };
+  // Many at once would go on meeting: those that lost once come one after another on this node.
+  let hasLost = false;
+  return retryStale(() => {
+    if (hasLost) return holderTurns(documents).run(holderId, attempt);
+    hasLost = true;
+    return attempt();
   }, (error) => isLostRace(error) || (error instanceof UniqueKeyViolation && error.collection === quotaGuards.name));
 }

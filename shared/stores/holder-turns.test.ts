@@ -1,0 +1,54 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import { unavailable } from '../domain/errors.ts';
+import { HolderTurns } from './holder-turns.ts';
+
+/** Work that ends when it is told to, and notes that it runs. */
+function tracked(turns: HolderTurns) {
+  const running: string[] = [];
+  const begin = (holderId: string, name: string) => {
+    const done = Promise.withResolvers<string>();
+    const result = turns.run(holderId, async () => {
+      running.push(name);
+      return done.promise.finally(() => running.splice(running.indexOf(name), 1));
+    });
+    result.catch(() => undefined);
+    return { ...done, result };
+  };
+  return { running, begin };
+}
+
+test('work of one holder runs in order of arrival, one at a time, also after an error; other holders do not wait', async () => {
+  const { running, begin } = tracked(new HolderTurns());
+  const [first, second, third, other] = [begin('a', 'first'), begin('a', 'second'), begin('a', 'third'), begin('b', 'other')];
+  await nextTurn();
+  expect(running).toEqual(['first', 'other']);
+  first.resolve('1');
+  expect(await first.result).toBe('1');
+  await nextTurn();
+  expect(running).toEqual(['other', 'second']);
+  second.reject(new Error('refused'));
+  await expect(second.result).rejects.toThrow('refused');
+  await nextTurn();
+  expect(running).toEqual(['other', 'third']);
+  third.resolve('3');
+  other.resolve('b');
+  expect(await Promise.all([third.result, other.result])).toEqual(['3', 'b']);
+  const later = begin('a', 'later');
+  await nextTurn();
+  expect(running).toEqual(['later']);
+  later.resolve('');
+  await later.result;
+});
+
+test('when the store is away nobody waits for another to find out', async () => {
+  const { running, begin } = tracked(new HolderTurns());
+  const [first, ...others] = ['1', '2', '3'].map((name) => begin('a', name));
+  await nextTurn();
+  first!.reject(unavailable('Database'));
+  await expect(first!.result).rejects.toThrow('unavailable');
+  await nextTurn();
+  expect(running).toEqual(['2', '3']);
+  for (const other of others) other.resolve('');
+  await Promise.all(others.map(({ result }) => result));
+});
