@@ -1,6 +1,10 @@
+import type { AccountCaller } from '@tocsin/shared/domain/caller.ts';
 import { toMessageJson } from '@tocsin/shared/domain/message-json.ts';
+import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import type { TopicSpan } from '../../directory/topic-spans.ts';
+import { findOwnSubscription } from '../../find-own-subscription.ts';
 import { messageSchema } from '../../http/message-schema.ts';
 import { queryInteger } from '../../http/paging.ts';
 import { route, type Route } from '../../http/route.ts';
@@ -21,10 +25,15 @@ export function listRecent(deps: ApiDeps): Route {
     errors: namedTopicErrors,
     load: (context) => loadNamedTopic(deps, context),
     async handle(context, { loaded: named, query: { limit } }) {
-      const { ids, names } = await subscribedTopics(deps, context.account());
-      const asked = named === null ? ids : ids.filter((id) => id === named.id);
-      const messages = await deps.engine.messages.recent(asked, { limit, now: context.now });
+      const { ids, names } = named === null ? await subscribedTopics(deps, context.account()) : await ifSubscribed(deps, context.account(), named);
+      const messages = await deps.engine.messages.recent(ids, { limit, now: context.now });
       return { status: 200, body: messages.map((message) => toMessageJson(message, names.get(message.topicId)!)) };
     },
   });
+}
+
+/** The topic, which the caller may read, if there is a subscription to it. */
+async function ifSubscribed({ engine }: ApiDeps, { userId }: AccountCaller, topic: Topic): Promise<TopicSpan> {
+  const isSubscribed = await findOwnSubscription(engine.documents, userId, topic.id) !== null;
+  return isSubscribed ? { ids: [topic.id], names: new Map([[topic.id, topic.name]]) } : { ids: [], names: new Map() };
 }
