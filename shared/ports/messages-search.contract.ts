@@ -195,6 +195,22 @@ function describePages({ messages, freeOffset }: MessagesUnderTest): void {
     }
   });
 
+  test('pages of a time in a long topic hold every message of it, also where clocks differed', async () => {
+    const [offset, topicId] = [freeOffset(), newId()];
+    const timeOf = (at: number) => now + at * 1_000 + (at % 9 === 0 ? -8_500 : 0);
+    const drafts = Array.from({ length: 120 }, (_, at) => testMessage(topicId, { timestamp: timeOf(at), message: at % 2 ? 'odd' : 'even' }));
+    await messages().apply(drafts.map((message, index) => published(offset + index, message)));
+    for (const [from, to] of [[27.5, 60], [28, 28], [null, 40], [80, null], [53.5, 53.9], [-20, 0], [300, null], [null, -300]] as const) {
+      const times = { from: from === null ? null : now + from * 1_000, to: to === null ? null : now + to * 1_000 };
+      for (const text of [null, 'EVEN']) {
+        const isAsked = ({ timestamp, message }: { timestamp: number; message: string }) =>
+          timestamp >= (times.from ?? -Infinity) && timestamp <= (times.to ?? Infinity) && (text === null || message === 'even');
+        const expected = drafts.filter(isAsked).reverse().map(({ id }) => id);
+        expect((await allPages(messages(), anyMessage([topicId], { ...times, text }), 25)).map(({ id }) => id)).toEqual(expected);
+      }
+    }
+  });
+
   test('a page of very many topics is that of all of them', async () => {
     const offset = freeOffset();
     const topicIds = Array.from({ length: 250 }, () => newId());

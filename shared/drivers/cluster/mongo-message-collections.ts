@@ -77,6 +77,11 @@ export interface MessageCollections {
   readonly watermarks: mongo.Collection<WatermarkDocument>;
 }
 
+/** What a search reads, and how long it may. */
+export interface SearchedCollections extends MessageCollections {
+  readonly limits: { readonly maxTimeMS: number };
+}
+
 /** Names of the indexes that queries ask for, so that no plan can fall for another one. */
 export const byTopic = 'byTopic';
 export const byTime = 'byTime';

@@ -3,7 +3,8 @@ import { foldCase, isPlain } from '../../domain/fold-case.ts';
 import { asManagersSee, deletedContentMs, type MessageFilter } from '../../domain/message-filter.ts';
 import type { Priority, StoredMessage } from '../../domain/message.ts';
 import type { ActivityCount, FoundMessages, MessagePage } from '../../ports/messages.ts';
-import { byExpiry, byTime, byTopic, toMessage, type MessageCollections, type MessageDocument } from './mongo-message-collections.ts';
+import { byExpiry, byTime, byTopic, toMessage, type MessageDocument, type SearchedCollections } from './mongo-message-collections.ts';
+import { mongoMessagePositions } from './mongo-message-positions.ts';
 
 type Query = mongo.Filter<MessageDocument>;
 
@@ -16,14 +17,9 @@ const topicsMerged = 100;
 /** Messages of a search for text that are gathered while all are looked at. Harm prevented: more than MongoDB can hold for a group. */
 const gatheredMax = 10_000;
 
-/** What a search reads, and how long it may. */
-export interface SearchedCollections extends MessageCollections {
-  readonly limits: { readonly maxTimeMS: number };
-}
-
 /** The port's `search`. */
 export async function searchMessages(collections: SearchedCollections, filter: MessageFilter, page: MessagePage): Promise<FoundMessages> {
-  const asked: Asked = { topicIds: filter.topicIds, query: queryOf(filter) };
+  const asked: Asked = { topicIds: filter.topicIds, query: queryOf(filter), times: filter };
   const isGathered = filter.text !== null && page.offset + page.limit <= gatheredMax;
   const { documents, total } = isGathered ? await gatherPage(collections, asked, page) : await findAndCount(collections, filter, asked, page);
   return { messages: documents.map((document) => asManagersSee(toMessage(document), filter.now)), total };
@@ -35,13 +31,13 @@ interface FoundDocuments {
 }
 
 /** The total needs a look at every text, and the page is gathered by the same look: a second one would take as long again. */
-async function gatherPage(collections: SearchedCollections, { topicIds, query }: Asked, { limit, offset }: MessagePage): Promise<FoundDocuments> {
+async function gatherPage(collections: SearchedCollections, { topicIds, query, times }: Asked, { limit, offset }: MessagePage): Promise<FoundDocuments> {
   const { messages, limits } = collections;
   const sortBy = topicIds.length === 1 ? { offset: -1 } : { timestamp: -1, offset: -1, topicId: -1 };
   const [found] = await messages.aggregate<{ total: number; newest: string[] }>([
     { $match: { topicId: { $in: [...topicIds] }, ...query } },
     { $group: { _id: null, total: { $sum: 1 }, newest: { $topN: { n: offset + limit, sortBy, output: '$_id' } } } },
-  ], { hint: byTopic, ...limits }).toArray();
+  ], { hint: indexFor(times), ...limits }).toArray();
   if (found === undefined) return { documents: [], total: 0 };
   const ids = found.newest.slice(offset);
   const places = new Map(ids.map((id, place) => [id, place]));
@@ -62,20 +58,31 @@ async function findAndCount(collections: SearchedCollections, filter: MessageFil
 export async function recentMessages(
   collections: SearchedCollections, topicIds: readonly string[], { limit, now }: { limit: number; now: number },
 ): Promise<StoredMessage[]> {
-  const documents = await findPage(collections, { topicIds, query: { offset: { $gte: 0 }, ...visible(false, now) } }, { limit, offset: 0 });
+  const query = { offset: { $gte: 0 }, ...visible(false, now) };
+  const documents = await findPage(collections, { topicIds, query, times: { from: null, to: null } }, { limit, offset: 0 });
   return documents.map(toMessage);
 }
 
 interface Asked {
   readonly topicIds: readonly string[];
   readonly query: Query;
+  /** The times that are part of the query. */
+  readonly times: Times;
 }
 
+type Times = Pick<MessageFilter, 'from' | 'to'>;
+
+/** Where order does not matter: a time bounds what is looked at in the index by time only. */
+const indexFor = ({ from, to }: Times): string => (from === null && to === null ? byTopic : byTime);
+
 /** Of one topic by position, of several by time. */
-function findPage(collections: SearchedCollections, { topicIds, query }: Asked, page: MessagePage): Promise<MessageDocument[]> {
+async function findPage(collections: SearchedCollections, asked: Asked, page: MessagePage): Promise<MessageDocument[]> {
+  const { topicIds, query, times } = asked;
   const [topicId] = topicIds;
-  if (topicId === undefined) return Promise.resolve([]);
-  return topicIds.length === 1 ? pageOfTopic(collections, { topicId, ...query }, page) : pageOfTopics(collections, { topicIds, query }, page);
+  if (topicId === undefined) return [];
+  if (topicIds.length > 1) return pageOfTopics(collections, asked, page);
+  const positions = await mongoMessagePositions(collections, topicId, times);
+  return positions === null ? [] : pageOfTopic(collections, { $and: [{ topicId, offset: positions }, query] }, page);
 }
 
 export async function countActivity({ messages, limits }: SearchedCollections, filter: MessageFilter, bucketMs: number): Promise<ActivityCount[]> {
@@ -102,7 +109,7 @@ function comparePlaces(a: Place, b: Place): number {
  * than all that is wanted, they are not asked.
  */
 async function pageOfTopics(
-  collections: SearchedCollections, { topicIds, query }: Asked, { limit, offset }: MessagePage,
+  collections: SearchedCollections, { topicIds, query }: Omit<Asked, 'times'>, { limit, offset }: MessagePage,
 ): Promise<MessageDocument[]> {
   const { messages, limits } = collections;
   const wanted = offset + limit;
@@ -133,7 +140,7 @@ async function byLastMessage({ stats, limits }: SearchedCollections, topicIds: r
 async function countMatching(collections: SearchedCollections, filter: MessageFilter, query: Query): Promise<number> {
   const { messages, stats, limits } = collections;
   const topicId = { $in: [...filter.topicIds] };
-  if (!isUnconditional(filter)) return messages.countDocuments({ topicId, ...query }, { ...limits, hint: byTopic });
+  if (!isUnconditional(filter)) return messages.countDocuments({ topicId, ...query }, { ...limits, hint: indexFor(filter) });
   // What history shows is counted already, but for what the sweep has yet to remove.
   const [counted, expired] = await Promise.all([
     stats.aggregate<{ sum: number }>([{ $match: { topicId } }, { $group: { _id: null, sum: { $sum: '$messageCount' } } }], limits).toArray(),
