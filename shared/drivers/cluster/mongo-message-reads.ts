@@ -117,20 +117,46 @@ export async function statsOf({ stats }: MessageCollections, topicIds: readonly 
 
 /** Counts under way at once. Harm prevented: one caller's hundreds of topics in front of everyone else's reads. */
 const countsAtOnce = 10;
+/** Marks of one question, and messages that it may count in all. Harm prevented: a plan that takes long to make, and a count of millions. */
+const marksTogether = 100;
+const countedTogether = 10_000;
 
-export async function countAfterEach(
-  { messages }: MessageCollections, marks: readonly TopicMark[], page: { max: number; now: number },
-): Promise<number[]> {
-  const count = ({ topicId, after }: TopicMark): Promise<number> => messages.countDocuments(
-    { topicId, timestamp: { $gt: after }, offset: { $gte: 0 }, expiresAt: { $gt: page.now }, ...notDeleted },
-    { limit: page.max, hint: byTime },
-  );
+type CountPage = { readonly max: number; readonly now: number };
+
+/** Mostly little is unread, so the marks are counted by one question; where there is more, each by one of its own, which ends at `max`. */
+export async function countAfterEach(collections: MessageCollections, marks: readonly TopicMark[], page: CountPage): Promise<number[]> {
+  const counts: number[] = [];
+  for (let at = 0; at < marks.length; at += marksTogether) {
+    const some = marks.slice(at, at + marksTogether);
+    counts.push(...await countTogether(collections, some, page) ?? await countOneByOne(collections, some, page));
+  }
+  return counts;
+}
+
+/** Null when there are too many for one question, or two marks of a topic. */
+async function countTogether({ messages }: MessageCollections, marks: readonly TopicMark[], { max, now }: CountPage): Promise<number[] | null> {
+  if (new Set(marks.map(({ topicId }) => topicId)).size < marks.length) return null;
+  const found = await messages.aggregate<{ _id: string; count: number }>([
+    { $match: { $or: marks.map((mark) => comingAfter(mark, now)) } },
+    { $limit: countedTogether },
+    { $group: { _id: '$topicId', count: { $sum: 1 } } },
+  ], { hint: byTime, batchSize: marks.length + 1 }).toArray();
+  if (found.reduce((sum, { count }) => sum + count, 0) >= countedTogether) return null;
+  const counts = new Map(found.map(({ _id, count }) => [_id, count]));
+  return marks.map(({ topicId }) => Math.min(counts.get(topicId) ?? 0, max));
+}
+
+async function countOneByOne({ messages }: MessageCollections, marks: readonly TopicMark[], { max, now }: CountPage): Promise<number[]> {
+  const count = (mark: TopicMark): Promise<number> => messages.countDocuments(comingAfter(mark, now), { limit: max, hint: byTime });
   const counts: number[] = [];
   for (let at = 0; at < marks.length; at += countsAtOnce) {
     counts.push(...await Promise.all(marks.slice(at, at + countsAtOnce).map(count)));
   }
   return counts;
 }
+
+const comingAfter = ({ topicId, after }: TopicMark, now: number) =>
+  ({ topicId, timestamp: { $gt: after }, offset: { $gte: 0 }, expiresAt: { $gt: now }, ...notDeleted });
 
 /** Those of the records whose work is done, and that are no second copies. */
 export async function storedOf({ messages, changes }: MessageCollections, records: readonly PlacedRecord[]): Promise<Set<PlacedRecord>> {
