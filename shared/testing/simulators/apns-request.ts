@@ -13,6 +13,8 @@ export interface ApnsRequest {
 
 const fault = (status: number, reason: string): ApnsFault => ({ status, reason });
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** Fatal: a text cut inside a code point is no UTF-8. */
+const utf8 = new TextDecoder('utf-8', { fatal: true });
 const pushTypes = new Set(['alert', 'background', 'location', 'voip', 'complication', 'fileprovider', 'mdm', 'liveactivity', 'pushtotalk']);
 
 /**
@@ -58,8 +60,7 @@ function payloadFault(body: Buffer): ApnsFault | null {
   if (body.length === 0) return fault(400, 'PayloadEmpty');
   if (body.length > 4_096) return fault(413, 'PayloadTooLarge');
   try {
-    // Fatal: a text cut inside a code point is no UTF-8.
-    const payload: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    const payload: unknown = JSON.parse(utf8.decode(body));
     return typeof (payload as { aps?: unknown } | null)?.aps === 'object' ? null : fault(400, 'PayloadEmpty');
   } catch {
     return fault(400, 'PayloadEmpty');

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
-import { createSecureServer, type IncomingHttpHeaders, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from 'node:http2';
+import { createSecureServer, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { decodeProtectedHeader, exportPKCS8, generateKeyPair, jwtVerify, type CryptoKey } from 'jose';
 import { generate } from 'selfsigned';
 import { apnsRequestFault, type ApnsFault } from './apns-request.ts';
 import { nextBehaviour } from './next-behaviour.ts';
+import { readBody } from './read-body.ts';
 
 /** What the simulator does with a device token, each time or for the first few. */
 export type ApnsBehaviour =
@@ -79,8 +79,10 @@ export async function startApnsSimulator(options: ApnsOptions = {}): Promise<Apn
   });
   const state: State = { options, publicKey, pushes: [], requests: [], scripts: new Map(), providerTokens: new Set(), connections: 0 };
   const sessions = new Set<ServerHttp2Session>();
-  const server = createSecureServer({ key: tlsKey, cert, settings: { maxConcurrentStreams: 1_000 } }, (request, response) => {
-    answer(state, request, response).catch(() => response.stream.destroy());
+  const server = createSecureServer({ key: tlsKey, cert, settings: { maxConcurrentStreams: 1_000 } });
+  // By the stream: requests and responses made of it would cost as much again.
+  server.on('stream', (stream, headers) => {
+    answer(state, stream, headers).catch(() => stream.destroy());
   });
   server.on('session', (session) => {
     state.connections += 1;
@@ -116,40 +118,39 @@ interface State {
 /** The provider token of each connection and when it came. */
 const tokensOfSessions = new WeakMap<object, { token: string; at: number }>();
 
-async function answer(state: State, request: Http2ServerRequest, response: Http2ServerResponse): Promise<void> {
-  const body = await buffer(request);
-  const token = request.url.split('/').at(-1)!;
+async function answer(state: State, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
+  const body = await readBody(stream);
+  const token = headers[':path']!.split('/').at(-1)!;
   const entry = { at: Date.now(), token, status: 0, reason: null as string | null };
   if (state.options.isForgetful !== true) state.requests.push(entry);
   const reply = ({ status, reason, ...more }: ApnsFault & { timestamp?: number; retryAfterSeconds?: number }): void => {
     [entry.status, entry.reason] = [status, reason];
     const { retryAfterSeconds, ...shown } = more;
-    const headers = { 'apns-id': apnsId, ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }) };
-    response.writeHead(status, headers).end(JSON.stringify({ reason, ...shown }));
+    stream.respond({ ':status': status, 'apns-id': apnsId, ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }) });
+    stream.end(JSON.stringify({ reason, ...shown }));
   };
-  const apnsId = (request.headers['apns-id'] as string | undefined) ?? randomUUID().toUpperCase();
+  const apnsId = (headers['apns-id'] as string | undefined) ?? randomUUID().toUpperCase();
   if (state.options.latencyMs !== undefined) await pause(state.options.latencyMs);
-  const fault = await senderFault(state, request) ?? apnsRequestFault({ headers: request.headers, body }, bundleId);
+  const fault = await senderFault(state, stream, headers) ?? apnsRequestFault({ headers, body }, bundleId);
   if (fault !== null) return reply(fault);
   const behaviour = nextBehaviour(state.scripts, token) ?? { kind: 'ok' };
   if (behaviour.kind === 'error') {
     const { kind: _, ...refusal } = behaviour;
     return reply(refusal);
   }
-  takePush(state, { token, headers: request.headers, body });
-  if (behaviour.kind === 'reset') return void request.stream.session?.socket.destroy();
+  takePush(state, { token, headers, body });
+  if (behaviour.kind === 'reset') return void stream.session?.socket.destroy();
   if (behaviour.kind === 'hang') return;
   entry.status = 200;
-  response.writeHead(200, { 'apns-id': apnsId }).end();
+  stream.respond({ ':status': 200, 'apns-id': apnsId }, { endStream: true });
 }
 
 /** https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns */
-async function senderFault(state: State, request: Http2ServerRequest): Promise<ApnsFault | null> {
-  const [, token] = /^bearer (.+)$/i.exec(request.headers.authorization ?? '') ?? [];
+async function senderFault(state: State, { session }: ServerHttp2Stream, { authorization }: IncomingHttpHeaders): Promise<ApnsFault | null> {
+  const [, token] = /^bearer (.+)$/i.exec(authorization ?? '') ?? [];
   if (token === undefined) return { status: 403, reason: 'MissingProviderToken' };
   state.providerTokens.add(token);
-  const session = request.stream.session!;
-  const known = tokensOfSessions.get(session);
+  const known = tokensOfSessions.get(session!);
   if (known?.token === token) return null;
   try {
     if (decodeProtectedHeader(token).kid !== keyId) return { status: 403, reason: 'InvalidProviderToken' };
@@ -161,7 +162,7 @@ async function senderFault(state: State, request: Http2ServerRequest): Promise<A
     return { status: 403, reason: 'InvalidProviderToken' };
   }
   if (known !== undefined && Date.now() - known.at < tokenChangeMs) return { status: 429, reason: 'TooManyProviderTokenUpdates' };
-  tokensOfSessions.set(session, { token, at: Date.now() });
+  tokensOfSessions.set(session!, { token, at: Date.now() });
   return null;
 }
 

@@ -1,13 +1,14 @@
 import { once } from 'node:events';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createServer as createHttp2Server, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from 'node:http2';
+import { createServer as createHttp2Server, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo, Server } from 'node:net';
-import { json, text } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { exportPKCS8, generateKeyPair, jwtVerify, type CryptoKey } from 'jose';
 import { fcmMessageFault, type FcmFault } from './fcm-message.ts';
 import { nextBehaviour } from './next-behaviour.ts';
+import { readBody } from './read-body.ts';
 
 /** What the simulator does with a registration token, each time or for the first few. */
 export type FcmBehaviour =
@@ -85,8 +86,10 @@ export async function startFcmSimulator(options: FcmOptions = {}): Promise<FcmSi
   const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true });
   const state: State = { options, publicKey, pushes: [], requests: [], scripts: new Map(), accessTokens: new Set(), tokenUri: '', connections: 0 };
   const sessions = new Set<ServerHttp2Session>();
-  const server = createHttp2Server({ settings: { maxConcurrentStreams: 1_000 } }, (request, response) => {
-    answer(state, request, response).catch(() => response.stream.destroy());
+  const server = createHttp2Server({ settings: { maxConcurrentStreams: 1_000 } });
+  // By the stream: requests and responses made of it would cost as much again.
+  server.on('stream', (stream, headers) => {
+    answer(state, stream, headers).catch(() => stream.destroy());
   });
   server.on('session', (session) => {
     state.connections += 1;
@@ -138,18 +141,19 @@ async function giveToken(state: State, request: IncomingMessage, response: Serve
   reply(200, { access_token: accessToken, expires_in: 3_599, token_type: 'Bearer' });
 }
 
-async function answer(state: State, request: Http2ServerRequest, response: Http2ServerResponse): Promise<void> {
-  const body = await json(request).catch(() => undefined) as { message?: FcmPush['message'] & { token?: string }; validate_only?: boolean } | undefined;
+async function answer(state: State, stream: ServerHttp2Stream, requestHeaders: IncomingHttpHeaders): Promise<void> {
+  const body = parsed(await readBody(stream)) as { message?: FcmPush['message'] & { token?: string }; validate_only?: boolean } | undefined;
   const token = typeof body?.message?.token === 'string' ? body.message.token : null;
   const entry = { at: Date.now(), token, status: 0 };
   if (state.options.isForgetful !== true) state.requests.push(entry);
   const reply = (status: number, answered: object, headers: Record<string, string> = {}): void => {
     entry.status = status;
-    response.writeHead(status, { 'content-type': 'application/json; charset=UTF-8', ...headers }).end(JSON.stringify(answered));
+    stream.respond({ ':status': status, 'content-type': 'application/json; charset=UTF-8', ...headers });
+    stream.end(JSON.stringify(answered));
   };
   const refuse = ({ status, code, message }: FcmFault, headers?: Record<string, string>): void => reply(status, errorBody({ status, code, message }), headers);
   if (state.options.latencyMs !== undefined) await pause(state.options.latencyMs);
-  const fault = requestFault(state, request) ?? fcmMessageFault(body);
+  const fault = requestFault(state, requestHeaders) ?? fcmMessageFault(body);
   if (fault !== null) return refuse(fault);
   const behaviour = nextBehaviour(state.scripts, token!) ?? { kind: 'ok' };
   if (behaviour.kind === 'error') {
@@ -158,14 +162,22 @@ async function answer(state: State, request: Http2ServerRequest, response: Http2
   }
   if (behaviour.kind === 'bad-message' && body!.validate_only !== true) return refuse({ status: 400, code: 'INVALID_ARGUMENT', message: 'scripted' });
   if (body!.validate_only !== true) takePush(state, token!, body!.message!);
-  if (behaviour.kind === 'reset') return void request.stream.session?.socket.destroy();
+  if (behaviour.kind === 'reset') return void stream.session?.socket.destroy();
   if (behaviour.kind === 'hang') return;
   reply(200, { name: `projects/${projectId}/messages/${randomUUID()}` });
 }
 
-function requestFault(state: State, request: Http2ServerRequest): FcmFault | null {
-  if (request.method !== 'POST' || request.url !== `/v1/projects/${projectId}/messages:send`) return { status: 404, code: 'NOT_FOUND', message: 'Requested entity was not found.' };
-  const [, token] = /^Bearer (.+)$/.exec(request.headers.authorization ?? '') ?? [];
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+function requestFault(state: State, headers: IncomingHttpHeaders): FcmFault | null {
+  if (headers[':method'] !== 'POST' || headers[':path'] !== `/v1/projects/${projectId}/messages:send`) return { status: 404, code: 'NOT_FOUND', message: 'Requested entity was not found.' };
+  const [, token] = /^Bearer (.+)$/.exec(headers.authorization ?? '') ?? [];
   if (token !== undefined && state.accessTokens.has(token)) return null;
   return { status: 401, code: 'UNAUTHENTICATED', message: 'Request had invalid authentication credentials.' };
 }
