@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { within, type TookTooLong } from '@tocsin/shared/platform/within.ts';
 import { sendTimeoutMs, type PushRequest, type PushResult } from './push-gateway.ts';
 
@@ -11,14 +12,25 @@ export interface SingleSender {
   readonly answerTimeoutMs?: number | undefined;
 }
 
+/** Pushes that are begun without letting anything else in. Harm prevented: a publish waiting for the requests of a whole batch. */
+const atOnce = 20;
+
 /** Sends the pushes side by side. One whose result the provider's library has not told while the claim on it lasts is `unknown`. */
 export async function sendEach({ provider, sendOne, answerTimeoutMs = answerTimeoutMsDefault }: SingleSender, batch: readonly PushRequest[]): Promise<PushResult[]> {
   const results = new Array<PushResult | undefined>(batch.length);
-  const sent = Promise.all(batch.map(async (push, place) => {
-    results[place] = await sendOne(push).catch(unknown);
-  }));
+  let isLate = false;
+  const sendAll = async (): Promise<void> => {
+    const sent: Promise<void>[] = [];
+    for (const [place, push] of batch.entries()) {
+      if (place % atOnce === 0 && place > 0) await nextTurn();
+      if (isLate) break;
+      sent.push(sendOne(push).catch(unknown).then((result) => void (results[place] = result)));
+    }
+    await Promise.all(sent);
+  };
   // One timer for all of them: they begin at the same time.
-  const late = await within(answerTimeoutMs, `the answer of ${provider}`, sent).then(() => null, (error: TookTooLong) => unknown(error));
+  const late = await within(answerTimeoutMs, `the answer of ${provider}`, sendAll()).then(() => null, (error: TookTooLong) => unknown(error));
+  isLate = true;
   return Array.from(results, (result) => result ?? late!);
 }
 

@@ -39,7 +39,7 @@ const removeOfUserSql = `
     SELECT message_id, device_id FROM deliveries INDEXED BY deliveries_by_user WHERE user_id = ? LIMIT ?)`;
 
 /** Harm prevented: a page of skips for users with many devices would hold the loop, and everyone's commit. */
-const recordedMax = 500;
+const recordedMax = 100;
 
 /**
  * Recipients and delivery ledger of an embedded installation, in the shared file. Needs the documents' tables of
@@ -48,7 +48,7 @@ const recordedMax = 500;
 export function openSqliteDeliveries({ file, subscriptions, devices }: SqliteDeliveriesOptions): Deliveries {
   const statement = statementCache(file.db);
   const walk = sqliteRecipients(statement, { subscriptions, devices });
-  const write = <T>(work: () => T) => file.write(work).catch((error: unknown) => {
+  const write = <T>(work: () => T) => file.writeBulk(work).catch((error: unknown) => {
     throw sqliteUnavailable(error);
   });
   return {

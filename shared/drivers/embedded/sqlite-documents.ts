@@ -23,18 +23,18 @@ export function openSqliteDocuments({ file, collections }: { file: SqliteFile; c
   };
   const access = { statement: statementCache(file.db), tableOf };
   const stamps = new Stamps(file.db);
-  const write = <T>(collections: readonly Named[], work: () => unknown) => writeTogether<T>(file, () => {
+  const write = <T>(collections: readonly Named[], work: () => unknown, how?: 'bulk') => writeTogether<T>(file, () => {
     const value = work();
     stamps.changed(collections);
     return value;
-  });
+  }, how);
   return {
     ...readsOver(access),
     stamp: (collections) => stamps.of(collections.map((one) => tableOf(one).collection)),
     insert: async (collection, document) => write([collection], insertWork(access, tableOf(collection), document)),
     update: async (collection, at, set) => write([collection], updateWork(access, tableOf(collection), at, set)),
     increment: async (collection, id, by) => write([collection], incrementWork(access, tableOf(collection), id, by)),
-    raise: async (collection, ids, raised) => write([collection], raiseWork(access, tableOf(collection), { ids, ...raised })),
+    raise: async (collection, ids, raised) => write([collection], raiseWork(access, tableOf(collection), { ids, ...raised }), 'bulk'),
     remove: async (collection, id) => write([collection], removeWork(access, tableOf(collection), id)),
     commit: async (writes) => {
       checkAtMost(writes.length, documentLimits.writes, 'writes');
@@ -111,8 +111,8 @@ function readsOver(access: TableAccess): Pick<Documents, 'get' | 'getMany' | 'pi
 /** An expected failure of a write, kept as a value: thrown, it would undo the whole group commit and run it again. */
 type Outcome = { readonly value: unknown } | { readonly failure: UniqueKeyViolation | StaleVersion };
 
-async function writeTogether<T>(file: SqliteFile, work: () => unknown): Promise<T> {
-  const outcome = await file.write<Outcome>(() => {
+async function writeTogether<T>(file: SqliteFile, work: () => unknown, how?: 'bulk'): Promise<T> {
+  const outcome = await file[how === 'bulk' ? 'writeBulk' : 'write']<Outcome>(() => {
     try {
       return { value: work() };
     } catch (error) {

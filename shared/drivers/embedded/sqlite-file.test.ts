@@ -63,4 +63,27 @@ describe('one SQLite file with group commit', () => {
     await Promise.allSettled([write('kept', () => insert(1)), write('failed', failing)]);
     expect(done).toEqual(['kept, in a transaction: false']);
   });
+
+  test('a commit has one work on many rows at most, beside everything that people wait for', async () => {
+    const commits: string[][] = [[]];
+    file.joinCommits(() => void commits.push([]));
+    const work = (name: string) => () => void commits.at(-1)!.push(name);
+    const first = file.writeBulk(work('first')).then(() => file.write(work('meanwhile')));
+    await Promise.all([first, file.writeBulk(work('second')), file.write(work('a publish')), file.writeBulk(work('third')), file.write(work('another'))]);
+    expect(commits.slice(0, -1)).toEqual([['a publish', 'another', 'first'], ['meanwhile', 'second'], ['third']]);
+  });
+
+  test('a work on many rows that throws fails alone', async () => {
+    const outcomes = await Promise.allSettled([file.writeBulk(failing), file.write(() => insert(1)), file.writeBulk(() => insert(2))]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
+    expect(stored()).toEqual([1, 2]);
+  });
+
+  test('closing does all that is waiting', async () => {
+    const waiting = [1, 2, 3].map((value) => file.writeBulk(() => insert(value)));
+    file.close();
+    await Promise.all(waiting);
+    file = new SqliteFile(join(folder, 'test.db'));
+    expect(stored()).toEqual([1, 2, 3]);
+  });
 });

@@ -34,6 +34,7 @@ export class SqliteFile {
   readonly db: DatabaseSync;
   readonly path: string;
   #pending: Pending[] = [];
+  readonly #bulk: Pending[] = [];
   #afterCommit: (() => void)[] = [];
   readonly #joiners = new Set<() => void>();
   #scheduled = false;
@@ -54,6 +55,14 @@ export class SqliteFile {
    */
   write<T>(work: () => T): Promise<T> {
     return this.#enqueue(runEach, work) as Promise<T>;
+  }
+
+  /**
+   * As `write`, for work on many rows that is done behind what people wait for: a group commit has one such work at most, so that a
+   * publish waits for one of them and not for all that have come together.
+   */
+  writeBulk<T>(work: () => T): Promise<T> {
+    return this.#enqueue(runEach, work, this.#bulk) as Promise<T>;
   }
 
   /**
@@ -78,22 +87,25 @@ export class SqliteFile {
     return () => this.#joiners.delete(work);
   }
 
-  #enqueue(runAll: RunAll, item: unknown): Promise<unknown> {
+  #enqueue(runAll: RunAll, item: unknown, queue = this.#pending): Promise<unknown> {
     if (this.#closed) return Promise.reject(new Error('the SQLite file is closed'));
-    if (this.#pending.length >= pendingMax) return Promise.reject(unavailable('Database', new Error('too many writes are waiting')));
+    if (queue.length >= pendingMax) return Promise.reject(unavailable('Database', new Error('too many writes are waiting')));
     return new Promise((resolve, reject) => {
-      this.#pending.push({ runAll, item, resolve, reject });
-      if (!this.#scheduled) {
-        this.#scheduled = true;
-        setImmediate(() => this.#flush());
-      }
+      queue.push({ runAll, item, resolve, reject });
+      this.#schedule();
     });
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => this.#flush());
   }
 
   /** Commits what is waiting and closes the file. */
   close(): void {
     if (this.#closed) return;
-    this.#flush();
+    do this.#flush(); while (this.#bulk.length > 0);
     this.#closed = true;
     this.db.exec('PRAGMA optimize');
     this.db.close();
@@ -102,8 +114,10 @@ export class SqliteFile {
   #flush(): void {
     this.#scheduled = false;
     const batch = this.#pending;
-    if (batch.length === 0) return;
     this.#pending = [];
+    batch.push(...this.#bulk.splice(0, 1));
+    if (this.#bulk.length > 0) this.#schedule();
+    if (batch.length === 0) return;
     if (this.#commitTogether(batch)) return;
     for (const one of batch) this.#commitAlone(one);
   }
