@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '@tocsin/shared/platform/load-config.ts';
+import { auditCommand } from './audit.ts';
 import { configCommand } from './config.ts';
 import { doctorCommand } from './doctor.ts';
 import { logCommand } from './log.ts';
@@ -25,6 +26,7 @@ const program = new Command('tocsin')
   .addCommand(userCommand())
   .addCommand(topicCommand())
   .addCommand(pushCommand())
+  .addCommand(auditCommand())
   .addCommand(simulateCommand())
   .addCommand(configCommand())
   .addCommand(doctorCommand());

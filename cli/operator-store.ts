@@ -1,7 +1,27 @@
+import { userInfo } from 'node:os';
 import { changesChannel, type Change } from '@tocsin/shared/domain/change.ts';
 import { openDocuments, type OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { systemClock } from '@tocsin/shared/platform/clock.ts';
+import { idSource } from '@tocsin/shared/platform/ids.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
+import { auditBy, type Audit } from '@tocsin/shared/stores/audit-log.ts';
+
+/** Records what the operator does by the command line; the log shows which user of the system that was. */
+export function operatorAudit(): Audit {
+  return auditBy({ makeId: idSource(systemClock), clock: systemClock }, {
+    actor: 'operator', through: 'cli', credentialId: null, address: null, userAgent: `tocsin, run by ${systemUser()}`,
+  });
+}
+
+/** In a container the user may have no name. */
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
 
 /** What every command of the operator may be asked for. */
 export interface PrintOptions {

@@ -1,7 +1,6 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { toDeadLetterJson } from '@tocsin/shared/domain/dead-letter.ts';
 import { toIso } from '@tocsin/shared/domain/message-json.ts';
-import { parseTime } from '@tocsin/shared/domain/parse-time.ts';
 import { pushQueues, renotifyTopicJob } from '@tocsin/shared/domain/push-job.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { idSource, isUuid } from '@tocsin/shared/platform/ids.ts';
@@ -10,6 +9,7 @@ import { listDeadLetters, redriveDeadLetters } from '@tocsin/shared/stores/dead-
 import { findTopicByName } from '@tocsin/shared/stores/topics.ts';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { printObject, withStore, type PrintOptions } from './operator-store.ts';
+import { timeOption } from './time-option.ts';
 import { wholeNumber } from './whole-number.ts';
 
 /** `tocsin push …`: pushes that did not arrive, by the operator's hand, beside a running installation. */
@@ -53,8 +53,8 @@ function renotify(): Command {
   return new Command('renotify')
     .description('push the messages of a time again to the devices that missed them')
     .requiredOption('--topic <name>', "the topic's name, in any case")
-    .addOption(new Option('--from <time>', 'published at or after this time, at most 7 days ago').argParser(time('startOfDay')).makeOptionMandatory())
-    .addOption(new Option('--to <time>', 'published at or before this time').argParser(time('endOfDay')).makeOptionMandatory())
+    .addOption(new Option('--from <time>', 'published at or after this time, at most 7 days ago').argParser(timeOption('startOfDay')).makeOptionMandatory())
+    .addOption(new Option('--to <time>', 'published at or before this time').argParser(timeOption('endOfDay')).makeOptionMandatory())
     .action((options: PrintOptions & { topic: string; from: number; to: number }, command: Command) => {
       if (options.from > options.to) command.error('error: --from must not be after --to');
       if (options.from < systemClock() - ledgerMs) command.error('error: --from must be within the last 7 days: of what is older it is not known who missed it');
@@ -72,12 +72,4 @@ function renotify(): Command {
 function messageId(value: string): string {
   if (!isUuid(value)) throw new InvalidArgumentError('It must be the id of a message, a UUID.');
   return value.toLowerCase();
-}
-
-function time(bareDate: 'startOfDay' | 'endOfDay'): (value: string) => number {
-  return (value) => {
-    const parsed = parseTime(value, bareDate);
-    if (parsed === null) throw new InvalidArgumentError('It must be a date, or a time as in 2030-01-31T12:00:00Z.');
-    return parsed;
-  };
 }

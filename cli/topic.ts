@@ -2,7 +2,7 @@ import { topicChange } from '@tocsin/shared/domain/change.ts';
 import { toHoldJson } from '@tocsin/shared/domain/hold-json.ts';
 import { setHold } from '@tocsin/shared/stores/set-hold.ts';
 import { Command } from 'commander';
-import { printObject, tellNodes, withStore, type PrintOptions } from './operator-store.ts';
+import { operatorAudit, printObject, tellNodes, withStore, type PrintOptions } from './operator-store.ts';
 
 /** `tocsin topic …`: topics by the operator's hand, beside a running installation or without one. */
 export function topicCommand(): Command {
@@ -19,7 +19,7 @@ function hold(name: string, { isHeld, description }: { isHeld: boolean; descript
     .description(description)
     .argument('<name>', "the topic's name, in any case")
     .action((topicName: string, options: PrintOptions) => withStore(async (store) => {
-      const topic = await setHold(store.documents, topicName, isHeld);
+      const topic = await setHold(store.documents, topicName, isHeld, operatorAudit());
       await tellNodes(store, topicChange(topic));
       printObject(toHoldJson(topic), options);
     }));

@@ -16,7 +16,7 @@ import { setActive } from '@tocsin/shared/stores/set-active.ts';
 import { setTier } from '@tocsin/shared/stores/set-tier.ts';
 import { findUserByEmail } from '@tocsin/shared/stores/users.ts';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
-import { printObject, tellNodes, withStore, type PrintOptions } from './operator-store.ts';
+import { operatorAudit, printObject, tellNodes, withStore, type PrintOptions } from './operator-store.ts';
 import { wholeNumber } from './whole-number.ts';
 
 /** `tocsin user …`: accounts by the operator's hand, beside a running installation or without one. */
@@ -47,12 +47,15 @@ function create(): Command {
       const password = given ?? makeSecret();
       await withStore(async (store) => {
         const now = systemClock();
+        const audit = operatorAudit();
+        const id = idSource(systemClock)();
         const made = await createAccount(store.documents, {
           user: newUser({
-            id: idSource(systemClock)(), email: address, username: options.username, isVerified: true, createdAt: now,
+            id, email: address, username: options.username, isVerified: true, createdAt: now,
             passwordHash: await openPasswords().hash(password), termsAcceptedAt: null,
           }),
-        });
+          also: audit({ action: 'account.created', subject: { id }, details: { method: 'operator' } }),
+        }, audit);
         print(made, options, given === undefined ? { password } : {});
       });
     });
@@ -68,7 +71,7 @@ function setTierCommand(): Command {
     .action(async (address: string, name: Tier, options: { expires?: number | 'never'; additionalMembers?: number; json?: boolean }) => {
       await change(options, ({ documents }) => setTier(documents, address, {
         tier: name, expiresAt: options.expires === 'never' ? null : options.expires, additionalMembers: options.additionalMembers, now: systemClock(),
-      }));
+      }, operatorAudit()));
     });
 }
 
@@ -76,7 +79,7 @@ function activity(name: 'enable' | 'disable', isActive: boolean): Command {
   return new Command(name)
     .description(isActive ? 'undo disable: logins and keys work again' : 'make every login, key and token of an account invalid, until enable')
     .addArgument(new Argument('<email>').argParser(email))
-    .action((address: string, options: PrintOptions) => change(options, ({ documents }) => setActive(documents, address, isActive)));
+    .action((address: string, options: PrintOptions) => change(options, ({ documents }) => setActive(documents, address, isActive, operatorAudit())));
 }
 
 function show(): Command {

@@ -8,6 +8,7 @@ import type { Passwords } from '@tocsin/shared/stores/passwords.ts';
 import type { Registry } from 'prom-client';
 import type { TopicListings } from './directory/topic-listings.ts';
 import type { TopicSpans } from './directory/topic-spans.ts';
+import type { ClientAddress } from './http/client-address.ts';
 import type { RouteDeps } from './http/run-route.ts';
 import type { OpenStreams } from './live/open-streams.ts';
 import type { StreamSessions } from './live/stream-sessions.ts';
@@ -25,6 +26,8 @@ export interface ApiDeps extends RouteDeps {
   readonly topicSpans: TopicSpans;
   readonly topicListings: TopicListings;
   readonly passwords: Passwords;
+  /** Where a request comes from, for records. */
+  readonly wholeAddress: ClientAddress;
   readonly config: Config;
   /** Where the public reaches the API, and where mails and redirects lead. Without a slash at the end. */
   readonly baseUrl: string;

@@ -1,5 +1,6 @@
 import type { LoginSession } from '@tocsin/shared/domain/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { IdentityProvider } from '@tocsin/shared/domain/identity.ts';
 import type { User } from '@tocsin/shared/domain/user.ts';
 import { hashSecret, isSignedText, makeSecret, signText } from '@tocsin/shared/platform/secrets.ts';
 import { write, type Changes, type New, type Write } from '@tocsin/shared/ports/documents.ts';
@@ -9,6 +10,8 @@ import { users } from '@tocsin/shared/stores/users.ts';
 import { z } from 'zod';
 import { accessTokenSeconds, refreshTokenMs } from './http/access-tokens.ts';
 import type { ApiDeps } from './api-deps.ts';
+import { auditAs } from './audit.ts';
+import type { RequestContext } from './http/route.ts';
 
 /** The pair of tokens that a login, a refresh or a password change answers. */
 export const loginTokensSchema = z.object({
@@ -41,6 +44,7 @@ function sessionOfToken({ engine }: ApiDeps, refreshToken: string): string | nul
 
 /** A login that is about to begin: it exists once `insert` is committed. */
 export interface NewLogin {
+  readonly id: string;
   readonly insert: Write;
   readonly tokens: () => Promise<LoginTokens>;
 }
@@ -52,7 +56,7 @@ export function newLogin(deps: ApiDeps, userId: string): NewLogin {
   const session: New<LoginSession> = {
     id, userId, refreshHash: hashSecret(refreshToken), createdAt: now, expiresAt: now + refreshTokenMs,
   };
-  return { insert: write.insert(loginSessions, session), tokens: () => tokensOf(deps, session, refreshToken) };
+  return { id, insert: write.insert(loginSessions, session), tokens: () => tokensOf(deps, session, refreshToken) };
 }
 
 async function tokensOf(deps: ApiDeps, session: Pick<LoginSession, 'id' | 'userId'>, refreshToken: string): Promise<LoginTokens> {
@@ -64,19 +68,27 @@ async function tokensOf(deps: ApiDeps, session: Pick<LoginSession, 'id' | 'userI
   };
 }
 
-/**
- * Opens a login and sets `last_login`, and what else is given, in one step. `judge` gets the account as it is at that moment (null: gone) and
- * resolves what it was allowed for, or throws: so a password that was changed meanwhile opens nothing.
- */
-export async function openLogin(
-  deps: ApiDeps, userId: string, judge: (user: User | null) => User, also: Changes<User> = {},
-): Promise<{ user: User; tokens: LoginTokens }> {
+/** By what a person logs in to which account. */
+export interface Opening {
+  readonly userId: string;
+  readonly through: 'password' | IdentityProvider;
+  /** Gets the account as it is at that moment (null: gone), and resolves with it or throws: so a password that was changed meanwhile opens nothing. */
+  readonly judge: (user: User | null) => User;
+  readonly set?: Changes<User>;
+}
+
+/** Opens a login, sets `last_login` and what else is given, and records it, in one step. */
+export async function openLogin(deps: ApiDeps, context: RequestContext, opening: Opening): Promise<{ user: User; tokens: LoginTokens }> {
   const { documents } = deps.engine;
+  const { userId, through } = opening;
   const login = newLogin(deps, userId);
-  const set = { ...also, lastLogin: deps.clock() };
+  const set = { ...opening.set, lastLogin: deps.clock() };
+  const recorded = auditAs(deps, context, { actor: userId, through, credentialId: login.id })({
+    action: 'login.succeeded', subject: { id: userId }, details: { method: through },
+  });
   const user = await retryStale(async () => {
-    const found = judge(await documents.get(users, userId));
-    await documents.commit([write.update(users, found, set), login.insert]);
+    const found = opening.judge(await documents.get(users, userId));
+    await documents.commit([write.update(users, found, set), login.insert, ...recorded]);
     return { ...found, ...set, version: found.version + 1 };
   });
   await deps.directory.changed({ kind: 'user', userId });
@@ -88,20 +100,24 @@ export async function openLogin(
  * either its owner or whoever stole it holds the newer one. Throws `unauthenticated`: `Token has expired`, or
  * `Could not validate credentials` for anything else.
  */
-export async function refreshLogin(deps: ApiDeps, refreshToken: string): Promise<LoginTokens> {
+export async function refreshLogin(deps: ApiDeps, context: RequestContext, refreshToken: string): Promise<LoginTokens> {
   const sessionId = sessionOfToken(deps, refreshToken);
   if (sessionId === null) throw invalid();
   const successor = makeRefreshToken(deps, sessionId);
-  const session = await retryStale(() => rotate(deps, { sessionId, refreshToken, successor }));
+  const session = await retryStale(() => rotate(deps, context, { sessionId, refreshToken, successor }));
   return tokensOf(deps, session, successor);
 }
 
-async function rotate(deps: ApiDeps, exchange: { sessionId: string; refreshToken: string; successor: string }): Promise<LoginSession> {
+async function rotate(deps: ApiDeps, context: RequestContext, exchange: { sessionId: string; refreshToken: string; successor: string }): Promise<LoginSession> {
   const { documents } = deps.engine;
   const session = await documents.get(loginSessions, exchange.sessionId);
   if (session === null) throw invalid();
   if (session.refreshHash !== hashSecret(exchange.refreshToken)) {
-    await documents.remove(loginSessions, session.id);
+    const audit = auditAs(deps, context, { actor: 'anonymous', through: 'refresh_token' });
+    await documents.commit([
+      write.remove(loginSessions, session.id, session.version),
+      ...audit({ action: 'login.revoked', subject: { id: session.userId }, details: { session_id: session.id } }),
+    ]);
     await deps.directory.changed({ kind: 'session', sessionId: session.id });
     deps.log.warn({ userId: session.userId, sessionId: session.id }, 'a refresh token was used again: its login was ended');
     throw invalid();

@@ -16,6 +16,7 @@ import { requestPasswordReset } from './features/accounts/request-password-reset
 import { resendVerification } from './features/accounts/resend-verification.ts';
 import { updateMe } from './features/accounts/update-me.ts';
 import { verifyEmail } from './features/accounts/verify-email.ts';
+import { listAuditEntries } from './features/admin/list-audit-entries.ts';
 import { listDeadLetters } from './features/admin/list-dead-letters.ts';
 import { redriveDeadLetters } from './features/admin/redrive-dead-letters.ts';
 import { setHold } from './features/admin/set-hold.ts';
@@ -252,5 +253,6 @@ function operatorRoutes(deps: ApiDeps): Route[] {
     setHold(deps, 'DELETE'),
     listDeadLetters(deps),
     redriveDeadLetters(deps),
+    listAuditEntries(deps),
   ];
 }

@@ -17,7 +17,7 @@ import { app } from './app.ts';
 import { Directory } from './directory/directory.ts';
 import { topicListings } from './directory/topic-listings.ts';
 import { topicSpans } from './directory/topic-spans.ts';
-import { clientAddress } from './http/client-address.ts';
+import { clientAddress, wholeAddress } from './http/client-address.ts';
 import { rateLimits } from './http/rate-limit.ts';
 import { announcesTooMuch } from './http/read-body.ts';
 import { OpenStreams } from './live/open-streams.ts';
@@ -75,7 +75,7 @@ export function startApi(options: { engine: Engine; config: Config; clock: Clock
       engine, config, history, feeds, streams, streamSessions, directory, usage, makeId, clock, log, baseUrl, appUrl: config.APP_URL ?? baseUrl,
       accessTokens: accessTokens(engine.jwtSecrets, clock),
       rateLimits: rateLimits({ bus: engine.bus, directory, isOn: config.RATE_LIMITS }),
-      clientAddress: clientAddress(config.TRUST_PROXY),
+      clientAddress: clientAddress(config.TRUST_PROXY), wholeAddress: wholeAddress(config.TRUST_PROXY),
       adminToken: config.ADMIN_TOKEN,
       topicSpans: topicSpans(engine.documents), topicListings: topicListings(engine.documents),
       passwords: options.passwords ?? openPasswords(),

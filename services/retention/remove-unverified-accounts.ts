@@ -24,9 +24,9 @@ export async function removeUnverifiedAccounts(deps: RetentionDeps, limit: Sweep
 }
 
 /** Resolves with false when it was verified, replaced or removed in this very moment. */
-async function remove({ engine: { documents } }: RetentionDeps, user: User): Promise<boolean> {
+async function remove({ engine: { documents }, audit }: RetentionDeps, user: User): Promise<boolean> {
   try {
-    await documents.commit(await removeUnverified(documents, user));
+    await documents.commit(await removeUnverified(documents, user, audit));
     return true;
   } catch (error) {
     if (error instanceof StaleVersion) return false;

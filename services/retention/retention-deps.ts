@@ -4,6 +4,7 @@ import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Audit } from '@tocsin/shared/stores/audit-log.ts';
 
 /** What sweeps work with. */
 export interface RetentionDeps {
@@ -14,6 +15,8 @@ export interface RetentionDeps {
   readonly settleMs: number;
   readonly teamPeriods: TeamPeriods;
   readonly makeId: MakeId;
+  /** Records what the worker does. */
+  readonly audit: Audit;
   readonly log: Log;
 }
 

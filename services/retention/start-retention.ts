@@ -7,6 +7,7 @@ import { randomId } from '@tocsin/shared/platform/ids.ts';
 import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
+import { auditBy, bySystem } from '@tocsin/shared/stores/audit-log.ts';
 import { settleMsOf } from '@tocsin/shared/stores/topic-cleanups.ts';
 import { readSchedule } from './read-schedule.ts';
 import { retentionMetrics } from './retention-metrics.ts';
@@ -36,7 +37,7 @@ export async function startRetention(options: RetentionOptions): Promise<{ close
     const metrics = retentionMetrics(options.metrics ?? new Registry());
     const deps = {
       engine, config, log, clock, metrics, makeId: randomId, settleMs: settleMsOf(config), teamPeriods: teamPeriodsOf(config),
-      closing: closing.signal,
+      audit: auditBy({ makeId: randomId, clock }, bySystem), closing: closing.signal,
     };
     for (const { name } of sweeps) {
       await engine.jobQueue.schedule(retentionQueue, { id: `sweep.${name}`, every, data: { kind: 'sweep', name } });

@@ -1,7 +1,7 @@
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
-import { newId } from '@tocsin/shared/testing/builders.ts';
+import { newId, testAudit } from '@tocsin/shared/testing/builders.ts';
 import type { RetentionDeps } from './retention-deps.ts';
 
 /** What a sweep needs that is tested by itself, over a whole engine. */
@@ -9,7 +9,7 @@ export function sweepDeps(engine: Engine, clock: Clock, given: Partial<Retention
   const { messages, deliveries, documents, bus, jobQueue } = engine;
   return {
     engine: { messages, deliveries, documents, bus, jobQueue, ...given }, clock, log: openLog('test', 'silent'),
-    config: { RATE_LIMITS: true }, settleMs: 0, teamPeriods: { graceMs: 0, removalMs: 0 }, makeId: newId,
+    config: { RATE_LIMITS: true }, settleMs: 0, teamPeriods: { graceMs: 0, removalMs: 0 }, makeId: newId, audit: testAudit,
   };
 }
 

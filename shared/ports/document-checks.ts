@@ -12,6 +12,7 @@ export interface AnyCollection {
   readonly fields: { readonly [field: string]: FieldKind };
   readonly uniqueKeys: { readonly [name: string]: readonly string[] };
   readonly indexes: { readonly [name: string]: readonly string[] };
+  readonly isAppendOnly?: boolean;
 }
 
 export const documentLimits = { ids: 1_000, writes: 1_000, found: 10_000 } as const;
@@ -117,12 +118,18 @@ export function checkIncrements(collection: AnyCollection, by: object): Map<stri
 }
 
 export function checkRaise(collection: AnyCollection, { field, to }: { field: string; to: number }): void {
+  checkChangeable(collection);
   if (field === 'version' || !['time', 'integer'].includes(kindOf(collection, field))) throw new TypeError(`${collection.name}: ${field} is no time or integer to raise`);
   if (Object.values(collection.uniqueKeys).some((fields) => fields.includes(field))) throw new TypeError(`${collection.name}: ${field} is part of a unique key`);
   if (!Number.isSafeInteger(to)) throw new TypeError(`${collection.name}: ${field} can only be raised to an integer`);
 }
 
+function checkChangeable(collection: AnyCollection): void {
+  if (collection.isAppendOnly === true) throw new TypeError(`${collection.name}: what is there is not changed`);
+}
+
 function checkGiven(collection: AnyCollection, given: object, check: (field: string, value: unknown) => void): Map<string, unknown> {
+  checkChangeable(collection);
   const values = given as { readonly [field: string]: unknown };
   for (const field of Object.keys(values)) {
     if (!Object.hasOwn(collection.fields, field)) throw new TypeError(`${collection.name}: ${field} cannot be set`);

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { killAfterLines } from '../testing/write-until-killed.ts';
-import { lefts, newThing, rights, things, type Thing } from '../testing/thing.ts';
+import { appended, lefts, newThing, rights, things, type Thing } from '../testing/thing.ts';
 import { describeReadsById } from './documents-by-id.contract.ts';
 import { agreesWithModel } from './documents-model.contract.ts';
+import { describeAppendOnly } from './documents-append-only.contract.ts';
 import { StaleVersion, UniqueKeyViolation, write, type Collection, type Document, type Documents } from './documents.ts';
 
 /** One storage, that only the test uses. */
@@ -22,18 +23,14 @@ export function documentsContract(name: string, start: () => Promise<DocumentsFi
     let documents: Documents;
     beforeAll(async () => {
       fixture = await start();
-      documents = await fixture.open(erased([things, lefts, rights]));
+      documents = await fixture.open(erased([things, lefts, rights, appended]));
     });
     afterAll(() => fixture.close());
 
-    describeReadsById(() => documents);
-    describeSingleWrites(() => documents);
-    describeFind(() => documents);
-    describeRaces(() => documents);
-    describeCommit(() => documents);
-    describeStamps(() => fixture);
-    describeDeclarations(() => fixture);
-    describeRefusals(() => documents);
+    for (const part of [
+      describeReadsById, describeSingleWrites, describeFind, describeRaces, describeCommit, describeRefusals, describeAppendOnly,
+    ]) part(() => documents);
+    for (const part of [describeStamps, describeDeclarations]) part(() => fixture);
 
     test('any sequence of operations ends as the rules of the port say', () => agreesWithModel(documents));
 

@@ -83,6 +83,8 @@ export interface Collection<T extends Document> {
   /** Named lists of fields that no two documents share. A document with null in one of them is not bound by the key. */
   readonly uniqueKeys: { readonly [name: string]: readonly (keyof T & string)[] };
   readonly indexes: { readonly [name: string]: readonly (keyof T & string)[] };
+  /** Documents are inserted and removed, and never changed: `update`, `increment` and `raise` throw a TypeError. */
+  readonly isAppendOnly?: boolean;
 }
 
 export interface Query<T extends Document> {

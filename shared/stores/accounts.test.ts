@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { User } from '../domain/user.ts';
 import type { Documents, New } from '../ports/documents.ts';
-import { newUser } from '../testing/builders.ts';
+import { newUser, testAudit } from '../testing/builders.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { createAccount } from './accounts.ts';
 import { findUserByEmail, users } from './users.ts';
@@ -25,11 +25,13 @@ function withInterruption(documents: Documents, act: () => Promise<unknown>): Do
   return { ...documents, find };
 }
 
+const make = (documents: Documents, user: New<User>) => createAccount(documents, { user, also: [] }, testAudit);
+
 test('an account that is made while the next one with its address and username looks around gives way, as one from before does', async () => {
   const { documents } = engine;
   const first = newUser({ isVerified: false, wasVerified: false });
   const second = again(first);
-  await createAccount(withInterruption(documents, () => createAccount(documents, { user: first })), { user: second });
+  await make(withInterruption(documents, () => make(documents, first)), second);
   expect(await documents.get(users, first.id)).toBeNull();
   expect((await findUserByEmail(documents, first.email))?.id).toBe(second.id);
 });
@@ -37,7 +39,7 @@ test('an account that is made while the next one with its address and username l
 test('one that was verified by then keeps its address, and who comes later is told so', async () => {
   const { documents } = engine;
   const first = newUser();
-  const late = createAccount(withInterruption(documents, () => createAccount(documents, { user: first })), { user: again(first) });
+  const late = make(withInterruption(documents, () => make(documents, first)), again(first));
   await expect(late).rejects.toMatchObject({ code: 'conflict', message: 'Email already registered' });
   expect((await findUserByEmail(documents, first.email))?.id).toBe(first.id);
 });
@@ -46,7 +48,7 @@ test('of many equal registrations at once all are made, each in the place of the
   const { documents } = engine;
   const first = newUser({ isVerified: false, wasVerified: false });
   const all = [first, ...Array.from({ length: 11 }, () => again(first))];
-  await Promise.all(all.map((user) => createAccount(documents, { user: { ...user, isVerified: false, wasVerified: false } })));
+  await Promise.all(all.map((user) => make(documents, { ...user, isVerified: false, wasVerified: false })));
   expect(all.map(({ id }) => id)).toContain((await findUserByEmail(documents, first.email))?.id);
   expect(await documents.getMany(users, all.map(({ id }) => id))).toHaveLength(1);
 });

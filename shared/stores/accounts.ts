@@ -2,6 +2,7 @@ import type { Consent } from '../domain/consent.ts';
 import { AppError } from '../domain/errors.ts';
 import type { User } from '../domain/user.ts';
 import { StaleVersion, UniqueKeyViolation, write, type Documents, type New, type Write } from '../ports/documents.ts';
+import { auditOriginRemovals, type Audit } from './audit-log.ts';
 import { consents } from './consents.ts';
 import { voidMailTokens } from './mail-tokens.ts';
 import { retryStale } from './retry-stale.ts';
@@ -12,10 +13,10 @@ export type Claim = Pick<User, 'email' | 'usernameKey'> & { readonly id?: string
 
 /**
  * The writes that make room for the claim: an account that holds the address and was never verified gives way, with its
- * username. Throws `conflict` when the address belongs to an account that was verified once, or the username is taken.
+ * username, and `audit` records its deletion. Throws `conflict` when the address belongs to an account that was verified once, or the username is taken.
  * To be committed together with the claim, within `retryStale`; a race shows as StaleVersion, here already, or UniqueKeyViolation.
  */
-export async function makeRoom(documents: Documents, claim: Claim): Promise<Write[]> {
+export async function makeRoom(documents: Documents, claim: Claim, audit: Audit): Promise<Write[]> {
   const holder = await findUserByEmail(documents, claim.email);
   const isOther = holder !== null && holder.id !== claim.id;
   if (isOther && holder.wasVerified) throw new AppError('conflict', 'Email already registered');
@@ -25,19 +26,21 @@ export async function makeRoom(documents: Documents, claim: Claim): Promise<Writ
     if (namesake.email === claim.email) throw new StaleVersion(users.name, namesake.id);
     throw new AppError('conflict', 'Username already taken');
   }
-  return isOther ? removeUnverified(documents, holder) : [];
+  return isOther ? removeUnverified(documents, holder, audit) : [];
 }
 
 /**
  * The writes that remove an account that was never verified, if it has not changed since it was read. Nobody ever logged
- * in to it, so that it owns nothing but its consents and mailed tokens.
+ * in to it, so that it owns nothing but its consents and mailed tokens. The deletion is recorded.
  */
-export async function removeUnverified(documents: Documents, user: User): Promise<Write[]> {
+export async function removeUnverified(documents: Documents, user: User, audit: Audit): Promise<Write[]> {
   const given = await documents.find(consents, { index: 'byUser', equals: { userId: user.id }, limit: 100 });
   return [
     write.remove(users, user.id, user.version),
     ...given.map((consent) => write.remove(consents, consent.id)),
     ...await voidMailTokens(documents, user.id),
+    ...await auditOriginRemovals(documents, user.id),
+    ...audit({ action: 'account.deleted', subject: { id: user.id }, details: { reason: 'never_verified' } }),
   ];
 }
 
@@ -45,15 +48,17 @@ export async function removeUnverified(documents: Documents, user: User): Promis
 export const isTakenMeanwhile = (error: unknown): boolean => error instanceof UniqueKeyViolation && error.collection === users.name;
 
 /**
- * Stores a new account and its first consent, in the place of one with this address that was never verified.
- * Throws `conflict` as `makeRoom` does, also under races.
+ * Stores a new account and its first consent, in the place of one with this address that was never verified. `also` is
+ * written with it: its record in the audit log. Throws `conflict` as `makeRoom` does, also under races.
  */
-export async function createAccount(documents: Documents, account: { user: New<User>; consent?: New<Consent> }): Promise<User> {
-  const { user, consent } = account;
+export async function createAccount(
+  documents: Documents, account: { user: New<User>; consent?: New<Consent>; also: readonly Write[] }, audit: Audit,
+): Promise<User> {
+  const { user, consent, also } = account;
   await retryStale(async () => {
-    const room = await makeRoom(documents, { email: user.email, usernameKey: user.usernameKey });
+    const room = await makeRoom(documents, { email: user.email, usernameKey: user.usernameKey }, audit);
     await documents.commit([
-      ...room, write.insert(users, user), ...(consent === undefined ? [] : [write.insert(consents, consent)]),
+      ...room, write.insert(users, user), ...(consent === undefined ? [] : [write.insert(consents, consent)]), ...also,
     ]);
   }, isTakenMeanwhile);
   return { ...user, version: 1 };

@@ -1,6 +1,7 @@
 import type { Collection, Document } from '../ports/documents.ts';
 import { accountErasures } from './account-erasures.ts';
 import { addressChanges } from './address-changes.ts';
+import { auditEntries, auditOrigins } from './audit-log.ts';
 import { consents } from './consents.ts';
 import { apiKeys, loginSessions, topicTokens } from './credentials.ts';
 import { devices } from './devices-collection.ts';
@@ -23,7 +24,7 @@ const all = [
   users, topics, idempotencyKeys, apiKeys, topicTokens, loginSessions, teams, teamMembers, teamInvites,
   consents, mailTokens, addressChanges, identities,
   subscriptions, devices, quotaGuards, topicCleanups, logConsumers, messageLocks, accountErasures, streamSessions,
-  sweepPlaces,
+  sweepPlaces, auditEntries, auditOrigins,
 ];
 
 /** Every kind of document there is; drivers make their tables and models from this list when they open. */

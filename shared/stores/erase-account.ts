@@ -3,6 +3,7 @@ import type { Deliveries } from '../ports/deliveries.ts';
 import { write, type Documents, type Write } from '../ports/documents.ts';
 import { accountErasures, type AccountErasure } from './account-erasures.ts';
 import { addressChanges } from './address-changes.ts';
+import { eraseAuditOrigins } from './audit-log.ts';
 import { consents } from './consents.ts';
 import { apiKeys, loginSessions, topicTokens } from './credentials.ts';
 import { devices } from './devices-collection.ts';
@@ -78,6 +79,7 @@ function ownDocuments(documents: Documents, { id: userId, email, requestedAt }: 
     () => removeFound(documents, consents, { index: 'byUser', equals: { userId }, limit }),
     () => removeFound(documents, mailTokens, { index: 'current', equals: { userId }, limit }),
     () => removeFound(documents, addressChanges, { index: 'byUser', equals: { userId }, limit }),
+    () => eraseAuditOrigins(documents, userId),
   ];
 }
 
@@ -115,11 +117,11 @@ async function leaveTeams({ documents, onStep }: EraseAccountDeps, userId: strin
 }
 
 /** Tokens that it made, also for topics of others; those of its own topics are gone with them, or about to be. */
-async function removeTokens({ documents, onStep }: EraseAccountDeps, createdBy: string): Promise<number> {
+async function removeTokens({ documents, onStep, audit }: EraseAccountDeps, createdBy: string): Promise<number> {
   const found = await documents.find(topicTokens, { index: 'byCreator', equals: { createdBy }, limit: batchSize });
   const living = new Set((await documents.getMany(topics, found.map(({ topicId }) => topicId))).map(({ id }) => id));
   const ofOthers = found.filter(({ topicId }) => living.has(topicId));
-  for (const token of ofOthers) await removeTopicToken(documents, token);
+  for (const token of ofOthers) await removeTopicToken(documents, token, audit);
   await documents.commit(found.filter(({ topicId }) => !living.has(topicId)).map(({ id }) => write.remove(topicTokens, id)));
   if (found.length > 0) await onStep({ changes: ofOthers.map(({ secretHash }): Change => ({ kind: 'topic-token', secretHash })), cleanups: [] });
   return found.length;

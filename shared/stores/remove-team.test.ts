@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { Team, TeamInvite } from '../domain/team.ts';
 import type { Topic } from '../domain/topic.ts';
 import { write, type New } from '../ports/documents.ts';
-import { newId, newMember, newTeam, newTopic } from '../testing/builders.ts';
+import { newId, newMember, newTeam, newTopic, testAudit } from '../testing/builders.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { completeRemoval, findRemovals, removeTeam, type RemovalStep, type RemoveTeamDeps } from './remove-team.ts';
 import { teamInvites } from './team-invites.ts';
@@ -30,7 +30,7 @@ async function fullTeam(topicCount: number): Promise<{ team: Team; made: Topic[]
 }
 
 function deps(onStep: (step: RemovalStep) => void = () => undefined): RemoveTeamDeps {
-  return { documents: engine.documents, makeId: newId, clock: () => Date.now(), onStep: async (step) => onStep(step) };
+  return { documents: engine.documents, makeId: newId, clock: () => Date.now(), audit: testAudit, onStep: async (step) => onStep(step) };
 }
 
 /** What is left of the team itself. */

@@ -4,6 +4,7 @@ import { AppError } from '../domain/errors.ts';
 import type { Team, TopicFate } from '../domain/team.ts';
 import type { Topic } from '../domain/topic.ts';
 import { write, type Documents, type Write } from '../ports/documents.ts';
+import type { Audit } from './audit-log.ts';
 import { quotaGuards } from './quota-guards.ts';
 import { retryStale } from './retry-stale.ts';
 import { invitesMax, teamInvites } from './team-invites.ts';
@@ -23,6 +24,8 @@ export interface RemoveTeamDeps {
   readonly documents: Documents;
   readonly makeId: () => string;
   readonly clock: () => number;
+  /** Records what follows from the removal, as Tocsin's own acts. */
+  readonly audit: Audit;
   /** Called after each step. */
   readonly onStep: (step: RemovalStep) => Promise<void>;
 }

@@ -1,18 +1,28 @@
 import { AppError } from '../domain/errors.ts';
 import type { Topic } from '../domain/topic.ts';
-import type { Documents } from '../ports/documents.ts';
+import { write, type Documents } from '../ports/documents.ts';
+import type { Audit } from './audit-log.ts';
 import { retryStale } from './retry-stale.ts';
 import { findTopicByName, topics } from './topics.ts';
+import { users } from './users.ts';
 
 /**
  * Puts a topic under legal hold, or ends that: while it lasts nothing of the topic is removed, and neither it nor its
- * owner's account nor its team can be deleted. Setting what is set already changes nothing. Throws `not_found`
- * `Topic not found`.
+ * owner's account nor its team can be deleted. Setting what is set already changes nothing and is not recorded. Throws
+ * `not_found` `Topic not found`.
  */
-export function setHold(documents: Documents, name: string, isHeld: boolean): Promise<Topic> {
+export function setHold(documents: Documents, name: string, isHeld: boolean, audit: Audit): Promise<Topic> {
   return retryStale(async () => {
     const topic = await findTopicByName(documents, name);
     if (topic === null) throw new AppError('not_found', 'Topic not found');
-    return topic.isHeld === isHeld ? topic : documents.update(topics, topic, { isHeld });
+    if (topic.isHeld === isHeld) return topic;
+    const owner = await documents.get(users, topic.ownerId);
+    await documents.commit([
+      write.update(topics, topic, { isHeld }),
+      // Of a hold and the deletion of the owner's account at once only one is stored, see `removeAccount`.
+      ...(owner === null ? [] : [write.update(users, owner, {})]),
+      ...audit({ action: isHeld ? 'topic.held' : 'topic.released', subject: topic, details: {} }),
+    ]);
+    return { ...topic, isHeld, version: topic.version + 1 };
   });
 }

@@ -2,6 +2,7 @@ import { noNotice } from '../domain/team-life.ts';
 import { reachesTier, tierInForce, type Tier } from '../domain/tiers.ts';
 import type { User } from '../domain/user.ts';
 import type { Documents } from '../ports/documents.ts';
+import type { Audit } from './audit-log.ts';
 import { retryStale } from './retry-stale.ts';
 import { findOwnedTeams, findTeam, teams } from './teams.ts';
 import { updateUserByEmail } from './users.ts';
@@ -14,13 +15,17 @@ export interface TierSetting {
   readonly additionalMembers?: number | undefined;
 }
 
-/** The operator's setting of an account's tier. Throws `not_found` `User not found`. */
-export async function setTier(documents: Documents, email: string, setting: TierSetting & { readonly now: number }): Promise<User> {
-  const user = await updateUserByEmail(documents, email, (before) => ({
-    tier: setting.tier,
-    tierExpiresAt: setting.expiresAt === undefined ? endToCome(before, setting.now) : setting.expiresAt,
-    additionalMembers: setting.additionalMembers ?? before.additionalMembers,
-  }));
+/** The operator's setting of an account's tier, which is recorded. Throws `not_found` `User not found`. */
+export async function setTier(documents: Documents, email: string, setting: TierSetting & { readonly now: number }, audit: Audit): Promise<User> {
+  const user = await updateUserByEmail(documents, email, (before) => {
+    const set = {
+      tier: setting.tier,
+      tierExpiresAt: setting.expiresAt === undefined ? endToCome(before, setting.now) : setting.expiresAt,
+      additionalMembers: setting.additionalMembers ?? before.additionalMembers,
+    };
+    const details = { tier: set.tier, former_tier: before.tier, expires_at: set.tierExpiresAt, additional_members: set.additionalMembers };
+    return { set, also: audit({ action: 'account.tier_changed', subject: { id: before.id }, details }) };
+  });
   if (reachesTier(tierInForce(user, setting.now), 'TEAM')) await endGraces(documents, user.id);
   return user;
 }

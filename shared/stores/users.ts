@@ -1,7 +1,7 @@
 import { usernameKey } from '../domain/account-rules.ts';
 import { AppError } from '../domain/errors.ts';
 import type { User } from '../domain/user.ts';
-import type { Changes, Collection, Documents } from '../ports/documents.ts';
+import { write, type Changes, type Collection, type Documents, type Write } from '../ports/documents.ts';
 import { retryStale } from './retry-stale.ts';
 
 export const users: Collection<User> = {
@@ -37,11 +37,15 @@ export async function findUsers(documents: Documents, ids: readonly string[]): P
   return found;
 }
 
-/** Changes the account that holds the address, over races. Throws `not_found` `User not found`. */
-export function updateUserByEmail(documents: Documents, email: string, change: (user: User) => Changes<User>): Promise<User> {
+/** Changes the account that holds the address, and writes what else `change` gives back, over races. Throws `not_found` `User not found`. */
+export function updateUserByEmail(
+  documents: Documents, email: string, change: (user: User) => { set: Changes<User>; also: readonly Write[] },
+): Promise<User> {
   return retryStale(async () => {
     const user = await findUserByEmail(documents, email);
     if (user === null) throw new AppError('not_found', 'User not found');
-    return documents.update(users, user, change(user));
+    const { set, also } = change(user);
+    await documents.commit([write.update(users, user, set), ...also]);
+    return { ...user, ...set, version: user.version + 1 };
   });
 }

@@ -8,9 +8,13 @@ import { topicNameKey, type Topic } from '../domain/topic.ts';
 import type { User } from '../domain/user.ts';
 import { idSource } from '../platform/ids.ts';
 import type { New } from '../ports/documents.ts';
+import { auditBy, bySystem, type Audit } from '../stores/audit-log.ts';
 
 /** Ids that no other test has. */
 export const newId = idSource(() => Date.now());
+
+/** Records acts as Tocsin's own. */
+export const testAudit: Audit = auditBy({ makeId: newId, clock: () => Date.now() }, bySystem);
 
 const dayMs = 86_400_000;
 

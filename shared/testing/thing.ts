@@ -29,7 +29,14 @@ export interface Half extends Document {
 export const lefts: Collection<Half> = { name: 'lefts', fields: { pairOf: 'text' }, uniqueKeys: {}, indexes: { byPair: ['pairOf'] } };
 export const rights: Collection<Half> = { ...lefts, name: 'rights' };
 
-export const thingCollections = [things, lefts, rights];
+/** A document that is never changed. */
+export interface Appended extends Document {
+  readonly rank: number;
+}
+
+export const appended: Collection<Appended> = { name: 'appended', fields: { rank: 'integer' }, uniqueKeys: {}, indexes: { byRank: ['rank'] }, isAppendOnly: true };
+
+export const thingCollections = [things, lefts, rights, appended];
 
 export function newThing(id: string, given: Partial<New<Thing>> = {}): New<Thing> {
   return { id, name: id, email: null, team: null, rank: 0, score: null, isActive: true, madeAt: 0, extra: null, ...given };

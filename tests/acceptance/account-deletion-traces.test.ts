@@ -11,18 +11,18 @@ const stack = useStack();
 const timeoutMs = 120_000;
 
 /**
- * What holds the account's id for a while longer and nothing else of it: counters of publishes until the end of their
- * window, a day at most, and the ids of finished jobs, for a day.
+ * What holds the account's id for longer and nothing else of it: counters of publishes until the end of their window, a day at
+ * most, the ids of finished jobs, for a day, and the audit log.
  */
-const holdsIdForADay = /^(budgets|redis (budget|jobs))$/;
+const holdsIdForLonger = /^(budgets|redis (budget|jobs)|doc_audit_entries|auditEntries)$/;
 
-test('of a deleted account no store holds its address, its name or its texts, and once its erasure has settled nothing holds its id', async () => {
+test('of a deleted account no store holds its address, its name or its texts, and once its erasure has settled nothing but the audit log holds its id', async () => {
   const { owner, texts } = await makeFullAccount(stack);
-  const said = [owner.email, owner.user.username, ...texts];
+  const said = [owner.email, owner.user.username, owner.client.address, ...texts];
   for (const text of [owner.id, ...said]) expect(await findTraces(testStack(), [text])).not.toEqual([]);
   expect((await owner.delete('/api/users/me', { password: owner.password })).status).toBe(204);
   await eventually(async () => expect(await findTraces(testStack(), said)).toEqual([]), { timeoutMs, intervalMs: 1_000 });
   await eventually(async () => {
-    expect((await findTraces(testStack(), [owner.id])).filter((place) => !holdsIdForADay.test(place))).toEqual([]);
+    expect((await findTraces(testStack(), [owner.id])).filter((place) => !holdsIdForLonger.test(place))).toEqual([]);
   }, { timeoutMs, intervalMs: 1_000 });
 }, 2 * timeoutMs + 60_000);

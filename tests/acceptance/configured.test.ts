@@ -3,6 +3,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { setTier } from '@tocsin/shared/stores/set-tier.ts';
+import { testAudit } from '@tocsin/shared/testing/builders.ts';
 import { setTeamActive } from '@tocsin/shared/stores/set-team-active.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { decodeJwt, SignJWT } from 'jose';
@@ -64,7 +65,7 @@ test('a team is deactivated TEAM_GRACE_DAYS after its owner lost the tier, and i
   const create = async ({ client }: typeof owner) => (await client.call('POST', '/api/teams', { json: { name: newRegistration().username, display_name: 'Night crew' } })).body.id as string;
   const [id, otherId] = [await create(owner), await create(other)];
   const topic = await createTopic(owner, { team_id: id });
-  await setTier(store.documents, owner.email, { tier: 'ESSENTIALS', now: Date.now() });
+  await setTier(store.documents, owner.email, { tier: 'ESSENTIALS', now: Date.now() }, testAudit);
   await eventually(async () => expect((await owner.client.call('GET', `/api/teams/${id}`)).body).toMatchObject({ is_active: false }));
   expect(await owner.client.call('POST', `/${topic.name}`, { text: 'x' })).toMatchObject({ status: 403, body: { detail: 'Team is deactivated' } });
   expect((await other.client.call('GET', `/api/teams/${otherId}`)).body).toMatchObject({ is_active: true });
@@ -76,7 +77,7 @@ test('a team is deactivated TEAM_GRACE_DAYS after its owner lost the tier, and i
   expect(await read('team-lapse')).toContain('Night crew');
   expect(await read('team-removal')).toContain('Night crew'); // a day and a half is less than seven days
   expect(await owner.client.call('POST', `/api/teams/${id}/reactivate`)).toMatchObject({ status: 403 });
-  await setTier(store.documents, owner.email, { tier: 'TEAM', now: Date.now() });
+  await setTier(store.documents, owner.email, { tier: 'TEAM', now: Date.now() }, testAudit);
   await eventually(async () => expect(await owner.client.call('POST', `/api/teams/${id}/reactivate`)).toMatchObject({ status: 200, body: { is_active: true } }));
 });
 

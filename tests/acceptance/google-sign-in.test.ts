@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect, test } from '@jest/globals';
 import { setActive } from '@tocsin/shared/stores/set-active.ts';
+import { testAudit } from '@tocsin/shared/testing/builders.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
 import { startOpenIdProvider } from '@tocsin/shared/testing/simulators/openid-provider.ts';
 import { Browser } from './browser.ts';
@@ -138,10 +139,10 @@ test('a person whose account waits for its new address to be verified cannot sig
 test('a disabled account opens no login', async () => {
   const { subject, email } = newPerson();
   await signIn(subject);
-  await setActive(store.documents, email, false);
+  await setActive(store.documents, email, false, testAudit);
   expect(await signIn(subject)).toEqual({ error: 'account_disabled' });
   const account = await createAccount(store, { urls: running.urls });
-  await setActive(store.documents, account.email, false);
+  await setActive(store.documents, account.email, false, testAudit);
   expect(await signIn(newPerson({ email: account.email }).subject)).toEqual({ error: 'account_disabled' });
 });
 

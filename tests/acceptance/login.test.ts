@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { setActive } from '@tocsin/shared/stores/set-active.ts';
+import { testAudit } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { mailedLink } from './mailbox.ts';
 import { newRegistration, tryLogIn } from './registration.ts';
@@ -121,11 +122,11 @@ test('any number of right logins go through, at once and after each other', asyn
 
 test('every credential of a disabled account is invalid until it is enabled', async () => {
   const account = await createAccount(store);
-  await setActive(store.documents, account.email, false);
+  await setActive(store.documents, account.email, false, testAudit);
   await eventually(async () => expect(await account.client.call('GET', '/auth/me')).toMatchObject(wrong));
   expect(await tryLogIn(account)).toMatchObject(wrong);
 
-  await setActive(store.documents, account.email, true);
+  await setActive(store.documents, account.email, true, testAudit);
   await eventually(async () => expect((await account.client.call('GET', '/auth/me')).status).toBe(200));
 });
 
@@ -136,6 +137,6 @@ test('keys and topic tokens of a disabled account are credentials of it, too', a
   const token = (await account.client.call('POST', `/api/topics/${topic.name}/access-tokens`, { json: { name: 'a token', permissions: ['read'] } })).body.token as string;
   const read = (credential: string) => new Client(credential).call('GET', `/${topic.name}/json`);
   for (const credential of [key, token]) expect((await read(credential)).status).toBe(200);
-  await setActive(store.documents, account.email, false);
+  await setActive(store.documents, account.email, false, testAudit);
   for (const credential of [key, token]) await eventually(async () => expect(await read(credential)).toMatchObject(wrong));
 });

@@ -94,6 +94,7 @@ export const fixtures: Readonly<Record<string, Fixture>> = {
   'POST /api/subscriptions': { path: () => '/api/subscriptions', body: (world) => ({ topic_name: world.topic.name, web_notifications_enabled: false, mobile_notifications_enabled: false }) },
   'PATCH /api/subscriptions/{subscription_id}': { path: (world) => `/api/subscriptions/${world.subscription.id}`, body: () => ({ is_pinned: true }) },
   'POST /api/subscriptions/{subscription_id}/preview': { path: (world) => `/api/subscriptions/${world.subscription.id}/preview`, body: () => ({ mobile_notifications_enabled: true }) },
+  'GET /admin/audit': { path: () => '/admin/audit', by: 'operator' },
   'GET /admin/push/dead-letters': { path: () => '/admin/push/dead-letters', by: 'operator' },
   'POST /admin/push/dead-letters/redrive': { path: () => '/admin/push/dead-letters/redrive', by: 'operator', body: (world) => ({ topic: world.topic.name }) },
   'PUT /admin/users/{email}/tier': { path: (world) => `/admin/users/${world.owner.email}/tier`, by: 'operator', body: () => ({ tier: 'FREE' }) },

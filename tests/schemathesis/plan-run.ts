@@ -28,7 +28,7 @@ const rulesBeyondSchema: Readonly<Record<string, string>> = {
   streamTopicBySse: positions, streamTopicsBySse: 'a session or topics are given', createStreamSession: positions,
   register: passwords, changePassword: passwords, confirmPasswordReset: passwords,
   createSubscription: tags, updateSubscription: tags, previewSubscription: 'a time zone has a name, and quiet hours end at another time than they start',
-  redriveDeadLetters: 'exactly one of three is given',
+  redriveDeadLetters: 'exactly one of three is given', listAuditEntries: times,
 };
 
 const operationsOf = ({ paths }: Document) => Object.entries(paths).flatMap(([path, item]) => Object.entries(item).map(([method, operation]) => ({ path, method, operation })));

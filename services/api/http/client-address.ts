@@ -2,17 +2,22 @@ import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 import proxyaddr from 'proxy-addr';
 
-/** Finds the address that a request comes from, as budgets are counted: IPv4 whole, IPv6 by /64. */
+/** Finds the address that a request comes from. */
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * `trustProxy` is TRUST_PROXY: empty (the peer's address), a number of hops, or a list of addresses and CIDRs whose
+ * The address as budgets are counted: IPv4 whole, IPv6 by /64. `trustProxy` is TRUST_PROXY: empty (the peer's address), a number of hops, or a list of addresses and CIDRs whose
  * `X-Forwarded-For` is believed. Throws a TypeError for a list that is none.
  */
 export function clientAddress(trustProxy: string): ClientAddress {
+  const whole = wholeAddress(trustProxy);
+  return (request) => budgetAddress(whole(request));
+}
+
+/** The same as it is, for records: an IPv6 address whole. */
+export function wholeAddress(trustProxy: string): ClientAddress {
   const trust = trustFunction(trustProxy.trim());
-  if (trust === null) return (request) => budgetAddress(request.socket.remoteAddress ?? '');
-  return (request) => budgetAddress(proxyaddr(request, trust));
+  return (request) => plainAddress(trust === null ? request.socket.remoteAddress ?? '' : proxyaddr(request, trust));
 }
 
 /** Null trusts nobody. */
@@ -22,11 +27,11 @@ function trustFunction(text: string): ((address: string, hop: number) => boolean
   return proxyaddr.compile(text.split(',').map((part) => part.trim()));
 }
 
+/** An IPv4 address in IPv6 as itself. */
+const plainAddress = (address: string): string => /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
+
 function budgetAddress(address: string): string {
-  if (!address.includes(':')) return address;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
-  if (mapped !== null) return mapped[1]!;
-  if (!isIPv6(address)) return address;
+  if (!address.includes(':') || !isIPv6(address)) return address;
   const [head = '', tail] = address.split('%')[0]!.split('::', 2);
   const start = head === '' ? [] : head.split(':');
   const end = tail === undefined || tail === '' ? [] : tail.split(':');

@@ -2,6 +2,7 @@ import { voidMailTokens } from '@tocsin/shared/stores/mail-tokens.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
+import { auditOf } from '../../audit.ts';
 import { changeAndEndLogins, loginTokensSchema, newLogin } from '../../logins.ts';
 import { newPasswordField } from './account-fields.ts';
 import { loadAccount } from './load-account.ts';
@@ -24,10 +25,11 @@ export function changePassword(deps: ApiDeps): Route {
       await requirePassword(context, proven, body.current_password);
       const passwordHash = await deps.passwords.hash(body.new_password);
       const login = newLogin(deps, proven.id);
+      const recorded = auditOf(deps, context)({ action: 'password.changed', subject: { id: proven.id }, details: {} });
       await changeAndEndLogins(deps, async () => {
         const user = await loadAccount(deps, context);
         if (user.passwordHash !== proven.passwordHash) throw wrongPassword();
-        return { user, set: { passwordHash }, also: [...await voidMailTokens(deps.engine.documents, user.id, 'password-reset'), login.insert] };
+        return { user, set: { passwordHash }, also: [...await voidMailTokens(deps.engine.documents, user.id, 'password-reset'), login.insert, ...recorded] };
       });
       return { status: 200, body: { message: 'The password was changed', ...await login.tokens() } };
     },

@@ -4,6 +4,7 @@ import { mailTokens } from '@tocsin/shared/stores/mail-tokens.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
+import { auditAs } from '../../audit.ts';
 import { changeAndEndLogins } from '../../logins.ts';
 import { messageSchema, newPasswordField } from './account-fields.ts';
 import { findTokenHolder } from './find-token-holder.ts';
@@ -22,7 +23,7 @@ export function confirmPasswordReset(deps: ApiDeps): Route {
     body: z.object({ token: z.string(), new_password: newPasswordField }),
     errors: { 400: 'Malformed JSON, or a token that is unknown, used or expired.' },
     success: { status: 200, schema: messageSchema, description: 'The password was set, and all logins have ended' },
-    handle: async (_context, { body }) => {
+    handle: async (context, { body }) => {
       const tokenHash = hashSecret(body.token);
       // A wrong token must not cost the work of hashing.
       await findTokenHolder(deps, 'password-reset', tokenHash);
@@ -32,7 +33,10 @@ export function confirmPasswordReset(deps: ApiDeps): Route {
         return {
           user,
           set: { passwordHash, isVerified: true, wasVerified: true },
-          also: [write.remove(mailTokens, mailToken.id, mailToken.version)],
+          also: [
+            write.remove(mailTokens, mailToken.id, mailToken.version),
+            ...auditAs(deps, context, { actor: user.id, through: 'mail_link' })({ action: 'password.reset', subject: { id: user.id }, details: {} }),
+          ],
         };
       });
       return { status: 200, body: { message: 'The password was changed: log in with the new one' } };

@@ -7,6 +7,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { emailField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
 import { loginUserSchema } from '../../http/user-schema.ts';
+import { recordFailedLogin } from '../../failed-logins.ts';
 import { loginTokensSchema, openLogin } from '../../logins.ts';
 import { passwordAttempts } from '../../password-attempts.ts';
 
@@ -36,12 +37,27 @@ export function login(deps: ApiDeps): Route {
         return deps.passwords.matches(password, found?.passwordHash ?? null);
       });
       const proven = found as User | null;
-      if (!isRight || proven === null) throw invalid();
-      const { user, tokens } = await openLogin(deps, proven.id, (now) => judge(now, proven));
+      const refuse = (reason: Refusal) => recordFailedLogin(deps, context, {
+        // Of nobody as much is written as of somebody: the time tells no more than the answer.
+        method: 'password', reason, account: { id: proven?.id ?? deps.makeId(), email },
+      });
+      if (!isRight || proven === null) {
+        await refuse(proven === null ? 'unknown_person' : 'wrong_password');
+        throw invalid();
+      }
+      const { user, tokens } = await openLogin(deps, context, { userId: proven.id, through: 'password', judge: (now) => judge(now, proven) })
+        .catch(async (error: unknown) => {
+          if (error instanceof AppError && error.code === 'forbidden') await refuse('not_verified');
+          if (error instanceof AppError && error.code === 'unauthenticated') await refuse(proven.isActive ? 'changed_meanwhile' : 'account_disabled');
+          throw error;
+        });
       return { status: 200, body: { ...tokens, user: toLoginUserJson(user, context.now) } };
     },
   });
 }
+
+/** Why a login is refused. The first two are of one length, as all is that is written of them. */
+type Refusal = 'unknown_person' | 'wrong_password' | 'not_verified' | 'account_disabled' | 'changed_meanwhile';
 
 const invalid = () => new AppError('unauthenticated', 'Could not validate credentials');
 

@@ -2,6 +2,7 @@ import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { User } from '@tocsin/shared/domain/user.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import type { RequestContext } from '../../http/route.ts';
+import { recordFailedCheck } from '../../failed-logins.ts';
 import { passwordAttempts } from '../../password-attempts.ts';
 import { loadAccount } from './load-account.ts';
 
@@ -18,6 +19,8 @@ export const wrongPassword = () => new AppError('invalid', 'Current password is 
 export function passwordProof(deps: ApiDeps): (context: RequestContext, user: User, password: string) => Promise<void> {
   const attempts = passwordAttempts(deps);
   return async (context, user, password) => {
-    if (!await attempts(context, user.email, () => deps.passwords.matches(password, user.passwordHash))) throw wrongPassword();
+    if (await attempts(context, user.email, () => deps.passwords.matches(password, user.passwordHash))) return;
+    await recordFailedCheck(deps, context, user);
+    throw wrongPassword();
   };
 }

@@ -6,6 +6,7 @@ import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
 import { requestMail } from '@tocsin/shared/request-mail.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import { auditAs, auditOfSystem } from '../../audit.ts';
 import { emailField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
 import { newPasswordField, usernameField } from './account-fields.ts';
@@ -35,7 +36,7 @@ export function register(deps: ApiDeps): Route {
       if (!input.terms_accepted) throw new AppError('invalid', 'Terms must be accepted');
       const { documents } = deps.engine;
       // What is taken is told before the work of hashing.
-      await retryStale(() => makeRoom(documents, { email: input.email, usernameKey: usernameKey(input.username) }));
+      await retryStale(() => makeRoom(documents, { email: input.email, usernameKey: usernameKey(input.username) }, auditOfSystem(deps)));
       const passwordHash = await deps.passwords.hash(input.password);
       const user = newUser({
         id: deps.makeId(), email: input.email, username: input.username, passwordHash, isVerified: false,
@@ -47,7 +48,8 @@ export function register(deps: ApiDeps): Route {
           id: deps.makeId(), userId: user.id, consentType: 'tos', documentVersion: deps.config.TERMS_VERSION,
           acceptedAt: context.now, consentMethod: 'web_checkbox', isActive: true,
         },
-      });
+        also: auditAs(deps, context, { actor: 'anonymous', through: 'nothing' })({ action: 'account.created', subject: { id: user.id }, details: { method: 'password' } }),
+      }, auditOfSystem(deps));
       await requestMail(deps, user.email, { kind: 'verify-email', userId: user.id });
       return {
         status: 201,

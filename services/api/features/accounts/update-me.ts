@@ -10,6 +10,7 @@ import { users } from '@tocsin/shared/stores/users.ts';
 import { requestMail } from '@tocsin/shared/request-mail.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import { auditOf, auditOfSystem } from '../../audit.ts';
 import { emailField } from '../../http/fields.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { userSchema } from '../../http/user-schema.ts';
@@ -57,10 +58,11 @@ async function change(deps: ApiDeps, context: RequestContext, input: z.output<ty
   const set: Changes<User> = {
     username, usernameKey: usernameKey(username), ...(isNewAddress ? { email, isVerified: false } : {}),
   };
-  const room = await makeRoom(documents, { id: before.id, email, usernameKey: usernameKey(username) });
+  const room = await makeRoom(documents, { id: before.id, email, usernameKey: usernameKey(username) }, auditOfSystem(deps));
   const moves: Write[] = !isNewAddress ? [] : [
     write.insert(addressChanges, { id: addressChangeId, userId: before.id, oldEmail: before.email, changedAt: context.now }),
     ...await voidMailTokens(documents, before.id),
+    ...auditOf(deps, context)({ action: 'account.email_changed', subject: { id: before.id }, details: {}, formerEmail: before.email }),
   ];
   await documents.commit([...room, write.update(users, before, set), ...moves]);
   return { before, after: { ...before, ...set, version: before.version + 1 }, addressChangeId };

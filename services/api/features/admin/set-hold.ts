@@ -3,6 +3,7 @@ import { toHoldJson } from '@tocsin/shared/domain/hold-json.ts';
 import { setHold as storeHold } from '@tocsin/shared/stores/set-hold.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import { auditOfOperator } from '../../audit.ts';
 import { route, type Route } from '../../http/route.ts';
 
 const holdSchema = z.object({ topic: z.string(), topic_id: z.uuid(), legal_hold: z.boolean() });
@@ -28,8 +29,8 @@ export function setHold(deps: ApiDeps, method: keyof typeof forms): Route {
     audience: 'operator',
     success: { status: 200, schema: holdSchema, description: 'The topic, and whether it is held now' },
     errors: { 404: 'There is no topic with the name.' },
-    handle: async ({ params }) => {
-      const topic = await storeHold(deps.engine.documents, params['name']!, isHeld);
+    handle: async (context) => {
+      const topic = await storeHold(deps.engine.documents, context.params['name']!, isHeld, auditOfOperator(deps, context));
       await deps.directory.changed(topicChange(topic));
       return { status: 200, body: toHoldJson(topic) };
     },

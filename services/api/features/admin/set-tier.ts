@@ -4,6 +4,7 @@ import { toOperatorUserJson } from '@tocsin/shared/domain/user-json.ts';
 import { setTier as storeTier } from '@tocsin/shared/stores/set-tier.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import { auditOfOperator } from '../../audit.ts';
 import { optionalField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
 import { timeField } from '../../http/time-field.ts';
@@ -28,7 +29,7 @@ export function setTier(deps: ApiDeps): Route {
     handle: async (context, { body: input }) => {
       const user = await storeTier(deps.engine.documents, context.params['email']!, {
         tier: input.tier, expiresAt: input.expires_at, additionalMembers: input.additional_members, now: context.now,
-      });
+      }, auditOfOperator(deps, context));
       await deps.directory.changed({ kind: 'user', userId: user.id });
       return { status: 200, body: toOperatorUserJson(user, context.now) };
     },

@@ -2,11 +2,12 @@ import type { AccountCaller } from '@tocsin/shared/domain/caller.ts';
 import { apiKeyPrefix, hasScope, type ApiKey, type Scope } from '@tocsin/shared/domain/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { hashSecret, makeSecret } from '@tocsin/shared/platform/secrets.ts';
-import { write, type Documents } from '@tocsin/shared/ports/documents.ts';
+import { write, type Documents, type Write } from '@tocsin/shared/ports/documents.ts';
 import { apiKeys } from '@tocsin/shared/stores/credentials.ts';
 import { commitWithinQuota } from '@tocsin/shared/stores/quota-guards.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import { auditOf } from '../../audit.ts';
 import { optionalField } from '../../http/fields.ts';
 import { requireOwnAccount } from '../../http/require-own-account.ts';
 import { route, type Route } from '../../http/route.ts';
@@ -48,7 +49,10 @@ export function createApiKey(deps: ApiDeps): Route {
         secretHash: hashSecret(secret), keyPrefix: secret.slice(0, shownCharacters), scopes: granted, isActive: true,
         createdAt: context.now, expiresAt: fields.expires_at ?? null, lastUsedAt: null, requestCount: 0,
       };
-      await store(deps.engine.documents, key);
+      const recorded = auditOf(deps, context)({
+        action: 'api_key.created', subject: key, details: { scopes: key.scopes, expires_at: key.expiresAt },
+      });
+      await store(deps.engine.documents, key, recorded);
       return { status: 201, body: { ...toApiKeyJson(key, context.now), key: secret } };
     },
   });
@@ -61,11 +65,11 @@ function requireHeldScopes(caller: AccountCaller, wanted: readonly Scope[]): voi
   if (lacking !== undefined) throw new AppError('forbidden', `Missing scope: ${lacking}`);
 }
 
-async function store(documents: Documents, key: ApiKey): Promise<void> {
+async function store(documents: Documents, key: ApiKey, recorded: readonly Write[]): Promise<void> {
   await commitWithinQuota(documents, key.userId, async () => {
     const owner = await requireOwnAccount(documents, key.userId);
     const count = await documents.count(apiKeys, { index: 'byUser', equals: { userId: key.userId } });
     if (count >= apiKeysMax) throw new AppError('forbidden', 'API key limit reached');
-    return { writes: [owner, write.insert(apiKeys, key)], result: undefined };
+    return { writes: [owner, write.insert(apiKeys, key), ...recorded], result: undefined };
   });
 }

@@ -1,12 +1,13 @@
 import { topicTokenPrefix, type TopicToken } from '@tocsin/shared/domain/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { hashSecret, makeSecret } from '@tocsin/shared/platform/secrets.ts';
-import { write, type Documents } from '@tocsin/shared/ports/documents.ts';
+import { write, type Documents, type Write } from '@tocsin/shared/ports/documents.ts';
 import { topicTokens } from '@tocsin/shared/stores/credentials.ts';
 import { commitWithinQuota } from '@tocsin/shared/stores/quota-guards.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import { auditOf } from '../../audit.ts';
 import { optionalField } from '../../http/fields.ts';
 import { loadTopic } from '../../http/load-topic.ts';
 import { route, type Route } from '../../http/route.ts';
@@ -42,19 +43,23 @@ export function createTopicToken(deps: ApiDeps): Route {
         secretHash: hashSecret(secret), permissions: fields.permissions, createdAt: context.now,
         expiresAt: fields.expires_at ?? null, lastUsedAt: null,
       };
-      await store(deps.engine.documents, token);
+      const recorded = auditOf(deps, context)({
+        action: 'topic_token.created', subject: token, within: { type: 'topic', id: topic.id },
+        details: { permissions: token.permissions, expires_at: token.expiresAt },
+      });
+      await store(deps.engine.documents, token, recorded);
       return { status: 201, body: { ...toTopicTokenJson(token), token: secret } };
     },
   });
 }
 
-async function store(documents: Documents, token: TopicToken): Promise<void> {
+async function store(documents: Documents, token: TopicToken, recorded: readonly Write[]): Promise<void> {
   const { topicId } = token;
   await commitWithinQuota(documents, topicId, async () => {
     const topic = await documents.get(topics, topicId);
     if (topic === null) throw new AppError('not_found', 'Topic not found');
     const count = await documents.count(topicTokens, { index: 'byTopic', equals: { topicId } });
     if (count >= topicTokensMax) throw new AppError('forbidden', 'Access token limit reached');
-    return { writes: [write.require(topics, topic), write.insert(topicTokens, token)], result: undefined };
+    return { writes: [write.require(topics, topic), write.insert(topicTokens, token), ...recorded], result: undefined };
   });
 }

@@ -1,5 +1,8 @@
+import { write } from '@tocsin/shared/ports/documents.ts';
 import { apiKeys } from '@tocsin/shared/stores/credentials.ts';
+import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
 import type { ApiDeps } from '../../api-deps.ts';
+import { auditOf } from '../../audit.ts';
 import { route, type Route } from '../../http/route.ts';
 import { loadApiKey } from './load-api-key.ts';
 
@@ -14,8 +17,16 @@ export function deleteApiKey(deps: ApiDeps): Route {
     scope: 'keys:write',
     success: { status: 204, schema: null, description: 'Gone' },
     load: (context) => loadApiKey(deps.engine.documents, context),
-    async handle(_context, { loaded: key }) {
-      await deps.engine.documents.remove(apiKeys, key.id);
+    async handle(context) {
+      const { documents } = deps.engine;
+      const key = await retryStale(async () => {
+        const found = await loadApiKey(documents, context);
+        await documents.commit([
+          write.remove(apiKeys, found.id, found.version),
+          ...auditOf(deps, context)({ action: 'api_key.deleted', subject: found, details: {} }),
+        ]);
+        return found;
+      });
       await deps.directory.changed({ kind: 'api-key', secretHash: key.secretHash });
       return { status: 204 };
     },

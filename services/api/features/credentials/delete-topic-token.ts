@@ -2,6 +2,7 @@ import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { topicTokens } from '@tocsin/shared/stores/credentials.ts';
 import { removeTopicToken } from '@tocsin/shared/stores/remove-topic-token.ts';
 import type { ApiDeps } from '../../api-deps.ts';
+import { auditOf } from '../../audit.ts';
 import { loadTopic, pathId } from '../../http/load-topic.ts';
 import { route, type Route } from '../../http/route.ts';
 
@@ -20,7 +21,7 @@ export function deleteTopicToken(deps: ApiDeps): Route {
       const { documents } = deps.engine;
       const token = await documents.get(topicTokens, pathId(context, 'token_id'));
       if (token === null || token.topicId !== topic.id) throw new AppError('not_found', 'Access token not found');
-      await removeTopicToken(documents, token);
+      await removeTopicToken(documents, token, auditOf(deps, context));
       await deps.directory.changed({ kind: 'topic-token', secretHash: token.secretHash });
       return { status: 204 };
     },

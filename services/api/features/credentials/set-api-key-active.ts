@@ -1,8 +1,10 @@
 import type { ApiKey } from '@tocsin/shared/domain/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { write } from '@tocsin/shared/ports/documents.ts';
 import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
 import { apiKeys } from '@tocsin/shared/stores/credentials.ts';
 import type { ApiDeps } from '../../api-deps.ts';
+import { auditOf } from '../../audit.ts';
 import type { RequestContext } from '../../http/route.ts';
 import { hasExpired } from './api-key-json.ts';
 import { loadApiKey } from './load-api-key.ts';
@@ -16,7 +18,10 @@ export async function setApiKeyActive(deps: ApiDeps, context: RequestContext, is
   const changed = await retryStale(async () => {
     const key = await loadApiKey(documents, context);
     if (isActive && hasExpired(key, context.now)) throw new AppError('invalid', 'API key has expired');
-    return key.isActive === isActive ? key : documents.update(apiKeys, key, { isActive });
+    if (key.isActive === isActive) return key;
+    const recorded = auditOf(deps, context)({ action: isActive ? 'api_key.enabled' : 'api_key.revoked', subject: key, details: {} });
+    await documents.commit([write.update(apiKeys, key, { isActive }), ...recorded]);
+    return { ...key, isActive, version: key.version + 1 };
   });
   await deps.directory.changed({ kind: 'api-key', secretHash: changed.secretHash });
   return changed;

@@ -37,7 +37,7 @@ export function appleIdentityToken(config: Config, clock: Clock): AppleIdentityT
 function asAppError(error: unknown): Error {
   if (error instanceof errors.JWTExpired) return new AppError('unauthenticated', 'Token has expired', { cause: error });
   if (isAboutKeys(error)) return unavailable('Apple', error);
-  return error instanceof errors.JOSEError ? new SignInFailed('invalid_response', error) : (error as Error);
+  return error instanceof errors.JOSEError ? new SignInFailed('invalid_response', { cause: error }) : (error as Error);
 }
 
 /** The keys were not to be had. jose tells an answer that is none by a plain JOSEError, and hands on what fetch throws. */

@@ -7,6 +7,7 @@ import { route, type Route } from '../../http/route.ts';
 import { loginUserSchema } from '../../http/user-schema.ts';
 import { loginTokensSchema } from '../../logins.ts';
 import { appleIdentityToken } from './apple-identity-token.ts';
+import { recordRefusal } from './record-refusal.ts';
 import { SignInFailed } from './sign-in-failed.ts';
 import { signIn } from './sign-in.ts';
 
@@ -29,10 +30,15 @@ export function appleLogin(deps: ApiDeps): Route {
     success: { status: 200, schema: loginTokensSchema.extend({ user: loginUserSchema }), description: 'The tokens of the new login, and the account' },
     handle: async (context, { body: { identity_token: token, user: subject } }) => {
       if (judge === null) throw new AppError('unavailable', 'Apple is not configured');
-      const profile = await judge(token);
-      if (profile.subject !== subject) throw new SignInFailed('invalid_response');
-      const { user, tokens } = await signIn(deps, profile);
-      return { status: 200, body: { ...tokens, user: toLoginUserJson(user, context.now) } };
+      try {
+        const profile = await judge(token);
+        if (profile.subject !== subject) throw new SignInFailed('invalid_response');
+        const { user, tokens } = await signIn(deps, context, profile);
+        return { status: 200, body: { ...tokens, user: toLoginUserJson(user, context.now) } };
+      } catch (error) {
+        if (error instanceof SignInFailed) await recordRefusal(deps, context, 'apple', { fault: error.fault, error });
+        throw error;
+      }
     },
   });
 }

@@ -4,6 +4,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { leadToApp, orTellApp, type GoogleSignIn } from './google-sign-in.ts';
 import { toProfile, type ProviderProfile } from './provider-profile.ts';
+import { recordRefusal } from './record-refusal.ts';
 import { SignInFailed } from './sign-in-failed.ts';
 import { signIn } from './sign-in.ts';
 
@@ -28,9 +29,9 @@ export function googleCallback(deps: ApiDeps, google: GoogleSignIn): Route {
     handle: async (context) => {
       const provider = google.provider();
       const reply = await orTellApp(deps, async () => {
-        const { tokens } = await signIn(deps, await profileOf(google, await provider(), context));
+        const { tokens } = await signIn(deps, context, await profileOf(google, await provider(), context));
         return leadToApp(deps, { access_token: tokens.access_token, refresh_token: tokens.refresh_token });
-      });
+      }, (fault, error) => recordRefusal(deps, context, 'google', { fault, error }));
       return { ...reply, headers: { ...reply.headers, 'Set-Cookie': google.cookie.end } };
     },
   });

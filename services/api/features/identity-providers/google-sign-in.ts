@@ -36,14 +36,17 @@ export function leadToApp(deps: ApiDeps, outcome: Readonly<Record<string, string
   return { status: 302, headers: { Location: `${deps.appUrl}/auth/callback#${new URLSearchParams(outcome).toString()}` } };
 }
 
-/** Does a step of the sign-in; whatever goes wrong is told to the app. */
-export async function orTellApp(deps: ApiDeps, step: () => Promise<Reply>): Promise<Reply> {
+/** Does a step of the sign-in; whatever goes wrong is told to the app, and to `onFault` before. */
+export async function orTellApp(
+  deps: ApiDeps, step: () => Promise<Reply>, onFault: (fault: SignInFault, error: unknown) => Promise<void> = async () => undefined,
+): Promise<Reply> {
   try {
     return await step();
   } catch (error) {
     const fault = faultOf(error);
     if (fault === 'server_error') deps.log.error({ err: error }, 'a sign-in with Google failed by a bug');
     else if (!(error instanceof SignInFailed)) deps.log.warn({ reason: reasonOf(error), fault }, 'a sign-in with Google failed');
+    await onFault(fault, error);
     return leadToApp(deps, { error: fault });
   }
 }

@@ -1,4 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { User } from '@tocsin/shared/domain/user.ts';
 
 /** Why a sign-in through a provider came to nothing, as the app is told it in `#error=`. */
 export type SignInFault =
@@ -23,9 +24,12 @@ const details: Readonly<Record<SignInFault, string>> = {
 /** A sign-in that failed; answered as a 401 where it is not told by a redirect. */
 export class SignInFailed extends AppError {
   readonly fault: SignInFault;
+  /** Whose sign-in it was, where that is known. */
+  readonly account: Pick<User, 'id' | 'email'> | null;
 
-  constructor(fault: SignInFault, cause?: unknown) {
-    super('unauthenticated', details[fault], { cause });
+  constructor(fault: SignInFault, of: { cause?: unknown; account?: Pick<User, 'id' | 'email'> | null } = {}) {
+    super('unauthenticated', details[fault], { cause: of.cause });
     this.fault = fault;
+    this.account = of.account ?? null;
   }
 }

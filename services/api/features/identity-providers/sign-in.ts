@@ -7,6 +7,8 @@ import { findIdentity, identities } from '@tocsin/shared/stores/identities.ts';
 import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
 import { findUserByEmail, users } from '@tocsin/shared/stores/users.ts';
 import type { ApiDeps } from '../../api-deps.ts';
+import { auditAs, auditOfSystem } from '../../audit.ts';
+import type { RequestContext } from '../../http/route.ts';
 import { openLogin, type LoginTokens } from '../../logins.ts';
 import { chooseUsername } from './choose-username.ts';
 import type { ProviderProfile } from './provider-profile.ts';
@@ -18,46 +20,54 @@ import { SignInFailed } from './sign-in-failed.ts';
  * calls verified nobody is tied to anything, and neither an address that its account has yet to verify nor a disabled
  * account opens a login.
  */
-export async function signIn(deps: ApiDeps, profile: ProviderProfile): Promise<{ user: User; tokens: LoginTokens }> {
-  const userId = await retryStale(() => findOrTie(deps, profile), isLostRace);
+export async function signIn(deps: ApiDeps, context: RequestContext, profile: ProviderProfile): Promise<{ user: User; tokens: LoginTokens }> {
+  const userId = await retryStale(() => findOrTie(deps, context, profile), isLostRace);
   const shown = profile.avatarUrl === null ? {} : { avatarUrl: profile.avatarUrl };
-  return openLogin(deps, userId, requireUsable, shown);
+  return openLogin(deps, context, { userId, through: profile.provider, judge: requireUsable, set: shown });
 }
 
 /** The account of the person; ties them to one when they are seen for the first time. */
-async function findOrTie(deps: ApiDeps, profile: ProviderProfile): Promise<string> {
+async function findOrTie(deps: ApiDeps, context: RequestContext, profile: ProviderProfile): Promise<string> {
   const { documents } = deps.engine;
   const known = await findIdentity(documents, profile);
   if (known !== null) return known.userId;
   if (profile.verifiedEmail === null) throw new SignInFailed('email_not_verified');
   const holder = await findUserByEmail(documents, profile.verifiedEmail);
   if (holder !== null && holder.wasVerified) {
-    await documents.commit([write.require(users, requireUsable(holder)), tie(deps, profile, holder.id)]);
+    await documents.commit([write.require(users, requireUsable(holder)), ...tie(deps, context, profile, holder.id)]);
     return holder.id;
   }
-  return makeAccount(deps, { ...profile, verifiedEmail: profile.verifiedEmail, replacedId: holder?.id ?? null });
+  return makeAccount(deps, context, { ...profile, verifiedEmail: profile.verifiedEmail, replacedId: holder?.id ?? null });
 }
 
 /** A new account in the place of one with the address that was never verified. */
-async function makeAccount(deps: ApiDeps, from: ProviderProfile & { verifiedEmail: string; replacedId: string | null }): Promise<string> {
+async function makeAccount(
+  deps: ApiDeps, context: RequestContext, from: ProviderProfile & { verifiedEmail: string; replacedId: string | null },
+): Promise<string> {
   const { documents } = deps.engine;
   const username = await chooseUsername(documents, from.verifiedEmail, from.replacedId);
   const user = newUser({
     id: deps.makeId(), email: from.verifiedEmail, username, passwordHash: null, isVerified: true, createdAt: deps.clock(),
     termsAcceptedAt: null, oauthProvider: from.provider,
   });
-  const room = await makeRoom(documents, { email: user.email, usernameKey: usernameKey(username) });
-  await documents.commit([...room, write.insert(users, user), tie(deps, from, user.id)]);
+  const room = await makeRoom(documents, { email: user.email, usernameKey: usernameKey(username) }, auditOfSystem(deps));
+  const audit = auditAs(deps, context, { actor: user.id, through: from.provider });
+  const recorded = audit({ action: 'account.created', subject: { id: user.id }, details: { method: from.provider } });
+  await documents.commit([...room, write.insert(users, user), ...recorded, ...tie(deps, context, from, user.id)]);
   return user.id;
 }
 
-function tie(deps: ApiDeps, { provider, subject }: ProviderProfile, userId: string): Write {
-  return write.insert(identities, { id: deps.makeId(), provider, subject, userId, linkedAt: deps.clock() });
+function tie(deps: ApiDeps, context: RequestContext, { provider, subject }: ProviderProfile, userId: string): Write[] {
+  const audit = auditAs(deps, context, { actor: userId, through: provider });
+  return [
+    write.insert(identities, { id: deps.makeId(), provider, subject, userId, linkedAt: deps.clock() }),
+    ...audit({ action: 'identity.linked', subject: { id: userId }, details: { provider } }),
+  ];
 }
 
 function requireUsable(user: User | null): User {
-  if (user === null || !user.isActive) throw new SignInFailed('account_disabled');
-  if (!user.isVerified) throw new SignInFailed('email_not_verified');
+  if (user === null || !user.isActive) throw new SignInFailed('account_disabled', { account: user });
+  if (!user.isVerified) throw new SignInFailed('email_not_verified', { account: user });
   return user;
 }
 

@@ -1,0 +1,17 @@
+import type { IdentityProvider } from '@tocsin/shared/domain/identity.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+import { recordFailedLogin } from '../../failed-logins.ts';
+import type { RequestContext } from '../../http/route.ts';
+import { SignInFailed, type SignInFault } from './sign-in-failed.ts';
+
+/** What judges nobody: the person said no, or nothing could be asked. */
+const unjudged: readonly SignInFault[] = ['access_denied', 'temporarily_unavailable', 'server_error'];
+
+/** Records that a sign-in came to nothing, unless nobody was judged. */
+export async function recordRefusal(
+  deps: ApiDeps, context: RequestContext, method: IdentityProvider, refused: { fault: SignInFault; error: unknown },
+): Promise<void> {
+  if (unjudged.includes(refused.fault)) return;
+  const account = refused.error instanceof SignInFailed ? refused.error.account : null;
+  await recordFailedLogin(deps, context, { method, reason: refused.fault, account });
+}

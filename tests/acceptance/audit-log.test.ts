@@ -1,0 +1,284 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { auditActionNames, auditActions, type AuditAction } from '@tocsin/shared/domain/audit-actions.ts';
+import { findUserByEmail } from '@tocsin/shared/stores/users.ts';
+import { mailedLink } from './mailbox.ts';
+import { newRegistration } from './registration.ts';
+import { Client, createTopic, testStack, type Answer } from './stack.ts';
+import { useStack, type Person } from './use-stack.ts';
+
+const stack = useStack();
+const adminToken = testStack().env['ADMIN_TOKEN']!;
+const operator = stack.caller({ Authorization: `Bearer ${adminToken}` });
+
+/** What the log has of the filters, newest first. */
+async function logOf(filters: Record<string, string>): Promise<Entry[]> {
+  const { status, body } = await operator.get(`/admin/audit?${new URLSearchParams(filters).toString()}`);
+  expect(status).toBe(200);
+  return body.entries;
+}
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test asserts what it finds
+type Entry = any;
+
+/** Runs `tocsin …` beside the running stack; resolves with what it printed. */
+async function command(...args: string[]): Promise<string> {
+  return (await promisify(execFile)(process.execPath, ['cli/main.ts', ...args], { env: { ...process.env, ...testStack().env } })).stdout;
+}
+
+async function made(answer: Promise<Answer>) {
+  const { status, body } = await answer;
+  if (status >= 300) throw new Error(`${status} ${JSON.stringify(body)}`);
+  return body;
+}
+
+const by = ({ id, user, client }: Person, through = 'login') => ({
+  actor: { type: 'account', id, name: user.username, through, credential_id: expect.any(String) }, origin: { address: client.address, user_agent: 'node' },
+});
+const byOperator = {
+  actor: { type: 'operator', id: null, name: null, through: 'admin_token', credential_id: null }, origin: { address: expect.stringMatching(/^fd/), user_agent: 'node' },
+};
+const byCommand = {
+  actor: { type: 'operator', id: null, name: null, through: 'cli', credential_id: null }, origin: { address: null, user_agent: expect.stringMatching(/^tocsin, run by ./) },
+};
+const bySystem = { actor: { type: 'system', id: null, name: null, through: 'server', credential_id: null }, origin: { address: null, user_agent: null } };
+const byNobody = (address: string, through = 'nothing') => ({
+  actor: { type: 'anonymous', id: null, name: null, through, credential_id: null }, origin: { address, user_agent: 'node' },
+});
+const account = ({ id, user: { username: name } }: Person) => ({ type: 'account', id, name });
+const inTopic = ({ id }: { id: string }) => ({ type: 'topic', id });
+
+/** What an act leaves in the log, but for its id, its time and its name. */
+interface Recorded {
+  readonly actor: object;
+  readonly origin: object;
+  readonly subject: { type: string; id: string; name: string | null };
+  readonly within?: { type: string; id: string };
+  readonly details?: object;
+}
+
+/** An act of each kind: does it and says what the log must have then. A text says where else it is proven. */
+const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = {
+  'login.succeeded': async () => {
+    const person = await stack.person();
+    const [{ origin }] = (await logOf({ subject: person.id })) as [Entry];
+    return { ...by(person, 'password'), origin: { ...origin, user_agent: 'node' }, subject: account(person), details: { method: 'password' } };
+  },
+  'login.failed': async () => {
+    const [person, stranger] = [await stack.person(), new Client()];
+    expect((await stranger.call('POST', '/auth/login', { json: { email: person.email, password: 'wrong' } })).status).toBe(401);
+    return { ...byNobody(stranger.address), subject: account(person), details: { method: 'password', reason: 'wrong_password', further_unrecorded: false } };
+  },
+  'login.revoked': async () => {
+    const [person, client] = [await stack.person(), new Client()];
+    const { refresh_token: token } = await made(client.call('POST', '/auth/login', { json: { email: person.email, password: person.password } }));
+    await made(client.call('POST', '/auth/refresh', { json: { refresh_token: token } }));
+    expect((await client.call('POST', '/auth/refresh', { json: { refresh_token: token } })).status).toBe(401);
+    return { ...byNobody(client.address, 'refresh_token'), subject: account(person), details: { session_id: expect.stringMatching(/^[0-9a-f-]{36}$/) } };
+  },
+  'password.check_failed': async () => {
+    const person = await stack.person();
+    expect((await person.post('/auth/password-change', { current_password: 'wrong', new_password: 'a new password' })).status).toBe(400);
+    return { ...by(person), subject: account(person), details: { further_unrecorded: false } };
+  },
+  'password.changed': async () => {
+    const person = await stack.person();
+    await made(person.post('/auth/password-change', { current_password: person.password, new_password: 'a new password' }));
+    return { ...by(person), subject: account(person) };
+  },
+  'password.reset': async () => {
+    const [person, client] = [await stack.person(), new Client()];
+    await made(person.post('/auth/password-reset/request', { email: person.email }));
+    const token = (await mailedLink(person.email, 'password-reset')).hash.slice('#token='.length);
+    await made(client.call('POST', '/auth/password-reset/confirm', { json: { token, new_password: 'a new password' } }));
+    const { actor } = by(person, 'mail_link');
+    return { actor: { ...actor, credential_id: null }, origin: { address: client.address, user_agent: 'node' }, subject: account(person) };
+  },
+  'identity.linked': 'tests/acceptance/apple-sign-in.test.ts',
+  'account.created': async () => {
+    const [registration, client] = [newRegistration(), new Client()];
+    await made(client.call('POST', '/auth/register', { json: registration }));
+    const { id, username } = (await findUserByEmail(stack.documents(), registration.email))!;
+    return { ...byNobody(client.address), subject: { type: 'account', id, name: username }, details: { method: 'password' } };
+  },
+  'account.email_changed': async () => {
+    const person = await stack.person();
+    await made(person.patch('/api/users/me', { email: newRegistration().email }));
+    return { ...by(person), subject: account(person), details: { former_email: person.email } };
+  },
+  'account.deleted': async () => {
+    const registration = newRegistration();
+    await made(new Client().call('POST', '/auth/register', { json: registration }));
+    const { id } = (await findUserByEmail(stack.documents(), registration.email))!;
+    await made(new Client().call('POST', '/auth/register', { json: newRegistration({ email: registration.email }) }));
+    return { ...bySystem, subject: { type: 'account', id, name: null }, details: { reason: 'never_verified' } };
+  },
+  'account.tier_changed': async () => {
+    const person = await stack.person();
+    await made(operator.put(`/admin/users/${person.email}/tier`, { tier: 'TEAM', expires_at: '2100-01-01', additional_members: 3 }));
+    return { ...byOperator, subject: account(person), details: { tier: 'TEAM', former_tier: 'FREE', expires_at: '2100-01-01T00:00:00.000Z', additional_members: 3 } };
+  },
+  'account.disabled': async () => {
+    const person = await stack.person();
+    await command('user', 'disable', person.email);
+    return { ...byCommand, subject: account(person) };
+  },
+  'account.enabled': async () => {
+    const person = await stack.person();
+    await command('user', 'enable', person.email);
+    return { ...byCommand, subject: account(person) };
+  },
+  'api_key.created': async () => {
+    const person = await stack.person();
+    const { id } = await made(person.post('/api/keys', { name: 'ci', scopes: ['publish', 'subscribe'], expires_at: '2100-01-01' }));
+    return { ...by(person), subject: { type: 'api_key', id, name: 'ci' }, details: { scopes: ['publish', 'subscribe'], expires_at: '2100-01-01T00:00:00.000Z' } };
+  },
+  'api_key.revoked': async () => {
+    const { person, key } = await keyOf();
+    await made(person.post(`/api/keys/${key.id}/revoke`));
+    await made(person.post(`/api/keys/${key.id}/revoke`));
+    return { ...by(person), subject: key };
+  },
+  'api_key.enabled': async () => {
+    const { person, key } = await keyOf();
+    await made(person.post(`/api/keys/${key.id}/revoke`));
+    await made(person.post(`/api/keys/${key.id}/enable`));
+    return { ...by(person), subject: key };
+  },
+  'api_key.deleted': async () => {
+    const { person, key, secret } = await keyOf();
+    const caller = new Client(secret);
+    await made(caller.call('DELETE', `/api/keys/${key.id}`));
+    return { ...by(person, 'api_key'), origin: { address: caller.address, user_agent: 'node' }, subject: key };
+  },
+  'topic_token.created': async () => {
+    const { person, topic, token } = await tokenOf();
+    return { ...by(person), subject: token, within: inTopic(topic), details: { permissions: ['read'], expires_at: null } };
+  },
+  'topic_token.deleted': async () => {
+    const { person, topic, token } = await tokenOf();
+    await made(person.delete(`/api/topics/${topic.name}/access-tokens/${token.id}`));
+    return { ...by(person), subject: token, within: inTopic(topic) };
+  },
+  'topic.held': async () => {
+    const { topic } = await topicOf();
+    await made(operator.put(`/admin/topics/${topic.name}/hold`));
+    await made(operator.put(`/admin/topics/${topic.name}/hold`));
+    return { ...byOperator, subject: { type: 'topic', ...topic } };
+  },
+  'topic.released': async () => {
+    const { topic } = await topicOf();
+    await made(operator.put(`/admin/topics/${topic.name}/hold`));
+    await made(operator.delete(`/admin/topics/${topic.name}/hold`));
+    return { ...byOperator, subject: { type: 'topic', ...topic } };
+  },
+};
+
+async function keyOf() {
+  const person = await stack.person();
+  const { id, key: secret } = await made(person.post('/api/keys', { name: 'ci' }));
+  return { person, key: { type: 'api_key', id, name: 'ci' }, secret: secret as string };
+}
+
+async function topicOf() {
+  const person = await stack.person({ tier: 'TEAM' });
+  const { id, name } = await createTopic(person);
+  return { person, topic: { id, name } };
+}
+
+async function tokenOf() {
+  const { person, topic } = await topicOf();
+  const { id } = await made(person.post(`/api/topics/${topic.name}/access-tokens`, { name: 'reader', permissions: ['read'] }));
+  return { person, topic, token: { type: 'topic_token', id, name: 'reader' } };
+}
+
+describe('of each act the log has who did what, when, from where', () => {
+  const here = Object.entries(acts).filter((row): row is [AuditAction, () => Promise<Recorded>] => typeof row[1] !== 'string');
+
+  test.each(here)('%s', async (action, act) => {
+    const begun = Date.now();
+    const { within = null, details = {}, ...recorded } = await act();
+    const entries = await logOf({ action, subject: recorded.subject.id });
+    expect(entries).toEqual([{ id: expect.stringMatching(/^[0-9a-f-]{36}$/), timestamp: expect.stringMatching(/Z$/), action, within, details, ...recorded }]);
+    expect(Math.abs(Date.parse(entries[0].timestamp) - begun)).toBeLessThan(60_000);
+    // What is told of an act is what the table says, and all of it.
+    const told = Object.keys(auditActions[action].details);
+    expect(Object.keys(details).sort()).toEqual([...told, ...(action === 'account.email_changed' ? ['former_email'] : [])].sort());
+  });
+});
+
+describe('the log', () => {
+  let person: Person;
+  let ids: string[];
+  beforeAll(async () => {
+    person = await stack.person();
+    ids = [];
+    for (const name of ['one', 'two', 'three']) ids.push((await made(person.post('/api/keys', { name }))).id);
+  });
+  const keysOf = (entries: readonly Entry[]) => entries.map(({ subject }) => subject.id);
+
+  test('is read newest first, page by page, by who acted', async () => {
+    const read: Entry[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const { status, body } = await operator.get(`/admin/audit?actor=${person.id}&limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`);
+      expect(status).toBe(200);
+      read.push(...body.entries);
+      cursor = body.next_cursor;
+    }
+    expect(keysOf(read)).toEqual([...ids.toReversed(), person.id]);
+    expect(await logOf({ actor: person.email })).toEqual(read);
+    expect(await logOf({ actor: person.id, action: 'api_key.created', until: read[1].timestamp })).toEqual(read.slice(1, 3));
+    expect(await logOf({ actor: person.id, since: read[1].timestamp })).toEqual(read.slice(0, 2));
+    expect(keysOf(await logOf({ actor: person.id, limit: '2' }))).toEqual([ids[2], ids[1]]);
+  });
+
+  test('is printed by the command, too', async () => {
+    const entries = await logOf({ actor: person.id });
+    expect(await command('audit', '--actor', person.email, '--json')).toBe(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+    const lines = await command('audit', '--actor', person.id, '--action', 'api_key.created', '--since', entries[1].timestamp, '--limit', '1');
+    expect(lines).toBe(`${entries[0].timestamp}  api_key.created  ${person.user.username} (login)  api_key three  ${person.client.address}  scopes: *\n`);
+  });
+
+  test('refuses what makes no sense, and whoever is not the operator', async () => {
+    const refused = (detail: unknown) => ({ status: 422, body: { detail } });
+    expect(await operator.get('/admin/audit?since=2030-01-02&until=2030-01-01')).toMatchObject(refused('since: must not be after until'));
+    expect(await operator.get('/admin/audit?actor=somebody')).toMatchObject(refused(expect.stringContaining('actor: must be')));
+    expect(await operator.get('/admin/audit?action=nothing')).toMatchObject(refused(expect.stringContaining('action')));
+    expect(await operator.get('/admin/audit?actor=nobody@example.org')).toMatchObject({ status: 404, body: { detail: 'User not found' } });
+    expect(await stack.caller().get('/admin/audit')).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
+    expect(await person.get('/admin/audit')).toMatchObject({ status: 401, body: { detail: 'Could not validate credentials' } });
+  });
+
+  test('has no entry of what was refused, of what changed nothing, or of a publish', async () => {
+    const { person: owner, topic } = await topicOf();
+    const before = await logOf({ actor: owner.id });
+    expect((await owner.publish(topic.name)).status).toBe(200);
+    expect((await owner.post('/api/keys', { name: 'k', scopes: ['nothing'] })).status).toBe(422);
+    expect((await person.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'] })).status).toBe(403);
+    expect((await owner.patch('/api/users/me', { email: owner.email })).status).toBe(200);
+    expect(await logOf({ actor: owner.id })).toEqual(before);
+    expect((await logOf({ subject: topic.id })).map(({ action }) => action)).toEqual([]);
+  });
+
+  test('of a flood of refused logins it has ten a minute from an address, the last of which says so', async () => {
+    const attacker = new Client();
+    const victims = await Promise.all([1, 2, 3].map(() => stack.person()));
+    for (const { email } of victims) {
+      await Promise.all(Array.from({ length: 5 }, () => attacker.call('POST', '/auth/login', { json: { email, password: 'wrong' } })));
+    }
+    const recorded = (await Promise.all(victims.map(({ id }) => logOf({ subject: id, action: 'login.failed' })))).flat();
+    expect(recorded.map(({ details }) => details.further_unrecorded).sort()).toEqual([...Array.from({ length: 9 }, () => false), true]);
+  });
+
+  test('of an address that nobody has it tells that somebody tried it, and not the address', async () => {
+    const [stranger, email] = [new Client(), newRegistration().email];
+    expect((await stranger.call('POST', '/auth/login', { json: { email, password: 'wrong' } })).status).toBe(401);
+    const found = (await logOf({ actor: 'anonymous', action: 'login.failed', limit: '1000' })).filter(({ origin }) => origin.address === stranger.address);
+    expect(found).toMatchObject([{ subject: { type: 'account', name: null }, details: { reason: 'unknown_person' } }]);
+    expect(JSON.stringify(found)).not.toContain(email);
+  });
+});
+
+test('every act of the table has its row here', () => {
+  expect(Object.keys(acts).sort()).toEqual([...auditActionNames].sort());
+});
