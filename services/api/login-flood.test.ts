@@ -23,7 +23,7 @@ const publishesARound = 50;
 let own: Closers;
 let url: string;
 let topicName: string;
-/** A credential that the node has not seen: to verify it takes the threads that also hash. */
+/** A credential that the node has not seen: to verify it takes libuv's threads, which hashes must not hold. */
 let newToken: () => Promise<string>;
 
 beforeAll(async () => {
@@ -33,7 +33,9 @@ beforeAll(async () => {
   const engine = await openTestEngine(place);
   own.add(() => engine.close());
   const config = { ...place.config, PORT: 0, RATE_LIMITS: false }; // which would end the flood, and soon the publishes
-  const api = await startApi({ engine, config, clock: systemClock, log: openLog('test', 'silent'), passwords: openPasswords({ cost }) });
+  const passwords = openPasswords({ cost });
+  own.add(() => passwords.close());
+  const api = await startApi({ engine, config, clock: systemClock, log: openLog('test', 'silent'), passwords });
   own.add(() => api.close());
   url = api.url;
   const owner = await engine.documents.insert(users, newUser());

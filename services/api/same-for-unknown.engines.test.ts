@@ -38,6 +38,7 @@ beforeAll(async () => {
   engine = await openTestEngine(place);
   own.add(() => engine.close());
   const passwords = openPasswords({ cost });
+  own.add(() => passwords.close());
   passwordHash = await passwords.hash('the right password');
   const config = { ...place.config, PORT: 0, TRUST_PROXY: '1' };
   const api = await startApi({ engine: watched(engine), config, clock: systemClock, log: openLog('test', 'silent'), passwords });

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { idSource, randomId } from '@tocsin/shared/platform/ids.ts';
-import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
+import { withClosers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import { openPasswords, type Passwords } from '@tocsin/shared/stores/passwords.ts';
@@ -78,7 +78,7 @@ export function startApi(options: { engine: Engine; config: Config; clock: Clock
       clientAddress: clientAddress(config.TRUST_PROXY), wholeAddress: wholeAddress(config.TRUST_PROXY),
       adminToken: config.ADMIN_TOKEN,
       topicSpans: topicSpans(engine.documents), topicListings: topicListings(engine.documents),
-      passwords: options.passwords ?? openPasswords(),
+      passwords: options.passwords ?? ownPasswords(own),
       metrics: options.metrics ?? new Registry(),
     };
     countStreams(deps);
@@ -97,6 +97,12 @@ export function startApi(options: { engine: Engine; config: Config; clock: Clock
     server.on('clientError', answerClientError);
     return { url, close: () => own.closeAll() };
   });
+}
+
+function ownPasswords(own: Closers): Passwords {
+  const passwords = openPasswords();
+  own.add(() => passwords.close());
+  return passwords;
 }
 
 function countStreams({ metrics, streams }: Pick<ApiDeps, 'metrics' | 'streams'>): void {

@@ -1,8 +1,19 @@
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { readdirSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import bcrypt from 'bcrypt';
-import { openPasswords, passwordCost } from './passwords.ts';
+import { openPasswords as open, passwordCost, type Passwords } from './passwords.ts';
 
 const cost = 4;
+
+const opened: Passwords[] = [];
+afterEach(() => Promise.all(opened.splice(0).map((passwords) => passwords.close())));
+
+function openPasswords(...options: Parameters<typeof open>): Passwords {
+  const passwords = open(...options);
+  opened.push(passwords);
+  return passwords;
+}
 
 describe('passwords', () => {
   test('a hash matches its password and no other', async () => {
@@ -63,5 +74,22 @@ describe('passwords', () => {
     expect(refused[0]!.reason).toMatchObject({ code: 'limited', message: 'Rate limit exceeded', retryAfterSeconds: 1 });
     // Those that were refused left no place taken.
     await expect(Promise.all(Array.from({ length: 51 }, () => passwords.matches('guess', null)))).resolves.toHaveLength(51);
+  });
+
+  test('hashing gives way to everything else of the process', async () => {
+    if (process.platform !== 'linux') return;
+    const niceOfThreads = () => readdirSync('/proc/self/task').map((id) => getPriority(Number(id)));
+    const before = niceOfThreads();
+    await openPasswords({ cost }).hash('correct horse');
+    expect(niceOfThreads().filter((nice) => nice > 0).length).toBe(before.filter((nice) => nice > 0).length + 1);
+  });
+
+  test('what is under way when it is closed fails, and a thread that ended is replaced', async () => {
+    const passwords = openPasswords({ cost: 12, concurrency: 1 });
+    const underWay = passwords.hash('correct horse');
+    const failed = expect(underWay).rejects.toThrow('has ended');
+    await passwords.close();
+    await failed;
+    expect(await passwords.matches('guess', null)).toBe(false);
   });
 });

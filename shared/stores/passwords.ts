@@ -2,6 +2,8 @@ import { availableParallelism } from 'node:os';
 import bcrypt from 'bcrypt';
 import { passwordBytesMax } from '../domain/account-rules.ts';
 import { AppError } from '../domain/errors.ts';
+import type { HashingJob } from './hash-in-thread.ts';
+import { HashingThread } from './hashing-thread.ts';
 
 /** 2^12 rounds, about a quarter of a second on a core: what a guess costs whoever got hold of the hashes. */
 export const passwordCost = 12;
@@ -17,39 +19,65 @@ export interface Passwords {
    * that the time tells nothing. Throws `limited` when too many wait.
    */
   matches(password: string, hash: string | null): Promise<boolean>;
+  /** Ends the threads; what is under way fails. */
+  close(): Promise<void>;
 }
 
 /**
- * bcrypt, as many at a time as leave a core to the loop (`concurrencyHere`). At most 50 wait; more are refused at once.
+ * bcrypt, as many at a time as leave a core to the loop (`concurrencyHere`), each on a thread that gives way to it; the first one
+ * starts it. At most 50 wait; more are refused at once.
  */
 export function openPasswords(options: { cost?: number; concurrency?: number } = {}): Passwords {
   const cost = options.cost ?? passwordCost;
   const inTurn = gate(options.concurrency ?? concurrencyHere());
+  const threads = new HashingThreads();
   // A salt with a hash that no password has.
   const nobody = `${bcrypt.genSaltSync(cost)}${'.'.repeat(31)}`;
   return {
     async hash(password) {
       if (isTooLong(password)) throw new RangeError('a password of more than 72 bytes cannot be hashed');
-      return inTurn(() => bcrypt.hash(password, cost));
+      return inTurn(() => threads.run<string>({ password, cost }));
     },
     async matches(password, hash) {
-      const isMatch = await inTurn(() => bcrypt.compare(password, hash ?? nobody));
+      const isMatch = await inTurn(() => threads.run<boolean>({ password, hash: hash ?? nobody }));
       return isMatch && hash !== null && !isTooLong(password);
     },
+    close: () => threads.close(),
   };
 }
 
 const isTooLong = (password: string): boolean => Buffer.byteLength(password) > passwordBytesMax;
 
+/** Harm prevented: threads for nothing, on a machine with many cores. */
+const threadsMax = 2;
+
 /**
- * All cores but one, on which the event loop goes on serving everybody else; one where there is only one. And at most half of
- * libuv's threads (4, or UV_THREADPOOL_SIZE), since on the others run the check of an access token that is new to the node,
- * the lookup of a host's name, and the access to files; SQLite writes on the loop and reads on threads of its own. Harm
- * prevented: a publish that waits behind other people's guesses (docs/decisions/0001-accounts.md has the figures).
+ * All cores but one, on which the event loop goes on serving everybody else; one where there is only one. Harm prevented: a publish
+ * that waits behind other people's guesses (docs/decisions/0001-accounts.md has the figures).
  */
 function concurrencyHere(): number {
-  const threads = Number(process.env['UV_THREADPOOL_SIZE']) || 4;
-  return Math.max(1, Math.min(availableParallelism() - 1, Math.floor(threads / 2)));
+  return Math.max(1, Math.min(availableParallelism() - 1, threadsMax));
+}
+
+/** As many threads as have had jobs at the same time. */
+class HashingThreads {
+  readonly #idle: HashingThread[] = [];
+  readonly #busy = new Set<HashingThread>();
+
+  async run<T extends string | boolean>(job: HashingJob): Promise<T> {
+    const thread = this.#idle.pop() ?? new HashingThread();
+    this.#busy.add(thread);
+    try {
+      return await thread.run(job) as T;
+    } finally {
+      this.#busy.delete(thread);
+      if (!thread.hasEnded) this.#idle.push(thread);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#idle.splice(0), ...this.#busy].map((thread) => thread.close()));
+  }
 }
 
 /** Lets `concurrency` run and `waitingMax` wait, in order of arrival. */
