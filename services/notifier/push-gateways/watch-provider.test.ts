@@ -70,6 +70,20 @@ describe('a provider that is watched', () => {
     expect(await watched.send([push()])).toEqual([accepted]);
   });
 
+  test.each<[string, () => Promise<PushResult>]>([
+    ['says nothing of it', () => Promise.resolve({ kind: 'dead-token', reason: 'Unregistered' })],
+    ['fails itself', () => Promise.reject(new Error('a fault of the program'))],
+  ])('is tried again at once after a try that %s', async (_, answer) => {
+    answers = [silent, silent, silent];
+    await sendEach(3);
+    now += 1_000;
+    answers = [answer()];
+    await watched.send([push()]).catch(() => undefined);
+    expect([watched.pausedMs(), changes]).toEqual([0, [true]]);
+    expect(await watched.send([push()])).toEqual([accepted]);
+    expect(changes).toEqual([true, false]);
+  });
+
   test('is said to be away once a minute, and to be back', async () => {
     answers = Array<PushResult>(50).fill(silent);
     await sendEach(3);

@@ -86,13 +86,16 @@ export function watchProvider(gateway: PushGateway, { platform, clock, log, onCh
       }
       const isTry = away !== null;
       if (away !== null) away.tryAt = null;
-      const results = await gateway.send(batch);
-      const trouble = results.find(isTrouble);
-      if (results.some(({ kind }) => kind === 'accepted' || kind === 'rejected')) succeed();
-      else if (trouble !== undefined) fail(trouble, isTry);
-      // Nothing that is the provider's: the next batch tells.
-      else if (isTry && away !== null) away.tryAt = clock();
-      return results;
+      try {
+        const results = await gateway.send(batch);
+        const trouble = results.find(isTrouble);
+        if (results.some(({ kind }) => kind === 'accepted' || kind === 'rejected')) succeed();
+        else if (trouble !== undefined) fail(trouble, isTry);
+        return results;
+      } finally {
+        // A try that told nothing of the provider, such as one with a dead token alone: the next batch is one.
+        if (isTry && away?.tryAt === null) away.tryAt = clock();
+      }
     },
   };
 }
