@@ -1,20 +1,24 @@
+import type { ChildProcess } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { addSubscribers } from '@tocsin/shared/testing/add-subscribers.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startExpoSimulator, type ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
 import { describeWithEngines, type TestEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
-import type { Message } from '@tocsin/shared/domain/message.ts';
-import type { Deliveries } from '@tocsin/shared/ports/deliveries.ts';
 import { printFigures } from '../figures.ts';
 import { addTopic, endProcess, newPushPlace, publishTo, type PushPlace } from './push-place.ts';
 
 const kills = Number(process.env['TOCSIN_KILLS'] ?? 1);
-/** One page of them for each two kills. */
-const subscriberCount = Number(process.env['TOCSIN_KILL_SUBSCRIBERS'] ?? 500 * Math.ceil(kills / 2));
+/** A message goes to so many devices: to one page of them, unless more are given. */
+const devicesEach = Number(process.env['TOCSIN_KILL_SUBSCRIBERS'] ?? 500);
 /** A page is walked by one job, which has one batch of the provider under way: so much is in doubt after a kill. */
 const pageSize = 500;
 const batchSize = 100;
+/** A kill comes when so many more were sent. */
+const step = 100;
+/** With fewer left to send, one more message is published before the next start. */
+const leftMin = 300;
 /** Lease and claims of a killed process end within this time. */
 const recoveryMsMax = 15_000;
 const patienceMs = 60_000;
@@ -26,91 +30,93 @@ function killTests(engines: TestEngines | undefined): void {
   let own: Closers;
   let place: PushPlace;
   let expo: ExpoSimulator;
+  /** Each push once, by device and message. */
+  let reached: Set<string>;
 
   beforeEach(async () => {
     own = closers();
     place = newPushPlace(engines, own);
-    expo = await startExpoSimulator();
+    reached = new Set();
+    expo = await startExpoSimulator({ onPush: ({ token, messageId }) => void reached.add(`${token} ${messageId}`) });
     own.add(() => expo.close());
   });
   afterEach(() => own.closeAll());
 
-  test('nobody is missed, the rest is sent within 15 seconds, and what is sent twice replaces itself', async () => {
-    const { pages, messageId } = await place.withEngine(async (engine) => {
-      const topic = await addTopic(engine);
-      await addSubscribers(engine.documents, topic.id, Array.from({ length: subscriberCount }, () => ({})));
-      const message = await publishTo(engine, topic, { priority: 5 });
-      return { pages: await pagesOf(engine.deliveries, message), messageId: message.id };
-    });
-    const reached = () => new Set(expo.pushes.map(({ token }) => token)).size;
-    const goesOnAfterMs: number[] = [];
-    const startedAt: number[] = [];
-    let killedAt: number | undefined;
-    const startNotifier = () => {
-      startedAt.push(Date.now());
-      return place.startNotifier({ EXPO_URL: expo.url });
-    };
-    const awaitRecovery = async () => {
-      if (killedAt === undefined) return;
-      const [before, since] = [expo.pushes.length, killedAt];
-      await eventually(() => expo.pushes.length > before, { timeoutMs: patienceMs, intervalMs: 5 });
-      goesOnAfterMs.push(Date.now() - since);
-    };
-    const step = Math.max(50, Math.floor(subscriberCount / (2 * kills + 2)));
+  /** Starts and kills notifiers. Resolves with the messages, when each process began, and how long after a kill pushes went on. */
+  async function killOverAndOver(topic: Topic): Promise<Run> {
+    const run: Run = { messageIds: [], startedAt: [], goesOnAfterMs: [], killedAt: 0 };
     for (let kill = 0; kill < kills; kill++) {
-      const child = startNotifier();
-      await awaitRecovery();
-      const before = reached();
-      await eventually(() => reached() > before + step, { timeoutMs: patienceMs, intervalMs: 5 });
+      if (run.messageIds.length * devicesEach - reached.size < leftMin) {
+        run.messageIds.push((await place.withEngine((engine) => publishTo(engine, topic, { priority: 5 }))).id);
+      }
+      const child = await startAfterKill(run);
+      const before = reached.size;
+      await eventually(() => reached.size > before + step, { timeoutMs: patienceMs, intervalMs: 5 });
       await endProcess(child, 'SIGKILL');
-      killedAt = Date.now();
+      run.killedAt = Date.now();
     }
-    expect(reached()).toBeLessThan(subscriberCount);
-    const child = startNotifier();
-    await awaitRecovery();
-    await eventually(async () => reached() === subscriberCount && await place.jobsLeft() === 0, { timeoutMs: patienceMs, intervalMs: 250 });
-    const recoveredMs = expo.pushes.at(-1)!.at - killedAt!;
-    const twice = pushedTwice(expo.pushes, { startedAt, pages });
-    printFigures('notifier killed', {
-      engine: engines === undefined ? 'embedded' : 'cluster', kills, devices: subscriberCount, missed: subscriberCount - reached(),
-      twice: expo.pushes.length - subscriberCount, twicePerKillMax: twice.perKillMax, twicePerKillAndPageMax: twice.perKillAndPageMax,
-      goesOnAfterMsMax: Math.max(...goesOnAfterMs), recoveredMs,
+    return run;
+  }
+
+  /** Resolves when pushes go on. */
+  async function startAfterKill(run: Run): Promise<ChildProcess> {
+    run.startedAt.push(Date.now());
+    const before = expo.pushes.length;
+    const child = place.startNotifier({ EXPO_URL: expo.url });
+    await eventually(() => expo.pushes.length > before, { timeoutMs: patienceMs, intervalMs: 5 });
+    if (run.killedAt > 0) run.goesOnAfterMs.push(expo.pushes[before]!.at - run.killedAt);
+    return child;
+  }
+
+  test('nobody is missed, the rest is sent within 15 seconds, and what is sent twice replaces itself', async () => {
+    const topic = await place.withEngine(async (engine) => {
+      const added = await addTopic(engine);
+      await addSubscribers(engine.documents, added.id, Array.from({ length: devicesEach }, () => ({})));
+      return added;
     });
-    expect(twice.perKillAndPageMax).toBeLessThanOrEqual(batchSize);
-    for (const ms of [...goesOnAfterMs, recoveredMs]) expect(ms).toBeLessThan(recoveryMsMax);
-    expect(new Set(expo.pushes.map(({ message }) => message.collapseId))).toEqual(new Set([messageId]));
+    const run = await killOverAndOver(topic);
+    const due = run.messageIds.length * devicesEach;
+    expect(reached.size).toBeLessThan(due);
+    const child = await startAfterKill(run);
+    await eventually(async () => reached.size === due && await place.jobsLeft() === 0, { timeoutMs: patienceMs, intervalMs: 250 });
+    const recoveredMs = expo.pushes.at(-1)!.at - run.killedAt;
+    const twice = pushedTwice(expo.pushes, run.startedAt);
+    printFigures('notifier killed', {
+      engine: engines === undefined ? 'embedded' : 'cluster', kills, messages: run.messageIds.length, pushes: due, missed: due - reached.size,
+      twice: expo.pushes.length - due, twicePerKillMax: twice.perKillMax, twicePerKillAndMessageMax: twice.perKillAndMessageMax,
+      goesOnAfterMsMax: Math.max(...run.goesOnAfterMs), recoveredMs,
+    });
+    expect(twice.perKillAndMessageMax).toBeLessThanOrEqual(batchSize * Math.ceil(devicesEach / pageSize));
+    for (const ms of [...run.goesOnAfterMs, recoveredMs]) expect(ms).toBeLessThan(recoveryMsMax);
+    expect(expo.pushes.filter(({ message, messageId }) => message.collapseId !== messageId)).toEqual([]);
     expect(await endProcess(child, 'SIGTERM')).toEqual([0, null]);
     await place.withEngine(async (engine) => {
-      expect(await engine.deliveries.counts(messageId)).toMatchObject({ sent: subscriberCount, pending: 0, failed: 0 });
+      for (const id of run.messageIds) expect(await engine.deliveries.counts(id)).toMatchObject({ sent: devicesEach, pending: 0, failed: 0 });
     });
   }, (kills + 1) * 2 * patienceMs);
 }
 
-/** The devices of each page of the topic's recipients, as jobs walk them. */
-async function pagesOf(deliveries: Deliveries, message: Message): Promise<string[][]> {
-  const pages: string[][] = [];
-  let after: string | null = null;
-  do {
-    const page: Awaited<ReturnType<Deliveries['recipients']>> = await deliveries.recipients({ topicId: message.topicId, message }, { after, limit: pageSize });
-    pages.push(page.recipients.flatMap(({ devices }) => devices.map(({ pushToken }) => pushToken)));
-    after = page.next;
-  } while (after !== null);
-  return pages;
+interface Run {
+  readonly messageIds: string[];
+  readonly startedAt: number[];
+  readonly goesOnAfterMs: number[];
+  /** The last time; 0 before the first. */
+  killedAt: number;
 }
 
-/** How many pushes of one process came again from a later one: of all pages, and of one. */
-function pushedTwice(pushes: ExpoSimulator['pushes'], { startedAt, pages }: { startedAt: readonly number[]; pages: readonly string[][] }): { perKillMax: number; perKillAndPageMax: number } {
-  const pageOf = new Map(pages.flatMap((tokens, page) => tokens.map((token) => [token, page] as const)));
+/** How many pushes of one process came again from a later one: at most of all messages, and of one. */
+function pushedTwice(pushes: ExpoSimulator['pushes'], startedAt: readonly number[]): { perKillMax: number; perKillAndMessageMax: number } {
   const lastRun = new Map<string, number>();
-  const repeated: { run: number; page: number }[] = [];
-  for (const { token, at } of pushes) {
-    const before = lastRun.get(token);
-    if (before !== undefined) repeated.push({ run: before, page: pageOf.get(token)! });
-    lastRun.set(token, startedAt.findLastIndex((time) => time <= at));
+  const repeated: { run: number; messageId: string | undefined }[] = [];
+  for (const { token, messageId, at } of pushes) {
+    const push = `${token} ${messageId}`;
+    const before = lastRun.get(push);
+    if (before !== undefined) repeated.push({ run: before, messageId });
+    lastRun.set(push, startedAt.findLastIndex((time) => time <= at));
   }
-  const largest = (groups: Map<unknown, unknown[]>) => Math.max(0, ...[...groups.values()].map((group) => group.length));
+  const largest = (groups: Map<unknown, unknown[]>): number => Math.max(0, ...[...groups.values()].map((group) => group.length));
   return {
     perKillMax: largest(Map.groupBy(repeated, ({ run }) => run)),
-    perKillAndPageMax: largest(Map.groupBy(repeated, ({ run, page }) => `${run} ${page}`)),
+    perKillAndMessageMax: largest(Map.groupBy(repeated, ({ run, messageId }) => `${run} ${messageId}`)),
   };
 }
