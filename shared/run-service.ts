@@ -1,4 +1,4 @@
-import { Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Engine } from './ports/engine.ts';
 import { startHealth } from './health.ts';
 import { openEngine } from './open-engine.ts';
@@ -7,6 +7,7 @@ import { withClosers, type Closers } from './platform/lifecycle.ts';
 import { ConfigError, loadConfig, type Config } from './platform/load-config.ts';
 import { openLog, type Log } from './platform/log.ts';
 import { runUntilSignal } from './platform/run-until-signal.ts';
+import { showQueues } from './show-queues.ts';
 
 /** What every service starts from. */
 export interface ServiceDeps {
@@ -50,6 +51,8 @@ async function open(
   const engine = await openEngine(config, { clock: systemClock, log });
   own.add(() => engine.close());
   const metrics = new Registry();
+  collectDefaultMetrics({ register: metrics });
+  showQueues(metrics, engine.jobQueue);
   const health = await startHealth(engine, config, metrics);
   own.add(() => health.close());
   const running = await start({ engine, config, clock: systemClock, log, metrics });

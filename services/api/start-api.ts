@@ -20,6 +20,7 @@ import { topicSpans } from './directory/topic-spans.ts';
 import { clientAddress, wholeAddress } from './http/client-address.ts';
 import { rateLimits } from './http/rate-limit.ts';
 import { announcesTooMuch } from './http/read-body.ts';
+import { requestMetrics } from './http/request-metrics.ts';
 import { OpenStreams } from './live/open-streams.ts';
 import { StreamSessions } from './live/stream-sessions.ts';
 import { TopicFeeds } from './live/topic-feeds.ts';
@@ -71,6 +72,7 @@ export function startApi(options: { engine: Engine; config: Config; clock: Clock
     const url = await listen(server, config);
     own.add(() => cutOff(server));
     const baseUrl = config.BASE_URL ?? url;
+    const metrics = options.metrics ?? new Registry();
     const deps: ApiDeps = {
       engine, config, history, feeds, streams, streamSessions, directory, usage, makeId, clock, log, baseUrl, appUrl: config.APP_URL ?? baseUrl,
       accessTokens: accessTokens(engine.jwtSecrets, clock),
@@ -79,7 +81,7 @@ export function startApi(options: { engine: Engine; config: Config; clock: Clock
       adminToken: config.ADMIN_TOKEN,
       topicSpans: topicSpans(engine.documents), topicListings: topicListings(engine.documents),
       passwords: options.passwords ?? ownPasswords(own),
-      metrics: options.metrics ?? new Registry(),
+      metrics, requestMetrics: requestMetrics(metrics),
     };
     countStreams(deps);
     own.add(() => streams.endAll(drainMs));

@@ -1,17 +1,21 @@
 import { topicChannel, type Envelope } from '@tocsin/shared/domain/channels.ts';
+import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import { settledWithin } from '@tocsin/shared/platform/settled-within.ts';
 import type { Bus } from '@tocsin/shared/ports/bus.ts';
 import type { RecordBatch } from '@tocsin/shared/ports/event-log.ts';
 import type { Messages, SettledRecord } from '@tocsin/shared/ports/messages.ts';
 import type { TopicActivity } from '@tocsin/shared/stores/topic-activity.ts';
+import type { FanOutMetrics } from './fanout-metrics.ts';
 
 export interface FanOutDeps {
   readonly messages: Pick<Messages, 'settle' | 'moveWatermark'>;
   readonly bus: Pick<Bus, 'isConnected' | 'publish'>;
+  readonly clock: Clock;
   readonly log: Log;
   /** Told of every publish. */
   readonly activity: Pick<TopicActivity, 'published'>;
+  readonly metrics: FanOutMetrics;
 }
 
 /**
@@ -32,8 +36,11 @@ export async function fanOutBatch(deps: FanOutDeps, batch: RecordBatch): Promise
   const settled = await deps.messages.settle(batch.partition, batch.records);
   if (batch.signal.aborted) return;
   await deps.messages.moveWatermark(batch.partition, batch.nextOffset - 1);
+  const now = deps.clock();
   for (const { record } of settled) {
-    if (record.type === 'message') deps.activity.published(record.message.topicId, record.timestamp);
+    if (record.type !== 'message') continue;
+    deps.activity.published(record.message.topicId, record.timestamp);
+    deps.metrics.delay.observe(Math.max(0, now - record.timestamp) / 1_000);
   }
   if (!deps.bus.isConnected) return;
   const sends = [...envelopesByTopic(settled)].map(([topicId, payloads]) => deps.bus.publish(topicChannel(topicId), payloads));

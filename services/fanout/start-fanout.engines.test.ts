@@ -32,7 +32,7 @@ describe(`the fan-out, ${engineUnderTest}`, () => {
   const appendOnly = (record: LogRecord) => engine.eventLog.append(topic.partition, record, topic.name);
   const find = async (id: string) => (await engine.messages.find(id))!;
   const start = async () => {
-    const fanOut = await startFanout({ engine, log });
+    const fanOut = await startFanout({ engine, log, clock: Date.now });
     own.add(() => fanOut.close());
   };
 

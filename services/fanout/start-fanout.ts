@@ -1,23 +1,30 @@
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
+import { Registry } from 'prom-client';
+import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import { topicActivity } from '@tocsin/shared/stores/topic-activity.ts';
 import { fanOutBatch } from './fan-out-batch.ts';
+import { fanOutMetrics } from './fanout-metrics.ts';
+
+/** The consumer group of the event log. */
+const group = 'fanout';
 
 /**
  * Starts a fan-out: a member of the log's consumer group `fanout`, which keeps the message store complete and brings
  * every record to the bus. Where it takes a partition it goes on behind the store's watermark, whatever the group has
  * committed: the watermark says what is really stored.
  */
-export function startFanout(deps: { engine: Engine; log: Log }): Promise<{ close(): Promise<void> }> {
-  const { engine, log } = deps;
+export function startFanout(deps: { engine: Engine; clock: Clock; log: Log; metrics?: Registry }): Promise<{ close(): Promise<void> }> {
+  const { engine, clock, log } = deps;
+  const metrics = fanOutMetrics(deps.metrics ?? new Registry(), { eventLog: engine.eventLog, group });
   return withClosers(async (own) => {
     const activity = topicActivity(engine.documents, (err) => log.warn({ err }, 'the activity of topics was not noted'));
     own.add(() => activity.close());
     const consumption = await engine.eventLog.consume({
-      group: 'fanout',
+      group,
       startAt: async (partition) => (await engine.messages.watermark(partition)) + 1,
-      onBatch: (batch) => fanOutBatch({ messages: engine.messages, bus: engine.bus, log, activity }, batch),
+      onBatch: (batch) => fanOutBatch({ messages: engine.messages, bus: engine.bus, clock, log, activity, metrics }, batch),
     });
     own.add(() => consumption.close());
     return { close: () => own.closeAll() };

@@ -70,7 +70,7 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
   return withClosers(async (own) => {
     const gateways = options.gateways ?? await openPushGateways(options.config, { clock });
     for (const gateway of gateways.values()) own.add(() => gateway.close());
-    const metrics = pushMetrics(options.metrics ?? new Registry());
+    const metrics = pushMetrics(options.metrics ?? new Registry(), { eventLog: engine.eventLog, group });
     const times = notifiedTimes({ documents: engine.documents, log });
     own.add(() => times.close());
     const closing = new AbortController();

@@ -203,6 +203,21 @@ function consuming(open: () => Promise<EventLog>): void {
     expect(second.ids()).toEqual(new Set(later));
   });
 
+  test('a group is told how many records are left to it', async () => {
+    const log = await open();
+    const group = newGroup();
+    await appendTo(log, 5);
+    expect(await log.lag(group)).toBe(5);
+    const first = collector();
+    const consumption = await log.consume({ group, onBatch: first.onBatch });
+    await eventually(async () => expect(await log.lag(group)).toBe(0));
+    expect(first.ids().size).toBe(5);
+    await consumption.close();
+    await appendTo(log, 3);
+    expect(await log.lag(group)).toBe(3);
+    expect(await log.lag(newGroup())).toBe(8);
+  });
+
   test('two groups each get everything', async () => {
     const log = await open();
     const readers = [collector(), collector()];

@@ -29,6 +29,12 @@ export interface EventLog {
   /** Position one past the last record of the partition. Throws `unavailable`. */
   end(partition: number): Promise<number>;
 
+  /**
+   * How many positions of all partitions the group has not committed yet: an upper bound of the records that are left to
+   * it, 0 when there are none. Throws `unavailable`.
+   */
+  lag(group: string): Promise<number>;
+
   /** Resolves when the log answers, within two seconds; throws otherwise. For readiness. */
   ping(): Promise<void>;
 

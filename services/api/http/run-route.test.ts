@@ -23,7 +23,7 @@ const buggy = route({
 });
 
 const server = createServer((request, response) => {
-  void runRoute({ clock: Date.now, clientAddress: () => '', log } as unknown as RouteDeps, buggy, request, response);
+  void runRoute({ clock: Date.now, clientAddress: () => '', requestMetrics: () => undefined, log } as unknown as RouteDeps, buggy, request, response);
 });
 beforeAll(async () => {
   server.listen(0, '127.0.0.1');

@@ -12,6 +12,7 @@ import { errorReply } from './error-reply.ts';
 import { isPaged, withoutUnreadPaging } from './paging.ts';
 import { rateLimitHeaders, requireBudget, type RateLimits } from './rate-limit.ts';
 import { announcesTooMuch, parseJsonBody, readBody } from './read-body.ts';
+import type { RequestMetrics } from './request-metrics.ts';
 import { requireAccount, type Reply, type RequestContext, type Route } from './route.ts';
 import type { z } from 'zod';
 import { validate } from './validate.ts';
@@ -21,6 +22,7 @@ export interface RouteDeps extends AuthenticateDeps {
   readonly clientAddress: ClientAddress;
   readonly adminToken: string | undefined;
   readonly log: Log;
+  readonly requestMetrics: RequestMetrics;
   /** Told of each request by a key or topic token. */
   readonly usage: UsageRecorder;
 }
@@ -32,6 +34,7 @@ export interface RouteDeps extends AuthenticateDeps {
 export async function runRoute(
   deps: RouteDeps, route: Route, request: IncomingMessage & { params?: unknown }, response: ServerResponse,
 ): Promise<void> {
+  const began = performance.now();
   try {
     const context = await admit(deps, route, request, response);
     const loaded = route.load === undefined ? undefined : await route.load(context);
@@ -40,10 +43,12 @@ export async function runRoute(
     requireCredentialOnce(context.searchParams, route);
     const query = route.query === undefined ? undefined : readQuery(route.query, context);
     const reply = await route.handle(context, { loaded, query, body });
-    if (reply !== null) send(response, reply);
+    if (reply === null) return; // a stream, which takes as long as somebody listens
+    send(response, reply);
   } catch (error) {
     sendError(deps.log, response, error);
   }
+  deps.requestMetrics(route, response.statusCode, (performance.now() - began) / 1_000);
 }
 
 /** The query by its schema. Throws 422. */

@@ -6,6 +6,7 @@ import { KafkaAdmin } from './kafka-admin.ts';
 import { KafkaBatcher } from './kafka-batcher.ts';
 import { kafkaClientLog, type KafkaConnection, type KafkaWiring } from './kafka-client.ts';
 import { patchKafkaIdleTimer } from './kafka-idle-timer.ts';
+import { kafkaGroupId } from './kafka-group-id.ts';
 import { KafkaMember } from './kafka-member.ts';
 import { encodeKafkaRecord } from './kafka-record.ts';
 import { KafkaSender } from './kafka-sender.ts';
@@ -125,6 +126,21 @@ class OpenKafkaEventLog implements KafkaEventLog {
     try {
       const bounds = await this.#admin.bounds(this.#options.topic, answerTimeoutMs);
       return this.#base(partition) + (bounds.get(partition)?.high ?? 0);
+    } catch (error) {
+      throw unavailable('Log', error);
+    }
+  }
+
+  async lag(group: string): Promise<number> {
+    const { topic } = this.#options;
+    const request = { groupId: kafkaGroupId(topic, group), topics: [topic] };
+    try {
+      const [bounds, [offsets]] = await Promise.all([
+        this.#admin.bounds(topic, answerTimeoutMs), this.#admin.call((admin) => admin.fetchOffsets(request), answerTimeoutMs),
+      ]);
+      const committed = new Map(offsets?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
+      // A group that never committed, and one whose records have left Kafka, goes on at the first that is there.
+      return [...bounds].reduce((sum, [partition, { low, high }]) => sum + high - Math.max(low, committed.get(partition) ?? low), 0);
     } catch (error) {
       throw unavailable('Log', error);
     }

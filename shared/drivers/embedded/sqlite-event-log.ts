@@ -162,6 +162,10 @@ class SqliteEventLog implements EventLog, MemberSource {
     return Promise.resolve(this.#end);
   }
 
+  lag(group: string): Promise<number> {
+    return Promise.resolve(Math.max(0, this.#end - this.#positions.get(group)));
+  }
+
   ping(): Promise<void> {
     try {
       this.#file.db.exec('SELECT 1');

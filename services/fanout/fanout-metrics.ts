@@ -1,0 +1,27 @@
+import { Gauge, Histogram, type Registry } from 'prom-client';
+import type { EventLog } from '@tocsin/shared/ports/event-log.ts';
+
+/** What an operator wants to know of the fan-out. */
+export interface FanOutMetrics {
+  /** Seconds from the publish until the message was readable in history and on its way to the streams. */
+  readonly delay: Pick<Histogram, 'observe'>;
+}
+
+export function fanOutMetrics(registry: Registry, { eventLog, group }: { eventLog: EventLog; group: string }): FanOutMetrics {
+  new Gauge({
+    name: 'tocsin_fanout_lag_records',
+    help: 'Records of the log that the fan-out has not handled, over all partitions; the same from every process',
+    registers: [registry],
+    async collect() {
+      this.set(await eventLog.lag(group).catch(() => Number.NaN));
+    },
+  });
+  return {
+    delay: new Histogram({
+      name: 'tocsin_fanout_delay_seconds',
+      help: 'Time from the publish until the message is readable in history and on its way to the streams',
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
+      registers: [registry],
+    }),
+  };
+}
