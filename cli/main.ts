@@ -7,6 +7,7 @@ import { doctorCommand } from './doctor.ts';
 import { logCommand } from './log.ts';
 import { publishCommand } from './publish.ts';
 import { pushCommand } from './push.ts';
+import { retentionCommand } from './retention.ts';
 import { serveCommand } from './serve.ts';
 import { simulateCommand } from './simulate.ts';
 import { subscribeCommand } from './subscribe.ts';
@@ -27,6 +28,7 @@ const program = new Command('tocsin')
   .addCommand(topicCommand())
   .addCommand(pushCommand())
   .addCommand(auditCommand())
+  .addCommand(retentionCommand())
   .addCommand(simulateCommand())
   .addCommand(configCommand())
   .addCommand(doctorCommand());

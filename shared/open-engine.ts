@@ -7,6 +7,7 @@ import type { Log } from './platform/log.ts';
 import type { Bus } from './ports/bus.ts';
 import type { Documents } from './ports/documents.ts';
 import type { JobQueue } from './ports/job-queue.ts';
+import type { Messages } from './ports/messages.ts';
 import { collections } from './stores/collections.ts';
 import { devices } from './stores/devices-collection.ts';
 import { subscriptions } from './stores/subscriptions-collection.ts';
@@ -35,6 +36,8 @@ export interface OperatorStore {
   readonly bus: Bus | null;
   /** Opens the jobs beside the documents; closed with them. */
   readonly openJobQueue: () => Promise<JobQueue>;
+  /** Likewise the messages. */
+  readonly openMessages: () => Promise<Messages>;
   close(): Promise<void>;
 }
 

@@ -19,6 +19,11 @@ import { verifyEmail } from './features/accounts/verify-email.ts';
 import { listAuditEntries } from './features/admin/list-audit-entries.ts';
 import { listDeadLetters } from './features/admin/list-dead-letters.ts';
 import { redriveDeadLetters } from './features/admin/redrive-dead-letters.ts';
+import { listRetentionRuns } from './features/admin/list-retention-runs.ts';
+import { pauseRetention } from './features/admin/pause-retention.ts';
+import { planRetention } from './features/admin/plan-retention.ts';
+import { resumeRetention } from './features/admin/resume-retention.ts';
+import { runRetention } from './features/admin/run-retention.ts';
 import { setHold } from './features/admin/set-hold.ts';
 import { setTier } from './features/admin/set-tier.ts';
 import { appleLogin } from './features/identity-providers/apple-login.ts';
@@ -254,5 +259,11 @@ function operatorRoutes(deps: ApiDeps): Route[] {
     listDeadLetters(deps),
     redriveDeadLetters(deps),
     listAuditEntries(deps),
+    planRetention(deps),
+    runRetention(deps, 'run'),
+    runRetention(deps, 'confirm'),
+    listRetentionRuns(deps),
+    pauseRetention(deps),
+    resumeRetention(deps),
   ];
 }

@@ -5,6 +5,8 @@ import type { MakeId } from '@tocsin/shared/platform/ids.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { Audit } from '@tocsin/shared/stores/audit-log.ts';
+import type { GiveWay } from './give-way.ts';
+import type { RetentionMetrics } from './retention-metrics.ts';
 
 /** What sweeps work with. */
 export interface RetentionDeps {
@@ -17,6 +19,10 @@ export interface RetentionDeps {
   readonly makeId: MakeId;
   /** Records what the worker does. */
   readonly audit: Audit;
+  /** What the store's own clock shows; null where it has none. */
+  readonly storeTime: () => Promise<number | null>;
+  readonly giveWay: GiveWay;
+  readonly metrics: RetentionMetrics;
   readonly log: Log;
 }
 

@@ -1,16 +1,19 @@
 import { z } from 'zod';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { RunRequest } from '@tocsin/shared/domain/retention-run.ts';
 import { Discard, RetryLater, type Job } from '@tocsin/shared/ports/job-queue.ts';
 import { cleanUpTopic } from '@tocsin/shared/stores/clean-up-topic.ts';
 import { eraseAccount } from '@tocsin/shared/stores/erase-account.ts';
 import type { BatchReport } from '@tocsin/shared/stores/run-batches.ts';
+import { clocksDisagree } from './clocks-disagree.ts';
+import { expireMessages } from './expire-messages.ts';
 import { removalDeps } from './removal-deps.ts';
 import type { RetentionDeps } from './retention-deps.ts';
-import type { RetentionMetrics } from './retention-metrics.ts';
 import { sweeps, type Sweep } from './sweeps.ts';
 
 const retentionJob = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('sweep'), name: z.string() }),
+  z.object({ kind: z.literal('expire-messages'), id: z.string(), upTo: z.number(), startedBy: z.enum(['api', 'command']) }),
   z.object({ kind: z.literal('clean-up-topic'), topicId: z.string() }),
   z.object({ kind: z.literal('erase-account'), userId: z.string() }),
 ]);
@@ -20,9 +23,10 @@ const sweepMsMax = 30_000;
 /** Batches of a topic's cleanup or an account's erasure before other jobs have their turn. */
 const cleanUpBatchesMax = 20;
 const awayPauseMs = 5_000;
+/** Before a sweep that goes on has its next turn: others come in between. */
+const goOnPauseMs = 100;
 
 export interface RetentionJobDeps extends RetentionDeps {
-  readonly metrics: RetentionMetrics;
   readonly closing: AbortSignal;
 }
 
@@ -34,26 +38,36 @@ export async function runRetentionJob(deps: RetentionJobDeps, job: Job): Promise
   const at = { now: deps.clock(), batchesMax: cleanUpBatchesMax, settleMs: deps.settleMs };
   if (data.kind === 'clean-up-topic') return untilDone(cleanUpTopic(deps.engine, data.topicId, at));
   if (data.kind === 'erase-account') return untilDone(eraseAccount({ ...removalDeps(deps), deliveries: deps.engine.deliveries }, data.userId, at));
-  const { name } = data;
-  const sweep = sweeps.find((one) => one.name === name);
-  if (sweep === undefined) throw new Discard(`there is no sweep ${name}`);
-  await runSweep(deps, sweep);
+  const sweep = data.kind === 'sweep' ? sweeps.find(({ name }) => name === data.name) : operatorsRun(data);
+  if (sweep === undefined) throw new Discard(`there is no sweep ${data.kind === 'sweep' && data.name}`);
+  const hasMore = await runSweep(deps, sweep);
+  if (hasMore && sweep.goesOn === true) throw new RetryLater(goOnPauseMs, 'there is more to do');
 }
 
-/** A failed run is logged and over: what is due is still due in the next slot. */
-async function runSweep(deps: RetentionJobDeps, sweep: Sweep): Promise<void> {
+function operatorsRun(request: RunRequest): Sweep {
+  return { name: 'expire-messages', goesOn: true, run: (deps, limit) => expireMessages(deps, limit, request) };
+}
+
+/** A failed run is logged and over: what is due is still due in the next slot. Resolves with whether it ran out of time. */
+async function runSweep(deps: RetentionJobDeps, sweep: Sweep): Promise<boolean> {
   const { metrics, log, clock } = deps;
   const startedAt = clock();
   try {
+    if (await clocksDisagree(deps)) {
+      metrics.runs.inc({ sweep: sweep.name, outcome: 'clock' });
+      return false;
+    }
     const report = await sweep.run(deps, { endsAt: startedAt + sweepMsMax, closing: deps.closing });
     metrics.removed.inc({ sweep: sweep.name }, report.removed);
     metrics.runs.inc({ sweep: sweep.name, outcome: report.hasMore ? 'more' : 'done' });
     const line = { sweep: sweep.name, ...report, ms: clock() - startedAt };
     if (report.removed > 0 || report.hasMore) log.info(line, 'swept');
     else log.debug(line, 'swept');
+    return report.hasMore;
   } catch (error) {
     metrics.runs.inc({ sweep: sweep.name, outcome: 'failed' });
     log.warn({ err: error, sweep: sweep.name }, 'a sweep failed; its next slot goes on');
+    return false;
   } finally {
     metrics.seconds.observe({ sweep: sweep.name }, (clock() - startedAt) / 1_000);
   }

@@ -57,7 +57,7 @@ describe(`retention, ${engineUnderTest}`, () => {
   afterEach(() => own.closeAll());
 
   const start = async (schedule = '1s'): Promise<void> => {
-    const retention = await startRetention({ engine, config: { ...config, RETENTION_SCHEDULE: schedule }, log, clock });
+    const retention = await startRetention({ engine, config: { ...config, RETENTION_SCHEDULE: schedule }, log, clock, storeTime: async () => clock() });
     own.add(() => retention.close());
   };
   const insertTopic = (given: Partial<Topic> = {}): Promise<Topic> => engine.documents.insert(topics, newTopic(newId(), given));

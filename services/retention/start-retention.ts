@@ -9,6 +9,7 @@ import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import { auditBy, bySystem } from '@tocsin/shared/stores/audit-log.ts';
 import { settleMsOf } from '@tocsin/shared/stores/topic-cleanups.ts';
+import { giveWay } from './give-way.ts';
 import { readSchedule } from './read-schedule.ts';
 import { retentionMetrics } from './retention-metrics.ts';
 import { runRetentionJob } from './run-retention-job.ts';
@@ -20,6 +21,8 @@ export interface RetentionOptions {
   readonly log: Log;
   readonly clock: Clock;
   readonly metrics?: Registry;
+  /** What the store's clock shows, where that is not to be asked of the store. */
+  readonly storeTime?: () => Promise<number | null>;
 }
 
 /** Every sweep can run beside a cleanup, and no topic's cleanup waits for all of them. */
@@ -38,6 +41,7 @@ export async function startRetention(options: RetentionOptions): Promise<{ close
     const deps = {
       engine, config, log, clock, metrics, makeId: randomId, settleMs: settleMsOf(config), teamPeriods: teamPeriodsOf(config),
       audit: auditBy({ makeId: randomId, clock }, bySystem), closing: closing.signal,
+      giveWay: giveWay(engine), storeTime: options.storeTime ?? (() => engine.documents.storeTime()),
     };
     for (const { name } of sweeps) {
       await engine.jobQueue.schedule(retentionQueue, { id: `sweep.${name}`, every, data: { kind: 'sweep', name } });

@@ -2,7 +2,9 @@ import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import { newId, testAudit } from '@tocsin/shared/testing/builders.ts';
+import { Registry } from 'prom-client';
 import type { RetentionDeps } from './retention-deps.ts';
+import { retentionMetrics } from './retention-metrics.ts';
 
 /** What a sweep needs that is tested by itself, over a whole engine. */
 export function sweepDeps(engine: Engine, clock: Clock, given: Partial<RetentionDeps['engine']> = {}): RetentionDeps {
@@ -10,6 +12,7 @@ export function sweepDeps(engine: Engine, clock: Clock, given: Partial<Retention
   return {
     engine: { messages, deliveries, documents, bus, jobQueue, ...given }, clock, log: openLog('test', 'silent'),
     config: { RATE_LIMITS: true }, settleMs: 0, teamPeriods: { graceMs: 0, removalMs: 0 }, makeId: newId, audit: testAudit,
+    storeTime: async () => null, giveWay: { rest: async () => 0 }, metrics: retentionMetrics(new Registry()),
   };
 }
 

@@ -6,6 +6,7 @@ import { expireMessages } from './expire-messages.ts';
 import { lapseTeams } from './lapse-teams.ts';
 import { pruneDeliveries } from './prune-deliveries.ts';
 import { reconcileCounts } from './reconcile-counts.ts';
+import { removeOldReports } from './remove-old-reports.ts';
 import { removeAddressChanges } from './remove-address-changes.ts';
 import { removeEndedLogins } from './remove-ended-logins.ts';
 import { removeEndedStreamSessions } from './remove-ended-stream-sessions.ts';
@@ -19,12 +20,14 @@ import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts
 export interface Sweep {
   /** What it does; also its name in logs, figures and jobs. */
   readonly name: string;
+  /** When its time is over, it has another turn at once, and not in the next slot: with a schedule of once a day much would be left. */
+  readonly goesOn?: boolean;
   readonly run: (deps: RetentionDeps, limit: SweepLimit) => Promise<SweepReport>;
 }
 
 /** Everything that is removed by itself. Each runs by RETENTION_SCHEDULE, on one replica at a time slot. */
 export const sweeps: readonly Sweep[] = [
-  { name: 'expire-messages', run: expireMessages },
+  { name: 'expire-messages', goesOn: true, run: (deps, limit) => expireMessages(deps, limit) },
   { name: 'empty-deleted-messages', run: emptyDeletedMessages },
   { name: 'prune-deliveries', run: pruneDeliveries },
   { name: 'erase-accounts', run: eraseAccounts },
@@ -40,4 +43,5 @@ export const sweeps: readonly Sweep[] = [
   { name: 'remove-idempotency-keys', run: removeIdempotencyKeys },
   { name: 'remove-message-locks', run: removeMessageLocks },
   { name: 'reconcile-counts', run: reconcileCounts },
+  { name: 'remove-old-reports', run: removeOldReports },
 ];

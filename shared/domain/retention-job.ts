@@ -1,3 +1,5 @@
+import type { RunRequest } from './retention-run.ts';
+
 /** The queue of work that may take its time: cleaning up behind what is gone. Jobs carry ids only. */
 export const retentionQueue = 'retention';
 
@@ -11,6 +13,11 @@ export interface CleanUpTopicJob {
 export function cleanUpTopicJob(id: string, topicId: string, delayMs: number) {
   const data: CleanUpTopicJob = { kind: 'clean-up-topic', topicId };
   return { id: `clean-up-topic.${id}`, data: { ...data }, delayMs };
+}
+
+/** Runs the removal of expired messages as an operator asked for it. */
+export function expireMessagesJob(request: RunRequest) {
+  return { id: `expire-messages.${request.id}`, data: { kind: 'expire-messages' as const, ...request } };
 }
 
 /** Erases what a deleted account left behind; what that is stands in the store. */

@@ -56,6 +56,9 @@ export interface Documents {
   /** Conditional writes that all happen, in order, or none. At most 1,000. Throws as the single operations do. */
   commit(writes: readonly Write[]): Promise<void>;
 
+  /** What the store's own clock shows; null where it has none but this process's. */
+  storeTime(): Promise<number | null>;
+
   ping(): Promise<void>;
   close(): Promise<void>;
 }

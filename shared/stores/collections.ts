@@ -12,6 +12,7 @@ import { messageLocks } from './message-locks.ts';
 import { quotaGuards } from './quota-guards.ts';
 import { subscriptions } from './subscriptions-collection.ts';
 import { idempotencyKeys } from './idempotency-keys.ts';
+import { retentionRuns, retentionStates } from './retention-runs.ts';
 import { streamSessions } from './stream-sessions.ts';
 import { sweepPlaces } from './sweep-places.ts';
 import { teamInvites } from './team-invites.ts';
@@ -24,7 +25,7 @@ const all = [
   users, topics, idempotencyKeys, apiKeys, topicTokens, loginSessions, teams, teamMembers, teamInvites,
   consents, mailTokens, addressChanges, identities,
   subscriptions, devices, quotaGuards, topicCleanups, logConsumers, messageLocks, accountErasures, streamSessions,
-  sweepPlaces, auditEntries, auditOrigins,
+  sweepPlaces, auditEntries, auditOrigins, retentionRuns, retentionStates,
 ];
 
 /** Every kind of document there is; drivers make their tables and models from this list when they open. */

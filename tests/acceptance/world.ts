@@ -97,5 +97,10 @@ export const fixtures: Readonly<Record<string, Fixture>> = {
   'GET /admin/audit': { path: () => '/admin/audit', by: 'operator' },
   'GET /admin/push/dead-letters': { path: () => '/admin/push/dead-letters', by: 'operator' },
   'POST /admin/push/dead-letters/redrive': { path: () => '/admin/push/dead-letters/redrive', by: 'operator', body: (world) => ({ topic: world.topic.name }) },
+  'GET /admin/retention/plan': { path: () => '/admin/retention/plan', by: 'operator' },
+  'POST /admin/retention/run': { path: () => '/admin/retention/run', by: 'operator', body: () => ({ up_to: '2020-01-01T00:00:00Z' }) },
+  'POST /admin/retention/confirm': { path: () => '/admin/retention/confirm', by: 'operator', body: () => ({ up_to: '2020-01-01T00:00:00Z' }) },
+  'GET /admin/retention/history': { path: () => '/admin/retention/history', by: 'operator' },
+  'POST /admin/retention/pause': { path: () => '/admin/retention/pause', by: 'operator', body: () => ({ reason: 'a test' }) },
   'PUT /admin/users/{email}/tier': { path: (world) => `/admin/users/${world.owner.email}/tier`, by: 'operator', body: () => ({ tier: 'FREE' }) },
 };

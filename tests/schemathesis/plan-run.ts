@@ -29,6 +29,7 @@ const rulesBeyondSchema: Readonly<Record<string, string>> = {
   register: passwords, changePassword: passwords, confirmPasswordReset: passwords,
   createSubscription: tags, updateSubscription: tags, previewSubscription: 'a time zone has a name, and quiet hours end at another time than they start',
   redriveDeadLetters: 'exactly one of three is given', listAuditEntries: times,
+  runRetention: 'the time is not to come', confirmRetention: 'the time is not to come',
 };
 
 const operationsOf = ({ paths }: Document) => Object.entries(paths).flatMap(([path, item]) => Object.entries(item).map(([method, operation]) => ({ path, method, operation })));

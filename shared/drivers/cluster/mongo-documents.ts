@@ -47,6 +47,7 @@ export async function openMongoDocuments({ connection, collections, log }: Mongo
         });
       }
     }),
+    storeTime: () => reaching(async () => ((await connection.db!.command({ hello: 1 }))['localTime'] as Date).getTime()),
     ping: () => reaching(() => connection.db!.command({ ping: 1 })),
     close: async () => undefined,
   };

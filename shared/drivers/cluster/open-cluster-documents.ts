@@ -2,23 +2,30 @@ import { withClosers } from '../../platform/lifecycle.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { Documents } from '../../ports/documents.ts';
 import type { JobQueue } from '../../ports/job-queue.ts';
+import type { Messages } from '../../ports/messages.ts';
 import { openClusterStores, type ClusterStoresOptions } from './open-cluster-stores.ts';
 
 /**
- * Opens the documents and the bus, and the jobs where they are asked for, beside running nodes: for the command line, which
+ * Opens the documents and the bus, and the jobs and messages where they are asked for, beside running nodes: for the command line, which
  * loads the clients of Kafka and of the jobs only then.
  */
 export function openClusterDocuments(
   options: ClusterStoresOptions,
-): Promise<{ documents: Documents; bus: Bus; openJobQueue: () => Promise<JobQueue>; close(): Promise<void> }> {
+): Promise<{ documents: Documents; bus: Bus; openJobQueue: () => Promise<JobQueue>; openMessages: () => Promise<Messages>; close(): Promise<void> }> {
   return withClosers(async (own) => {
-    const { documents, bus } = await openClusterStores(own, options);
+    const { connection, documents, bus } = await openClusterStores(own, options);
     const openJobQueue = async (): Promise<JobQueue> => {
       const { openClusterJobQueue } = await import('./open-cluster.ts');
       const jobQueue = await openClusterJobQueue(options);
       own.add(() => jobQueue.close());
       return jobQueue;
     };
-    return { documents, bus, openJobQueue, close: () => own.closeAll() };
+    const openMessages = async (): Promise<Messages> => {
+      const { openMongoMessages } = await import('./mongo-messages.ts');
+      const messages = await openMongoMessages({ connection, clock: options.clock, log: options.log });
+      own.add(() => messages.close());
+      return messages;
+    };
+    return { documents, bus, openJobQueue, openMessages, close: () => own.closeAll() };
   });
 }

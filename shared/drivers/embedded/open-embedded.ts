@@ -8,6 +8,7 @@ import type { AnyCollection } from '../../ports/document-checks.ts';
 import type { RecipientCollections } from '../../ports/deliveries.ts';
 import type { Documents } from '../../ports/documents.ts';
 import type { JobQueue } from '../../ports/job-queue.ts';
+import type { Messages } from '../../ports/messages.ts';
 import { budgetsMigration } from './budget-table.ts';
 import { consumerPositionsMigration } from './consumer-positions.ts';
 import { inspectDataDir } from './inspect-data-dir.ts';
@@ -79,10 +80,10 @@ export function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
   });
 }
 
-/** Opens the documents, and the jobs where they are asked for, beside a server that may be running on the same directory: for the command line. */
+/** Opens the documents, and the jobs and messages where they are asked for, beside a server that may be running on the same directory: for the command line. */
 export function openEmbeddedDocuments(
   options: Pick<EmbeddedOptions, 'dataDir' | 'collections' | 'clock' | 'log'>,
-): Promise<{ documents: Documents; openJobQueue: () => Promise<JobQueue>; close(): Promise<void> }> {
+): Promise<{ documents: Documents; openJobQueue: () => Promise<JobQueue>; openMessages: () => Promise<Messages>; close(): Promise<void> }> {
   return withClosers(async (own) => {
     const file = new SqliteFile(join(options.dataDir, fileName));
     own.add(() => file.close());
@@ -94,6 +95,14 @@ export function openEmbeddedDocuments(
       own.add(() => jobQueue.close());
       return jobQueue;
     };
-    return { documents, openJobQueue, close: () => own.closeAll() };
+    const openMessages = async (): Promise<Messages> => {
+      // The threads that read do not keep a process alive, and here nothing else does.
+      const alive = setInterval(() => undefined, 60_000);
+      own.add(() => clearInterval(alive));
+      const messages = openSqliteMessages({ file, clock: options.clock });
+      own.add(() => messages.close());
+      return messages;
+    };
+    return { documents, openJobQueue, openMessages, close: () => own.closeAll() };
   });
 }

@@ -41,6 +41,7 @@ export function openSqliteDocuments({ file, collections }: { file: SqliteFile; c
       const works = writes.map((one) => workOf(access, one));
       await write(writes.map((one) => one.collection), () => runAllOrNone(file, works));
     },
+    storeTime: async () => null, // the process and its file share a clock
     ping: () => read(() => void file.db.prepare('SELECT 1').get()),
     close: async () => undefined,
   };

@@ -20,6 +20,8 @@ export interface SqliteMessageRemoval {
   countExpired(time: number, of: { max: number; except?: readonly string[] }): number;
   removeExpired(time: number, limit: number, except?: readonly string[]): Promise<Map<string, MessageVolume>>;
   removeTopic(topicId: string, limit: number): Promise<number>;
+  /** To be called when a message is written that expires at this time or later. */
+  written(expiresAt: number): void;
   /** Every other write keeps the difference as it is, so it may be added some time after it was found. */
   addToCount(topicId: string, count: number): Promise<void>;
 }
@@ -91,6 +93,7 @@ export function sqliteMessageRemoval(
       return removed;
     },
 
+    written: due.written,
     addToCount: (topicId, count) => file.write(() => void sql.addToCountOf.run(count, topicId)),
 
     async removeTopic(topicId, limit) {
@@ -108,10 +111,7 @@ export function sqliteMessageRemoval(
 
 /** Finds what has expired, but for the topics in `except`, the longest expired first. */
 function dueMessages(sql: ReturnType<typeof prepareStatements>) {
-  /**
-   * All that expired before `from` is of topics in `except`, or was removed: it is not gone through again. Unless the clock went
-   * back: then what is written may expire before that.
-   */
+  /** All that expired before `from` is of topics in `except`, or was removed: it is not gone through again. */
   let passed = { except: '[]', from: 0, time: 0 };
   const dueFrom = (time: number, except: string): number => (passed.except === except && passed.time <= time ? passed.from : 0);
   return {
@@ -119,6 +119,10 @@ function dueMessages(sql: ReturnType<typeof prepareStatements>) {
       const rows = sql.expired.all(dueFrom(time, except), time, except, limit) as unknown as RemovedRow[];
       passed = { except, from: rows[0]?.expires_at ?? time, time };
       return rows;
+    },
+    written(expiresAt: number): void {
+      // Where the clock went back, or a message was given another time.
+      if (expiresAt <= passed.from) passed = { ...passed, from: expiresAt };
     },
     count(time: number, max: number, except: string): number {
       const { count } = sql.countExpired.get(dueFrom(time, except), time, except, max) as { count: number };

@@ -44,18 +44,22 @@ export function openSqliteMessages({ file, clock, ...limits }: SqliteMessagesOpt
     recent.forget();
     counts.forget();
   };
-  const emptyDeleted = sqliteContentRemoval(file);
   const removal = sqliteMessageRemoval(file, { end: writer.end, onRemoved: forget });
-
-  const start = { path: file.path, searchMsMax, ...limits };
+  const forgetAll = () => {
+    forget();
+    removal.written(0);
+  };
   // Apart, so that a page by the index waits for no text that is searched.
-  const pages = new SqliteReader({ ...start, givesWay: false });
-  const texts = new SqliteReader({ ...start, givesWay: true });
+  const pages = new SqliteReader({ path: file.path, searchMsMax, ...limits, givesWay: false });
+  const texts = new SqliteReader({ path: file.path, searchMsMax, ...limits, givesWay: true });
   const plans = new SqliteReader({ path: file.path, searchMsMax: planMsMax, givesWay: true });
 
   const applySync = (records: readonly PlacedRecord[]): void => {
     const areNew = writer.apply(records);
-    for (const { record } of records) counts.changed(record.message.topicId);
+    for (const { record: { message } } of records) {
+      counts.changed(message.topicId);
+      removal.written(message.expiresAt);
+    }
     file.afterCommit(() => {
       if (areNew) for (const { offset, record } of records) recent.add(offset, record.message.id);
       else recent.forget(); // an earlier copy may have taken the place of a message that was noted
@@ -65,14 +69,14 @@ export function openSqliteMessages({ file, clock, ...limits }: SqliteMessagesOpt
   const isStored = (placed: PlacedRecord): boolean => isRecent(recent, placed) || reads.isStored(placed);
 
   const apply = async (records: readonly PlacedRecord[]): Promise<void> => {
-    if (hasForeignCommits()) forget();
+    if (hasForeignCommits()) forgetAll();
     const missing = records.filter((placed) => !isStored(placed));
     if (missing.length > 0) await file.write(() => applySync(missing));
   };
 
   const settle = async (records: readonly PlacedRecord[]): Promise<SettledRecord[]> => {
     await apply(records);
-    if (hasForeignCommits()) forget();
+    if (hasForeignCommits()) forgetAll();
     const now = clock();
     const settled = records.filter((placed) => placed.record.message.expiresAt > now && isStored(placed));
     return withPreviousOffsets(reads, settled);
@@ -96,14 +100,11 @@ export function openSqliteMessages({ file, clock, ...limits }: SqliteMessagesOpt
     lastOffsets: (topicIds) => asked(() => new Map(topicIds.map((topicId) => [topicId, reads.lastOffset(topicId)]))),
     topicStats: (topicIds) => asked(() => reads.topicStats(topicIds)),
     countAfter: (marks, page) => asked(() => {
-      if (hasForeignCommits()) forget();
+      if (hasForeignCommits()) forgetAll();
       return countAfter(marks, page);
     }),
     ...searchesOf(pages, texts),
-    emptyDeleted: (time, limit, except) => asked(() => emptyDeleted(time, limit, except)),
-    removeExpired: (time, limit, except) => asked(() => removal.removeExpired(time, limit, except)),
-    ...readsForSweeps(plans, removal),
-    removeTopic: (topicId, limit) => asked(() => removal.removeTopic(topicId, limit)),
+    ...sweepsOf({ plans, removal, emptyDeleted: sqliteContentRemoval(file) }),
     ping: () => asked(() => void file.db.prepare('SELECT 1').get()),
     close: async () => void await Promise.all([pages.close(), texts.close(), plans.close()]),
   };
@@ -125,8 +126,20 @@ function searchesOf(pages: SqliteReader, texts: SqliteReader): Pick<Messages, 's
   };
 }
 
-function readsForSweeps(plans: SqliteReader, removal: SqliteMessageRemoval): Pick<Messages, 'expired' | 'countExpired' | 'oldestKept' | 'recount'> {
+interface Sweeps {
+  readonly plans: SqliteReader;
+  readonly removal: SqliteMessageRemoval;
+  readonly emptyDeleted: Messages['emptyDeleted'];
+}
+
+/** What the port has for sweeps: what may look at many messages is done on the thread for plans. */
+function sweepsOf(
+  { plans, removal, emptyDeleted }: Sweeps,
+): Pick<Messages, 'expired' | 'countExpired' | 'oldestKept' | 'recount' | 'emptyDeleted' | 'removeExpired' | 'removeTopic'> {
   return {
+    emptyDeleted: (time, limit, except) => asked(() => emptyDeleted(time, limit, except)),
+    removeExpired: (time, limit, except) => asked(() => removal.removeExpired(time, limit, except)),
+    removeTopic: (topicId, limit) => asked(() => removal.removeTopic(topicId, limit)),
     expired: (time) => plans.run<ExpiredOfTopic[]>({ kind: 'expired', time }),
     countExpired: (time, of) => asked(() => removal.countExpired(time, of)),
     oldestKept: async (topicIds, time) => new Map(await plans.run<[string, number][]>({ kind: 'oldest-kept', topicIds, time })),

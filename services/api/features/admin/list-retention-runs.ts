@@ -1,0 +1,22 @@
+import { toRunJson } from '@tocsin/shared/domain/retention-json.ts';
+import { listRuns } from '@tocsin/shared/stores/retention-runs.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { queryInteger } from '../../http/paging.ts';
+import { route, type Route } from '../../http/route.ts';
+import { retentionRunSchema } from './retention-schema.ts';
+
+/** `GET /admin/retention/history` */
+export function listRetentionRuns(deps: ApiDeps): Route {
+  return route({
+    id: 'listRetentionRuns',
+    method: 'GET',
+    path: '/admin/retention/history',
+    summary: 'What was removed, run by run',
+    description: 'Reports of the runs that had anything to remove, and of those that an operator asked for. They are kept for 90 days.',
+    audience: 'operator',
+    query: z.object({ limit: queryInteger({ min: 1, max: 1_000 }).default(50) }),
+    success: { status: 200, schema: z.array(retentionRunSchema), description: 'The newest first' },
+    handle: async (_context, { query: { limit } }) => ({ status: 200, body: (await listRuns(deps.engine.documents, limit)).map(toRunJson) }),
+  });
+}

@@ -1,0 +1,24 @@
+import { toStateJson } from '@tocsin/shared/domain/retention-json.ts';
+import { pauseRetention as storePause } from '@tocsin/shared/stores/operate-retention.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { textField } from '../../http/fields.ts';
+import { route, type Route } from '../../http/route.ts';
+import { retentionStateSchema } from './retention-schema.ts';
+
+const body = z.object({ reason: textField({ min: 1, max: 200 }) }).meta({ examples: [{ reason: 'looking into a customer’s missing messages' }] });
+
+/** `POST /admin/retention/pause` */
+export function pauseRetention(deps: ApiDeps): Route {
+  return route({
+    id: 'pauseRetention',
+    method: 'POST',
+    path: '/admin/retention/pause',
+    summary: 'Remove no expired messages until resume',
+    description: 'Reads go on to hide what has expired. A run that is under way stops within seconds, and goes on after the resume.',
+    audience: 'operator',
+    body,
+    success: { status: 200, schema: retentionStateSchema, description: 'Where retention stands' },
+    handle: async ({ now }, { body: { reason } }) => ({ status: 200, body: toStateJson(await storePause(deps.engine.documents, { now, reason })) }),
+  });
+}

@@ -1,0 +1,31 @@
+import { toPlanJson } from '@tocsin/shared/domain/retention-json.ts';
+import { findOldestKept, planRetention as makePlan } from '@tocsin/shared/stores/retention-plan.ts';
+import { readRetentionState } from '@tocsin/shared/stores/retention-runs.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { queryInteger } from '../../http/paging.ts';
+import { route, type Route } from '../../http/route.ts';
+import { timeField } from '../../http/time-field.ts';
+import { retentionPlanSchema } from './retention-schema.ts';
+
+/** `GET /admin/retention/plan` */
+export function planRetention({ engine }: ApiDeps): Route {
+  return route({
+    id: 'planRetention',
+    method: 'GET',
+    path: '/admin/retention/plan',
+    summary: 'Which messages would be removed',
+    description: 'What has expired at or before a time and is still stored, by topic and by the tier of its owner. It removes nothing. With a million expired messages it takes some seconds.',
+    audience: 'operator',
+    query: z.object({
+      up_to: timeField('endOfDay').optional().describe('Now by default; one to come shows what will have expired by then.'),
+      limit: queryInteger({ min: 1, max: 1_000 }).default(100).describe('Of the topics; the sums are of all.'),
+    }),
+    success: { status: 200, schema: retentionPlanSchema, description: 'The plan, and where retention stands' },
+    handle: async ({ now }, { query: { up_to: upTo = now, limit } }) => {
+      const [plan, state] = [await makePlan(engine, { upTo, now }), await readRetentionState(engine.documents)];
+      const oldestKept = await findOldestKept(engine, plan.topics.slice(0, limit).map(({ topicId }) => topicId), upTo);
+      return { status: 200, body: toPlanJson(plan, { state, oldestKept, limit }) };
+    },
+  });
+}

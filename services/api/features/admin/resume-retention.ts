@@ -1,0 +1,19 @@
+import { toStateJson } from '@tocsin/shared/domain/retention-json.ts';
+import { resumeRetention as storeResume } from '@tocsin/shared/stores/operate-retention.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type Route } from '../../http/route.ts';
+import { retentionStateSchema } from './retention-schema.ts';
+
+/** `POST /admin/retention/resume` */
+export function resumeRetention(deps: ApiDeps): Route {
+  return route({
+    id: 'resumeRetention',
+    method: 'POST',
+    path: '/admin/retention/resume',
+    summary: 'Undo the pause',
+    description: 'What has expired meanwhile goes with the next run. Without a pause it changes nothing.',
+    audience: 'operator',
+    success: { status: 200, schema: retentionStateSchema, description: 'Where retention stands' },
+    handle: async () => ({ status: 200, body: toStateJson(await storeResume(deps.engine.documents)) }),
+  });
+}

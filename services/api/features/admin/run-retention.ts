@@ -1,0 +1,44 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { toIso } from '@tocsin/shared/domain/message-json.ts';
+import { confirmPlan, requestRun } from '@tocsin/shared/stores/operate-retention.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { route, type Route } from '../../http/route.ts';
+import { timeField } from '../../http/time-field.ts';
+import { queuedRunSchema } from './retention-schema.ts';
+
+const body = z.object({ up_to: timeField('endOfDay') }).meta({ examples: [{ up_to: '2030-01-31T12:00:00.000Z' }] });
+
+const forms = {
+  run: {
+    id: 'runRetention', summary: 'Remove what has expired', act: requestRun,
+    description: "`up_to` is a plan's. The run is a worker's, and within its limits: a plan that needs a confirmation waits for one. The history has its report.",
+    conflict: 'Retention is paused, or a run is under way.',
+  },
+  confirm: {
+    id: 'confirmRetention', summary: 'Confirm the plan that waits', act: confirmPlan,
+    description: '`up_to` is that of the plan that waits, so that nobody confirms what they have not seen.',
+    conflict: 'No plan up to this time waits.',
+  },
+} as const;
+
+/** `POST /admin/retention/run` and `POST /admin/retention/confirm`. 422 for a time to come, 409 as the form says. */
+export function runRetention(deps: ApiDeps, form: keyof typeof forms): Route {
+  const { act, conflict, ...words } = forms[form];
+  return route({
+    ...words,
+    method: 'POST',
+    path: `/admin/retention/${form}`,
+    audience: 'operator',
+    body,
+    success: { status: 202, schema: queuedRunSchema, description: 'The run is queued' },
+    errors: { 409: conflict },
+    handle: async ({ now }, { body: { up_to: upTo } }) => {
+      if (upTo > now) throw new AppError('unprocessable', 'up_to: must not be in the future');
+      const id = deps.makeId();
+      const { documents, jobQueue } = deps.engine;
+      await act({ documents, openJobQueue: async () => jobQueue }, { id, upTo, startedBy: 'api' });
+      return { status: 202, body: { run_id: id, up_to: toIso(upTo), message: 'Run queued' } };
+    },
+  });
+}

@@ -1,0 +1,10 @@
+import { retentionRuns } from '@tocsin/shared/stores/retention-runs.ts';
+import { removeOlder } from './remove-older.ts';
+import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
+
+const keptMs = 90 * 86_400_000;
+
+/** Removes the reports of runs that began 90 days ago. */
+export function removeOldReports(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
+  return removeOlder(deps, limit, { collection: retentionRuns, index: 'byTime', time: deps.clock() - keptMs });
+}
