@@ -83,7 +83,7 @@ export function sqliteMessageRemoval(
       for (let left = limit; left > 0; ) {
         const batchSize = Math.min(left, batchSizeMax);
         let count = 0;
-        for (const [topicId, ofTopic] of await file.write(() => removeExpiredBatch(time, batchSize, exceptJson))) {
+        for (const [topicId, ofTopic] of await file.writeBulk(() => removeExpiredBatch(time, batchSize, exceptJson))) {
           removed.set(topicId, plusVolume(removed.get(topicId), ofTopic));
           count += ofTopic.messages;
         }
@@ -100,7 +100,7 @@ export function sqliteMessageRemoval(
       let removed = 0;
       while (removed < limit) {
         const batchSize = Math.min(limit - removed, batchSizeMax);
-        const count = await file.write(() => removeTopicBatch(topicId, batchSize));
+        const count = await file.writeBulk(() => removeTopicBatch(topicId, batchSize));
         removed += count;
         if (count < batchSize) break;
       }
