@@ -65,7 +65,8 @@ class HashingThreads {
   readonly #busy = new Set<HashingThread>();
 
   async run<T extends string | boolean>(job: HashingJob): Promise<T> {
-    const thread = this.#idle.pop() ?? new HashingThread();
+    let thread = this.#idle.pop();
+    if (thread === undefined || thread.hasEnded) thread = new HashingThread();
     this.#busy.add(thread);
     try {
       return await thread.run(job) as T;
