@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { installApprise, missingForApprise } from '../../tools/clients/install-apprise.ts';
-import { missingForTlsProxy, startTlsProxy, type TlsProxy } from '../../tools/clients/start-tls-proxy.ts';
+import { missingForCertificate } from '../../tools/clients/make-certificate.ts';
+import { startTlsProxy, type TlsProxy } from '../../tools/clients/start-tls-proxy.ts';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { Client, createTopic, testStack } from './stack.ts';
 import { useStack, type Person } from './use-stack.ts';
@@ -10,7 +11,7 @@ import { useStack, type Person } from './use-stack.ts';
 const stack = useStack();
 
 // Apprise knows nothing of Tocsin: it speaks to it as to a server of ntfy's.
-describeUnlessMissing('Apprise', [...missingForApprise(), ...missingForTlsProxy()], () => {
+describeUnlessMissing('Apprise', [...missingForApprise(), ...missingForCertificate()], () => {
   let pythonPath: string;
   let proxy: TlsProxy;
   let owner: Person;

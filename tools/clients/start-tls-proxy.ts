@@ -4,8 +4,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findProgram } from '../engines/find-program.ts';
-import { runProgram } from '../engines/run-program.ts';
+import { makeCertificate } from './make-certificate.ts';
 
 export interface TlsProxy {
   readonly port: number;
@@ -14,17 +13,10 @@ export interface TlsProxy {
   close(): Promise<void>;
 }
 
-/** What this machine lacks for `startTlsProxy`; empty when nothing is. */
-export const missingForTlsProxy = (): string[] => (findProgram('openssl') === undefined ? ['openssl (makes a certificate)'] : []);
-
 /** A reverse proxy as people put one in front: HTTPS on 127.0.0.1 with a certificate of its own signature, HTTP behind. */
 export const startTlsProxy = async (target: string, headers: Readonly<Record<string, string>> = {}): Promise<TlsProxy> => {
   const dir = mkdtempSync(join(tmpdir(), 'tocsin-tls-'));
-  const [keyFile, certificateFile] = [join(dir, 'key.pem'), join(dir, 'certificate.pem')];
-  await runProgram('openssl', [
-    'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj', '/CN=127.0.0.1',
-    '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', keyFile, '-out', certificateFile,
-  ]);
+  const { keyFile, certificateFile } = await makeCertificate(dir);
   const server = createServer({ key: readFileSync(keyFile), cert: readFileSync(certificateFile) }, (incoming, response) => {
     const onward = request(target + incoming.url!, { method: incoming.method!, headers: { ...incoming.headers, ...headers } }, (answer) => {
       response.writeHead(answer.statusCode!, answer.headers);

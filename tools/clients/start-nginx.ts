@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { findProgram } from '../engines/find-program.ts';
+import { startOnFreePorts } from '../engines/free-ports.ts';
+import { portAccepts } from '../engines/port-accepts.ts';
+import { makeCertificate } from './make-certificate.ts';
+
+export interface Nginx {
+  readonly port: number;
+  /** Its certificate, for a client that is to trust it. */
+  readonly certificate: string;
+  close(): Promise<void>;
+}
+
+/** Debian puts it where only root's shell looks. */
+const nginxPath = (): string | undefined => findProgram('nginx') ?? findProgram('nginx', { PATH: '/usr/sbin' });
+
+/** What this machine lacks for `startNginx`; empty when nothing is. */
+export const missingForNginx = (): string[] => (nginxPath() === undefined ? ['nginx'] : []);
+
+/** A real nginx with `deploy/nginx.conf`, in which only addresses and files are others. */
+export const startNginx = (target: URL): Promise<Nginx> => startOnFreePorts(1, ([port]) => startOn(port!, target));
+
+const startOn = async (port: number, target: URL): Promise<Nginx> => {
+  const dir = mkdtempSync(path.join(tmpdir(), 'tocsin-nginx-'));
+  const { keyFile, certificateFile } = await makeCertificate(dir);
+  const site = readFileSync(path.join(import.meta.dirname, '../../deploy/nginx.conf'), 'utf8')
+    .replace('server 127.0.0.1:8080;', `server ${target.host};`)
+    .replace('listen 443 ssl;', `listen 127.0.0.1:${port} ssl;`)
+    .replace(/ssl_certificate .*;/, `ssl_certificate ${certificateFile};`)
+    .replace(/ssl_certificate_key .*;/, `ssl_certificate_key ${keyFile};`);
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${path.join(dir, name)};`);
+  const file = path.join(dir, 'main.conf');
+  // Started by root it would work as somebody who may not read here.
+  const user = process.getuid?.() === 0 ? 'user root; ' : '';
+  writeFileSync(file, `${user}daemon off; worker_processes 1; pid ${path.join(dir, 'pid')}; events {} http { access_log off; ${temporary.join(' ')}\n${site}\n}`);
+  const child = spawn(nginxPath()!, ['-p', dir, '-e', path.join(dir, 'error.log'), '-c', file], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const ended = once(child, 'exit');
+  await eventually(() => portAccepts(port));
+  return {
+    port,
+    certificate: readFileSync(certificateFile, 'utf8'),
+    async close() {
+      child.kill('SIGTERM');
+      await ended;
+      rmSync(dir, { recursive: true });
+    },
+  };
+};
