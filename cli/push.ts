@@ -8,7 +8,7 @@ import { ledgerMs } from '@tocsin/shared/ports/deliveries.ts';
 import { listDeadLetters, redriveDeadLetters } from '@tocsin/shared/stores/dead-letters.ts';
 import { findTopicByName } from '@tocsin/shared/stores/topics.ts';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { printObject, withStore, type PrintOptions } from './operator-store.ts';
+import { operatorAudit, printObject, withStore, type PrintOptions } from './operator-store.ts';
 import { timeOption } from './time-option.ts';
 import { wholeNumber } from './whole-number.ts';
 
@@ -43,7 +43,7 @@ function redrive(): Command {
     .action((options: PrintOptions & { topic?: string; message?: string; all?: true }, command: Command) => {
       if (options.topic === undefined && options.message === undefined && options.all === undefined) command.error('error: give --topic, --message or --all');
       return withStore(async ({ documents, openJobQueue }) => {
-        const redriven = await redriveDeadLetters({ documents, jobQueue: await openJobQueue() }, { topic: options.topic, messageId: options.message });
+        const redriven = await redriveDeadLetters({ documents, jobQueue: await openJobQueue() }, { topic: options.topic, messageId: options.message }, operatorAudit());
         printObject({ redriven }, options);
       });
     });
@@ -63,7 +63,9 @@ function renotify(): Command {
         if (topic === null) throw new AppError('not_found', 'Topic not found');
         const { from, to } = options;
         const job = renotifyTopicJob({ topicId: topic.id, from, to, after: null, request: idSource(systemClock)() });
-        await (await openJobQueue()).add(pushQueues.normal, [job]);
+        const queue = await openJobQueue();
+        await documents.commit(operatorAudit()({ action: 'push.renotified', subject: topic, details: { message_id: null, from, to } }));
+        await queue.add(pushQueues.normal, [job]);
         printObject({ topic: topic.name, topic_id: topic.id, from: toIso(from), to: toIso(to), message: 'Renotification queued' }, options);
       });
     });

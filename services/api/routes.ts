@@ -4,6 +4,7 @@ import { acceptTerms } from './features/accounts/accept-terms.ts';
 import { changePassword } from './features/accounts/change-password.ts';
 import { confirmPasswordReset } from './features/accounts/confirm-password-reset.ts';
 import { deleteMe } from './features/accounts/delete-me.ts';
+import { exportAuditLog } from './features/accounts/export-audit-log.ts';
 import { exportConsents } from './features/accounts/export-consents.ts';
 import { getAuthMe } from './features/accounts/get-auth-me.ts';
 import { getConsentHistory } from './features/accounts/get-consent-history.ts';
@@ -199,7 +200,7 @@ function accountRoutes(deps: ApiDeps): Route[] {
 function exportSections(deps: ApiDeps): ExportSection[] {
   return [
     exportTopics(deps), exportMessages(deps), exportDevices(deps), exportApiKeys(deps), exportTopicTokens(deps), exportSubscriptions(deps),
-    exportConsents(deps), exportTeams(deps),
+    exportConsents(deps), exportTeams(deps), exportAuditLog(deps),
   ];
 }
 

@@ -61,11 +61,11 @@ async function tryStep(deps: RetentionDeps, team: Team, owner: User): Promise<Te
       return team;
     case 'lapse':
       say('the grace of a team begins: its owner is below the TEAM tier');
-      return set(deps, { team, owner }, { lapsedAt: now, notice: 'lapse', noticeAt: now, noticeSentAt: null });
+      return set(deps, { team, owner }, { lapsedAt: now, notice: 'lapse', noticeAt: now, noticeSentAt: null }, 'team.lapsed');
     case 'recover':
       return set(deps, { team, owner }, noNotice);
     case 'deactivate': {
-      const became = await set(deps, { team, owner }, { isActive: false, deactivatedAt: now, updatedAt: now, ...noNotice });
+      const became = await set(deps, { team, owner }, { isActive: false, deactivatedAt: now, updatedAt: now, ...noNotice }, 'team.deactivated');
       say('a team was deactivated: its grace is over');
       await tellNodes(deps, [{ kind: 'team', teamId: team.id }]);
       return became;
@@ -80,7 +80,10 @@ async function tryStep(deps: RetentionDeps, team: Team, owner: User): Promise<Te
 }
 
 /** Only while the owner is as read: a tier that is given in this moment is not overlooked. */
-async function set({ engine: { documents } }: RetentionDeps, { team, owner }: { team: Team; owner: User }, changes: Changes<Team>): Promise<Team> {
-  await documents.commit([write.require(users, owner), write.update(teams, team, changes)]);
+async function set(
+  { engine: { documents }, audit }: RetentionDeps, { team, owner }: { team: Team; owner: User }, changes: Changes<Team>, action?: 'team.lapsed' | 'team.deactivated',
+): Promise<Team> {
+  const recorded = action === undefined ? [] : audit({ action, subject: { id: team.id, name: team.name }, details: {} });
+  await documents.commit([write.require(users, owner), write.update(teams, team, changes), ...recorded]);
   return { ...team, ...changes, version: team.version + 1 };
 }

@@ -16,6 +16,8 @@ export interface RetentionDeps {
   /** How long after a deletion something of what was deleted can still arrive. */
   readonly settleMs: number;
   readonly teamPeriods: TeamPeriods;
+  /** How long entries of the audit log are kept. */
+  readonly auditRetentionMs: number;
   readonly makeId: MakeId;
   /** Records what the worker does. */
   readonly audit: Audit;

@@ -24,6 +24,8 @@ import { removeTopicWrites } from '@tocsin/shared/stores/topic-cleanups.ts';
 import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
 import { streamSessions } from '@tocsin/shared/stores/stream-sessions.ts';
 import { teamInvites } from '@tocsin/shared/stores/team-invites.ts';
+import { auditBy, auditEntries, auditOrigins } from '@tocsin/shared/stores/audit-log.ts';
+import { findAuditEntries } from '@tocsin/shared/stores/find-audit-entries.ts';
 import { setTier } from '@tocsin/shared/stores/set-tier.ts';
 import { teamMembers, teams } from '@tocsin/shared/stores/teams.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
@@ -34,7 +36,7 @@ import { startRetention } from './start-retention.ts';
 
 const log = openLog('test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
 const dayMs = 86_400_000;
-const config = { ERASURE_SETTLE_SECONDS: 60, TEAM_GRACE_DAYS: 7, TEAM_REMOVAL_DAYS: 60, RATE_LIMITS: true };
+const config = { ERASURE_SETTLE_SECONDS: 60, TEAM_GRACE_DAYS: 7, TEAM_REMOVAL_DAYS: 60, AUDIT_RETENTION_DAYS: 365, RATE_LIMITS: true };
 
 function mailToken(userId: string, expiresAt: number) {
   return { id: newId(), purpose: 'verify-email' as const, userId, email: 'a@example.org', tokenHash: newId(), expiresAt };
@@ -209,6 +211,21 @@ describe(`retention, ${engineUnderTest}`, () => {
     await eventually(() => expect(told).toEqual(expect.arrayContaining(['topic', 'team'])));
   });
 
+  test('entries of the audit log go after AUDIT_RETENTION_DAYS, with what is a person\'s of them', async () => {
+    const actor = newId();
+    const source = { actor, through: 'login', credentialId: null, address: '192.0.2.1', userAgent: null } as const;
+    for (const days of [366, 364]) {
+      const audit = auditBy({ makeId: newId, clock: () => clock() - days * dayMs }, source);
+      await engine.documents.commit(audit({ action: 'password.changed', subject: { id: actor }, details: {} }));
+    }
+    await start();
+    await eventually(async () => {
+      expect(await engine.documents.count(auditEntries, { index: 'byActor', equals: { actor } })).toBe(1);
+      expect(await engine.documents.count(auditOrigins, { index: 'byUser', equals: { userId: actor } })).toBe(1);
+    });
+    expect((await findAuditEntries(engine.documents, { actor }, 10)).entries).toMatchObject([{ origin: { address: '192.0.2.1' } }]);
+  });
+
   describe('a team whose owner is below the TEAM tier', () => {
     let mails: JobData[];
     const mailed = (kind: string, userId: string) => mails.filter((mail) => mail['kind'] === kind && mail['userId'] === userId).length;
@@ -256,6 +273,9 @@ describe(`retention, ${engineUnderTest}`, () => {
       await sweepUntil(async () => expect(await engine.documents.get(topics, topic.id)).toMatchObject({ teamId: null, accessLevel: 'private', ownerId: owner.id }));
       expect([mailed('team-lapse', owner.id), mailed('team-lapse', admin.id), mailed('team-removal', member.id), mailed('team-lapse', other.owner.id)]).toEqual([1, 0, 0, 0]);
       expect(await stored(other.team)).toEqual(other.team);
+      const recorded = (await findAuditEntries(engine.documents, { subject: team.id }, 10)).entries.map(({ entry }) => entry);
+      expect(recorded.map(({ action }) => action)).toEqual(['team.deleted', 'team.deactivated', 'team.lapsed']);
+      expect(recorded[0]).toMatchObject({ actor: 'system', through: 'server', subjectName: team.name, details: { topics: 'convert', reason: 'lapsed' } });
     });
 
     test('goes on when the tier comes back within the grace, and has a whole grace the next time', async () => {

@@ -17,7 +17,7 @@ import { sweeps } from './sweeps.ts';
 
 export interface RetentionOptions {
   readonly engine: Engine;
-  readonly config: Pick<Config, 'RETENTION_SCHEDULE' | 'ERASURE_SETTLE_SECONDS' | 'TEAM_GRACE_DAYS' | 'TEAM_REMOVAL_DAYS' | 'RATE_LIMITS'>;
+  readonly config: Pick<Config, 'RETENTION_SCHEDULE' | 'ERASURE_SETTLE_SECONDS' | 'TEAM_GRACE_DAYS' | 'TEAM_REMOVAL_DAYS' | 'AUDIT_RETENTION_DAYS' | 'RATE_LIMITS'>;
   readonly log: Log;
   readonly clock: Clock;
   readonly metrics?: Registry;
@@ -40,6 +40,7 @@ export async function startRetention(options: RetentionOptions): Promise<{ close
     const metrics = retentionMetrics(options.metrics ?? new Registry());
     const deps = {
       engine, config, log, clock, metrics, makeId: randomId, settleMs: settleMsOf(config), teamPeriods: teamPeriodsOf(config),
+      auditRetentionMs: Math.round(config.AUDIT_RETENTION_DAYS * 86_400_000),
       audit: auditBy({ makeId: randomId, clock }, bySystem), closing: closing.signal,
       giveWay: giveWay(engine), storeTime: options.storeTime ?? (() => engine.documents.storeTime()),
     };

@@ -13,6 +13,7 @@ import { removeEndedStreamSessions } from './remove-ended-stream-sessions.ts';
 import { removeIdempotencyKeys } from './remove-idempotency-keys.ts';
 import { removeMailedTokens } from './remove-mailed-tokens.ts';
 import { removeMessageLocks } from './remove-message-locks.ts';
+import { removeOldAuditEntries } from './remove-old-audit-entries.ts';
 import { removeOldInvites } from './remove-old-invites.ts';
 import { removeUnverifiedAccounts } from './remove-unverified-accounts.ts';
 import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
@@ -42,6 +43,7 @@ export const sweeps: readonly Sweep[] = [
   { name: 'remove-old-invites', run: removeOldInvites },
   { name: 'remove-idempotency-keys', run: removeIdempotencyKeys },
   { name: 'remove-message-locks', run: removeMessageLocks },
+  { name: 'remove-old-audit-entries', run: removeOldAuditEntries },
   { name: 'reconcile-counts', run: reconcileCounts },
   { name: 'remove-old-reports', run: removeOldReports },
 ];

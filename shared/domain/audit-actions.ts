@@ -41,9 +41,30 @@ export const auditActions = {
   'api_key.enabled': { means: 'A revoked API key was enabled again.', subject: 'api_key', details: {} },
   'api_key.deleted': { means: 'An API key was deleted.', subject: 'api_key', details: {} },
   'topic_token.created': { means: 'A topic token was made.', subject: 'topic_token', details: { permissions: 'list', expires_at: 'time' } },
+  'topic.access_changed': { means: 'A topic was made public or private.', subject: 'topic', details: { access_level: 'text', former_access_level: 'text' } },
+  'topic.deleted': { means: 'A topic was deleted, by itself or with its team or its owner\'s account.', subject: 'topic', details: {} },
   'topic.held': { means: 'A topic was put under legal hold.', subject: 'topic', details: {} },
   'topic.released': { means: 'A legal hold on a topic ended.', subject: 'topic', details: {} },
   'topic_token.deleted': { means: 'A topic token was deleted.', subject: 'topic_token', details: {} },
+  'message.deleted': { means: 'A message was deleted, by whoever manages its topic.', subject: 'message', details: {} },
+  'team.created': { means: 'A team was made; it belongs to who made it.', subject: 'team', details: {} },
+  'team.invited': { means: 'An address was invited to a team.', subject: 'team_invite', details: { role: 'text' } },
+  'team.invite_cancelled': { means: 'An invite was cancelled.', subject: 'team_invite', details: {} },
+  'team.member_added': { means: 'An account joined a team, by an invite.', subject: 'account', details: { role: 'text', invite_id: 'text' } },
+  'team.role_changed': { means: 'A member of a team has another role.', subject: 'account', details: { role: 'text', former_role: 'text' } },
+  'team.member_removed': { means: 'A member left a team or was removed.', subject: 'account', details: {} },
+  'team.lapsed': { means: 'The grace of a team began: its owner is below the TEAM tier.', subject: 'team', details: {} },
+  'team.deactivated': { means: 'A team was deactivated: its grace is over.', subject: 'team', details: {} },
+  'team.reactivated': { means: 'A team was reactivated.', subject: 'team', details: {} },
+  'team.deleted': {
+    means: 'A team was deleted, on request, after its tier was gone for too long (`lapsed`), or with its owner (`account_deleted`). `topics` says whether they went along.',
+    subject: 'team', details: { topics: 'text', reason: 'text' },
+  },
+  'push.redriven': { means: 'Pushes that were given up were put back: those of a topic, of a message, or all.', subject: 'topic', details: { message_id: 'text' } },
+  'push.renotified': {
+    means: 'Messages of a time, or one message, were pushed again to those who missed them.',
+    subject: 'topic', details: { message_id: 'text', from: 'time', to: 'time' },
+  },
 } as const satisfies { readonly [name: string]: AuditActionRow };
 
 export type AuditAction = keyof typeof auditActions;

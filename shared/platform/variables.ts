@@ -203,6 +203,9 @@ const retention = {
   TEAM_REMOVAL_DAYS: tell(days.default(60), {
     about: "from a team's deactivation to its removal: what `removal_at` tells. Days, a fraction allowed",
   }),
+  AUDIT_RETENTION_DAYS: tell(days.default(365), {
+    about: 'how long entries of the [audit log](#audit-log) are kept. Days, a fraction allowed',
+  }),
 };
 
 const limits = {

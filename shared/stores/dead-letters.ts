@@ -3,6 +3,8 @@ import type { DeadLetter } from '../domain/dead-letter.ts';
 import { pushQueues, type PushQueue } from '../domain/push-job.ts';
 import type { Documents } from '../ports/documents.ts';
 import type { FailedJob, JobQueue } from '../ports/job-queue.ts';
+import type { Topic } from '../domain/topic.ts';
+import type { Audit } from './audit-log.ts';
 import { findTopicByName, topics } from './topics.ts';
 
 /** Jobs looked at together. */
@@ -30,7 +32,7 @@ export interface DeadLetterFilter {
  * them for 30 days. Throws `not_found` `Topic not found`, and `unavailable` while the queue is away.
  */
 export async function listDeadLetters(store: DeadLetterStore, filter: DeadLetterFilter, limit: number): Promise<DeadLetter[]> {
-  const isWanted = await wantedBy(store.documents, filter);
+  const { isWanted } = await wantedBy(store.documents, filter);
   const found = await Promise.all(queues.map((queue) => lettersOf(store, queue, { isWanted, limit })));
   const newest = found.flat().sort((a, b) => b.failedAt - a.failedAt).slice(0, limit);
   const named = await store.documents.getMany(topics, [...new Set(newest.map(({ topicId }) => topicId))]);
@@ -41,10 +43,11 @@ export async function listDeadLetters(store: DeadLetterStore, filter: DeadLetter
 /**
  * Puts dead letters back: their pushes are tried again, those that are not sent or skipped by now, for as long as from the
  * start. Resolves with how many letters it put back; one that somebody else puts back meanwhile is not among them. Throws
- * as `listDeadLetters` does.
+ * as `listDeadLetters` does. That it was asked for is recorded before.
  */
-export async function redriveDeadLetters(store: DeadLetterStore, filter: DeadLetterFilter): Promise<number> {
-  const isWanted = await wantedBy(store.documents, filter);
+export async function redriveDeadLetters(store: DeadLetterStore, filter: DeadLetterFilter, audit: Audit): Promise<number> {
+  const { topic, isWanted } = await wantedBy(store.documents, filter);
+  await store.documents.commit(audit({ action: 'push.redriven', subject: topic ?? null, details: { message_id: filter.messageId ?? null } }));
   let redriven = 0;
   for (const queue of queues) {
     // All of them first: what is put back leaves the list that is being read.
@@ -62,10 +65,12 @@ export async function redriveDeadLetters(store: DeadLetterStore, filter: DeadLet
 const queues: readonly PushQueue[] = Object.values(pushQueues);
 type Letter = Omit<DeadLetter, 'topic'>;
 
-async function wantedBy(documents: Documents, { topic: name, messageId }: DeadLetterFilter): Promise<(letter: Letter) => boolean> {
+async function wantedBy(
+  documents: Documents, { topic: name, messageId }: DeadLetterFilter,
+): Promise<{ topic: Topic | undefined; isWanted: (letter: Letter) => boolean }> {
   const topic = name === undefined ? undefined : await findTopicByName(documents, name);
   if (topic === null) throw new AppError('not_found', 'Topic not found');
-  return (letter) => (topic === undefined || letter.topicId === topic.id) && (messageId === undefined || letter.messageId === messageId);
+  return { topic, isWanted: (letter) => (topic === undefined || letter.topicId === topic.id) && (messageId === undefined || letter.messageId === messageId) };
 }
 
 async function lettersOf({ jobQueue }: DeadLetterStore, queue: PushQueue, of: { isWanted: (letter: Letter) => boolean; limit: number }): Promise<Letter[]> {

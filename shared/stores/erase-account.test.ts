@@ -115,7 +115,7 @@ test('nothing of a deleted account is left, and nothing of others is touched', a
   const { user, foreign } = await fullAccount();
   const owned = await engine.documents.find(topics, { index: 'byOwner', equals: { ownerId: user.id }, limit: 1_000 });
   const now = Date.now();
-  await removeAccount(engine.documents, user, now);
+  await removeAccount(engine.documents, user, { now, audit: testAudit });
   const steps: RemovalStep[] = [];
   expect(await eraseAccount(deps((step) => steps.push(step)), user.id, { now, batchesMax, settleMs })).toMatchObject({ hasMore: false });
   expect(await findErasures(engine.documents, 10)).toContain(user.id);
@@ -140,7 +140,7 @@ test('an erasure that is cut off anywhere is completed by the next runs, also by
   for (let cutAfter = 0; cutAfter < 5; cutAfter += 1) {
     const { user, foreign } = await fullAccount();
     const now = Date.now() - settleMs;
-    await removeAccount(engine.documents, user, now);
+    await removeAccount(engine.documents, user, { now, audit: testAudit });
     let steps = 0;
     const cut = deps(() => {
       if (steps++ === cutAfter) throw new Error('the process died');
@@ -155,7 +155,7 @@ test('an erasure that is cut off anywhere is completed by the next runs, also by
 test('an erasure stops after so many batches and says that there is more', async () => {
   const { user } = await fullAccount();
   const now = Date.now() - settleMs;
-  await removeAccount(engine.documents, user, now);
+  await removeAccount(engine.documents, user, { now, audit: testAudit });
   let runs = 0;
   while ((await eraseAccount(deps(), user.id, { now: Date.now(), batchesMax: 1, settleMs })).hasMore) runs += 1;
   expect(runs).toBeGreaterThan(10);
@@ -165,10 +165,10 @@ test('an erasure stops after so many batches and says that there is more', async
 test('an account with a topic under legal hold stays, and a topic that is held later waits for the end of the hold', async () => {
   const user = await engine.documents.insert(users, newUser());
   const topic = await engine.documents.insert(topics, newTopic(user.id, { isHeld: true }));
-  await expect(removeAccount(engine.documents, user, Date.now())).rejects.toThrow('Topic is under legal hold');
+  await expect(removeAccount(engine.documents, user, { now: Date.now(), audit: testAudit })).rejects.toThrow('Topic is under legal hold');
   const free = await engine.documents.update(topics, topic, { isHeld: false });
   const now = Date.now() - settleMs;
-  await removeAccount(engine.documents, user, now);
+  await removeAccount(engine.documents, user, { now, audit: testAudit });
   const held = await engine.documents.update(topics, free, { isHeld: true });
   const erase = () => eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, settleMs });
   expect(await erase()).toEqual({ removed: 0, hasMore: false });

@@ -12,7 +12,7 @@ import { logConsumers } from './log-consumers.ts';
 import { mailTokens } from './mail-tokens.ts';
 import { quotaGuards } from './quota-guards.ts';
 import { removeFound } from './remove-found.ts';
-import { completeRemoval, type RemoveTeamDeps } from './remove-team.ts';
+import { removeTeamOfNobody, type RemoveTeamDeps } from './remove-team.ts';
 import { removeTopicToken } from './remove-topic-token.ts';
 import { retryStale } from './retry-stale.ts';
 import { runBatches, type BatchReport, type RemoveBatch } from './run-batches.ts';
@@ -86,12 +86,13 @@ function ownDocuments(documents: Documents, { id: userId, email, requestedAt }: 
 const isRemoval = ({ kind }: Write): boolean => kind === 'remove';
 
 /** A topic's messages, tokens and subscriptions are its own cleanup's. */
-async function removeTopics({ documents, makeId, clock, onStep }: EraseAccountDeps, ownerId: string): Promise<number> {
+async function removeTopics({ documents, makeId, clock, onStep, audit }: EraseAccountDeps, ownerId: string): Promise<number> {
   const removed = await retryStale(async () => {
     const found = await documents.find(topics, { index: 'byOwnerHeld', equals: { ownerId, isHeld: false }, limit: batchSize });
     const writes = found.flatMap((topic) => removeTopicWrites(topic, { id: makeId(), now: clock() }));
     // Writes of one kind that stand together are one command to a store.
-    if (found.length > 0) await documents.commit([...writes.filter(isRemoval), ...writes.filter((one) => !isRemoval(one))]);
+    const recorded = found.flatMap((topic) => audit({ action: 'topic.deleted', subject: topic, within: { type: 'account', id: ownerId }, details: {} }));
+    if (found.length > 0) await documents.commit([...writes.filter(isRemoval), ...writes.filter((one) => !isRemoval(one)), ...recorded]);
     return found;
   });
   if (removed.length > 0) {
@@ -100,17 +101,22 @@ async function removeTopics({ documents, makeId, clock, onStep }: EraseAccountDe
   return removed.length;
 }
 
-/** Nothing can be made for a team whose owner is gone, so that it needs no first step of its own. */
 async function removeTeams(deps: EraseAccountDeps, ownerId: string): Promise<number> {
   const found = await deps.documents.find(teams, { index: 'byOwner', equals: { ownerId }, limit: batchSize });
-  for (const team of found) await completeRemoval(deps, team);
+  for (const team of found) await removeTeamOfNobody(deps, team);
   return found.length;
 }
 
-async function leaveTeams({ documents, onStep }: EraseAccountDeps, userId: string): Promise<number> {
-  const found = await documents.find(teamMembers, { index: 'byUser', equals: { userId }, limit: batchSize });
+async function leaveTeams({ documents, onStep, audit }: EraseAccountDeps, userId: string): Promise<number> {
+  const found = await retryStale(async () => {
+    const members = await documents.find(teamMembers, { index: 'byUser', equals: { userId }, limit: batchSize });
+    const recorded = members.flatMap(({ teamId }) => audit({
+      action: 'team.member_removed', subject: { id: userId }, within: { type: 'team', id: teamId }, details: {},
+    }));
+    if (members.length > 0) await documents.commit([...members.map(({ id, version }) => write.remove(teamMembers, id, version)), ...recorded]);
+    return members;
+  });
   if (found.length === 0) return 0;
-  await documents.commit(found.map(({ id }) => write.remove(teamMembers, id)));
   const changes = found.map(({ teamId }): Change => ({ kind: 'member', teamId, userId }));
   await onStep({ changes, cleanups: [] });
   return found.length;

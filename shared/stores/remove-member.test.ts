@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { newId, newMember, newSubscription, newTeam, newTopic } from '../testing/builders.ts';
+import { newId, newMember, newSubscription, newTeam, newTopic, testAudit } from '../testing/builders.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { removeMember } from './remove-member.ts';
 import { subscriptions } from './subscriptions-collection.ts';
@@ -19,7 +19,7 @@ test('a member loses the subscriptions to private topics of the team, and no oth
   for (const topic of [open, closed, own]) {
     for (const userId of [leaving, staying]) await documents.insert(subscriptions, newSubscription(userId, topic.id));
   }
-  expect(await removeMember(documents, team.id, leaving)).toBe(true);
+  expect(await removeMember(documents, team.id, leaving, testAudit)).toBe(true);
   const topicIds = async (userId: string) =>
     (await documents.find(subscriptions, { index: 'byUser', equals: { userId }, limit: 10 })).map(({ topicId }) => topicId).sort();
   expect(await topicIds(leaving)).toEqual([open.id, own.id].sort());
@@ -27,5 +27,5 @@ test('a member loses the subscriptions to private topics of the team, and no oth
   const counts = await Promise.all([open, closed, own].map(async ({ id }) => (await documents.get(topics, id))!.subscriberCount));
   expect(counts).toEqual([2, 1, 2]);
   expect(await findMember(documents, team.id, leaving)).toBeNull();
-  expect(await removeMember(documents, team.id, leaving)).toBe(false);
+  expect(await removeMember(documents, team.id, leaving, testAudit)).toBe(false);
 });

@@ -1,5 +1,6 @@
 import type { TeamMember } from '../domain/team.ts';
 import { write, type Documents } from '../ports/documents.ts';
+import type { Audit } from './audit-log.ts';
 import { retryStale } from './retry-stale.ts';
 import { subscriptions, subscriptionsPerAccount } from './subscriptions-collection.ts';
 import { findMember, teamMembers } from './teams.ts';
@@ -15,7 +16,7 @@ const endedAtOnceMax = 400;
  * that the user made stay. Whoever calls this says so to the nodes (`{kind: 'member'}`), which ends streams. Resolves
  * with whether the user was a member. The owner is not kept from it: that is the caller's rule.
  */
-export function removeMember(documents: Documents, teamId: string, userId: string): Promise<boolean> {
+export function removeMember(documents: Documents, teamId: string, userId: string, audit: Audit): Promise<boolean> {
   return retryStale(async () => {
     const member = await findMember(documents, teamId, userId);
     if (member === null) return false;
@@ -26,6 +27,7 @@ export function removeMember(documents: Documents, teamId: string, userId: strin
         write.remove(subscriptions, id, version),
         write.increment(topics, topicId, { subscriberCount: -1 }),
       ]),
+      ...audit({ action: 'team.member_removed', subject: { id: userId }, within: { type: 'team', id: teamId }, details: {} }),
     ]);
     return true;
   });

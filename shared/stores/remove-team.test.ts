@@ -51,7 +51,7 @@ const cleanupsOf = async (made: readonly Topic[]) => (await Promise.all(made.map
 test('topics go with the team, every one is told of and left to be cleaned up', async () => {
   const { team, made } = await fullTeam(205);
   const steps: RemovalStep[] = [];
-  await removeTeam(deps((step) => steps.push(step)), team.id, 'erase');
+  await removeTeam(deps((step) => steps.push(step)), team.id, 'erase', testAudit);
   expect(await leftOf(team)).toEqual(nothing);
   expect(await engine.documents.getMany(topics, made.map(({ id }) => id))).toEqual([]);
   expect(await cleanupsOf(made)).toEqual(made.map(() => 'erase'));
@@ -63,7 +63,7 @@ test('topics go with the team, every one is told of and left to be cleaned up', 
 
 test('topics become private ones of the owner otherwise, and lose the subscribers that may not read them', async () => {
   const { team, made } = await fullTeam(3);
-  await removeTeam(deps(), team.id, 'convert');
+  await removeTeam(deps(), team.id, 'convert', testAudit);
   expect(await leftOf(team)).toEqual(nothing);
   const kept = await engine.documents.getMany(topics, made.map(({ id }) => id));
   expect(kept.length).toBe(3);
@@ -74,9 +74,9 @@ test('topics become private ones of the owner otherwise, and lose the subscriber
 test('a topic under legal hold keeps the team as it is, unless the topics are kept', async () => {
   const { team, made } = await fullTeam(2);
   await engine.documents.update(topics, made[1]!, { isHeld: true });
-  await expect(removeTeam(deps(), team.id, 'erase')).rejects.toThrow('Topic is under legal hold');
+  await expect(removeTeam(deps(), team.id, 'erase', testAudit)).rejects.toThrow('Topic is under legal hold');
   expect(await leftOf(team)).toMatchObject({ team: { removal: null }, members: 230, topics: 2 });
-  await removeTeam(deps(), team.id, 'convert');
+  await removeTeam(deps(), team.id, 'convert', testAudit);
   expect(await engine.documents.get(topics, made[1]!.id)).toMatchObject({ teamId: null, isHeld: true });
 });
 
@@ -87,7 +87,7 @@ test('a topic that is put under hold while the team is removed is kept', async (
     const topic = await hold(step);
     if (topic !== null) await engine.documents.update(topics, topic, { isHeld: true });
   } };
-  await removeTeam(held, team.id, 'erase');
+  await removeTeam(held, team.id, 'erase', testAudit);
   expect(await leftOf(team)).toEqual(nothing);
   expect(await engine.documents.get(topics, made[0]!.id)).toMatchObject({ teamId: null, accessLevel: 'private' });
   expect(await engine.documents.get(topics, made[1]!.id)).toBeNull();
@@ -100,9 +100,9 @@ test('a removal that is cut off anywhere hides the team at once and can be compl
     const cut = deps(() => {
       if (steps++ === cutAfter) throw new Error('the process died');
     });
-    await expect(removeTeam(cut, team.id, 'erase')).rejects.toThrow('the process died');
+    await expect(removeTeam(cut, team.id, 'erase', testAudit)).rejects.toThrow('the process died');
     expect(await findTeam(engine.documents, team.id)).toBeNull();
-    await expect(removeTeam(deps(), team.id, 'convert')).rejects.toThrow('Team not found');
+    await expect(removeTeam(deps(), team.id, 'convert', testAudit)).rejects.toThrow('Team not found');
     const found = (await findRemovals(engine.documents, 100)).filter(({ id }) => id === team.id);
     expect(found.length).toBe(1);
     await Promise.all(found.flatMap((one) => [completeRemoval(deps(), one), completeRemoval(deps(), one)]));

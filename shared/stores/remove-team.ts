@@ -38,22 +38,42 @@ const batchSize = 100;
  * free. A topic that is put under legal hold meanwhile is kept in either case. The first write makes sure that nothing is
  * made for the team any more, so that the rest can be done in steps; a removal that was cut off is completed by the
  * retention service. Throws `not_found` `Team not found`, and `conflict` with nothing done when a topic that is to be
- * erased is under legal hold.
+ * erased is under legal hold. `by` records whose act it is.
  */
-export async function removeTeam(deps: RemoveTeamDeps, teamId: string, fate: TopicFate): Promise<void> {
+export async function removeTeam(deps: RemoveTeamDeps, teamId: string, fate: TopicFate, by: Audit): Promise<void> {
   const { documents } = deps;
   const team = await retryStale(async () => {
     const found = await findTeam(documents, teamId);
     if (found === null) throw new AppError('not_found', 'Team not found');
     if (fate === 'erase' && await holdsTopic(documents, teamId)) throw new AppError('conflict', 'Topic is under legal hold');
-    return documents.update(teams, found, { removal: fate });
+    return beginRemoval(documents, found, { fate, recorded: by(deletionOf(found, fate, 'request')) });
   });
   await finishRemoval(deps, team);
 }
 
 /** Removes a team that nobody has changed since it was read, as `removeTeam` does; its topics become the owner's. Throws StaleVersion with nothing done. */
 export async function removeUnchangedTeam(deps: RemoveTeamDeps, team: Team): Promise<void> {
-  await finishRemoval(deps, await deps.documents.update(teams, team, { removal: 'convert' }));
+  const recorded = deps.audit(deletionOf(team, 'convert', 'lapsed'));
+  await finishRemoval(deps, await beginRemoval(deps.documents, team, { fate: 'convert', recorded }));
+}
+
+/** Removes a team whose owner's account is gone, with the topics that are left. */
+export async function removeTeamOfNobody(deps: RemoveTeamDeps, { id }: Team): Promise<void> {
+  const team = await retryStale(async () => {
+    const found = await deps.documents.get(teams, id);
+    if (found === null || found.removal !== null) return found;
+    return beginRemoval(deps.documents, found, { fate: 'erase', recorded: deps.audit(deletionOf(found, 'erase', 'account_deleted')) });
+  });
+  if (team !== null) await completeRemoval(deps, team);
+}
+
+const deletionOf = (team: Team, topics: TopicFate, reason: 'request' | 'lapsed' | 'account_deleted') =>
+  ({ action: 'team.deleted', subject: { id: team.id, name: team.name }, details: { topics, reason } }) as const;
+
+/** The first step, which is recorded. Throws StaleVersion. */
+async function beginRemoval(documents: Documents, team: Team, as: { fate: TopicFate; recorded: readonly Write[] }): Promise<Team> {
+  await documents.commit([write.update(teams, team, { removal: as.fate }), ...as.recorded]);
+  return { ...team, removal: as.fate, version: team.version + 1 };
 }
 
 async function finishRemoval(deps: RemoveTeamDeps, team: Team): Promise<void> {
@@ -87,7 +107,7 @@ async function holdsTopic(documents: Documents, teamId: string): Promise<boolean
 }
 
 /** Takes a batch of topics out of the team; resolves with how many. */
-async function releaseTopics({ documents, makeId, clock, onStep }: RemoveTeamDeps, team: Team): Promise<number> {
+async function releaseTopics({ documents, makeId, clock, onStep, audit }: RemoveTeamDeps, team: Team): Promise<number> {
   const isErased = (topic: Topic): boolean => team.removal === 'erase' && !topic.isHeld;
   const released = await retryStale(async () => {
     const found = await documents.find(topics, { index: 'byTeam', equals: { teamId: team.id }, limit: batchSize });
@@ -95,7 +115,8 @@ async function releaseTopics({ documents, makeId, clock, onStep }: RemoveTeamDep
       const cleanup = { id: makeId(), now: clock() };
       return isErased(topic) ? removeTopicWrites(topic, cleanup) : convertTopicWrites(topic, cleanup);
     });
-    if (found.length > 0) await documents.commit(writes);
+    const recorded = found.filter(isErased).flatMap((topic) => audit({ action: 'topic.deleted', subject: topic, within: { type: 'team', id: team.id }, details: {} }));
+    if (found.length > 0) await documents.commit([...writes, ...recorded]);
     return found;
   });
   if (released.length === 0) return 0;

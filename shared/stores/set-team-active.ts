@@ -1,7 +1,8 @@
 import { AppError } from '../domain/errors.ts';
 import { noNotice } from '../domain/team-life.ts';
 import type { Team } from '../domain/team.ts';
-import type { Documents } from '../ports/documents.ts';
+import { write, type Documents } from '../ports/documents.ts';
+import type { Audit } from './audit-log.ts';
 import { retryStale } from './retry-stale.ts';
 import { findTeam, teams } from './teams.ts';
 
@@ -9,11 +10,14 @@ import { findTeam, teams } from './teams.ts';
  * Deactivates a team, or reactivates it with everything that it had; one that is so already stays as it is. Whoever
  * calls this says so to the nodes (`{kind: 'team'}`). Throws `not_found` `Team not found`.
  */
-export function setTeamActive(documents: Documents, teamId: string, to: { isActive: boolean; now: number }): Promise<Team> {
+export function setTeamActive(documents: Documents, teamId: string, to: { isActive: boolean; now: number }, audit: Audit): Promise<Team> {
   return retryStale(async () => {
     const team = await findTeam(documents, teamId);
     if (team === null) throw new AppError('not_found', 'Team not found');
     if (team.isActive === to.isActive) return team;
-    return documents.update(teams, team, { isActive: to.isActive, deactivatedAt: to.isActive ? null : to.now, ...noNotice, updatedAt: to.now });
+    const set = { isActive: to.isActive, deactivatedAt: to.isActive ? null : to.now, ...noNotice, updatedAt: to.now };
+    const recorded = audit({ action: to.isActive ? 'team.reactivated' : 'team.deactivated', subject: { id: team.id, name: team.name }, details: {} });
+    await documents.commit([write.update(teams, team, set), ...recorded]);
+    return { ...team, ...set, version: team.version + 1 };
   });
 }

@@ -20,7 +20,7 @@ test('an export is a file with everything of the account, each item as its list 
   expect(answer.headers.get('cache-control')).toBe('no-store');
 
   const { export_metadata: metadata, account, statistics, ...arrays } = answer.body;
-  const names = ['topics', 'messages', 'devices', 'api_keys', 'topic_access_tokens', 'subscriptions', 'consents', 'teams'];
+  const names = ['topics', 'messages', 'devices', 'api_keys', 'topic_access_tokens', 'subscriptions', 'consents', 'teams', 'audit_log'];
   expect(Object.keys(arrays)).toEqual(names);
   expect(metadata).toEqual({ exported_at: expect.stringMatching(/Z$/), user_id: owner.id, data_categories: ['account', ...names] });
   expect(account).toEqual({
@@ -42,6 +42,8 @@ test('an export is a file with everything of the account, each item as its list 
   expect(arrays.consents).toEqual((await owner.get('/auth/consent-history')).body.consents);
   expect(arrays.teams).toEqual((await owner.get('/api/teams')).body);
   expect(arrays.teams).toHaveLength(2);
+  expect(arrays.audit_log.map(({ action }: { action: string }) => action)).toEqual(['topic_token.created', 'api_key.created', 'login.succeeded']);
+  expect(arrays.audit_log[1]).toMatchObject({ actor: { type: 'account', id: owner.id }, origin: { address: owner.client.address }, subject: { name: 'ci' } });
 });
 
 test('an export holds no secret, and nothing of others', async () => {
@@ -55,8 +57,9 @@ test('a new account has an export as well', async () => {
   const owner = await stack.person();
   const { status, body } = await exportOf(owner);
   expect(status).toBe(200);
-  const { export_metadata: _metadata, account: _account, statistics, ...arrays } = body;
+  const { export_metadata: _metadata, account: _account, statistics, audit_log: log, ...arrays } = body;
   expect(Object.values(arrays)).toEqual([[], [], [], [], [], [], [], []]);
+  expect(log).toMatchObject([{ action: 'login.succeeded' }]);
   expect(statistics).toEqual({ total_topics: 0, total_messages: 0, total_devices: 0, total_subscriptions: 0, total_api_keys: 0, account_age_days: 0 });
 });
 
@@ -95,6 +98,21 @@ test('an export takes the scope account:read, and an account', async () => {
   expect(await (await keyOf('account:write', 'topics:read', 'subscribe')).get('/api/users/me/data')).toMatchObject({ status: 403, body: { detail: 'Missing scope: account:read' } });
   expect(await new Client().call('GET', '/api/users/me/data')).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
   expect(await new Client(topicToken).call('GET', '/api/users/me/data')).toMatchObject({ status: 403, body: { detail: 'A topic token opens only its topic' } });
+});
+
+test('what others did to the account is in its export, and not from where', async () => {
+  const [owner, admin, stranger] = [await stack.person({ tier: 'TEAM' }), await stack.person({ tier: 'TEAM' }), new Client()];
+  const teamId = await stack.team(admin, [[owner, 'member']]);
+  expect((await admin.patch(`/api/teams/${teamId}/members/${owner.id}`, { role: 'admin' })).status).toBe(200);
+  expect((await stranger.call('POST', '/auth/login', { json: { email: owner.email, password: 'wrong' } })).status).toBe(401);
+  const { audit_log: log } = (await exportOf(owner)).body;
+  expect(log.map(({ action, actor, origin }: { action: string; actor: { type: string; id: string | null; name: string | null }; origin: { address: string | null } }) =>
+    [action, actor.type, actor.id, actor.name, origin.address])).toEqual([
+    ['login.succeeded', 'account', owner.id, null, expect.any(String)],
+    // A guess at the password is about the account, wherever it came from.
+    ['login.failed', 'anonymous', null, null, stranger.address],
+    ['team.role_changed', 'account', admin.id, null, null],
+  ]);
 });
 
 test('HEAD tells about the file without making it', async () => {

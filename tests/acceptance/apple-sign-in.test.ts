@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect, test } from '@jest/globals';
 import { startAppleKeys } from '@tocsin/shared/testing/simulators/apple-keys.ts';
+import { findAuditEntries } from '@tocsin/shared/stores/find-audit-entries.ts';
 import { exportSPKI, importJWK, SignJWT, type JWK } from 'jose';
 import { newRegistration } from './registration.ts';
 import { Client, createAccount } from './stack.ts';
@@ -28,6 +29,11 @@ test('a person whom Apple vouches for gets a login, and comes back to the same a
 
   const second = await signIn({ identity_token: await apple.sign({ sub: user }), user, full_name: null });
   expect(second).toMatchObject({ status: 200, body: { user: { id: first.body.user.id } } });
+
+  const recorded = (await findAuditEntries(store.documents, { subject: first.body.user.id }, 10)).entries.map(({ entry }) => entry);
+  expect(recorded.map(({ action }) => action).sort()).toEqual(['account.created', 'identity.linked', 'login.succeeded', 'login.succeeded']);
+  for (const entry of recorded) expect(entry).toMatchObject({ actor: first.body.user.id, through: 'apple' });
+  expect(recorded.map(({ details }) => details)).toEqual(expect.arrayContaining([{ provider: 'apple' }, { method: 'apple' }]));
 });
 
 test('a verified address leads to the account that holds it', async () => {

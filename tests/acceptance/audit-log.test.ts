@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { auditActionNames, auditActions, type AuditAction } from '@tocsin/shared/domain/audit-actions.ts';
 import { findUserByEmail } from '@tocsin/shared/stores/users.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { mailedLink } from './mailbox.ts';
 import { newRegistration } from './registration.ts';
 import { Client, createTopic, testStack, type Answer } from './stack.ts';
@@ -46,6 +48,7 @@ const byNobody = (address: string, through = 'nothing') => ({
   actor: { type: 'anonymous', id: null, name: null, through, credential_id: null }, origin: { address, user_agent: 'node' },
 });
 const account = ({ id, user: { username: name } }: Person) => ({ type: 'account', id, name });
+const inTeam = ({ id }: { id: string }) => ({ type: 'team', id });
 const inTopic = ({ id }: { id: string }) => ({ type: 'topic', id });
 
 /** What an act leaves in the log, but for its id, its time and its name. */
@@ -107,11 +110,12 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     return { ...by(person), subject: account(person), details: { former_email: person.email } };
   },
   'account.deleted': async () => {
-    const registration = newRegistration();
-    await made(new Client().call('POST', '/auth/register', { json: registration }));
-    const { id } = (await findUserByEmail(stack.documents(), registration.email))!;
-    await made(new Client().call('POST', '/auth/register', { json: newRegistration({ email: registration.email }) }));
-    return { ...bySystem, subject: { type: 'account', id, name: null }, details: { reason: 'never_verified' } };
+    const person = await stack.person();
+    await made(person.delete('/api/users/me', { password: person.password }));
+    // Where it came from is the person's, and goes with the rest of the account.
+    await eventually(async () => expect((await logOf({ actor: person.id })).map(({ origin }) => origin.address)).toEqual([null, null]));
+    const { actor } = by(person);
+    return { actor: { ...actor, name: null }, origin: { address: null, user_agent: null }, subject: { type: 'account', id: person.id, name: null }, details: { reason: 'request' } };
   },
   'account.tier_changed': async () => {
     const person = await stack.person();
@@ -160,6 +164,18 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     await made(person.delete(`/api/topics/${topic.name}/access-tokens/${token.id}`));
     return { ...by(person), subject: token, within: inTopic(topic) };
   },
+  'topic.access_changed': async () => {
+    const { person, topic } = await topicOf();
+    await made(person.patch(`/api/topics/${topic.id}`, { access_level: 'private' }));
+    await made(person.patch(`/api/topics/${topic.id}`, { description: 'still private', access_level: 'private' }));
+    return { ...by(person), subject: { type: 'topic', ...topic }, details: { access_level: 'private', former_access_level: 'public' } };
+  },
+  'topic.deleted': async () => {
+    const { owner, team } = await teamOf();
+    const { id, name } = await createTopic(owner, { team_id: team.id });
+    await made(owner.delete(`/api/topics/${id}`));
+    return { ...by(owner), subject: { type: 'topic', id, name }, within: inTeam(team) };
+  },
   'topic.held': async () => {
     const { topic } = await topicOf();
     await made(operator.put(`/admin/topics/${topic.name}/hold`));
@@ -172,7 +188,84 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     await made(operator.delete(`/admin/topics/${topic.name}/hold`));
     return { ...byOperator, subject: { type: 'topic', ...topic } };
   },
+  'message.deleted': async () => {
+    const { person, topic } = await topicOf();
+    const { id } = await made(stack.caller().publish(topic.name));
+    await made(person.delete(`/api/${topic.name}/messages/${id}`));
+    return { ...by(person), subject: { type: 'message', id, name: null }, within: inTopic(topic) };
+  },
+  'team.created': async () => {
+    const { owner, team } = await teamOf();
+    return { ...by(owner), subject: team };
+  },
+  'team.invited': async () => {
+    const { owner, team, invite } = await inviteOf();
+    return { ...by(owner), subject: { type: 'team_invite', id: invite.id, name: null }, within: inTeam(team), details: { role: 'admin' } };
+  },
+  'team.invite_cancelled': async () => {
+    const { owner, team, invite } = await inviteOf();
+    await made(owner.delete(`/api/teams/invites/${invite.id}`));
+    return { ...by(owner), subject: { type: 'team_invite', id: invite.id, name: null }, within: inTeam(team) };
+  },
+  'team.member_added': async () => {
+    const { team, invite, invitee } = await inviteOf();
+    const token = (await mailedLink(invitee.email, 'team-invite')).hash.slice('#token='.length);
+    await made(invitee.post('/api/teams/invites/accept', { token }));
+    return { ...by(invitee), subject: account(invitee), within: inTeam(team), details: { role: 'admin', invite_id: invite.id } };
+  },
+  'team.role_changed': async () => {
+    const { owner, team, member } = await teamOf();
+    for (const role of ['admin', 'admin']) await made(owner.patch(`/api/teams/${team.id}/members/${member.id}`, { role }));
+    return { ...by(owner), subject: account(member), within: inTeam(team), details: { role: 'admin', former_role: 'member' } };
+  },
+  'team.member_removed': async () => {
+    const { team, member } = await teamOf();
+    await made(member.delete(`/api/teams/${team.id}/members/${member.id}`));
+    return { ...by(member), subject: account(member), within: inTeam(team) };
+  },
+  'team.lapsed': 'services/retention/start-retention.engines.test.ts',
+  'team.deactivated': 'services/retention/start-retention.engines.test.ts',
+  'team.reactivated': async () => {
+    const owner = await stack.person({ tier: 'TEAM' });
+    const id = await stack.team(owner, [], { isActive: false });
+    for (let times = 0; times < 2; times += 1) await made(owner.post(`/api/teams/${id}/reactivate`));
+    return { ...by(owner), subject: { type: 'team', id, name: id } };
+  },
+  'team.deleted': async () => {
+    const { owner, team } = await teamOf();
+    const topic = await createTopic(owner, { team_id: team.id });
+    await made(owner.delete(`/api/teams/${team.id}?delete_topics=true`));
+    // What went along is Tocsin's own act.
+    expect(await logOf({ subject: topic.id })).toMatchObject([{ action: 'topic.deleted', within: inTeam(team), ...bySystem }]);
+    return { ...by(owner), subject: team, details: { topics: 'erase', reason: 'request' } };
+  },
+  'push.redriven': async () => {
+    const { topic } = await topicOf();
+    await made(operator.post('/admin/push/dead-letters/redrive', { topic: topic.name }));
+    return { ...byOperator, subject: { type: 'topic', ...topic }, details: { message_id: null } };
+  },
+  'push.renotified': async () => {
+    const { person, topic } = await topicOf();
+    const { id } = await made(person.publish(topic.name));
+    await made(person.post(`/api/messages/${id}/renotify`));
+    return { ...by(person), subject: { type: 'topic', ...topic }, details: { message_id: id, from: null, to: null } };
+  },
 };
+
+/** A team that its owner has made, with a member. */
+async function teamOf() {
+  const [owner, member] = [await stack.person({ tier: 'TEAM' }), await stack.person()];
+  const name = `t-${randomUUID().slice(0, 8)}`;
+  const { id } = await made(owner.post('/api/teams', { name, display_name: 'A team' }));
+  await stack.join(id, member, 'member');
+  return { owner, member, team: { type: 'team', id: id as string, name } };
+}
+
+async function inviteOf() {
+  const [{ owner, team }, invitee] = [await teamOf(), await stack.person()];
+  const invite = await made(owner.post(`/api/teams/${team.id}/invites`, { email: invitee.email, role: 'admin' }));
+  return { owner, team, invitee, invite: { id: invite.id as string } };
+}
 
 async function keyOf() {
   const person = await stack.person();
@@ -247,6 +340,52 @@ describe('the log', () => {
     expect(await operator.get('/admin/audit?actor=nobody@example.org')).toMatchObject({ status: 404, body: { detail: 'User not found' } });
     expect(await stack.caller().get('/admin/audit')).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
     expect(await person.get('/admin/audit')).toMatchObject({ status: 401, body: { detail: 'Could not validate credentials' } });
+  });
+
+  test('tells what Tocsin removes by itself, such as an account that was never verified and gives way', async () => {
+    const registration = newRegistration();
+    await made(new Client().call('POST', '/auth/register', { json: registration }));
+    const { id } = (await findUserByEmail(stack.documents(), registration.email))!;
+    await made(new Client().call('POST', '/auth/register', { json: newRegistration({ email: registration.email }) }));
+    const nameless = { type: 'account', id, name: null };
+    expect(await logOf({ subject: id })).toMatchObject([
+      { action: 'account.deleted', ...bySystem, subject: nameless, details: { reason: 'never_verified' } },
+      { action: 'account.created', subject: nameless, origin: { address: null, user_agent: null } },
+    ]);
+  });
+
+  test('tells what goes with an account: its topics, its teams and its memberships', async () => {
+    const { owner, member, team } = await teamOf();
+    const topic = await createTopic(owner);
+    const other = await stack.team(member, [[owner, 'admin']]);
+    await made(owner.delete('/api/users/me', { password: owner.password }));
+    await eventually(async () => {
+      expect(await logOf({ subject: topic.id })).toMatchObject([{ action: 'topic.deleted', within: { type: 'account', id: owner.id }, ...bySystem }]);
+      expect((await logOf({ subject: team.id }))[0]).toMatchObject({ action: 'team.deleted', details: { topics: 'erase', reason: 'account_deleted' }, ...bySystem });
+      expect(await logOf({ subject: other })).toMatchObject([{ action: 'team.member_removed', subject: { type: 'account', id: owner.id, name: null }, ...bySystem }]);
+    });
+  });
+
+  test('holds no secret, no address of mail but a former one, and no text of a message', async () => {
+    const { owner, team, invitee } = await inviteOf();
+    const topic = await createTopic(owner);
+    const text = `text ${randomUUID()}`;
+    const { id } = await made(owner.publish(topic.name, text));
+    const { key } = await made(owner.post('/api/keys', { name: 'k' }));
+    const { token } = await made(owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['write'] }));
+    const login = await made(stack.caller().post('/auth/login', { email: owner.email, password: owner.password }));
+    const guess = randomUUID();
+    await stack.caller().post('/auth/login', { email: owner.email, password: guess });
+    await made(new Client(key as string).call('DELETE', `/api/${topic.name}/messages/${id}`));
+    await made(operator.put(`/admin/users/${owner.email}/tier`, { tier: 'TEAM' }));
+    const filters: Record<string, string>[] = [{ actor: owner.id }, { subject: owner.id }, { subject: team.id }, { subject: topic.id }];
+    const read = (await Promise.all(filters.map(logOf))).flat();
+    expect(read.length).toBeGreaterThan(12);
+    const inviteToken = (await mailedLink(invitee.email, 'team-invite')).hash.slice('#token='.length);
+    for (const secret of [key, token, login.access_token, login.refresh_token, owner.password, guess, adminToken, inviteToken, text, owner.email, invitee.email]) {
+      expect(secret.length).toBeGreaterThan(8);
+      expect(JSON.stringify(read)).not.toContain(secret);
+    }
   });
 
   test('has no entry of what was refused, of what changed nothing, or of a publish', async () => {

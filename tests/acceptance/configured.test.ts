@@ -55,7 +55,7 @@ test('RETENTION_DAYS of the tier of the topic\'s owner say how long a message li
 test('TEAM_REMOVAL_DAYS lie between a team\'s deactivation and its removal', async () => {
   const { client } = await account('TEAM');
   const { body: team } = await client.call('POST', '/api/teams', { json: { name: newRegistration().username, display_name: 'A team' } });
-  await setTeamActive(store.documents, team.id, { isActive: false, now: Date.now() });
+  await setTeamActive(store.documents, team.id, { isActive: false, now: Date.now() }, testAudit);
   const [{ deactivated_at: from, removal_at: to }] = (await client.call('GET', '/api/teams/deactivated')).body;
   expect(Date.parse(to) - Date.parse(from)).toBe(1.5 * 86_400_000);
 });

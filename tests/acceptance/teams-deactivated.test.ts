@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { setTeamActive } from '@tocsin/shared/stores/set-team-active.ts';
+import { testAudit } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { mailedLink } from './mailbox.ts';
 import { openStream } from './open-stream.ts';
@@ -12,7 +13,7 @@ const deactivated = { status: 403, body: { detail: 'Team is deactivated' } };
 const operator = () => stack.caller({ Authorization: 'Bearer the-operator-of-the-tests' });
 
 /** Deactivates the team as the retention service does; nodes that are not told know within 5 s. */
-const deactivate = (teamId: string) => setTeamActive(stack.documents(), teamId, { isActive: false, now: Date.now() });
+const deactivate = (teamId: string) => setTeamActive(stack.documents(), teamId, { isActive: false, now: Date.now() }, testAudit);
 
 async function crew() {
   const [owner, member] = [await stack.person({ tier: 'TEAM' }), await stack.person()];

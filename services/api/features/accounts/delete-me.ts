@@ -2,6 +2,7 @@ import { removeAccount } from '@tocsin/shared/stores/remove-account.ts';
 import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import { auditOf } from '../../audit.ts';
 import { eraseSoon } from '../../erase-soon.ts';
 import { route, type Route } from '../../http/route.ts';
 import { loadAccount } from './load-account.ts';
@@ -28,7 +29,7 @@ export function deleteMe(deps: ApiDeps): Route {
       await retryStale(async () => {
         const user = await loadAccount(deps, context);
         if (user.passwordHash !== proven.passwordHash) throw wrongPassword();
-        await removeAccount(deps.engine.documents, user, deps.clock());
+        await removeAccount(deps.engine.documents, user, { now: deps.clock(), audit: auditOf(deps, context) });
       });
       await deps.directory.changed({ kind: 'user', userId: proven.id });
       await eraseSoon(deps, proven.id);

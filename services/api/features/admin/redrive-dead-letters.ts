@@ -1,6 +1,7 @@
 import { redriveDeadLetters as putBack } from '@tocsin/shared/stores/dead-letters.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import { auditOfOperator } from '../../audit.ts';
 import { optionalField, uuidField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
 
@@ -25,8 +26,8 @@ export function redriveDeadLetters(deps: ApiDeps): Route {
     body,
     success: { status: 200, schema: z.object({ redriven: z.int() }), description: 'How many dead letters were put back' },
     errors: { 404: 'There is no topic with the name.' },
-    handle: async (_context, { body: { topic, message_id: messageId } }) => ({
-      status: 200, body: { redriven: await putBack(deps.engine, { topic, messageId }) },
+    handle: async (context, { body: { topic, message_id: messageId } }) => ({
+      status: 200, body: { redriven: await putBack(deps.engine, { topic, messageId }, auditOfOperator(deps, context)) },
     }),
   });
 }

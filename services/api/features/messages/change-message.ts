@@ -3,6 +3,7 @@ import type { LogRecord } from '@tocsin/shared/domain/log-record.ts';
 import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
 import { reachesTier, tierInForce } from '@tocsin/shared/domain/tiers.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { Write } from '@tocsin/shared/ports/documents.ts';
 import { settledWithin } from '@tocsin/shared/platform/settled-within.ts';
 import { withMessageLocked } from '@tocsin/shared/stores/message-locks.ts';
 import type { ApiDeps } from '../../api-deps.ts';
@@ -46,18 +47,20 @@ async function findShown(deps: ApiDeps, topic: Topic, messageId: string): Promis
  * Changes a message: `decide` makes the record from the message as it stands, or null to leave it so. The record goes to
  * the log first, which is when the change is made, and then to the store. One change of a message at a time, so that
  * none is made to what another has replaced meanwhile. Resolves with the record and the message that it was made from.
+ * `recorded` is what the audit log has of it: it is stored before, so that no change is without it.
  *
  * Throws 404 for a message that is not shown any more. `unavailable` when the log did not take the record in time: the
  * outcome is then unknown.
  */
 export function changeMessage<R extends LogRecord | null>(
-  deps: ApiDeps, { topic, messageId }: ManagedMessage, decide: (message: StoredMessage, now: number) => R,
+  deps: ApiDeps, { topic, messageId }: ManagedMessage, decide: (message: StoredMessage, now: number) => R, recorded: readonly Write[] = [],
 ): Promise<{ before: StoredMessage; record: R }> {
   const { eventLog, documents } = deps.engine;
   return withMessageLocked({ documents, clock: deps.clock }, messageId, async () => {
     const before = await findShown(deps, topic, messageId);
     const record = decide(before, deps.clock());
     if (record === null) return { before, record };
+    if (recorded.length > 0) await documents.commit(recorded);
     const offset = await eventLog.append(topic.partition, record, topic.name);
     await storeSoon(deps, topic, { offset, record });
     return { before, record };

@@ -2,6 +2,7 @@ import { toIso } from '@tocsin/shared/domain/message-json.ts';
 import { deletionRecord } from '@tocsin/shared/domain/message-changes.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import { auditOf } from '../../audit.ts';
 import { route, type Route } from '../../http/route.ts';
 import { changeMessage, loadManagedMessage } from './change-message.ts';
 
@@ -21,8 +22,11 @@ export function deleteMessage(deps: ApiDeps): Route {
       description: 'When it was deleted. Who manages the topic can see it for 30 days more',
     },
     load: loadManagedMessage(deps),
-    async handle(_context, { loaded }) {
-      const { record } = await changeMessage(deps, loaded, deletionRecord);
+    async handle(context, { loaded }) {
+      const recorded = auditOf(deps, context)({
+        action: 'message.deleted', subject: { id: loaded.messageId }, within: { type: 'topic', id: loaded.topic.id }, details: {},
+      });
+      const { record } = await changeMessage(deps, loaded, deletionRecord, recorded);
       return { status: 200, body: { id: loaded.messageId, deleted_at: toIso(record.timestamp), message: 'Message deleted' } };
     },
   });

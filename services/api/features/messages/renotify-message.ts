@@ -3,6 +3,7 @@ import { pushQueueOf, walkJob } from '@tocsin/shared/domain/push-job.ts';
 import { ledgerMs } from '@tocsin/shared/ports/deliveries.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import { auditOf } from '../../audit.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { loadReadableMessage, type ReadableMessage } from './load-readable-message.ts';
 
@@ -23,10 +24,13 @@ export function renotifyMessage(deps: ApiDeps): Route {
     errors: { 400: 'The message is older than the ledger reaches back, which is 7 days.', 404: 'There is no such message, or none that the caller may read.' },
     success: { status: 200, schema: z.object({ message: z.string(), message_id: z.uuid() }), description: 'The pushes are queued' },
     load: (context) => loadManaged(deps, context),
-    async handle({ now }, { loaded: { message } }) {
+    async handle(context, { loaded: { message, topic } }) {
+      const { now } = context;
       if (message.timestamp + ledgerMs <= now) throw new AppError('invalid', 'The message is older than 7 days: it is not known any more who missed it');
       const { id, topicId, timestamp, priority } = message;
       const job = walkJob({ messageId: id, topicId, after: null, publishedAt: timestamp, renotify: `at-${Math.floor(now / demandMs)}` }, priority);
+      const details = { message_id: id, from: null, to: null };
+      await deps.engine.documents.commit(auditOf(deps, context)({ action: 'push.renotified', subject: { id: topicId, name: topic.name }, details }));
       await deps.engine.jobQueue.add(pushQueueOf(priority), [job]);
       return { status: 200, body: { message: 'Renotification queued', message_id: id } };
     },

@@ -2,12 +2,14 @@ import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { Team, TeamInvite } from '@tocsin/shared/domain/team.ts';
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
 import { write, type Documents } from '@tocsin/shared/ports/documents.ts';
+import type { Audit } from '@tocsin/shared/stores/audit-log.ts';
 import { commitWithinQuota, type Prepared } from '@tocsin/shared/stores/quota-guards.ts';
 import { findInviteByToken, isListedInvite, teamInvites } from '@tocsin/shared/stores/team-invites.ts';
 import { findMember, findTeam, teamMembers, teams } from '@tocsin/shared/stores/teams.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import { auditOf } from '../../audit.ts';
 import { route, type Route } from '../../http/route.ts';
 import { describeTeam, type OpenTeam } from './describe-teams.ts';
 import { requireActiveTeam } from './require-active-team.ts';
@@ -32,7 +34,7 @@ export function acceptInvite(deps: ApiDeps): Route {
       const { userId } = context.account();
       const token = { tokenHash: hashSecret(body.token), now: context.now };
       const { team: { id: teamId, ownerId } } = await findOpenInvite(documents, token);
-      const joined = await commitWithinQuota(documents, ownerId, () => prepare(documents, userId, { ...token, teamId, memberId: deps.makeId() }));
+      const joined = await commitWithinQuota(documents, ownerId, () => prepare(documents, userId, { ...token, teamId, memberId: deps.makeId(), audit: auditOf(deps, context) }));
       await deps.directory.changed({ kind: 'member', teamId: joined.team.id, userId });
       return { status: 200, body: await describeTeam(documents, joined) };
     },
@@ -52,7 +54,7 @@ async function findOpenInvite(documents: Documents, token: { tokenHash: string; 
  * deactivated team, 400 for an expired invite, 403 for a full team, 409 for a member.
  */
 async function prepare(
-  documents: Documents, userId: string, by: { tokenHash: string; now: number; teamId: string; memberId: string },
+  documents: Documents, userId: string, by: { tokenHash: string; now: number; teamId: string; memberId: string; audit: Audit },
 ): Promise<Prepared<OpenTeam>> {
   // Read before the invite: a membership that this very token has just made goes with a used token.
   const member = await findMember(documents, by.teamId, userId);
@@ -74,6 +76,7 @@ async function prepare(
       write.require(teams, team),
       write.remove(teamInvites, invite.id, invite.version),
       write.insert(teamMembers, { id: by.memberId, teamId: team.id, userId, role, joinedAt: by.now }),
+      ...by.audit({ action: 'team.member_added', subject: { id: userId }, within: { type: 'team', id: team.id }, details: { role, invite_id: invite.id } }),
     ],
     result: { team, role },
   };

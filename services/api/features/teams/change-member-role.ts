@@ -1,10 +1,12 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { GivenRole, TeamMember } from '@tocsin/shared/domain/team.ts';
-import type { Documents } from '@tocsin/shared/ports/documents.ts';
+import { write, type Documents } from '@tocsin/shared/ports/documents.ts';
+import type { Audit } from '@tocsin/shared/stores/audit-log.ts';
 import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
 import { teamMembers } from '@tocsin/shared/stores/teams.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import { auditOf } from '../../audit.ts';
 import { route, type Route } from '../../http/route.ts';
 import { describeMembers } from './describe-members.ts';
 import { loadMember, memberNotFound } from './load-member.ts';
@@ -24,10 +26,10 @@ export function changeMemberRole(deps: ApiDeps): Route {
     errors: { 400: 'Malformed JSON, or the member is the owner.' },
     success: { status: 200, schema: memberSchema, description: 'The member' },
     load: (context) => loadMember(deps, context, 'managersOnly'),
-    async handle(_context, { loaded, body: { role } }) {
+    async handle(context, { loaded, body: { role } }) {
       if (loaded.role === 'owner') throw new AppError('invalid', 'The owner\'s role cannot be changed');
       const { documents } = deps.engine;
-      const member = role === undefined ? loaded : await setRole(documents, loaded.id, role);
+      const member = role === undefined ? loaded : await setRole(documents, loaded.id, role, auditOf(deps, context));
       await deps.directory.changed({ kind: 'member', teamId: member.teamId, userId: member.userId });
       const [json] = await describeMembers(documents, [member]);
       if (json === undefined) throw memberNotFound();
@@ -36,10 +38,16 @@ export function changeMemberRole(deps: ApiDeps): Route {
   });
 }
 
-function setRole(documents: Documents, id: string, role: GivenRole): Promise<TeamMember> {
+function setRole(documents: Documents, id: string, role: GivenRole, audit: Audit): Promise<TeamMember> {
   return retryStale(async () => {
     const member = await documents.get(teamMembers, id);
     if (member === null) throw memberNotFound();
-    return documents.update(teamMembers, member, { role });
+    if (member.role === role) return member;
+    const { teamId, userId, role: former } = member;
+    const recorded = audit({
+      action: 'team.role_changed', subject: { id: userId }, within: { type: 'team', id: teamId }, details: { role, former_role: former },
+    });
+    await documents.commit([write.update(teamMembers, member, { role }), ...recorded]);
+    return { ...member, role, version: member.version + 1 };
   });
 }

@@ -1,6 +1,7 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { inviteLifetimeMs, type GivenRole, type TeamInvite } from '@tocsin/shared/domain/team.ts';
 import { write, type Documents } from '@tocsin/shared/ports/documents.ts';
+import type { Audit } from '@tocsin/shared/stores/audit-log.ts';
 import { commitWithinQuota, type Prepared } from '@tocsin/shared/stores/quota-guards.ts';
 import { countInvites, findInviteFor, invitesMax, teamInvites } from '@tocsin/shared/stores/team-invites.ts';
 import { findMember, findTeam, teams } from '@tocsin/shared/stores/teams.ts';
@@ -8,6 +9,7 @@ import { findUserByEmail } from '@tocsin/shared/stores/users.ts';
 import { requestMail } from '@tocsin/shared/request-mail.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import { auditOf, auditOfSystem } from '../../audit.ts';
 import { emailField } from '../../http/fields.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { inviteSchema, toInviteJson } from './invite-json.ts';
@@ -38,7 +40,7 @@ export function createInvite(deps: ApiDeps): Route {
     },
     async handle(context, { loaded: { id: teamId }, body: { email, role } }) {
       const { documents } = deps.engine;
-      const wish = { teamId, email, role, invitedById: context.account().userId, now: context.now };
+      const wish = { teamId, email, role, invitedById: context.account().userId, now: context.now, audit: auditOf(deps, context) };
       const invite = await commitWithinQuota(documents, teamId, () => prepare(documents, deps.makeId(), wish));
       await mail(deps, invite);
       return { status: 201, body: toInviteJson(invite, context.now) };
@@ -52,14 +54,16 @@ interface Wish {
   readonly role: GivenRole;
   readonly invitedById: string;
   readonly now: number;
+  readonly audit: Audit;
 }
 
 /** Without its mail an invite would only stand in the way of the next one: it goes when the mail cannot be queued. */
-async function mail(deps: ApiDeps, { id, email }: TeamInvite): Promise<void> {
+async function mail(deps: ApiDeps, { id, email, teamId }: TeamInvite): Promise<void> {
   try {
     await requestMail(deps, email, { kind: 'team-invite', inviteId: id });
   } catch (error) {
-    await deps.engine.documents.remove(teamInvites, id);
+    const recorded = auditOfSystem(deps)({ action: 'team.invite_cancelled', subject: { id }, within: { type: 'team', id: teamId }, details: {} });
+    await deps.engine.documents.commit([write.remove(teamInvites, id), ...recorded]);
     throw error;
   }
 }
@@ -85,6 +89,7 @@ async function prepare(documents: Documents, id: string, wish: Wish): Promise<Pr
       write.require(teams, team),
       ...(former === null ? [] : [write.remove(teamInvites, former.id, former.version)]),
       write.insert(teamInvites, invite),
+      ...wish.audit({ action: 'team.invited', subject: { id }, within: { type: 'team', id: teamId }, details: { role: wish.role } }),
     ],
     result: invite,
   };

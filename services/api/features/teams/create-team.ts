@@ -1,11 +1,12 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { noNotice } from '@tocsin/shared/domain/team-life.ts';
 import type { Team } from '@tocsin/shared/domain/team.ts';
-import { UniqueKeyViolation, write, type New } from '@tocsin/shared/ports/documents.ts';
+import { UniqueKeyViolation, write, type New, type Write } from '@tocsin/shared/ports/documents.ts';
 import { commitWithinQuota } from '@tocsin/shared/stores/quota-guards.ts';
 import { findOwnedTeams, teamMembers, teams, teamsMax } from '@tocsin/shared/stores/teams.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import { auditOf } from '../../audit.ts';
 import { optionalField } from '../../http/fields.ts';
 import { requireOwnAccount } from '../../http/require-own-account.ts';
 import { route, type Route } from '../../http/route.ts';
@@ -40,14 +41,14 @@ export function createTeam(deps: ApiDeps): Route {
         ownerId: context.account().userId, isActive: true, createdAt: now, updatedAt: now, deactivatedAt: null,
         ...noNotice, removal: null,
       };
-      await store(deps, team);
+      await store(deps, team, auditOf(deps, context)({ action: 'team.created', subject: { id: team.id, name: team.name }, details: {} }));
       return { status: 201, body: toTeamJson({ ...team, version: 1 }, { role: 'owner', memberCount: 1 }) };
     },
   });
 }
 
 /** Throws 403 at the limit, 409 for a name that is taken. */
-async function store(deps: ApiDeps, team: New<Team>): Promise<void> {
+async function store(deps: ApiDeps, team: New<Team>, recorded: readonly Write[]): Promise<void> {
   const { documents } = deps.engine;
   const { ownerId: userId, createdAt: joinedAt } = team;
   await commitWithinQuota(documents, userId, async () => {
@@ -55,7 +56,7 @@ async function store(deps: ApiDeps, team: New<Team>): Promise<void> {
     if ((await findOwnedTeams(documents, userId)).length >= teamsMax) throw teamLimitReached();
     await requireRoomForMembership(documents, userId);
     const member = { id: deps.makeId(), teamId: team.id, userId, role: 'owner', joinedAt } as const;
-    return { writes: [owner, write.insert(teams, team), write.insert(teamMembers, member)], result: undefined };
+    return { writes: [owner, write.insert(teams, team), write.insert(teamMembers, member), ...recorded], result: undefined };
   }).catch((error: unknown) => {
     const isTaken = error instanceof UniqueKeyViolation && error.collection === teams.name && error.key === 'name';
     throw isTaken ? new AppError('conflict', 'Team name already exists', { cause: error }) : error;

@@ -1,6 +1,7 @@
 import { removeTeam } from '@tocsin/shared/stores/remove-team.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import { auditOf } from '../../audit.ts';
 import { queryBoolean } from '../../http/paging.ts';
 import { route, type Route } from '../../http/route.ts';
 import { removalDeps } from '../../removal-deps.ts';
@@ -19,8 +20,8 @@ export function deleteTeam(deps: ApiDeps): Route {
     errors: { 409: 'A topic of the team is under legal hold.' },
     success: { status: 204, schema: null, description: 'Gone' },
     load: loadTeam(deps, 'owner'),
-    async handle(_context, { loaded: { team }, query }) {
-      await removeTeam(removalDeps(deps), team.id, query.delete_topics ? 'erase' : 'convert');
+    async handle(context, { loaded: { team }, query }) {
+      await removeTeam(removalDeps(deps), team.id, query.delete_topics ? 'erase' : 'convert', auditOf(deps, context));
       return { status: 204 };
     },
   });

@@ -1,5 +1,6 @@
 import { setTeamActive } from '@tocsin/shared/stores/set-team-active.ts';
 import type { ApiDeps } from '../../api-deps.ts';
+import { auditOf } from '../../audit.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { describeTeam } from './describe-teams.ts';
 import { loadTeam } from './load-team.ts';
@@ -24,7 +25,7 @@ export function reactivateTeam(deps: ApiDeps): Route {
     },
     async handle(context, { loaded }) {
       const { documents } = deps.engine;
-      const team = await setTeamActive(documents, loaded.team.id, { isActive: true, now: context.now });
+      const team = await setTeamActive(documents, loaded.team.id, { isActive: true, now: context.now }, auditOf(deps, context));
       await deps.directory.changed({ kind: 'team', teamId: team.id });
       return { status: 200, body: await describeTeam(documents, { team, role: loaded.role }) };
     },

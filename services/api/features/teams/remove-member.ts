@@ -1,6 +1,7 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { removeMember as removeFromTeam } from '@tocsin/shared/stores/remove-member.ts';
 import type { ApiDeps } from '../../api-deps.ts';
+import { auditOf } from '../../audit.ts';
 import { route, type Route } from '../../http/route.ts';
 import { loadMember, memberNotFound } from './load-member.ts';
 
@@ -16,9 +17,9 @@ export function removeMember(deps: ApiDeps): Route {
     errors: { 400: 'The member is the owner.' },
     success: { status: 204, schema: null, description: 'Gone, with the subscriptions and streams of the team\'s private topics' },
     load: (context) => loadMember(deps, context, 'orSelf'),
-    async handle(_context, { loaded: { teamId, userId, role } }) {
+    async handle(context, { loaded: { teamId, userId, role } }) {
       if (role === 'owner') throw new AppError('invalid', 'The owner cannot be removed');
-      const wasMember = await removeFromTeam(deps.engine.documents, teamId, userId);
+      const wasMember = await removeFromTeam(deps.engine.documents, teamId, userId, auditOf(deps, context));
       if (!wasMember) throw memberNotFound();
       await deps.directory.changed({ kind: 'member', teamId, userId });
       return { status: 204 };

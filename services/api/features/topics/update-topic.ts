@@ -1,7 +1,8 @@
 import { topicChange } from '@tocsin/shared/domain/change.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { topicNameKey, type Topic } from '@tocsin/shared/domain/topic.ts';
-import { write, type Changes, type Documents } from '@tocsin/shared/ports/documents.ts';
+import { write, type Changes, type Documents, type Write } from '@tocsin/shared/ports/documents.ts';
+import type { Audit } from '@tocsin/shared/stores/audit-log.ts';
 import { commitWithinQuota } from '@tocsin/shared/stores/quota-guards.ts';
 import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
 import { topicCleanups } from '@tocsin/shared/stores/topic-cleanups.ts';
@@ -9,6 +10,7 @@ import { topics } from '@tocsin/shared/stores/topics.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import { auditOf } from '../../audit.ts';
 import { cleanUpSoon } from '../../clean-up-soon.ts';
 import { loadManagedTopic, roleOf } from '../../http/load-topic.ts';
 import { route, type Route } from '../../http/route.ts';
@@ -41,7 +43,7 @@ export function updateTopic(deps: ApiDeps): Route {
     errors: { 409: 'The name is taken.' },
     load: loadManagedTopic(deps.directory),
     async handle(context, { loaded, body: fields }) {
-      const { before, after } = await change(deps, loaded, fields);
+      const { before, after } = await change(deps, loaded, { fields, audit: auditOf(deps, context) });
       await deps.directory.changed(topicChange(before), topicChange(after));
       if (before.accessLevel === 'public' && after.accessLevel === 'private') {
         await cleanUpSoon(deps, [{ topicId: after.id, kind: 'prune' }]);
@@ -59,25 +61,41 @@ interface Changed {
   readonly after: Topic;
 }
 
+interface Wish {
+  readonly fields: z.output<typeof body>;
+  readonly audit: Audit;
+}
+
+/** Who may read is what the audit log has of a topic's changes. */
+function recordAccess({ audit }: Wish, { before, after }: Changed): Write[] {
+  if (before.accessLevel === after.accessLevel) return [];
+  const details = { access_level: after.accessLevel, former_access_level: before.accessLevel };
+  return audit({ action: 'topic.access_changed', subject: { id: after.id, name: after.name }, details });
+}
+
 /** Stores the change of the topic as it is now. Throws 404, 422, 403 for a private topic too many, 409. */
-async function change(deps: ApiDeps, loaded: Topic, fields: z.output<typeof body>): Promise<Changed> {
+async function change(deps: ApiDeps, loaded: Topic, wish: Wish): Promise<Changed> {
   const { documents } = deps.engine;
-  const changing = fields.access_level === 'private' ? close(deps, loaded, fields) : retryStale(async () => {
+  const { fields } = wish;
+  const changing = fields.access_level === 'private' ? close(deps, loaded, wish) : retryStale(async () => {
     const before = await findTopic(documents, loaded.id);
     const set = changesOf(before, fields);
-    return { before, after: Object.keys(set).length === 0 ? before : await documents.update(topics, before, set) };
+    if (Object.keys(set).length === 0) return { before, after: before };
+    const after = { ...before, ...set, version: before.version + 1 };
+    await documents.commit([write.update(topics, before, set), ...recordAccess(wish, { before, after })]);
+    return { before, after };
   });
   return changing.catch(refuseTakenName);
 }
 
 /** Makes the topic private, if the owner's tier allows one more; those who may no longer read it lose their subscriptions. */
-function close(deps: ApiDeps, { id, ownerId }: Topic, fields: z.output<typeof body>): Promise<Changed> {
+function close(deps: ApiDeps, { id, ownerId }: Topic, wish: Wish): Promise<Changed> {
   const { documents } = deps.engine;
   return commitWithinQuota(documents, ownerId, async () => {
     const before = await findTopic(documents, id);
-    const set = changesOf(before, fields);
+    const set = changesOf(before, wish.fields);
     const result = { before, after: { ...before, ...set, version: before.version + 1 } };
-    const writes = [write.update(topics, before, set)];
+    const writes = [write.update(topics, before, set), ...recordAccess(wish, result)];
     if (before.accessLevel === 'private') return { writes, result };
     const owner = await documents.get(users, before.ownerId);
     if (owner === null) throw topicNotFound();

@@ -1,0 +1,11 @@
+import { auditEntries, auditOrigins } from '@tocsin/shared/stores/audit-log.ts';
+import { removeOlder } from './remove-older.ts';
+import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
+
+/** Removes entries of the audit log after AUDIT_RETENTION_DAYS, with what is a person's of them. */
+export async function removeOldAuditEntries(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
+  const time = deps.clock() - deps.auditRetentionMs;
+  const origins = await removeOlder(deps, limit, { collection: auditOrigins, index: 'byTime', time });
+  const entries = await removeOlder(deps, limit, { collection: auditEntries, index: 'byTime', time });
+  return { removed: entries.removed, hasMore: origins.hasMore || entries.hasMore };
+}
