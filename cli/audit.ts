@@ -47,13 +47,15 @@ async function show(documents: Documents, options: AuditOptions): Promise<void> 
   const { actor, action, subject, since, until } = options;
   const filter: AuditFilter = { actor: actor === undefined ? undefined : await findAuditActor(documents, actor), action, subject: subject?.toLowerCase(), since, until };
   const begun = systemClock();
+  const seen = new Map<string, number>();
   let left = options.limit;
   for await (const page of pagesOf(documents, filter)) {
     await print(documents, page.slice(0, left), options);
+    for (const { entry: { id, at } } of page) if (at >= begun) seen.set(id, at);
     left -= Math.min(left, page.length);
     if (left === 0) break;
   }
-  if (options.follow === true) await follow(documents, { ...filter, since: Math.max(begun, since ?? 0) }, options);
+  if (options.follow === true) await follow(documents, { filter: { ...filter, since: Math.max(begun, since ?? 0) }, seen }, options);
 }
 
 /** All of it, newest first, page by page. */
@@ -70,10 +72,14 @@ const followPauseMs = 1_000;
 /** An entry is there once its act is committed, which may be after one with a later time. */
 const lateMsMax = 15_000;
 
-async function follow(documents: Documents, filter: AuditFilter & { since: number }, options: AuditOptions): Promise<void> {
+/** `seen` are the entries since the start that were printed, with their times. */
+async function follow(
+  documents: Documents, from: { filter: AuditFilter & { since: number }; seen: Map<string, number> }, options: AuditOptions,
+): Promise<void> {
   const ended = new AbortController();
   void Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(() => ended.abort());
-  let seen = new Map<string, number>();
+  const { filter } = from;
+  let { seen } = from;
   while (!ended.signal.aborted) {
     const since = Math.max(filter.since, systemClock() - lateMsMax);
     const fresh: ReadAuditEntry[] = [];

@@ -54,6 +54,13 @@ describe('the sources', () => {
     expect(judged.map(([file, source]) => judgeName(file, source)).filter((fault) => fault !== null)).toEqual([]);
   });
 
+  test('name the collections of the audit log where it is written, read and swept, and nowhere else', () => {
+    const naming = Object.entries(tree).filter(([file, source]) => !isTestCode(file) && /\baudit(Entries|Origins)\b/.test(source)).map(([file]) => file);
+    expect(naming.sort()).toEqual([
+      'services/retention/remove-old-audit-entries.ts', 'shared/stores/audit-log.ts', 'shared/stores/collections.ts', 'shared/stores/find-audit-entries.ts',
+    ]);
+  });
+
   test('leave no row of the table without files', () => {
     const used = new Set(sources.map(rowOf));
     expect(boundaries.filter((row) => !used.has(row))).toEqual([]);
