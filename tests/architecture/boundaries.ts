@@ -43,7 +43,7 @@ export const boundaries: readonly Boundary[] = [
   },
   { of: 'services/api/{main,start-api,app,pages,routes,upgrade,*.test}.ts', mayImport: ['services/api', ...sharedButDrivers] },
   { of: 'cli', mayImport: ['services', ...sharedButDrivers, 'shared/testing/simulators'] },
-  { of: 'tools', mayImport: ['tests/acceptance/stack.ts', ...sharedButDrivers], packages: enginePackages },
+  { of: 'tools', mayImport: ['tests/acceptance/stack.ts', 'services/notifier/push-gateways', ...sharedButDrivers], packages: enginePackages },
   { of: 'tests', mayImport: ['tests/acceptance/stack.ts', 'shared', 'tools'], packages: enginePackages },
   { of: 'tests/acceptance/stack.ts', mayImport: sharedButDrivers },
 ];
