@@ -106,10 +106,11 @@ async function settle(deps: PushDeps, sending: Sending, settled: readonly Settle
   });
   await recordOutcomes(deps, finals);
   const now = deps.clock();
+  const latency = deps.metrics.latency.labels(sending.platform);
   for (const { target, result } of settled) {
     if (result.kind === 'accepted') {
       deps.notifiedTimes.add(target.claim.subscriptionId, now);
-      deps.metrics.latency.observe({ platform: sending.platform }, (now - sending.push.message.timestamp) / 1_000);
+      latency.observe((now - sending.push.message.timestamp) / 1_000);
     }
   }
   for (const one of settled) await noteToken(deps, one);

@@ -34,7 +34,12 @@ export function openSqliteDocuments({ file, collections }: { file: SqliteFile; c
     insert: async (collection, document) => write([collection], insertWork(access, tableOf(collection), document)),
     update: async (collection, at, set) => write([collection], updateWork(access, tableOf(collection), at, set)),
     increment: async (collection, id, by) => write([collection], incrementWork(access, tableOf(collection), id, by)),
-    raise: async (collection, ids, raised) => write([collection], raiseWork(access, tableOf(collection), { ids, ...raised }), 'bulk'),
+    raise: async (collection, ids, raised) => {
+      checkAtMost(ids.length, documentLimits.ids, 'ids');
+      for (let at = 0; at === 0 || at < ids.length; at += raisedAtOnce) {
+        await write([collection], raiseWork(access, tableOf(collection), { ids: ids.slice(at, at + raisedAtOnce), ...raised }), 'bulk');
+      }
+    },
     remove: async (collection, id) => write([collection], removeWork(access, tableOf(collection), id)),
     commit: async (writes) => {
       checkAtMost(writes.length, documentLimits.writes, 'writes');
@@ -46,6 +51,9 @@ export function openSqliteDocuments({ file, collections }: { file: SqliteFile; c
     close: async () => undefined,
   };
 }
+
+/** Harm prevented: hundreds of rows that lie apart would hold the loop, and everyone's commit. */
+const raisedAtOnce = 100;
 
 type Named = { readonly name: string };
 
