@@ -64,13 +64,14 @@ describe('one SQLite file with group commit', () => {
     expect(done).toEqual(['kept, in a transaction: false']);
   });
 
-  test('a commit has one work on many rows at most, beside everything that people wait for', async () => {
+  test('a commit has four works on many rows at most, beside everything that people wait for', async () => {
     const commits: string[][] = [[]];
     file.joinCommits(() => void commits.push([]));
     const work = (name: string) => () => void commits.at(-1)!.push(name);
-    const first = file.writeBulk(work('first')).then(() => file.write(work('meanwhile')));
-    await Promise.all([first, file.writeBulk(work('second')), file.write(work('a publish')), file.writeBulk(work('third')), file.write(work('another'))]);
-    expect(commits.slice(0, -1)).toEqual([['a publish', 'another', 'first'], ['meanwhile', 'second'], ['third']]);
+    const first = file.writeBulk(work('1')).then(() => file.write(work('meanwhile')));
+    const others = ['2', '3', '4', '5', '6'].map((name) => file.writeBulk(work(name)));
+    await Promise.all([first, ...others, file.write(work('a publish')), file.write(work('another'))]);
+    expect(commits.slice(0, -1)).toEqual([['a publish', 'another', '1', '2', '3', '4'], ['meanwhile', '5', '6']]);
   });
 
   test('a work on many rows that throws fails alone', async () => {
