@@ -108,27 +108,27 @@ describe(`messages expire by a plan, ${engineUnderTest}`, () => {
 
   test('while it is paused nothing goes, and a run that is under way stops and is gone on with', async () => {
     const topic = await makeTopic('FREE');
-    await store(topic, times(1_200, soon()));
+    await store(topic, times(250, soon()));
     // After the first batch.
     const pausing = { ...sweepDeps(engine, clock), giveWay: { rest: () => pauseRetention(documents, { now: clock(), reason: 'r' }).then(() => 0) } };
-    expect(await sweep(pausing)).toEqual({ removed: 500, hasMore: true });
+    expect(await sweep(pausing)).toEqual({ removed: 100, hasMore: true });
     expect(await sweep()).toEqual({ removed: 0, hasMore: false });
     await expect(requestRun({ documents, openJobQueue }, { id: newId(), upTo: clock(), startedBy: 'api' })).rejects.toMatchObject({ message: 'Retention is paused: resume it first' });
-    expect(await countOf(topic)).toBe(700);
+    expect(await countOf(topic)).toBe(150);
     await resumeRetention(documents);
     await expect(requestRun({ documents, openJobQueue }, { id: newId(), upTo: clock(), startedBy: 'api' })).rejects.toMatchObject({ message: 'A run is under way: see the history' });
-    expect(await sweep()).toEqual({ removed: 700, hasMore: false });
-    expect(await lastRun()).toMatchObject({ outcome: 'done', messages: 1_200, planned: { messages: 1_200 }, interruptions: 0 });
+    expect(await sweep()).toEqual({ removed: 150, hasMore: false });
+    expect(await lastRun()).toMatchObject({ outcome: 'done', messages: 250, planned: { messages: 250 }, interruptions: 0 });
   });
 
   test('a run whose worker died is taken over, and one whose worker lives is not', async () => {
     const topic = await makeTopic('FREE');
-    await store(topic, times(600, soon()));
+    await store(topic, times(150, soon()));
     const dying = { ...sweepDeps(engine, clock), giveWay: { rest: () => Promise.reject(new Error('killed')) } };
     await expect(sweep(dying)).rejects.toThrow('killed');
     expect(await sweep()).toEqual({ removed: 0, hasMore: false });
-    expect(await sweep(sweepDeps(engine, () => clock() + 5_000))).toEqual({ removed: 100, hasMore: false });
-    expect(await lastRun()).toMatchObject({ outcome: 'done', messages: 600, interruptions: 1 });
+    expect(await sweep(sweepDeps(engine, () => clock() + 5_000))).toEqual({ removed: 50, hasMore: false });
+    expect(await lastRun()).toMatchObject({ outcome: 'done', messages: 150, interruptions: 1 });
   });
 
   test('a run that an operator asks for removes what expired by its time, also when that is nothing', async () => {

@@ -9,8 +9,8 @@ import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from '.
 import { runLeaseMs, takeRun } from './take-run.ts';
 import { tallyRun } from './tally-run.ts';
 
-/** Harm prevented: one write of the store that everything else waits for. */
-const batchSize = 500;
+/** Harm prevented: a write of more than a few milliseconds, which every publish beside it would wait for. */
+const batchSize = 100;
 const nothing: SweepReport = { removed: 0, hasMore: false };
 
 /**

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Messages } from '@tocsin/shared/ports/messages.ts';
 
 /** For each millisecond of work so many of rest: what publishes wait for a sweep is a part of the time alone. */
-const restPerWork = 1;
+const restPerWork = 2;
 const restMsMax = 1_000;
 /** Delays from here on are felt by those who publish. */
 const sufferingMs = 50;

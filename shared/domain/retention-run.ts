@@ -41,7 +41,7 @@ export interface RetentionRun extends MessageVolume {
   /** Those with the most, 100 at most. */
   readonly topics: readonly RemovedOfTopic[];
   readonly outcome: RunOutcome;
-  /** How often its worker died: each time what went last may not be among the figures, 500 messages at most. */
+  /** How often its worker died: each time what went last may not be among the figures, 100 messages at most. */
   readonly interruptions: number;
   /** Until when it is its worker's. */
   readonly leasedUntil: number;

@@ -2,6 +2,7 @@ import type { BenchSize } from './bench-size.ts';
 import type { FanOutFigures } from './measure-fan-out.ts';
 import type { PublishFigures } from './measure-publishing.ts';
 import type { ReadingFigures } from './measure-reading.ts';
+import type { RetentionFigures } from './measure-retention.ts';
 import type { ReplayFigures } from './measure-replay.ts';
 
 /** All figures of one engine in one run; a part that was not asked for is absent. */
@@ -17,5 +18,6 @@ export interface BenchReport {
   readonly publishing?: readonly PublishFigures[];
   readonly fanOut?: readonly FanOutFigures[];
   readonly reading?: ReadingFigures;
+  readonly retention?: RetentionFigures;
   readonly replay?: readonly ReplayFigures[];
 }

@@ -23,6 +23,13 @@ export interface BenchSize {
     /** For each kind of read. */
     readonly secondsMax: number;
   };
+  readonly retention: {
+    /** A third of them has expired. */
+    readonly messages: number;
+    readonly publishesPerSecond: number;
+    /** How long publishes are measured, without a removal and beside one. */
+    readonly secondsMax: number;
+  };
   readonly replay: {
     readonly messages: number;
     readonly readers: readonly number[];
@@ -36,6 +43,7 @@ export const fullSize: BenchSize = {
   publish: { connections: [1, 16, 64], rounds: 3, requests: 20_000, secondsMax: 8, topics: 10, textBytes: 200 },
   fanOut: { streams: 1_000, messagesPerSecond: 50, seconds: 10, textBytes: 200 },
   reading: { messages: [10_000, 1_000_000], topics: 1_000, readers: 16, secondsMax: 2 },
+  retention: { messages: 3_000_000, publishesPerSecond: 300, secondsMax: 20 },
   replay: { messages: 100_000, readers: [1, 4], passes: 3, textBytes: 200 },
 };
 
@@ -44,5 +52,6 @@ export const quickSize: BenchSize = {
   publish: { connections: [1, 64], rounds: 1, requests: 20_000, secondsMax: 0.8, topics: 10, textBytes: 200 },
   fanOut: { streams: 200, messagesPerSecond: 50, seconds: 1, textBytes: 200 },
   reading: { messages: [1_000, 10_000], topics: 20, readers: 4, secondsMax: 0.3 },
+  retention: { messages: 40_000, publishesPerSecond: 100, secondsMax: 1 },
   replay: { messages: 10_000, readers: [1, 4], passes: 1, textBytes: 200 },
 };

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { countCpu, type CountedProcesses, type CpuPerOperation } from './count-cpu.ts';
 import { HttpConnection } from './http-connection.ts';
 import { percentiles, type Percentiles } from './percentiles.ts';
@@ -9,6 +10,8 @@ export interface RequestLoad extends CountedProcesses {
   readonly connections: number;
   readonly requests: number;
   readonly secondsMax: number;
+  /** Sent at this rate, whatever the answers take; a latency then begins when its request was due. Without it each is sent when the last one is answered. */
+  readonly perSecond?: number;
 }
 
 /** What came of them. */
@@ -32,8 +35,10 @@ export async function driveConnections(load: RequestLoad, requests: readonly Buf
   const endsAt = began + load.secondsMax * 1_000;
   await Promise.all(connections.map(async (connection) => {
     while (sent < load.requests && performance.now() < endsAt) {
+      const dueAt = load.perSecond === undefined ? undefined : began + (sent / load.perSecond) * 1_000;
       const request = requests[sent++ % requests.length]!;
-      const from = performance.now();
+      if (dueAt !== undefined && dueAt > performance.now()) await pause(dueAt - performance.now());
+      const from = dueAt ?? performance.now();
       if (await connection.request(request) !== 200) not200 += 1;
       latencies.push(performance.now() - from);
     }

@@ -3,6 +3,7 @@ import { marksOf } from './marks.ts';
 import type { FanOutFigures } from './measure-fan-out.ts';
 import type { PublishFigures } from './measure-publishing.ts';
 import type { ReadFigures, SearchedPublishFigures } from './measure-reading.ts';
+import type { RetentionFigures } from './measure-retention.ts';
 import type { ReplayFigures } from './measure-replay.ts';
 
 /** The report as text for people: tables, and then the marks. */
@@ -13,6 +14,7 @@ export function formatReport(report: BenchReport): string {
     ...(report.publishing === undefined ? [] : ['', 'Publishing', publishTable(report.publishing)]),
     ...(report.fanOut === undefined ? [] : ['', 'Fan-out', fanOutTable(report.fanOut)]),
     ...(report.reading === undefined ? [] : ['', 'Reading', readingTable(report.reading.reads), searchedPublishTable(report.reading.publishing)]),
+    ...(report.retention === undefined ? [] : ['', 'Retention', retentionTable(report.retention)]),
     ...(report.replay === undefined ? [] : ['', 'Replay', replayTable(report.replay)]),
     '',
     ...marksOf(report).map(({ says, figure, passed }) => `${passed ? 'passed' : 'MISSED'}  ${says}: ${short(figure)}`),
@@ -52,6 +54,14 @@ function readingTable(figures: readonly ReadFigures[]): string {
       short(one.latencyMs.p50 / smallest.latencyMs.p50), short(one.latencyMs.p99 / smallest.latencyMs.p99), short(one.serverUs), one.not200,
     ];
   }));
+}
+
+function retentionTable({ messages, expired, planMs, waited, removed, removeSeconds, aloneMs, besideMs, drift }: RetentionFigures): string {
+  const head = ['messages', 'expired', 'plan ms', 'waited', 'removed', 'seconds', 'removed/s', 'publish p50/p99 ms alone', 'beside', '× p99', 'drift'];
+  return table(head, [[
+    messages, expired, whole(planMs), waited ? 'yes' : 'no', removed, short(removeSeconds), whole(removed / removeSeconds),
+    `${short(aloneMs.p50)}/${short(aloneMs.p99)}`, `${short(besideMs.p50)}/${short(besideMs.p99)}`, short(besideMs.p99 / aloneMs.p99), drift,
+  ]]);
 }
 
 function searchedPublishTable(figures: readonly SearchedPublishFigures[]): string {

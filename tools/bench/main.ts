@@ -7,25 +7,29 @@ import { marksOf } from './marks.ts';
 import { measureFanOut } from './measure-fan-out.ts';
 import { measurePublishing } from './measure-publishing.ts';
 import { measureReading } from './measure-reading.ts';
+import { measureRetention } from './measure-retention.ts';
 import { measureReplay } from './measure-replay.ts';
 import { formatReport } from './format-report.ts';
 import type { BenchEngines } from './start-tocsin.ts';
 import { useEngines } from './use-engines.ts';
 
-const usage = `Usage: npm run -s bench -- [--engine embedded|cluster|both] [--part publishing|fan-out|reading|replay]... [--messages N] [--read TEXT] [--store DIR] [--quick] [--profile DIR]
+const usage = `Usage: npm run -s bench -- [--engine embedded|cluster|both] [--part publishing|fan-out|reading|retention|replay]... [--messages N] [--read TEXT] [--store DIR] [--quick] [--profile DIR]
 
-Measures publishing, fan-out, reading and replay, the first two next to a bare server and Express. Prints tables, and one line of JSON for each
+Measures publishing, fan-out, reading, retention and replay, the first two next to a bare server and Express. Prints tables, and one line of JSON for each
 engine. Ends with 1 when a mark is missed. The cluster runs on the engines in TEST_KAFKA_BROKERS, TEST_MONGO_URL and
 TEST_REDIS_URL, or on its own.
 
---messages  the larger of the two stores that reading measures
+--messages  the larger of the two stores that reading measures, and the store of retention
 --read     of the kinds of read only those whose name has the text
 --store    keeps the stores that reading fills in the directory (a cluster's on its engines), and reads those that it finds there
+--part     retention is measured only where it is asked for
 --quick    a small form below half a minute, for CI
 --profile  the servers write CPU profiles into the directory; the figures then include the profiler
 `;
 
-const allParts = ['publishing', 'fan-out', 'reading', 'replay'];
+/** Its store takes minutes to fill. */
+const askedForAlone = 'retention';
+const allParts = ['publishing', 'fan-out', 'reading', 'retention', 'replay'];
 
 const options = {
   engine: { type: 'string', default: 'embedded' },
@@ -40,7 +44,7 @@ const options = {
 interface Asked {
   readonly parts: readonly string[];
   readonly isQuick: boolean;
-  /** The larger store of the part `reading`; undefined: as the form has it. */
+  /** The larger store of the part `reading`, and that of `retention`; undefined: as the form has it. */
   readonly messages: number | undefined;
   /** Part of the names of the kinds of read. */
   readonly read: string;
@@ -51,7 +55,7 @@ interface Asked {
 async function main(args: string[]): Promise<number> {
   const { values } = parseArgs({ args, options });
   const kinds = values.engine === 'both' ? ['embedded', 'cluster'] : [values.engine];
-  const parts = values.part ?? allParts;
+  const parts = values.part ?? allParts.filter((part) => part !== askedForAlone);
   const messages = values.messages === undefined ? undefined : Number(values.messages);
   const isSize = messages === undefined || (Number.isInteger(messages) && messages >= 1_000);
   if (!isSize || !parts.every((part) => allParts.includes(part)) || !kinds.every((kind) => ['embedded', 'cluster'].includes(kind))) {
@@ -71,7 +75,7 @@ async function main(args: string[]): Promise<number> {
 async function measureAll({ parts, isQuick, messages, read, storeDir, profileDir }: Asked, engines: BenchEngines | undefined): Promise<BenchReport> {
   const form = isQuick ? quickSize : fullSize;
   const [small = 0] = form.reading.messages;
-  const size = messages === undefined ? form : { ...form, reading: { ...form.reading, messages: [...new Set([Math.min(small, messages), messages])] } };
+  const size = messages === undefined ? form : { ...form, reading: { ...form.reading, messages: [...new Set([Math.min(small, messages), messages])] }, retention: { ...form.retention, messages } };
   const tocsin = { engines, profileDir };
   const before = loadavg()[0]!;
   return {
@@ -80,6 +84,7 @@ async function measureAll({ parts, isQuick, messages, read, storeDir, profileDir
     ...(parts.includes('publishing') ? { publishing: await measurePublishing(size.publish, tocsin) } : {}),
     ...(parts.includes('fan-out') ? { fanOut: await measureFanOut(size.fanOut, tocsin) } : {}),
     ...(parts.includes('reading') ? { reading: await measureReading(size.reading, { ...tocsin, storeDir, read }) } : {}),
+    ...(parts.includes('retention') ? { retention: await measureRetention(size.retention, tocsin) } : {}),
     ...(parts.includes('replay') ? { replay: await measureReplay(size.replay, tocsin) } : {}),
     load: { before, after: loadavg()[0]! },
   };

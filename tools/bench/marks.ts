@@ -10,6 +10,7 @@ export interface Mark {
 
 const streamsMarked = 1_000;
 const messagesMarked = 1_000_000;
+const retentionMarked = 900_000;
 /** To tell a reader that a search was ended, also of one that waits behind others. */
 const searchEndMs = 1_000;
 
@@ -27,6 +28,7 @@ export function marksOf(report: BenchReport): Mark[] {
     add('one reader of the log gets more than 50,000 messages/s', byLog?.perSecond, (perSecond) => perSecond > 50_000);
   }
   markReading(report, add);
+  markRetention(report, add);
   if (size.fanOut.streams < streamsMarked) return marks;
   for (const { transport, topics, latencyMs } of fanOut?.filter(({ server }) => server === 'tocsin') ?? []) {
     add(`99 % of deliveries to ${size.fanOut.streams} ${transport} streams${topics === 1 ? '' : ` of ${topics} topics`} within 100 ms`, latencyMs.p99, (ms) => ms < 100);
@@ -53,6 +55,15 @@ function markReading({ engine, reading }: BenchReport, add: (says: string, figur
   add('a text in the large topic is searched within 150 ms', refused > 0 ? Infinity : inLargeTopic, (ms) => ms < 150);
   const publishing = reading!.publishing.find((one) => one.messages === messages);
   add('99 % of publishes beside four searches take at most twice as long', publishing && publishing.beside.p99 / publishing.alone.p99, (times) => times <= 2);
+}
+
+/** How late publishes are is judged on a large store, where the removal went on for as long as they were measured. */
+function markRetention({ retention, size }: BenchReport, add: (says: string, figure: number | undefined, passes: (figure: number) => boolean) => void): void {
+  if (retention === undefined) return;
+  add('all that expired is removed, and nothing else: what is missing or too much', retention.removed - retention.expired, (off) => off === 0);
+  add('counts are exact after a removal: by how much they are off', retention.drift, (drift) => drift === 0);
+  if (retention.messages < retentionMarked || retention.removeSeconds < size.retention.secondsMax) return;
+  add('99 % of publishes beside a removal take at most 1.5 times as long', retention.besideMs.p99 / retention.aloneMs.p99, (times) => times <= 1.5);
 }
 
 /** The highest of the figures, undefined without any. */

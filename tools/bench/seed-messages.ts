@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { PlacedRecord } from '@tocsin/shared/domain/log-record.ts';
 import type { Priority } from '@tocsin/shared/domain/message.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
@@ -12,6 +11,7 @@ import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
 import { newMessage, newSubscription, newTopic } from '@tocsin/shared/testing/builders.ts';
+import { applyRecords, passWorkers } from './apply-records.ts';
 
 /** What is asked of it, as JSON in its first argument; the stores' configuration is its environment. */
 export interface SeedLoad {
@@ -35,8 +35,6 @@ export interface SeedResult {
 
 /** A topic's figures are written once for each batch; beyond so many MongoDB runs out of memory for a transaction. */
 const batchSize = 4_000;
-/** For a batch that the store could not take at once. */
-const triesMax = 10;
 const spanMs = 6 * 86_400_000;
 const lifetimeMs = 90 * 86_400_000;
 /** The subscriptions were looked at so long before the last message. */
@@ -64,7 +62,7 @@ async function seed(load: SeedLoad): Promise<SeedResult> {
       placed.push(one);
       if (topic !== made[0] && offset >= middles.length * middleEvery) middles.push({ topic: topic.name, id: one.record.message.id, timestamp: one.record.timestamp });
       if (placed.length < batchSize && offset + 1 < load.messages) continue;
-      await apply(engine, placed);
+      await applyRecords(engine, placed);
       placed = [];
     }
     await engine.messages.moveWatermark(0, load.messages - 1);
@@ -72,33 +70,6 @@ async function seed(load: SeedLoad): Promise<SeedResult> {
   } finally {
     await engine.close();
   }
-}
-
-/** Applying is idempotent, so what failed is tried again: a database at its limit refuses now and then. */
-async function apply({ messages }: Engine, placed: readonly PlacedRecord[]): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      await messages.apply(placed);
-      return;
-    } catch (error) {
-      if (tries === triesMax) throw error;
-      await pause(100 * tries);
-    }
-  }
-}
-
-/**
- * Takes the workers to the end of the log, which is these messages when it is embedded: otherwise the server would work through
- * a million of them while it is measured.
- */
-async function passWorkers(engine: Engine, end: number): Promise<void> {
-  for (const group of ['fanout', 'notifier']) {
-    const arrived = Promise.withResolvers<void>();
-    const member = await engine.eventLog.consume({ group, startAt: async () => end - 1, onBatch: async () => arrived.resolve() });
-    await arrived.promise;
-    await member.close();
-  }
-  await engine.close();
 }
 
 /** Public topics of the owner, half of them discoverable; the owner is subscribed to all of them. */
