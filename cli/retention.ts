@@ -8,7 +8,7 @@ import { confirmPlan, pauseRetention, requestRun, resumeRetention } from '@tocsi
 import { findOldestKept, planRetention } from '@tocsin/shared/stores/retention-plan.ts';
 import { listRuns, readRetentionState } from '@tocsin/shared/stores/retention-runs.ts';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { printObject, withStore, type PrintOptions } from './operator-store.ts';
+import { operatorAudit, printObject, withStore, type PrintOptions } from './operator-store.ts';
 import { wholeNumber } from './whole-number.ts';
 
 const shownMax = 1_000;
@@ -61,7 +61,7 @@ function confirm(): Command {
 function queue(act: typeof requestRun | typeof confirmPlan, upTo: number, options: PrintOptions): Promise<void> {
   return withStore(async (store) => {
     const request: RunRequest = { id: idSource(systemClock)(), upTo, startedBy: 'command' };
-    await act(store, request);
+    await act(store, request, operatorAudit());
     printObject({ run_id: request.id, up_to: toIso(upTo), message: 'Run queued' }, options);
   });
 }
@@ -82,14 +82,14 @@ function pause(): Command {
     .description('remove no expired messages until resume')
     .requiredOption('--reason <text>', 'for whoever wonders later')
     .action((options: PrintOptions & { reason: string }) => withStore(async ({ documents }) => {
-      printState(await pauseRetention(documents, { now: systemClock(), reason: options.reason }), options);
+      printState(await pauseRetention(documents, { now: systemClock(), reason: options.reason }, operatorAudit()), options);
     }));
 }
 
 function resume(): Command {
   return new Command('resume')
     .description('undo pause')
-    .action((options: PrintOptions) => withStore(async ({ documents }) => printState(await resumeRetention(documents), options)));
+    .action((options: PrintOptions) => withStore(async ({ documents }) => printState(await resumeRetention(documents, operatorAudit()), options)));
 }
 
 function printState(state: Parameters<typeof toStateJson>[0], options: PrintOptions): void {

@@ -4,12 +4,14 @@ import { toRunJson } from '@tocsin/shared/domain/retention-json.ts';
 import { tiers, type Tier } from '@tocsin/shared/domain/tiers.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import { closers } from '@tocsin/shared/platform/lifecycle.ts';
+import { toIso } from '@tocsin/shared/domain/to-iso.ts';
+import { findAuditEntries } from '@tocsin/shared/stores/find-audit-entries.ts';
 import { confirmPlan, pauseRetention, requestRun, resumeRetention } from '@tocsin/shared/stores/operate-retention.ts';
 import { planRetention } from '@tocsin/shared/stores/retention-plan.ts';
 import { listRuns, readRetentionState, retentionRuns, retentionStates } from '@tocsin/shared/stores/retention-runs.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
-import { newId, newMessage, newTopic, newUser } from '@tocsin/shared/testing/builders.ts';
+import { newId, newMessage, newTopic, newUser, testAudit } from '@tocsin/shared/testing/builders.ts';
 import { engineUnderTest, enginesUnderTest, newTestPlace, openTestEngine } from '@tocsin/shared/testing/test-engine.ts';
 import { expireMessages } from './expire-messages.ts';
 import type { RetentionDeps } from './retention-deps.ts';
@@ -96,9 +98,10 @@ describe(`messages expire by a plan, ${engineUnderTest}`, () => {
     expect(await sweep()).toEqual({ removed: 0, hasMore: false });
     expect(await listRuns(documents, 10)).toHaveLength(1);
 
-    const confirm = (upTo: number) => confirmPlan({ documents, openJobQueue }, { id: newId(), upTo, startedBy: 'api' });
+    const confirm = (upTo: number) => confirmPlan({ documents, openJobQueue }, { id: newId(), upTo, startedBy: 'api' }, testAudit);
     await expect(confirm(waiting!.upTo + 1)).rejects.toMatchObject({ code: 'conflict' });
     await confirm(waiting!.upTo);
+    expect((await findAuditEntries(documents, {}, 1)).entries).toMatchObject([{ entry: { action: 'retention.plan_confirmed', details: { up_to: toIso(waiting!.upTo) } } }]);
     await expect(confirm(waiting!.upTo)).rejects.toMatchObject({ code: 'conflict' });
     expect(await sweep()).toEqual({ removed: 10_002, hasMore: false });
     expect(await lastRun()).toMatchObject({ outcome: 'done', messages: 10_002, upTo: waiting!.upTo });
@@ -110,15 +113,17 @@ describe(`messages expire by a plan, ${engineUnderTest}`, () => {
     const topic = await makeTopic('FREE');
     await store(topic, times(250, soon()));
     // After the first batch.
-    const pausing = { ...sweepDeps(engine, clock), giveWay: { rest: () => pauseRetention(documents, { now: clock(), reason: 'r' }).then(() => 0) } };
+    const pausing = { ...sweepDeps(engine, clock), giveWay: { rest: () => pauseRetention(documents, { now: clock(), reason: 'r' }, testAudit).then(() => 0) } };
     expect(await sweep(pausing)).toEqual({ removed: 100, hasMore: true });
     expect(await sweep()).toEqual({ removed: 0, hasMore: false });
-    await expect(requestRun({ documents, openJobQueue }, { id: newId(), upTo: clock(), startedBy: 'api' })).rejects.toMatchObject({ message: 'Retention is paused: resume it first' });
+    await expect(requestRun({ documents, openJobQueue }, { id: newId(), upTo: clock(), startedBy: 'api' }, testAudit)).rejects.toMatchObject({ message: 'Retention is paused: resume it first' });
     expect(await countOf(topic)).toBe(150);
-    await resumeRetention(documents);
-    await expect(requestRun({ documents, openJobQueue }, { id: newId(), upTo: clock(), startedBy: 'api' })).rejects.toMatchObject({ message: 'A run is under way: see the history' });
+    await resumeRetention(documents, testAudit);
+    await expect(requestRun({ documents, openJobQueue }, { id: newId(), upTo: clock(), startedBy: 'api' }, testAudit)).rejects.toMatchObject({ message: 'A run is under way: see the history' });
     expect(await sweep()).toEqual({ removed: 150, hasMore: false });
     expect(await lastRun()).toMatchObject({ outcome: 'done', messages: 250, planned: { messages: 250 }, interruptions: 0 });
+    const { entries } = await findAuditEntries(documents, {}, 2);
+    expect(entries.map(({ entry }) => entry.action)).toEqual(['retention.resumed', 'retention.paused']);
   });
 
   test('a run whose worker died is taken over, and one whose worker lives is not', async () => {

@@ -7,7 +7,8 @@ export type AuditDetailKind = 'text' | 'list' | 'integer' | 'flag' | 'time';
 interface AuditActionRow {
   /** A sentence for whoever reads the log; the table of docs/operations.md has the same. */
   readonly means: string;
-  readonly subject: AuditSubjectType;
+  /** Null: it is done to the installation. */
+  readonly subject: AuditSubjectType | null;
   /** Small values that say more. Never a secret, an address of mail, or anything that somebody wrote in a message. */
   readonly details: { readonly [name: string]: AuditDetailKind };
 }
@@ -60,6 +61,10 @@ export const auditActions = {
     means: 'A team was deleted, on request, after its tier was gone for too long (`lapsed`), or with its owner (`account_deleted`). `topics` says whether they went along.',
     subject: 'team', details: { topics: 'text', reason: 'text' },
   },
+  'retention.run_requested': { means: 'The removal of expired messages was asked for.', subject: null, details: { up_to: 'time' } },
+  'retention.plan_confirmed': { means: 'A plan of removing expired messages was confirmed.', subject: null, details: { up_to: 'time' } },
+  'retention.paused': { means: 'The removal of expired messages was paused.', subject: null, details: {} },
+  'retention.resumed': { means: 'The removal of expired messages was resumed.', subject: null, details: {} },
   'push.redriven': { means: 'Pushes that were given up were put back: those of a topic, of a message, or all.', subject: 'topic', details: { message_id: 'text' } },
   'push.renotified': {
     means: 'Messages of a time, or one message, were pushed again to those who missed them.',

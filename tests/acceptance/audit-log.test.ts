@@ -241,6 +241,8 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     expect(await logOf({ subject: topic.id })).toMatchObject([{ action: 'topic.deleted', within: inTeam(team), ...bySystem }]);
     return { ...by(owner), subject: team, details: { topics: 'erase', reason: 'request' } };
   },
+  'retention.run_requested': 'tests/acceptance/expiry.test.ts', 'retention.plan_confirmed': 'services/retention/expire-messages.engines.test.ts',
+  'retention.paused': 'tests/acceptance/expiry.test.ts', 'retention.resumed': 'tests/acceptance/expiry.test.ts',
   'push.redriven': async () => {
     const { topic } = await topicOf();
     await made(operator.post('/admin/push/dead-letters/redrive', { topic: topic.name }));

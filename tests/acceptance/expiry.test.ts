@@ -112,6 +112,11 @@ describe('the operator', () => {
     expect((await operator.call('POST', '/admin/retention/resume')).body).toMatchObject({ paused_at: null, pause_reason: null });
     const run = JSON.parse((await command('run', '--up-to', '2020-01-01', '--json')).stdout);
     await eventually(async () => expect((await history())[0]).toMatchObject({ id: run.run_id, started_by: 'command', up_to: '2020-01-01T23:59:59.999Z', removed: { messages: 0, bytes: 0 } }));
+    const { entries } = (await operator.call('GET', '/admin/audit?actor=operator&limit=5')).body;
+    expect(entries.map(({ action, actor }: { action: string; actor: { through: string } }) => `${action} ${actor.through}`)).toEqual([
+      'retention.run_requested cli', 'retention.resumed admin_token', 'retention.paused cli', 'retention.resumed cli', 'retention.paused admin_token',
+    ]);
+    expect(entries[0]).toMatchObject({ subject: null, details: { up_to: '2020-01-01T23:59:59.999Z' } });
   });
 
   test('alone may do that, with a plan of the past, and confirms nothing that does not wait', async () => {

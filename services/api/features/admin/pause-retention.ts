@@ -2,6 +2,7 @@ import { toStateJson } from '@tocsin/shared/domain/retention-json.ts';
 import { pauseRetention as storePause } from '@tocsin/shared/stores/operate-retention.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import { auditOfOperator } from '../../audit.ts';
 import { textField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
 import { retentionStateSchema } from './retention-schema.ts';
@@ -19,6 +20,8 @@ export function pauseRetention(deps: ApiDeps): Route {
     audience: 'operator',
     body,
     success: { status: 200, schema: retentionStateSchema, description: 'Where retention stands' },
-    handle: async ({ now }, { body: { reason } }) => ({ status: 200, body: toStateJson(await storePause(deps.engine.documents, { now, reason })) }),
+    handle: async (context, { body: { reason } }) => ({
+      status: 200, body: toStateJson(await storePause(deps.engine.documents, { now: context.now, reason }, auditOfOperator(deps, context))),
+    }),
   });
 }

@@ -1,6 +1,7 @@
 import { toStateJson } from '@tocsin/shared/domain/retention-json.ts';
 import { resumeRetention as storeResume } from '@tocsin/shared/stores/operate-retention.ts';
 import type { ApiDeps } from '../../api-deps.ts';
+import { auditOfOperator } from '../../audit.ts';
 import { route, type Route } from '../../http/route.ts';
 import { retentionStateSchema } from './retention-schema.ts';
 
@@ -14,6 +15,6 @@ export function resumeRetention(deps: ApiDeps): Route {
     description: 'What has expired meanwhile goes with the next run. Without a pause it changes nothing.',
     audience: 'operator',
     success: { status: 200, schema: retentionStateSchema, description: 'Where retention stands' },
-    handle: async () => ({ status: 200, body: toStateJson(await storeResume(deps.engine.documents)) }),
+    handle: async (context) => ({ status: 200, body: toStateJson(await storeResume(deps.engine.documents, auditOfOperator(deps, context))) }),
   });
 }

@@ -3,6 +3,7 @@ import { toIso } from '@tocsin/shared/domain/message-json.ts';
 import { confirmPlan, requestRun } from '@tocsin/shared/stores/operate-retention.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import { auditOfOperator } from '../../audit.ts';
 import { route, type Route } from '../../http/route.ts';
 import { timeField } from '../../http/time-field.ts';
 import { queuedRunSchema } from './retention-schema.ts';
@@ -33,11 +34,11 @@ export function runRetention(deps: ApiDeps, form: keyof typeof forms): Route {
     body,
     success: { status: 202, schema: queuedRunSchema, description: 'The run is queued' },
     errors: { 409: conflict },
-    handle: async ({ now }, { body: { up_to: upTo } }) => {
-      if (upTo > now) throw new AppError('unprocessable', 'up_to: must not be in the future');
+    handle: async (context, { body: { up_to: upTo } }) => {
+      if (upTo > context.now) throw new AppError('unprocessable', 'up_to: must not be in the future');
       const id = deps.makeId();
       const { documents, jobQueue } = deps.engine;
-      await act({ documents, openJobQueue: async () => jobQueue }, { id, upTo, startedBy: 'api' });
+      await act({ documents, openJobQueue: async () => jobQueue }, { id, upTo, startedBy: 'api' }, auditOfOperator(deps, context));
       return { status: 202, body: { run_id: id, up_to: toIso(upTo), message: 'Run queued' } };
     },
   });
