@@ -32,14 +32,16 @@ test('what is refused for now is tried again, no earlier than the server says', 
     if (times.length === 1) response.writeHead(503, { 'Retry-After': '1' }).end();
     else response.end('yes');
   });
-  const answer = await patiently(20_000, () => ask(server, '/'));
+  const said: string[] = [];
+  const answer = await patiently(20_000, () => ask(server, '/'), (line) => said.push(line));
   expect(await answer.text()).toBe('yes');
+  expect(said).toEqual(['503 Service Unavailable; trying on']);
   expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(990); // a timer may fire a moment early
 });
 
 test('patience ends', async () => {
   const refuse = () => Promise.reject(new Refusal('away', 5_000));
-  await expect(patiently(1_000, refuse)).rejects.toThrow('away');
+  await expect(patiently(1_000, refuse, () => undefined)).rejects.toThrow('away');
 });
 
 test('a stream that breaks is asked for again from where it was, until its end', async () => {

@@ -54,7 +54,7 @@ const pauseMs = { first: 500, most: 30_000 };
  * Tries again for `patienceMs` what the server refuses for now, at the times that it names, and at growing intervals where
  * it names none. Says on standard error, once, that it waits. Throws the last refusal.
  */
-export async function patiently<T>(patienceMs: number, attempt: () => Promise<T>): Promise<T> {
+export async function patiently<T>(patienceMs: number, attempt: () => Promise<T>, say = (line: string): void => void process.stderr.write(`${line}\n`)): Promise<T> {
   const deadline = performance.now() + patienceMs;
   for (let pause = pauseMs.first; ; pause = Math.min(2 * pause, pauseMs.most)) {
     try {
@@ -63,7 +63,7 @@ export async function patiently<T>(patienceMs: number, attempt: () => Promise<T>
       if (!(error instanceof Refusal) || error.retryAfterMs === null) throw error;
       const waitMs = Math.max(error.retryAfterMs, pause * (0.5 + Math.random() / 2));
       if (performance.now() + waitMs > deadline) throw error;
-      if (pause === pauseMs.first) process.stderr.write(`${error.message}; trying on\n`);
+      if (pause === pauseMs.first) say(`${error.message}; trying on`);
       await sleep(waitMs);
     }
   }
