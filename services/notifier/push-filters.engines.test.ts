@@ -143,7 +143,8 @@ describe(`random settings and messages, ${engineUnderTest}`, () => {
     const { mismatches, pushed } = compare(byTopic, { messages, reached, minutes });
     process.stdout.write(`${JSON.stringify({ test: 'push filters', engine: engineUnderTest, seed, settings: settingsCount, messages: messages.length, pushed, mismatches: mismatches.length })}\n`);
     expect({ seed, mismatches }).toEqual({ seed, mismatches: [] });
-    expect(pushed).toBeGreaterThan(settingsCount);
+    // By chance from 900 to 1,600; next to none would compare nothing.
+    expect(pushed).toBeGreaterThan(settingsCount / 4);
   });
 });
 
