@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { forTerminal, printLine } from './output.ts';
-import { ask, patiently, readStream, Refusal, withServerOptions, type ServerOptions } from './server.ts';
+import { ask, patiently, readStream, Refusal } from './server.ts';
+import { withServerOptions, type ServerOptions } from './server-options.ts';
 import { wholeNumber } from './whole-number.ts';
 
 interface LogOptions extends ServerOptions {

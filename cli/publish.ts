@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { Command, Option } from 'commander';
-import { ask, patiently, withServerOptions, type ServerOptions } from './server.ts';
+import { ask, patiently } from './server.ts';
+import { withServerOptions, type ServerOptions } from './server-options.ts';
 import { wholeNumber } from './whole-number.ts';
 
 interface PublishOptions extends ServerOptions {

@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { forTerminal, printLine } from './output.ts';
-import { ask, readStream, withServerOptions, type ServerOptions } from './server.ts';
+import { ask, readStream } from './server.ts';
+import { withServerOptions, type ServerOptions } from './server-options.ts';
 
 interface SubscribeOptions extends ServerOptions {
   readonly since?: string;
