@@ -39,7 +39,7 @@ export const groups: readonly (readonly Part[])[] = [
     { name: 'contracts-cluster', kind: 'jest', project: 'contracts-cluster', engines: 'needed', filesPerCore: 1.5 },
     { name: 'services-cluster', kind: 'jest', project: 'services', env: onCluster, engines: 'needed', filesPerCore: 1.5 },
   ],
-  [{ name: 'acceptance-cluster', kind: 'jest', project: 'acceptance', env: onCluster, engines: 'needed', filesPerCore: 2 }],
+  [{ name: 'acceptance-cluster', kind: 'jest', project: 'acceptance', env: onCluster, engines: 'needed', filesPerCore: 1.5 }],
   [
     { name: 'schemathesis-embedded', kind: 'jest', project: 'schemathesis', env: onEmbedded },
     { name: 'schemathesis-cluster', kind: 'jest', project: 'schemathesis', env: onCluster, engines: 'needed' },
