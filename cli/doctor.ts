@@ -36,10 +36,10 @@ async function inspect(): Promise<Finding[]> {
     inspectAddresses(config), inspectEngine(config, openLog('doctor', 'silent')), inspectMailServer(config.SMTP_URL),
   ]);
   const kind = config.cluster === undefined ? 'embedded: one process on one file' : 'a cluster';
-  return [found.ok(kind), ...inspectSecrets(config), ...addresses, ...engine, ...mails, ...inspectPush(config)];
+  return [found.ok(kind), ...inspectAccess(config), ...addresses, ...engine, ...mails, ...inspectPush(config)];
 }
 
-function inspectSecrets(config: Config): Finding[] {
+function inspectAccess(config: Config): Finding[] {
   const found = findingsOf('configuration');
   return [
     ...(config.RATE_LIMITS ? [] : [found.warning('RATE_LIMITS is off: anybody may publish, and guess passwords, as fast as they can')]),

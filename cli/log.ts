@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { forTerminal, printLine } from './output.ts';
+import { asText, forTerminal, printLine } from './output.ts';
 import { ask, patiently, readStream, Refusal } from './server.ts';
 import { withServerOptions, type ServerOptions } from './server-options.ts';
 import { wholeNumber } from './whole-number.ts';
@@ -106,6 +106,6 @@ class LogReader {
   }
 }
 
-function asLine({ offset, type, timestamp, message: { title, message } }: LogRecord): string {
-  return forTerminal(`${offset}  ${timestamp}  ${type}  ${title === null ? '' : `${title}: `}${message}`);
+function asLine({ offset, type, timestamp, message }: LogRecord): string {
+  return forTerminal(`${offset}  ${timestamp}  ${type}  ${asText(message)}`);
 }

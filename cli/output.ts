@@ -11,6 +11,11 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(0);
 });
 
+/** A message in a line, with its title where it has one. */
+export function asText({ title, message }: { readonly title: string | null; readonly message: string }): string {
+  return title === null ? message : `${title}: ${message}`;
+}
+
 /**
  * A text as it may be shown on a terminal: anyone may publish, and a control character there could clear the screen or
  * rewrite what stands on it. Line breaks stay, and what follows them is indented, so that no text looks like another message.

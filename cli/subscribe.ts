@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import { forTerminal, printLine } from './output.ts';
+import { asText, forTerminal, printLine } from './output.ts';
 import { ask, readStream } from './server.ts';
 import { withServerOptions, type ServerOptions } from './server-options.ts';
 
@@ -67,7 +67,7 @@ function positionOf(topics: readonly string[], since: string | undefined): strin
 
 const changes: Record<string, string> = { message_edited: '(edited) ', message_deleted: '(deleted) ' };
 
-function asLine({ timestamp, topic, title, message, priority }: Message, event: string): string {
-  const heading = `${changes[event] ?? ''}${priority === 3 ? '' : `[${priority}] `}${title === null ? '' : `${title}: `}`;
-  return forTerminal(`${timestamp}  ${topic}  ${heading}${message}`);
+function asLine(message: Message, event: string): string {
+  const { timestamp, topic, priority } = message;
+  return forTerminal(`${timestamp}  ${topic}  ${changes[event] ?? ''}${priority === 3 ? '' : `[${priority}] `}${asText(message)}`);
 }

@@ -1,5 +1,4 @@
-import { Gauge, Histogram, type Registry } from 'prom-client';
-import type { EventLog } from '@tocsin/shared/ports/event-log.ts';
+import { Histogram, type Registry } from 'prom-client';
 
 /** What an operator wants to know of the fan-out. */
 export interface FanOutMetrics {
@@ -7,15 +6,7 @@ export interface FanOutMetrics {
   readonly delay: Pick<Histogram, 'observe'>;
 }
 
-export function fanOutMetrics(registry: Registry, { eventLog, group }: { eventLog: EventLog; group: string }): FanOutMetrics {
-  new Gauge({
-    name: 'tocsin_fanout_lag_records',
-    help: 'Records of the log that the fan-out has not handled, over all partitions; the same from every process',
-    registers: [registry],
-    async collect() {
-      this.set(await eventLog.lag(group).catch(() => Number.NaN));
-    },
-  });
+export function fanOutMetrics(registry: Registry): FanOutMetrics {
   return {
     delay: new Histogram({
       name: 'tocsin_fanout_delay_seconds',

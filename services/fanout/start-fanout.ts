@@ -1,8 +1,9 @@
-import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { Registry } from 'prom-client';
+import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
+import { showLag } from '@tocsin/shared/show-lag.ts';
 import { topicActivity } from '@tocsin/shared/stores/topic-activity.ts';
 import { fanOutBatch } from './fan-out-batch.ts';
 import { fanOutMetrics } from './fanout-metrics.ts';
@@ -17,7 +18,9 @@ const group = 'fanout';
  */
 export function startFanout(deps: { engine: Engine; clock: Clock; log: Log; metrics?: Registry }): Promise<{ close(): Promise<void> }> {
   const { engine, clock, log } = deps;
-  const metrics = fanOutMetrics(deps.metrics ?? new Registry(), { eventLog: engine.eventLog, group });
+  const registry = deps.metrics ?? new Registry();
+  const metrics = fanOutMetrics(registry);
+  showLag(registry, engine.eventLog, group);
   return withClosers(async (own) => {
     const activity = topicActivity(engine.documents, (err) => log.warn({ err }, 'the activity of topics was not noted'));
     own.add(() => activity.close());

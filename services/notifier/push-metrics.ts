@@ -1,5 +1,4 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { EventLog } from '@tocsin/shared/ports/event-log.ts';
 
 /** What an operator wants to know of pushing. */
 export interface PushMetrics {
@@ -13,15 +12,7 @@ export interface PushMetrics {
   readonly latency: Histogram<'platform'>;
 }
 
-export function pushMetrics(registry: Registry, { eventLog, group }: { eventLog: EventLog; group: string }): PushMetrics {
-  new Gauge({
-    name: 'tocsin_notifier_lag_records',
-    help: 'Records of the log that the notifier has made no jobs of yet, over all partitions; the same from every process',
-    registers: [registry],
-    async collect() {
-      this.set(await eventLog.lag(group).catch(() => Number.NaN));
-    },
-  });
+export function pushMetrics(registry: Registry): PushMetrics {
   return {
     outcomes: new Counter({
       name: 'tocsin_push_outcomes_total',

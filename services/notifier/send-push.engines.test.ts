@@ -49,7 +49,7 @@ describe(`a push whose message has expired meanwhile, ${engineUnderTest}`, () =>
     gateways: new Map([['expo', gateway]]),
     notifiedTimes: times, quietSpans: new QuietSpans(),
     reportRefusal: () => undefined,
-    metrics: pushMetrics(new Registry(), { eventLog: at.engine.eventLog, group: 'notifier' }),
+    metrics: pushMetrics(new Registry()),
     limits: { pageSize: 10, claimStaleMs: 20_000, backoffMs: 1_000, retryForMs: 60_000, receiptAfterMs: 60_000, renewalMs: 1_000 },
     closing: new AbortController().signal,
   });

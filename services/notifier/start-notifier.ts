@@ -8,6 +8,7 @@ import type { MakeId } from '@tocsin/shared/platform/ids.ts';
 import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
+import { showLag } from '@tocsin/shared/show-lag.ts';
 import { expandMessages } from './expand-message.ts';
 import { notifiedTimes } from './notified-times.ts';
 import type { PushDeps, PushLimits } from './push-deps.ts';
@@ -70,7 +71,9 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
   return withClosers(async (own) => {
     const gateways = options.gateways ?? await openPushGateways(options.config, { clock });
     for (const gateway of gateways.values()) own.add(() => gateway.close());
-    const metrics = pushMetrics(options.metrics ?? new Registry(), { eventLog: engine.eventLog, group });
+    const registry = options.metrics ?? new Registry();
+    const metrics = pushMetrics(registry);
+    showLag(registry, engine.eventLog, group);
     const times = notifiedTimes({ documents: engine.documents, log });
     own.add(() => times.close());
     const closing = new AbortController();

@@ -1,5 +1,4 @@
-import type { SweepPlace } from '@tocsin/shared/stores/sweep-places.ts';
-import { sweepPlaces } from '@tocsin/shared/stores/sweep-places.ts';
+import { sweepPlaces, type SweepPlace } from '@tocsin/shared/stores/sweep-places.ts';
 import { walkTopics } from '@tocsin/shared/stores/walk-topics.ts';
 import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from './retention-deps.ts';
 

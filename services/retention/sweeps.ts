@@ -28,7 +28,7 @@ export interface Sweep {
 
 /** Everything that is removed by itself. Each runs by RETENTION_SCHEDULE, on one replica at a time slot. */
 export const sweeps: readonly Sweep[] = [
-  { name: 'expire-messages', goesOn: true, run: (deps, limit) => expireMessages(deps, limit) },
+  { name: 'expire-messages', goesOn: true, run: expireMessages },
   { name: 'empty-deleted-messages', run: emptyDeletedMessages },
   { name: 'prune-deliveries', run: pruneDeliveries },
   { name: 'erase-accounts', run: eraseAccounts },

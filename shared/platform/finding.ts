@@ -1,3 +1,5 @@
+import { clockDifferenceMs, clockDifferenceMsMax } from './clock.ts';
+
 /** What an inspection says of a part of the installation, with what to do about it where it is not well. */
 export interface Finding {
   /** For the operator: `Kafka`. */
@@ -21,13 +23,11 @@ export function findingsOf(part: string): Findings {
 
 /** Beyond this, times that two machines give to one thing contradict each other. */
 const skewMaxMs = 1_000;
-/** Beyond this, messages live noticeably longer or shorter than they should. */
-const skewFaultMs = 60_000;
 
 /** A finding when another machine's clock, read between two readings of ours, disagrees with ours. All in milliseconds. */
-export function clockFindings(found: Findings, theirs: number, [before, after]: readonly [number, number]): Finding[] {
-  const skewMs = theirs < before ? theirs - before : theirs > after ? theirs - after : 0;
+export function clockFindings(found: Findings, theirs: number, readings: readonly [number, number]): Finding[] {
+  const skewMs = clockDifferenceMs(theirs, readings);
   if (Math.abs(skewMs) <= skewMaxMs) return [];
   const text = `its clock is ${(Math.abs(skewMs) / 1_000).toFixed(1)} s ${skewMs < 0 ? 'behind' : 'ahead of'} this machine's: let both follow NTP`;
-  return [Math.abs(skewMs) > skewFaultMs ? found.fault(text) : found.warning(text)];
+  return [Math.abs(skewMs) > clockDifferenceMsMax ? found.fault(text) : found.warning(text)];
 }
