@@ -4,7 +4,7 @@ import { auditActionNames, type AuditAction } from '@tocsin/shared/domain/audit-
 import { toAuditEntryJson, type ReadAuditEntry } from '@tocsin/shared/domain/audit-entry.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { findAuditActor, findAuditEntries, findAuditNames, type AuditFilter } from '@tocsin/shared/stores/find-audit-entries.ts';
+import { findAuditActor, findAuditNames, walkAuditEntries, type AuditFilter } from '@tocsin/shared/stores/find-audit-entries.ts';
 import { Command, Option } from 'commander';
 import { withStore, type PrintOptions } from './operator-store.ts';
 import { forTerminal, printLine } from './output.ts';
@@ -49,23 +49,13 @@ async function show(documents: Documents, options: AuditOptions): Promise<void> 
   const begun = systemClock();
   const seen = new Map<string, number>();
   let left = options.limit;
-  for await (const page of pagesOf(documents, filter)) {
+  for await (const page of walkAuditEntries(documents, filter, pageMax)) {
     await print(documents, page.slice(0, left), options);
     for (const { entry: { id, at } } of page) if (at >= begun) seen.set(id, at);
     left -= Math.min(left, page.length);
     if (left === 0) break;
   }
   if (options.follow === true) await follow(documents, { filter: { ...filter, since: Math.max(begun, since ?? 0) }, seen }, options);
-}
-
-/** All of it, newest first, page by page. */
-async function* pagesOf(documents: Documents, filter: AuditFilter): AsyncGenerator<readonly ReadAuditEntry[], void> {
-  let { after } = filter;
-  do {
-    const page = await findAuditEntries(documents, { ...filter, after }, pageMax);
-    yield page.entries;
-    after = page.next ?? undefined;
-  } while (after !== undefined);
 }
 
 const followPauseMs = 1_000;
@@ -83,7 +73,7 @@ async function follow(
   while (!ended.signal.aborted) {
     const since = Math.max(filter.since, systemClock() - lateMsMax);
     const fresh: ReadAuditEntry[] = [];
-    for await (const page of pagesOf(documents, { ...filter, since })) fresh.push(...page.filter(({ entry }) => !seen.has(entry.id)));
+    for await (const page of walkAuditEntries(documents, { ...filter, since }, pageMax)) fresh.push(...page.filter(({ entry }) => !seen.has(entry.id)));
     await print(documents, fresh.reverse(), options);
     seen = new Map([...seen, ...fresh.map(({ entry }) => [entry.id, entry.at] as const)].filter(([, at]) => at >= since));
     await pause(followPauseMs, undefined, { signal: ended.signal }).catch(() => undefined);

@@ -1,17 +1,19 @@
-import { parseTime } from '@tocsin/shared/domain/parse-time.ts';
-import { toPlanJson, toRunJson, toStateJson } from '@tocsin/shared/domain/retention-json.ts';
+import { toRunJson, toStateJson } from '@tocsin/shared/domain/retention-json.ts';
 import type { RunRequest } from '@tocsin/shared/domain/retention-run.ts';
 import { toIso } from '@tocsin/shared/domain/to-iso.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
 import { confirmPlan, pauseRetention, requestRun, resumeRetention } from '@tocsin/shared/stores/operate-retention.ts';
-import { findOldestKept, planRetention } from '@tocsin/shared/stores/retention-plan.ts';
-import { listRuns, readRetentionState } from '@tocsin/shared/stores/retention-runs.ts';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { describePlan } from '@tocsin/shared/stores/retention-plan.ts';
+import { listRuns } from '@tocsin/shared/stores/retention-runs.ts';
+import { Command, Option } from 'commander';
 import { operatorAudit, printObject, withStore, type PrintOptions } from './operator-store.ts';
+import { timeOption } from './time-option.ts';
 import { wholeNumber } from './whole-number.ts';
 
 const shownMax = 1_000;
+/** A bare date is its whole day. */
+const time = timeOption('endOfDay');
 
 /** `tocsin retention …`: the removal of expired messages by the operator's hand, beside a running installation. */
 export function retentionCommand(): Command {
@@ -27,11 +29,7 @@ function plan(): Command {
     .addOption(new Option('--limit <number>', `of the topics at most so many, up to ${shownMax}`).default(100).argParser(wholeNumber(1, shownMax)))
     .action((options: PrintOptions & { upTo?: number; limit: number }) => withStore(async ({ documents, openMessages }) => {
       const now = systemClock();
-      const upTo = options.upTo ?? now;
-      const deps = { documents, messages: await openMessages() };
-      const planned = await planRetention(deps, { upTo, now });
-      const oldestKept = await findOldestKept(deps, planned.topics.slice(0, options.limit).map(({ topicId }) => topicId), upTo);
-      const shown = toPlanJson(planned, { state: await readRetentionState(documents), oldestKept, limit: options.limit });
+      const shown = await describePlan({ documents, messages: await openMessages() }, { upTo: options.upTo ?? now, now, limit: options.limit });
       if (options.json === true) return printObject(shown, options);
       const { tiers, topics, held, waiting, ...sums } = shown;
       printObject({ ...sums, held: volume(held), waiting: waiting === null ? null : `${volume(waiting)} up to ${waiting.up_to}` }, options);
@@ -101,10 +99,4 @@ const volume = ({ messages, bytes }: { messages: number; bytes: number }): strin
 
 function line(text: string): void {
   process.stdout.write(`${text}\n`);
-}
-
-function time(value: string): number {
-  const parsed = parseTime(value, 'endOfDay');
-  if (parsed === null) throw new InvalidArgumentError('It must be a date, or a time as in 2030-01-31T12:00:00Z.');
-  return parsed;
 }

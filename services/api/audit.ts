@@ -3,11 +3,8 @@ import { auditBy, bySystem, type Audit } from '@tocsin/shared/stores/audit-log.t
 import type { ApiDeps } from './api-deps.ts';
 import type { RequestContext } from './http/route.ts';
 
-/** Harm prevented: what an untrusted proxy wrote in the place of an address filling the log. */
-const addressCharsMax = 64;
-
 function from(deps: ApiDeps, { request }: RequestContext): Pick<AuditSource, 'address' | 'userAgent'> {
-  return { address: deps.wholeAddress(request).slice(0, addressCharsMax), userAgent: request.headers['user-agent'] ?? null };
+  return { address: deps.wholeAddress(request), userAgent: request.headers['user-agent'] ?? null };
 }
 
 /** Records acts of the calling account. Throws as `context.account()` does. */

@@ -1,6 +1,6 @@
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
 import type { ApiDeps } from './api-deps.ts';
-import { auditAs } from './audit.ts';
+import { auditAs, auditOf } from './audit.ts';
 import type { RequestContext } from './http/route.ts';
 
 /**
@@ -28,9 +28,8 @@ export async function recordFailedLogin(deps: ApiDeps, context: RequestContext, 
 
 /** Records that a login gave a wrong current password, within the same bounds. */
 export async function recordFailedCheck(deps: ApiDeps, context: RequestContext, account: { id: string; email: string }): Promise<void> {
-  const { userId: actor, credentialId } = context.account();
+  const audit = auditOf(deps, context);
   await record(deps, context, account.email, async (isLast) => {
-    const audit = auditAs(deps, context, { actor, through: 'login', credentialId });
     await deps.engine.documents.commit(audit({ action: 'password.check_failed', subject: { id: account.id }, details: { further_unrecorded: isLast } }));
   });
 }

@@ -6,6 +6,7 @@ import { hashSecret, isSignedText, makeSecret, signText } from '@tocsin/shared/p
 import { write, type Changes, type New, type Write } from '@tocsin/shared/ports/documents.ts';
 import { loginSessions } from '@tocsin/shared/stores/credentials.ts';
 import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
+import { updateWith } from '@tocsin/shared/stores/update-with.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
 import { z } from 'zod';
 import { accessTokenSeconds, refreshTokenMs } from './http/access-tokens.ts';
@@ -88,8 +89,7 @@ export async function openLogin(deps: ApiDeps, context: RequestContext, opening:
   });
   const user = await retryStale(async () => {
     const found = opening.judge(await documents.get(users, userId));
-    await documents.commit([write.update(users, found, set), login.insert, ...recorded]);
-    return { ...found, ...set, version: found.version + 1 };
+    return updateWith(documents, users, found, { set, also: [login.insert, ...recorded] });
   });
   await deps.directory.changed({ kind: 'user', userId });
   return { user, tokens: await login.tokens() };

@@ -9,7 +9,7 @@ import { findReaders } from './find-readers.ts';
 import { countOfMinute } from './hold-back.ts';
 import type { PushDeps } from './push-deps.ts';
 import type { PushRequest } from './push-gateways/push-gateway.ts';
-import { roundDelayMs, roundsMax, sendBesideLedger } from './send-beside-ledger.ts';
+import { nextRound, sendBesideLedger } from './send-beside-ledger.ts';
 
 /** A day later nobody wants to know how many came in a night, and an hour later how many there were in a minute. */
 const lifetimeMs = { quiet_hours: 24 * 3_600_000, max_per_minute: 3_600_000 } as const;
@@ -30,10 +30,11 @@ export async function pushSummary(deps: PushDeps, job: SummaryJob): Promise<void
   const push = summaryPush(job, { subscription, topic, count, now: deps.clock() });
   const { accepted, again } = await sendBesideLedger(deps, wanted, () => push);
   if (accepted.length > 0) deps.notifiedTimes.add(subscription.id, deps.clock());
-  const { kind: _, round = 0, ...asked } = job;
-  if (again.length === 0 || round >= roundsMax) return;
+  const { kind: _, ...asked } = job;
+  const next = nextRound(deps, job.round);
+  if (again.length === 0 || next === null) return;
   const now = deps.clock();
-  await deps.engine.jobQueue.add(pushQueues.normal, [summaryJob({ ...asked, deviceIds: again, round: round + 1 }, { at: now + roundDelayMs(deps, round + 1), now })]);
+  await deps.engine.jobQueue.add(pushQueues.normal, [summaryJob({ ...asked, deviceIds: again, round: next.round }, { at: now + next.delayMs, now })]);
 }
 
 /** Null when the subscriber wants none any more, or may not know of the topic. */

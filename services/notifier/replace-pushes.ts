@@ -8,7 +8,7 @@ import { topics } from '@tocsin/shared/stores/topics.ts';
 import { findReaders } from './find-readers.ts';
 import type { PushDeps } from './push-deps.ts';
 import { replacementContent } from './push-payload.ts';
-import { roundDelayMs, roundsMax, sendBesideLedger } from './send-beside-ledger.ts';
+import { nextRound, sendBesideLedger } from './send-beside-ledger.ts';
 
 /** The store can be behind the log by as long as it is away. */
 const waitForChangeMs = 60 * 60_000;
@@ -29,8 +29,8 @@ export async function replacePushes(deps: PushDeps, job: ReplaceJob): Promise<vo
   const rows = await engine.deliveries.find(job.messageId, deviceIds === undefined ? { limit, ...(job.after === null ? {} : { after: job.after }) } : { deviceIds, limit });
   if (deviceIds === undefined && rows.length === limit) await addJob(deps, { ...job, after: rows.at(-1)!.deviceId });
   const again = await replaceEach(deps, { message, topic }, rows);
-  const round = (job.round ?? 0) + 1;
-  if (again.length > 0 && round <= roundsMax) await addJob(deps, { ...job, deviceIds: again, round }, roundDelayMs(deps, round));
+  const next = nextRound(deps, job.round);
+  if (again.length > 0 && next !== null) await addJob(deps, { ...job, deviceIds: again, round: next.round }, next.delayMs);
 }
 
 const addJob = ({ engine: { jobQueue } }: PushDeps, { kind: _, ...page }: ReplaceJob, delayMs?: number): Promise<void> =>

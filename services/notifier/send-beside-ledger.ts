@@ -4,12 +4,12 @@ import type { PushGateway, PushRequest } from './push-gateways/push-gateway.ts';
 import { retireDevice } from './retire-device.ts';
 
 /** Beyond a quarter of an hour of tries it is old news: the app has what became of a message, and how many there are. */
-export const roundsMax = 20;
+const roundsMax = 20;
 const pauseMsMax = 60_000;
 
-/** The pause before the round, 1 or more, of what was put off. */
-export function roundDelayMs({ limits }: Pick<PushDeps, 'limits'>, round: number): number {
-  return Math.min(limits.backoffMs * 2 ** (round - 1), pauseMsMax);
+/** The round of tries after this one (0: the first send), and the pause before it; null when there is none. */
+export function nextRound({ limits }: Pick<PushDeps, 'limits'>, round = 0): { readonly round: number; readonly delayMs: number } | null {
+  return round < roundsMax ? { round: round + 1, delayMs: Math.min(limits.backoffMs * 2 ** round, pauseMsMax) } : null;
 }
 
 export interface SentBesideLedger {

@@ -6,6 +6,7 @@ import type { User } from '@tocsin/shared/domain/user.ts';
 import { StaleVersion, write, type Changes } from '@tocsin/shared/ports/documents.ts';
 import { removeUnchangedTeam } from '@tocsin/shared/stores/remove-team.ts';
 import { teams } from '@tocsin/shared/stores/teams.ts';
+import { updateWith } from '@tocsin/shared/stores/update-with.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
 import { mailTeamNotices } from './mail-team-notices.ts';
 import { removalDeps } from './removal-deps.ts';
@@ -80,10 +81,9 @@ async function tryStep(deps: RetentionDeps, team: Team, owner: User): Promise<Te
 }
 
 /** Only while the owner is as read: a tier that is given in this moment is not overlooked. */
-async function set(
+function set(
   { engine: { documents }, audit }: RetentionDeps, { team, owner }: { team: Team; owner: User }, changes: Changes<Team>, action?: 'team.lapsed' | 'team.deactivated',
 ): Promise<Team> {
   const recorded = action === undefined ? [] : audit({ action, subject: { id: team.id, name: team.name }, details: {} });
-  await documents.commit([write.require(users, owner), write.update(teams, team, changes), ...recorded]);
-  return { ...team, ...changes, version: team.version + 1 };
+  return updateWith(documents, teams, team, { set: changes, also: [write.require(users, owner), ...recorded] });
 }

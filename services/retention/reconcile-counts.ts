@@ -22,7 +22,7 @@ async function runRound(deps: RetentionDeps, limit: SweepLimit, from: SweepPlace
   const { documents, messages } = deps.engine;
   let at = from;
   let removed = 0;
-  for await (const page of walkTopics(documents, from.place ?? '')) {
+  for await (const page of walkTopics(documents, from.place ?? undefined)) {
     for (const topic of page) {
       if (isOver(deps, limit)) return { removed, hasMore: true };
       if (topic.ownerId !== at.place) at = await documents.update(sweepPlaces, at, { place: topic.ownerId });

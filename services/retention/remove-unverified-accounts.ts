@@ -1,7 +1,7 @@
 import type { User } from '@tocsin/shared/domain/user.ts';
-import { StaleVersion } from '@tocsin/shared/ports/documents.ts';
 import { removeUnverified } from '@tocsin/shared/stores/accounts.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
+import { commitUnlessStale } from './commit-unless-stale.ts';
 import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from './retention-deps.ts';
 
 /** How long an address and a username are held for somebody who has not opened the mailed link. */
@@ -25,11 +25,5 @@ export async function removeUnverifiedAccounts(deps: RetentionDeps, limit: Sweep
 
 /** Resolves with false when it was verified, replaced or removed in this very moment. */
 async function remove({ engine: { documents }, audit }: RetentionDeps, user: User): Promise<boolean> {
-  try {
-    await documents.commit(await removeUnverified(documents, user, audit));
-    return true;
-  } catch (error) {
-    if (error instanceof StaleVersion) return false;
-    throw error;
-  }
+  return commitUnlessStale(documents, await removeUnverified(documents, user, audit));
 }

@@ -38,10 +38,15 @@ export async function runRetentionJob(deps: RetentionJobDeps, job: Job): Promise
   const at = { now: deps.clock(), batchesMax: cleanUpBatchesMax, settleMs: deps.settleMs };
   if (data.kind === 'clean-up-topic') return untilDone(cleanUpTopic(deps.engine, data.topicId, at));
   if (data.kind === 'erase-account') return untilDone(eraseAccount({ ...removalDeps(deps), deliveries: deps.engine.deliveries }, data.userId, at));
-  const sweep = data.kind === 'sweep' ? sweeps.find(({ name }) => name === data.name) : operatorsRun(data);
-  if (sweep === undefined) throw new Discard(`there is no sweep ${data.kind === 'sweep' && data.name}`);
+  const sweep = data.kind === 'sweep' ? sweepNamed(data.name) : operatorsRun(data);
   const hasMore = await runSweep(deps, sweep);
   if (hasMore && sweep.goesOn === true) throw new RetryLater(goOnPauseMs, 'there is more to do');
+}
+
+function sweepNamed(asked: string): Sweep {
+  const sweep = sweeps.find(({ name }) => name === asked);
+  if (sweep === undefined) throw new Discard(`there is no sweep ${asked}`);
+  return sweep;
 }
 
 function operatorsRun(request: RunRequest): Sweep {

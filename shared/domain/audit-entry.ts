@@ -70,8 +70,8 @@ export interface AuditOrigin {
   readonly formerEmail: string | null;
 }
 
-/** Longer ones say nothing more, and are written by whoever asks. */
-const userAgentCharsMax = 200;
+/** Longer ones say nothing more, and are written by whoever asks, or by an untrusted proxy. Harm prevented: the log filling with them. */
+const charsMax = { address: 64, userAgent: 200 } as const;
 
 /** The entry of an act, and what of it is a person's, null where there is nothing. */
 export function auditEntryOf<A extends AuditAction>(
@@ -91,7 +91,10 @@ export function auditEntryOf<A extends AuditAction>(
   const { address, userAgent } = source;
   const formerEmail = act.formerEmail ?? null;
   if (address === null && userAgent === null && formerEmail === null) return { entry, origin: null };
-  const origin = { ...made, userId: personOf(source, entry), address, userAgent: userAgent?.slice(0, userAgentCharsMax) ?? null, formerEmail };
+  const origin = {
+    ...made, userId: personOf(source, entry), formerEmail,
+    address: address?.slice(0, charsMax.address) ?? null, userAgent: userAgent?.slice(0, charsMax.userAgent) ?? null,
+  };
   return { entry, origin };
 }
 

@@ -26,7 +26,7 @@ export interface AuditPage {
 
 /** Entries looked at for one page. Harm prevented: filters that little fits, over a long log, holding the store. */
 const lookedAtMax = 10_000;
-const pageSize = 200;
+const readAtOnce = 200;
 
 /** The newest `limit` entries (1,000 at most) that fit all filters. What of two filters an index does not answer is looked through. */
 export async function findAuditEntries(documents: Documents, filter: AuditFilter, limit: number): Promise<AuditPage> {
@@ -40,6 +40,16 @@ export async function findAuditEntries(documents: Documents, filter: AuditFilter
     if (found.length >= limit || lookedAt >= lookedAtMax) return { entries: await withOrigins(documents, found), next: last };
   }
   return { entries: await withOrigins(documents, found), next: null };
+}
+
+/** All entries that fit, newest first, in pages of at most `pageSize`. */
+export async function* walkAuditEntries(documents: Documents, filter: AuditFilter, pageSize: number): AsyncGenerator<readonly ReadAuditEntry[], void> {
+  let { after } = filter;
+  do {
+    const page = await findAuditEntries(documents, { ...filter, after }, pageSize);
+    yield page.entries;
+    after = page.next ?? undefined;
+  } while (after !== undefined);
 }
 
 /** Who is meant as an actor: what has an at sign is the address of an account. Throws `not_found` `User not found`. */
@@ -86,7 +96,7 @@ async function* walkIndex(
   let to = after === undefined ? until : Math.min(after.at, until ?? after.at);
   for (let offset = 0; ;) {
     const page = await documents.find(auditEntries, {
-      ...by, ...(since === undefined ? {} : { from: since }), ...(to === undefined ? {} : { to }), descending: true, limit: pageSize, offset,
+      ...by, ...(since === undefined ? {} : { from: since }), ...(to === undefined ? {} : { to }), descending: true, limit: readAtOnce, offset,
     });
     // Those of the last one's millisecond are read again.
     for (const entry of page) {
@@ -95,7 +105,7 @@ async function* walkIndex(
       yield entry;
     }
     const end = page.at(-1);
-    if (end === undefined || page.length < pageSize) return;
+    if (end === undefined || page.length < readAtOnce) return;
     offset = end.at === to ? offset + page.length : 0;
     to = end.at;
   }

@@ -1,11 +1,12 @@
 import { AppError } from '../domain/errors.ts';
 import { expireMessagesJob, retentionQueue } from '../domain/retention-job.ts';
 import type { RetentionState, RunRequest } from '../domain/retention-run.ts';
-import { write, type Documents, type Write } from '../ports/documents.ts';
+import type { Documents, Write } from '../ports/documents.ts';
 import type { JobQueue } from '../ports/job-queue.ts';
 import type { Audit } from './audit-log.ts';
 import { readRetentionState, retentionStates } from './retention-runs.ts';
 import { retryStale } from './retry-stale.ts';
+import { updateWith } from './update-with.ts';
 
 interface OperationDeps {
   readonly documents: Documents;
@@ -39,13 +40,12 @@ export async function requestRun({ documents, openJobQueue }: OperationDeps, req
  * Agrees to the plan that waits, and has it run. `upTo` names it, so that nobody confirms what they have not seen. Throws
  * `conflict` when no plan with that time waits.
  */
-export async function confirmPlan({ documents, openJobQueue }: OperationDeps, request: RunRequest, audit: Audit): Promise<RetentionState> {
-  const confirmed = await change(documents, ({ waiting }) => {
+export async function confirmPlan({ documents, openJobQueue }: OperationDeps, request: RunRequest, audit: Audit): Promise<void> {
+  await change(documents, ({ waiting }) => {
     if (waiting?.upTo !== request.upTo) throw new AppError('conflict', 'No plan up to this time waits for confirmation');
     return { waiting: null, confirmedUpTo: request.upTo };
   }, audit({ action: 'retention.plan_confirmed', subject: null, details: { up_to: request.upTo } }));
   await (await openJobQueue()).add(retentionQueue, [expireMessagesJob(request)]);
-  return confirmed;
 }
 
 function change(
@@ -53,8 +53,6 @@ function change(
 ): Promise<RetentionState> {
   return retryStale(async () => {
     const state = await readRetentionState(documents);
-    const set = decide(state);
-    await documents.commit([write.update(retentionStates, state, set), ...recorded]);
-    return { ...state, ...set, version: state.version + 1 };
+    return updateWith(documents, retentionStates, state, { set: decide(state), also: recorded });
   });
 }

@@ -1,10 +1,12 @@
+import { toPlanJson } from '../domain/retention-json.ts';
 import { planOf, type PlannedTopic, type RetentionPlan } from '../domain/retention-plan.ts';
 import { tierInForce, type Tier } from '../domain/tiers.ts';
 import type { Topic } from '../domain/topic.ts';
 import type { Documents } from '../ports/documents.ts';
 import type { Messages } from '../ports/messages.ts';
+import { readRetentionState } from './retention-runs.ts';
 import { topics } from './topics.ts';
-import { users } from './users.ts';
+import { findUsers } from './users.ts';
 import { walkTopics } from './walk-topics.ts';
 
 interface PlanDeps {
@@ -41,8 +43,16 @@ export async function findOwned(documents: Documents, topicIds: readonly string[
   return new Map(found.map((topic) => [topic.id, { topic, tier: tierOf.get(topic.ownerId) ?? null }]));
 }
 
+/** The plan as the operator is shown it, with at most `limit` of its topics. */
+export async function describePlan(deps: PlanDeps, { upTo, now, limit }: { upTo: number; now: number; limit: number }): Promise<ReturnType<typeof toPlanJson>> {
+  const plan = await planRetention(deps, { upTo, now });
+  const state = await readRetentionState(deps.documents);
+  const oldestKept = await findOldestKept(deps, plan.topics.slice(0, limit).map(({ topicId }) => topicId), upTo);
+  return toPlanJson(plan, { state, oldestKept, limit });
+}
+
 /** When the oldest message that each of the topics keeps was published. */
-export async function findOldestKept({ messages }: PlanDeps, topicIds: readonly string[], upTo: number): Promise<Map<string, number>> {
+async function findOldestKept({ messages }: PlanDeps, topicIds: readonly string[], upTo: number): Promise<Map<string, number>> {
   const found = await inChunks(topicIds, (ids) => messages.oldestKept(ids, upTo));
   return new Map(found.flatMap((oldest) => [...oldest]));
 }
@@ -64,7 +74,7 @@ async function countByTier({ documents, messages }: PlanDeps, now: number): Prom
 
 async function findTiers(documents: Documents, of: readonly Topic[], now: number): Promise<Map<string, Tier>> {
   const ownerIds = [...new Set(of.map(({ ownerId }) => ownerId))];
-  const owners = (await inChunks(ownerIds, (ids) => documents.getMany(users, ids))).flat();
+  const owners = await findUsers(documents, ownerIds);
   return new Map(owners.map((owner) => [owner.id, tierInForce(owner, now)]));
 }
 

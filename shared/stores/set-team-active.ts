@@ -1,10 +1,11 @@
 import { AppError } from '../domain/errors.ts';
 import { noNotice } from '../domain/team-life.ts';
 import type { Team } from '../domain/team.ts';
-import { write, type Documents } from '../ports/documents.ts';
+import type { Documents } from '../ports/documents.ts';
 import type { Audit } from './audit-log.ts';
 import { retryStale } from './retry-stale.ts';
 import { findTeam, teams } from './teams.ts';
+import { updateWith } from './update-with.ts';
 
 /**
  * Deactivates a team, or reactivates it with everything that it had; one that is so already stays as it is. Whoever
@@ -17,7 +18,6 @@ export function setTeamActive(documents: Documents, teamId: string, to: { isActi
     if (team.isActive === to.isActive) return team;
     const set = { isActive: to.isActive, deactivatedAt: to.isActive ? null : to.now, ...noNotice, updatedAt: to.now };
     const recorded = audit({ action: to.isActive ? 'team.reactivated' : 'team.deactivated', subject: { id: team.id, name: team.name }, details: {} });
-    await documents.commit([write.update(teams, team, set), ...recorded]);
-    return { ...team, ...set, version: team.version + 1 };
+    return updateWith(documents, teams, team, { set, also: recorded });
   });
 }

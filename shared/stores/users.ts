@@ -1,8 +1,9 @@
 import { usernameKey } from '../domain/account-rules.ts';
 import { AppError } from '../domain/errors.ts';
 import type { User } from '../domain/user.ts';
-import { write, type Changes, type Collection, type Documents, type Write } from '../ports/documents.ts';
+import type { Changes, Collection, Documents, Write } from '../ports/documents.ts';
 import { retryStale } from './retry-stale.ts';
+import { updateWith } from './update-with.ts';
 
 export const users: Collection<User> = {
   name: 'users',
@@ -44,8 +45,6 @@ export function updateUserByEmail(
   return retryStale(async () => {
     const user = await findUserByEmail(documents, email);
     if (user === null) throw new AppError('not_found', 'User not found');
-    const { set, also } = change(user);
-    await documents.commit([write.update(users, user, set), ...also]);
-    return { ...user, ...set, version: user.version + 1 };
+    return updateWith(documents, users, user, change(user));
   });
 }

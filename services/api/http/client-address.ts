@@ -6,8 +6,8 @@ import proxyaddr from 'proxy-addr';
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * The address as budgets are counted: IPv4 whole, IPv6 by /64. `trustProxy` is TRUST_PROXY: empty (the peer's address), a number of hops, or a list of addresses and CIDRs whose
- * `X-Forwarded-For` is believed. Throws a TypeError for a list that is none.
+ * The address as budgets are counted: IPv4 whole, IPv6 by /64. `trustProxy` is TRUST_PROXY: empty (the peer's address), a
+ * number of hops, or a list of addresses and CIDRs whose `X-Forwarded-For` is believed. Throws a TypeError for a list that is none.
  */
 export function clientAddress(trustProxy: string): ClientAddress {
   const whole = wholeAddress(trustProxy);
@@ -31,7 +31,7 @@ function trustFunction(text: string): ((address: string, hop: number) => boolean
 const plainAddress = (address: string): string => /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 
 function budgetAddress(address: string): string {
-  if (!address.includes(':') || !isIPv6(address)) return address;
+  if (!isIPv6(address)) return address;
   const [head = '', tail] = address.split('%')[0]!.split('::', 2);
   const start = head === '' ? [] : head.split(':');
   const end = tail === undefined || tail === '' ? [] : tail.split(':');

@@ -5,6 +5,7 @@ import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { settledWithin } from '@tocsin/shared/platform/settled-within.ts';
 import { apnsProviderToken, type ApnsKey } from './apns-provider-token.ts';
 import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
+import { isPutOff, putOff } from './put-off.ts';
 import { madeOnce, sendEach } from './send-each.ts';
 import { readRetryAfter } from './watched-agent.ts';
 
@@ -151,6 +152,6 @@ function fromFailure(failure: ResponseFailure, afterMs: number | undefined): Pus
   // Also said of a token of the sandbox that comes to production, or the other way round.
   if (reason === 'BadDeviceToken') return { kind: 'dead-token', reason, isDoubtful: true };
   if (ourFaults.has(reason)) return { kind: 'retry', reason, remedy };
-  if (status === 429 || status >= 500) return { kind: 'retry', reason, ...(afterMs === undefined ? {} : { afterMs }), ...(status >= 500 ? { isTrouble: true } : {}) };
+  if (isPutOff(status)) return putOff(status, reason, afterMs ?? null);
   return { kind: 'rejected', reason: `${status} ${reason}`.slice(0, 200) };
 }

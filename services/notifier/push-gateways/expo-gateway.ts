@@ -3,6 +3,7 @@ import { Agent } from 'undici';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { noAnswer, watchedAgent, type Answer } from './watched-agent.ts';
 import type { PushGateway, PushRequest, PushResult, Receipts } from './push-gateway.ts';
+import { isPutOff, putOff } from './put-off.ts';
 
 export interface ExpoGatewayOptions {
   /** Where Expo's push API is, without its path; Expo's own when not given. */
@@ -159,9 +160,7 @@ function fromFailure(answer: Answer, error: unknown): PushResult {
   if (status === null) return { kind: 'unknown', reason: `no answer from Expo: ${rootMessage(error)}` };
   if (status === 200) return { kind: 'unknown', reason: 'Expo’s answer could not be read' };
   if (status === 401 || status === 403) return { kind: 'retry', reason, remedy: 'check EXPO_ACCESS_TOKEN' };
-  if (status === 429 || status >= 500) {
-    return { kind: 'retry', reason, ...(retryAfterMs === null ? {} : { afterMs: retryAfterMs }), ...(status >= 500 ? { isTrouble: true } : {}) };
-  }
+  if (isPutOff(status)) return putOff(status, reason, retryAfterMs);
   return { kind: 'rejected', reason: `${reason}: ${rootMessage(error)}`.slice(0, 200) };
 }
 

@@ -8,6 +8,7 @@ import type { FcmServiceAccount } from '@tocsin/shared/platform/load-config.ts';
 import { fcmSessions, type FcmSessions } from './fcm-sessions.ts';
 import { fcmSimulatorCredential } from './fcm-simulator-credential.ts';
 import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
+import { isPutOff, putOff } from './put-off.ts';
 import { answerTimeoutMsDefault, madeOnce, sendEach } from './send-each.ts';
 import { readRetryAfter } from './watched-agent.ts';
 
@@ -152,9 +153,7 @@ function fromFailure(error: FirebaseMessagingError): PushResult {
   if (ourFaults.has(code)) return { kind: 'retry', reason: code, remedy };
   if (httpResponse === undefined) return { kind: 'unknown', reason: `no answer from FCM: ${error.message}`.slice(0, 200) };
   const { status, headers } = httpResponse;
-  const afterMs = readRetryAfter(headers['retry-after']);
-  if (status === 429) return { kind: 'retry', reason: code, afterMs: afterMs ?? quotaMs };
-  if (status >= 500) return { kind: 'retry', reason: code, isTrouble: true, ...(afterMs === null ? {} : { afterMs }) };
+  if (isPutOff(status)) return putOff(status, code, readRetryAfter(headers['retry-after']) ?? (status === 429 ? quotaMs : null));
   return { kind: 'rejected', reason: `${status} ${code}`.slice(0, 200) };
 }
 

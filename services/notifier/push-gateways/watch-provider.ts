@@ -32,10 +32,11 @@ type Trouble = Extract<PushResult, { kind: 'retry' | 'unknown' }>;
 
 interface Away {
   readonly since: number;
-  trouble: Trouble;
-  pauseMs: number;
+  readonly trouble: Trouble;
+  readonly pauseMs: number;
   /** When it is to be tried next; null while it is being tried. */
   tryAt: number | null;
+  loggedAt: number;
 }
 
 /**
@@ -48,21 +49,20 @@ export function watchProvider(gateway: PushGateway, { platform, clock, log, onCh
   const { name } = pushProviders[platform];
   let failures = 0;
   let away: Away | null = null;
-  let loggedAt = -Infinity;
 
   const fail = (trouble: Trouble, isTry: boolean): void => {
     const now = clock();
     failures += 1;
     if (away === null && failures < failuresMax) return;
     if (away === null) {
-      away = { since: now, trouble, pauseMs: pauseMs.first, tryAt: now + pauseMs.first };
+      away = { since: now, trouble, pauseMs: pauseMs.first, tryAt: now + pauseMs.first, loggedAt: -Infinity };
       onChange(true);
     } else if (isTry) {
       const longer = Math.min(away.pauseMs * 2, pauseMs.max);
       away = { ...away, trouble, pauseMs: longer, tryAt: now + longer };
     }
-    if ('remedy' in trouble || now - loggedAt < logEveryMs) return;
-    loggedAt = now;
+    if ('remedy' in trouble || now - away.loggedAt < logEveryMs) return;
+    away.loggedAt = now;
     const awaySeconds = Math.round((now - away.since) / 1_000);
     log.warn({ platform, reason: trouble.reason, awaySeconds }, `${name} takes no pushes, they wait and are tried again`);
   };
@@ -71,7 +71,6 @@ export function watchProvider(gateway: PushGateway, { platform, clock, log, onCh
     if (away === null) return;
     log.info({ platform, awaySeconds: Math.round((clock() - away.since) / 1_000) }, `${name} takes pushes again`);
     away = null;
-    loggedAt = -Infinity;
     onChange(false);
   };
   const pausedMs = (): number => (away === null ? 0 : away.tryAt === null ? away.pauseMs : Math.max(away.tryAt - clock(), 0));

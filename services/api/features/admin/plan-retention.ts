@@ -1,6 +1,4 @@
-import { toPlanJson } from '@tocsin/shared/domain/retention-json.ts';
-import { findOldestKept, planRetention as makePlan } from '@tocsin/shared/stores/retention-plan.ts';
-import { readRetentionState } from '@tocsin/shared/stores/retention-runs.ts';
+import { describePlan } from '@tocsin/shared/stores/retention-plan.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { queryInteger } from '../../http/paging.ts';
@@ -22,10 +20,6 @@ export function planRetention({ engine }: ApiDeps): Route {
       limit: queryInteger({ min: 1, max: 1_000 }).default(100).describe('Of the topics; the sums are of all.'),
     }),
     success: { status: 200, schema: retentionPlanSchema, description: 'The plan, and where retention stands' },
-    handle: async ({ now }, { query: { up_to: upTo = now, limit } }) => {
-      const [plan, state] = [await makePlan(engine, { upTo, now }), await readRetentionState(engine.documents)];
-      const oldestKept = await findOldestKept(engine, plan.topics.slice(0, limit).map(({ topicId }) => topicId), upTo);
-      return { status: 200, body: toPlanJson(plan, { state, oldestKept, limit }) };
-    },
+    handle: async ({ now }, { query: { up_to: upTo = now, limit } }) => ({ status: 200, body: await describePlan(engine, { upTo, now, limit }) }),
   });
 }

@@ -1,8 +1,8 @@
 import type { ApiKey } from '@tocsin/shared/domain/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { write } from '@tocsin/shared/ports/documents.ts';
 import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
 import { apiKeys } from '@tocsin/shared/stores/credentials.ts';
+import { updateWith } from '@tocsin/shared/stores/update-with.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';
 import type { RequestContext } from '../../http/route.ts';
@@ -20,8 +20,7 @@ export async function setApiKeyActive(deps: ApiDeps, context: RequestContext, is
     if (isActive && hasExpired(key, context.now)) throw new AppError('invalid', 'API key has expired');
     if (key.isActive === isActive) return key;
     const recorded = auditOf(deps, context)({ action: isActive ? 'api_key.enabled' : 'api_key.revoked', subject: key, details: {} });
-    await documents.commit([write.update(apiKeys, key, { isActive }), ...recorded]);
-    return { ...key, isActive, version: key.version + 1 };
+    return updateWith(documents, apiKeys, key, { set: { isActive }, also: recorded });
   });
   await deps.directory.changed({ kind: 'api-key', secretHash: changed.secretHash });
   return changed;

@@ -1,9 +1,10 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { GivenRole, TeamMember } from '@tocsin/shared/domain/team.ts';
-import { write, type Documents } from '@tocsin/shared/ports/documents.ts';
+import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import type { Audit } from '@tocsin/shared/stores/audit-log.ts';
 import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
 import { teamMembers } from '@tocsin/shared/stores/teams.ts';
+import { updateWith } from '@tocsin/shared/stores/update-with.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';
@@ -47,7 +48,6 @@ function setRole(documents: Documents, id: string, role: GivenRole, audit: Audit
     const recorded = audit({
       action: 'team.role_changed', subject: { id: userId }, within: { type: 'team', id: teamId }, details: { role, former_role: former },
     });
-    await documents.commit([write.update(teamMembers, member, { role }), ...recorded]);
-    return { ...member, role, version: member.version + 1 };
+    return updateWith(documents, teamMembers, member, { set: { role }, also: recorded });
   });
 }

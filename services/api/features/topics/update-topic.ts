@@ -7,6 +7,7 @@ import { commitWithinQuota } from '@tocsin/shared/stores/quota-guards.ts';
 import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
 import { topicCleanups } from '@tocsin/shared/stores/topic-cleanups.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
+import { updateWith } from '@tocsin/shared/stores/update-with.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
@@ -81,8 +82,7 @@ async function change(deps: ApiDeps, loaded: Topic, wish: Wish): Promise<Changed
     const before = await findTopic(documents, loaded.id);
     const set = changesOf(before, fields);
     if (Object.keys(set).length === 0) return { before, after: before };
-    const after = { ...before, ...set, version: before.version + 1 };
-    await documents.commit([write.update(topics, before, set), ...recordAccess(wish, { before, after })]);
+    const after = await updateWith(documents, topics, before, { set, also: recordAccess(wish, { before, after: { ...before, ...set } }) });
     return { before, after };
   });
   return changing.catch(refuseTakenName);
