@@ -11,7 +11,7 @@ import type { PrintOptions } from './operator-store.ts';
 /** `tocsin doctor`: whether an installation could work as it is configured, and what to do where it could not. */
 export function doctorCommand(): Command {
   return new Command('doctor')
-    .description('check the configuration and everything that it leads to; changes nothing, works beside running servers')
+    .description('check the configuration and everything that it leads to; changes nothing but makes DATA_DIR where it is missing, works beside running servers')
     .option('--json', 'print one line of JSON: [{part, state, text}]')
     .action(async ({ json }: PrintOptions) => {
       const findings = await inspect();

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { platforms, type Platform } from '@tocsin/shared/domain/device.ts';
-import { pushQueues } from '@tocsin/shared/domain/push-job.ts';
+import { editRecord } from '@tocsin/shared/domain/message-changes.ts';
+import { pushQueues, testPushJob } from '@tocsin/shared/domain/push-job.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import { devices } from '@tocsin/shared/stores/devices-collection.ts';
-import { newPushToken } from '@tocsin/shared/testing/builders.ts';
+import { newId, newPushToken } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startApnsSimulator, type ApnsSimulator } from '@tocsin/shared/testing/simulators/apns-simulator.ts';
 import { startExpoSimulator, type ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
@@ -85,6 +86,10 @@ describe(`providers refuse the installation, ${engineUnderTest}`, () => {
     }
     for (const { device } of subscribers) expect(await at.engine.documents.get(devices, device.id)).toMatchObject({ isActive: true });
   };
+  const expectTold = async (platform: Platform, reason: string): Promise<void> => {
+    await eventually(async () => expect(await metrics.getSingleMetricAsString('tocsin_push_refusals_total')).toContain(`{platform="${platform}",reason="${reason}"} 1`));
+    expect(lines.filter((line) => line['level'] === 'error')).toContainEqual(expect.objectContaining({ platform, reason }));
+  };
   const expectSent = async (ids: readonly string[]): Promise<void> => {
     for (const id of ids) {
       await eventually(async () => expect(await at.engine.deliveries.counts(id)).toMatchObject({ sent: platforms.length, retrying: 0, failed: 0 }), { timeoutMs: patienceMs });
@@ -126,5 +131,21 @@ describe(`providers refuse the installation, ${engineUnderTest}`, () => {
     fcm.script('*', { kind: 'ok' });
     await expectSent(ids);
     expect(taken()).toBe(ids.length * platforms.length);
+  });
+
+  test('a refusal of what the ledger has no row of, an edit or a test push, is told and counted as well', async () => {
+    await start();
+    const message = await at.publish(topic, { message: 'is of' });
+    await expectSent([message.id]);
+    apns.script('*', { kind: 'error', status: 403, reason: 'ExpiredProviderToken' });
+    const record = editRecord((await at.engine.messages.find(message.id))!, { message: 'is off' }, at.clock());
+    const offset = await at.engine.eventLog.append(topic.partition, record, topic.name);
+    await at.engine.messages.apply([{ partition: topic.partition, offset, record }]);
+    await expectTold('ios', 'ExpiredProviderToken');
+    await eventually(() => expect(fcm.pushes).toHaveLength(2));
+    fcm.script('*', { kind: 'error', status: 403, code: 'SENDER_ID_MISMATCH' });
+    const android = subscribers.find(({ device }) => device.platform === 'android')!;
+    await at.engine.jobQueue.add(pushQueues.urgent, [testPushJob(newId(), android.device.id)]);
+    await expectTold('android', 'mismatched-credential');
   });
 });

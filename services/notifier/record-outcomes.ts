@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
 import type { Outcome } from '@tocsin/shared/ports/deliveries.ts';
 import type { PushDeps } from './push-deps.ts';
 
@@ -22,7 +22,7 @@ async function recordBatch(deps: Pick<PushDeps, 'engine' | 'clock'>, outcomes: r
     try {
       return await deps.engine.deliveries.record(outcomes, deps.clock());
     } catch (error) {
-      const isAway = error instanceof AppError && error.code === 'unavailable';
+      const isAway = isUnavailable(error);
       if (!isAway || pauseMs === null) throw error;
       await pause(pauseMs);
     }

@@ -1,4 +1,4 @@
-import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
 import { Discard, RetryLater, type Job } from '@tocsin/shared/ports/job-queue.ts';
 import { parsePushJob } from './parse-push-job.ts';
 import type { PushDeps } from './push-deps.ts';
@@ -34,7 +34,7 @@ export async function runPushJob(deps: PushDeps, job: Job): Promise<void> {
         return await renotifyTopic(deps, push);
     }
   } catch (error) {
-    if (error instanceof AppError && error.code === 'unavailable') {
+    if (isUnavailable(error)) {
       throw new RetryLater(awayPauseMs * (0.5 + deps.random()), error.message);
     }
     if (error instanceof Discard) deps.log.warn({ jobId: job.id, reason: error.message }, 'pushes are given up, see the failed jobs');

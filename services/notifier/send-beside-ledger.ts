@@ -1,6 +1,7 @@
 import type { Device } from '@tocsin/shared/domain/device.ts';
 import type { PushDeps } from './push-deps.ts';
 import type { PushGateway, PushRequest } from './push-gateways/push-gateway.ts';
+import { noteRefusals } from './refusal-report.ts';
 import { retireDevice } from './retire-device.ts';
 
 /** Beyond a quarter of an hour of tries it is old news: the app has what became of a message, and how many there are. */
@@ -34,6 +35,7 @@ export async function sendBesideLedger(
     for (let start = 0; start < ofPlatform.length; start += gateway.batchSizeMax) {
       const batch = ofPlatform.slice(start, start + gateway.batchSizeMax);
       const results = await gateway.send(batch.map(({ pushToken }) => ({ ...push, pushToken })));
+      noteRefusals(deps, platform, results);
       for (const [index, { id, pushToken }] of batch.entries()) {
         const result = results[index]!;
         if (result.kind === 'accepted') accepted.push(id);

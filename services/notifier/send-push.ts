@@ -9,6 +9,7 @@ import type { PushRequest, PushResult } from './push-gateways/push-gateway.ts';
 import type { WatchedGateway } from './push-gateways/watch-provider.ts';
 import { pushContent } from './push-payload.ts';
 import { recordOutcomes } from './record-outcomes.ts';
+import { noteRefusals } from './refusal-report.ts';
 import { retireDevice, trustToken } from './retire-device.ts';
 
 /** A device to push to, with the settings of the subscription that it is pushed for. */
@@ -114,7 +115,7 @@ async function settle(deps: PushDeps, sending: Sending, settled: readonly Settle
     }
   }
   for (const one of settled) await noteToken(deps, one);
-  noteRefusals(deps, sending.platform, settled);
+  noteRefusals(deps, sending.platform, settled.map(({ result }) => result));
   let exhausted = 0;
   // Each waits for as long as its own provider asked: a phone that gets too much holds up no other.
   for (const [askedMs, again] of Map.groupBy(settled.filter(isPutOff), ({ result }) => askedMsOf(result))) {
@@ -132,14 +133,6 @@ async function noteToken(deps: PushDeps, { target, result }: Settled): Promise<v
   const { claim: { deviceId }, pushToken, isDoubted } = target;
   if (result.kind === 'dead-token') await retireDevice(deps, deviceId, { ...result, pushToken });
   if (result.kind === 'accepted' && isDoubted) await trustToken(deps, deviceId, pushToken);
-}
-
-function noteRefusals(deps: PushDeps, platform: Platform, settled: readonly Settled[]): void {
-  for (const { result } of settled) {
-    if (result.kind !== 'retry' || result.remedy === undefined) continue;
-    deps.metrics.refusals.inc({ platform, reason: result.reason });
-    deps.reportRefusal(platform, { reason: result.reason, remedy: result.remedy });
-  }
 }
 
 /** What the ledger says for good, or null for what is tried again. */

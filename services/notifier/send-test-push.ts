@@ -1,6 +1,7 @@
 import type { TestPushJob } from '@tocsin/shared/domain/push-job.ts';
 import { devices } from '@tocsin/shared/stores/devices-collection.ts';
 import type { PushDeps } from './push-deps.ts';
+import { noteRefusals } from './refusal-report.ts';
 import { retireDevice } from './retire-device.ts';
 
 /** A test push that arrives later than this confuses more than it tells. */
@@ -12,7 +13,7 @@ export async function sendTestPush(deps: PushDeps, job: TestPushJob, jobId: stri
   if (device === null || !device.isActive) return;
   const gateway = deps.gateways.get(device.platform);
   if (gateway === undefined) return;
-  const [result] = await gateway.send([{
+  const results = await gateway.send([{
     pushToken: device.pushToken,
     content: { title: 'Tocsin', body: 'This is a test: notifications reach this device.', data: { test: true } },
     sound: 'default',
@@ -21,6 +22,8 @@ export async function sendTestPush(deps: PushDeps, job: TestPushJob, jobId: stri
     collapseId: jobId.slice(0, 64),
     expiresAt: deps.clock() + lifetimeMs,
   }]);
+  noteRefusals(deps, device.platform, results);
+  const [result] = results;
   if (result?.kind === 'dead-token') return retireDevice(deps, device.id, { ...result, pushToken: device.pushToken });
   if (result?.kind !== 'accepted') throw new Error(`the test push was not taken: ${result?.reason}`);
 }

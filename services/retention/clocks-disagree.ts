@@ -2,8 +2,8 @@ import { clockDifferenceMs, clockDifferenceMsMax } from '@tocsin/shared/platform
 import type { RetentionDeps } from './retention-deps.ts';
 
 /**
- * Whether this process's clock and the store's differ by more than a minute: then nothing may be removed by it, and the log
- * says so. Never, where the store has no clock of its own. Harm prevented: a clock that was set wrongly removing what has not
+ * Whether this process's clock and the store's differ by more than a minute: then no sweep may run in it, and the log says so.
+ * Cleanups behind what somebody deleted are no sweeps, and go on. Never, where the store has no clock of its own. Harm prevented: a clock that was set wrongly removing what has not
  * expired.
  */
 export async function clocksDisagree({ storeTime, clock, log, metrics }: Pick<RetentionDeps, 'storeTime' | 'clock' | 'log' | 'metrics'>): Promise<boolean> {

@@ -14,8 +14,8 @@ const nothing: SweepReport = { removed: 0, hasMore: false };
 
 /**
  * Removes expired messages as a run with a plan: those that expired at or before its cut-off, in batches, the longest expired
- * first, and none of a topic under legal hold. A run that is out of time, or whose worker died, is gone on with by the next
- * slot; its report says what went. While retention is paused, or a large plan waits for an operator, nothing is removed.
+ * first, and none of a topic under legal hold. A run that is out of time goes on by the
+ * same job, one whose worker died by the next slot or by that job on another worker; its report says what went. While retention is paused, or a large plan waits for an operator, nothing is removed.
  */
 export async function expireMessages(deps: RetentionDeps, limit: SweepLimit, request?: RunRequest): Promise<SweepReport> {
   const state = await readRetentionState(deps.engine.documents);

@@ -1,4 +1,4 @@
-import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
 import { nextTeamStep, noNotice } from '@tocsin/shared/domain/team-life.ts';
 import type { Team } from '@tocsin/shared/domain/team.ts';
 import { tierInForce } from '@tocsin/shared/domain/tiers.ts';
@@ -46,7 +46,7 @@ async function takeStep(deps: RetentionDeps, team: Team, owner: User): Promise<T
   try {
     return await tryStep(deps, team, owner);
   } catch (error) {
-    if (error instanceof AppError && error.code === 'unavailable') throw error;
+    if (isUnavailable(error)) throw error;
     if (!(error instanceof StaleVersion)) deps.log.error({ err: error, teamId: team.id }, 'a team without its tier could not be taken further');
     return team;
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
 import type { RunRequest } from '@tocsin/shared/domain/retention-run.ts';
 import { Discard, RetryLater, type Job } from '@tocsin/shared/ports/job-queue.ts';
 import { cleanUpTopic } from '@tocsin/shared/stores/clean-up-topic.ts';
@@ -18,7 +18,7 @@ const retentionJob = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('erase-account'), userId: z.string() }),
 ]);
 
-/** How long a sweep may run at once; the next slot goes on. Below the shortest schedule that makes sense. */
+/** How long a sweep may run at once; the next slot goes on, or, of a sweep that `goesOn`, its own job after `goOnPauseMs`. Below the shortest schedule that makes sense. */
 const sweepMsMax = 30_000;
 /** Batches of a topic's cleanup or an account's erasure before other jobs have their turn. */
 const cleanUpBatchesMax = 20;
@@ -83,7 +83,7 @@ async function untilDone(work: Promise<BatchReport>): Promise<void> {
   const hasMore = await work.then(
     (report) => report.hasMore,
     (error: unknown) => {
-      if (error instanceof AppError && error.code === 'unavailable') throw new RetryLater(awayPauseMs, error.message);
+      if (isUnavailable(error)) throw new RetryLater(awayPauseMs, error.message);
       throw error;
     },
   );

@@ -105,7 +105,7 @@ function personOf({ actor }: AuditSource, { subjectType, subjectId }: Pick<Audit
 
 const isAccount = (actor: string): boolean => !(auditActorKinds as readonly string[]).includes(actor);
 
-/** An entry with its origin, which is null once the account is gone, and the usernames of accounts that exist. */
+/** An entry with its origin: null where there was none, and once the account is gone. */
 export interface ReadAuditEntry {
   readonly entry: AuditEntry;
   readonly origin: AuditOrigin | null;

@@ -29,6 +29,11 @@ export class AppError extends Error {
   }
 }
 
+/** Whether a part of the system could not be reached: the same can succeed later. */
+export function isUnavailable(error: unknown): error is AppError {
+  return error instanceof AppError && error.code === 'unavailable';
+}
+
 /** The error for a part of the system that cannot be reached now: 503 `<part> is unavailable`. */
 export function unavailable(part: string, cause?: unknown): AppError {
   return new AppError('unavailable', `${part} is unavailable`, { cause, retryAfterSeconds: 1 });

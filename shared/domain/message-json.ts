@@ -1,6 +1,6 @@
 import type { LogRecord } from './log-record.ts';
 import type { Message, Priority, StoredMessage } from './message.ts';
-import { toIso } from './to-iso.ts';
+import { isoOrNull, toIso } from './to-iso.ts';
 
 export { toIso };
 
@@ -40,8 +40,8 @@ export function toMessageJson(message: Message | StoredMessage, topicName: strin
     markdown: message.markdown,
     is_deleted: message.isDeleted,
     is_edited: message.isEdited,
-    deleted_at: message.deletedAt === null ? null : toIso(message.deletedAt),
-    edited_at: message.editedAt === null ? null : toIso(message.editedAt),
+    deleted_at: isoOrNull(message.deletedAt),
+    edited_at: isoOrNull(message.editedAt),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { RunRequest } from './retention-run.ts';
 
-/** The queue of work that may take its time: cleaning up behind what is gone. Jobs carry ids only. */
+/** The queue of work that may take its time: sweeps, and cleaning up behind what is gone. Jobs carry ids, names of sweeps and times. */
 export const retentionQueue = 'retention';
 
 /** Cleans up behind a topic that was deleted or closed; what is to be done stands in the store. */

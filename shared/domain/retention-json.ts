@@ -1,9 +1,8 @@
-import { toIso } from './to-iso.ts';
+import { isoOrNull, toIso } from './to-iso.ts';
 import type { MessageVolume } from './message-volume.ts';
 import { needsConfirmation, type RetentionPlan } from './retention-plan.ts';
 import type { RetentionRun, RetentionState, WaitingPlan } from './retention-run.ts';
 
-const isoOrNull = (time: number | null): string | null => (time === null ? null : toIso(time));
 const volume = ({ messages, bytes }: MessageVolume) => ({ messages, bytes });
 
 /** A plan as the operator is shown it: at most `limit` of its topics, and when the oldest message that each keeps was published. */

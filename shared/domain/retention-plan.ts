@@ -39,7 +39,7 @@ export function needsConfirmation({ messages, tiers: planned }: Pick<RetentionPl
 
 /** Adds up the topics. `ofTier` has how many messages all topics of each tier have. */
 export function planOf(upTo: number, topics: readonly PlannedTopic[], ofTier: ReadonlyMap<Tier, number>): RetentionPlan {
-  const sum = (some: readonly PlannedTopic[]): MessageVolume => some.reduce((all, { messages, bytes }) => plusVolume(all, { messages, bytes }), noVolume);
+  const sum = (some: readonly PlannedTopic[]): MessageVolume => some.reduce<MessageVolume>((all, topic) => plusVolume(all, topic), noVolume);
   const going = topics.filter(({ isHeld }) => !isHeld);
   return {
     upTo,

@@ -14,7 +14,7 @@ export interface RunRequest {
 }
 
 /**
- * - `running`: not at its end; it goes on in the next slot.
+ * - `running`: not at its end; its job goes on with it, or the next slot where that job's worker died.
  * - `done`: nothing of its plan is left.
  * - `waiting`: nothing was removed, the plan is so large that an operator has to confirm it.
  */

@@ -17,6 +17,11 @@ export function toIso(timeMs: number): string {
   return `${dateOf(days)}T${time}.${threeDigits[ms % 1_000]}Z`;
 }
 
+/** As `toIso`; null where there is no time. */
+export function isoOrNull(timeMs: number | null | undefined): string | null {
+  return timeMs === null || timeMs === undefined ? null : toIso(timeMs);
+}
+
 /** The date of a day since 1970-01-01, by years that begin in March: http://howardhinnant.github.io/date_algorithms.html#civil_from_days */
 function dateOf(days: number): string {
   const sinceMarch0 = days + 719_468;

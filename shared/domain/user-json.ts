@@ -1,8 +1,6 @@
-import { toIso } from './message-json.ts';
+import { isoOrNull, toIso } from './to-iso.ts';
 import { tierInForce } from './tiers.ts';
 import type { User } from './user.ts';
-
-const isoOrNull = (timeMs: number | null): string | null => (timeMs === null ? null : toIso(timeMs));
 
 /** The account as `/api/users/me` shows it: the tier in force, with the end that was set. */
 export function toUserJson(user: User, now: number) {

@@ -17,11 +17,6 @@ interface Told {
 
 const tellings = z.registry<Told>();
 
-function tell<T extends z.ZodType>(schema: T, told: Told): T {
-  tellings.add(schema, told);
-  return schema;
-}
-
 /** The parts of a comma-separated list. */
 export const list = (text: string): string[] => text.split(',').map((part) => part.trim()).filter((part) => part !== '');
 const flag = z.enum(['on', 'off', 'true', 'false', '1', '0']).transform((value) => ['on', 'true', '1'].includes(value));
@@ -32,205 +27,205 @@ const url = z.url();
 export const saslMechanisms = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 
 const listening = {
-  HOST: tell(z.string().default('127.0.0.1'), {
+  HOST: z.string().default('127.0.0.1').register(tellings, {
     about: 'address to listen on; the container image sets `0.0.0.0`',
   }),
-  PORT: tell(port.default(8080), {
+  PORT: port.default(8080).register(tellings, {
     about: 'port of the API; 0: a free one',
   }),
-  BASE_URL: tell(url.optional(), {
+  BASE_URL: url.optional().register(tellings, {
     about: 'where the public reaches the API; verification links start with it', shown: 'the address listened on', example: 'https://tocsin.example.org',
   }),
-  APP_URL: tell(url.optional(), {
+  APP_URL: url.optional().register(tellings, {
     about: 'where the app is; other links in mails lead there', shown: '`BASE_URL`', example: 'https://app.example.org',
   }),
 };
 
 const embedded = {
-  DATA_DIR: tell(z.string().default('./data'), {
+  DATA_DIR: z.string().default('./data').register(tellings, {
     about: "directory of the embedded engine's file and of mails without a mail server; the image sets `/data`",
   }),
 };
 
 const cluster = {
-  KAFKA_BROKERS: tell(z.string().optional(), {
+  KAFKA_BROKERS: z.string().optional().register(tellings, {
     about: 'brokers, comma-separated. With the next two: a cluster. None of the three: embedded. One or two are a fault', example: 'kafka:9092',
   }),
-  MONGO_URL: tell(z.string().optional(), {
+  MONGO_URL: z.string().optional().register(tellings, {
     about: 'a replica set; the database is the one that the URL names', example: 'mongodb://mongo:27017/tocsin?replicaSet=rs0',
   }),
-  REDIS_URL: tell(z.string().optional(), {
+  REDIS_URL: z.string().optional().register(tellings, {
     about: 'a Redis that evicts nothing', example: 'redis://redis:6379',
   }),
 };
 
 const logTopic = {
-  KAFKA_TOPIC: tell(z.string().regex(/^[A-Za-z0-9._-]{1,200}$/).default('tocsin.messages'), {
+  KAFKA_TOPIC: z.string().regex(/^[A-Za-z0-9._-]{1,200}$/).default('tocsin.messages').register(tellings, {
     about: `the log's topic; also the start of the names of consumer groups, and of keys and channels in Redis`,
   }),
-  KAFKA_PARTITIONS: tell(z.coerce.number().int().min(1).max(1_000).default(12), {
+  KAFKA_PARTITIONS: z.coerce.number().int().min(1).max(1_000).default(12).register(tellings, {
     about: '1 to 1,000; counts when the topic is made, and is not to be changed afterwards',
   }),
-  KAFKA_REPLICATION: tell(z.coerce.number().int().min(1).max(9).default(1), {
+  KAFKA_REPLICATION: z.coerce.number().int().min(1).max(9).default(1).register(tellings, {
     about: '1 to 9; from 3 on the topic wants two replicas in sync. Counts when the topic is made',
   }),
-  KAFKA_RETENTION_DAYS: tell(days.default(7), {
+  KAFKA_RETENTION_DAYS: days.default(7).register(tellings, {
     about: 'how long records stay in Kafka. Counts when the topic is made',
   }),
 };
 
 const kafkaAccess = {
-  KAFKA_TLS: tell(flag.default(false), {
+  KAFKA_TLS: flag.default(false).register(tellings, {
     about: '`on`: connections to the brokers are encrypted, and their certificates checked',
   }),
-  KAFKA_TLS_CA_FILE: tell(z.string().optional(), {
+  KAFKA_TLS_CA_FILE: z.string().optional().register(tellings, {
     about: 'the certificates to trust, in PEM; without it those of the public authorities', example: '/etc/tocsin/kafka-ca.pem',
   }),
-  KAFKA_SASL_MECHANISM: tell(z.string().toLowerCase().pipe(z.enum(saslMechanisms)).optional(), {
+  KAFKA_SASL_MECHANISM: z.string().toLowerCase().pipe(z.enum(saslMechanisms)).optional().register(tellings, {
     about: '`plain`, `scram-sha-256` or `scram-sha-512`: logs in to the brokers, together with the next two. `plain` sends the password as it is, so not without TLS', example: 'scram-sha-512',
   }),
-  KAFKA_SASL_USERNAME: tell(z.string().optional(), {
+  KAFKA_SASL_USERNAME: z.string().optional().register(tellings, {
     about: '', example: 'tocsin',
   }),
-  KAFKA_SASL_PASSWORD: tell(z.string().optional(), {
+  KAFKA_SASL_PASSWORD: z.string().optional().register(tellings, {
     about: '', isSecret: true,
   }),
 };
 
 const process = {
-  ROLES: tell(z.string().default(roles.join(',')).transform(list).pipe(z.array(z.enum(roles)).min(1)), {
+  ROLES: z.string().default(roles.join(',')).transform(list).pipe(z.array(z.enum(roles)).min(1)).register(tellings, {
     about: 'what `tocsin serve` runs in this process',
   }),
 };
 
 const secrets = {
-  JWT_SECRET: tell(z.string().optional(), {
+  JWT_SECRET: z.string().optional().register(tellings, {
     about: 'signs access tokens; several, comma-separated: the first signs, all verify. At least 32 bytes each. Required for a cluster, the same on all nodes', shown: 'embedded: made and kept', isSecret: true,
   }),
-  ADMIN_TOKEN: tell(z.string().min(16, 'at least 16 characters').optional(), {
+  ADMIN_TOKEN: z.string().min(16, 'at least 16 characters').optional().register(tellings, {
     about: 'opens `/admin`, at least 16 characters. Without it `/admin` is a 404', isSecret: true,
   }),
 };
 
 const mails = {
-  SMTP_URL: tell(url.optional(), {
+  SMTP_URL: url.optional().register(tellings, {
     about: '`smtp://` or `smtps://`. Without it mails become files, see below', example: 'smtp://user:password@mail.example.org:587',
   }),
-  MAIL_FROM: tell(z.string().default('Tocsin <tocsin@localhost>'), {
+  MAIL_FROM: z.string().default('Tocsin <tocsin@localhost>').register(tellings, {
     about: 'sender of mails',
   }),
 };
 
 const signIn = {
-  GOOGLE_CLIENT_ID: tell(z.string().optional(), {
+  GOOGLE_CLIENT_ID: z.string().optional().register(tellings, {
     about: 'opens sign-in with Google, together with the next; one of the two alone is a fault',
   }),
-  GOOGLE_CLIENT_SECRET: tell(z.string().optional(), {
+  GOOGLE_CLIENT_SECRET: z.string().optional().register(tellings, {
     about: '', isSecret: true,
   }),
-  GOOGLE_ISSUER: tell(url.default('https://accounts.google.com'), {
+  GOOGLE_ISSUER: url.default('https://accounts.google.com').register(tellings, {
     about: 'the OpenID provider; its configuration is read below this address. `http:` is taken for one on your own network',
   }),
-  APPLE_CLIENT_ID: tell(z.string().optional(), {
+  APPLE_CLIENT_ID: z.string().optional().register(tellings, {
     about: `opens sign-in with Apple: the app's bundle id, which its identity tokens are made for`,
   }),
-  APPLE_ISSUER: tell(url.default('https://appleid.apple.com'), {
+  APPLE_ISSUER: url.default('https://appleid.apple.com').register(tellings, {
     about: 'who the identity tokens must be from',
   }),
-  APPLE_JWKS_URL: tell(url.default('https://appleid.apple.com/auth/keys'), {
+  APPLE_JWKS_URL: url.default('https://appleid.apple.com/auth/keys').register(tellings, {
     about: 'the keys that they are checked with',
   }),
 };
 
 const push = {
-  APNS_KEY_FILE: tell(z.string().optional(), {
+  APNS_KEY_FILE: z.string().optional().register(tellings, {
     about: "the `.p8` key from Apple's developer account. It and the next three open pushes to `ios` devices; some of the four alone are a fault",
   }),
-  APNS_KEY_ID: tell(z.string().optional(), {
+  APNS_KEY_ID: z.string().optional().register(tellings, {
     about: '',
   }),
-  APNS_TEAM_ID: tell(z.string().optional(), {
+  APNS_TEAM_ID: z.string().optional().register(tellings, {
     about: '',
   }),
-  APNS_BUNDLE_ID: tell(z.string().optional(), {
+  APNS_BUNDLE_ID: z.string().optional().register(tellings, {
     about: 'the app that the pushes are for',
   }),
-  APNS_URL: tell(url.optional(), {
+  APNS_URL: url.optional().register(tellings, {
     about: 'another push service: `https://api.sandbox.push.apple.com` for apps in development, or a simulator', shown: `Apple's own`,
   }),
-  APNS_CA_FILE: tell(z.string().optional(), {
+  APNS_CA_FILE: z.string().optional().register(tellings, {
     about: `PEM of the authority that signed a simulator's certificate`,
   }),
-  FCM_SERVICE_ACCOUNT_FILE: tell(z.string().optional(), {
+  FCM_SERVICE_ACCOUNT_FILE: z.string().optional().register(tellings, {
     about: 'the JSON key of a service account, from the Firebase console. It opens pushes to `android` devices',
   }),
-  FCM_URL: tell(url.optional(), {
+  FCM_URL: url.optional().register(tellings, {
     about: 'a simulator of FCM; access tokens come from the `token_uri` of the service account then', shown: `Google's own`,
   }),
-  EXPO_ACCESS_TOKEN: tell(z.string().optional(), {
+  EXPO_ACCESS_TOKEN: z.string().optional().register(tellings, {
     about: 'for Expo projects with enhanced push security', isSecret: true,
   }),
-  EXPO_URL: tell(url.optional(), {
+  EXPO_URL: url.optional().register(tellings, {
     about: 'another push API, for tests', shown: `Expo's own`,
   }),
-  EXPO_RECEIPT_SECONDS: tell(z.coerce.number().min(0.1).max(43_200).default(900), {
+  EXPO_RECEIPT_SECONDS: z.coerce.number().min(0.1).max(43_200).default(900).register(tellings, {
     about: 'when Expo is first asked whether the phones that it took pushes for could be reached; it keeps receipts for a day',
   }),
-  PUSH_RETRY_SECONDS: tell(z.coerce.number().min(0).max(86_400).default(3_600), {
+  PUSH_RETRY_SECONDS: z.coerce.number().min(0).max(86_400).default(3_600).register(tellings, {
     about: 'for how long a push that its provider puts off is tried again, at most 86,400; then it is a [dead letter](#pushes-that-did-not-arrive)',
   }),
 };
 
 const retention = {
-  RETENTION_SCHEDULE: tell(z.string().default('60s'), {
+  RETENTION_SCHEDULE: z.string().default('60s').register(tellings, {
     about: 'when sweeps run: `60s`, `5m`, `1h`, `1d`, or a cron expression of five fields in UTC',
   }),
-  RETENTION_DAYS_FREE: tell(days.default(7), {
+  RETENTION_DAYS_FREE: days.default(7).register(tellings, {
     about: `how long messages are kept; the tier of the topic's owner at the publish counts`,
   }),
-  RETENTION_DAYS_ESSENTIALS: tell(days.default(30), {
+  RETENTION_DAYS_ESSENTIALS: days.default(30).register(tellings, {
     about: 'likewise',
   }),
-  RETENTION_DAYS_TEAM: tell(days.default(90), {
+  RETENTION_DAYS_TEAM: days.default(90).register(tellings, {
     about: 'likewise',
   }),
-  ERASURE_SETTLE_SECONDS: tell(z.coerce.number().min(10).max(86_400).default(60), {
+  ERASURE_SETTLE_SECONDS: z.coerce.number().min(10).max(86_400).default(60).register(tellings, {
     about: 'after so long what is left of a deleted account or topic is looked for again: what was under way at its deletion has arrived by then. Nodes go by what they have cached for up to 5 seconds; at least 10, at most 86,400',
   }),
-  TEAM_GRACE_DAYS: tell(days.default(7), {
+  TEAM_GRACE_DAYS: days.default(7).register(tellings, {
     about: 'how long a team goes on whose owner is below the TEAM tier; then it is deactivated. Days, a fraction allowed',
   }),
-  TEAM_REMOVAL_DAYS: tell(days.default(60), {
+  TEAM_REMOVAL_DAYS: days.default(60).register(tellings, {
     about: "from a team's deactivation to its removal: what `removal_at` tells. Days, a fraction allowed",
   }),
-  AUDIT_RETENTION_DAYS: tell(days.default(365), {
+  AUDIT_RETENTION_DAYS: days.default(365).register(tellings, {
     about: 'how long entries of the [audit log](#audit-log) are kept. Days, a fraction allowed',
   }),
 };
 
 const limits = {
-  RATE_LIMITS: tell(flag.default(true), {
+  RATE_LIMITS: flag.default(true).register(tellings, {
     about: '`off` ends all limits on requests, publishes, failed logins, mails to an address and open streams; for load tests and trusted networks',
   }),
-  TRUST_PROXY: tell(z.string().default(''), {
+  TRUST_PROXY: z.string().default('').register(tellings, {
     about: 'whose `X-Forwarded-For` is believed: a number of hops, or addresses and CIDRs, comma-separated', shown: 'none', example: '1',
   }),
-  CORS_ORIGINS: tell(z.string().optional().transform((text) => (text === undefined ? undefined : list(text))), {
+  CORS_ORIGINS: z.string().optional().transform((text) => (text === undefined ? undefined : list(text))).register(tellings, {
     about: 'origins whose scripts may call the API, comma-separated; `*` for all', shown: 'the origin of `APP_URL`', example: 'https://app.example.org',
   }),
 };
 
 const watching = {
-  LOG_LEVEL: tell(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'), {
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info').register(tellings, {
     about: '`trace`, `debug`, `info`, `warn`, `error`, `fatal`, `silent`',
   }),
-  METRICS_PORT: tell(port.optional(), {
+  METRICS_PORT: port.optional().register(tellings, {
     about: "health and metrics of any process on this port of `HOST`, and figures there alone. Without it the API's port serves both, and processes without the role `api` neither", example: '9090',
   }),
 };
 
 const terms = {
-  TERMS_VERSION: tell(z.string().min(1).max(50).default('1.0'), {
+  TERMS_VERSION: z.string().min(1).max(50).default('1.0').register(tellings, {
     about: 'the terms that accounts accept',
   }),
 };
@@ -269,7 +264,7 @@ function rowsOf(group: Readonly<Record<string, z.ZodType>>): VariableRow[] {
 }
 
 /** A value in the form in which it is set; undefined for none. */
-export function asText(value: unknown): string | undefined {
+function asText(value: unknown): string | undefined {
   if (value === undefined || value === '') return undefined;
   if (typeof value === 'boolean') return value ? 'on' : 'off';
   return Array.isArray(value) ? value.join(',') : String(value);

@@ -41,7 +41,7 @@ export const bySystem: AuditSource = { actor: 'system', through: 'server', crede
 /** Origins removed at once. Harm prevented: a commit that holds everyone else up. */
 const originsAtOnce = 500;
 
-/** Takes from the log, in batches, what is the person's of a deleted account; ids stay. Resolves with how many entries lost their origin. */
+/** Takes from the log what is the person's of a deleted account, one batch of it; ids stay. Resolves with how many entries lost their origin: 0 when none is left. */
 export function eraseAuditOrigins(documents: Documents, userId: string): Promise<number> {
   return removeFound(documents, auditOrigins, { index: 'byUser', equals: { userId }, limit: originsAtOnce });
 }

@@ -4,14 +4,14 @@ import { unavailable } from '../domain/errors.ts';
 import type { Documents } from '../ports/documents.ts';
 import { newId, newTopic } from '../testing/builders.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
-import { CoalescedUpdates } from './coalesced-updates.ts';
+import { coalescedUpdates } from './coalesced-updates.ts';
 import { topics } from './topics.ts';
 
 const engine = await useTestEngine();
 
 /** Adds to a topic's count; never by the clock, so that a test says when. */
 function adder(documents: Documents, onLoss: (error: unknown) => void = () => undefined) {
-  return new CoalescedUpdates<Topic, number>({
+  return coalescedUpdates<Topic, number>({
     documents, collection: topics, merge: (a, b) => a + b, everyMs: 3_600_000, onLoss,
     change: (topic, count) => (count === 0 ? null : { subscriberCount: topic.subscriberCount + count }),
   });

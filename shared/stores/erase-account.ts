@@ -90,7 +90,7 @@ async function removeTopics({ documents, makeId, clock, onStep, audit }: EraseAc
   const removed = await retryStale(async () => {
     const found = await documents.find(topics, { index: 'byOwnerHeld', equals: { ownerId, isHeld: false }, limit: batchSize });
     const writes = found.flatMap((topic) => removeTopicWrites(topic, { id: makeId(), now: clock() }));
-    // Writes of one kind that stand together are one command to a store.
+    // Writes of one kind to one collection that stand together are one command to MongoDB.
     const recorded = found.flatMap((topic) => audit({ action: 'topic.deleted', subject: topic, within: { type: 'account', id: ownerId }, details: {} }));
     if (found.length > 0) await documents.commit([...writes.filter(isRemoval), ...writes.filter((one) => !isRemoval(one)), ...recorded]);
     return found;

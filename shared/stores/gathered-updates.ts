@@ -1,4 +1,4 @@
-import { AppError } from '../domain/errors.ts';
+import { isUnavailable } from '../domain/errors.ts';
 
 export interface GatheredOptions<P> {
   /** What is updated, for whoever reads of a loss. */
@@ -73,7 +73,7 @@ export class GatheredUpdates<P> {
     try {
       for (const [id, update] of await write(batch)) this.#putBack(id, update);
     } catch (error) {
-      if (isAway(error)) for (const [id, update] of batch) this.#putBack(id, update);
+      if (isUnavailable(error)) for (const [id, update] of batch) this.#putBack(id, update);
       else onLoss(error);
     }
   }
@@ -86,5 +86,3 @@ export class GatheredUpdates<P> {
     else this.add(id, update);
   }
 }
-
-export const isAway = (error: unknown): boolean => error instanceof AppError && error.code === 'unavailable';

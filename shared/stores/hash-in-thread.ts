@@ -13,7 +13,7 @@ function giveWay(): void {
 }
 
 /** What the thread of a HashingThread runs. An error ends it. */
-export function hashInThread(job: HashingJob): string | boolean {
+function hashInThread(job: HashingJob): string | boolean {
   return 'hash' in job ? bcrypt.compareSync(job.password, job.hash) : bcrypt.hashSync(job.password, job.cost);
 }
 

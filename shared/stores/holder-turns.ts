@@ -1,4 +1,4 @@
-import { AppError } from '../domain/errors.ts';
+import { isUnavailable } from '../domain/errors.ts';
 import type { Documents } from '../ports/documents.ts';
 
 /** Harm prevented: a crowd that fills the memory. Further ones go without a turn, as those of another node do. */
@@ -30,7 +30,7 @@ export class HolderTurns {
       return await work();
     } catch (error) {
       // While the store is away each would take seconds to find that out: they do so together.
-      if (error instanceof AppError && error.code === 'unavailable') for (const go of waiting.splice(0)) go();
+      if (isUnavailable(error)) for (const go of waiting.splice(0)) go();
       throw error;
     } finally {
       const next = waiting.shift();

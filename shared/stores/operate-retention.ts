@@ -18,7 +18,7 @@ export function pauseRetention(documents: Documents, { now, reason }: { now: num
   return change(documents, (state) => ({ pausedAt: state.pausedAt ?? now, reason }), audit({ action: 'retention.paused', subject: null, details: {} }));
 }
 
-/** Undoes `pauseRetention`; without one it changes nothing. */
+/** Undoes `pauseRetention`. Without one it is recorded all the same, and nothing else changes. */
 export function resumeRetention(documents: Documents, audit: Audit): Promise<RetentionState> {
   return change(documents, () => ({ pausedAt: null, reason: null }), audit({ action: 'retention.resumed', subject: null, details: {} }));
 }

@@ -24,7 +24,7 @@ export interface Passwords {
 }
 
 /**
- * bcrypt, as many at a time as leave a core to the loop (`concurrencyHere`), each on a thread that gives way to it; the first one
+ * bcrypt, two at a time at most, and one where two would leave no core to the loop (`concurrencyHere`), each on a thread that gives way to it; the first one
  * starts it. At most 50 wait; more are refused at once.
  */
 export function openPasswords(options: { cost?: number; concurrency?: number } = {}): Passwords {
@@ -52,7 +52,7 @@ const isTooLong = (password: string): boolean => Buffer.byteLength(password) > p
 const threadsMax = 2;
 
 /**
- * All cores but one, on which the event loop goes on serving everybody else; one where there is only one. Harm prevented: a publish
+ * As many as leave a core to the event loop, which goes on serving everybody else, two at most; one where there is only one core. Harm prevented: a publish
  * that waits behind other people's guesses (docs/decisions/0001-accounts.md has the figures).
  */
 function concurrencyHere(): number {

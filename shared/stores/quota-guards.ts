@@ -1,4 +1,4 @@
-import { AppError } from '../domain/errors.ts';
+import { AppError, isUnavailable } from '../domain/errors.ts';
 import { StaleVersion, UniqueKeyViolation, write, type Collection, type Document, type Documents, type Write } from '../ports/documents.ts';
 import { holderTurns } from './holder-turns.ts';
 import { retryStale } from './retry-stale.ts';
@@ -32,7 +32,7 @@ export async function commitWithinQuota<T>(
   const attempt = async () => {
     const guard = await documents.get(quotaGuards, holderId);
     const { writes, result } = await prepare().catch(async (error: unknown) => {
-      const isRefusal = error instanceof AppError && error.code !== 'unavailable';
+      const isRefusal = error instanceof AppError && !isUnavailable(error);
       if (isRefusal && (await documents.get(quotaGuards, holderId))?.version !== guard?.version) throw new StaleVersion(quotaGuards.name, holderId);
       throw error;
     });

@@ -11,6 +11,7 @@ import { invitesMax, teamInvites } from './team-invites.ts';
 import { findTeam, teamMembers, teams } from './teams.ts';
 import { removeTopicWrites, topicCleanups, type TopicCleanup } from './topic-cleanups.ts';
 import { topics } from './topics.ts';
+import { updateWith } from './update-with.ts';
 
 /** What a stored step of the removal asks for. */
 export interface RemovalStep {
@@ -71,9 +72,8 @@ const deletionOf = (team: Team, topics: TopicFate, reason: 'request' | 'lapsed' 
   ({ action: 'team.deleted', subject: { id: team.id, name: team.name }, details: { topics, reason } }) as const;
 
 /** The first step, which is recorded. Throws StaleVersion. */
-async function beginRemoval(documents: Documents, team: Team, as: { fate: TopicFate; recorded: readonly Write[] }): Promise<Team> {
-  await documents.commit([write.update(teams, team, { removal: as.fate }), ...as.recorded]);
-  return { ...team, removal: as.fate, version: team.version + 1 };
+function beginRemoval(documents: Documents, team: Team, { fate, recorded }: { fate: TopicFate; recorded: readonly Write[] }): Promise<Team> {
+  return updateWith(documents, teams, team, { set: { removal: fate }, also: recorded });
 }
 
 async function finishRemoval(deps: RemoveTeamDeps, team: Team): Promise<void> {

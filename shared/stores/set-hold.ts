@@ -4,6 +4,7 @@ import { write, type Documents } from '../ports/documents.ts';
 import type { Audit } from './audit-log.ts';
 import { retryStale } from './retry-stale.ts';
 import { findTopicByName, topics } from './topics.ts';
+import { updateWith } from './update-with.ts';
 import { users } from './users.ts';
 
 /**
@@ -17,12 +18,11 @@ export function setHold(documents: Documents, name: string, isHeld: boolean, aud
     if (topic === null) throw new AppError('not_found', 'Topic not found');
     if (topic.isHeld === isHeld) return topic;
     const owner = await documents.get(users, topic.ownerId);
-    await documents.commit([
-      write.update(topics, topic, { isHeld }),
+    const also = [
       // Of a hold and the deletion of the owner's account at once only one is stored, see `removeAccount`.
       ...(owner === null ? [] : [write.update(users, owner, {})]),
       ...audit({ action: isHeld ? 'topic.held' : 'topic.released', subject: topic, details: {} }),
-    ]);
-    return { ...topic, isHeld, version: topic.version + 1 };
+    ];
+    return updateWith(documents, topics, topic, { set: { isHeld }, also });
   });
 }

@@ -1,6 +1,6 @@
 import type { Topic } from '../domain/topic.ts';
 import type { Documents } from '../ports/documents.ts';
-import { CoalescedUpdates } from './coalesced-updates.ts';
+import { coalescedUpdates } from './coalesced-updates.ts';
 import { topics } from './topics.ts';
 
 /** How far listings may be behind. */
@@ -14,7 +14,7 @@ export interface TopicActivity {
 }
 
 export function topicActivity(documents: Documents, onLoss: (error: unknown) => void): TopicActivity {
-  const updates = new CoalescedUpdates<Topic, number>({
+  const updates = coalescedUpdates<Topic, number>({
     documents, collection: topics, everyMs, onLoss,
     merge: Math.max,
     change: (topic, time) => (topic.lastActivityAt < time ? { lastActivityAt: time } : null),

@@ -12,7 +12,8 @@ const timeoutMs = 120_000;
 
 /**
  * What holds the account's id for longer and nothing else of it: counters of publishes until the end of their window, a day at
- * most, the ids of finished jobs, for a day, and the audit log.
+ * most, the ids of finished jobs, for a day, and the audit log. Reports of the removal of expired messages hold names of topics for
+ * 90 days; nothing of this account has expired.
  */
 const holdsIdForLonger = /^(budgets|redis (budget|jobs)|doc_audit_entries|auditEntries)$/;
 

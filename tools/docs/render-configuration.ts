@@ -1,10 +1,10 @@
 import { variableGroups, type VariableRow } from '@tocsin/shared/platform/variables.ts';
 
 /** What stands before and after the table in docs/operations.md. */
-export const tableMarks = { begin: '<!-- npm run docs: variables -->', end: '<!-- /variables -->' } as const;
+const tableMarks = { begin: '<!-- npm run docs: variables -->', end: '<!-- /variables -->' } as const;
 
 /** The table of all variables, for docs/operations.md. */
-export function configurationTable(): string {
+function configurationTable(): string {
   const rows = variableGroups.flatMap((group) => group.rows).map((row) => `| \`${row.name}\` | ${shownDefault(row)} | ${row.about} |`);
   return ['| variable | default | meaning |', '|---|---|---|', ...rows].join('\n').replaceAll('|  |', '| |');
 }

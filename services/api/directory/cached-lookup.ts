@@ -1,4 +1,4 @@
-import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 
 interface Entry<V> {
@@ -143,7 +143,7 @@ export class CachedLookup<V> {
       else if (isCurrent()) this.#keep(key, { value, loadedAt: startedAt });
       return value;
     } catch (error) {
-      const isAway = error instanceof AppError && error.code === 'unavailable';
+      const isAway = isUnavailable(error);
       if (isAway) this.#watch.foundAway();
       if (isAway && isCurrent() && before !== undefined && startedAt - before.loadedAt < staleMs) return before.value;
       throw error;

@@ -1,7 +1,7 @@
 import type { ApiKey, TopicToken } from '@tocsin/shared/domain/credentials.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { CoalescedUpdates } from '@tocsin/shared/stores/coalesced-updates.ts';
+import { coalescedUpdates } from '@tocsin/shared/stores/coalesced-updates.ts';
 import { apiKeys, topicTokens } from '@tocsin/shared/stores/credentials.ts';
 
 /** Requests by one credential since the last write. */
@@ -27,12 +27,12 @@ export function usageRecorder({ documents, log }: { documents: Documents; log: L
     merge: (a: Usage, b: Usage): Usage => ({ requests: a.requests + b.requests, lastAt: Math.max(a.lastAt, b.lastAt) }),
     onLoss: (error: unknown) => log.warn({ err: error }, 'the use of credentials was not noted'),
   };
-  const keys = new CoalescedUpdates<ApiKey, Usage>({
+  const keys = coalescedUpdates<ApiKey, Usage>({
     ...common,
     collection: apiKeys,
     change: (key, usage) => ({ requestCount: key.requestCount + usage.requests, lastUsedAt: later(key.lastUsedAt, usage.lastAt) }),
   });
-  const tokens = new CoalescedUpdates<TopicToken, Usage>({
+  const tokens = coalescedUpdates<TopicToken, Usage>({
     ...common,
     collection: topicTokens,
     change: (token, usage) => ({ lastUsedAt: later(token.lastUsedAt, usage.lastAt) }),

@@ -4,7 +4,7 @@ import type { ClusterConfig } from '../../platform/load-config.ts';
 import type { Log } from '../../platform/log.ts';
 import { KafkaAdmin } from './kafka-admin.ts';
 import { kafkaClientLog } from './kafka-client.ts';
-import type { KafkaTopicOptions } from './kafka-topic.ts';
+import { dayMs, type KafkaTopicOptions } from './kafka-topic.ts';
 
 const timeoutMs = 8_000;
 
@@ -61,10 +61,10 @@ async function readSettings(admin: Admin, topic: string): Promise<Map<string, st
 /** What ends an installation's promises when somebody changes it on the topic. */
 export function topicSettingFindings(found: Findings, { topic, retentionDays }: Pick<KafkaTopicOptions, 'topic' | 'retentionDays'>, settings: ReadonlyMap<string, string>): Finding[] {
   const retentionMs = Number(settings.get('retention.ms'));
-  const asked = retentionDays * 86_400_000;
+  const asked = retentionDays * dayMs;
   return [
     ...(settings.get('cleanup.policy') === 'delete' ? [] : [found.fault(`${topic} has cleanup.policy=${settings.get('cleanup.policy')}: with anything but delete records vanish from the middle of the log`)]),
     ...(settings.get('message.timestamp.type') === 'LogAppendTime' ? [] : [found.warning(`${topic} has message.timestamp.type=${settings.get('message.timestamp.type')}: set LogAppendTime, or a wrong clock of one node keeps or ends records`)]),
-    ...(retentionMs < 0 || retentionMs > asked / 2 ? [] : [found.warning(`${topic} keeps records for ${(retentionMs / 86_400_000).toFixed(2)} days, KAFKA_RETENTION_DAYS is ${retentionDays}: what a part of the system did not read in that time is lost to it`)]),
+    ...(retentionMs < 0 || retentionMs > asked / 2 ? [] : [found.warning(`${topic} keeps records for ${(retentionMs / dayMs).toFixed(2)} days, KAFKA_RETENTION_DAYS is ${retentionDays}: what a part of the system did not read in that time is lost to it`)]),
   ];
 }

@@ -42,6 +42,13 @@ export class KafkaAdmin {
     return new Map(offsets.map(({ partition, low, high }) => [partition, { low: Number(low), high: Number(high) }]));
   }
 
+  /** Where the group goes on in each partition that it has committed anything of. */
+  async committed(groupId: string, topic: string, timeoutMs: number): Promise<Map<number, number>> {
+    const [ofTopic] = await this.call((admin) => admin.fetchOffsets({ groupId, topics: [topic] }), timeoutMs);
+    const offsets = (ofTopic?.partitions ?? []).map(({ partition, offset }) => [partition, Number(offset)] as const);
+    return new Map(offsets.filter(([, offset]) => offset >= 0)); // -1 stands for none
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     const line = this.#line;

@@ -133,12 +133,10 @@ class OpenKafkaEventLog implements KafkaEventLog {
 
   async lag(group: string): Promise<number> {
     const { topic } = this.#options;
-    const request = { groupId: kafkaGroupId(topic, group), topics: [topic] };
     try {
-      const [bounds, [offsets]] = await Promise.all([
-        this.#admin.bounds(topic, answerTimeoutMs), this.#admin.call((admin) => admin.fetchOffsets(request), answerTimeoutMs),
+      const [bounds, committed] = await Promise.all([
+        this.#admin.bounds(topic, answerTimeoutMs), this.#admin.committed(kafkaGroupId(topic, group), topic, answerTimeoutMs),
       ]);
-      const committed = new Map(offsets?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
       // A group that never committed, and one whose records have left Kafka, goes on at the first that is there.
       return [...bounds].reduce((sum, [partition, { low, high }]) => sum + high - Math.max(low, committed.get(partition) ?? low), 0);
     } catch (error) {

@@ -191,8 +191,7 @@ export class KafkaSession {
     const { admin, topic, consume, reached } = this.#options;
     const own = reached.get(partition);
     if (own === undefined) return null;
-    const [offsets] = await admin.call((client) => client.fetchOffsets({ groupId: kafkaGroupId(topic, consume.group), topics: [topic] }), adminTimeoutMs);
-    const committed = Number(offsets?.partitions.find((one) => one.partition === partition)?.offset ?? -1);
+    const committed = (await admin.committed(kafkaGroupId(topic, consume.group), topic, adminTimeoutMs)).get(partition) ?? -1;
     if (own <= committed) return committed;
     this.#commitSoon(partition, own);
     return own;

@@ -8,7 +8,7 @@ export interface KafkaTopicOptions {
   readonly retentionDays: number;
 }
 
-const dayMs = 24 * 60 * 60 * 1_000;
+export const dayMs = 24 * 60 * 60 * 1_000;
 const segmentMsMax = dayMs / 2;
 const createTimeoutMs = 5_000;
 

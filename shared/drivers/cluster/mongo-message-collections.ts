@@ -88,6 +88,11 @@ export const byTime = 'byTime';
 export const byExpiry = 'byExpiry';
 export const byDeletion = 'byDeletion';
 
+/** Not deleted: the field is absent. */
+export const notDeleted = { deletedAt: { $exists: false } } as const;
+/** What history shows until it expires: no stub, and not deleted. */
+export const shownByHistory = { offset: { $gte: 0 }, ...notDeleted } as const;
+
 /** Descending, so that the last record of each of many topics is found without reading any other. */
 const recordIndexes: mongo.IndexDescription[] = [
   { key: { topicId: 1, offset: -1 }, name: byTopic },

@@ -1,13 +1,10 @@
 import type { PlacedRecord } from '../../domain/log-record.ts';
 import type { StoredMessage } from '../../domain/message.ts';
-import { clockSkewMs, type TopicMark, type TopicRecord, type TopicStats } from '../../ports/messages.ts';
+import type { TopicMark, TopicRecord, TopicStats } from '../../ports/messages.ts';
 import {
-  byTime, byTopic, toMessage, toShownMessage,
+  byTime, byTopic, notDeleted, toMessage, toShownMessage,
   type ChangeDocument, type MessageCollections, type MessageDocument,
 } from './mongo-message-collections.ts';
-
-/** Not deleted: the field is absent. */
-const notDeleted = { deletedAt: { $exists: false } } as const;
 
 /** The messages that history shows, oldest first. `batchSize` lets a page come in one answer. */
 export async function newestMessages({ messages }: MessageCollections, topicId: string, page: { limit: number; now: number }): Promise<StoredMessage[]> {
@@ -67,29 +64,6 @@ export async function topicRecords(
     records.push({ offset, type, timestamp, message: toShownMessage(document) });
   }
   return records.sort((a, b) => a.offset - b.offset).slice(0, page.limit);
-}
-
-/**
- * The first record in order of time that is not older bounds the search: one at a lower position is newer than it by
- * less than the clocks differ.
- */
-export async function offsetAtTimeOf({ messages, changes }: MessageCollections, topicId: string, time: number): Promise<number | null> {
-  const query = { projection: { _id: 0, offset: 1, timestamp: 1 }, limit: 1, hint: byTime } as const;
-  const isRecord = { topicId, offset: { $gte: 0 } };
-  const notOlder = { ...isRecord, timestamp: { $gte: time } };
-  const oldest = await Promise.all([
-    messages.findOne(notOlder, { ...query, sort: { timestamp: 1 } }),
-    changes.findOne(notOlder, { ...query, sort: { timestamp: 1 } }),
-  ]);
-  const found = oldest.filter((one) => one !== null);
-  if (found.length === 0) return null;
-  const until = Math.min(...found.map(({ timestamp }) => timestamp)) + clockSkewMs;
-  const near = { ...isRecord, timestamp: { $gte: time, $lte: until } };
-  const lowest = await Promise.all([
-    messages.findOne(near, { ...query, sort: { offset: 1 } }),
-    changes.findOne(near, { ...query, sort: { offset: 1 } }),
-  ]);
-  return Math.min(...lowest.filter((one) => one !== null).map(({ offset }) => offset!));
 }
 
 export async function lastOffsetsOf({ stats }: MessageCollections, topicIds: readonly string[]): Promise<Map<string, number>> {

@@ -3,7 +3,7 @@ import { foldCase, isPlain } from '../../domain/fold-case.ts';
 import { asManagersSee, deletedContentMs, type MessageFilter } from '../../domain/message-filter.ts';
 import type { Priority, StoredMessage } from '../../domain/message.ts';
 import type { ActivityCount, FoundMessages, MessagePage } from '../../ports/messages.ts';
-import { byExpiry, byTime, byTopic, toMessage, type MessageDocument, type SearchedCollections } from './mongo-message-collections.ts';
+import { byExpiry, byTime, byTopic, notDeleted, shownByHistory, toMessage, type MessageDocument, type SearchedCollections } from './mongo-message-collections.ts';
 import { mongoMessagePositions } from './mongo-message-positions.ts';
 
 type Query = mongo.Filter<MessageDocument>;
@@ -144,7 +144,7 @@ async function countMatching(collections: SearchedCollections, filter: MessageFi
   // What history shows is counted already, but for what the sweep has yet to remove.
   const [counted, expired] = await Promise.all([
     stats.aggregate<{ sum: number }>([{ $match: { topicId } }, { $group: { _id: null, sum: { $sum: '$messageCount' } } }], limits).toArray(),
-    messages.countDocuments({ expiresAt: { $lte: filter.now }, topicId, offset: { $gte: 0 }, deletedAt: { $exists: false } }, { ...limits, hint: byExpiry }),
+    messages.countDocuments({ expiresAt: { $lte: filter.now }, topicId, ...shownByHistory }, { ...limits, hint: byExpiry }),
   ]);
   return (counted[0]?.sum ?? 0) - expired;
 }
@@ -170,8 +170,6 @@ function queryOf(filter: MessageFilter): Query {
     ...(conditions.length === 0 ? {} : { $and: conditions }),
   };
 }
-
-const notDeleted = { deletedAt: { $exists: false } } as const;
 
 function visible(includesDeleted: boolean, now: number): Query {
   return { expiresAt: { $gt: now }, ...(includesDeleted ? {} : notDeleted) };

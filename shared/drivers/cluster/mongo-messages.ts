@@ -7,8 +7,9 @@ import type { Messages } from '../../ports/messages.ts';
 import { searchMsMax, searchTookTooLong } from '../../ports/search-limit.ts';
 import { toUnavailable } from './mongo-connection.ts';
 import { prepareMessageCollections, toMessage } from './mongo-message-collections.ts';
+import { outermostPosition } from './mongo-message-positions.ts';
 import {
-  countAfterEach, findMessages, lastOffsetsOf, messagesAfter, newestMessages, newestOfEach, offsetAtTimeOf, statsOf, topicRecords,
+  countAfterEach, findMessages, lastOffsetsOf, messagesAfter, newestMessages, newestOfEach, statsOf, topicRecords,
 } from './mongo-message-reads.ts';
 import { mongoMessageRemoval } from './mongo-message-removal.ts';
 import { countExpiredMessages, expiredMessages, oldestKeptOf, recountTopic } from './mongo-retention-reads.ts';
@@ -45,7 +46,7 @@ export async function openMongoMessages({ connection, clock, log, searchMsMax: m
   const settle = mongoSettle({ collections, clock, write: mongoMessageWriter(connection, collections, clock) });
   const removal = mongoMessageRemoval(connection, collections);
   const searched = { ...collections, limits: { maxTimeMS } };
-  const { messages, watermarks } = collections;
+  const { messages, changes, watermarks } = collections;
   return {
     apply: (records) => asked(async () => {
       if (records.length > 0) await apply(records);
@@ -64,7 +65,7 @@ export async function openMongoMessages({ connection, clock, log, searchMsMax: m
     newestOfEach: (topicIds, now) => asked(() => newestOfEach(collections, topicIds, now)),
     after: (topicId, page) => asked(() => messagesAfter(collections, topicId, page)),
     records: (topicId, page) => asked(() => topicRecords(collections, topicId, page)),
-    offsetAtTime: (topicId, time) => asked(() => offsetAtTimeOf(collections, topicId, time)),
+    offsetAtTime: (topicId, time) => asked(() => outermostPosition([messages, changes], topicId, { time, direction: 1 })),
     lastOffsets: (topicIds) => asked(() => lastOffsetsOf(collections, topicIds)),
     topicStats: (topicIds) => asked(() => statsOf(collections, topicIds)),
     countAfter: (marks, page) => asked(() => countAfterEach(collections, marks, page)),

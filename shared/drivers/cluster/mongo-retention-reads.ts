@@ -1,10 +1,9 @@
 import type { ClientSession, Connection } from 'mongoose';
 import { planMsMax, type ExpiredOfTopic } from '../../ports/messages.ts';
-import { byExpiry, byTime, byTopic, volumeBytes, type MessageCollections } from './mongo-message-collections.ts';
+import { byExpiry, byTime, byTopic, shownByHistory, volumeBytes, type MessageCollections } from './mongo-message-collections.ts';
 import { inTransaction } from './mongo-transaction.ts';
 
 const limits = { maxTimeMS: planMsMax } as const;
-const shownByHistory = { offset: { $gte: 0 }, deletedAt: { $exists: false } } as const;
 
 /** Reads under way at once. Harm prevented: a plan of many topics in front of everyone else's reads. */
 const readsAtOnce = 10;

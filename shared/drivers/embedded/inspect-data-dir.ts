@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, mkdirSync, statfsSync, statSync } fr
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { findingsOf, type Finding, type Findings } from '../../platform/finding.ts';
+import { schemaVersionOf } from './migrations.ts';
 
 const gibibyte = 2 ** 30;
 const freeBytesMin = gibibyte;
@@ -29,7 +30,7 @@ function inspectFile(found: Findings, path: string, schemaVersion: number): Find
   try {
     const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
     try {
-      const version = Number(Object.values(db.prepare('PRAGMA user_version').get() ?? {})[0]);
+      const version = schemaVersionOf(db);
       if (version > schemaVersion) return found.fault(`${path} was written by a newer Tocsin (schema ${version}, this one knows ${schemaVersion}): start that one`);
       return found.ok(`${path} opens, ${(statSync(path).size / 2 ** 20).toFixed(0)} MiB${version < schemaVersion ? ', the next start brings it to the newest schema' : ''}`);
     } finally {

@@ -1,3 +1,4 @@
+import type { DatabaseSync } from 'node:sqlite';
 import type { SqliteFile } from './sqlite-file.ts';
 
 /** A forward-only step of the file's schema. */
@@ -31,9 +32,14 @@ export function migrate(file: SqliteFile, migrations: readonly Migration[]): voi
   }
 }
 
+/** How many steps the file has. */
+export function schemaVersionOf(db: DatabaseSync): number {
+  return (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;
+}
+
 /** The step that the file lacks, and the version that it makes; undefined when the file has them all. */
 function nextMigration({ db, path }: SqliteFile, migrations: readonly Migration[]): { migration: Migration; version: number } | undefined {
-  const version = Number(Object.values(db.prepare('PRAGMA user_version').get() ?? {})[0] ?? 0);
+  const version = schemaVersionOf(db);
   if (version > migrations.length) {
     throw new Error(`${path} has schema ${version}, this program knows ${migrations.length}: start a newer Tocsin`);
   }

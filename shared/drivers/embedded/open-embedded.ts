@@ -96,9 +96,6 @@ export function openEmbeddedDocuments(
       return jobQueue;
     };
     const openMessages = async (): Promise<Messages> => {
-      // The threads that read do not keep a process alive, and here nothing else does.
-      const alive = setInterval(() => undefined, 60_000);
-      own.add(() => clearInterval(alive));
       const messages = openSqliteMessages({ file, clock: options.clock });
       own.add(() => messages.close());
       return messages;

@@ -1,5 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite';
-import { checkAtMost, checkChanges, checkId, checkIncrements, checkNew, checkRaise, checkVersion, documentLimits } from '../../ports/document-checks.ts';
+import { checkChanges, checkId, checkIncrements, checkNew, checkRaise, checkVersion } from '../../ports/document-checks.ts';
 import { StaleVersion, UniqueKeyViolation, type Document, type Write } from '../../ports/documents.ts';
 import { decodeRow, encodeValue, firstRow, rowOf, type TableAccess } from './sqlite-document-rows.ts';
 import { columnName, type DocumentTable } from './sqlite-document-tables.ts';
@@ -52,7 +52,6 @@ export function incrementWork(access: TableAccess, table: DocumentTable, id: str
 }
 
 export function raiseWork(access: TableAccess, table: DocumentTable, { ids, field, to }: { ids: readonly string[]; field: string; to: number }): () => void {
-  checkAtMost(ids.length, documentLimits.ids, 'ids');
   checkRaise(table.collection, { field, to });
   const column = columnName(field);
   const sql = `UPDATE ${table.name} SET ${column} = ?1 WHERE id IN (SELECT value FROM json_each(?2)) AND (${column} IS NULL OR ${column} < ?1)`;

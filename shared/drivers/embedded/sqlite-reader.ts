@@ -44,6 +44,7 @@ export class SqliteReader {
     return new Promise<T>((resolve, reject) => {
       this.#waiting[id] = { resolve, reject };
       this.#thread ??= this.#open();
+      this.#thread.ref(); // while it works, and only then, it keeps the process from ending
       this.#thread.postMessage({ id, job: withTopics(job, []), topics: this.#lists.send(topicsOf(job)) } satisfies ReadRequest);
     });
   }
@@ -80,6 +81,7 @@ export class SqliteReader {
     const waiting = this.#waiting[id];
     this.#waiting[id] = undefined;
     if (waiting !== undefined) this.#freeIds.push(id);
+    if (this.#freeIds.length === this.#waiting.length) this.#thread?.unref();
     return waiting;
   }
 }

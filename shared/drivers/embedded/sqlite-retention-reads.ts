@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { plusVolume, type MessageVolume } from '../../domain/message-volume.ts';
 import type { ExpiredOfTopic } from '../../ports/messages.ts';
 import { volumeColumn } from './sqlite-message-schema.ts';
 import { prepareArrays } from './sqlite-message-rows.ts';
@@ -32,12 +33,9 @@ export function sqliteRetentionReads(db: DatabaseSync) {
 
   return {
     *expired(time: number): Steps<ExpiredOfTopic[]> {
-      const found = new Map<number, { messages: number; bytes: number }>();
+      const found = new Map<number, MessageVolume>();
       for (const rows of expiredRows(time)) {
-        for (const [, topic, , bytes] of rows) {
-          const ofTopic = found.get(topic) ?? { messages: 0, bytes: 0 };
-          found.set(topic, { messages: ofTopic.messages + 1, bytes: ofTopic.bytes + bytes });
-        }
+        for (const [, topic, , bytes] of rows) found.set(topic, plusVolume(found.get(topic), { messages: 1, bytes }));
         yield;
       }
       return [...found].map(([topic, volume]) => ({ topicId: (sql.topicIdOf.get(topic) as unknown as [string])[0], ...volume }));

@@ -13,7 +13,7 @@ const body = z.object({ up_to: timeField('endOfDay') }).meta({ examples: [{ up_t
 const forms = {
   run: {
     id: 'runRetention', summary: 'Remove what has expired', act: requestRun,
-    description: "`up_to` is a plan's. The run is a worker's, and within its limits: a plan that needs a confirmation waits for one. The history has its report.",
+    description: "`up_to` is a plan's. The run is a worker's, and within its limits: a plan that needs a confirmation waits for one. The history has its report, unless another run began first or retention was paused meanwhile.",
     conflict: 'Retention is paused, or a run is under way.',
   },
   confirm: {

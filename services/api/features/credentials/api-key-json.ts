@@ -1,5 +1,5 @@
 import { scopes, type ApiKey } from '@tocsin/shared/domain/credentials.ts';
-import { toIso } from '@tocsin/shared/domain/message-json.ts';
+import { isoOrNull, toIso } from '@tocsin/shared/domain/to-iso.ts';
 import { z } from 'zod';
 
 /** The API key object of the interface, without the secret. */
@@ -20,7 +20,7 @@ export const apiKeySchema = z.object({
 }).meta({ id: 'ApiKey' });
 
 export function toApiKeyJson(key: ApiKey, now: number): z.infer<typeof apiKeySchema> {
-  const lastUsed = key.lastUsedAt === null ? null : toIso(key.lastUsedAt);
+  const lastUsed = isoOrNull(key.lastUsedAt);
   return {
     id: key.id,
     user_id: key.userId,
@@ -34,7 +34,7 @@ export function toApiKeyJson(key: ApiKey, now: number): z.infer<typeof apiKeySch
     created_at: toIso(key.createdAt),
     last_used: lastUsed,
     last_used_at: lastUsed,
-    expires_at: key.expiresAt === null ? null : toIso(key.expiresAt),
+    expires_at: isoOrNull(key.expiresAt),
   };
 }
 

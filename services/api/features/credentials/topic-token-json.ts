@@ -1,5 +1,5 @@
 import type { TopicToken } from '@tocsin/shared/domain/credentials.ts';
-import { toIso } from '@tocsin/shared/domain/message-json.ts';
+import { isoOrNull, toIso } from '@tocsin/shared/domain/to-iso.ts';
 import { z } from 'zod';
 
 /** The topic access token object of the interface, without the secret. */
@@ -20,7 +20,7 @@ export function toTopicTokenJson(token: TopicToken): z.infer<typeof topicTokenSc
     name: token.name,
     permissions: [...token.permissions],
     created_at: toIso(token.createdAt),
-    expires_at: token.expiresAt === null ? null : toIso(token.expiresAt),
-    last_used_at: token.lastUsedAt === null ? null : toIso(token.lastUsedAt),
+    expires_at: isoOrNull(token.expiresAt),
+    last_used_at: isoOrNull(token.lastUsedAt),
   };
 }

@@ -1,4 +1,4 @@
-import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { AppError, isUnavailable } from '@tocsin/shared/domain/errors.ts';
 import * as oidc from 'openid-client';
 import type { ApiDeps } from '../../api-deps.ts';
 import type { Reply } from '../../http/route.ts';
@@ -59,7 +59,7 @@ function reasonOf(error: unknown): { message: string; code: unknown } {
 
 function faultOf(error: unknown): SignInFault {
   if (error instanceof SignInFailed) return error.fault;
-  if (error instanceof AppError && error.code === 'unavailable') return 'temporarily_unavailable';
+  if (isUnavailable(error)) return 'temporarily_unavailable';
   if (error instanceof oidc.AuthorizationResponseError) return error.error === 'access_denied' ? 'access_denied' : 'invalid_response';
   if (error instanceof oidc.ResponseBodyError) return 'invalid_response';
   if (error instanceof oidc.ClientError) return isAway(error.code) ? 'temporarily_unavailable' : 'invalid_response';

@@ -1,4 +1,4 @@
-import { toIso } from '@tocsin/shared/domain/message-json.ts';
+import { isoOrNull } from '@tocsin/shared/domain/to-iso.ts';
 import { editRecord } from '@tocsin/shared/domain/message-changes.ts';
 import { messageLimits } from '@tocsin/shared/domain/message.ts';
 import { z } from 'zod';
@@ -37,7 +37,7 @@ export function editMessage(deps: ApiDeps): Route {
       const after = record?.message ?? before;
       return {
         status: 200,
-        body: { id: after.id, message: after.message, title: after.title, edited_at: after.editedAt === null ? null : toIso(after.editedAt) },
+        body: { id: after.id, message: after.message, title: after.title, edited_at: isoOrNull(after.editedAt) },
       };
     },
   });

@@ -1,5 +1,4 @@
 import { filterLimits, type MessageFilter } from '@tocsin/shared/domain/message-filter.ts';
-import { toIso } from '@tocsin/shared/domain/message-json.ts';
 import { z } from 'zod';
 import { codePoints } from '../../http/fields.ts';
 import { queryInteger } from '../../http/paging.ts';
@@ -56,9 +55,4 @@ export function toFilter(
     priorityMin: query.priority_min ?? null, priorityMax: query.priority_max ?? null, tags: query.tags ?? [],
     from: query.date_from ?? null, to: query.date_to ?? null,
   };
-}
-
-/** A time as the answer repeats it. */
-export function isoOrNull(time: number | undefined): string | null {
-  return time === undefined ? null : toIso(time);
 }

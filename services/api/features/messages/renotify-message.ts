@@ -7,7 +7,7 @@ import { auditOf } from '../../audit.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { loadReadableMessage, type ReadableMessage } from './load-readable-message.ts';
 
-/** What is asked for within this time is asked for once. Harm prevented: the recipients of a large topic walked over and over. */
+/** What is asked for within the same slot of this length is asked for once. Harm prevented: the recipients of a large topic walked over and over. */
 const demandMs = 10_000;
 
 /** `POST /api/messages/{message_id}/renotify`: pushes a message to the devices that missed it. */
@@ -18,7 +18,7 @@ export function renotifyMessage(deps: ApiDeps): Route {
     path: '/api/messages/{message_id}/renotify',
     summary: 'Push a message again to the devices that missed it',
     description: 'For the owner of the topic and the admins of its team. Reaches the devices of which the ledger says that they did not get it, as far as they and their '
-      + 'subscriptions are older than the message; never one that it was sent to, or is being sent to. Repeating it is harmless, and within ten seconds it is one.',
+      + 'subscriptions are older than the message; never one that it was sent to, or is being sent to. Repeating it is harmless, and within the same ten seconds of the clock it is one.',
     audience: 'account',
     scope: 'topics:write',
     errors: { 400: 'The message is older than the ledger reaches back, which is 7 days.', 404: 'There is no such message, or none that the caller may read.' },

@@ -1,10 +1,11 @@
 import { toMessageJson } from '@tocsin/shared/domain/message-json.ts';
+import { isoOrNull } from '@tocsin/shared/domain/to-iso.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { messageSchema } from '../../http/message-schema.ts';
 import { pageHeaders, pageOf, pagingFields } from '../../http/paging.ts';
 import { route, type Route } from '../../http/route.ts';
-import { dateFields, filterFields, isoOrNull, requireOrdered, textQuery, textQueryMeaning, toFilter } from './filter-fields.ts';
+import { dateFields, filterFields, requireOrdered, textQuery, textQueryMeaning, toFilter } from './filter-fields.ts';
 import { loadNamedTopic, namedTopic, namedTopicErrors } from './load-named-topics.ts';
 import { searchableTopics } from './searchable-topics.ts';
 

@@ -1,6 +1,6 @@
-import { toIso } from '@tocsin/shared/domain/message-json.ts';
 import type { MobileSettings, Subscription } from '@tocsin/shared/domain/subscription.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import { isoOrNull, toIso } from '@tocsin/shared/domain/to-iso.ts';
 import type { TopicStats } from '@tocsin/shared/ports/messages.ts';
 import { z } from 'zod';
 
@@ -82,5 +82,3 @@ function toSettingsJson({ quietHours, maxPerMinute, ...settings }: MobileSetting
     ...(maxPerMinute === null ? {} : { max_per_minute: maxPerMinute }),
   };
 }
-
-const isoOrNull = (time: number | null): string | null => (time === null ? null : toIso(time));

@@ -1,4 +1,4 @@
-import { toIso } from '@tocsin/shared/domain/message-json.ts';
+import { isoOrNull, toIso } from '@tocsin/shared/domain/to-iso.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import type { TopicStats } from '@tocsin/shared/ports/messages.ts';
 import { z } from 'zod';
@@ -44,7 +44,7 @@ export function toTopicJson(topic: Topic, { stats, canManage }: TopicFigures): T
     message_count: stats.messageCount,
     subscriber_count: topic.subscriberCount,
     created_at: toIso(topic.createdAt),
-    last_message_at: stats.lastMessageAt === null ? null : toIso(stats.lastMessageAt),
+    last_message_at: isoOrNull(stats.lastMessageAt),
     can_manage: canManage,
   };
 }
