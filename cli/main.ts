@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '@tocsin/shared/platform/load-config.ts';
 import { auditCommand } from './audit.ts';
+import { backupCommand, restoreCommand } from './backup.ts';
 import { configCommand } from './config.ts';
 import { doctorCommand } from './doctor.ts';
 import { logCommand } from './log.ts';
@@ -29,6 +30,8 @@ const program = new Command('tocsin')
   .addCommand(pushCommand())
   .addCommand(auditCommand())
   .addCommand(retentionCommand())
+  .addCommand(backupCommand())
+  .addCommand(restoreCommand())
   .addCommand(simulateCommand())
   .addCommand(configCommand())
   .addCommand(doctorCommand());

@@ -4,6 +4,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Finding } from '../../platform/finding.ts';
 import { withClosers } from '../../platform/lifecycle.ts';
 import type { Log } from '../../platform/log.ts';
+import type { CopyProgress, CopyReport } from '../../ports/backup.ts';
 import type { AnyCollection } from '../../ports/document-checks.ts';
 import type { RecipientCollections } from '../../ports/deliveries.ts';
 import type { Documents } from '../../ports/documents.ts';
@@ -11,10 +12,12 @@ import type { JobQueue } from '../../ports/job-queue.ts';
 import type { Messages } from '../../ports/messages.ts';
 import { budgetsMigration } from './budget-table.ts';
 import { consumerPositionsMigration } from './consumer-positions.ts';
+import { copyStore } from './copy-store.ts';
 import { inspectDataDir } from './inspect-data-dir.ts';
 import { jobsMigration } from './job-table.ts';
 import { keepSecret } from './keep-secret.ts';
 import { lockDataDir } from './lock-data-dir.ts';
+import { goOnAfterCopy } from './log-after-copy.ts';
 import { openMemoryBus } from './memory-bus.ts';
 import { migrate, type Migration } from './migrations.ts';
 import { openSqliteDeliveries } from './sqlite-deliveries.ts';
@@ -60,6 +63,7 @@ export function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
     const file = new SqliteFile(join(dataDir, fileName));
     own.add(() => file.close());
     migrate(file, migrations);
+    goOnAfterCopy(file.db, { clock, log });
     const messages = openSqliteMessages({ file, clock });
     own.add(() => messages.close());
     const documents = openSqliteDocuments({ file, collections: options.collections });
@@ -102,4 +106,22 @@ export function openEmbeddedDocuments(
     };
     return { documents, openJobQueue, openMessages, close: () => own.closeAll() };
   });
+}
+
+/** Copies the directory's file to another one, also beside the server that has it; see copyStore. */
+export function backUpEmbedded(dataDir: string, to: string, onProgress: (progress: CopyProgress) => void): Promise<CopyReport> {
+  return copyStore({ from: join(dataDir, fileName), to, onProgress });
+}
+
+/**
+ * Makes the directory's file a copy of another one, which stays as it is. Throws DataDirInUse while a server has the directory, and
+ * a sentence for the operator where a file is there already.
+ */
+export async function restoreEmbedded(dataDir: string, from: string, onProgress: (progress: CopyProgress) => void): Promise<CopyReport> {
+  const unlock = lockDataDir(dataDir);
+  try {
+    return await copyStore({ from, to: join(dataDir, fileName), schemaVersionMax: migrations.length, onProgress });
+  } finally {
+    unlock();
+  }
 }

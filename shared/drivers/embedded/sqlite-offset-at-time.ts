@@ -9,6 +9,8 @@ type Place = readonly [offset: number, timestamp: number];
  * looks instead of twenty, and a thousandth of the topic's messages in the index).
  */
 const stretch = 1 / 1_024;
+/** Harm prevented: the positions of a restored store are a few far above all others, which would all lie in that part. */
+const stretchMax = 65_536;
 
 /**
  * Finds the lowest position of a topic's record made at or after a time, without an index by time (which would cost
@@ -53,7 +55,8 @@ interface Statements {
 function surelyOlderBefore(placeFrom: StatementSync, topic: number, { time, end }: { time: number; end: number }): number {
   let from = 0;
   let upTo = end;
-  while (upTo - from > end * stretch) {
+  const near = Math.min(end * stretch, stretchMax);
+  while (upTo - from > near) {
     const middle = from + Math.floor((upTo - from) / 2);
     const place = placeFrom.get(topic, middle) as Place | undefined;
     if (place !== undefined && place[1] < time - clockSkewMs) from = place[0] + 1;
