@@ -40,7 +40,9 @@ async function goOn({ engine: { documents }, clock, log }: RetentionDeps, state:
 async function beginRun(deps: RetentionDeps, state: RetentionState, request: RunRequest | undefined): Promise<RetentionRun | null> {
   const { documents, messages } = deps.engine;
   const upTo = state.confirmedUpTo ?? request?.upTo ?? deps.clock();
-  const count = await messages.countExpired(upTo, { max: unconfirmedMax.messages + 1, except: await heldTopicIds(documents) });
+  // Left out of the plan, too: it would be read again for each run, however much it is.
+  const except = await heldTopicIds(documents);
+  const count = await messages.countExpired(upTo, { max: unconfirmedMax.messages + 1, except });
   if (count === 0 && request === undefined) {
     if (state.waiting !== null || state.confirmedUpTo !== null) await documents.update(retentionStates, state, { waiting: null, confirmedUpTo: null });
     deps.metrics.waiting.set(0);
@@ -53,7 +55,7 @@ async function beginRun(deps: RetentionDeps, state: RetentionState, request: Run
     return null;
   }
   const now = deps.clock();
-  const plan = isLarge ? await planRetention(deps.engine, { upTo, now }) : planOf(upTo, await planTopics(deps.engine, { upTo, now }), new Map());
+  const plan = isLarge ? await planRetention(deps.engine, { upTo, now, except }) : planOf(upTo, await planTopics(deps.engine, { upTo, now, except }), new Map());
   return store(deps, { state, plan, request, waits: isLarge && needsConfirmation(plan) });
 }
 

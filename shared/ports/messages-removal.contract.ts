@@ -222,6 +222,22 @@ function describePlanning(at: () => Messages): void {
     }
   });
 
+  test('what has expired is told without topics on hold, also behind what was removed before them', async () => {
+    const [one, held] = [newId(), newId()];
+    const expired = (topicId: string, after: number) => testMessage(topicId, { expiresAt: testTime + after });
+    await at().apply([published(0, expired(held, 1)), published(1, expired(one, 2)), published(2, expired(held, 2)), published(3, expired(one, 3))]);
+    const counts = async (except?: readonly string[]) => [...byTopic(await at().expired(testTime + 3, except))].map(([topicId, { messages }]) => [topicId, messages]);
+    expect(await counts([held, newId()])).toEqual([[one, 2]]);
+    await at().removeExpired(testTime + 3, 1, [held]);
+    expect(await counts([held])).toEqual([[one, 1]]);
+    expect(new Map(await counts() as [string, number][])).toEqual(new Map([[held, 2], [one, 1]]));
+    await at().removeExpired(testTime + 3, 10, [held]);
+    expect(await counts([held])).toEqual([]);
+    await at().apply([published(4, expired(one, 1))]);
+    expect(await counts([held])).toEqual([[one, 1]]);
+    expect(await counts([one])).toEqual([[held, 2]]);
+  });
+
   test('expired messages are counted up to a limit, without topics on hold', async () => {
     const [one, held] = [newId(), newId()];
     await at().apply(Array.from({ length: 10 }, (_, index) => published(index, testMessage(index < 4 ? held : one, { expiresAt: testTime + 1 + index }))));

@@ -105,11 +105,11 @@ export interface Messages {
   emptyDeleted(time: number, limit: number, except?: readonly string[]): Promise<number>;
 
   /**
-   * What has expired at or before the time and is not removed yet, of every topic that has any, in any order. It costs as much
-   * as there is of that (a million messages: some seconds), and keeps no other call waiting. Throws AppError `unavailable`
-   * also when it takes longer than `planMsMax`.
+   * What has expired at or before the time and is not removed yet, of every topic that has any but those in `except`, in any
+   * order. It costs as much as there is of that (a million messages: some seconds) and a look at each expiry of the others, and
+   * keeps no other call waiting. Throws AppError `unavailable` also when it takes longer than `planMsMax`.
    */
-  expired(time: number): Promise<ExpiredOfTopic[]>;
+  expired(time: number, except?: readonly string[]): Promise<ExpiredOfTopic[]>;
 
   /** How many messages `removeExpired` could remove; counting stops at `max`. Throws like `expired`. */
   countExpired(time: number, of: { max: number; except?: readonly string[] }): Promise<number>;
@@ -142,8 +142,6 @@ export interface Messages {
   close(): Promise<void>;
 }
 
-/** How long `expired` and its like may work. Harm prevented: a plan that nobody waits for any more. */
-export const planMsMax = 60_000;
 
 export interface ExpiredOfTopic extends MessageVolume {
   readonly topicId: string;

@@ -8,7 +8,7 @@ export interface AccountErasure {
   /** The account's. */
   readonly id: string;
   readonly version: number;
-  /** The address that it had: invites are found by it. */
+  /** The address that it had: invites are found by it. Empty for one that was never verified: they are for whoever has it next. */
   readonly email: string;
   /** Milliseconds since the epoch. */
   readonly requestedAt: number;

@@ -2,6 +2,7 @@ import type { Consent } from '../domain/consent.ts';
 import { AppError } from '../domain/errors.ts';
 import type { User } from '../domain/user.ts';
 import { StaleVersion, UniqueKeyViolation, write, type Documents, type New, type Write } from '../ports/documents.ts';
+import { accountErasures } from './account-erasures.ts';
 import { auditOriginRemovals, type Audit } from './audit-log.ts';
 import { consents } from './consents.ts';
 import { voidMailTokens } from './mail-tokens.ts';
@@ -31,15 +32,19 @@ export async function makeRoom(documents: Documents, claim: Claim, audit: Audit)
 
 /**
  * The writes that remove an account that was never verified, if it has not changed since it was read. Nobody ever logged
- * in to it, so that it owns nothing but its consents and mailed tokens. The deletion is recorded.
+ * in to it, so that it owns nothing but its consents and mailed tokens. Of what the audit log has of those who tried to, more than
+ * a commit should hold is left to the retention service. The deletion is recorded.
  */
 export async function removeUnverified(documents: Documents, user: User, audit: Audit): Promise<Write[]> {
   const given = await documents.find(consents, { index: 'byUser', equals: { userId: user.id }, limit: 100 });
+  const origins = await auditOriginRemovals(documents, user.id);
+  const erasure = { id: user.id, email: '', requestedAt: user.createdAt };
   return [
     write.remove(users, user.id, user.version),
     ...given.map((consent) => write.remove(consents, consent.id)),
     ...await voidMailTokens(documents, user.id),
-    ...await auditOriginRemovals(documents, user.id),
+    ...origins.writes,
+    ...(origins.hasMore ? [write.insert(accountErasures, erasure)] : []),
     ...audit({ action: 'account.deleted', subject: { id: user.id }, details: { reason: 'never_verified' } }),
   ];
 }

@@ -46,8 +46,8 @@ export function eraseAuditOrigins(documents: Documents, userId: string): Promise
   return removeFound(documents, auditOrigins, { index: 'byUser', equals: { userId }, limit: originsAtOnce });
 }
 
-/** The writes that do so for an account that nobody has used. */
-export async function auditOriginRemovals(documents: Documents, userId: string): Promise<Write[]> {
+/** The writes that do so for an account that nobody has used, and whether they are as many as a commit should have: then there may be more. */
+export async function auditOriginRemovals(documents: Documents, userId: string): Promise<{ writes: Write[]; hasMore: boolean }> {
   const found = await documents.find(auditOrigins, { index: 'byUser', equals: { userId }, limit: originsAtOnce });
-  return found.map(({ id }) => write.remove(auditOrigins, id));
+  return { writes: found.map(({ id }) => write.remove(auditOrigins, id)), hasMore: found.length === originsAtOnce };
 }

@@ -5,6 +5,7 @@ import { newDevice, newId, newMember, newMessage, newSubscription, newTeam, newT
 import { publish } from '../testing/test-engine.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { accountErasures } from './account-erasures.ts';
+import { removeUnverified } from './accounts.ts';
 import { addressChanges } from './address-changes.ts';
 import { auditEntries, auditOrigins } from './audit-log.ts';
 import { collections } from './collections.ts';
@@ -176,6 +177,20 @@ test('an account with a topic under legal hold stays, and a topic that is held l
   await engine.documents.update(topics, held, { isHeld: false });
   expect(await erase()).toEqual({ removed: 1, hasMore: false });
   expect(await engine.documents.get(accountErasures, user.id)).toBeNull();
+});
+
+test('of an account that was never verified everything goes that the audit log has of those who tried to log in', async () => {
+  const { documents } = engine;
+  const user = await documents.insert(users, newUser({ isVerified: false, wasVerified: false, createdAt: Date.now() - settleMs }));
+  const invite = await documents.insert(teamInvites, {
+    id: newId(), teamId: newId(), email: user.email, role: 'member', invitedById: newId(), tokenHash: newId(), createdAt: 1, expiresAt: 2,
+  });
+  const attempts = Array.from({ length: 1_100 }, (_, at) => ({ id: newId(), at, userId: user.id, address: '192.0.2.1', userAgent: null, formerEmail: null }));
+  for (const some of [attempts.slice(0, 550), attempts.slice(550)]) await documents.commit(some.map((one) => write.insert(auditOrigins, one)));
+  await documents.commit(await removeUnverified(documents, user, testAudit));
+  expect(await eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, settleMs })).toEqual({ removed: 600, hasMore: false });
+  expect(await holding(user.id)).toEqual([]);
+  expect(await documents.get(teamInvites, invite.id)).not.toBeNull(); // for whoever has the address next
 });
 
 test('a living account is never erased', async () => {

@@ -14,6 +14,13 @@ interface PlanDeps {
   readonly messages: Messages;
 }
 
+interface PlanOf {
+  readonly upTo: number;
+  readonly now: number;
+  /** Topics that are left out, and what is held of them. */
+  readonly except?: readonly string[] | undefined;
+}
+
 /** What the ports look up at once. */
 const lookupsMax = 1_000;
 
@@ -21,14 +28,14 @@ const lookupsMax = 1_000;
  * What would go if all that expired at or before the time were removed now. Costs as much as there is of that, and a look at
  * every topic. What expires or is removed meanwhile may be counted or not. Throws AppError `unavailable`.
  */
-export async function planRetention(deps: PlanDeps, { upTo, now }: { upTo: number; now: number }): Promise<RetentionPlan> {
-  const planned = await planTopics(deps, { upTo, now });
+export async function planRetention(deps: PlanDeps, { upTo, now, except }: PlanOf): Promise<RetentionPlan> {
+  const planned = await planTopics(deps, { upTo, now, except });
   return planOf(upTo, planned, planned.length === 0 ? new Map() : await countByTier(deps, now));
 }
 
 /** The topics of the plan alone: what has expired of each, and whose it is. */
-export async function planTopics({ documents, messages }: PlanDeps, { upTo, now }: { upTo: number; now: number }): Promise<PlannedTopic[]> {
-  const expired = await messages.expired(upTo);
+export async function planTopics({ documents, messages }: PlanDeps, { upTo, now, except }: PlanOf): Promise<PlannedTopic[]> {
+  const expired = await messages.expired(upTo, except);
   const owned = await findOwned(documents, expired.map(({ topicId }) => topicId), now);
   return expired.map(({ topicId, messages: count, bytes }) => {
     const of = owned.get(topicId);

@@ -1,9 +1,10 @@
 import type { Connection } from 'mongoose';
-import { unavailable } from '../../domain/errors.ts';
+import { unavailable, type AppError } from '../../domain/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { TookTooLong, within } from '../../platform/within.ts';
 import type { Messages } from '../../ports/messages.ts';
+import { planTookTooLong } from '../../ports/plan-limit.ts';
 import { searchMsMax, searchTookTooLong } from '../../ports/search-limit.ts';
 import { toUnavailable } from './mongo-connection.ts';
 import { prepareMessageCollections, toMessage } from './mongo-message-collections.ts';
@@ -74,9 +75,9 @@ export async function openMongoMessages({ connection, clock, log, searchMsMax: m
     activity: (filter, bucketMs) => limited(() => countActivity(searched, filter, bucketMs)),
     emptyDeleted: (time, limit, except) => asked(() => removal.emptyDeleted(time, limit, except)),
     removeExpired: (time, limit, except) => asked(() => removal.removeExpired(time, limit, except)),
-    expired: (time) => limited(() => expiredMessages(collections, time)),
-    countExpired: (time, of) => limited(() => countExpiredMessages(collections, time, of)),
-    oldestKept: (topicIds, time) => limited(() => oldestKeptOf(collections, topicIds, time)),
+    expired: (time, except) => planned(() => expiredMessages(collections, time, except)),
+    countExpired: (time, of) => planned(() => countExpiredMessages(collections, time, of)),
+    oldestKept: (topicIds, time) => planned(() => oldestKeptOf(collections, topicIds, time)),
     recount: (topicId) => asked(() => recountTopic(connection, collections, topicId)),
     removeTopic: (topicId, limit) => asked(() => removal.removeTopic(topicId, limit)),
     ping: () => asked(() => answersInTime(connection)),
@@ -103,9 +104,12 @@ async function asked<T>(call: () => Promise<T>): Promise<T> {
 /** MongoDB's code for an operation that reached its `maxTimeMS`. */
 const timeLimitExceeded = 50;
 
-/** As `asked`; one that MongoDB ended by its time limit says so. */
-function limited<T>(call: () => Promise<T>): Promise<T> {
+/** As `asked`; one that MongoDB ended by its time limit says what was too much. */
+function ended<T>(tookTooLong: (cause: unknown) => AppError, call: () => Promise<T>): Promise<T> {
   return asked(() => call().catch((error: unknown) => {
-    throw (error as { code?: unknown }).code === timeLimitExceeded ? searchTookTooLong(error) : error;
+    throw (error as { code?: unknown }).code === timeLimitExceeded ? tookTooLong(error) : error;
   }));
 }
+
+const limited = <T>(call: () => Promise<T>): Promise<T> => ended(searchTookTooLong, call);
+const planned = <T>(call: () => Promise<T>): Promise<T> => ended(planTookTooLong, call);

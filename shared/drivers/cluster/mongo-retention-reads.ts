@@ -1,5 +1,6 @@
 import type { ClientSession, Connection } from 'mongoose';
-import { planMsMax, type ExpiredOfTopic } from '../../ports/messages.ts';
+import type { ExpiredOfTopic } from '../../ports/messages.ts';
+import { planMsMax } from '../../ports/plan-limit.ts';
 import { byExpiry, byTime, byTopic, shownByHistory, volumeBytes, type MessageCollections } from './mongo-message-collections.ts';
 import { inTransaction } from './mongo-transaction.ts';
 
@@ -8,9 +9,9 @@ const limits = { maxTimeMS: planMsMax } as const;
 /** Reads under way at once. Harm prevented: a plan of many topics in front of everyone else's reads. */
 const readsAtOnce = 10;
 
-export async function expiredMessages({ messages }: MessageCollections, time: number): Promise<ExpiredOfTopic[]> {
+export async function expiredMessages({ messages }: MessageCollections, time: number, except: readonly string[] = []): Promise<ExpiredOfTopic[]> {
   return messages.aggregate<ExpiredOfTopic>([
-    { $match: { expiresAt: { $lte: time } } },
+    { $match: { expiresAt: { $lte: time }, topicId: { $nin: [...except] } } },
     { $group: { _id: '$topicId', messages: { $sum: 1 }, bytes: { $sum: volumeBytes } } },
     { $project: { _id: 0, topicId: '$_id', messages: 1, bytes: 1 } },
   ], { hint: byExpiry, ...limits }).toArray();

@@ -17,6 +17,8 @@ interface RemovedRow {
 }
 
 export interface SqliteMessageRemoval {
+  /** What expired at or before the time, but for the topics in `except`, did so at this time or later. */
+  expiredFrom(time: number, except: readonly string[]): number;
   countExpired(time: number, of: { max: number; except?: readonly string[] }): number;
   removeExpired(time: number, limit: number, except?: readonly string[]): Promise<Map<string, MessageVolume>>;
   removeTopic(topicId: string, limit: number): Promise<number>;
@@ -31,21 +33,21 @@ const isDue = 'expires_at BETWEEN ? AND ? AND topic NOT IN (SELECT topic FROM to
 
 /**
  * Removes messages with their records, in writes short enough to stand between publishes. `end` as the writer has it;
- * `onRemoved` is called before others can see what is removed.
+ * `onRemoved` is called before others can see what is removed, with the topics that it is of.
  */
 export function sqliteMessageRemoval(
-  file: SqliteFile, { end, onRemoved }: { end: () => number; onRemoved: () => void },
+  file: SqliteFile, { end, onRemoved }: { end: () => number; onRemoved: (topicIds: readonly string[]) => void },
 ): SqliteMessageRemoval {
   const sql = prepareStatements(file.db);
+
+  const topicIdOf = (topic: number): string => (sql.topicIdOf.get(topic) as { topic_id: string }).topic_id;
 
   /** Returns what went per topic. The end of the log is kept first: its last record may be among them. */
   const removeRows = (rows: readonly RemovedRow[]): Map<number, MessageVolume> => {
     const removed = new Map<number, MessageVolume>();
     const counted = new Map<number, number>();
-    if (rows.length > 0) {
-      sql.keepEnd.run(end());
-      onRemoved();
-    }
+    if (rows.length === 0) return removed;
+    sql.keepEnd.run(end());
     for (const row of rows) {
       sql.removeMessage.run(row.offset);
       if (row.content_rev >= 0 || row.deleted_at !== null) sql.removeChanges.run(row.id);
@@ -53,6 +55,7 @@ export function sqliteMessageRemoval(
       if (row.offset >= 0 && row.deleted_at === null) counted.set(row.topic, (counted.get(row.topic) ?? 0) + 1);
     }
     for (const [topic, count] of counted) sql.addToCount.run(-count, topic);
+    onRemoved([...removed.keys()].map(topicIdOf));
     return removed;
   };
 
@@ -60,7 +63,7 @@ export function sqliteMessageRemoval(
 
   const removeExpiredBatch = (time: number, batchSize: number, except: string): Map<string, MessageVolume> => {
     const removed = new Map<string, MessageVolume>();
-    for (const [topic, volume] of removeRows(due.first(time, batchSize, except))) removed.set((sql.topicIdOf.get(topic) as { topic_id: string }).topic_id, volume);
+    for (const [topic, volume] of removeRows(due.first(time, batchSize, except))) removed.set(topicIdOf(topic), volume);
     return removed;
   };
 
@@ -75,6 +78,7 @@ export function sqliteMessageRemoval(
   };
 
   return {
+    expiredFrom: (time, except) => due.from(time, JSON.stringify(except)),
     countExpired: (time, { max, except = [] }) => due.count(time, max, JSON.stringify(except)),
 
     async removeExpired(time, limit, except = []) {
@@ -115,6 +119,7 @@ function dueMessages(sql: ReturnType<typeof prepareStatements>) {
   let passed = { except: '[]', from: 0, time: 0 };
   const dueFrom = (time: number, except: string): number => (passed.except === except && passed.time <= time ? passed.from : 0);
   return {
+    from: dueFrom,
     first(time: number, limit: number, except: string): readonly RemovedRow[] {
       const rows = sql.expired.all(dueFrom(time, except), time, except, limit) as unknown as RemovedRow[];
       passed = { except, from: rows[0]?.expires_at ?? time, time };

@@ -2,8 +2,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { PlacedRecord } from '../../domain/log-record.ts';
 import { asManagersSee, type MessageFilter } from '../../domain/message-filter.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { planMsMax, type ExpiredOfTopic, type Messages, type SettledRecord } from '../../ports/messages.ts';
-import { searchMsMax } from '../../ports/search-limit.ts';
+import type { ExpiredOfTopic, Messages, SettledRecord } from '../../ports/messages.ts';
+import { planMsMax, planTookTooLong } from '../../ports/plan-limit.ts';
+import { searchMsMax, searchTookTooLong } from '../../ports/search-limit.ts';
 import { KeptCounts } from './kept-counts.ts';
 import { RecentMessages } from './recent-messages.ts';
 import type { RecordTable } from './record-table.ts';
@@ -33,26 +34,24 @@ export interface SqliteMessagesOptions {
  * The watermark is always the head: a commit leaves no hole. Closing ends the threads that search, and leaves the file open,
  * which belongs to its opener.
  */
-export function openSqliteMessages({ file, clock, ...limits }: SqliteMessagesOptions): Messages & RecordTable {
+export function openSqliteMessages({ file, clock, searchMsMax: workMsMax = searchMsMax }: SqliteMessagesOptions): Messages & RecordTable {
   const writer = sqliteMessageWriter(file.db, clock);
   const reads = sqliteMessageReads(file.db);
   const counts = new KeptCounts();
   const countAfter = sqliteUnreadCounts(file.db, counts);
   const recent = new RecentMessages();
   const hasForeignCommits = foreignCommits(file.db);
-  const forget = () => {
+  const onRemoved = (topicIds: readonly string[]): void => {
+    recent.forget();
+    for (const topicId of topicIds) counts.changed(topicId);
+  };
+  const removal = sqliteMessageRemoval(file, { end: writer.end, onRemoved });
+  const forgetAll = () => {
     recent.forget();
     counts.forget();
-  };
-  const removal = sqliteMessageRemoval(file, { end: writer.end, onRemoved: forget });
-  const forgetAll = () => {
-    forget();
     removal.written(0);
   };
-  // Apart, so that a page by the index waits for no text that is searched.
-  const pages = new SqliteReader({ path: file.path, searchMsMax, ...limits, givesWay: false });
-  const texts = new SqliteReader({ path: file.path, searchMsMax, ...limits, givesWay: true });
-  const plans = new SqliteReader({ path: file.path, searchMsMax: planMsMax, givesWay: true });
+  const { pages, texts, plans } = openReaders(file.path, workMsMax);
 
   const applySync = (records: readonly PlacedRecord[]): void => {
     const areNew = writer.apply(records);
@@ -110,6 +109,16 @@ export function openSqliteMessages({ file, clock, ...limits }: SqliteMessagesOpt
   };
 }
 
+/** Apart, so that a page by the index waits for no text that is searched. */
+function openReaders(path: string, workMsMax: number): Record<'pages' | 'texts' | 'plans', SqliteReader> {
+  const searching = { path, workMsMax, tookTooLong: searchTookTooLong };
+  return {
+    pages: new SqliteReader({ ...searching, givesWay: false }),
+    texts: new SqliteReader({ ...searching, givesWay: true }),
+    plans: new SqliteReader({ path, workMsMax: planMsMax, tookTooLong: planTookTooLong, givesWay: true }),
+  };
+}
+
 /** The port's reads of many messages, each on the thread for it. */
 function searchesOf(pages: SqliteReader, texts: SqliteReader): Pick<Messages, 'search' | 'recent' | 'activity'> {
   const readerFor = (filter: MessageFilter): SqliteReader => (filter.text === null ? pages : texts);
@@ -140,7 +149,7 @@ function sweepsOf(
     emptyDeleted: (time, limit, except) => asked(() => emptyDeleted(time, limit, except)),
     removeExpired: (time, limit, except) => asked(() => removal.removeExpired(time, limit, except)),
     removeTopic: (topicId, limit) => asked(() => removal.removeTopic(topicId, limit)),
-    expired: (time) => plans.run<ExpiredOfTopic[]>({ kind: 'expired', time }),
+    expired: (time, except = []) => plans.run<ExpiredOfTopic[]>({ kind: 'expired', from: removal.expiredFrom(time, except), time, except }),
     countExpired: (time, of) => asked(() => removal.countExpired(time, of)),
     oldestKept: async (topicIds, time) => new Map(await plans.run<[string, number][]>({ kind: 'oldest-kept', topicIds, time })),
     recount: async (topicId) => {

@@ -6,7 +6,7 @@ export type ReadJob =
   | { readonly kind: 'search'; readonly filter: MessageFilter; readonly page: MessagePage }
   | { readonly kind: 'recent'; readonly topicIds: readonly string[]; readonly page: { readonly limit: number; readonly now: number } }
   | { readonly kind: 'activity'; readonly filter: MessageFilter; readonly bucketMs: number }
-  | { readonly kind: 'expired'; readonly time: number }
+  | { readonly kind: 'expired'; readonly from: number; readonly time: number; readonly except: readonly string[] }
   | { readonly kind: 'oldest-kept'; readonly topicIds: readonly string[]; readonly time: number }
   | { readonly kind: 'count-drift'; readonly topicId: string };
 

@@ -32,7 +32,7 @@ interface Running {
 }
 
 /** Does the jobs step by step, each in its turn, so that a short one is not kept waiting by long ones. */
-function serve(port: NonNullable<typeof parentPort>, { path, searchMsMax }: ReaderStart): void {
+function serve(port: NonNullable<typeof parentPort>, { path, workMsMax }: ReaderStart): void {
   const reads = open(path);
   const lists = new TopicLists();
   const running: Running[] = [];
@@ -41,7 +41,7 @@ function serve(port: NonNullable<typeof parentPort>, { path, searchMsMax }: Read
   const work = async (): Promise<void> => {
     isWorking = true;
     for (let job = running.shift(); job !== undefined; job = running.shift()) {
-      const outcome = step(job, searchMsMax);
+      const outcome = step(job, workMsMax);
       if (outcome === null) running.push(job);
       else port.postMessage(outcome);
       await nextTurn(); // lets in what was asked meanwhile
@@ -75,7 +75,7 @@ function begin({ search, retention }: Reads, job: ReadJob): Steps<unknown> {
     case 'activity':
       return search.activity(job.filter, job.bucketMs);
     case 'expired':
-      return retention.expired(job.time);
+      return retention.expired(job);
     case 'oldest-kept':
       return retention.oldestKept(job.topicIds, job.time);
     case 'count-drift':
@@ -104,7 +104,7 @@ export interface ReaderStart {
   /** Whether its jobs give way to everything else that the process does. */
   readonly givesWay: boolean;
   /** How long a job may work. */
-  readonly searchMsMax: number;
+  readonly workMsMax: number;
 }
 
 /**

@@ -1,6 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { unavailable } from '../../domain/errors.ts';
-import { searchTookTooLong } from '../../ports/search-limit.ts';
+import { unavailable, type AppError } from '../../domain/errors.ts';
 import { TopicLists, topicsOf, withTopics, type ReadJob } from './sqlite-read-job.ts';
 import type { ReaderStart, ReadOutcome, ReadRequest } from './sqlite-reader-thread.ts';
 import { sqliteUnavailable } from './sqlite-unavailable.ts';
@@ -20,6 +19,7 @@ interface Waiting {
  */
 export class SqliteReader {
   readonly #start: ReaderStart;
+  readonly #tookTooLong: () => AppError;
   #thread: Worker | undefined;
   /** Those that the thread has. */
   #lists = new TopicLists();
@@ -33,11 +33,12 @@ export class SqliteReader {
   #isClosed = false;
 
   /** The file has been migrated. */
-  constructor(start: ReaderStart) {
+  constructor({ tookTooLong, ...start }: ReaderStart & { readonly tookTooLong: () => AppError }) {
     this.#start = start;
+    this.#tookTooLong = tookTooLong;
   }
 
-  /** Rejects with AppError `unavailable` when the job took too long, or when too many are waiting. */
+  /** Rejects with what `tookTooLong` makes when the job took too long, with AppError `unavailable` when too many are waiting. */
   run<T>(job: ReadJob): Promise<T> {
     const id = this.#freeIds.pop() ?? this.#waiting.length;
     if (this.#isClosed || id >= jobsMax) return Promise.reject(unavailable('Database'));
@@ -72,7 +73,7 @@ export class SqliteReader {
   #settle(outcome: ReadOutcome): void {
     const waiting = this.#take(outcome.id)!;
     if ('value' in outcome) waiting.resolve(outcome.value as never);
-    else if ('tookTooLong' in outcome) waiting.reject(searchTookTooLong());
+    else if ('tookTooLong' in outcome) waiting.reject(this.#tookTooLong());
     else waiting.reject(sqliteUnavailable(Object.assign(new Error(outcome.error.message), { errcode: outcome.error.errcode })));
   }
 

@@ -3,11 +3,13 @@ import { plusVolume, type MessageVolume } from '../../domain/message-volume.ts';
 import type { ExpiredOfTopic } from '../../ports/messages.ts';
 import { volumeColumn } from './sqlite-message-schema.ts';
 import { prepareArrays } from './sqlite-message-rows.ts';
+import type { ReadJob } from './sqlite-read-job.ts';
 import type { Steps } from './sqlite-message-search.ts';
 
 /** Messages looked at in a step: some milliseconds. */
 const messagesPerStep = 2_000;
 
+type ExpiredAsked = Omit<Extract<ReadJob, { kind: 'expired' }>, 'kind'>;
 type ExpiredRow = readonly [expiresAt: number, topic: number, offset: number, bytes: number];
 
 export type SqliteRetentionReads = ReturnType<typeof sqliteRetentionReads>;
@@ -16,11 +18,12 @@ export type SqliteRetentionReads = ReturnType<typeof sqliteRetentionReads>;
 export function sqliteRetentionReads(db: DatabaseSync) {
   const sql = prepareStatements(db);
 
-  /** All that expired at or before the time, in pieces: after a piece that is full, first the rest of those that share its last one's place in the index. */
-  function* expiredRows(time: number): Generator<readonly ExpiredRow[], void, void> {
-    let last: ExpiredRow = [-1, -1, 0, 0];
+  /** All that expired from one time to another, but for some topics, in pieces: after a piece that is full, first the rest of those that share its last one's place in the index. */
+  function* expiredRows({ from, time, except }: ExpiredAsked): Generator<readonly ExpiredRow[], void, void> {
+    const exceptJson = JSON.stringify(except);
+    let last: ExpiredRow = [from, -1, 0, 0];
     for (;;) {
-      let rows = sql.expiredAfter.all(last[0], last[1], time, messagesPerStep) as unknown as ExpiredRow[];
+      let rows = sql.expiredAfter.all(last[0], last[1], time, exceptJson, messagesPerStep) as unknown as ExpiredRow[];
       yield rows;
       if (rows.length < messagesPerStep) return;
       do {
@@ -32,9 +35,9 @@ export function sqliteRetentionReads(db: DatabaseSync) {
   }
 
   return {
-    *expired(time: number): Steps<ExpiredOfTopic[]> {
+    *expired(asked: ExpiredAsked): Steps<ExpiredOfTopic[]> {
       const found = new Map<number, MessageVolume>();
-      for (const rows of expiredRows(time)) {
+      for (const rows of expiredRows(asked)) {
         for (const [, topic, , bytes] of rows) found.set(topic, plusVolume(found.get(topic), { messages: 1, bytes }));
         yield;
       }
@@ -64,7 +67,7 @@ function prepareStatements(db: DatabaseSync) {
   return {
     expiredAfter: prepareArrays(db, `
       SELECT ${columns} FROM messages INDEXED BY messages_by_expiry
-      WHERE (expires_at, topic) > (?, ?) AND expires_at <= ? ORDER BY expires_at, topic, offset LIMIT ?`),
+      WHERE (expires_at, topic) > (?, ?) AND expires_at <= ? AND topic NOT IN (SELECT topic FROM topic_stats WHERE topic_id IN (SELECT value FROM json_each(?))) ORDER BY expires_at, topic, offset LIMIT ?`),
     expiredBeside: prepareArrays(db, `
       SELECT ${columns} FROM messages INDEXED BY messages_by_expiry
       WHERE expires_at = ? AND topic = ? AND offset > ? ORDER BY offset LIMIT ?`),
