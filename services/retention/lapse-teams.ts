@@ -1,5 +1,5 @@
 import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
-import { nextTeamStep, noNotice } from '@tocsin/shared/domain/team-life.ts';
+import { fieldsAfterStep, nextTeamStep } from '@tocsin/shared/domain/team-life.ts';
 import type { Team } from '@tocsin/shared/domain/team.ts';
 import { tierInForce } from '@tocsin/shared/domain/tiers.ts';
 import type { User } from '@tocsin/shared/domain/user.ts';
@@ -56,23 +56,24 @@ async function tryStep(deps: RetentionDeps, team: Team, owner: User): Promise<Te
   const now = deps.clock();
   const say = (message: string) => deps.log.info({ teamId: team.id, ownerId: team.ownerId }, message);
   const step = nextTeamStep(team, tierInForce(owner, now), { ...deps.teamPeriods, now });
+  const fields = fieldsAfterStep(step, now);
   switch (step.kind) {
     case 'rest':
     case 'mail':
       return team;
     case 'lapse':
       say('the grace of a team begins: its owner is below the TEAM tier');
-      return set(deps, { team, owner }, { lapsedAt: now, notice: 'lapse', noticeAt: now, noticeSentAt: null }, 'team.lapsed');
+      return set(deps, { team, owner }, fields, 'team.lapsed');
     case 'recover':
-      return set(deps, { team, owner }, noNotice);
+      return set(deps, { team, owner }, fields);
     case 'deactivate': {
-      const became = await set(deps, { team, owner }, { isActive: false, deactivatedAt: now, updatedAt: now, ...noNotice }, 'team.deactivated');
+      const became = await set(deps, { team, owner }, fields, 'team.deactivated');
       say('a team was deactivated: its grace is over');
       await tellNodes(deps, [{ kind: 'team', teamId: team.id }]);
       return became;
     }
     case 'announce':
-      return set(deps, { team, owner }, { notice: step.notice, noticeAt: now, noticeSentAt: null });
+      return set(deps, { team, owner }, fields);
     case 'remove':
       await removeUnchangedTeam(removalDeps(deps), team);
       say('a deactivated team was removed');

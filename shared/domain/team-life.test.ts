@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { newTeam } from '../testing/builders.ts';
-import { nextTeamStep, noNotice, removalTime, type TeamPeriods } from './team-life.ts';
+import { nextTeamStep, removalTime, type TeamPeriods } from './team-life.ts';
 import type { Team, TeamNotice } from './team.ts';
 import type { Tier } from './tiers.ts';
 
@@ -50,69 +49,4 @@ test('a team that nobody looked after is removed 23 hours after a notice, not be
   expect(removalTime(told, periods)).toBe(late + 23 * 3_600_000);
   expect(stepOf(told, 'FREE', late + 23 * 3_600_000 - 1).kind).toBe('rest');
   expect(stepOf(told, 'FREE', late + 23 * 3_600_000).kind).toBe('remove');
-});
-
-// What happens to a team over half a year, with a worker that comes now and then and is cut off before its mails.
-type Event = { readonly hours: number; readonly what: 'sweep' | 'sweep without mails' | 'TEAM' | 'FREE' | 'reactivate' };
-const events = fc.array(fc.record({
-  hours: fc.integer({ min: 0, max: 120 }),
-  what: fc.constantFrom('sweep', 'sweep', 'sweep', 'sweep', 'sweep without mails', 'TEAM', 'FREE', 'reactivate'),
-}) as fc.Arbitrary<Event>, { minLength: 40, maxLength: 80 });
-
-interface Course {
-  team: Team;
-  tier: Tier;
-  now: number;
-  mails: { notice: TeamNotice; at: number }[];
-  belowSince: number | null;
-  removedAt: number | null;
-}
-
-function sweep(course: Course, { withMails }: { withMails: boolean }): void {
-  const { team, now } = course;
-  const step = stepOf(team, course.tier, now);
-  const set = (changes: Partial<Team>): void => void (course.team = { ...team, ...changes });
-  if (step.kind === 'lapse') set({ lapsedAt: now, notice: 'lapse', noticeAt: now, noticeSentAt: null });
-  if (step.kind === 'recover') set(noNotice);
-  if (step.kind === 'announce') set({ notice: step.notice, noticeAt: now, noticeSentAt: null });
-  if (step.kind === 'deactivate') {
-    expect(course.belowSince).not.toBeNull();
-    expect(now - course.belowSince!).toBeGreaterThanOrEqual(periods.graceMs);
-    expect(course.mails.some(({ notice, at }) => notice === 'lapse' && at >= course.belowSince! && now - at >= 0)).toBe(true);
-    set({ isActive: false, deactivatedAt: now, ...noNotice });
-  }
-  if (step.kind === 'remove') {
-    expect(team.isActive).toBe(false);
-    expect(now - team.deactivatedAt!).toBeGreaterThanOrEqual(periods.removalMs);
-    const lastMail = course.mails.findLast(({ at }) => at >= team.deactivatedAt!);
-    expect(lastMail?.notice).toBe('removal-1-day');
-    course.removedAt = now;
-  }
-  const became = course.team;
-  if (withMails && became.notice !== null && became.noticeSentAt === null) {
-    course.mails.push({ notice: became.notice, at: now });
-    course.team = { ...became, noticeSentAt: now };
-  }
-}
-
-test('whatever happens, nothing is deactivated within its grace or unannounced, and nothing removed early or unannounced', () => {
-  let removed = 0;
-  fc.assert(fc.property(events, (given) => {
-    const course: Course = { team: teamWith(), tier: 'TEAM', now: 0, mails: [], belowSince: null, removedAt: null };
-    for (const { hours, what } of given) {
-      if (course.removedAt !== null) break;
-      course.now += hours * 3_600_000;
-      if (what === 'TEAM' || what === 'FREE') {
-        course.tier = what;
-        course.belowSince = what === 'TEAM' ? null : course.belowSince ?? course.now;
-        if (what === 'TEAM' && course.team.isActive) course.team = { ...course.team, ...noNotice };
-      } else if (what === 'reactivate') {
-        if (course.tier === 'TEAM') course.team = { ...course.team, isActive: true, deactivatedAt: null, ...noNotice };
-      } else {
-        sweep(course, { withMails: what === 'sweep' });
-      }
-    }
-    if (course.removedAt !== null) removed += 1;
-  }), { numRuns: 5_000 });
-  expect(removed).toBeGreaterThan(50); // else the courses do not reach what they are about
 });

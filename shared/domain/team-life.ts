@@ -53,6 +53,34 @@ export type TeamStep =
   | { readonly kind: 'announce'; readonly notice: TeamNotice }
   | { readonly kind: 'remove' };
 
+/** What a step makes of a team's fields; empty for one that changes nothing by itself. */
+export function fieldsAfterStep(step: TeamStep, now: number): Partial<Omit<Team, 'id' | 'version'>> {
+  switch (step.kind) {
+    case 'lapse':
+      return { lapsedAt: now, notice: 'lapse', noticeAt: now, noticeSentAt: null };
+    case 'recover':
+      return noNotice;
+    case 'deactivate':
+      return fieldsWhenSet({ isActive: false, now });
+    case 'announce':
+      return { notice: step.notice, noticeAt: now, noticeSentAt: null };
+    case 'rest':
+    case 'mail':
+    case 'remove':
+      return {};
+  }
+}
+
+/** A team's fields once it is deactivated or reactivated. */
+export function fieldsWhenSet({ isActive, now }: { readonly isActive: boolean; readonly now: number }): Partial<Omit<Team, 'id' | 'version'>> {
+  return { isActive, deactivatedAt: isActive ? null : now, updatedAt: now, ...noNotice };
+}
+
+/** Whether a tier that was given ends a grace of the team; a deactivated one comes back by `reactivate` alone. */
+export function isInGrace({ isActive, lapsedAt }: Pick<Team, 'isActive' | 'lapsedAt'>): boolean {
+  return isActive && lapsedAt !== null;
+}
+
 const rest: TeamStep = { kind: 'rest' };
 
 /**

@@ -1,5 +1,5 @@
 import { AppError } from '../domain/errors.ts';
-import { noNotice } from '../domain/team-life.ts';
+import { fieldsWhenSet } from '../domain/team-life.ts';
 import type { Team } from '../domain/team.ts';
 import type { Documents } from '../ports/documents.ts';
 import type { Audit } from './audit-log.ts';
@@ -16,8 +16,7 @@ export function setTeamActive(documents: Documents, teamId: string, to: { isActi
     const team = await findTeam(documents, teamId);
     if (team === null) throw new AppError('not_found', 'Team not found');
     if (team.isActive === to.isActive) return team;
-    const set = { isActive: to.isActive, deactivatedAt: to.isActive ? null : to.now, ...noNotice, updatedAt: to.now };
     const recorded = audit({ action: to.isActive ? 'team.reactivated' : 'team.deactivated', subject: { id: team.id, name: team.name }, details: {} });
-    return updateWith(documents, teams, team, { set, also: recorded });
+    return updateWith(documents, teams, team, { set: fieldsWhenSet(to), also: recorded });
   });
 }

@@ -1,4 +1,4 @@
-import { noNotice } from '../domain/team-life.ts';
+import { isInGrace, noNotice } from '../domain/team-life.ts';
 import { reachesTier, tierInForce, type Tier } from '../domain/tiers.ts';
 import type { User } from '../domain/user.ts';
 import type { Documents } from '../ports/documents.ts';
@@ -32,11 +32,11 @@ export async function setTier(documents: Documents, email: string, setting: Tier
 
 /** At once, and not with the next sweep: a tier that is lost again before it gets a whole grace again. */
 async function endGraces(documents: Documents, ownerId: string): Promise<void> {
-  const lapsed = (await findOwnedTeams(documents, ownerId)).filter(({ isActive, lapsedAt }) => isActive && lapsedAt !== null);
+  const lapsed = (await findOwnedTeams(documents, ownerId)).filter(isInGrace);
   for (const { id } of lapsed) {
     await retryStale(async () => {
       const team = await findTeam(documents, id);
-      if (team !== null && team.isActive && team.lapsedAt !== null) await documents.update(teams, team, noNotice);
+      if (team !== null && isInGrace(team)) await documents.update(teams, team, noNotice);
     });
   }
 }
