@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Engine } from './ports/engine.ts';
 import { startHealth } from './health.ts';
@@ -17,6 +18,8 @@ export interface ServiceDeps {
   readonly log: Log;
   /** The process's figures, shown on METRICS_PORT. */
   readonly metrics: Registry;
+  /** Aborted when the process has been told to end: it is not ready from then on, and goes on serving until it is closed. */
+  readonly leaving: AbortSignal;
 }
 
 /** A service that runs; `url` is where it listens, if it does. */
@@ -29,7 +32,8 @@ const calledWrongly = 2;
 
 /**
  * A service as a process of its own: configuration, engine, start, and a close on SIGTERM. Logs `ready` when it runs.
- * Health and figures are on METRICS_PORT where that is set.
+ * Health and figures are on METRICS_PORT where that is set, until the very end. On SIGTERM it says that it is not ready; what
+ * listens goes on for SHUTDOWN_DELAY_SECONDS, and is closed then.
  * Exit codes: 0 after a clean close, 1 when it failed, 2 for a configuration that cannot be used.
  */
 export async function runService(name: string, start: (deps: ServiceDeps) => Promise<RunningService>): Promise<void> {
@@ -53,9 +57,15 @@ async function open(
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
   showQueues(metrics, engine.jobQueue);
-  const health = await startHealth(engine, config, metrics);
+  const leaving = new AbortController();
+  const health = await startHealth({ engine, config, metrics, leaving: leaving.signal });
   own.add(() => health.close());
-  const running = await start({ engine, config, clock: systemClock, log, metrics });
+  const running = await start({ engine, config, clock: systemClock, log, metrics, leaving: leaving.signal });
   own.add(() => running.close());
-  return { ...(running.url === undefined ? {} : { url: running.url }), close: () => own.closeAll() };
+  const close = async (): Promise<void> => {
+    leaving.abort();
+    if (running.url !== undefined) await pause(config.SHUTDOWN_DELAY_SECONDS * 1_000);
+    await own.closeAll();
+  };
+  return { ...(running.url === undefined ? {} : { url: running.url }), close };
 }

@@ -11,6 +11,7 @@ import type { TopicSpans } from './directory/topic-spans.ts';
 import type { ClientAddress } from './http/client-address.ts';
 import type { RouteDeps } from './http/run-route.ts';
 import type { OpenStreams } from './live/open-streams.ts';
+import type { OpenWaits } from './live/open-waits.ts';
 import type { StreamSessions } from './live/stream-sessions.ts';
 import type { TopicFeeds } from './live/topic-feeds.ts';
 
@@ -21,6 +22,7 @@ export interface ApiDeps extends RouteDeps {
   /** The live records of the topics that this node has readers for. */
   readonly feeds: TopicFeeds;
   readonly streams: OpenStreams;
+  readonly waits: OpenWaits;
   readonly streamSessions: StreamSessions;
   /** What the questions of accounts span. */
   readonly topicSpans: TopicSpans;
@@ -37,4 +39,6 @@ export interface ApiDeps extends RouteDeps {
   readonly log: Log;
   /** The process's figures. */
   readonly metrics: Registry;
+  /** Aborted when the node has been told to end: it is not ready from then on. */
+  readonly leaving: AbortSignal;
 }

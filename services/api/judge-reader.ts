@@ -44,7 +44,7 @@ export async function waitAsReader<T>(
   deps: ApiDeps, context: RequestContext, topic: Topic, { waitMs, read }: { waitMs: number; read: () => Promise<T[]> },
 ): Promise<T[]> {
   const judge = await judgeReader(deps, context, topic);
-  const waited = await waitForRecord(deps.feeds, topic, { waitMs, read, closed: context.response });
+  const waited = await waitForRecord(deps, topic, { waitMs, read, closed: context.response });
   await judge.require();
   return waited;
 }

@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { Server as NetServer, type AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { idSource, randomId } from '@tocsin/shared/platform/ids.ts';
@@ -19,9 +19,11 @@ import { topicListings } from './directory/topic-listings.ts';
 import { topicSpans } from './directory/topic-spans.ts';
 import { clientAddress, wholeAddress } from './http/client-address.ts';
 import { rateLimits } from './http/rate-limit.ts';
+import { OpenRequests } from './http/open-requests.ts';
 import { announcesTooMuch } from './http/read-body.ts';
 import { requestMetrics } from './http/request-metrics.ts';
 import { OpenStreams } from './live/open-streams.ts';
+import { OpenWaits } from './live/open-waits.ts';
 import { StreamSessions } from './live/stream-sessions.ts';
 import { TopicFeeds } from './live/topic-feeds.ts';
 import { upgrades } from './upgrade.ts';
@@ -36,8 +38,12 @@ const requestTimeoutMs = 60_000;
 const timeoutsCheckedMs = 5_000;
 /** Proxies keep idle connections for a minute. Harm prevented: a request on one that is being closed here, a 502 there. */
 const keepAliveTimeoutMs = 75_000;
-/** Streams are ended over this time on shutdown. */
-const drainMs = 2_000;
+/** On shutdown streams are ended over this time, and their clients have as long again to take it. */
+const drain = { overMs: 2_000, graceMs: 2_000 } as const;
+/** Requests that are under way at a shutdown may take so long: twice the time after which a publish to a silent Kafka is refused. */
+const requestsMsMax = 10_000;
+/** So long who has a connection open may still send a request on it: an answer then tells them to open the next one elsewhere. */
+const idleMs = 500;
 
 export interface RunningApi {
   /** Where it listens, for example `http://127.0.0.1:8080`. */
@@ -45,8 +51,24 @@ export interface RunningApi {
   close(): Promise<void>;
 }
 
-/** Starts an API node on the configuration's HOST and PORT (0: a free one). Resolves once it listens. */
-export function startApi(options: { engine: Engine; config: Config; clock: Clock; log: Log; passwords?: Passwords; metrics?: Registry }): Promise<RunningApi> {
+export interface ApiOptions {
+  readonly engine: Engine;
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Instead of its own; not closed by the node. */
+  readonly passwords?: Passwords;
+  /** Where figures are shown. */
+  readonly metrics?: Registry;
+  /** Aborted when the node is going to be closed: it is not ready from then on. */
+  readonly leaving?: AbortSignal;
+}
+
+/**
+ * Starts an API node on the configuration's HOST and PORT (0: a free one). Resolves once it listens. Close takes no new
+ * connections, ends streams in waves, finishes the requests under way, and then cuts off who is still connected.
+ */
+export function startApi(options: ApiOptions): Promise<RunningApi> {
   const { engine, config, clock, log } = options;
   if (!config.RATE_LIMITS) log.warn('RATE_LIMITS is off: nobody is kept from flooding this node or from guessing passwords');
   return withClosers(async (own) => {
@@ -62,6 +84,10 @@ export function startApi(options: { engine: Engine; config: Config; clock: Clock
     own.add(() => streamSessions.close());
     const streams = new OpenStreams({ bus: engine.bus, clock, directory, log, nodeId: makeId() });
     own.add(() => streams.close());
+    const passwords = options.passwords ?? ownPasswords(own);
+    const leaving = new AbortController();
+    options.leaving?.addEventListener('abort', () => leaving.abort(), { once: true });
+    const [waits, requests] = [new OpenWaits(), new OpenRequests()];
     const server = createServer({
       maxHeaderSize: headerBytesMax, headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs, connectionsCheckingInterval: timeoutsCheckedMs,
       keepAliveTimeout: keepAliveTimeoutMs,
@@ -70,24 +96,32 @@ export function startApi(options: { engine: Engine; config: Config; clock: Clock
     });
     // The handlers are there before the first request is: nothing is awaited between this and `server.on`.
     const url = await listen(server, config);
-    own.add(() => cutOff(server));
+    own.add(() => finish(server, requests));
     const baseUrl = config.BASE_URL ?? url;
     const metrics = options.metrics ?? new Registry();
     const deps: ApiDeps = {
-      engine, config, history, feeds, streams, streamSessions, directory, usage, makeId, clock, log, baseUrl, appUrl: config.APP_URL ?? baseUrl,
+      engine, config, history, feeds, streams, waits, streamSessions, directory, usage, makeId, clock, log, leaving: leaving.signal, baseUrl, appUrl: config.APP_URL ?? baseUrl,
       accessTokens: accessTokens(engine.jwtSecrets, clock),
       rateLimits: rateLimits({ bus: engine.bus, directory, isOn: config.RATE_LIMITS }),
       clientAddress: clientAddress(config.TRUST_PROXY), wholeAddress: wholeAddress(config.TRUST_PROXY),
       adminToken: config.ADMIN_TOKEN,
       topicSpans: topicSpans(engine.documents), topicListings: topicListings(engine.documents),
-      passwords: options.passwords ?? ownPasswords(own),
-      metrics, requestMetrics: requestMetrics(metrics),
+      passwords, metrics, requestMetrics: requestMetrics(metrics),
     };
     countStreams(deps);
-    own.add(() => streams.endAll(drainMs));
+    own.add(() => streams.endAll(drain));
     // First of all nobody new is let in: whoever is cut off now connects to another node.
-    own.add(() => stopListening(server));
-    const serve = app(deps);
+    own.add(async () => {
+      leaving.abort();
+      requests.leave();
+      await stopListening(server);
+      waits.endAll();
+    });
+    const application = app(deps);
+    const serve: RequestListener = (request, response) => {
+      requests.add(response);
+      application(request, response);
+    };
     server.on('request', serve);
     server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
       // A body that will not be read need not be sent.
@@ -128,17 +162,24 @@ async function listen(server: Server, config: Config): Promise<string> {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
-function stopListening(server: Server): void {
-  server.close();
-  server.closeIdleConnections();
+/**
+ * Takes no new connections. Those that are open are left as they are, which `close` of an HTTP server would not do: a request
+ * that is on its way on an idle one would be lost.
+ */
+async function stopListening(server: Server): Promise<void> {
+  await nextTurn(); // behind the one in which whoever waits to be let in is
+  NetServer.prototype.close.call(server);
 }
 
-/** Lets requests that are under way finish, and then ends what is still connected. */
-async function cutOff(server: Server): Promise<void> {
-  server.closeIdleConnections();
-  const isIdle = () => new Promise<boolean>((resolve) => server.getConnections((_, count) => resolve(count === 0)));
-  for (let waitedMs = 0; waitedMs < drainMs && !(await isIdle()); waitedMs += 50) await pause(50);
+/** Lets requests that are under way finish, and those come that are on their way; then ends what is still connected. */
+async function finish(server: Server, requests: OpenRequests): Promise<void> {
+  const isConnected = () => new Promise<boolean>((resolve) => server.getConnections((_, count) => resolve(count > 0)));
+  for (let waitedMs = 0; waitedMs < requestsMsMax; waitedMs += 50) {
+    if (requests.size === 0 && (waitedMs >= idleMs || !(await isConnected()))) break;
+    await pause(50);
+  }
   server.closeAllConnections();
+  server.close(); // ends its timers
 }
 
 /** What Node refuses by itself is told in JSON, too. */

@@ -5,7 +5,7 @@ import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { QuietSpans } from '@tocsin/shared/platform/daily-hours.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
-import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
+import { closeTogether, withClosers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import { showLag } from '@tocsin/shared/show-lag.ts';
@@ -88,12 +88,13 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
       limits: { ...limitsOf(options.config), ...options.limits },
       closing: closing.signal,
     };
+    const workers: { close(): Promise<void> }[] = [];
+    own.add(() => closeTogether(workers));
     for (const [queue, jobsMax] of Object.entries(concurrency)) {
       const worker = await engine.jobQueue.work(queue, { concurrency: jobsMax, run: (job) => runPushJob(deps, job) });
-      own.add(() => worker.close(sendTimeoutMs));
+      workers.push({ close: () => worker.close(sendTimeoutMs) });
     }
-    const mails = await startMailWorker({ ...options, jobQueue: engine.jobQueue, documents: engine.documents });
-    own.add(() => mails.close());
+    workers.push(await startMailWorker({ ...options, jobQueue: engine.jobQueue, documents: engine.documents }));
     const consumption = await engine.eventLog.consume({ group, onBatch: (batch) => expandMessages({ engine, clock }, batch) });
     own.add(() => consumption.close());
     own.add(() => closing.abort());

@@ -29,6 +29,13 @@ export function closers(): Closers {
   };
 }
 
+/** Closes parts that do not rest on each other, side by side; waits for all, and then throws the failures together. */
+export async function closeTogether(parts: readonly { close(): Promise<void> }[]): Promise<void> {
+  const outcomes = await Promise.allSettled(parts.map((part) => part.close()));
+  const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
+  if (failures.length > 0) throw new AggregateError(failures, 'several parts failed to close');
+}
+
 /** Opens parts; if that throws halfway, what is open is closed again before the error rises. */
 export async function withClosers<T>(open: (own: Closers) => Promise<T>): Promise<T> {
   const own = closers();

@@ -219,6 +219,9 @@ const watching = {
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info').register(tellings, {
     about: '`trace`, `debug`, `info`, `warn`, `error`, `fatal`, `silent`',
   }),
+  SHUTDOWN_DELAY_SECONDS: z.coerce.number().min(0).max(15).default(0).register(tellings, {
+    about: 'for so long an API node that is told to end goes on as before, but says that it is not ready: as long as your load balancer takes to notice. At most 15',
+  }),
   METRICS_PORT: port.optional().register(tellings, {
     about: "health and metrics of any process on this port of `HOST`, and figures there alone. Without it the API's port serves both, and processes without the role `api` neither", example: '9090',
   }),

@@ -16,6 +16,8 @@ export interface LedgerRun {
   readonly publishing: Publishing;
   /** When each message came to the streams of its topic, by id and `performance.now()`. */
   readonly streamArrivals: ReadonlyMap<string, readonly number[]>;
+  /** Of all streams, how long each connection took to bring its first message. */
+  resumesMs(): number[];
   /** Waits until the readers have everything that is acknowledged now. */
   caughtUp(others?: Publishing): Promise<void>;
   /**
@@ -37,10 +39,12 @@ export function startLedgerRun(own: Closers, options: KeepPublishingOptions): Le
     arrivals.push(performance.now());
     streamArrivals.set(id, arrivals);
   };
-  const readers: Reader[] = topics.flatMap((topic, first) => [
+  const streams = topics.flatMap((topic, first) => [
     readSse({ urls, topic, first, onMessage }), readWebSocket({ urls, topic, first: first + 1, onMessage }),
-    readHistory({ urls, topic, first }), readLog({ urls, topic, first: first + 1 }),
   ]);
+  const readers: Reader[] = [
+    ...streams, ...topics.flatMap((topic, first) => [readHistory({ urls, topic, first }), readLog({ urls, topic, first: first + 1 })]),
+  ];
   const publishing = keepPublishing(options);
   const stopReaders = () => Promise.all(readers.map((reader) => reader.stop()));
   own.add(async () => {
@@ -55,20 +59,21 @@ export function startLedgerRun(own: Closers, options: KeepPublishingOptions): Le
   };
   return {
     publishing, streamArrivals, caughtUp,
+    resumesMs: () => streams.flatMap(({ resumesMs }) => resumesMs),
     async expectComplete(others) {
       await publishing.stop();
       await caughtUp(others).catch(() => undefined); // the checker says what is missing
       const lines = [...publishing.lines, ...(others?.lines ?? [])];
       const acked = [...publishing.acked, ...(others?.acked ?? [])];
       const logs = await stopReaders();
-      const streams = logs.filter(({ name }) => /^(sse|websocket) /.test(name));
+      const ofStreams = logs.filter(({ name }) => /^(sse|websocket) /.test(name));
       const broken = logs.map((log) => ({ log, verdict: judgeReader(log, lines, acked) }))
         .filter(({ log, verdict }) => isBroken(verdict, log));
       expect(broken.map(({ log, verdict }) => ({ reader: log.name, ...verdict }))).toEqual([]);
       expect(sharedPlaces(acked)).toBe(0);
       return {
         acked: acked.length, sends: publishing.attempts.length + (others?.attempts.length ?? 0),
-        streams: streams.length, streamConnections: streams.reduce((sum, { connections }) => sum + connections, 0),
+        streams: ofStreams.length, streamConnections: ofStreams.reduce((sum, { connections }) => sum + connections, 0),
       };
     },
   };

@@ -24,6 +24,8 @@ export interface Attempt {
   readonly line: Line;
   /** Null: no answer. */
   readonly status: number | null;
+  /** The code of the error that came instead of an answer, such as `ECONNREFUSED`. */
+  readonly fault: string | null;
   /** When it was sent, by `performance.now()`. */
   readonly sentAt: number;
   readonly ms: number;
@@ -69,12 +71,12 @@ export function keepPublishing(options: KeepPublishingOptions): Publishing {
         const url = options.urls[(index + n + sends) % options.urls.length]!;
         const sentAt = performance.now();
         const answer = await post(`${url}/${topic}`, line, { agent, ...options });
-        attempts.push({ line, status: answer?.status ?? null, sentAt, ms: performance.now() - sentAt });
-        if (answer?.status === 200) {
+        attempts.push({ line, status: answer.status, fault: answer.fault, sentAt, ms: performance.now() - sentAt });
+        if (answer.status === 200) {
           acked.push({ line, id: answer.body.id, offset: answer.body.offset, attempts: sends });
           ackedAt.set(answer.body.id, performance.now());
         }
-        if (answer?.status === 200 || options.isKeyed !== true || isCutOff) break;
+        if (answer.status === 200 || options.isKeyed !== true || isCutOff) break;
         if (performance.now() - begunAt > lineMsMax) throw new Error(`line ${n} of ${publisher} was never acknowledged`);
         await pause(50);
       }
@@ -98,27 +100,28 @@ export function keepPublishing(options: KeepPublishingOptions): Publishing {
   };
 }
 
-interface PostAnswer {
-  readonly status: number;
-  readonly body: { id: string; offset: number };
-}
+/** An answer, or the error that came instead. */
+type Outcome =
+  | { readonly status: number; readonly fault: null; readonly body: { id: string; offset: number } }
+  | { readonly status: null; readonly fault: string };
 
-/** Null when there was no answer. By `node:http`, since hundreds of publishers must not be what is slow. */
-function post(url: string, line: Line, options: Pick<KeepPublishingOptions, 'isKeyed' | 'token' | 'headers'> & { agent: Agent }): Promise<PostAnswer | null> {
+/** By `node:http`, since hundreds of publishers must not be what is slow. */
+function post(url: string, line: Line, options: Pick<KeepPublishingOptions, 'isKeyed' | 'token' | 'headers'> & { agent: Agent }): Promise<Outcome> {
   const headers = {
     ...options.headers?.(),
     ...(options.isKeyed === true ? { 'Idempotency-Key': `${line.publisher}-${line.n}` } : {}),
     ...(options.token === undefined ? {} : { Authorization: `Bearer ${options.token}` }),
   };
   return new Promise((resolve) => {
+    const fail = (error: NodeJS.ErrnoException): void => resolve({ status: null, fault: error.code ?? error.message });
     const sent = request(url, { method: 'POST', agent: options.agent, headers, timeout: 30_000 }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-      response.on('end', () => resolve({ status: response.statusCode!, body: parse(text) }));
-      response.on('error', () => resolve(null));
+      response.on('end', () => resolve({ status: response.statusCode!, fault: null, body: parse(text) }));
+      response.on('error', fail);
     });
     sent.on('timeout', () => sent.destroy());
-    sent.on('error', () => resolve(null));
+    sent.on('error', fail);
     sent.end(line.text);
   });
 }
@@ -127,6 +130,6 @@ function textOf(start: string, { textLength = 60, filling = '.' }: KeepPublishin
   return start + filling.repeat(Math.max(0, textLength - start.length));
 }
 
-function parse(text: string): PostAnswer['body'] {
-  return (text.startsWith('{') ? JSON.parse(text) : {}) as PostAnswer['body'];
+function parse(text: string): { id: string; offset: number } {
+  return (text.startsWith('{') ? JSON.parse(text) : {}) as { id: string; offset: number };
 }

@@ -9,16 +9,20 @@ export function readSse(options: ReadOptions): StreamReader {
   const collected = new Collected(options);
   const abort = new AbortController();
   const ends: string[] = [];
+  const resumesMs: number[] = [];
   let lastId = options.sinceId ?? nilId;
   let response: IncomingMessage | undefined;
   const done = (async () => {
     while (!abort.signal.aborted) {
       const url = options.urls[((options.first ?? 0) + collected.connections++) % options.urls.length]!;
+      let askedAt: number | undefined = performance.now();
       const end = await readOnce({ url: `${url}/${options.topic}/sse`, lastId, headers: options.headers, signal: abort.signal }, {
         onOpen: (opened) => (response = opened),
         onEvent: (event) => {
           if (event.type !== 'message') return;
           lastId = event.id;
+          if (askedAt !== undefined) resumesMs.push(performance.now() - askedAt);
+          askedAt = undefined;
           collected.add(JSON.parse(event.data) as ReadMessage);
         },
       });
@@ -36,6 +40,7 @@ export function readSse(options: ReadOptions): StreamReader {
   });
   return Object.assign(reader, {
     ends,
+    resumesMs,
     pause: () => void response?.pause(),
     resume: () => void response?.resume(),
     socket: () => response?.socket,

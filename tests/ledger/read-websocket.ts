@@ -9,17 +9,21 @@ const reconnectMs = 50;
 export function readWebSocket(options: ReadOptions): StreamReader {
   const collected = new Collected(options);
   const ends: number[] = [];
+  const resumesMs: number[] = [];
   let lastId = options.sinceId ?? nilId;
   let isStopped = false;
   let socket: WebSocket | undefined;
   const done = (async () => {
     while (!isStopped) {
       const url = options.urls[((options.first ?? 0) + collected.connections++) % options.urls.length]!;
+      let askedAt: number | undefined = performance.now();
       socket = new WebSocket(`${url.replace('http', 'ws')}/${options.topic}/ws?since_id=${lastId}`, { ...(options.headers && { headers: options.headers }) });
       socket.on('message', (frame: Buffer) => {
         const message = JSON.parse(frame.toString()) as { type: string } & ReadMessage;
         if (message.type !== 'message') return;
         lastId = message.id;
+        if (askedAt !== undefined) resumesMs.push(performance.now() - askedAt);
+        askedAt = undefined;
         collected.add(message);
       });
       const code = await closed(socket);
@@ -38,6 +42,7 @@ export function readWebSocket(options: ReadOptions): StreamReader {
   });
   return Object.assign(reader, {
     ends,
+    resumesMs,
     pause: () => socket?.pause(),
     resume: () => socket?.resume(),
     socket: () => (socket as { _socket?: Socket } | undefined)?._socket,

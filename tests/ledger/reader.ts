@@ -20,6 +20,8 @@ export interface StreamReader extends Reader {
   resume(): void;
   /** How the server ended connections: by a WebSocket's close code, or `end` or `cut off` for SSE. */
   readonly ends: readonly (number | string)[];
+  /** For each connection that brought a message, how long that took from when it was asked for. */
+  readonly resumesMs: readonly number[];
   /** Of the connection that is open. */
   socket(): Socket | undefined;
 }

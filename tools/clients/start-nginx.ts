@@ -10,7 +10,10 @@ import { portAccepts } from '../engines/port-accepts.ts';
 import { makeCertificate } from './make-certificate.ts';
 
 export interface Nginx {
+  /** Where it speaks TLS. */
   readonly port: number;
+  /** The same site without TLS, for clients that are many. */
+  readonly plainUrl: string;
   /** Its certificate, for a client that is to trust it. */
   readonly certificate: string;
   close(): Promise<void>;
@@ -22,15 +25,15 @@ const nginxPath = (): string | undefined => findProgram('nginx') ?? findProgram(
 /** What this machine lacks for `startNginx`; empty when nothing is. */
 export const missingForNginx = (): string[] => (nginxPath() === undefined ? ['nginx'] : []);
 
-/** A real nginx with `deploy/nginx.conf`, in which only addresses and files are others. */
-export const startNginx = (target: URL): Promise<Nginx> => startOnFreePorts(1, ([port]) => startOn(port!, target));
+/** A real nginx with `deploy/nginx.conf` before these API nodes; only addresses and files are others. */
+export const startNginx = (...nodes: readonly URL[]): Promise<Nginx> => startOnFreePorts(2, ([port, plainPort]) => startOn(port!, plainPort!, nodes));
 
-const startOn = async (port: number, target: URL): Promise<Nginx> => {
+const startOn = async (port: number, plainPort: number, nodes: readonly URL[]): Promise<Nginx> => {
   const dir = mkdtempSync(path.join(tmpdir(), 'tocsin-nginx-'));
   const { keyFile, certificateFile } = await makeCertificate(dir);
   const site = readFileSync(path.join(import.meta.dirname, '../../deploy/nginx.conf'), 'utf8')
-    .replace('server 127.0.0.1:8080;', `server ${target.host};`)
-    .replace('listen 443 ssl;', `listen 127.0.0.1:${port} ssl;`)
+    .replace(/server 127\.0\.0\.1:8080(.*);/, (_, options: string) => nodes.map(({ host }) => `server ${host}${options};`).join(' '))
+    .replace('listen 443 ssl;', `listen 127.0.0.1:${port} ssl; listen 127.0.0.1:${plainPort};`)
     .replace(/ssl_certificate .*;/, `ssl_certificate ${certificateFile};`)
     .replace(/ssl_certificate_key .*;/, `ssl_certificate_key ${keyFile};`);
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${path.join(dir, name)};`);
@@ -43,6 +46,7 @@ const startOn = async (port: number, target: URL): Promise<Nginx> => {
   await eventually(() => portAccepts(port));
   return {
     port,
+    plainUrl: `http://127.0.0.1:${plainPort}`,
     certificate: readFileSync(certificateFile, 'utf8'),
     async close() {
       child.kill('SIGTERM');

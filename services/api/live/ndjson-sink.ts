@@ -14,7 +14,7 @@ export const ndjsonHeaders = {
 const takenWithinMs = 60_000;
 
 /** The client's end of a stream of lines. Writing to one that is closed does nothing. */
-export interface LineSink extends Pick<StreamSink, 'ping' | 'end' | 'isClosed' | 'onClose'> {
+export interface LineSink extends Pick<StreamSink, 'ping' | 'end' | 'cutOff' | 'isClosed' | 'onClose'> {
   /** Resolves when the client has taken the lines, or is gone. */
   write(lines: string): Promise<void>;
   /** All that was asked for is written. */
@@ -47,6 +47,9 @@ export function ndjsonSink(response: ServerResponse, hasEnd: boolean): LineSink 
     end() {
       if (hasEnd) response.destroy();
       else response.end();
+    },
+    cutOff() {
+      response.destroy();
     },
     get isClosed() {
       return isClosed();

@@ -61,6 +61,7 @@ class TakingSink implements StreamSink {
   ping(): void {}
   drained = () => Promise.resolve();
   end = (): void => this.close();
+  cutOff = (): void => this.close();
 
   onClose(listener: () => void): void {
     if (this.isClosed) listener();

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Caller } from '@tocsin/shared/domain/caller.ts';
 import { topicConnections } from '@tocsin/shared/domain/channels.ts';
 import type { CredentialRef } from '@tocsin/shared/domain/credentials.ts';
@@ -18,6 +18,8 @@ const announceMs = 1_000;
 const announceAgainMs = 5_000;
 
 const judgedAtOnce = 100;
+/** How often it is looked whether the clients of ended streams have gone. */
+const closeLookMs = 50;
 
 export interface OpenStreamsDeps {
   readonly bus: Bus;
@@ -29,7 +31,7 @@ export interface OpenStreamsDeps {
 
 /** A stream that is open on this node. */
 export interface OpenStream {
-  readonly sink: Pick<StreamSink, 'ping' | 'end' | 'onClose'>;
+  readonly sink: Pick<StreamSink, 'ping' | 'end' | 'cutOff' | 'onClose'>;
   readonly topicIds: readonly string[];
   readonly caller: Caller;
   /** What the caller is known by; null for nobody. */
@@ -116,21 +118,27 @@ export class OpenStreams {
     return this.#streams.size;
   }
 
-  /** Ends all streams, in waves over the time given, so that their clients do not come back all at once. */
-  async endAll(overMs: number): Promise<void> {
+  /**
+   * Ends all streams, in waves over the time given, so that their clients do not come back all at once. Resolves when they are
+   * closed; those whose clients do not take their end within `graceMs` more are cut off.
+   */
+  async endAll({ overMs, graceMs }: { overMs: number; graceMs: number }): Promise<void> {
     const waves = 10;
     const all = [...this.#streams];
     for (let wave = 0; wave < waves && all.length > 0; wave += 1) {
       for (const stream of all.splice(0, Math.ceil(all.length / (waves - wave)))) stream.sink.end('restart');
-      if (all.length > 0) await new Promise((resolve) => setTimeout(resolve, overMs / waves));
+      if (all.length > 0) await pause(overMs / waves);
     }
+    for (const { sink } of this.#streams) sink.end('restart'); // those that opened meanwhile, too
+    for (let waitedMs = 0; waitedMs < graceMs && this.#streams.size > 0; waitedMs += closeLookMs) await pause(closeLookMs);
+    for (const { sink } of this.#streams) sink.cutOff();
   }
 
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     clearTimeout(this.#announcing);
     this.#stopListening();
-    await this.endAll(0);
+    await this.endAll({ overMs: 0, graceMs: 0 });
     this.#counts.clear();
     await this.#announce();
   }

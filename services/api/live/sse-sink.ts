@@ -48,6 +48,9 @@ export function sseSink(response: ServerResponse): StreamSink {
       if (reason === 'restart') write(`retry: ${Math.round(1_000 + Math.random() * restartSpreadMs)}\n\n`);
       response.end();
     },
+    cutOff() {
+      response.destroy();
+    },
     get isClosed() {
       return response.writableEnded || response.destroyed;
     },

@@ -15,6 +15,8 @@ export interface StreamSink {
   /** Resolves when what was written is taken, or the stream is closed. */
   drained(): Promise<void>;
   end(reason: EndReason): void;
+  /** Closes it at once, whatever is under way. */
+  cutOff(): void;
   readonly isClosed: boolean;
   /** Calls the listener once the client is gone; at once when it has gone already. */
   onClose(listener: () => void): void;

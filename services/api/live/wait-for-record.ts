@@ -1,12 +1,13 @@
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { OpenWaits } from './open-waits.ts';
 import type { TopicFeeds } from './topic-feeds.ts';
 
 /**
- * Reads again whenever the topic gets a record, until the read finds something, the time is over or the client has gone;
- * resolves with what the last read found.
+ * Reads again whenever the topic gets a record, until the read finds something, the time is over, the client has gone or the
+ * node ends; resolves with what the last read found.
  */
 export async function waitForRecord<T>(
-  feeds: TopicFeeds, topic: Topic, options: { waitMs: number; read: () => Promise<T[]>; closed: NodeJS.EventEmitter },
+  { feeds, waits }: { feeds: TopicFeeds; waits: OpenWaits }, topic: Topic, options: { waitMs: number; read: () => Promise<T[]>; closed: NodeJS.EventEmitter },
 ): Promise<T[]> {
   const use = await feeds.use(topic);
   let wake: () => void = () => undefined;
@@ -18,6 +19,7 @@ export async function waitForRecord<T>(
   const stopListening = use.feed.listen(() => wake());
   const timer = setTimeout(end, options.waitMs);
   options.closed.once('close', end);
+  const remove = waits.add(end);
   try {
     for (;;) {
       const woken = new Promise<void>((resolve) => (wake = resolve));
@@ -29,6 +31,7 @@ export async function waitForRecord<T>(
   } finally {
     clearTimeout(timer);
     options.closed.off('close', end);
+    remove();
     stopListening();
     use.release();
   }

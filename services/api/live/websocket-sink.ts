@@ -47,6 +47,9 @@ export function websocketSink(socket: WebSocket): StreamSink {
       // Behind what is buffered, so that a slow client learns why when it reads on; `ws` waits 30 seconds for it, no longer.
       socket.close(closeCodes[reason], reason);
     },
+    cutOff() {
+      socket.terminate();
+    },
     get isClosed() {
       return socket.readyState !== socket.OPEN;
     },

@@ -4,8 +4,8 @@ import { KafkaSession, type SessionOptions } from './kafka-session.ts';
 import { within } from '../../platform/within.ts';
 
 const rebuildPauseMs = { first: 250, longest: 2_000 } as const;
-/** A handler that ignores its signal keeps a shutdown waiting for this long. */
-const handlersTimeoutMs = 30_000;
+/** A handler that ignores its signal keeps a shutdown waiting for this long: a third of what that may take. */
+const handlersTimeoutMs = 10_000;
 
 /**
  * A member of a consumer group for as long as it is wanted: sessions with kafkajs consumers, each replaced when it

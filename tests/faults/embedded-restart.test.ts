@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { startEmbeddedStack } from '../../tools/stack/start-stack.ts';
+import { createAccount, createTopic, openStackDocuments } from '../acceptance/stack.ts';
+import { printFigures } from '../figures.ts';
+import { patienceMs, startLedgerRun } from './ledger-run.ts';
+
+const restarts = Number(process.env['TOCSIN_RESTARTS'] ?? 2);
+const drainMsMax = 30_000;
+
+let own: Closers;
+beforeEach(() => {
+  own = closers();
+});
+afterEach(() => own.closeAll(), 60_000);
+
+test(`the one process of an embedded installation is restarted under load, ${restarts} times: it answers every publish that it takes, and nothing is lost`, async () => {
+  const stack = await startEmbeddedStack({ env: { RATE_LIMITS: 'off', EXPO_URL: 'http://127.0.0.1:9' } });
+  own.add(() => stack.stop());
+  const documents = await openStackDocuments(stack);
+  const account = await createAccount(documents, { urls: stack.urls });
+  await documents.close();
+  const topics = [(await createTopic(account)).name, (await createTopic(account)).name];
+  const run = startLedgerRun(own, { urls: stack.urls, topics, publishers: 8, isKeyed: true });
+  const { acked, ackedAt, attempts } = run.publishing;
+  const server = stack.server('tocsin');
+  const [drainsMs, awayMs]: [number[], number[]] = [[], []];
+  for (let restart = 0; restart < restarts; restart += 1) {
+    const before = acked.length;
+    await eventually(() => acked.length > before + 100, { timeoutMs: patienceMs });
+    const toldAt = performance.now();
+    expect(await server.stop()).toBe(0);
+    drainsMs.push(performance.now() - toldAt);
+    const lastAckedAt = Math.max(...ackedAt.values());
+    const whenDown = acked.length;
+    await server.start();
+    await eventually(() => acked.length > whenDown, { timeoutMs: patienceMs });
+    awayMs.push(ackedAt.get(acked[whenDown]!.id)! - lastAckedAt);
+  }
+  const ledger = await run.expectComplete();
+  const refused = attempts.filter(({ fault }) => fault === 'ECONNREFUSED');
+  const failed = attempts.filter(({ status, fault }) => status !== 200 && fault !== 'ECONNREFUSED');
+  printFigures('embedded restart', {
+    restarts, drainMaxMs: Math.max(...drainsMs), awayMaxMs: Math.max(...awayMs), refused: refused.length, failed: failed.length, gaps: 0, ...ledger,
+  });
+  expect(failed.map(({ status, fault }) => ({ status, fault }))).toEqual([]);
+  expect(Math.max(...drainsMs)).toBeLessThan(drainMsMax);
+}, 120_000 + 15_000 * restarts);
