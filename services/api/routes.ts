@@ -121,8 +121,8 @@ export function routes(deps: ApiDeps): Route[] {
 }
 
 function messagingRoutes(deps: ApiDeps): Route[] {
-  const { engine: { kind, messages }, clock, log } = deps;
-  const publishDeps: PublishDeps = { ...deps, inlineStore: kind === 'embedded' ? storedByLog : inlineStore({ messages, clock, log }) };
+  const { engine: { kind, messages }, log } = deps;
+  const publishDeps: PublishDeps = { ...deps, inlineStore: kind === 'embedded' ? storedByLog : inlineStore({ messages, clock: () => performance.now(), log }) };
   return [
     // Publishing
     publishToTopic(publishDeps, 'POST'),

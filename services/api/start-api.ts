@@ -74,7 +74,7 @@ export function startApi(options: ApiOptions): Promise<RunningApi> {
   return withClosers(async (own) => {
     const makeId = idSource(clock);
     const history = new History(engine.messages, clock);
-    const directory = new Directory({ documents: engine.documents, bus: engine.bus, clock, log });
+    const directory = new Directory({ documents: engine.documents, bus: engine.bus, log });
     own.add(await directory.start());
     const usage = usageRecorder({ documents: engine.documents, log });
     own.add(() => usage.close());

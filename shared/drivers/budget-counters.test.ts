@@ -33,3 +33,26 @@ test('beyond the greatest number of windows those that end first are dropped', (
   expect(counters.get('day', 0)?.uses).toBe(1);
   expect(counters.get('minute-3', 0)?.uses).toBe(1);
 });
+
+test('a clock that stood ahead for a while and was set back keeps nobody from more than one window', () => {
+  const counters = new BudgetCounters();
+  const hourMs = 3_600_000;
+  for (let n = 0; n < 3; n += 1) counters.take([window('minute', 60_000)], 24 * hourMs);
+  // What was counted stays so: no more than the limit is accepted within the window.
+  expect(counters.take([window('minute', 60_000)], 0)).toEqual({ accepted: false, windows: [{ remaining: 0, resetAt: 60_000 }] });
+  expect(counters.take([window('minute', 60_000)], 60_000).accepted).toBe(true);
+  counters.sweep(3 * 60_000);
+  expect(counters.size).toBe(0);
+});
+
+test('callers whose times are out of order by a moment count into one window', () => {
+  const counters = new BudgetCounters();
+  const day = (endsAt: number): BudgetWindow => ({ key: 'day', limit: 3, span: { endsAt } });
+  const midnight = 86_400_000;
+  counters.take([day(2 * midnight)], midnight + 1);
+  counters.take([day(midnight)], midnight - 1);
+  expect(counters.get('day', midnight + 2)).toEqual({ key: 'day', uses: 2, endsAt: 2 * midnight });
+  counters.take([window('minute', 60_000)], 1_000);
+  counters.take([window('minute', 60_000)], 990);
+  expect(counters.get('minute', 2_000)).toEqual({ key: 'minute', uses: 2, endsAt: 61_000 });
+});

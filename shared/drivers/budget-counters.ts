@@ -19,6 +19,9 @@ interface Counter {
  */
 const countersMax = 1_000_000;
 
+/** Callers tell the time of when they were asked, so that their times are not in order by as much. */
+const clockNoiseMs = 5_000;
+
 /**
  * Budgets counted in this process's memory: the whole of the embedded engine's, and the cluster's while its bus is away.
  * A call takes about a microsecond. Windows are as in the port: the first use sets the end, whoever asks later.
@@ -47,7 +50,7 @@ export class BudgetCounters {
   peek(windows: readonly BudgetWindow[], now: number): BudgetState {
     let accepted = true;
     const states = windows.map((window) => {
-      const counter = this.#live(window.key, now);
+      const counter = this.#live(window, now);
       const remaining = Math.max(0, window.limit - (counter?.uses ?? 0));
       if (remaining === 0) accepted = false;
       return { remaining, resetAt: counter?.endsAt ?? endOfWindow(window, now) };
@@ -56,8 +59,9 @@ export class BudgetCounters {
   }
 
   refund(windows: readonly BudgetWindow[], now: number): void {
-    for (const { key, span } of windows) {
-      const counter = this.#live(key, now);
+    for (const window of windows) {
+      const { span } = window;
+      const counter = this.#live(window, now);
       if (counter === undefined || counter.uses === 0) continue;
       const isTheOneTaken = !('endsAt' in span) || counter.endsAt <= span.endsAt;
       if (isTheOneTaken) counter.uses -= 1;
@@ -66,8 +70,8 @@ export class BudgetCounters {
 
   /** The window under this key, unless it has ended. */
   get(key: string, now: number): CountedWindow | undefined {
-    const counter = this.#live(key, now);
-    return counter && { key, ...counter };
+    const counter = this.#counters.get(key);
+    return counter !== undefined && counter.endsAt > now ? { key, ...counter } : undefined;
   }
 
   /** Takes up a window that was counted elsewhere or before. */
@@ -88,13 +92,21 @@ export class BudgetCounters {
     this.#endings.clear();
   }
 
-  #live(key: string, now: number): Counter | undefined {
-    const counter = this.#counters.get(key);
-    return counter !== undefined && counter.endsAt > now ? counter : undefined;
+  /** The window's counter, unless it has ended. One that was begun by a clock that has been set back since ends as if it began now. */
+  #live(window: BudgetWindow, now: number): Counter | undefined {
+    const counter = this.#counters.get(window.key);
+    if (counter === undefined || counter.endsAt <= now) return undefined;
+    const latest = endOfWindow(window, now);
+    const isNearItsEnd = latest - now < clockNoiseMs; // then the next one may have begun, by a caller who asked later
+    if (counter.endsAt <= latest + clockNoiseMs || isNearItsEnd) return counter;
+    const kept = { uses: counter.uses, endsAt: latest };
+    this.#forget(window.key);
+    this.#remember(window.key, kept);
+    return kept;
   }
 
   #count(window: BudgetWindow, now: number): void {
-    const counter = this.#live(window.key, now);
+    const counter = this.#live(window, now);
     if (counter !== undefined) {
       counter.uses += 1;
       return;

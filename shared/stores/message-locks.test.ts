@@ -54,3 +54,15 @@ test('the lock of a process that died is taken over once it is old, and what it 
   await next;
   expect(await engine.documents.get(messageLocks, id)).toBeNull();
 });
+
+test('the lock of a process that died while its clock stood ahead is taken over at once', async () => {
+  const id = newId();
+  const died = Promise.withResolvers<void>();
+  now += 3_600_000;
+  const late = withMessageLocked(deps(), id, () => died.promise);
+  while (await engine.documents.get(messageLocks, id) === null) await pause(1);
+  now -= 3_600_000;
+  expect(await withMessageLocked(deps(), id, () => Promise.resolve('taken over'))).toBe('taken over');
+  died.resolve();
+  await late;
+});

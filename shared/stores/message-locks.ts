@@ -51,7 +51,8 @@ async function tryToTake(documents: Documents, id: string, now: number): Promise
   try {
     const held = await documents.get(messageLocks, id);
     if (held === null) return await documents.insert(messageLocks, { id, takenAt: now });
-    return now - held.takenAt < lockLifetimeMs ? null : await documents.update(messageLocks, held, { takenAt: now });
+    // By the clock of whoever took it, which may stand ahead of ours by more.
+    return Math.abs(now - held.takenAt) < lockLifetimeMs ? null : await documents.update(messageLocks, held, { takenAt: now });
   } catch (error) {
     if (error instanceof UniqueKeyViolation || error instanceof StaleVersion) return null;
     throw error;

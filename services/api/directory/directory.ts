@@ -45,8 +45,10 @@ export class Directory {
   readonly #privateTopics: CachedLookup<readonly string[]>;
   readonly #listeners = new Set<(change: Change) => void>();
 
-  constructor(options: { documents: Documents; bus: Bus; clock: Clock; log: Log }) {
-    const { documents, clock } = options;
+  constructor(options: { documents: Documents; bus: Bus; log: Log }) {
+    const { documents } = options;
+    // Ages are no times of day: a clock that is set back must not keep a value for as long.
+    const clock: Clock = () => performance.now();
     this.#bus = options.bus;
     this.#log = options.log;
     const watch = new StoreWatch();

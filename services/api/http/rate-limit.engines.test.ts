@@ -33,7 +33,7 @@ beforeEach(async () => {
   own.add(() => place.remove());
   engine = await openTestEngine(place, clock);
   own.add(() => engine.close());
-  const directory = new Directory({ documents: engine.documents, bus: engine.bus, clock, log: openLog('test', 'silent') });
+  const directory = new Directory({ documents: engine.documents, bus: engine.bus, log: openLog('test', 'silent') });
   own.add(await directory.start());
   limits = rateLimits({ bus: engine.bus, directory, isOn: true });
 });

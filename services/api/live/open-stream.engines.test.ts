@@ -25,7 +25,7 @@ beforeEach(async () => {
   own.add(() => place.remove());
   const engine = await openTestEngine(place);
   own.add(() => engine.close());
-  const directory = new Directory({ documents: engine.documents, bus: engine.bus, clock: Date.now, log });
+  const directory = new Directory({ documents: engine.documents, bus: engine.bus, log });
   own.add(await directory.start());
   const history = new History(engine.messages, Date.now);
   const feeds = new TopicFeeds({ bus: engine.bus, directory, history, log });

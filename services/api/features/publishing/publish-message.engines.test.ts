@@ -33,7 +33,7 @@ beforeEach(async () => {
   own.add(() => opened.close());
   const engine = { ...opened, eventLog: refusing(opened.eventLog) };
   const log = openLog('test', 'silent');
-  const directory = new Directory({ documents: engine.documents, bus: engine.bus, clock: systemClock, log });
+  const directory = new Directory({ documents: engine.documents, bus: engine.bus, log });
   own.add(await directory.start());
   const deps = {
     engine, directory, log, clock: systemClock, config: place.config, makeId: newId, inlineStore: inlineStore({ messages: engine.messages, clock: systemClock, log }),

@@ -48,7 +48,8 @@ export async function findKey(deps: KeyDeps, of: { caller: Caller; topicId: stri
   if (live !== null) {
     const message = await deps.messages.find(live.messageId);
     if (message !== null) return { kind: 'published', message };
-    if (!live.hasFailed && now - live.reservedAt < abandonedAfterMs) throw inProgress();
+    // By the clock of the node that reserved it, which may stand ahead of ours by more.
+    if (!live.hasFailed && Math.abs(now - live.reservedAt) < abandonedAfterMs) throw inProgress();
   }
   return { kind: 'free', reserve: (newId) => reserve(deps.documents, { id, stored, messageId: live?.messageId ?? newId, now }) };
 }

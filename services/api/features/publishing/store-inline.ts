@@ -33,7 +33,7 @@ export const storedByLog: InlineStore = { store: () => Promise.resolve() };
  * One bulk write is under way at a time; what arrives meanwhile is the next one. A store that is slow or away costs a
  * publish at most a second, and after two misses nothing.
  */
-export function inlineStore(deps: { messages: Messages; clock: Clock; log: Log }): InlineStore {
+export function inlineStore(deps: { messages: Messages; /** Measures pauses: it need not tell the time of day. */ clock: Clock; log: Log }): InlineStore {
   let waiting: Waiting[] = [];
   let isWriting = false;
   let misses = 0;
