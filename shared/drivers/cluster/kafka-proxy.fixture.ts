@@ -16,14 +16,24 @@ export interface KafkaProxy {
   hold(): void;
   release(): void;
   /**
-   * Asked for each answer on its way back. The broker has done what it was asked; with `cut` the client loses its
-   * connection instead of hearing of it, with `swallow` it waits.
+   * Asked for each answer on its way back, and the number of its connection. The broker has done what it was asked; with
+   * `cut` the client loses its connection instead of hearing of it, with `swallow` it waits, and with `empty` it is told, a
+   * moment later, that there is nothing to fetch.
    */
-  onAnswer: (apiKey: number) => 'pass' | 'cut' | 'swallow';
+  onAnswer: (apiKey: number, connection: number) => AnswerFate;
+  /** How many connections clients have made so far. */
+  readonly connections: number;
   /** Asked for each request on its way there; what it returns is the answer's body, and the broker hears of nothing. */
   onRequest: (apiKey: number) => Buffer | undefined;
   close(): Promise<void>;
 }
+
+export type AnswerFate = 'pass' | 'cut' | 'swallow' | 'empty';
+
+/** The body of an answer to Fetch v7 to v11 that has nothing of any topic. */
+const nothingFetched = Buffer.alloc(14);
+/** As long as a broker waits for something to come. */
+const nothingFetchedMs = 250;
 
 /** Numbers of Kafka's requests. */
 export const apiKeys = { produce: 0, fetch: 1, joinGroup: 11, heartbeat: 12 } as const;
@@ -37,12 +47,13 @@ export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
   const brokerPort = Number(broker.split(':')[1]);
   const links = new Set<Link>();
   const server = net.createServer((client) => {
-    const link = new Link(client, brokerPort, proxy);
+    const link = new Link(client, { brokerPort, proxy, number: made++ });
     links.add(link);
     client.once('close', () => links.delete(link));
     if (isHeld) link.hold();
   });
   let isHeld = false;
+  let made = 0;
   const listen = async (port: number): Promise<number> => {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
@@ -56,7 +67,10 @@ export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
   };
   const proxy = {
     port: 0,
-    onAnswer: (_apiKey: number): 'pass' | 'cut' | 'swallow' => 'pass',
+    onAnswer: (_apiKey: number, _connection: number): AnswerFate => 'pass',
+    get connections() {
+      return made;
+    },
     onRequest: (_apiKey: number): Buffer | undefined => undefined,
     get address() {
       return `127.0.0.1:${this.port}`;
@@ -77,6 +91,12 @@ export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
   return proxy;
 }
 
+interface LinkOptions {
+  readonly brokerPort: number;
+  readonly proxy: Pick<KafkaProxy, 'onAnswer' | 'onRequest'> & { readonly port: number };
+  readonly number: number;
+}
+
 /** One connection of a client, with its own to the broker. */
 class Link {
   readonly #client: net.Socket;
@@ -84,7 +104,7 @@ class Link {
   /** Requests under way: the api key by correlation id. */
   readonly #requests = new Map<number, number>();
 
-  constructor(client: net.Socket, brokerPort: number, proxy: Pick<KafkaProxy, 'onAnswer' | 'onRequest'> & { port: number }) {
+  constructor(client: net.Socket, { brokerPort, proxy, number }: LinkOptions) {
     this.#client = client;
     this.#broker = net.connect(brokerPort, '127.0.0.1');
     forEachFrame(client, (frame) => {
@@ -98,9 +118,10 @@ class Link {
       const correlationId = frame.readInt32BE(4);
       const apiKey = this.#requests.get(correlationId) ?? -1;
       this.#requests.delete(correlationId);
-      const fate = proxy.onAnswer(apiKey);
+      const fate = proxy.onAnswer(apiKey, number);
       if (fate === 'cut') return this.cut();
       if (fate === 'swallow') return;
+      if (fate === 'empty') return void setTimeout(() => this.#answer(correlationId, nothingFetched), nothingFetchedMs);
       replacePort(frame, brokerPort, proxy.port);
       this.#client.write(frame);
     });

@@ -41,7 +41,7 @@ const commitDelayMs = 100;
  */
 const outageRetries = 600;
 const adminTimeoutMs = 2_000;
-const watchIntervalMs = 5_000;
+const watchIntervalMs = 2_500;
 const joinTimeoutMs = 60_000;
 const leaveTimeoutMs = 5_000;
 
