@@ -34,7 +34,7 @@ function plan(): Command {
       const { tiers, topics, held, waiting, ...sums } = shown;
       printObject({ ...sums, held: volume(held), waiting: waiting === null ? null : `${volume(waiting)} up to ${waiting.up_to}` }, options);
       for (const one of tiers) line(`tier ${one.tier}: ${volume(one)} of ${one.of_messages}`);
-      for (const one of topics) line(`topic ${one.topic ?? one.topic_id}: ${volume(one)}${one.legal_hold ? ', held' : ''}, keeps from ${one.oldest_kept ?? '-'} on`);
+      for (const one of topics) line(`topic ${one.topic ?? one.topic_id}: ${volume(one)}${one.retention_days === null ? '' : `, for ${one.retention_days} days`}${one.legal_hold ? ', held' : ''}, keeps from ${one.oldest_kept ?? '-'} on`);
     }));
 }
 

@@ -3,13 +3,13 @@ import { settleMsOf, type TopicCleanup } from '@tocsin/shared/stores/topic-clean
 import type { ApiDeps } from './api-deps.ts';
 
 /**
- * Asks for the cleanups that were stored with changes of topics: at once, and behind a topic that was deleted again when
+ * Asks for the cleanups that were stored with changes of topics: at once, and behind one that leaves something under way again when
  * what was under way has settled. While the queue is away they only wait for the next sweep.
  */
 export async function cleanUpSoon(deps: ApiDeps, cleanups: readonly Pick<TopicCleanup, 'topicId' | 'kind'>[]): Promise<void> {
   if (cleanups.length === 0) return;
   const jobs = cleanups.flatMap(({ topicId, kind }) =>
-    (kind === 'erase' ? [0, settleMsOf(deps.config)] : [0]).map((delayMs) => cleanUpTopicJob(deps.makeId(), topicId, delayMs)));
+    (kind === 'prune' ? [0] : [0, settleMsOf(deps.config)]).map((delayMs) => cleanUpTopicJob(deps.makeId(), topicId, delayMs)));
   try {
     await deps.engine.jobQueue.add(retentionQueue, jobs);
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { TeamPeriods } from '@tocsin/shared/domain/team-life.ts';
+import type { RetentionDays } from '@tocsin/shared/domain/tiers.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
@@ -16,6 +17,7 @@ export interface RetentionDeps {
   /** How long after a deletion something of what was deleted can still arrive. */
   readonly settleMs: number;
   readonly teamPeriods: TeamPeriods;
+  readonly retentionDays: RetentionDays;
   /** How long entries of the audit log are kept. */
   readonly auditRetentionMs: number;
   readonly makeId: MakeId;

@@ -35,7 +35,7 @@ export async function runRetentionJob(deps: RetentionJobDeps, job: Job): Promise
   const parsed = retentionJob.safeParse(job.data);
   if (!parsed.success) throw new Discard('not a retention job', parsed.error);
   const { data } = parsed;
-  const at = { now: deps.clock(), batchesMax: cleanUpBatchesMax, settleMs: deps.settleMs };
+  const at = { now: deps.clock(), batchesMax: cleanUpBatchesMax, settleMs: deps.settleMs, retentionDays: deps.retentionDays };
   if (data.kind === 'clean-up-topic') return untilDone(cleanUpTopic(deps.engine, data.topicId, at));
   if (data.kind === 'erase-account') return untilDone(eraseAccount({ ...removalDeps(deps), deliveries: deps.engine.deliveries }, data.userId, at));
   const sweep = data.kind === 'sweep' ? sweepNamed(data.name) : operatorsRun(data);

@@ -36,7 +36,7 @@ import { startRetention } from './start-retention.ts';
 
 const log = openLog('test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
 const dayMs = 86_400_000;
-const config = { ERASURE_SETTLE_SECONDS: 60, TEAM_GRACE_DAYS: 7, TEAM_REMOVAL_DAYS: 60, AUDIT_RETENTION_DAYS: 365, RATE_LIMITS: true };
+const config = { RETENTION_DAYS_FREE: 7, RETENTION_DAYS_ESSENTIALS: 30, RETENTION_DAYS_TEAM: 90, ERASURE_SETTLE_SECONDS: 60, TEAM_GRACE_DAYS: 7, TEAM_REMOVAL_DAYS: 60, AUDIT_RETENTION_DAYS: 365, RATE_LIMITS: true };
 
 function mailToken(userId: string, expiresAt: number) {
   return { id: newId(), purpose: 'verify-email' as const, userId, email: 'a@example.org', tokenHash: newId(), expiresAt };

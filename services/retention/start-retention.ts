@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { retentionQueue } from '@tocsin/shared/domain/retention-job.ts';
+import { retentionDaysOf } from '@tocsin/shared/domain/tiers.ts';
 import { teamPeriodsOf } from '@tocsin/shared/domain/team-life.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
@@ -17,7 +18,7 @@ import { sweeps } from './sweeps.ts';
 
 export interface RetentionOptions {
   readonly engine: Engine;
-  readonly config: Pick<Config, 'RETENTION_SCHEDULE' | 'ERASURE_SETTLE_SECONDS' | 'TEAM_GRACE_DAYS' | 'TEAM_REMOVAL_DAYS' | 'AUDIT_RETENTION_DAYS' | 'RATE_LIMITS'>;
+  readonly config: Pick<Config, 'RETENTION_DAYS_FREE' | 'RETENTION_DAYS_ESSENTIALS' | 'RETENTION_DAYS_TEAM' | 'RETENTION_SCHEDULE' | 'ERASURE_SETTLE_SECONDS' | 'TEAM_GRACE_DAYS' | 'TEAM_REMOVAL_DAYS' | 'AUDIT_RETENTION_DAYS' | 'RATE_LIMITS'>;
   readonly log: Log;
   readonly clock: Clock;
   readonly metrics?: Registry;
@@ -39,7 +40,7 @@ export async function startRetention(options: RetentionOptions): Promise<{ close
     const closing = new AbortController();
     const metrics = retentionMetrics(options.metrics ?? new Registry());
     const deps = {
-      engine, config, log, clock, metrics, makeId: randomId, settleMs: settleMsOf(config), teamPeriods: teamPeriodsOf(config),
+      engine, config, log, clock, metrics, makeId: randomId, settleMs: settleMsOf(config), teamPeriods: teamPeriodsOf(config), retentionDays: retentionDaysOf(config),
       auditRetentionMs: Math.round(config.AUDIT_RETENTION_DAYS * 86_400_000),
       audit: auditBy({ makeId: randomId, clock }, bySystem), closing: closing.signal,
       giveWay: giveWay(engine), storeTime: options.storeTime ?? (() => engine.documents.storeTime()),

@@ -14,7 +14,7 @@ export function toPlanJson(plan: RetentionPlan, { state, oldestKept, limit }: { 
     held: volume(plan.held),
     tiers: plan.tiers.map((one) => ({ tier: one.tier, ...volume(one), of_messages: one.ofMessages })),
     topics: plan.topics.slice(0, limit).map((topic) => ({
-      topic_id: topic.topicId, topic: topic.name, tier: topic.tier, legal_hold: topic.isHeld, ...volume(topic),
+      topic_id: topic.topicId, topic: topic.name, tier: topic.tier, retention_days: topic.retentionDays, legal_hold: topic.isHeld, ...volume(topic),
       oldest_kept: isoOrNull(oldestKept.get(topic.topicId) ?? null),
     })),
     topic_count: plan.topics.length,

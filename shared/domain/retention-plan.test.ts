@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { needsConfirmation, planOf, type PlannedTopic } from './retention-plan.ts';
 import type { Tier } from './tiers.ts';
 
-const topic = (topicId: string, tier: Tier | null, messages: number, isHeld = false): PlannedTopic => ({ topicId, name: topicId, tier, isHeld, messages, bytes: messages * 10 });
+const topic = (topicId: string, tier: Tier | null, messages: number, isHeld = false): PlannedTopic => ({ topicId, name: topicId, tier, retentionDays: null, isHeld, messages, bytes: messages * 10 });
 
 test('a plan adds up what goes by tier, the largest topics first, and apart from that what is held', () => {
   const plan = planOf(5, [topic('a', 'FREE', 2), topic('b', 'TEAM', 3, true), topic('c', null, 4), topic('d', 'FREE', 5)], new Map([['FREE', 20], ['TEAM', 9]]));

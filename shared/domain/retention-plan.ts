@@ -8,6 +8,8 @@ export interface PlannedTopic extends MessageVolume {
   readonly name: string | null;
   /** The tier in force of its owner; null for a topic that is gone. */
   readonly tier: Tier | null;
+  /** What the topic itself asks for; null: as long as the tier says. */
+  readonly retentionDays: number | null;
   /** Under legal hold: nothing of it goes. */
   readonly isHeld: boolean;
 }

@@ -28,5 +28,22 @@ export function reachesTier(tier: Tier, required: Tier): boolean {
   return tiers.indexOf(tier) >= tiers.indexOf(required);
 }
 
-/** Retention in days per tier; the tier of the topic's owner counts, at the moment of the publish. */
+/** Retention in days per tier, a fraction allowed; the tier of the topic's owner counts, at the moment of the publish. */
 export type RetentionDays = Readonly<Record<Tier, number>>;
+
+/** As configured. */
+export function retentionDaysOf(
+  config: { readonly RETENTION_DAYS_FREE: number; readonly RETENTION_DAYS_ESSENTIALS: number; readonly RETENTION_DAYS_TEAM: number },
+): RetentionDays {
+  return { FREE: config.RETENTION_DAYS_FREE, ESSENTIALS: config.RETENTION_DAYS_ESSENTIALS, TEAM: config.RETENTION_DAYS_TEAM };
+}
+
+const dayMs = 86_400_000;
+
+/** How long a topic's messages are kept, in milliseconds: what the topic says, and never longer than its owner's tier grants. */
+export function lifetimeMsOf({ retentionDays }: { readonly retentionDays: number | null }, tierDays: number): number {
+  return Math.round(Math.min(retentionDays ?? tierDays, tierDays) * dayMs);
+}
+
+/** A tier's days in full, which is what a topic can be given at most; less than one is told as one, since 0 would say that nothing is kept. */
+export const wholeDays = (tierDays: number): number => Math.max(1, Math.floor(tierDays));

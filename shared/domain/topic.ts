@@ -20,6 +20,8 @@ export interface Topic {
   readonly createdAt: number;
   /** The partition of the event log, chosen at creation and kept. */
   readonly partition: number;
+  /** For how many days at most its messages are kept; null: as the owner's tier says. */
+  readonly retentionDays: number | null;
   /** While true nothing of the topic expires, and it cannot be deleted. Set by the operator. */
   readonly isHeld: boolean;
   /** Changed in the commit that makes or removes a subscription. */

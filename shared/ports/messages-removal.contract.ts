@@ -21,6 +21,7 @@ export function describeMessageRemoval({ newPlace }: MessagesUnderTest): void {
     describeTopics(() => messages);
     describeEmptying(() => messages);
     describePlanning(() => messages);
+    describeLifetimes(() => messages);
     describeRecounting(() => messages);
   });
 }
@@ -258,6 +259,47 @@ function describePlanning(at: () => Messages): void {
     expect(await at().oldestKept([one, gone, none], testTime + 1_000)).toEqual(new Map([[one, testTime + 5]]));
     expect(await at().oldestKept([one, gone, none], testTime + 999)).toEqual(new Map([[one, testTime], [gone, testTime]]));
     expect(await at().oldestKept([], testTime)).toEqual(new Map());
+  });
+}
+
+function describeLifetimes(at: () => Messages): void {
+  const change = { lifetimeMs: 10 * day, onlyLonger: false, after: -1, limit: 100, now: testTime };
+
+  test('messages are given another expiry in order of position, some at a time, and reads go by it', async () => {
+    const [topicId, other] = [newId(), newId()];
+    const ages = [20, 9, 0, 1];
+    const messages = ages.map((days) => testMessage(topicId, { timestamp: testTime - days * day, expiresAt: testTime - days * day + 30 * day }));
+    await at().apply([...messages.map((message, index) => published(2 * index, message)), published(1, testMessage(other, { expiresAt: testTime + 30 * day }))]);
+    expect(await at().countAfter([{ topicId, after: 0 }], { max: 10, now: testTime })).toEqual([4]);
+    expect(await at().changeLifetime(topicId, { ...change, limit: 3 })).toBe(4);
+    expect(await at().changeLifetime(topicId, { ...change, after: 4, limit: 3 })).toBe(6);
+    expect(await at().changeLifetime(topicId, { ...change, after: 6 })).toBeNull();
+    expect(await at().changeLifetime(newId(), change)).toBeNull();
+    expect((await at().newest(topicId, { limit: 10, now: testTime })).map(({ offset, expiresAt }) => [offset, expiresAt - testTime])).toEqual([[2, day], [4, 10 * day], [6, 9 * day]]);
+    expect(await at().countAfter([{ topicId, after: 0 }], { max: 10, now: testTime })).toEqual([3]);
+    expect((await at().records(topicId, { from: 0, upTo: 9, limit: 10, now: testTime })).map(({ offset }) => offset)).toEqual([2, 4, 6]);
+    expect((await at().newest(other, { limit: 1, now: testTime }))[0]?.expiresAt).toBe(testTime + 30 * day);
+    // What a sweep has passed over is found again.
+    expect(await removeExpired(at(), testTime, 10)).toEqual(new Map([[topicId, 1]]));
+    expect(await at().changeLifetime(topicId, { ...change, lifetimeMs: 5 * day })).toBe(6);
+    expect(await removeExpired(at(), testTime, 10)).toEqual(new Map([[topicId, 1]]));
+    expect((await at().topicStats([topicId])).get(topicId)?.messageCount).toBe(2);
+  });
+
+  test('a longer life revives nothing that has expired, and where only longer ones count nothing is shortened', async () => {
+    const topicId = newId();
+    const living = (days: number) => testMessage(topicId, { timestamp: testTime - day, expiresAt: testTime + days * day });
+    const edit = living(2);
+    await at().apply([published(0, testMessage(topicId, { timestamp: testTime - day, expiresAt: testTime + 1 })), published(1, edit), published(2, living(40))]);
+    const expiries = async () => (await at().newest(topicId, { limit: 10, now: testTime })).map(({ expiresAt }) => Math.floor((expiresAt - testTime) / day));
+    const expired = { ...change, now: testTime + 1 };
+    await at().changeLifetime(topicId, { ...expired, onlyLonger: true });
+    expect(await expiries()).toEqual([0, 9, 40]);
+    await at().changeLifetime(topicId, { ...expired, lifetimeMs: 100 * day });
+    expect(await expiries()).toEqual([0, 99, 99]);
+    // An edit that was made before and comes now has the former expiry.
+    await at().apply([edited(3, edit, { message: 'x' })]);
+    expect(await expiries()).toEqual([0, 99, 99]);
   });
 }
 

@@ -105,6 +105,13 @@ export interface Messages {
   emptyDeleted(time: number, limit: number, except?: readonly string[]): Promise<number>;
 
   /**
+   * Gives messages of the topic another expiry, so long after their timestamp; with `onlyLonger` those alone that live longer
+   * by it. Looks at the first `limit` with a position behind `after`; what has expired by `now` stays expired. Resolves with
+   * the position of the last one that it looked at, null when there is none. Running it again changes nothing more.
+   */
+  changeLifetime(topicId: string, of: LifetimeChange): Promise<number | null>;
+
+  /**
    * What has expired at or before the time and is not removed yet, of every topic that has any but those in `except`, in any
    * order. It costs as much as there is of that (a million messages: some seconds) and a look at each expiry of the others, and
    * keeps no other call waiting. Throws AppError `unavailable` also when it takes longer than `planMsMax`.
@@ -142,6 +149,14 @@ export interface Messages {
   close(): Promise<void>;
 }
 
+
+export interface LifetimeChange {
+  readonly lifetimeMs: number;
+  readonly onlyLonger: boolean;
+  readonly after: number;
+  readonly limit: number;
+  readonly now: number;
+}
 
 export interface ExpiredOfTopic extends MessageVolume {
   readonly topicId: string;

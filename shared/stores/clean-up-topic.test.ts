@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { topicNameKey, type Topic } from '../domain/topic.ts';
-import { newMember, newMessage, newSubscription, newTeam, newTopic, newId } from '../testing/builders.ts';
+import { newMember, newMessage, newSubscription, newTeam, newTopic, newId, newUser } from '../testing/builders.ts';
 import { publish } from '../testing/test-engine.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { cleanUpTopic, topicsToCleanUp } from './clean-up-topic.ts';
@@ -9,17 +9,19 @@ import { subscriptions } from './subscriptions-collection.ts';
 import { teamMembers, teams } from './teams.ts';
 import { removeTopicWrites, topicCleanups } from './topic-cleanups.ts';
 import { topics } from './topics.ts';
+import { users } from './users.ts';
 
 const engine = await useTestEngine();
 
 /** As configured by default. */
 const settleMs = 60_000;
+const retentionDays = { FREE: 7, ESSENTIALS: 30, TEAM: 90 };
 
 const addSubscription = (topicId: string, userId = newId()) => engine.documents.insert(subscriptions, newSubscription(userId, topicId));
 const subscribed = (topicId: string) => engine.documents.count(subscriptions, { index: 'byTopic', equals: { topicId } });
 const addTopic = (given: Partial<Topic> = {}) => engine.documents.insert(topics, newTopic(given.ownerId ?? newId(), given));
-const addCleanup = (topicId: string, kind: 'erase' | 'prune') =>
-  engine.documents.insert(topicCleanups, { id: newId(), topicId, kind, requestedAt: Date.now() });
+const addCleanup = (topicId: string, kind: 'erase' | 'prune' | 'retain') =>
+  engine.documents.insert(topicCleanups, { id: newId(), topicId, kind, requestedAt: Date.now(), doneUpTo: null });
 
 test('nothing of a deleted topic is left, and nothing of another is touched', async () => {
   const { documents, messages } = engine;
@@ -33,7 +35,7 @@ test('nothing of a deleted topic is left, and nothing of another is touched', as
   }
   const now = Date.now();
   await documents.commit(removeTopicWrites(gone, { id: newId(), now }));
-  expect(await cleanUpTopic(engine, gone.id, { now, batchesMax: 100, settleMs })).toEqual({ removed: 5, hasMore: false });
+  expect(await cleanUpTopic(engine, gone.id, { now, batchesMax: 100, settleMs, retentionDays })).toEqual({ removed: 5, hasMore: false });
   const left = async (topic: Topic) => [
     await subscribed(topic.id),
     await documents.count(topicTokens, { index: 'byTopic', equals: { topicId: topic.id } }),
@@ -49,11 +51,11 @@ test('an erasure goes on where it stopped, and is done when what came late is go
   await publish(engine, topic, newMessage(topic.id));
   const now = Date.now();
   await engine.documents.commit(removeTopicWrites(topic, { id: newId(), now }));
-  expect(await cleanUpTopic(engine, topic.id, { now, batchesMax: 1, settleMs })).toEqual({ removed: 3, hasMore: true });
-  expect(await cleanUpTopic(engine, topic.id, { now, batchesMax: 100, settleMs })).toEqual({ removed: 1, hasMore: false });
+  expect(await cleanUpTopic(engine, topic.id, { now, batchesMax: 1, settleMs, retentionDays })).toEqual({ removed: 3, hasMore: true });
+  expect(await cleanUpTopic(engine, topic.id, { now, batchesMax: 100, settleMs, retentionDays })).toEqual({ removed: 1, hasMore: false });
   await publish(engine, topic, newMessage(topic.id));
   expect(await topicsToCleanUp(engine.documents, 1_000)).toContain(topic.id);
-  expect(await cleanUpTopic(engine, topic.id, { now: now + settleMs, batchesMax: 100, settleMs })).toEqual({ removed: 1, hasMore: false });
+  expect(await cleanUpTopic(engine, topic.id, { now: now + settleMs, batchesMax: 100, settleMs, retentionDays })).toEqual({ removed: 1, hasMore: false });
   expect(await topicsToCleanUp(engine.documents, 1_000)).not.toContain(topic.id);
 });
 
@@ -61,7 +63,7 @@ test('a topic that exists is never erased', async () => {
   const topic = await addTopic();
   await addSubscription(topic.id);
   await addCleanup(topic.id, 'erase');
-  await expect(cleanUpTopic(engine, topic.id, { now: Date.now(), batchesMax: 100, settleMs })).rejects.toThrow('exists');
+  await expect(cleanUpTopic(engine, topic.id, { now: Date.now(), batchesMax: 100, settleMs, retentionDays })).rejects.toThrow('exists');
   expect(await subscribed(topic.id)).toBe(1);
 });
 
@@ -76,7 +78,7 @@ test('behind a closed topic only those who may read it keep their subscription',
   for (const userId of readers) await addSubscription(ofTeam.id, userId);
   await Promise.all(Array.from({ length: 701 }, () => addSubscription(ofTeam.id)));
   await addCleanup(ofTeam.id, 'prune');
-  expect(await cleanUpTopic(engine, ofTeam.id, { now: Date.now(), batchesMax: 100, settleMs })).toEqual({ removed: 701, hasMore: false });
+  expect(await cleanUpTopic(engine, ofTeam.id, { now: Date.now(), batchesMax: 100, settleMs, retentionDays })).toEqual({ removed: 701, hasMore: false });
   const left = await documents.find(subscriptions, { index: 'byTopic', equals: { topicId: ofTeam.id }, limit: 10 });
   expect(left.map(({ userId }) => userId).sort()).toEqual(readers.sort());
   expect((await documents.get(topics, ofTeam.id))!.subscriberCount).toBe(2);
@@ -88,6 +90,37 @@ test('a topic that was opened again loses no subscription', async () => {
   const topic = await addTopic({ name, nameKey: topicNameKey(name) });
   await addSubscription(topic.id);
   await addCleanup(topic.id, 'prune');
-  expect(await cleanUpTopic(engine, topic.id, { now: Date.now(), batchesMax: 100, settleMs })).toEqual({ removed: 0, hasMore: false });
+  expect(await cleanUpTopic(engine, topic.id, { now: Date.now(), batchesMax: 100, settleMs, retentionDays })).toEqual({ removed: 0, hasMore: false });
   expect(await subscribed(topic.id)).toBe(1);
+});
+
+test('messages that are stored get the expiry that their topic asks for now, in batches, and later ones once more when all has settled', async () => {
+  const { documents, messages } = engine;
+  const dayMs = 86_400_000;
+  const owner = await documents.insert(users, newUser({ tier: 'TEAM' }));
+  const topic = await documents.insert(topics, newTopic(owner.id, { retentionDays: 10 }));
+  const timestamp = Date.now() - 5 * dayMs;
+  const store = async (count: number) => {
+    for (let n = 0; n < count; n += 1) await publish(engine, topic, newMessage(topic.id, { timestamp, expiresAt: timestamp + 90 * dayMs }));
+  };
+  const lifetimes = async () => (await messages.newest(topic.id, { limit: 1_000, now: Date.now() })).map(({ expiresAt }) => (expiresAt - timestamp) / dayMs);
+  await store(450);
+  await addCleanup(topic.id, 'retain');
+  const now = Date.now();
+  const clean = (batchesMax: number, at = now) => cleanUpTopic(engine, topic.id, { now: at, batchesMax, settleMs, retentionDays });
+  expect(await clean(2)).toEqual({ removed: 0, hasMore: true });
+  expect((await lifetimes()).filter((days) => days === 10)).toHaveLength(400);
+  expect(await clean(2)).toEqual({ removed: 0, hasMore: false });
+  expect(new Set(await lifetimes())).toEqual(new Set([10]));
+  await store(3); // let in by a node that did not know yet
+  expect(await clean(2, now + settleMs)).toEqual({ removed: 0, hasMore: false });
+  expect(new Set(await lifetimes())).toEqual(new Set([10]));
+  expect(await documents.count(topicCleanups, { index: 'byTopic', equals: { topicId: topic.id } })).toBe(0);
+
+  // Without a wish of its own nothing is shortened, also where the owner's tier grants less by now.
+  await documents.update(users, owner, { tier: 'FREE' });
+  await documents.update(topics, { id: topic.id, version: 1 }, { retentionDays: null });
+  await addCleanup(topic.id, 'retain');
+  await clean(100);
+  expect(new Set(await lifetimes())).toEqual(new Set([10]));
 });

@@ -1,7 +1,9 @@
 import type { Documents } from '../ports/documents.ts';
 import type { Messages } from '../ports/messages.ts';
+import type { RetentionDays } from '../domain/tiers.ts';
 import { eraseTopic } from './erase-topic.ts';
 import { pruneSubscriptions } from './prune-subscriptions.ts';
+import { retainMessages } from './retain-messages.ts';
 import type { BatchReport } from './run-batches.ts';
 import { topicCleanups, type ErasureRun, type TopicCleanup } from './topic-cleanups.ts';
 
@@ -9,24 +11,35 @@ import { topicCleanups, type ErasureRun, type TopicCleanup } from './topic-clean
 const cleanupsMax = 100;
 
 /**
- * Does what is to be done behind a topic that was deleted or closed, at most `batchesMax` batches of at most 1,000 things.
- * Can be run any number of times, by several at once, and goes on where a run that died has stopped. An erasure stays
- * on the list until `settleMs` after the deletion; a run after that ends it. Throws `unavailable`.
+ * Does what is to be done behind a topic that was deleted, closed or is to keep its messages for another time, at most `batchesMax` batches of at most 1,000 things.
+ * Can be run any number of times, by several at once, and goes on where a run that died has stopped. An erasure
+ * or a change of retention stays on the list until `settleMs` after it; a run after that ends it. Throws `unavailable`.
  */
 export async function cleanUpTopic(
-  deps: { documents: Documents; messages: Messages }, topicId: string, at: ErasureRun,
+  deps: { documents: Documents; messages: Messages }, topicId: string, at: ErasureRun & { readonly retentionDays: RetentionDays },
 ): Promise<BatchReport> {
   const cleanups = await deps.documents.find(topicCleanups, { index: 'byTopic', equals: { topicId }, limit: cleanupsMax });
   let removed = 0;
   for (const cleanup of cleanups) {
-    const step = cleanup.kind === 'erase'
-      ? await eraseTopic(deps, topicId, at.batchesMax)
-      : await pruneSubscriptions(deps.documents, topicId, at.batchesMax);
+    const step = await runCleanup(deps, cleanup, at);
     removed += step.removed;
     if (step.hasMore) return { removed, hasMore: true };
     if (isSettled(cleanup, at)) await deps.documents.remove(topicCleanups, cleanup.id);
   }
   return { removed, hasMore: false };
+}
+
+function runCleanup(
+  deps: { documents: Documents; messages: Messages }, cleanup: TopicCleanup, at: ErasureRun & { readonly retentionDays: RetentionDays },
+): Promise<BatchReport> {
+  switch (cleanup.kind) {
+    case 'erase':
+      return eraseTopic(deps, cleanup.topicId, at.batchesMax);
+    case 'prune':
+      return pruneSubscriptions(deps.documents, cleanup.topicId, at.batchesMax);
+    case 'retain':
+      return retainMessages(deps, cleanup, at);
+  }
 }
 
 function isSettled(cleanup: TopicCleanup, { now, settleMs }: ErasureRun): boolean {

@@ -39,7 +39,7 @@ export async function planTopics({ documents, messages }: PlanDeps, { upTo, now,
   const owned = await findOwned(documents, expired.map(({ topicId }) => topicId), now);
   return expired.map(({ topicId, messages: count, bytes }) => {
     const of = owned.get(topicId);
-    return { topicId, name: of?.topic.name ?? null, tier: of?.tier ?? null, isHeld: of?.topic.isHeld ?? false, messages: count, bytes };
+    return { topicId, name: of?.topic.name ?? null, tier: of?.tier ?? null, retentionDays: of?.topic.retentionDays ?? null, isHeld: of?.topic.isHeld ?? false, messages: count, bytes };
   });
 }
 

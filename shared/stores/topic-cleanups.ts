@@ -7,19 +7,22 @@ import { topics } from './topics.ts';
  * prompt, the retention service's sweep makes it certain.
  * - `erase`: the topic is gone; its messages, tokens and subscriptions go too.
  * - `prune`: the topic was closed; subscriptions of those who may no longer read it go.
+ * - `retain`: for how long its messages are kept was changed; what is stored gets its new expiry.
  */
 export interface TopicCleanup {
   readonly id: string;
   readonly version: number;
   readonly topicId: string;
-  readonly kind: 'erase' | 'prune';
+  readonly kind: 'erase' | 'prune' | 'retain';
   /** Milliseconds since the epoch. */
   readonly requestedAt: number;
+  /** Of `retain`: up to which position, inclusive, it is done; null before the first. */
+  readonly doneUpTo: number | null;
 }
 
 export const topicCleanups: Collection<TopicCleanup> = {
   name: 'topicCleanups',
-  fields: { topicId: 'text', kind: 'text', requestedAt: 'time' },
+  fields: { topicId: 'text', kind: 'text', requestedAt: 'time', doneUpTo: 'integer' },
   uniqueKeys: {},
   indexes: { byRequest: ['requestedAt'], byTopic: ['topicId', 'requestedAt'] },
 };
@@ -42,6 +45,6 @@ export interface ErasureRun {
 export function removeTopicWrites(topic: Topic, cleanup: { id: string; now: number }): Write[] {
   return [
     write.remove(topics, topic.id, topic.version),
-    write.insert(topicCleanups, { id: cleanup.id, topicId: topic.id, kind: 'erase', requestedAt: cleanup.now }),
+    write.insert(topicCleanups, { id: cleanup.id, topicId: topic.id, kind: 'erase', requestedAt: cleanup.now, doneUpTo: null }),
   ];
 }

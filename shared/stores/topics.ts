@@ -6,7 +6,7 @@ export const topics: Collection<Topic> = {
   fields: {
     name: 'text', nameKey: 'text', ownerId: 'text', teamId: 'text', accessLevel: 'text', description: 'text',
     isDiscoverable: 'boolean', isListed: 'boolean', iconName: 'text', iconColor: 'text', createdAt: 'time',
-    partition: 'integer', isHeld: 'boolean', subscriberCount: 'integer', lastActivityAt: 'time',
+    partition: 'integer', retentionDays: 'integer', isHeld: 'boolean', subscriberCount: 'integer', lastActivityAt: 'time',
   },
   uniqueKeys: { name: ['nameKey'] },
   indexes: {

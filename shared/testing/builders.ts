@@ -35,7 +35,7 @@ export function newTopic(ownerId: string, given: Partial<New<Topic>> = {}): New<
   const name = given.name ?? `t-${id.slice(-12)}`;
   return {
     id, name, nameKey: topicNameKey(name), ownerId, teamId: null, accessLevel: 'public', description: '', isDiscoverable: false,
-    isListed: false, iconName: null, iconColor: null, createdAt: Date.now(), partition: 0, isHeld: false, subscriberCount: 0,
+    isListed: false, iconName: null, iconColor: null, createdAt: Date.now(), partition: 0, retentionDays: null, isHeld: false, subscriberCount: 0,
     lastActivityAt: Date.now(), ...given,
   };
 }

@@ -23,7 +23,7 @@ const tags = 'at most 20 different tags, each of at most 64 characters';
 /** Operations with rules that JSON Schema cannot say, and such a rule of each. */
 const rulesBeyondSchema: Readonly<Record<string, string>> = {
   publish: texts, publishByPut: texts, publishJson: texts, publishJsonByPut: texts,
-  createTopic: 'what can be discovered is described', updateTopic: 'what can be discovered is described',
+  createTopic: 'what can be discovered is described, and no topic keeps messages longer than its tier grants', updateTopic: 'as at the creation',
   searchMessages: times, searchTopic: times, getActivity: times, createApiKey: times, createTopicToken: times, setTier: times, getHistory: times, getLog: 'one position is given, not two',
   streamTopicBySse: positions, streamTopicsBySse: 'a session or topics are given', createStreamSession: positions,
   register: passwords, changePassword: passwords, confirmPasswordReset: passwords,

@@ -13,7 +13,7 @@ import {
   countAfterEach, findMessages, lastOffsetsOf, messagesAfter, newestMessages, newestOfEach, statsOf, topicRecords,
 } from './mongo-message-reads.ts';
 import { mongoMessageRemoval } from './mongo-message-removal.ts';
-import { countExpiredMessages, expiredMessages, oldestKeptOf, recountTopic } from './mongo-retention-reads.ts';
+import { changeLifetimes, countExpiredMessages, expiredMessages, oldestKeptOf, recountTopic } from './mongo-retention-reads.ts';
 import { countActivity, recentMessages, searchMessages } from './mongo-message-search.ts';
 import { mongoMessageWriter } from './mongo-message-writer.ts';
 import { mongoSettle } from './mongo-settle.ts';
@@ -75,6 +75,7 @@ export async function openMongoMessages({ connection, clock, log, searchMsMax: m
     activity: (filter, bucketMs) => limited(() => countActivity(searched, filter, bucketMs)),
     emptyDeleted: (time, limit, except) => asked(() => removal.emptyDeleted(time, limit, except)),
     removeExpired: (time, limit, except) => asked(() => removal.removeExpired(time, limit, except)),
+    changeLifetime: (topicId, of) => asked(() => changeLifetimes(collections, topicId, of)),
     expired: (time, except) => planned(() => expiredMessages(collections, time, except)),
     countExpired: (time, of) => planned(() => countExpiredMessages(collections, time, of)),
     oldestKept: (topicIds, time) => planned(() => oldestKeptOf(collections, topicIds, time)),

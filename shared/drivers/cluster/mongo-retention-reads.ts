@@ -1,5 +1,5 @@
 import type { ClientSession, Connection } from 'mongoose';
-import type { ExpiredOfTopic } from '../../ports/messages.ts';
+import type { ExpiredOfTopic, LifetimeChange } from '../../ports/messages.ts';
 import { planMsMax } from '../../ports/plan-limit.ts';
 import { byExpiry, byTime, byTopic, shownByHistory, volumeBytes, type MessageCollections } from './mongo-message-collections.ts';
 import { inTransaction } from './mongo-transaction.ts';
@@ -34,6 +34,20 @@ export async function oldestKeptOf({ messages }: MessageCollections, topicIds: r
     }));
   }
   return oldest;
+}
+
+/** No transaction: what else happens to such a message meanwhile does not concern its expiry. */
+export async function changeLifetimes(
+  { messages }: MessageCollections, topicId: string, { lifetimeMs, onlyLonger, after, limit, now }: LifetimeChange,
+): Promise<number | null> {
+  const found = await messages.find({ topicId, offset: { $gt: Math.max(after, -1) } }, { projection: { offset: 1, timestamp: 1, expiresAt: 1 } })
+    .sort({ offset: 1 }).limit(limit).batchSize(limit + 1).hint(byTopic).toArray();
+  const changed = found.filter(({ timestamp, expiresAt }) => expiresAt > now && (onlyLonger ? timestamp + lifetimeMs > expiresAt : timestamp + lifetimeMs !== expiresAt));
+  if (changed.length > 0) {
+    const ids = changed.map(({ _id }) => _id);
+    await messages.updateMany({ _id: { $in: ids }, expiresAt: { $gt: now } }, [{ $set: { expiresAt: { $add: ['$timestamp', lifetimeMs] } } }]);
+  }
+  return found.at(-1)?.offset ?? null;
 }
 
 /** What is counted and what it should be are of one moment; a sweep that counts in its part meanwhile makes the transaction run again. */

@@ -10,6 +10,7 @@ import { RecentMessages } from './recent-messages.ts';
 import type { RecordTable } from './record-table.ts';
 import { sqliteContentRemoval } from './sqlite-content-removal.ts';
 import type { SqliteFile } from './sqlite-file.ts';
+import { sqliteLifetimes } from './sqlite-lifetimes.ts';
 import { sqliteMessageReads, type SqliteMessageReads } from './sqlite-message-reads.ts';
 import { toMessage, topicIdOf, type TopicMessageRow } from './sqlite-message-rows.ts';
 import type { FoundRows } from './sqlite-message-search.ts';
@@ -41,11 +42,8 @@ export function openSqliteMessages({ file, clock, searchMsMax: workMsMax = searc
   const countAfter = sqliteUnreadCounts(file.db, counts);
   const recent = new RecentMessages();
   const hasForeignCommits = foreignCommits(file.db);
-  const onRemoved = (topicIds: readonly string[]): void => {
-    recent.forget();
-    for (const topicId of topicIds) counts.changed(topicId);
-  };
-  const removal = sqliteMessageRemoval(file, { end: writer.end, onRemoved });
+  const sweeping = openSweeping(file, writer.end, { recent, counts });
+  const { removal } = sweeping;
   const forgetAll = () => {
     recent.forget();
     counts.forget();
@@ -103,7 +101,7 @@ export function openSqliteMessages({ file, clock, searchMsMax: workMsMax = searc
       return countAfter(marks, page);
     }),
     ...searchesOf(pages, texts),
-    ...sweepsOf({ plans, removal, emptyDeleted: sqliteContentRemoval(file) }),
+    ...sweepsOf({ plans, ...sweeping }),
     ping: () => asked(() => void file.db.prepare('SELECT 1').get()),
     close: async () => void await Promise.all([pages.close(), texts.close(), plans.close()]),
   };
@@ -135,17 +133,35 @@ function searchesOf(pages: SqliteReader, texts: SqliteReader): Pick<Messages, 's
   };
 }
 
+/** What sweeps write with. Whatever was noted of the messages before is forgotten. */
+function openSweeping(file: SqliteFile, end: () => number, { recent, counts }: { recent: RecentMessages; counts: KeptCounts }): Omit<Sweeps, 'plans'> {
+  const removal = sqliteMessageRemoval(file, {
+    end,
+    onRemoved: (topicIds) => {
+      recent.forget();
+      for (const topicId of topicIds) counts.changed(topicId);
+    },
+  });
+  const changeLifetime = sqliteLifetimes(file, (topicId, earliest) => {
+    counts.changed(topicId);
+    removal.written(earliest);
+  });
+  return { removal, changeLifetime, emptyDeleted: sqliteContentRemoval(file) };
+}
+
 interface Sweeps {
   readonly plans: SqliteReader;
   readonly removal: SqliteMessageRemoval;
   readonly emptyDeleted: Messages['emptyDeleted'];
+  readonly changeLifetime: Messages['changeLifetime'];
 }
 
 /** What the port has for sweeps: what may look at many messages is done on the thread for plans. */
 function sweepsOf(
-  { plans, removal, emptyDeleted }: Sweeps,
-): Pick<Messages, 'expired' | 'countExpired' | 'oldestKept' | 'recount' | 'emptyDeleted' | 'removeExpired' | 'removeTopic'> {
+  { plans, removal, emptyDeleted, changeLifetime }: Sweeps,
+): Pick<Messages, 'changeLifetime' | 'expired' | 'countExpired' | 'oldestKept' | 'recount' | 'emptyDeleted' | 'removeExpired' | 'removeTopic'> {
   return {
+    changeLifetime: (topicId, of) => asked(() => changeLifetime(topicId, of)),
     emptyDeleted: (time, limit, except) => asked(() => emptyDeleted(time, limit, except)),
     removeExpired: (time, limit, except) => asked(() => removal.removeExpired(time, limit, except)),
     removeTopic: (topicId, limit) => asked(() => removal.removeTopic(topicId, limit)),

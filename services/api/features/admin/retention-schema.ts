@@ -22,7 +22,7 @@ export const retentionPlanSchema = z.object({
   needs_confirmation: z.boolean(),
   held: z.object(volume).describe('What stays because of legal holds.'),
   tiers: z.array(plannedTier),
-  topics: z.array(z.object({ ...ofTopic, legal_hold: z.boolean(), oldest_kept: time.nullable() })).describe('The largest first.'),
+  topics: z.array(z.object({ ...ofTopic, retention_days: z.int().nullable().describe('What the topic asks for; null: as long as the tier says.'), legal_hold: z.boolean(), oldest_kept: time.nullable() })).describe('The largest first.'),
   topic_count: z.int(),
   ...state,
 }).meta({ id: 'RetentionPlan' });

@@ -1,11 +1,10 @@
 import type { Caller } from '@tocsin/shared/domain/caller.ts';
 import type { LogRecord } from '@tocsin/shared/domain/log-record.ts';
 import type { Message, StoredMessage } from '@tocsin/shared/domain/message.ts';
-import { tierInForce, type Tier } from '@tocsin/shared/domain/tiers.ts';
+import { lifetimeMsOf, retentionDaysOf, tierInForce, type Tier } from '@tocsin/shared/domain/tiers.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { rateLimitHeaders, requireBudget } from '../../http/rate-limit.ts';
-import { retentionDays } from '../../retention-days.ts';
 import type { MessageFields } from './message-fields.ts';
 import { findKey, type Reservation } from './reserve-key.ts';
 import type { InlineStore } from './store-inline.ts';
@@ -28,8 +27,6 @@ export interface Published {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const dayMs = 86_400_000;
-
 /**
  * Publishes a message: budget, reservation of the key, log, document. Resolves once the log has it durably.
  *
@@ -45,7 +42,7 @@ export async function publishMessage(deps: PublishDeps, caller: Caller, input: P
   const state = key === undefined ? undefined
     : await findKey({ documents: deps.engine.documents, messages: deps.engine.messages }, { caller, topicId: input.topic.id, key }, now);
   if (state?.kind === 'published') return { message: state.message, isReplay: true, headers: {} };
-  const expiresAt = now + retentionMs(deps, await ownerTier(deps, input.topic, now));
+  const expiresAt = now + lifetimeMsOf(input.topic, retentionDaysOf(deps.config)[await ownerTier(deps, input.topic, now)]);
 
   const budget = await deps.rateLimits.takePublish(caller, now);
   requireBudget(budget, now);
@@ -78,8 +75,4 @@ async function append(
 async function ownerTier(deps: ApiDeps, topic: Topic, now: number): Promise<Tier> {
   const owner = await deps.directory.user(topic.ownerId);
   return owner === null ? 'FREE' : tierInForce(owner, now);
-}
-
-function retentionMs(deps: ApiDeps, tier: Tier): number {
-  return Math.round(retentionDays(deps.config)[tier] * dayMs);
 }

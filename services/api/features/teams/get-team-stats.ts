@@ -1,12 +1,11 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { baseMembers } from '@tocsin/shared/domain/team.ts';
-import { tierInForce, tierLimits } from '@tocsin/shared/domain/tiers.ts';
+import { retentionDaysOf, tierInForce, tierLimits, wholeDays } from '@tocsin/shared/domain/tiers.ts';
 import { findSeats } from '@tocsin/shared/stores/team-seats.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
-import { retentionDays } from '../../retention-days.ts';
 
 /** The seats of the caller as owner, and what the caller's tier grants. */
 const statsSchema = z.object({
@@ -43,12 +42,9 @@ export function getTeamStats(deps: ApiDeps): Route {
         available_members: Math.max(0, total - holders.size),
         percentage_used: Math.round((holders.size / total) * 10_000) / 100,
         daily_message_limit: tierLimits[tier].publishesPerDay,
-        message_retention_days: wholeDays(retentionDays(deps.config)[tier]),
+        message_retention_days: wholeDays(retentionDaysOf(deps.config)[tier]),
       };
       return { status: 200, body };
     },
   });
 }
-
-/** The days in full; less than one is told as one, since 0 would say that nothing is kept. */
-const wholeDays = (days: number): number => Math.max(1, Math.floor(days));

@@ -14,6 +14,7 @@ const body = z.object({
   is_discoverable: optionalField(topicFields.isDiscoverable),
   icon_name: optionalField(topicFields.iconName),
   icon_color: optionalField(topicFields.iconColor),
+  retention_days: optionalField(topicFields.retentionDays).describe("At most the days that the tier of the topic's owner grants; without it as long as the tier says."),
   team_id: optionalField(uuidField),
 }).meta({ examples: [{ name: 'backups', access_level: 'public', description: 'What the nightly backup says', is_discoverable: true, icon_name: 'database' }] });
 
@@ -42,6 +43,7 @@ export function createTopic(deps: ApiDeps): Route {
         isDiscoverable: fields.is_discoverable ?? false,
         iconName: fields.icon_name ?? null,
         iconColor: fields.icon_color ?? null,
+        retentionDays: fields.retention_days ?? null,
       });
       await deps.directory.changed(topicChange(topic));
       const json = toTopicJson(topic, { stats: noMessages, canManage: true });

@@ -2,6 +2,7 @@ import { mayUseTopic } from '@tocsin/shared/domain/access.ts';
 import type { AccountCaller } from '@tocsin/shared/domain/caller.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { Team } from '@tocsin/shared/domain/team.ts';
+import { retentionDaysOf, tierInForce } from '@tocsin/shared/domain/tiers.ts';
 import { topicNameKey, type Topic } from '@tocsin/shared/domain/topic.ts';
 import type { User } from '@tocsin/shared/domain/user.ts';
 import { write, type Documents } from '@tocsin/shared/ports/documents.ts';
@@ -12,11 +13,11 @@ import { users } from '@tocsin/shared/stores/users.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { refuseTakenName } from './refuse-taken-name.ts';
 import { subscriptionWarning } from './subscription-warning.ts';
-import { isListed, requireDescribed } from './topic-fields.ts';
+import { isListed, requireDescribed, requireWithinTier } from './topic-fields.ts';
 import { requireRoomForPrivateTopic, requireRoomForTopic } from './topic-quota.ts';
 
 export type TopicInput = Pick<
-  Topic, 'name' | 'teamId' | 'accessLevel' | 'description' | 'isDiscoverable' | 'iconName' | 'iconColor'
+  Topic, 'name' | 'teamId' | 'accessLevel' | 'description' | 'isDiscoverable' | 'iconName' | 'iconColor' | 'retentionDays'
 >;
 
 /**
@@ -34,6 +35,7 @@ export async function storeTopic(
     const now = deps.clock();
     const team = input.teamId === null ? null : await openTeam(documents, caller, input);
     const owner = await findOwner(documents, holderId);
+    requireWithinTier(input.retentionDays, retentionDaysOf(deps.config), tierInForce(owner, now));
     await requireRoomForTopic(documents, owner);
     const room = input.accessLevel === 'private' ? await requireRoomForPrivateTopic(documents, owner, now) : null;
     const topic = newTopic(deps, { ...input, ownerId: owner.id, now });

@@ -1,4 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { wholeDays, type RetentionDays, type Tier } from '@tocsin/shared/domain/tiers.ts';
 import { topicNameFault, type Topic } from '@tocsin/shared/domain/topic.ts';
 import { z } from 'zod';
 import { textField } from '../../http/fields.ts';
@@ -13,8 +14,15 @@ export const topicFields = {
   description: textField({ min: 0, max: 1_000 }),
   isDiscoverable: z.boolean(),
   iconName: z.string().regex(/^[a-z0-9-]{1,50}$/, 'must be 1 to 50 of the characters a-z, 0-9 and -'),
+  retentionDays: z.int().min(1, 'must be at least 1'),
   iconColor: z.string().regex(/^#[0-9A-Fa-f]{6}$/, 'must be a colour such as #1A2B3C'),
 };
+
+/** Throws 422 when a topic would keep its messages for longer than its owner's tier grants. */
+export function requireWithinTier(retentionDays: number | null, days: RetentionDays, tier: Tier): void {
+  const max = wholeDays(days[tier]);
+  if (retentionDays !== null && retentionDays > max) throw new AppError('unprocessable', `retention_days: must be at most ${max}, which is what the ${tier} tier of the topic's owner grants`);
+}
 
 type Described = Pick<Topic, 'accessLevel' | 'isDiscoverable' | 'description'>;
 

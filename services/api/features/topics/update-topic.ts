@@ -1,11 +1,13 @@
 import { topicChange } from '@tocsin/shared/domain/change.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { retentionDaysOf, tierInForce } from '@tocsin/shared/domain/tiers.ts';
 import { topicNameKey, type Topic } from '@tocsin/shared/domain/topic.ts';
-import { write, type Changes, type Documents, type Write } from '@tocsin/shared/ports/documents.ts';
+import { write, type Changes, type Documents, type New, type Write } from '@tocsin/shared/ports/documents.ts';
 import type { Audit } from '@tocsin/shared/stores/audit-log.ts';
 import { commitWithinQuota } from '@tocsin/shared/stores/quota-guards.ts';
+import { retainMessages } from '@tocsin/shared/stores/retain-messages.ts';
 import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
-import { topicCleanups } from '@tocsin/shared/stores/topic-cleanups.ts';
+import { topicCleanups, type TopicCleanup } from '@tocsin/shared/stores/topic-cleanups.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
 import { updateWith } from '@tocsin/shared/stores/update-with.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
@@ -17,9 +19,12 @@ import { loadManagedTopic, roleOf } from '../../http/load-topic.ts';
 import { route, type Route } from '../../http/route.ts';
 import { describeTopics } from './describe-topics.ts';
 import { refuseTakenName } from './refuse-taken-name.ts';
-import { isListed, requireDescribed, topicFields } from './topic-fields.ts';
+import { isListed, requireDescribed, requireWithinTier, topicFields } from './topic-fields.ts';
 import { topicSchema } from './topic-json.ts';
 import { requireRoomForPrivateTopic } from './topic-quota.ts';
+
+/** Batches of messages that a request waits for: some thousand messages. */
+const retainBatchesMax = 20;
 
 const body = z.object({
   name: topicFields.name.optional(),
@@ -28,6 +33,7 @@ const body = z.object({
   is_discoverable: topicFields.isDiscoverable.optional(),
   icon_name: topicFields.iconName.nullable().optional(),
   icon_color: topicFields.iconColor.nullable().optional(),
+  retention_days: topicFields.retentionDays.nullable().optional().describe('Also for what is stored: null is as long as the tier of the topic\'s owner grants. What has expired stays expired.'),
 });
 
 /** `PATCH /api/topics/{topic_id}` */
@@ -44,11 +50,12 @@ export function updateTopic(deps: ApiDeps): Route {
     errors: { 409: 'The name is taken.' },
     load: loadManagedTopic(deps.directory),
     async handle(context, { loaded, body: fields }) {
-      const { before, after } = await change(deps, loaded, { fields, audit: auditOf(deps, context) });
+      const { before, after, retention } = await change(deps, loaded, { fields, audit: auditOf(deps, context) });
       await deps.directory.changed(topicChange(before), topicChange(after));
       if (before.accessLevel === 'public' && after.accessLevel === 'private') {
         await cleanUpSoon(deps, [{ topicId: after.id, kind: 'prune' }]);
       }
+      if (retention !== null) await applyRetention(deps, retention);
       const role = await roleOf(deps.directory, context.caller, after);
       const roles = new Map(role === null || after.teamId === null ? [] : [[after.teamId, role]]);
       const [json] = await describeTopics(deps.engine.messages, context.caller, { topics: [after], roles });
@@ -60,6 +67,8 @@ export function updateTopic(deps: ApiDeps): Route {
 interface Changed {
   readonly before: Topic;
   readonly after: Topic;
+  /** What is left to do for the messages that are stored, where they are to be kept for another time. */
+  readonly retention: New<TopicCleanup> | null;
 }
 
 interface Wish {
@@ -68,7 +77,7 @@ interface Wish {
 }
 
 /** Who may read is what the audit log has of a topic's changes. */
-function recordAccess({ audit }: Wish, { before, after }: Changed): Write[] {
+function recordAccess({ audit }: Wish, { before, after }: Pick<Changed, 'before' | 'after'>): Write[] {
   if (before.accessLevel === after.accessLevel) return [];
   const details = { access_level: after.accessLevel, former_access_level: before.accessLevel };
   return audit({ action: 'topic.access_changed', subject: { id: after.id, name: after.name }, details });
@@ -81,9 +90,10 @@ async function change(deps: ApiDeps, loaded: Topic, wish: Wish): Promise<Changed
   const changing = fields.access_level === 'private' ? close(deps, loaded, wish) : retryStale(async () => {
     const before = await findTopic(documents, loaded.id);
     const set = changesOf(before, fields);
-    if (Object.keys(set).length === 0) return { before, after: before };
-    const after = await updateWith(documents, topics, before, { set, also: recordAccess(wish, { before, after: { ...before, ...set } }) });
-    return { before, after };
+    if (Object.keys(set).length === 0) return { before, after: before, retention: null };
+    const retention = await changeRetention(deps, before, set);
+    const also = [...recordAccess(wish, { before, after: { ...before, ...set } }), ...retention.writes];
+    return { before, after: await updateWith(documents, topics, before, { set, also }), retention: retention.cleanup };
   });
   return changing.catch(refuseTakenName);
 }
@@ -94,15 +104,39 @@ function close(deps: ApiDeps, { id, ownerId }: Topic, wish: Wish): Promise<Chang
   return commitWithinQuota(documents, ownerId, async () => {
     const before = await findTopic(documents, id);
     const set = changesOf(before, wish.fields);
-    const result = { before, after: { ...before, ...set, version: before.version + 1 } };
-    const writes = [write.update(topics, before, set), ...recordAccess(wish, result)];
+    const retention = await changeRetention(deps, before, set);
+    const result = { before, after: { ...before, ...set, version: before.version + 1 }, retention: retention.cleanup };
+    const writes = [write.update(topics, before, set), ...recordAccess(wish, result), ...retention.writes];
     if (before.accessLevel === 'private') return { writes, result };
     const owner = await documents.get(users, before.ownerId);
     if (owner === null) throw topicNotFound();
     await requireRoomForPrivateTopic(documents, owner, deps.clock());
-    const cleanup = { id: deps.makeId(), topicId: id, kind: 'prune', requestedAt: deps.clock() } as const;
+    const cleanup = { id: deps.makeId(), topicId: id, kind: 'prune', requestedAt: deps.clock(), doneUpTo: null } as const;
     return { writes: [write.require(users, owner), ...writes, write.insert(topicCleanups, cleanup)], result };
   });
+}
+
+/** The writes that go with another retention: none where it stays. Throws 422 when the owner's tier does not grant it. */
+async function changeRetention(deps: ApiDeps, before: Topic, set: Changes<Topic>): Promise<{ writes: Write[]; cleanup: New<TopicCleanup> | null }> {
+  if (set.retentionDays === undefined || set.retentionDays === before.retentionDays) return { writes: [], cleanup: null };
+  const owner = await deps.engine.documents.get(users, before.ownerId);
+  if (owner === null) throw topicNotFound();
+  const now = deps.clock();
+  requireWithinTier(set.retentionDays, retentionDaysOf(deps.config), tierInForce(owner, now));
+  const cleanup = { id: deps.makeId(), topicId: before.id, kind: 'retain', requestedAt: now, doneUpTo: null } as const;
+  return { writes: [write.insert(topicCleanups, cleanup)], cleanup };
+}
+
+/** As far as a request can: the first of what is stored has its new expiry when the answer comes, the rest soon after. */
+async function applyRetention(deps: ApiDeps, cleanup: New<TopicCleanup>): Promise<void> {
+  const { documents, messages } = deps.engine;
+  const at = { now: deps.clock(), batchesMax: retainBatchesMax, retentionDays: retentionDaysOf(deps.config) };
+  try {
+    await retainMessages({ documents, messages }, { ...cleanup, version: 1 }, at);
+  } catch (error) {
+    deps.log.warn({ err: error, topicId: cleanup.topicId }, 'messages get their new expiry later');
+  }
+  await cleanUpSoon(deps, [cleanup]);
 }
 
 const topicNotFound = () => new AppError('not_found', 'Topic not found');
@@ -121,6 +155,7 @@ function changesOf(topic: Topic, fields: z.output<typeof body>): Changes<Topic> 
     ...(fields.is_discoverable === undefined ? {} : { isDiscoverable: fields.is_discoverable }),
     ...(fields.icon_name === undefined ? {} : { iconName: fields.icon_name }),
     ...(fields.icon_color === undefined ? {} : { iconColor: fields.icon_color }),
+    ...(fields.retention_days === undefined ? {} : { retentionDays: fields.retention_days }),
   };
   if (Object.keys(set).length === 0) return set;
   const after = { ...topic, ...set };

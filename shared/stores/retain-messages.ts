@@ -1,0 +1,52 @@
+import { lifetimeMsOf, tierInForce, type RetentionDays } from '../domain/tiers.ts';
+import { StaleVersion, type Documents } from '../ports/documents.ts';
+import type { Messages } from '../ports/messages.ts';
+import type { BatchReport } from './run-batches.ts';
+import { topicCleanups, type TopicCleanup } from './topic-cleanups.ts';
+import { topics } from './topics.ts';
+import { users } from './users.ts';
+
+/** Messages that get their expiry in one write. Harm prevented: publishes that wait for it. */
+const batchSize = 200;
+
+interface RetainDeps {
+  readonly documents: Documents;
+  readonly messages: Pick<Messages, 'changeLifetime'>;
+}
+
+/** One run: at most so many batches. */
+interface RetainRun {
+  readonly now: number;
+  readonly batchesMax: number;
+  readonly retentionDays: RetentionDays;
+}
+
+/**
+ * Gives the messages that a topic has the expiry that its `retentionDays` ask for, as they are now: so long after their
+ * publish, by the tier that its owner has now. Where they ask for none, what lives less long than the tier grants gets that, and nothing
+ * is shortened. What has expired stays expired. Goes on where the last run of this cleanup ended; running it again changes
+ * nothing more. Nothing to do for a topic that is gone. Throws `unavailable`.
+ */
+export async function retainMessages({ documents, messages }: RetainDeps, cleanup: TopicCleanup, at: RetainRun): Promise<BatchReport> {
+  const topic = await documents.get(topics, cleanup.topicId);
+  const owner = topic === null ? null : await documents.get(users, topic.ownerId);
+  if (topic === null || owner === null) return { removed: 0, hasMore: false };
+  const lifetimeMs = lifetimeMsOf(topic, at.retentionDays[tierInForce(owner, at.now)]);
+  let after = cleanup.doneUpTo ?? -1;
+  let hasMore = true;
+  for (let batch = 0; hasMore && batch < at.batchesMax; batch += 1) {
+    const last = await messages.changeLifetime(topic.id, { lifetimeMs, onlyLonger: topic.retentionDays === null, after, limit: batchSize, now: at.now });
+    after = last ?? after;
+    hasMore = last !== null;
+  }
+  await keepPlace(documents, cleanup, after);
+  return { removed: 0, hasMore };
+}
+
+/** Another one may have come further meanwhile, or to the end: then that counts. */
+async function keepPlace(documents: Documents, cleanup: TopicCleanup, doneUpTo: number): Promise<void> {
+  if (doneUpTo <= (cleanup.doneUpTo ?? -1)) return;
+  await documents.update(topicCleanups, cleanup, { doneUpTo }).catch((error: unknown) => {
+    if (!(error instanceof StaleVersion)) throw error;
+  });
+}

@@ -1,0 +1,58 @@
+import { expect, test } from '@jest/globals';
+import { users } from '@tocsin/shared/stores/users.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { createTopic } from './stack.ts';
+import { useStack } from './use-stack.ts';
+
+const stack = useStack();
+const dayMs = 86_400_000;
+
+const daysOf = ({ expires_at: end, timestamp }: { expires_at: string; timestamp: string }): number => (Date.parse(end) - Date.parse(timestamp)) / dayMs;
+
+test('a topic keeps its messages for as long as its retention_days say, and a change counts for what is stored too', async () => {
+  const owner = await stack.person({ tier: 'TEAM' });
+  const topic = await createTopic(owner, { retention_days: 10 });
+  expect((await owner.get(`/api/topics/${topic.name}`)).body.retention_days).toBe(10);
+  expect(daysOf((await owner.publish(topic.name)).body)).toBe(10);
+  const patch = (retentionDays: number | null) => owner.patch(`/api/topics/${topic.id}`, { retention_days: retentionDays });
+  const stored = async () => {
+    const history = await owner.get(`/${topic.name}/json?since=all`);
+    const log = await owner.get(`/api/topics/${topic.name}/log`);
+    const found = await owner.get(`/api/topics/${topic.name}/messages`);
+    return [history.body.messages[0], log.body.records[0].message, found.body.messages[0]].map(daysOf);
+  };
+  for (const days of [2, 90, 1]) {
+    expect(await patch(days)).toMatchObject({ status: 200, body: { retention_days: days } });
+    expect(await stored()).toEqual([days, days, days]);
+    expect(daysOf((await owner.publish(topic.name)).body)).toBe(days);
+  }
+  expect(await patch(null)).toMatchObject({ status: 200, body: { retention_days: null } });
+  expect(await stored()).toEqual([90, 90, 90]);
+  expect((await owner.patch(`/api/topics/${topic.id}`, { description: 'x' })).body.retention_days).toBeNull();
+});
+
+test('retention_days is a whole number from 1 to what the tier of the topic\'s owner grants', async () => {
+  const owner = await stack.person();
+  const topic = await createTopic(owner);
+  expect((await owner.get(`/api/topics/${topic.name}`)).body.retention_days).toBeNull();
+  const tooMany = { status: 422, body: { detail: 'retention_days: must be at most 7, which is what the FREE tier of the topic\'s owner grants' } };
+  expect(await owner.patch(`/api/topics/${topic.id}`, { retention_days: 8 })).toMatchObject(tooMany);
+  expect(await owner.post('/api/topics', { name: `${topic.name}-2`, retention_days: 8 })).toMatchObject(tooMany);
+  for (const wrong of [0, -1, 1.5, '3', true]) {
+    expect(await owner.patch(`/api/topics/${topic.id}`, { retention_days: wrong })).toMatchObject({ status: 422, body: { detail: expect.stringMatching(/^retention_days: /) } });
+  }
+  expect(await owner.patch(`/api/topics/${topic.id}`, { retention_days: 7, access_level: 'private' })).toMatchObject({ status: 200, body: { retention_days: 7, access_level: 'private' } });
+  expect(await owner.post('/api/topics', { name: `${topic.name}-2`, retention_days: null })).toMatchObject({ status: 201, body: { retention_days: null } });
+});
+
+test('below the tier that retention_days were set with, the tier in force at the publish counts', async () => {
+  const owner = await stack.person({ tier: 'TEAM', tierExpiresAt: Date.now() + dayMs });
+  const topic = await createTopic(owner, { retention_days: 30 });
+  expect(daysOf((await owner.publish(topic.name)).body)).toBe(30);
+  const user = (await stack.documents().get(users, owner.id))!;
+  await stack.documents().update(users, user, { tierExpiresAt: Date.now() - 1 });
+  // Accounts are cached for some seconds.
+  await eventually(async () => expect(daysOf((await owner.publish(topic.name)).body)).toBe(7), { intervalMs: 1_500 });
+  expect(daysOf((await owner.get(`/${topic.name}/json?since=all&limit=1`)).body.messages[0])).toBe(30);
+  expect((await owner.get(`/api/topics/${topic.name}`)).body.retention_days).toBe(30);
+});
