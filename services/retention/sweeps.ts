@@ -3,6 +3,7 @@ import { completeTeamRemovals } from './complete-team-removals.ts';
 import { eraseAccounts } from './erase-accounts.ts';
 import { emptyDeletedMessages } from './empty-deleted-messages.ts';
 import { expireMessages } from './expire-messages.ts';
+import { giveBackSpace } from './give-back-space.ts';
 import { lapseTeams } from './lapse-teams.ts';
 import { pruneDeliveries } from './prune-deliveries.ts';
 import { reconcileCounts } from './reconcile-counts.ts';
@@ -29,6 +30,7 @@ export interface Sweep {
 /** Everything that is removed by itself. Each runs by RETENTION_SCHEDULE, on one replica at a time slot. */
 export const sweeps: readonly Sweep[] = [
   { name: 'expire-messages', goesOn: true, run: expireMessages },
+  { name: 'give-back-space', goesOn: true, run: giveBackSpace },
   { name: 'empty-deleted-messages', run: emptyDeletedMessages },
   { name: 'prune-deliveries', run: pruneDeliveries },
   { name: 'erase-accounts', run: eraseAccounts },

@@ -126,6 +126,10 @@ function describeTopics(at: () => Messages): void {
     expect((await at().topicStats([kept])).get(kept)?.messageCount).toBe(3);
   });
 
+  test('a store that has next to nothing has no room to give back', async () => {
+    expect(await at().giveBack()).toBe(0);
+  });
+
   test('a topic that nothing was applied to has nothing to remove', async () => {
     expect(await at().removeTopic(newId(), 10)).toBe(0);
   });

@@ -143,6 +143,12 @@ export interface Messages {
   /** Removes up to `limit` messages of a topic that is gone; resolves with how many went, 0 when nothing is left. */
   removeTopic(topicId: string, limit: number): Promise<number>;
 
+  /**
+   * Gives the system back a little of the room that removed messages took, where the store does not fill it by itself: so little that nobody
+   * waits for it. Resolves with how many pages went, 0 when nothing is left to give.
+   */
+  giveBack(): Promise<number>;
+
   /** Resolves when the store answers, within two seconds; throws otherwise. */
   ping(): Promise<void>;
 

@@ -81,6 +81,7 @@ export async function openMongoMessages({ connection, clock, log, searchMsMax: m
     oldestKept: (topicIds, time) => planned(() => oldestKeptOf(collections, topicIds, time)),
     recount: (topicId) => asked(() => recountTopic(connection, collections, topicId)),
     removeTopic: (topicId, limit) => asked(() => removal.removeTopic(topicId, limit)),
+    giveBack: async () => 0, // MongoDB fills what is free by itself
     ping: () => asked(() => answersInTime(connection)),
     close: async () => undefined,
   };

@@ -10,6 +10,7 @@ import { RecentMessages } from './recent-messages.ts';
 import type { RecordTable } from './record-table.ts';
 import { sqliteContentRemoval } from './sqlite-content-removal.ts';
 import type { SqliteFile } from './sqlite-file.ts';
+import { sqliteFreePages } from './sqlite-free-pages.ts';
 import { sqliteLifetimes } from './sqlite-lifetimes.ts';
 import { sqliteMessageReads, type SqliteMessageReads } from './sqlite-message-reads.ts';
 import { toMessage, topicIdOf, type TopicMessageRow } from './sqlite-message-rows.ts';
@@ -146,7 +147,7 @@ function openSweeping(file: SqliteFile, end: () => number, { recent, counts }: {
     counts.changed(topicId);
     removal.written(earliest);
   });
-  return { removal, changeLifetime, emptyDeleted: sqliteContentRemoval(file) };
+  return { removal, changeLifetime, emptyDeleted: sqliteContentRemoval(file), giveBack: sqliteFreePages(file) };
 }
 
 interface Sweeps {
@@ -154,13 +155,15 @@ interface Sweeps {
   readonly removal: SqliteMessageRemoval;
   readonly emptyDeleted: Messages['emptyDeleted'];
   readonly changeLifetime: Messages['changeLifetime'];
+  readonly giveBack: Messages['giveBack'];
 }
 
 /** What the port has for sweeps: what may look at many messages is done on the thread for plans. */
 function sweepsOf(
-  { plans, removal, emptyDeleted, changeLifetime }: Sweeps,
-): Pick<Messages, 'changeLifetime' | 'expired' | 'countExpired' | 'oldestKept' | 'recount' | 'emptyDeleted' | 'removeExpired' | 'removeTopic'> {
+  { plans, removal, emptyDeleted, changeLifetime, giveBack }: Sweeps,
+): Pick<Messages, 'changeLifetime' | 'giveBack' | 'expired' | 'countExpired' | 'oldestKept' | 'recount' | 'emptyDeleted' | 'removeExpired' | 'removeTopic'> {
   return {
+    giveBack: () => asked(giveBack),
     changeLifetime: (topicId, of) => asked(() => changeLifetime(topicId, of)),
     emptyDeleted: (time, limit, except) => asked(() => emptyDeleted(time, limit, except)),
     removeExpired: (time, limit, except) => asked(() => removal.removeExpired(time, limit, except)),
