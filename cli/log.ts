@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { adoptLogCommand } from './adopt-log.ts';
 import { asText, forTerminal, printLine } from './output.ts';
 import { ask, patiently, readStream, Refusal } from './server.ts';
 import { withServerOptions, type ServerOptions } from './server-options.ts';
@@ -31,7 +32,9 @@ export function logCommand(): Command {
     .addOption(new Option('--limit <number>', 'at most so many records').argParser(wholeNumber(1, Number.MAX_SAFE_INTEGER)).conflicts('follow'))
     .option('--follow', 'go on with what comes, until it is ended')
     .option('--json', 'print each record as a line of JSON: {offset, type, timestamp, message}')
-    .action((topic: string, options: LogOptions) => new LogReader(topic, options).read());
+    .action((topic: string, options: LogOptions) => new LogReader(topic, options).read())
+    .helpCommand(false) // it would hide a topic of that name
+    .addCommand(adoptLogCommand());
 }
 
 /** Harm prevented: a request for every record that a busy topic gets. */

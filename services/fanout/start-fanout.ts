@@ -1,4 +1,5 @@
 import { Registry } from 'prom-client';
+import { fanoutGroup } from '@tocsin/shared/domain/log-groups.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
@@ -7,9 +8,6 @@ import { showLag } from '@tocsin/shared/show-lag.ts';
 import { topicActivity } from '@tocsin/shared/stores/topic-activity.ts';
 import { fanOutBatch } from './fan-out-batch.ts';
 import { fanOutMetrics } from './fanout-metrics.ts';
-
-/** The consumer group of the event log. */
-const group = 'fanout';
 
 /**
  * Starts a fan-out: a member of the log's consumer group `fanout`, which keeps the message store complete and brings
@@ -20,12 +18,12 @@ export function startFanout(deps: { engine: Engine; clock: Clock; log: Log; metr
   const { engine, clock, log } = deps;
   const registry = deps.metrics ?? new Registry();
   const metrics = fanOutMetrics(registry);
-  showLag(registry, engine.eventLog, group);
+  showLag(registry, engine.eventLog, fanoutGroup);
   return withClosers(async (own) => {
     const activity = topicActivity(engine.documents, (err) => log.warn({ err }, 'the activity of topics was not noted'));
     own.add(() => activity.close());
     const consumption = await engine.eventLog.consume({
-      group,
+      group: fanoutGroup,
       startAt: async (partition) => (await engine.messages.watermark(partition)) + 1,
       onBatch: (batch) => fanOutBatch({ messages: engine.messages, bus: engine.bus, clock, log, activity, metrics }, batch),
     });

@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client';
 import { pushQueues, receiptsQueue } from '@tocsin/shared/domain/push-job.ts';
 import type { Platform } from '@tocsin/shared/domain/device.ts';
+import { notifierGroup } from '@tocsin/shared/domain/log-groups.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { QuietSpans } from '@tocsin/shared/platform/daily-hours.ts';
@@ -37,9 +38,6 @@ export interface NotifierOptions {
   readonly limits?: Partial<PushLimits>;
 }
 
-/** The consumer group of the event log. */
-const group = 'notifier';
-
 /** Jobs at a time. Two thirds for what is urgent; all of them together keep a claim from waiting for its turn at a provider. */
 const concurrency = { [pushQueues.urgent]: 4, [pushQueues.normal]: 2, [receiptsQueue]: 1 };
 
@@ -73,7 +71,7 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
     for (const gateway of gateways.values()) own.add(() => gateway.close());
     const registry = options.metrics ?? new Registry();
     const metrics = pushMetrics(registry);
-    showLag(registry, engine.eventLog, group);
+    showLag(registry, engine.eventLog, notifierGroup);
     const times = notifiedTimes({ documents: engine.documents, log });
     own.add(() => times.close());
     const closing = new AbortController();
@@ -95,7 +93,7 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
       workers.push({ close: () => worker.close(sendTimeoutMs) });
     }
     workers.push(await startMailWorker({ ...options, jobQueue: engine.jobQueue, documents: engine.documents }));
-    const consumption = await engine.eventLog.consume({ group, onBatch: (batch) => expandMessages({ engine, clock }, batch) });
+    const consumption = await engine.eventLog.consume({ group: notifierGroup, onBatch: (batch) => expandMessages({ engine, clock }, batch) });
     own.add(() => consumption.close());
     own.add(() => closing.abort());
     return { close: () => own.closeAll() };

@@ -20,6 +20,8 @@ export interface KafkaEventLogOptions extends KafkaConnection, KafkaTopicOptions
 /** An event log on Kafka, and which cluster it is on: positions mean nothing on another one. */
 export interface KafkaEventLog extends EventLog {
   readonly clusterId: string;
+  /** One past the last broker offset of each partition, as it was when the log was opened. */
+  readonly endsAtOpen: ReadonlyMap<number, number>;
 }
 
 const openTimeoutMs = 10_000;
@@ -44,8 +46,9 @@ export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<
     try {
       const partitions = await admin.call((client) => ensureKafkaTopic(client, options, options.log), openAttemptMs);
       const { clusterId } = await admin.call((client) => client.describeCluster(), openAttemptMs);
+      const endsAtOpen = new Map([...await admin.bounds(options.topic, openAttemptMs)].map(([partition, { high }]) => [partition, high]));
       await sender.open();
-      return new OpenKafkaEventLog(options, { wiring, admin, sender, partitions, clusterId });
+      return new OpenKafkaEventLog(options, { wiring, admin, sender, partitions, clusterId, endsAtOpen });
     } catch (error) {
       refusedSince = isRefusedLogin(error) ? refusedSince ?? performance.now() : undefined;
       const endsAt = refusedSince === undefined ? deadline : Math.min(deadline, refusedSince + refusedMs);
@@ -69,11 +72,13 @@ interface Parts {
   readonly sender: KafkaSender;
   readonly partitions: number;
   readonly clusterId: string;
+  readonly endsAtOpen: ReadonlyMap<number, number>;
 }
 
 class OpenKafkaEventLog implements KafkaEventLog {
   readonly partitions: number;
   readonly clusterId: string;
+  readonly endsAtOpen: ReadonlyMap<number, number>;
   readonly #options: KafkaEventLogOptions;
   readonly #wiring: KafkaWiring;
   readonly #base: (partition: number) => number;
@@ -81,9 +86,13 @@ class OpenKafkaEventLog implements KafkaEventLog {
   readonly #sender: KafkaSender;
   readonly #batcher: KafkaBatcher;
   readonly #members = new Set<KafkaMember>();
+  /** One past the last broker offset that is known of, per partition. */
+  readonly #nexts: Map<number, number>;
+  /** Why nothing is appended any more. */
+  #wentBack: Error | null = null;
   #closing: Promise<void> | undefined;
 
-  constructor(options: KafkaEventLogOptions, { wiring, admin, sender, partitions, clusterId }: Parts) {
+  constructor(options: KafkaEventLogOptions, { wiring, admin, sender, partitions, clusterId, endsAtOpen }: Parts) {
     this.#options = options;
     this.#wiring = wiring;
     this.#base = options.base ?? (() => 0);
@@ -92,13 +101,29 @@ class OpenKafkaEventLog implements KafkaEventLog {
     this.#batcher = new KafkaBatcher((records) => sender.send(records));
     this.partitions = partitions;
     this.clusterId = clusterId;
+    this.endsAtOpen = endsAtOpen;
+    this.#nexts = new Map(endsAtOpen);
   }
 
   append(partition: number, record: LogRecord, topicName: string): Promise<number> {
     if (this.#closing !== undefined) return Promise.reject(unavailable('Log'));
     if (!(partition >= 0 && partition < this.partitions)) return Promise.reject(new RangeError(`the log has no partition ${partition}`));
+    if (this.#wentBack !== null) return Promise.reject(unavailable('Log', this.#wentBack));
     const { key, value, headers } = encodeKafkaRecord(record, topicName);
-    return this.#batcher.append({ partition, key, value, headers }).then((offset) => this.#base(partition) + offset);
+    return this.#batcher.append({ partition, key, value, headers }).then((offset) => this.#base(partition) + this.#onlyGrowing(partition, offset));
+  }
+
+  /** Harm prevented: positions handed out twice by nodes that run while the topic is made anew, or a broker comes back without its last records. */
+  #onlyGrowing(partition: number, offset: number): number {
+    const next = this.#nexts.get(partition) ?? 0;
+    if (offset < next && this.#wentBack === null) {
+      const { topic, log } = this.#options;
+      this.#wentBack = new Error(`partition ${partition} of ${topic} goes on at ${offset}, after ${next - 1}: it was lost or made anew`);
+      log.error({ err: this.#wentBack }, 'nothing is published any more: stop every node, run `tocsin log adopt`, and start them again');
+    }
+    if (this.#wentBack !== null) throw unavailable('Log', this.#wentBack);
+    this.#nexts.set(partition, offset + 1);
+    return offset;
   }
 
   async consume(consume: ConsumeOptions): Promise<Consumption> {
@@ -145,6 +170,7 @@ class OpenKafkaEventLog implements KafkaEventLog {
   }
 
   async ping(): Promise<void> {
+    if (this.#wentBack !== null) throw unavailable('Log', this.#wentBack);
     try {
       await this.#admin.call((admin) => admin.fetchTopicMetadata({ topics: [this.#options.topic] }), answerTimeoutMs);
     } catch (error) {

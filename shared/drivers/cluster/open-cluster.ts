@@ -1,10 +1,16 @@
+import type { Connection } from 'mongoose';
 import type { Engine } from '../../ports/engine.ts';
 import { withClosers } from '../../platform/lifecycle.ts';
 import type { RecipientCollections } from '../../ports/deliveries.ts';
+import type { EventLog } from '../../ports/event-log.ts';
 import type { JobQueue } from '../../ports/job-queue.ts';
 import { openBullmqJobQueue } from './bullmq-job-queue.ts';
+import { requireKnownLog } from './judge-log.ts';
+import { kafkaConnection } from './kafka-connection.ts';
 import { openKafkaEventLog } from './kafka-event-log.ts';
+import { toUnavailable } from './mongo-connection.ts';
 import { openMongoDeliveries } from './mongo-deliveries.ts';
+import { noteLog, readSeenLog } from './mongo-log-base.ts';
 import { openMongoMessages } from './mongo-messages.ts';
 import { openClusterStores, type ClusterStoresOptions } from './open-cluster-stores.ts';
 
@@ -18,7 +24,7 @@ export interface ClusterOptions extends ClusterStoresOptions {
  * reached; Redis may be away, what needs it follows when it comes.
  */
 export function openCluster(options: ClusterOptions): Promise<Engine> {
-  const { stores, clock, log, kafka } = options;
+  const { clock, log } = options;
   return withClosers(async (own) => {
     const { connection, documents, bus } = await openClusterStores(own, options);
     const messages = await openMongoMessages({ connection, clock, log });
@@ -27,15 +33,27 @@ export function openCluster(options: ClusterOptions): Promise<Engine> {
     own.add(() => deliveries.close());
     const jobQueue = await openClusterJobQueue(options);
     own.add(() => jobQueue.close());
-    const eventLog = await openKafkaEventLog({
-      brokers: stores.kafkaBrokers, tls: stores.kafkaTls, sasl: stores.kafkaSasl, clientId: 'tocsin', ...kafka, log,
-    });
+    const eventLog = await openKnownLog(connection, options);
     own.add(() => eventLog.close());
     return {
       kind: 'cluster', eventLog, messages, deliveries, documents, jobQueue, bus, jwtSecrets: options.jwtSecrets,
       close: () => own.closeAll(),
     };
   });
+}
+
+/** Opens the log with the store's base. Refuses one that is not the log that the store knows; a store that knows none takes this one. */
+async function openKnownLog(connection: Connection, { stores, kafka, log }: Pick<ClusterOptions, 'stores' | 'kafka' | 'log'>): Promise<EventLog> {
+  const seen = await readSeenLog(connection);
+  const eventLog = await openKafkaEventLog({ ...kafkaConnection(stores, log), ...kafka, base: (partition) => seen.known?.bases[partition] ?? 0 });
+  try {
+    requireKnownLog(seen, eventLog, kafka.topic);
+    if (seen.known === null) await noteLog(connection, { clusterId: eventLog.clusterId, bases: Array.from({ length: eventLog.partitions }, () => 0) });
+    return eventLog;
+  } catch (error) {
+    await eventLog.close();
+    throw toUnavailable(error);
+  }
 }
 
 /** Opens the jobs alone. */

@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { adoptLog } from '../../adopt-log.ts';
+import { closers, type Closers } from '../../platform/lifecycle.ts';
+import { openLog } from '../../platform/log.ts';
+import { collector, testRecord } from '../../ports/event-log.fixtures.ts';
+import { newMessage, newId } from '../../testing/builders.ts';
+import { eventually } from '../../testing/eventually.ts';
+import { describeWithEngines } from '../../testing/describe-with-engines.ts';
+import { newTestPlace, openTestEngine, publish, type TestPlace } from '../../testing/test-engine.ts';
+import { removeTopic } from './kafka-event-log.place.ts';
+import { openMongo } from './mongo-connection.ts';
+import { readSeenLog, replaceLog } from './mongo-log-base.ts';
+
+const log = openLog('test', 'silent');
+
+describeWithEngines('the log that a store is a view of', (engines) => {
+  let own: Closers;
+  let place: TestPlace;
+  beforeEach(() => {
+    own = closers();
+    place = newTestPlace(engines);
+    own.add(() => place.remove());
+  });
+  afterEach(() => own.closeAll());
+
+  const open = async () => {
+    const engine = await openTestEngine(place);
+    own.add(() => engine.close());
+    return engine;
+  };
+  const makeAnew = () => removeTopic(engines.kafkaBrokers, place.config.KAFKA_TOPIC);
+  const adopt = (isRestored = false) => adoptLog(place.config, { log, isRestored });
+  const topic = { id: newId(), name: 'alarms', partition: 1 };
+  /** An installation whose store has seen three messages of partition 1. */
+  const used = async () => {
+    const engine = await openTestEngine(place);
+    for (let at = 0; at < 3; at += 1) await publish(engine, topic, newMessage(topic.id));
+    await engine.messages.moveWatermark(1, 2);
+    await engine.close();
+  };
+
+  test('is noted at the first start, and nothing is to adopt of it', async () => {
+    await used();
+    expect(await adopt()).toEqual({ reason: null, bases: [0, 0] });
+    expect(await adopt(true)).toEqual({ reason: null, bases: [0, 0] });
+    await (await open()).eventLog.ping();
+  });
+
+  test('made anew it is refused, and adopted it goes on above every position, from its first record', async () => {
+    await used();
+    await makeAnew();
+    await expect(open()).rejects.toThrow('its partition 1 ends before position 0, and the store has seen position 2');
+    expect(await adopt()).toEqual({ reason: 'its partition 1 ends before position 0, and the store has seen position 2', bases: [1_000_000_000, 2_000_000_000] });
+    const { eventLog, messages } = await open();
+    expect(await eventLog.append(1, testRecord(), 'alarms')).toBe(2_000_000_000);
+    expect(await eventLog.append(0, testRecord(), 'alarms')).toBe(1_000_000_000);
+    expect([await messages.watermark(0), await messages.watermark(1)]).toEqual([999_999_999, 1_999_999_999]);
+    for (const startAt of [(partition: number) => messages.watermark(partition).then((at) => at + 1), () => Promise.resolve(null)]) {
+      const reader = collector();
+      const consumption = await eventLog.consume({ group: newId(), startAt, onBatch: reader.onBatch });
+      await eventually(() => expect([...reader.offsets()].sort((a, b) => a - b)).toEqual([1_000_000_000, 2_000_000_000]));
+      await consumption.close();
+    }
+  });
+
+  test('groups that have committed begin at the first record of the one that is adopted', async () => {
+    await used();
+    const engine = await openTestEngine(place);
+    const first = collector();
+    await engine.eventLog.consume({ group: 'notifier', onBatch: first.onBatch });
+    await eventually(() => expect(first.offsets()).toEqual([0, 1, 2]));
+    await eventually(async () => expect(await engine.eventLog.lag('notifier')).toBe(0));
+    await engine.close();
+    await changeClusterId();
+    expect((await adopt()).reason).toMatch(/^the store knows the Kafka cluster another-one, and this one is /);
+    const second = collector();
+    await (await open()).eventLog.consume({ group: 'notifier', onBatch: second.onBatch });
+    await eventually(() => expect(second.offsets()).toEqual([2_000_000_000, 2_000_000_001, 2_000_000_002]));
+  });
+
+  const changeClusterId = async () => {
+    const connection = await openMongo(place.config.cluster!.mongoUrl, { log });
+    const { known } = await readSeenLog(connection);
+    await replaceLog(connection, { clusterId: 'another-one', bases: known!.bases });
+    await connection.close();
+  };
+
+  test('of another cluster is refused, cannot be adopted while a node runs, and after a restore the base goes by the time', async () => {
+    await used();
+    const running = await openTestEngine(place);
+    await running.eventLog.consume({ group: 'fanout', onBatch: collector().onBatch });
+    await changeClusterId();
+    await expect(open()).rejects.toThrow(/the store knows the Kafka cluster another-one, and this one is .*`tocsin log adopt`/);
+    await expect(adopt()).rejects.toThrow('A node runs on this log, or was killed in the last ten seconds: stop every node first');
+    await running.close();
+    const now = Date.now();
+    const { bases } = await adopt(true);
+    for (const base of bases) expect(base).toBeGreaterThanOrEqual(now * 1_000);
+    await open();
+  });
+
+  test('with fewer partitions than the topics lie in it is neither taken nor adopted', async () => {
+    await used();
+    await makeAnew();
+    place = { ...place, config: { ...place.config, KAFKA_PARTITIONS: 1 } };
+    await expect(open()).rejects.toThrow("it has 1 partitions, and the store's topics lie in 2");
+    await expect(adopt()).rejects.toThrow(/give it as many/);
+  });
+
+  test('made anew under a node that runs, the node publishes nothing more and says that it is not ready', async () => {
+    const { eventLog } = await open();
+    for (let at = 0; at < 3; at += 1) await eventLog.append(0, testRecord(), 'alarms');
+    await makeAnew();
+    const other = await openTestEngine(place); // makes the topic
+    await other.close();
+    await eventually(async () => {
+      await expect(eventLog.append(0, testRecord(), 'alarms')).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(eventLog.ping()).rejects.toMatchObject({ cause: expect.objectContaining({ message: expect.stringContaining('lost or made anew') }) });
+    }, { timeoutMs: 30_000 });
+  }, 120_000);
+});

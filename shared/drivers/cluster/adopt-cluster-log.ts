@@ -1,0 +1,92 @@
+import type { KafkaJSDeleteGroupsError } from 'kafkajs';
+import { fanoutGroup, notifierGroup } from '../../domain/log-groups.ts';
+import { baseAfterRestore } from '../../domain/base-after-restore.ts';
+import { baseAbove } from '../../domain/base-above.ts';
+import { withClosers, type Closers } from '../../platform/lifecycle.ts';
+import type { AdoptedLog } from '../../ports/adopted-log.ts';
+import { judgeLog, partitionsSeen } from './judge-log.ts';
+import { KafkaAdmin } from './kafka-admin.ts';
+import { kafkaClientLog } from './kafka-client.ts';
+import { kafkaConnection } from './kafka-connection.ts';
+import { openKafkaEventLog } from './kafka-event-log.ts';
+import { kafkaGroupId } from './kafka-group-id.ts';
+import { openMongo, toUnavailable } from './mongo-connection.ts';
+import { readSeenLog, replaceLog, type SeenLog } from './mongo-log-base.ts';
+import type { ClusterStoresOptions } from './open-cluster-stores.ts';
+
+export type AdoptOptions = Pick<ClusterStoresOptions, 'stores' | 'kafka' | 'log'> & {
+  /** The store comes from a backup. */
+  readonly isRestored: boolean;
+};
+
+/**
+ * Makes the topic on these brokers the store's log: the base of each partition is set above every position that was handed
+ * out, and the groups begin at the log's first record. Changes nothing where the log is the one that the store knows: it
+ * ends above every position that was handed out. What was done by a call that was killed is done again by the next one.
+ * Throws an error for the operator while a node runs, and when the log has fewer partitions than the store's topics lie in.
+ */
+export function adoptClusterLog(options: AdoptOptions): Promise<AdoptedLog> {
+  return withClosers(async (own) => {
+    const adopted = await adopt(own, options);
+    await own.closeAll();
+    return adopted;
+  });
+}
+
+async function adopt(own: Closers, { stores, kafka, log, isRestored }: AdoptOptions): Promise<AdoptedLog> {
+  const connection = await openMongo(stores.mongoUrl, { log });
+  own.add(() => connection.close());
+  const seen = await readSeenLog(connection);
+  const wiring = kafkaConnection(stores, log);
+  const eventLog = await openKafkaEventLog({ ...wiring, ...kafka });
+  own.add(() => eventLog.close());
+  const { clusterId, partitions } = eventLog;
+  const reason = judgeLog(seen, eventLog);
+  if (reason === null) return { reason, bases: basesOf(seen, partitions) };
+  if (partitions < partitionsSeen(seen)) {
+    throw new Error(`${kafka.topic} has ${partitions} partitions, and the store's topics lie in ${partitionsSeen(seen)}: `
+      + 'give it as many (`kafka-topics.sh --alter --partitions`), and adopt it again');
+  }
+  await forgetGroups(new KafkaAdmin({ ...wiring, clientLog: kafkaClientLog(log) }), kafka.topic);
+  const raised = (highest: number) => (isRestored ? baseAfterRestore(highest, Date.now()) : baseAbove(highest));
+  const bases = basesOf(seen, partitions).map((base, partition) => raised(Math.max(base - 1, seen.watermarks.get(partition) ?? -1)));
+  try {
+    // First, so that a start between the two is refused: the log ends below it by the old base.
+    const watermarks = connection.db!.collection<{ _id: number; offset: number }>('watermarks');
+    await watermarks.bulkWrite(bases.map((base, partition) => ({ updateOne: { filter: { _id: partition }, update: { $max: { offset: base - 1 } }, upsert: true } })));
+    await replaceLog(connection, { clusterId, bases });
+  } catch (error) {
+    throw toUnavailable(error);
+  }
+  return { reason, bases };
+}
+
+function basesOf({ known }: SeenLog, partitions: number): number[] {
+  return Array.from({ length: partitions }, (_, partition) => known?.bases[partition] ?? 0);
+}
+
+const groupIdNotFound = 69;
+const nonEmptyGroup = 68;
+const forgetTimeoutMs = 10_000;
+
+/** Without a committed offset a group begins at the first record. Kafka refuses it of a group that has members. */
+async function forgetGroups(admin: KafkaAdmin, topic: string): Promise<void> {
+  try {
+    await admin.call(async (client) => {
+      for (const group of [fanoutGroup, notifierGroup]) {
+        await client.deleteGroups([kafkaGroupId(topic, group)]).catch((error: unknown) => {
+          if (errorCodeOf(error) !== groupIdNotFound) throw error;
+        });
+      }
+    }, forgetTimeoutMs);
+  } catch (error) {
+    if (errorCodeOf(error) !== nonEmptyGroup) throw error;
+    throw new Error('A node runs on this log, or was killed in the last ten seconds: stop every node first', { cause: error });
+  } finally {
+    await admin.close();
+  }
+}
+
+function errorCodeOf(error: unknown): number | undefined {
+  return (error as Partial<KafkaJSDeleteGroupsError>).groups?.[0]?.errorCode;
+}

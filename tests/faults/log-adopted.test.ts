@@ -1,0 +1,63 @@
+import { afterAll, expect, test } from '@jest/globals';
+import { removeTopic } from '@tocsin/shared/drivers/cluster/kafka-event-log.place.ts';
+import { closers } from '@tocsin/shared/platform/lifecycle.ts';
+import { describeWithEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
+import { newTestPlace } from '@tocsin/shared/testing/test-engine.ts';
+import { startClusterStack, type Stack } from '../../tools/stack/start-stack.ts';
+import { createAccount, createTopic, openStackDocuments, type Account } from '../acceptance/stack.ts';
+import { useStreams } from '../acceptance/use-streams.ts';
+import { printFigures } from '../figures.ts';
+import { expectToGoOn, holdPositions } from './held-positions.ts';
+import { runTocsin } from './run-tocsin.ts';
+
+describeWithEngines('a Kafka topic that was made anew', (engines) => {
+  const own = closers();
+  afterAll(() => own.closeAll(), 60_000);
+  let stack: Stack;
+  const streams = useStreams(() => stack.urls);
+
+  const publish = async (account: Account, topic: string, count: number) => {
+    const published: { id: string; offset: number }[] = [];
+    for (let at = 0; at < count; at += 1) {
+      const { status, body } = await account.client.call('POST', `/${topic}`, { text: `message ${at}` });
+      expect(status).toBe(200);
+      published.push({ id: body.id as string, offset: body.offset as number });
+    }
+    return published;
+  };
+
+  test('is refused until it is adopted, and every position that a client holds goes on after it, past new messages', async () => {
+    const place = newTestPlace(engines);
+    own.add(() => place.remove());
+    const [{ KAFKA_BROKERS, KAFKA_TOPIC, MONGO_URL, REDIS_URL, JWT_SECRET }, begunAt] = [place.env as Record<string, string>, performance.now()];
+    stack = await startClusterStack({
+      layout: 'single', kafkaBrokers: KAFKA_BROKERS!, mongoUrl: MONGO_URL!, redisUrl: REDIS_URL!, jwtSecret: JWT_SECRET!,
+      env: { KAFKA_TOPIC: KAFKA_TOPIC!, KAFKA_PARTITIONS: '2', RATE_LIMITS: 'off', EXPO_URL: 'http://127.0.0.1:9' },
+    });
+    own.add(() => stack.stop());
+    const store = await openStackDocuments(stack);
+    const account = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
+    await store.close();
+    const { name: topic } = await createTopic(account, { access_level: 'private' });
+    const before = await publish(account, topic, 8);
+    const reader = { urls: stack.urls, token: account.client.token! };
+    const held = await holdPositions(reader, topic, 5);
+    await holdPositions(reader, topic, 8); // all of it has come through the fan-out
+    expect(await runTocsin(['log', 'adopt'], stack.env)).toEqual({ code: 0, out: 'Nothing to adopt: this is the log that the store knows.\n', err: '' });
+
+    await stack.server('tocsin').stop();
+    await removeTopic(KAFKA_BROKERS!, KAFKA_TOPIC!);
+    await expect(stack.server('tocsin').start()).rejects.toThrow(/is not the log that the store knows: its partition \d ends before position 0, and the store has seen position 7.*`tocsin log adopt`/s);
+    const adopted = await runTocsin(['log', 'adopt', '--json'], stack.env);
+    expect(adopted).toMatchObject({ code: 0, err: '' });
+    const { bases } = JSON.parse(adopted.out) as { bases: number[] };
+    await stack.server('tocsin').start();
+
+    const after = await publish(account, topic, 6);
+    const offsets = [...before, ...after].map(({ offset }) => offset);
+    expect(offsets).toEqual([...offsets].sort((a, b) => a - b));
+    expect(bases).toContain(after[0]!.offset);
+    await expectToGoOn(streams, reader, { held, ids: [...before.slice(5), ...after].map(({ id }) => id) });
+    printFigures('log adopted', { seconds: (performance.now() - begunAt) / 1_000, base: after[0]!.offset });
+  }, 180_000);
+});
