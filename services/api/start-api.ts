@@ -78,7 +78,7 @@ export function startApi(options: ApiOptions): Promise<RunningApi> {
     own.add(await directory.start());
     const usage = usageRecorder({ documents: engine.documents, log });
     own.add(() => usage.close());
-    const feeds = new TopicFeeds({ bus: engine.bus, directory, history, log });
+    const feeds = new TopicFeeds({ bus: engine.bus, directory, history, log, clock });
     own.add(() => feeds.close());
     const streamSessions = new StreamSessions({ documents: engine.documents, directory, clock, log });
     own.add(() => streamSessions.close());

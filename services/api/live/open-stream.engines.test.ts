@@ -28,7 +28,7 @@ beforeEach(async () => {
   const directory = new Directory({ documents: engine.documents, bus: engine.bus, log });
   own.add(await directory.start());
   const history = new History(engine.messages, Date.now);
-  const feeds = new TopicFeeds({ bus: engine.bus, directory, history, log });
+  const feeds = new TopicFeeds({ bus: engine.bus, directory, history, log, clock: Date.now });
   own.add(() => feeds.close());
   const streams = new OpenStreams({ bus: engine.bus, clock: Date.now, directory, log, nodeId: newId() });
   own.add(() => streams.close());

@@ -80,7 +80,7 @@ export async function openStream(deps: StreamDeps, request: StreamRequest): Prom
   try {
     const uses = await useAll(deps.feeds, request.topics);
     // They listen from here on: whatever they have not heard is in the store, which is asked next.
-    cursors = request.topics.map(({ topic }, index) => new TopicCursor({ topic, use: uses[index]!, history: deps.history }));
+    cursors = request.topics.map(({ topic }, index) => new TopicCursor({ topic, use: uses[index]! }));
     starts = await Promise.all(request.topics.map((topic, index) => findStart(deps, topic, uses[index]!)));
     sink = request.openSink();
   } catch (error) {
@@ -117,8 +117,12 @@ async function useAll(feeds: StreamDeps['feeds'], topics: readonly StreamTopic[]
 
 /** A position as it was given; without one behind the newest message, and whatever else happened until now. */
 async function findStart(deps: StreamDeps, { topic, position, positionId }: StreamTopic, { feed }: FeedUse): Promise<Start> {
+  if (position !== null) {
+    if (position.expiresAt !== null) feed.notePlace(positionId!, { offset: position.after, expiresAt: position.expiresAt });
+    const top = feed.reaches(position.after) ? feed.last : await deps.history.lastOffset(topic.id);
+    return { after: position.after, mustRead: position.after < top, id: positionId! };
+  }
   const last = await deps.history.lastOffset(topic.id);
-  if (position !== null) return { after: position.after, mustRead: position.after < last, id: positionId! };
   const known = feed.newestAt(last, deps.clock());
   const newest = known === undefined ? await deps.history.newestMessage(topic.id) : known;
   const after = Math.max(last, newest?.offset ?? -1);

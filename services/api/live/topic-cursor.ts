@@ -1,16 +1,13 @@
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
-import type { History } from '@tocsin/shared/stores/history.ts';
-import { Delivery } from './delivery.ts';
+import type { Delivery } from './delivery.ts';
 import type { FeedUse } from './topic-feeds.ts';
 
 /** What comes while history is read waits here; beyond it history is read once more instead. */
 const waitingMax = 1_000;
-const historyPage = 500;
 
 export interface CursorOptions {
   readonly topic: Topic;
   readonly use: FeedUse;
-  readonly history: History;
 }
 
 /** The client's end of a cursor. */
@@ -68,16 +65,16 @@ export class TopicCursor {
   }
 
   async #readHistory({ deliver, mustWait, drained, isClosed }: CursorEnd): Promise<void> {
-    const { history, topic, use } = this.#options;
+    const { feed } = this.#options.use;
     for (;;) {
-      const page = await history.after(topic, this.#sent, historyPage);
-      for (const message of page) {
-        deliver(new Delivery({ offset: message.offset, type: 'message', message }, use.feed.topicName));
-        this.#sent = message.offset;
+      const { deliveries, isLast } = await feed.behind(this.#sent);
+      for (const delivery of deliveries) {
+        deliver(delivery);
+        this.#sent = delivery.offset;
         if (mustWait()) await drained();
         if (isClosed()) return;
       }
-      if (page.length < historyPage) return;
+      if (isLast) return;
     }
   }
 

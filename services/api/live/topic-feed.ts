@@ -1,13 +1,16 @@
 import { topicChannel, type Envelope } from '@tocsin/shared/domain/channels.ts';
 import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { Bus, Subscribed } from '@tocsin/shared/ports/bus.ts';
 import type { TopicRecord } from '@tocsin/shared/ports/messages.ts';
 import type { History } from '@tocsin/shared/stores/history.ts';
+import { readTogether } from '@tocsin/shared/stores/read-together.ts';
 import type { Directory } from '../directory/directory.ts';
 import { subscribeLater } from '../directory/subscribe-later.ts';
 import { Delivery } from './delivery.ts';
+import { RecentMessages } from './recent-messages.ts';
 
 export interface FeedDeps {
   readonly bus: Pick<Bus, 'subscribe' | 'onConnected' | 'isConnected'>;
@@ -15,12 +18,29 @@ export interface FeedDeps {
   readonly directory: Pick<Directory, 'peekTopic' | 'topic'>;
   readonly history: History;
   readonly log: Log;
+  readonly clock: Clock;
 }
 
 /** Harm prevented: a topic that bursts while the store is slow would fill the memory. Beyond it the store is read again. */
 const waitingMax = 10_000;
 /** Records read from the store at once. */
 const fillPage = 500;
+/** Messages read at once for streams that come back. */
+const resumePage = 500;
+/** Harm prevented: streams that come back from everywhere asking for everything at once. */
+const resumesAtOnce = 20;
+/** Ids of messages whose positions are kept for those that come back to the same place. */
+const placesMax = 100;
+
+/** Messages that a stream missed, in order. */
+export interface ResumePage {
+  readonly deliveries: readonly Delivery[];
+  /** Whether there were no more behind them. */
+  readonly isLast: boolean;
+}
+
+/** Where a message is, and until when that can be said of it. */
+export type Place = Pick<StoredMessage, 'offset' | 'expiresAt'>;
 
 /** A topic's newest message. */
 export type Newest = Pick<StoredMessage, 'id' | 'offset' | 'expiresAt'>;
@@ -40,6 +60,9 @@ export class TopicFeed {
   #last = -1;
   /** The newest message that history shows at `#last`; null: none; undefined: not known. */
   #newest: Newest | null | undefined;
+  #recent = new RecentMessages(Infinity);
+  readonly #places = new Map<string, Place>();
+  readonly #pageBehind: (position: number) => Promise<ResumePage | undefined>;
   #waiting: Envelope[] = [];
   #isWorking = false;
   #mustFill = false;
@@ -50,6 +73,10 @@ export class TopicFeed {
     this.topicId = topic.id;
     this.#place = { id: topic.id, partition: topic.partition };
     this.#topicName = topic.name;
+    // Streams that come back together ask together, and most of them from the same position.
+    this.#pageBehind = readTogether(async (positions) => new Map(await Promise.all(
+      positions.map(async (position) => [position, await this.#readBehind(position)] as const),
+    )), resumesAtOnce);
   }
 
   /** Subscribes first and reads the position then, so that nothing falls between. Resolves when live. */
@@ -57,6 +84,7 @@ export class TopicFeed {
     this.#isWorking = true;
     this.#subscribed = await subscribeLater(this.#deps.bus, topicChannel(this.topicId), (payload) => this.#receive(payload));
     this.#last = await this.#deps.history.settledTop(this.#place);
+    this.#recent = new RecentMessages(this.#last);
     this.#isWorking = false;
     await this.#work();
   }
@@ -97,6 +125,31 @@ export class TopicFeed {
   /** Keeps what the store said of the newest message, if it was said of the position that the feed is at. */
   noteNewest(position: number, newest: Newest | null): void {
     if (position === this.#last) this.#newest = newest;
+  }
+
+  /** Whether all that a stream at the position may have missed, but for what is still to come, is known here without the store. */
+  reaches(position: number): boolean {
+    return this.#recent.reaches(position);
+  }
+
+  /**
+   * The first messages behind the position as history shows them, up to where the feed was when this was called at least: from
+   * memory where that reaches back so far. Throws `unavailable`.
+   */
+  async behind(position: number): Promise<ResumePage> {
+    return (await this.#pageBehind(position))!;
+  }
+
+  /** The position of a message that somebody has gone on from here before, or of a recent one; undefined when only the store knows it, or the message has expired. */
+  placeOf(messageId: string): number | undefined {
+    const place = this.#places.get(messageId) ?? this.#recent.find(messageId);
+    return place !== undefined && place.expiresAt > this.#deps.clock() ? place.offset : undefined;
+  }
+
+  /** Keeps where a message is, for those who come back to the same place. */
+  notePlace(messageId: string, place: Place): void {
+    if (this.#places.size >= placesMax) this.#places.clear();
+    this.#places.set(messageId, place);
   }
 
   /** Reads from the store what the bus has not brought. Never rejects: what fails now is tried again with the next call. */
@@ -160,6 +213,18 @@ export class TopicFeed {
     if (topic !== null) this.#topicName = topic.name;
   }
 
+  async #readBehind(position: number): Promise<ResumePage> {
+    if (this.#recent.reaches(position)) {
+      return { deliveries: this.#recent.after(position, { now: this.#deps.clock(), topicName: this.#topicName }), isLast: true };
+    }
+    const last = this.#last;
+    const page = await this.#deps.history.after(this.#place, position, resumePage);
+    const isLast = page.length < resumePage;
+    // What came meanwhile may have changed a message of the page: then the next who asks brings it.
+    if (isLast && this.#last === last) this.#recent.extend(position, page, this.#topicName);
+    return { deliveries: page.map((message) => new Delivery({ offset: message.offset, type: 'message', message }, this.#topicName)), isLast };
+  }
+
   async #readStore(): Promise<void> {
     await this.#learnName();
     for (;;) {
@@ -179,9 +244,11 @@ export class TopicFeed {
     this.#last = record.offset;
     if (record.type === 'message' && !record.message.isDeleted) this.#newest = record.message;
     else if (record.message.id === this.#newest?.id) this.#newest = undefined;
+    if (record.type !== 'message') this.#recent.change(record.message, this.#topicName);
     // Deleted since: its deletion comes as a record of its own.
     if (record.type === 'message' && record.message.isDeleted) return;
     const delivery = new Delivery(record, this.#topicName);
+    if (record.type === 'message') this.#recent.add(record.message, delivery);
     for (const listener of this.#listeners) listener(delivery);
   }
 }

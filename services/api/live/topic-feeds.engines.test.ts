@@ -35,8 +35,13 @@ async function publish({ isTold }: { isTold: boolean }): Promise<number> {
   return offset;
 }
 
-/** Follows the topic; resolves with what has come. `messages` and `onConnected` stand in for the engine's. */
-async function follow(instead: { messages?: Engine['messages']; onConnected?: Engine['bus']['onConnected'] } = {}): Promise<number[]> {
+interface Instead {
+  readonly messages?: Engine['messages'];
+  readonly onConnected?: Engine['bus']['onConnected'];
+}
+
+/** A node's feeds. `messages` and `onConnected` stand in for the engine's. */
+function feedsOver(instead: Instead = {}): TopicFeeds {
   const { bus } = engine;
   const feeds = new TopicFeeds({
     bus: {
@@ -47,11 +52,16 @@ async function follow(instead: { messages?: Engine['messages']; onConnected?: En
       },
     },
     directory: { peekTopic: () => topic, topic: () => Promise.resolve(topic) },
-    history: new History(instead.messages ?? engine.messages, Date.now), log,
+    history: new History(instead.messages ?? engine.messages, Date.now), log, clock: Date.now,
   });
   own.add(() => feeds.close());
+  return feeds;
+}
+
+/** Follows the topic; resolves with what has come. */
+async function follow(instead: Instead = {}): Promise<number[]> {
   const seen: number[] = [];
-  (await feeds.use(topic)).feed.listen(({ offset }) => seen.push(offset));
+  (await feedsOver(instead).use(topic)).feed.listen(({ offset }) => seen.push(offset));
   return seen;
 }
 
@@ -93,4 +103,21 @@ test('what is lost soon after the bus is back comes by itself: its publisher may
   for (const listener of listeners) listener(true);
   const offsets = [await publish({ isTold: false })];
   await eventually(() => expect(seen).toEqual(offsets));
+});
+
+test('who comes back for the same messages at once shares a read of the store, and who comes later needs none', async () => {
+  const [first, ...missed] = [await publish({ isTold: false }), await publish({ isTold: false }), await publish({ isTold: false })] as [number, ...number[]];
+  let reads = 0;
+  const after: Engine['messages']['after'] = (...args) => {
+    reads += 1;
+    return engine.messages.after(...args);
+  };
+  const { feed } = await feedsOver({ messages: { ...engine.messages, after } }).use(topic);
+  const come = async () => (await feed.behind(first)).deliveries.map(({ offset }) => offset);
+  expect(await Promise.all(Array.from({ length: 20 }, come))).toEqual(Array<number[]>(20).fill(missed));
+  expect(reads).toBe(1);
+  const live = await publish({ isTold: true });
+  await eventually(() => expect(feed.last).toBe(live));
+  expect(await come()).toEqual([...missed, live]);
+  expect(reads).toBe(1);
 });

@@ -61,6 +61,11 @@ export class TopicFeeds {
     return use;
   }
 
+  /** The topic's feed, if it is live here. */
+  peek(topicId: string): TopicFeed | undefined {
+    return this.#entries.get(topicId)?.feed;
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#stopListening();

@@ -1,7 +1,8 @@
 import type { History } from '@tocsin/shared/stores/history.ts';
 import type { StreamTopic } from '../../live/open-stream.ts';
-import { resolvePosition } from '../../live/resolve-position.ts';
+import { resolveStreamPosition } from '../../live/resolve-position.ts';
 import type { Given } from './given-position.ts';
+import type { TopicFeeds } from '../../live/topic-feeds.ts';
 import type { NamedTopic } from './load-topics.ts';
 
 export interface ResolvedPositions {
@@ -15,14 +16,14 @@ export interface ResolvedPositions {
  * passed over, and then something may be lost. Throws `unavailable`.
  */
 export async function resolvePositions(
-  history: History, topics: readonly NamedTopic[], { given, now }: { given: Given<ReadonlyMap<string, string>>; now: number },
+  deps: { readonly history: History; readonly feeds: TopicFeeds }, topics: readonly NamedTopic[], { given, now }: { given: Given<ReadonlyMap<string, string>>; now: number },
 ): Promise<ResolvedPositions> {
   const ids = given === undefined || given === 'malformed' ? new Map<string, string>() : given;
-  const { byTopic, hasStrangers } = await assign(history, topics, ids);
+  const { byTopic, hasStrangers } = await assign(deps.history, topics, ids);
   const starts = await Promise.all(topics.map(async ({ topic }): Promise<StreamTopic> => {
     const id = byTopic.get(topic.id);
     if (id === undefined) return { topic, position: null, positionId: null };
-    return { topic, position: await resolvePosition(history, topic, { messageId: id, now }), positionId: id };
+    return { topic, position: await resolveStreamPosition(deps, topic, { messageId: id, now }), positionId: id };
   }));
   if (given === undefined) return { starts, recovered: undefined };
   const isExact = starts.every(({ position }) => position === null || position.isExact);

@@ -5,7 +5,7 @@ import { readCredential } from '../../http/authenticate.ts';
 import { loadTopic } from '../../http/load-topic.ts';
 import { type Route } from '../../http/route.ts';
 import { openStream } from '../../live/open-stream.ts';
-import { resolvePosition } from '../../live/resolve-position.ts';
+import { resolveStreamPosition } from '../../live/resolve-position.ts';
 import { judgeStream } from '../../judge-stream.ts';
 import { givenPosition, parsePositionId, sinceIdField } from './given-position.ts';
 import { sseRoute } from './sse-route.ts';
@@ -24,7 +24,7 @@ export function topicStream(deps: ApiDeps): StreamKind<Topic, typeof query> {
       const credential = await readCredential(deps, credentialSources(context, { isTopicRoute: true }));
       const given = givenPosition(context, since_id, parsePositionId);
       const id = given === 'malformed' ? undefined : given;
-      const position = id === undefined ? null : await resolvePosition(deps.history, topic, { messageId: id, now: context.now });
+      const position = id === undefined ? null : await resolveStreamPosition(deps, topic, { messageId: id, now: context.now });
       await openStream(deps, {
         caller: context.caller, credential,
         topics: [{ topic, position, positionId: id ?? null }],

@@ -46,7 +46,7 @@ export function topicsStream(deps: ApiDeps): StreamKind<Loaded, typeof query> {
       const credential = session?.credential ?? await readCredential(deps, credentialSources(context, { isTopicRoute: false }));
       const ofSession = session === null || session.sinceIds === null ? undefined : new Map(session.sinceIds);
       const given = givenPosition(context, since_id ?? ofSession, parseCompositePosition);
-      const { starts, recovered } = await resolvePositions(deps.history, topics, { given, now: context.now });
+      const { starts, recovered } = await resolvePositions(deps, topics, { given, now: context.now });
       await openStream(deps, {
         caller, credential,
         topics: starts,

@@ -1,0 +1,49 @@
+import { expect, test } from '@jest/globals';
+import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
+import { newId, newMessage } from '@tocsin/shared/testing/builders.ts';
+import { Delivery } from './delivery.ts';
+import { RecentMessages } from './recent-messages.ts';
+
+const topicId = newId();
+const at = (offset: number, changes: Partial<StoredMessage> = {}): StoredMessage => ({ ...newMessage(topicId), message: `${offset}`, ...changes, offset });
+const told = { now: 0, topicName: 'alarms' };
+
+function recentFrom(from: number, ...messages: StoredMessage[]): RecentMessages {
+  const recent = new RecentMessages(from);
+  for (const message of messages) recent.add(message, new Delivery({ offset: message.offset, type: 'message', message }, 'alarms'));
+  return recent;
+}
+const shown = (deliveries: readonly Delivery[]) => deliveries.map(({ frame }) => {
+  const { topic, message, offset } = JSON.parse(frame.toString()) as { topic: string; message: string; offset: number };
+  return `${topic} ${offset} ${message}`;
+});
+
+test('knows what came behind its beginning, and what did not it knows that it does not', () => {
+  const recent = recentFrom(4, at(5), at(9));
+  expect([3, 4, 5].map((position) => recent.reaches(position))).toEqual([false, true, true]);
+  expect([4, 5, 9].map((position) => shown(recent.after(position, told)))).toEqual([['alarms 5 5', 'alarms 9 9'], ['alarms 9 9'], []]);
+});
+
+test('shows messages as they stand now, under the topic’s name of now, and neither deleted nor expired ones', () => {
+  const [edited, deleted, expiring] = [at(1), at(2), at(3, { expiresAt: 1_000 })] as const;
+  const recent = recentFrom(0, edited, deleted, expiring);
+  recent.change({ ...edited, message: 'edited', offset: 7 }, 'alarms');
+  recent.change({ ...deleted, isDeleted: true, message: '', offset: 8 }, 'alarms');
+  expect(shown(recent.after(0, told))).toEqual(['alarms 1 edited', 'alarms 3 3']);
+  expect(shown(recent.after(0, { now: 1_000, topicName: 'bells' }))).toEqual(['bells 1 edited']);
+});
+
+test('older messages join it without a gap, and those that it has are not there twice', () => {
+  const recent = recentFrom(4, at(5));
+  recent.extend(1, [at(2), at(4), at(5, { message: 'older' })], 'alarms');
+  expect(recent.reaches(1)).toBe(true);
+  expect(shown(recent.after(1, told))).toEqual(['alarms 2 2', 'alarms 4 4', 'alarms 5 5']);
+});
+
+test('is bounded in number and in length, and reaches less far then', () => {
+  const many = recentFrom(0, ...Array.from({ length: 130 }, (_, n) => at(n + 1)));
+  expect([29, 30].map((position) => many.reaches(position))).toEqual([false, true]);
+  expect(many.after(30, told)).toHaveLength(100);
+  const long = recentFrom(0, ...Array.from({ length: 10 }, (_, n) => at(n + 1, { message: '.'.repeat(4_000) })));
+  expect([1, 2].map((position) => long.reaches(position))).toEqual([false, true]);
+});
