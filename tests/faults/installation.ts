@@ -37,6 +37,7 @@ export interface FaultTest extends Installation {
 }
 
 const servesMsMax = 60_000;
+const jumpingClock = new URL('jumping-clock.ts', import.meta.url).href;
 
 export async function startInstallation(): Promise<Installation> {
   const own = closers();
@@ -45,11 +46,16 @@ export async function startInstallation(): Promise<Installation> {
     own.add(() => engines.stop());
     const mongoUrl = new URL(engines.mongo.url);
     mongoUrl.pathname = '/tocsin';
+    const clocksDir = mkdtempSync(join(tmpdir(), 'tocsin-clocks-'));
+    own.add(() => rmSync(clocksDir, { recursive: true }));
     const dir = process.env['TOCSIN_FAULTS_DIR']; // where the servers' logs are kept, for who looks for a fault
     const stack = await startClusterStack({
       ...(dir === undefined ? {} : { dir }),
       kafkaBrokers: engines.kafka.url, mongoUrl: mongoUrl.href, redisUrl: engines.redis.url, jwtSecret: randomBytes(32).toString('hex'),
-      env: { RATE_LIMITS: 'off', KAFKA_PARTITIONS: '4', LOG_LEVEL: 'info', EXPO_URL: 'http://127.0.0.1:9', RETENTION_SCHEDULE: '1s' },
+      env: {
+        RATE_LIMITS: 'off', KAFKA_PARTITIONS: '4', LOG_LEVEL: 'info', EXPO_URL: 'http://127.0.0.1:9', RETENTION_SCHEDULE: '1s',
+        NODE_OPTIONS: `--import=${jumpingClock}`, CLOCKS_DIR: clocksDir,
+      },
     });
     own.add(() => stack.stop());
     const third = await startThird(stack, engines);

@@ -2,9 +2,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from '@j
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { describeWithOwnEngines } from '../../tools/engines/describe-with-own-engines.ts';
 import { startInstallation, type Installation } from './installation.ts';
+import { clockJumps } from './clock-jumps.ts';
 import { kafkaOutages } from './kafka-outages.ts';
 import { mongoOutages } from './mongo-outages.ts';
 import { redisOutages } from './redis-outages.ts';
+import { reconnectStorm } from './reconnect-storm.ts';
+import { serverKills } from './server-kills.ts';
 import { serverRestarts } from './server-restarts.ts';
 
 // One installation for all of these tests: each leaves it as it found it, and waits at its start until it serves.
@@ -35,7 +38,10 @@ describeWithOwnEngines('an installation', () => {
     kafkaOutages(faultTest);
     mongoOutages(faultTest);
   });
+  describe('whose clocks jump', () => clockJumps(faultTest));
   describe('whose servers end', () => {
     serverRestarts(faultTest);
+    serverKills(faultTest);
+    reconnectStorm(faultTest);
   });
 });

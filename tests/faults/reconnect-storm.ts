@@ -1,0 +1,117 @@
+import { get, type ClientRequest } from 'node:http';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { MongoClient } from 'mongodb';
+import { ServerProcess } from '../../tools/stack/server-process.ts';
+import { percentile, printFigures } from '../figures.ts';
+import { authorization, type FaultTest } from './installation.ts';
+import { patienceMs } from './ledger-run.ts';
+
+/** The promise is of 2,000: TOCSIN_STORM_STREAMS=2000. */
+const streamsMax = Number(process.env['TOCSIN_STORM_STREAMS'] ?? 400);
+const topicsOfStorm = 5;
+const readsMax = 50;
+const recoveredMsMax = 10_000;
+/** By what the store knows the node that the storm comes to. */
+const appName = 'storm';
+
+export function reconnectStorm(startTest: () => FaultTest): void {
+  test(`${streamsMax} streams that are cut off at once go on at another node, which asks the store less than ${readsMax} times`, async () => {
+    const { account, engines, newTopics, own, stack, urls } = startTest();
+    const topics = await newTopics(topicsOfStorm);
+    const publish = async (topic: string): Promise<string> => {
+      const answer = await fetch(`${urls[1]}/${topic}`, { method: 'POST', body: 'storm', headers: authorization(account) });
+      return ((await answer.json()) as { id: string }).id;
+    };
+    for (const topic of topics) await publish(topic);
+    const streams = Array.from({ length: streamsMax }, (_, n) => new StormStream(topics[n % topics.length]!));
+    own.add(() => streams.forEach((stream) => stream.cut()));
+    for (const stream of streams) stream.open(urls[0]!);
+    await eventually(() => streams.every(({ lastId }) => lastId !== undefined), { timeoutMs: patienceMs });
+
+    const node = await startNode(own, stack.env);
+    const profile = await profileReads(own, engines.mongo.url);
+    for (const stream of streams) stream.cut();
+    const missed = new Map<string, string>();
+    for (const topic of topics) missed.set(topic, await publish(topic));
+    const cutAt = performance.now();
+    for (const stream of streams) stream.open(node.url);
+    await eventually(() => streams.every(({ topic, lastId }) => lastId === missed.get(topic)), { timeoutMs: patienceMs });
+    const recoveredMs = streams.map(({ messageAt }) => messageAt - cutAt);
+    const reads = await profile();
+    const total = Object.values(reads).reduce((sum, count) => sum + count, 0);
+    printFigures('reconnect storm', {
+      streams: streamsMax, topics: topics.length, reads: total, ...reads, recoveredP50Ms: percentile(recoveredMs, 0.5), recoveredP99Ms: percentile(recoveredMs, 0.99), gaps: 0,
+    });
+    expect(total).toBeLessThan(readsMax);
+    expect(percentile(recoveredMs, 0.99)).toBeLessThan(recoveredMsMax);
+  }, 180_000);
+}
+
+/** An event stream that keeps nothing but its place. */
+class StormStream {
+  readonly topic: string;
+  /** The id of the last event; undefined before the first. */
+  lastId: string | undefined;
+  /** When the last message came, by `performance.now()`. */
+  messageAt = 0;
+  #request: ClientRequest | undefined;
+
+  constructor(topic: string) {
+    this.topic = topic;
+  }
+
+  open(url: string): void {
+    const headers = this.lastId === undefined ? {} : { 'Last-Event-ID': this.lastId };
+    let rest = '';
+    this.#request = get(`${url}/${this.topic}/sse`, { agent: false, headers }, (response) => {
+      response.setEncoding('utf8').on('error', () => undefined).on('data', (chunk: string) => {
+        const lines = (rest + chunk).split('\n');
+        rest = lines.pop()!;
+        for (const line of lines) {
+          if (line.startsWith('id: ')) this.lastId = line.slice(4);
+          if (line === 'event: message') this.messageAt = performance.now();
+        }
+      });
+    });
+    this.#request.on('error', () => undefined); // it is cut off
+  }
+
+  cut(): void {
+    this.#request?.destroy();
+  }
+}
+
+/** An API node that has served nobody yet, and that the store can tell from the others. */
+async function startNode(own: FaultTest['own'], env: Readonly<Record<string, string>>): Promise<ServerProcess> {
+  const dir = mkdtempSync(join(tmpdir(), 'tocsin-storm-'));
+  const mongoUrl = new URL(env['MONGO_URL']!);
+  mongoUrl.searchParams.set('appName', appName);
+  const node = new ServerProcess({ name: 'storm', args: ['services/api/main.ts'], env: { ...env, MONGO_URL: mongoUrl.href }, logFile: join(dir, 'storm.log') });
+  own.add(async () => {
+    await node.stop();
+    rmSync(dir, { recursive: true });
+  });
+  await node.start();
+  return node;
+}
+
+/** From now on the store keeps what the node asks; resolves with how often that was, by collection. */
+async function profileReads(own: FaultTest['own'], url: string): Promise<() => Promise<Record<string, number>>> {
+  const client = await MongoClient.connect(url);
+  const database = client.db('tocsin');
+  own.add(async () => {
+    await database.command({ profile: 0 });
+    await client.close();
+  });
+  await database.createCollection('system.profile', { capped: true, size: 64 * 1024 * 1024 });
+  await database.command({ profile: 1, filter: { appName } });
+  return async () => {
+    const kept = await database.collection<{ op: string; ns: string; command: object }>('system.profile').find().toArray();
+    const reads = kept.filter(({ op, command }) => op === 'query' || op === 'getmore' || (op === 'command' && 'aggregate' in command));
+    return Object.fromEntries([...Map.groupBy(reads, ({ ns }) => `reads of ${ns.split('.')[1]}`)].map(([name, of]) => [name, of.length]));
+  };
+}
