@@ -15,13 +15,28 @@ beforeEach(() => {
 });
 afterEach(() => own.closeAll(), 60_000);
 
-test(`the one process of an embedded installation is restarted under load, ${restarts} times: it answers every publish that it takes, and nothing is lost`, async () => {
-  const stack = await startEmbeddedStack({ env: { RATE_LIMITS: 'off', EXPO_URL: 'http://127.0.0.1:9' } });
+/** An embedded installation that counts no budgets, and topics on it. */
+async function start(env: Record<string, string> = {}) {
+  const stack = await startEmbeddedStack({ env: { RATE_LIMITS: 'off', EXPO_URL: 'http://127.0.0.1:9', ...env } });
   own.add(() => stack.stop());
   const documents = await openStackDocuments(stack);
   const account = await createAccount(documents, { urls: stack.urls });
   await documents.close();
-  const topics = [(await createTopic(account)).name, (await createTopic(account)).name];
+  return { stack, topics: [(await createTopic(account)).name, (await createTopic(account)).name] };
+}
+
+test('with SHUTDOWN_DELAY_SECONDS a process that is told to end says that it is not ready, and goes on', async () => {
+  const { stack, topics } = await start({ SHUTDOWN_DELAY_SECONDS: '15' });
+  const [server, url] = [stack.server('tocsin'), stack.urls[0]!];
+  process.kill(server.pid, 'SIGTERM');
+  await eventually(async () => expect((await fetch(`${url}/health/ready`)).status).toBe(503));
+  const answer = await fetch(`${url}/${topics[0]}`, { method: 'POST', body: 'taken' });
+  expect([answer.status, answer.headers.get('Connection')]).toEqual([200, 'keep-alive']);
+  await server.kill(); // what comes after the delay is the other test's
+}, 60_000);
+
+test(`the one process of an embedded installation is restarted under load, ${restarts} times: it answers every publish that it takes, and nothing is lost`, async () => {
+  const { stack, topics } = await start();
   const run = startLedgerRun(own, { urls: stack.urls, topics, publishers: 8, isKeyed: true });
   const { acked, ackedAt, attempts } = run.publishing;
   const server = stack.server('tocsin');
