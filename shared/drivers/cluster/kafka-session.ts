@@ -174,7 +174,10 @@ export class KafkaSession {
     const ask = async (): Promise<number | null> => {
       const position = (await consume.startAt?.(partition)) ?? null;
       const offset = position === null ? await this.#reached(partition) : position - base(partition);
-      return offset === null ? null : this.#withinLog(partition, offset);
+      const start = offset === null ? null : await this.#withinLog(partition, offset);
+      // A restored store lies behind what the group has committed: who asks how far it is behind is told from now on.
+      if (position !== null && start !== null) this.#commitSoon(partition, start);
+      return start;
     };
     return untilDone(ask, {
       signal,

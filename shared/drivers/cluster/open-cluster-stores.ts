@@ -7,6 +7,7 @@ import type { Bus } from '../../ports/bus.ts';
 import type { AnyCollection } from '../../ports/document-checks.ts';
 import type { Documents } from '../../ports/documents.ts';
 import type { KafkaTopicOptions } from './kafka-topic.ts';
+import { refuseHalfRestored } from './copy-mongo-store.ts';
 import { openMongo } from './mongo-connection.ts';
 import { openMongoDocuments } from './mongo-documents.ts';
 import { openRedisBus } from './redis-bus.ts';
@@ -26,6 +27,7 @@ export async function openClusterStores(own: Closers, options: ClusterStoresOpti
   const { stores, clock, log, kafka, collections } = options;
   const connection = await openMongo(stores.mongoUrl, { log });
   own.add(() => connection.close());
+  await refuseHalfRestored(connection);
   const documents = await openMongoDocuments({ connection, collections, log });
   own.add(() => documents.close());
   const bus = await openRedisBus({ url: stores.redisUrl, keyPrefix: `${kafka.topic}:`, clock, log });

@@ -1,11 +1,13 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
+import { writeNewFile } from '../../platform/write-new-file.ts';
 import type { CopyProgress, CopyReport } from '../../ports/backup.ts';
 import { markAsCopy } from './log-after-copy.ts';
 
 /** Pages of 4 KiB between two looks at how far it is: some 4 ms each. */
 const pagesPerStep = 1_024;
+/** What SQLite has beside a database. */
+const sqliteFiles = ['-wal', '-shm', '-journal'];
 
 export interface CopyOptions {
   readonly from: string;
@@ -28,41 +30,22 @@ export interface CopyOptions {
  */
 export async function copyStore({ from, to, schemaVersionMax, onProgress }: CopyOptions): Promise<CopyReport> {
   if (!existsSync(from)) throw new Error(`${from} does not exist: there is nothing to copy`);
-  refuseTaken(to);
-  const partial = `${to}.${process.pid}.partial`;
-  closeSync(openNew(partial));
-  const source = new DatabaseSync(from, { readOnly: true, timeout: 5_000 });
-  try {
-    source.exec('BEGIN');
-    checkIsStore(source, from, schemaVersionMax);
-    const pages = await backup(source, partial, {
-      rate: pagesPerStep,
-      progress: ({ totalPages, remainingPages }) => onProgress({ done: totalPages - remainingPages, total: totalPages }),
-    });
-    onProgress({ done: pages, total: pages });
+  await writeNewFile(to, async (partial) => {
+    const source = new DatabaseSync(from, { readOnly: true, timeout: 5_000 });
+    try {
+      source.exec('BEGIN');
+      checkIsStore(source, from, schemaVersionMax);
+      const pages = await backup(source, partial, {
+        rate: pagesPerStep,
+        progress: ({ totalPages, remainingPages }) => onProgress({ done: totalPages - remainingPages, total: totalPages }),
+      });
+      onProgress({ done: pages, total: pages });
+    } finally {
+      source.close();
+    }
     finish(partial);
-    refuseTaken(to);
-    renameSync(partial, to);
-    toDisk(dirname(resolve(to)));
-    return { from, to, bytes: statSync(to).size };
-  } finally {
-    source.close();
-    for (const ending of ['', '-journal', '-wal', '-shm']) rmSync(partial + ending, { force: true });
-  }
-}
-
-/** A write-ahead log that another file has left would be taken for this one's. */
-function refuseTaken(path: string): void {
-  const taken = ['', '-wal', '-shm', '-journal'].map((ending) => path + ending).find(existsSync);
-  if (taken !== undefined) throw new Error(`${taken} exists, and nothing is overwritten: move it away, or choose another place`);
-}
-
-function openNew(path: string): number {
-  try {
-    return openSync(path, 'wx', 0o600);
-  } catch (error) {
-    throw new Error(`${dirname(resolve(path))} cannot be written (${(error as NodeJS.ErrnoException).code}): choose another place`, { cause: error });
-  }
+  }, sqliteFiles);
+  return { from, to, bytes: statSync(to).size };
 }
 
 /** The first read of the transaction: what it sees stays. */
@@ -79,7 +62,7 @@ function checkIsStore(db: DatabaseSync, path: string, versionMax: number | undef
   }
 }
 
-/** Makes it one file, marks it, checks it, and has it on disk. */
+/** Makes it one file, marks it and checks it. */
 function finish(path: string): void {
   const db = new DatabaseSync(path);
   try {
@@ -90,7 +73,6 @@ function finish(path: string): void {
   } finally {
     db.close();
   }
-  toDisk(path);
 }
 
 function faultsOf(db: DatabaseSync): string[] {
@@ -98,14 +80,5 @@ function faultsOf(db: DatabaseSync): string[] {
     return db.prepare('PRAGMA integrity_check').all().map((row) => String(Object.values(row)[0])).filter((fault) => fault !== 'ok');
   } catch (error) {
     return [(error as Error).message];
-  }
-}
-
-function toDisk(path: string): void {
-  const file = openSync(path, 'r');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
   }
 }
