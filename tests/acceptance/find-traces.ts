@@ -9,13 +9,28 @@ import type { TestStack } from './stack.ts';
  * SQLite's file, or every document of MongoDB and every key of Redis. A UUID is also found where it is stored as bytes.
  */
 export async function findTraces(stack: Pick<TestStack, 'engine' | 'env'>, texts: readonly string[]): Promise<string[]> {
-  const needles = texts.flatMap((text) => (/^[0-9a-f-]{36}$/.test(text) ? [text, text.replaceAll('-', '')] : [text]));
-  const holds = (value: unknown) => needles.some((needle) => inOneText(value).includes(needle));
-  const found = stack.engine === 'embedded'
-    ? inSqlite(join(stack.env['DATA_DIR']!, 'tocsin.db'), holds)
-    : [...await inMongo(stack.env['MONGO_URL']!, holds), ...await inRedis(stack.env['REDIS_URL']!, `${stack.env['KAFKA_TOPIC']!}:`, holds)];
-  return [...new Set(found)].sort();
+  return [...new Set((await findTracesOfEach(stack, texts)).values().toArray().flat())].sort();
 }
+
+/** The same for each of the texts, found in one look through the stores. */
+export async function findTracesOfEach(stack: Pick<TestStack, 'engine' | 'env'>, texts: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+  const places = new Map(texts.map((text) => [text, new Set<string>()]));
+  const look: Look = (place, value) => {
+    const content = inOneText(value);
+    for (const [text, found] of places) if (content.includes(text) || (isUuid.test(text) && content.includes(text.replaceAll('-', '')))) found.add(place);
+  };
+  if (stack.engine === 'embedded') lookInSqlite(join(stack.env['DATA_DIR']!, 'tocsin.db'), look);
+  else {
+    await lookInMongo(stack.env['MONGO_URL']!, look);
+    await lookInRedis(stack.env['REDIS_URL']!, `${stack.env['KAFKA_TOPIC']!}:`, look);
+  }
+  return new Map([...places].map(([text, found]) => [text, [...found].sort()]));
+}
+
+const isUuid = /^[0-9a-f-]{36}$/;
+
+/** Takes each thing that a store holds, and what it is called. */
+type Look = (place: string, value: unknown) => void;
 
 /** The value as JSON, with bytes in hex. */
 function inOneText(value: unknown): string {
@@ -28,29 +43,25 @@ function inOneText(value: unknown): string {
   });
 }
 
-function inSqlite(path: string, holds: (value: unknown) => boolean): string[] {
+function lookInSqlite(path: string, look: Look): void {
   const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
   try {
-    const tables = db.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`).all().map(({ name }) => String(name));
-    return tables.filter((table) => {
-      const statement = db.prepare(`SELECT * FROM "${table}"`);
+    for (const { name } of db.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`).all()) {
+      const statement = db.prepare(`SELECT * FROM "${String(name)}"`);
       statement.setReadBigInts(true);
-      for (const row of statement.iterate()) if (holds(row)) return true;
-      return false;
-    });
+      for (const row of statement.iterate()) look(String(name), row);
+    }
   } finally {
     db.close();
   }
 }
 
-async function inMongo(url: string, holds: (value: unknown) => boolean): Promise<string[]> {
+async function lookInMongo(url: string, look: Look): Promise<void> {
   const connection = await mongoose.createConnection(url).asPromise();
   try {
-    const found: string[] = [];
     for (const { name } of await connection.db!.listCollections().toArray()) {
-      for await (const document of connection.db!.collection(name).find()) if (holds(document)) found.push(name);
+      for await (const document of connection.db!.collection(name).find()) look(name, document);
     }
-    return found;
   } finally {
     await connection.close();
   }
@@ -59,27 +70,31 @@ async function inMongo(url: string, holds: (value: unknown) => boolean): Promise
 /** The kind of key: its parts up to what tells one from another. */
 const kindOf = (key: string, prefix: string): string => `redis ${key.slice(prefix.length).split(/[:{]/)[0]}`;
 
-async function inRedis(url: string, prefix: string, holds: (value: unknown) => boolean): Promise<string[]> {
+async function lookInRedis(url: string, prefix: string, look: Look): Promise<void> {
   const redis = new Redis(url);
   try {
-    const found: string[] = [];
-    for await (const keys of redis.scanStream({ match: `${prefix}*`, count: 1_000 })) {
-      for (const key of keys as string[]) if (holds([key, await contentOf(redis, key)])) found.push(kindOf(key, prefix));
+    for await (const found of redis.scanStream({ match: `${prefix}*`, count: 1_000 })) {
+      const keys = found as string[];
+      const types = await inOneGo(redis, keys.map((key) => ['type', key]));
+      const contents = await inOneGo(redis, keys.map((key, index) => readers[String(types[index])]?.(key) ?? ['exists', key]));
+      keys.forEach((key, index) => look(kindOf(key, prefix), [key, contents[index]]));
     }
-    return found;
   } finally {
     redis.disconnect();
   }
 }
 
-async function contentOf(redis: Redis, key: string): Promise<unknown> {
-  switch (await redis.type(key)) {
-    case 'string': return redis.get(key);
-    case 'hash': return redis.hgetall(key);
-    case 'list': return redis.lrange(key, 0, -1);
-    case 'set': return redis.smembers(key);
-    case 'zset': return redis.zrange(key, '0', '-1');
-    case 'stream': return redis.xrange(key, '-', '+');
-    default: return null;
-  }
+/** By the type of a key, the command that reads all that it holds. */
+const readers: Readonly<Record<string, (key: string) => string[]>> = {
+  string: (key) => ['get', key], hash: (key) => ['hgetall', key], list: (key) => ['lrange', key, '0', '-1'],
+  set: (key) => ['smembers', key], zset: (key) => ['zrange', key, '0', '-1'], stream: (key) => ['xrange', key, '-', '+'],
+};
+
+/** The answers of the commands, which go together: one by one they take most of the time. Throws when one has failed. */
+async function inOneGo(redis: Redis, commands: string[][]): Promise<unknown[]> {
+  const answers = await redis.pipeline(commands).exec();
+  return answers!.map(([error, answer]) => {
+    if (error !== null) throw error;
+    return answer;
+  });
 }
