@@ -1,6 +1,7 @@
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Acked, Line } from './ledger.ts';
+import { request } from './request.ts';
 
 export interface KeepPublishingOptions {
   readonly urls: readonly string[];
@@ -105,25 +106,16 @@ type Outcome =
   | { readonly status: number; readonly fault: null; readonly body: { id: string; offset: number } }
   | { readonly status: null; readonly fault: string };
 
-/** By `node:http`, since hundreds of publishers must not be what is slow. */
 function post(url: string, line: Line, options: Pick<KeepPublishingOptions, 'isKeyed' | 'token' | 'headers'> & { agent: Agent }): Promise<Outcome> {
   const headers = {
     ...options.headers?.(),
     ...(options.isKeyed === true ? { 'Idempotency-Key': `${line.publisher}-${line.n}` } : {}),
     ...(options.token === undefined ? {} : { Authorization: `Bearer ${options.token}` }),
   };
-  return new Promise((resolve) => {
-    const fail = (error: NodeJS.ErrnoException): void => resolve({ status: null, fault: error.code ?? error.message });
-    const sent = request(url, { method: 'POST', agent: options.agent, headers, timeout: 30_000 }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-      response.on('end', () => resolve({ status: response.statusCode!, fault: null, body: parse(text) }));
-      response.on('error', fail);
-    });
-    sent.on('timeout', () => sent.destroy());
-    sent.on('error', fail);
-    sent.end(line.text);
-  });
+  return request(url, { method: 'POST', agent: options.agent, headers, body: line.text, timeoutMs: 30_000 }).then(
+    ({ status, text }): Outcome => ({ status, fault: null, body: parse(text) }),
+    (error: NodeJS.ErrnoException): Outcome => ({ status: null, fault: error.code ?? error.message }),
+  );
 }
 
 function textOf(start: string, { textLength = 60, filling = '.' }: KeepPublishingOptions): string {

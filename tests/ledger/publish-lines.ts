@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Acked, Line } from './ledger.ts';
+import { request } from './request.ts';
 
 export interface PublishOptions {
   readonly urls: readonly string[];
@@ -44,11 +45,11 @@ async function publishOne(line: Line, options: PublishOptions, firstNode: number
 /** Null when there was no answer: the outcome is unknown. */
 async function send(url: string, line: Line): Promise<{ status: number; body: { id: string; offset: number } } | null> {
   try {
-    const response = await fetch(`${url}/${line.topic}`, {
-      method: 'POST', body: line.text, signal: AbortSignal.timeout(15_000),
-      headers: { 'Idempotency-Key': `${line.publisher}-${line.n}`, 'X-Priority': String(line.priority) },
+    const { status, text } = await request(`${url}/${line.topic}`, {
+      method: 'POST', body: line.text, timeoutMs: 15_000,
+      headers: { 'Content-Type': 'text/plain;charset=UTF-8', 'Idempotency-Key': `${line.publisher}-${line.n}`, 'X-Priority': line.priority },
     });
-    return { status: response.status, body: await response.json() as { id: string; offset: number } };
+    return { status, body: JSON.parse(text) as { id: string; offset: number } };
   } catch {
     return null;
   }

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Collected, readerOver, type ReadMessage, type ReadOptions, type Reader } from './reader.ts';
+import { request } from './request.ts';
 
 interface Page {
   readonly messages: readonly ReadMessage[];
@@ -58,7 +59,7 @@ function readPages(kind: string, options: ReadOptions, start: string, read: Read
 }
 
 async function getJson(url: string, signal: AbortSignal): Promise<unknown> {
-  const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]) });
-  if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
-  return response.json();
+  const { status, text } = await request(url, { signal, timeoutMs: 10_000 });
+  if (status !== 200) throw new Error(`${status} ${text}`);
+  return JSON.parse(text);
 }
