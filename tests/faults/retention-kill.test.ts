@@ -118,7 +118,8 @@ async function store(engine: Engine, topic: Topic, of: { count: number; from: nu
 async function openCount({ config }: TestPlace): Promise<{ count: () => Promise<number>; close: () => Promise<void> }> {
   if (config.cluster !== undefined) {
     const client = await MongoClient.connect(config.cluster.mongoUrl);
-    return { count: () => client.db().collection('messages').countDocuments(), close: () => client.close() };
+    // By what MongoDB knows of the collection: going through it each time would take what the sweep works with.
+    return { count: () => client.db().collection('messages').estimatedDocumentCount(), close: () => client.close() };
   }
   const db = new DatabaseSync(join(config.DATA_DIR, 'tocsin.db'), { readOnly: true });
   const select = db.prepare('SELECT count(*) AS count FROM messages');
