@@ -11,7 +11,7 @@ const env = {
 
 /** Starts the stack that all acceptance files share. */
 export default async function globalSetup(): Promise<void> {
-  const stack = await startOwnStack(env, 'services');
+  const stack = await startOwnStack(env, 'nodes');
   process.env['TOCSIN_TEST_STACK'] = JSON.stringify({ engine: stack.engine, urls: stack.urls, pids: stack.apiPids(), env: stack.env });
   (globalThis as { tocsinStack?: Stack }).tocsinStack = stack;
 }
