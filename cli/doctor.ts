@@ -4,7 +4,6 @@ import { inspectEngine } from '@tocsin/shared/inspect-engine.ts';
 import { findingsOf, type Finding } from '@tocsin/shared/platform/finding.ts';
 import { ConfigError, loadConfig, type Config } from '@tocsin/shared/platform/load-config.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
-import { inspectMailServer } from '@tocsin/notifier/mailers/inspect-mail-server.ts';
 import { Command } from 'commander';
 import type { PrintOptions } from './operator-store.ts';
 
@@ -32,6 +31,8 @@ async function inspect(): Promise<Finding[]> {
     if (error instanceof ConfigError) return error.faults.map(found.fault);
     throw error;
   }
+  // Loaded here: no other command needs what sends mails.
+  const { inspectMailServer } = await import('@tocsin/notifier/mailers/inspect-mail-server.ts');
   const [addresses, engine, mails] = await Promise.all([
     inspectAddresses(config), inspectEngine(config, openLog('doctor', 'silent')), inspectMailServer(config.SMTP_URL),
   ]);

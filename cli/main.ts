@@ -5,6 +5,7 @@ import { auditCommand } from './audit.ts';
 import { backupCommand, restoreCommand } from './backup.ts';
 import { configCommand } from './config.ts';
 import { doctorCommand } from './doctor.ts';
+import { keyCommand } from './key.ts';
 import { logCommand } from './log.ts';
 import { publishCommand } from './publish.ts';
 import { pushCommand } from './push.ts';
@@ -12,6 +13,7 @@ import { retentionCommand } from './retention.ts';
 import { serveCommand } from './serve.ts';
 import { simulateCommand } from './simulate.ts';
 import { subscribeCommand } from './subscribe.ts';
+import { teamCommand } from './team.ts';
 import { topicCommand } from './topic.ts';
 import { userCommand } from './user.ts';
 
@@ -27,6 +29,8 @@ const program = new Command('tocsin')
   .addCommand(logCommand())
   .addCommand(userCommand())
   .addCommand(topicCommand())
+  .addCommand(teamCommand())
+  .addCommand(keyCommand())
   .addCommand(pushCommand())
   .addCommand(auditCommand())
   .addCommand(retentionCommand())

@@ -1,62 +1,85 @@
-import { text } from 'node:stream/consumers';
-import { isEmailAddress, isUsername, passwordFault } from '@tocsin/shared/domain/account-rules.ts';
-import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { eraseAccountJob } from '@tocsin/shared/domain/retention-job.ts';
 import { parseTime } from '@tocsin/shared/domain/parse-time.ts';
 import { additionalMembersMax } from '@tocsin/shared/domain/team.ts';
-import { tiers, type Tier } from '@tocsin/shared/domain/tiers.ts';
+import { tiers, tierInForce, type Tier } from '@tocsin/shared/domain/tiers.ts';
 import { newUser, type User } from '@tocsin/shared/domain/user.ts';
 import { toOperatorUserJson } from '@tocsin/shared/domain/user-json.ts';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
-import { openPasswords } from '@tocsin/shared/stores/passwords.ts';
-import { makeSecret } from '@tocsin/shared/platform/secrets.ts';
 import { createAccount } from '@tocsin/shared/stores/accounts.ts';
+import { endLogins, removeAccountByEmail, setPassword, verifyAccount } from '@tocsin/shared/stores/operate-account.ts';
+import { openPasswords } from '@tocsin/shared/stores/passwords.ts';
 import { setActive } from '@tocsin/shared/stores/set-active.ts';
 import { setTier } from '@tocsin/shared/stores/set-tier.ts';
-import { findUserByEmail } from '@tocsin/shared/stores/users.ts';
+import { settleMsOf } from '@tocsin/shared/stores/topic-cleanups.ts';
+import { users } from '@tocsin/shared/stores/users.ts';
+import { walkIndex } from '@tocsin/shared/stores/walk-index.ts';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
-import { operatorAudit, printObject, tellNodes, withStore, type PrintOptions } from './operator-store.ts';
+import { emailArgument, passwordOf, tier, username, withPasswordOptions, type PasswordOptions } from './account-options.ts';
+import { finalCommand } from './final-command.ts';
+import { findAccount } from './find-account.ts';
+import { collect, withListOptions, type ListOptions } from './list-options.ts';
+import { operatorAudit, printObject, printRows, tellNodes, withStore, type PrintOptions } from './operator-store.ts';
+import { haveDone } from './removal-deps.ts';
 import { wholeNumber } from './whole-number.ts';
+
+const makeId = idSource(systemClock);
 
 /** `tocsin user …`: accounts by the operator's hand, beside a running installation or without one. */
 export function userCommand(): Command {
-  const user = new Command('user').description('make and change accounts; works beside a running server');
-  for (const command of [create(), setTierCommand(), activity('disable', false), activity('enable', true), show()]) {
-    user.addCommand(command.option('--json', 'print the account as JSON'));
+  const user = new Command('user').description('look at accounts, make, change and delete them; works beside a running server')
+    .addHelpText('after', `
+Examples:
+  tocsin user list --tier TEAM
+  tocsin user create ada@example.org --username ada --password-stdin < password.txt
+  tocsin user set-tier ada@example.org TEAM --expires 2030-12-31`);
+  for (const command of [
+    list(), show(), create(), setTierCommand(), verify(), setPasswordCommand(), endLoginsCommand(), activity('disable', false), activity('enable', true), remove(),
+  ]) {
+    user.addCommand(command.option('--json', 'print JSON, one line'));
   }
   return user;
 }
 
-interface CreateOptions {
-  username: string;
-  password?: string;
-  passwordStdin?: boolean;
-  json?: boolean;
+function list(): Command {
+  return withListOptions(new Command('list').description('list accounts in order of their addresses'), 'address or username')
+    .addOption(new Option('--tier <tier>', 'only those of this tier, as it is in force').argParser(tier))
+    .action((options: PrintOptions & ListOptions & { tier?: Tier }) => withStore(async ({ documents }) => {
+      const now = systemClock();
+      const pages = walkIndex(documents, users, { index: 'email', equals: {}, valueOf: ({ email }) => email, next: (email) => email });
+      const found = await collect(pages, options, {
+        matches: (one) => options.tier === undefined || tierInForce(one, now) === options.tier, textsOf: ({ email, username: name }) => [email, name],
+      });
+      printRows(found.map((one) => toOperatorUserJson(one, now)), (one) => [
+        one.email, one.username, one.subscription_tier, one.is_active ? (one.is_verified ? 'active' : 'unverified') : 'disabled', one.created_at, one.last_login,
+      ], options);
+    }));
+}
+
+function show(): Command {
+  return new Command('show')
+    .description('print an account')
+    .argument('<account>', 'its address, username or id')
+    .action((who: string, options: PrintOptions) => withStore(async ({ documents }) => print(await findAccount(documents, who), options)));
 }
 
 function create(): Command {
-  return new Command('create')
-    .description('make a verified account; without a password one is made and printed')
-    .addArgument(new Argument('<email>').argParser(email))
+  return withPasswordOptions(new Command('create').description('make a verified account; without a password one is made and printed').addArgument(emailArgument()))
     .requiredOption('--username <name>', 'unique, 3 to 32 letters, digits, dots, dashes and underscores', username)
-    .addOption(new Option('--password <text>', 'seen by whoever lists processes: better --password-stdin').argParser(newPassword).conflicts('passwordStdin'))
-    .option('--password-stdin', 'read the password from standard input')
-    .action(async (address: string, options: CreateOptions, command: Command) => {
-      const given = options.passwordStdin === true ? await passwordFromStdin(command) : options.password;
-      const password = given ?? makeSecret();
+    .action(async (address: string, options: PrintOptions & PasswordOptions & { username: string }, command: Command) => {
+      const { password, isMade } = await passwordOf(options, command);
       await withStore(async (store) => {
-        const now = systemClock();
         const audit = operatorAudit();
-        const id = idSource(systemClock)();
+        const id = makeId();
         const made = await createAccount(store.documents, {
           user: newUser({
-            id, email: address, username: options.username, isVerified: true, createdAt: now,
+            id, email: address, username: options.username, isVerified: true, createdAt: systemClock(),
             passwordHash: await openPasswords().hash(password), termsAcceptedAt: null,
           }),
           also: audit({ action: 'account.created', subject: { id }, details: { method: 'operator' } }),
         }, audit);
-        print(made, options, given === undefined ? { password } : {});
+        print(made, options, isMade ? { password } : {});
       });
     });
 }
@@ -64,35 +87,61 @@ function create(): Command {
 function setTierCommand(): Command {
   return new Command('set-tier')
     .description("set an account's tier; what is not named stays")
-    .addArgument(new Argument('<email>').argParser(email))
+    .addArgument(emailArgument())
     .addArgument(new Argument('<tier>', tiers.join(', ')).argParser(tier))
     .option('--expires <time>', 'when the tier ends (ISO 8601), or never', expires)
     .option('--additional-members <number>', 'seats beyond the ten of every TEAM account', wholeNumber(0, additionalMembersMax))
-    .action(async (address: string, name: Tier, options: { expires?: number | 'never'; additionalMembers?: number; json?: boolean }) => {
-      await change(options, ({ documents }) => setTier(documents, address, {
+    .action((address: string, name: Tier, options: PrintOptions & { expires?: number | 'never'; additionalMembers?: number }) =>
+      change(options, ({ documents }) => setTier(documents, address, {
         tier: name, expiresAt: options.expires === 'never' ? null : options.expires, additionalMembers: options.additionalMembers, now: systemClock(),
-      }, operatorAudit()));
+      }, operatorAudit())));
+}
+
+function verify(): Command {
+  return new Command('verify')
+    .description('vouch for the address of an account whose mail did not arrive: it may log in from then on')
+    .addArgument(emailArgument())
+    .action((address: string, options: PrintOptions) => change(options, ({ documents }) => verifyAccount(documents, address, operatorAudit())));
+}
+
+function setPasswordCommand(): Command {
+  return withPasswordOptions(new Command('set-password').description('set the password of an account and end its logins; without one, one is made and printed').addArgument(emailArgument()))
+    .action(async (address: string, options: PrintOptions & PasswordOptions, command: Command) => {
+      const { password, isMade } = await passwordOf(options, command);
+      await withStore(async (store) => {
+        const { user, changes } = await setPassword(store.documents, address, await openPasswords().hash(password), operatorAudit());
+        await tellNodes(store, ...changes);
+        print(user, options, isMade ? { password } : {});
+      });
     });
+}
+
+function endLoginsCommand(): Command {
+  return new Command('end-logins')
+    .description('end all logins of an account on all devices; its keys and tokens go on')
+    .addArgument(emailArgument())
+    .action((address: string, options: PrintOptions) => withStore(async (store) => {
+      const { user, changes } = await endLogins(store.documents, address, operatorAudit());
+      await tellNodes(store, ...changes);
+      print(user, options);
+    }));
 }
 
 function activity(name: 'enable' | 'disable', isActive: boolean): Command {
   return new Command(name)
     .description(isActive ? 'undo disable: logins and keys work again' : 'make every login, key and token of an account invalid, until enable')
-    .addArgument(new Argument('<email>').argParser(email))
+    .addArgument(emailArgument())
     .action((address: string, options: PrintOptions) => change(options, ({ documents }) => setActive(documents, address, isActive, operatorAudit())));
 }
 
-function show(): Command {
-  return new Command('show')
-    .description('print an account')
-    .addArgument(new Argument('<email>').argParser(email))
-    .action(async (address: string, options: PrintOptions) => {
-      await withStore(async ({ documents }) => {
-        const user = await findUserByEmail(documents, address);
-        if (user === null) throw new AppError('not_found', 'User not found');
-        print(user, options);
-      });
-    });
+function remove(): Command {
+  return finalCommand(new Command('delete').description('delete an account with all that belongs to it, its topics and teams too').addArgument(emailArgument()))
+    .action((address: string, options: PrintOptions) => withStore(async (store, config) => {
+      const user = await removeAccountByEmail(store.documents, address, { now: systemClock(), audit: operatorAudit() });
+      await tellNodes(store, { kind: 'user', userId: user.id });
+      await haveDone(store, [0, settleMsOf(config)].map((delayMs) => eraseAccountJob(makeId(), user.id, delayMs)));
+      printObject({ id: user.id, email: user.email, message: 'Deleted: a running server erases what is left of it' }, options);
+    }));
 }
 
 async function change(options: PrintOptions, act: (store: OperatorStore) => Promise<User>): Promise<void> {
@@ -105,35 +154,6 @@ async function change(options: PrintOptions, act: (store: OperatorStore) => Prom
 
 function print(user: User, options: PrintOptions, more: Record<string, string> = {}): void {
   printObject({ ...toOperatorUserJson(user, systemClock()), ...more }, options);
-}
-
-async function passwordFromStdin(command: Command): Promise<string> {
-  const password = (await text(process.stdin)).replace(/\r?\n$/, '');
-  const fault = passwordFault(password);
-  if (fault !== null) command.error(`error: the password ${fault}`);
-  return password;
-}
-
-function email(value: string): string {
-  if (!isEmailAddress(value)) throw new InvalidArgumentError('It must be an email address.');
-  return value.toLowerCase();
-}
-
-function username(value: string): string {
-  if (!isUsername(value)) throw new InvalidArgumentError('It must be 3 to 32 letters, digits, dots, dashes and underscores.');
-  return value;
-}
-
-function newPassword(value: string): string {
-  const fault = passwordFault(value);
-  if (fault !== null) throw new InvalidArgumentError(`It ${fault}.`);
-  return value;
-}
-
-function tier(value: string): Tier {
-  const found = tiers.find((name) => name === value.toUpperCase());
-  if (found === undefined) throw new InvalidArgumentError(`It must be one of ${tiers.join(', ')}.`);
-  return found;
 }
 
 function expires(value: string): number | 'never' {

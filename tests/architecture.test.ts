@@ -150,7 +150,7 @@ describe('an import is let through', () => {
     ['shared/drivers/cluster/redis-bus.test.ts', '../../stores/topics.ts'],
     ['shared/open-engine.ts', './drivers/cluster/open-cluster.ts'],
     ['services/notifier/push-gateways/expo-gateway.ts', '../push-metrics.ts'],
-    ['services/api/features/topics/create-topic.ts', './topic-json.ts'],
+    ['services/api/features/topics/create-topic.ts', './topic-schema.ts'],
     ['services/api/features/topics/create-topic.ts', '../../api-deps.ts'],
     ['services/api/routes.ts', './features/topics/create-topic.ts'],
     ['services/api/main.ts', '@tocsin/shared/run-service.ts'],

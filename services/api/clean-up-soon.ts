@@ -1,4 +1,4 @@
-import { cleanUpTopicJob, retentionQueue } from '@tocsin/shared/domain/retention-job.ts';
+import { cleanUpTopicJobs, retentionQueue } from '@tocsin/shared/domain/retention-job.ts';
 import { settleMsOf, type TopicCleanup } from '@tocsin/shared/stores/topic-cleanups.ts';
 import type { ApiDeps } from './api-deps.ts';
 
@@ -8,8 +8,7 @@ import type { ApiDeps } from './api-deps.ts';
  */
 export async function cleanUpSoon(deps: ApiDeps, cleanups: readonly Pick<TopicCleanup, 'topicId' | 'kind'>[]): Promise<void> {
   if (cleanups.length === 0) return;
-  const jobs = cleanups.flatMap(({ topicId, kind }) =>
-    (kind === 'prune' ? [0] : [0, settleMsOf(deps.config)]).map((delayMs) => cleanUpTopicJob(deps.makeId(), topicId, delayMs)));
+  const jobs = cleanUpTopicJobs(cleanups, { makeId: deps.makeId, settleMs: settleMsOf(deps.config) });
   try {
     await deps.engine.jobQueue.add(retentionQueue, jobs);
   } catch (error) {

@@ -4,6 +4,7 @@ import type { IdentityProvider } from '@tocsin/shared/domain/identity.ts';
 import type { User } from '@tocsin/shared/domain/user.ts';
 import { hashSecret, isSignedText, makeSecret, signText } from '@tocsin/shared/platform/secrets.ts';
 import { write, type Changes, type New, type Write } from '@tocsin/shared/ports/documents.ts';
+import { changeAndEndLogins as storeChange, type DecidedChange } from '@tocsin/shared/stores/change-and-end-logins.ts';
 import { loginSessions } from '@tocsin/shared/stores/credentials.ts';
 import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
 import { updateWith } from '@tocsin/shared/stores/update-with.ts';
@@ -130,40 +131,9 @@ async function rotate(deps: ApiDeps, context: RequestContext, exchange: { sessio
   return documents.update(loginSessions, session, { refreshHash: hashSecret(exchange.successor), expiresAt: now + refreshTokenMs });
 }
 
-/** What is removed together with a document write; a commit holds 1,000 writes. */
-const sessionsPerCommit = 900;
-const commitsMax = 1_000;
-
-/**
- * Changes the account and ends all its logins in one step. `decide` reads what it needs afresh (it is run again after a
- * lost race) and resolves with the account as judged, what to set, and what else to write.
- */
-export async function changeAndEndLogins(
-  deps: ApiDeps, decide: () => Promise<{ user: User; set: Changes<User>; also: readonly Write[] }>,
-): Promise<User> {
-  const { documents } = deps.engine;
-  const ended = new Set<string>();
-  const user = await retryStale(async () => {
-    const decided = await decide();
-    const last = await endLoginsButLast(deps, decided.user.id, ended);
-    await documents.commit([
-      write.update(users, decided.user, decided.set), ...last.map((id) => write.remove(loginSessions, id)), ...decided.also,
-    ]);
-    for (const id of last) ended.add(id);
-    return { ...decided.user, ...decided.set, version: decided.user.version + 1 };
-  });
-  await deps.directory.changed({ kind: 'user', userId: user.id }, ...[...ended].map((sessionId) => ({ kind: 'session' as const, sessionId })));
+/** As the store's `changeAndEndLogins`, and the nodes are told. */
+export async function changeAndEndLogins(deps: ApiDeps, decide: () => Promise<DecidedChange>): Promise<User> {
+  const { user, changes } = await storeChange(deps.engine.documents, decide);
+  await deps.directory.changed(...changes);
   return user;
-}
-
-/** Ends the logins that do not fit into the commit to come, and resolves with the ids of those that do. */
-async function endLoginsButLast(deps: ApiDeps, userId: string, ended: Set<string>): Promise<string[]> {
-  for (let commits = 0; commits < commitsMax; commits += 1) {
-    const found = await deps.engine.documents.find(loginSessions, { index: 'byUser', equals: { userId }, limit: sessionsPerCommit });
-    const ids = found.map((session) => session.id);
-    if (ids.length < sessionsPerCommit) return ids;
-    await deps.engine.documents.commit(ids.map((id) => write.remove(loginSessions, id)));
-    for (const id of ids) ended.add(id);
-  }
-  throw new Error(`the account ${userId} has too many logins to end`);
 }

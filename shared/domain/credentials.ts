@@ -25,6 +25,20 @@ export interface ApiKey {
   readonly requestCount: number;
 }
 
+/** How long the texts of a credential may be, in code points. */
+export const credentialLimits = { name: 80, description: 1_000 } as const;
+
+/** How much of a key lists show, so that its holder knows which one it is. */
+const shownCharacters = 12;
+
+/** What a new key is made from; everything else begins the same for all. */
+export type NewApiKey = Pick<ApiKey, 'id' | 'userId' | 'name' | 'description' | 'secretHash' | 'scopes' | 'createdAt' | 'expiresAt'>;
+
+/** A new key, active and never used. `secret` is the whole key. */
+export function newApiKey(secret: string, from: NewApiKey): ApiKey {
+  return { ...from, version: 1, keyPrefix: secret.slice(0, shownCharacters), isActive: true, lastUsedAt: null, requestCount: 0 };
+}
+
 /** A topic access token: one topic. Only the hash of the secret is stored. */
 export interface TopicToken {
   readonly id: string;
@@ -60,6 +74,10 @@ export type CredentialRef =
   | { readonly kind: 'login'; readonly userId: string; readonly sessionId: string; readonly expiresAt: number }
   | { readonly kind: 'api-key'; readonly secretHash: string }
   | { readonly kind: 'topic-token'; readonly secretHash: string };
+
+export function hasExpired(key: Pick<ApiKey, 'expiresAt'>, now: number): boolean {
+  return key.expiresAt !== null && key.expiresAt <= now;
+}
 
 export const apiKeyPrefix = 'toc_';
 export const topicTokenPrefix = 'tk_';

@@ -15,6 +15,17 @@ export function cleanUpTopicJob(id: string, topicId: string, delayMs: number) {
   return { id: `clean-up-topic.${id}`, data: { ...data }, delayMs };
 }
 
+/** A topic that something is to be cleaned up behind, as a stored cleanup says. */
+interface Cleanup {
+  readonly topicId: string;
+  readonly kind: 'erase' | 'prune' | 'retain';
+}
+
+/** The jobs of cleanups: one at once, and behind what leaves something under way another one when that has settled. */
+export function cleanUpTopicJobs(cleanups: readonly Cleanup[], { makeId, settleMs }: { readonly makeId: () => string; readonly settleMs: number }) {
+  return cleanups.flatMap(({ topicId, kind }) => (kind === 'prune' ? [0] : [0, settleMs]).map((delayMs) => cleanUpTopicJob(makeId(), topicId, delayMs)));
+}
+
 /** Runs the removal of expired messages as an operator asked for it. */
 export function expireMessagesJob(request: RunRequest) {
   return { id: `expire-messages.${request.id}`, data: { kind: 'expire-messages' as const, ...request } };

@@ -30,6 +30,14 @@ export const loginSessions: Collection<LoginSession> = {
   indexes: { byUser: ['userId', 'createdAt'], byExpiry: ['expiresAt'] },
 };
 
+/** Keys of one account. */
+export const apiKeysMax = 100;
+
+/** The account's keys, newest first. */
+export function findApiKeys(documents: Documents, userId: string): Promise<ApiKey[]> {
+  return documents.find(apiKeys, { index: 'byUser', equals: { userId }, descending: true, limit: apiKeysMax });
+}
+
 /** The key with the secret's hash, or null. */
 export async function findApiKeyBySecret(documents: Documents, secretHash: string): Promise<ApiKey | null> {
   const [key] = await documents.find(apiKeys, { index: 'secret', equals: { secretHash }, limit: 1 });

@@ -33,6 +33,12 @@ export async function findTeam(documents: Documents, id: string): Promise<Team |
   return team === null || team.removal !== null ? null : team;
 }
 
+/** The team with the name, unless there is none or its removal has begun. */
+export async function findTeamByName(documents: Documents, name: string): Promise<Team | null> {
+  const [team] = await documents.find(teams, { index: 'name', equals: { name }, limit: 1 });
+  return team === undefined || team.removal !== null ? null : team;
+}
+
 /** The owner's teams, the newest first; none whose removal has begun. */
 export async function findOwnedTeams(documents: Documents, ownerId: string): Promise<Team[]> {
   const found = await documents.find(teams, { index: 'byOwner', equals: { ownerId }, descending: true, limit: 2 * teamsMax });

@@ -99,7 +99,7 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     const { actor } = by(person, 'mail_link');
     return { actor: { ...actor, credential_id: null }, origin: { address: client.address, user_agent: 'node' }, subject: account(person) };
   },
-  'identity.linked': 'tests/acceptance/apple-sign-in.test.ts',
+  'identity.linked': 'tests/acceptance/apple-sign-in.test.ts', 'password.set': 'tests/acceptance/operator-commands.test.ts', 'account.verified': 'tests/acceptance/operator-commands.test.ts', 'account.logins_ended': 'tests/acceptance/operator-commands.test.ts',
   'account.created': async () => {
     const [registration, client] = [newRegistration(), new Client()];
     await made(client.call('POST', '/auth/register', { json: registration }));
@@ -225,8 +225,7 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     await made(member.delete(`/api/teams/${team.id}/members/${member.id}`));
     return { ...by(member), subject: account(member), within: inTeam(team) };
   },
-  'team.lapsed': 'services/retention/start-retention.engines.test.ts',
-  'team.deactivated': 'services/retention/start-retention.engines.test.ts',
+  'team.lapsed': 'services/retention/start-retention.engines.test.ts', 'team.deactivated': 'services/retention/start-retention.engines.test.ts',
   'team.reactivated': async () => {
     const owner = await stack.person({ tier: 'TEAM' });
     const id = await stack.team(owner, [], { isActive: false });

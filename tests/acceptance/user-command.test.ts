@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { logIn, newRegistration } from './registration.ts';
-import { createAccount, openStackDocuments, testStack } from './stack.ts';
+import { runCommand } from './run-command.ts';
+import { createAccount, openStackDocuments } from './stack.ts';
 
 let store: OperatorStore;
 beforeAll(async () => {
@@ -12,21 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-interface Ran {
-  readonly code: number | null;
-  readonly out: string;
-  readonly error: string;
-}
-
 /** Runs `tocsin user …` beside the running stack. */
-async function user(args: readonly string[], input = ''): Promise<Ran> {
-  const child = spawn(process.execPath, ['cli/main.ts', 'user', ...args], { env: { ...process.env, ...testStack().env } });
-  // One that reads nothing can be over before this is written (EPIPE).
-  child.stdin.on('error', () => undefined).end(input);
-  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
-  const [out, error, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-  return { code, out, error };
-}
+const user = (args: readonly string[], input = '') => runCommand(['user', ...args], input);
 
 test('an account made by the operator logs in at once with the password that was printed', async () => {
   const { email, username } = newRegistration();

@@ -1,24 +1,17 @@
+import { toApiKeyJson } from '@tocsin/shared/domain/api-key-json.ts';
 import type { AccountCaller } from '@tocsin/shared/domain/caller.ts';
-import { apiKeyPrefix, hasScope, type ApiKey, type Scope } from '@tocsin/shared/domain/credentials.ts';
+import { apiKeyPrefix, hasScope, newApiKey, type Scope } from '@tocsin/shared/domain/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { hashSecret, makeSecret } from '@tocsin/shared/platform/secrets.ts';
-import { write, type Documents, type Write } from '@tocsin/shared/ports/documents.ts';
-import { apiKeys } from '@tocsin/shared/stores/credentials.ts';
-import { commitWithinQuota } from '@tocsin/shared/stores/quota-guards.ts';
+import { insertApiKey } from '@tocsin/shared/stores/insert-api-key.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';
 import { optionalField } from '../../http/fields.ts';
 import { requireOwnAccount } from '../../http/require-own-account.ts';
 import { route, type Route } from '../../http/route.ts';
-import { apiKeySchema, toApiKeyJson } from './api-key-json.ts';
+import { apiKeySchema } from './api-key-schema.ts';
 import { credentialFields, requireFuture } from './credential-fields.ts';
-
-/** Keys of one account. */
-export const apiKeysMax = 100;
-
-/** How much of the key lists show, so that its holder knows which one it is. */
-const shownCharacters = 12;
 
 const body = z.object({
   name: credentialFields.name,
@@ -44,15 +37,15 @@ export function createApiKey(deps: ApiDeps): Route {
       const granted = fields.scopes ?? ['*'];
       requireHeldScopes(caller, granted);
       const secret = makeSecret(apiKeyPrefix);
-      const key: ApiKey = {
-        id: deps.makeId(), version: 1, userId: caller.userId, name: fields.name, description: fields.description ?? null,
-        secretHash: hashSecret(secret), keyPrefix: secret.slice(0, shownCharacters), scopes: granted, isActive: true,
-        createdAt: context.now, expiresAt: fields.expires_at ?? null, lastUsedAt: null, requestCount: 0,
-      };
-      const recorded = auditOf(deps, context)({
+      const key = newApiKey(secret, {
+        id: deps.makeId(), userId: caller.userId, name: fields.name, description: fields.description ?? null,
+        secretHash: hashSecret(secret), scopes: granted, createdAt: context.now, expiresAt: fields.expires_at ?? null,
+      });
+      const also = auditOf(deps, context)({
         action: 'api_key.created', subject: key, details: { scopes: key.scopes, expires_at: key.expiresAt },
       });
-      await store(deps.engine.documents, key, recorded);
+      const { documents } = deps.engine;
+      await insertApiKey(documents, key, { loadOwner: () => requireOwnAccount(documents, key.userId), also });
       return { status: 201, body: { ...toApiKeyJson(key, context.now), key: secret } };
     },
   });
@@ -63,13 +56,4 @@ function requireHeldScopes(caller: AccountCaller, wanted: readonly Scope[]): voi
   if (caller.scopes === null) return;
   const lacking = wanted.find((scope) => !hasScope(caller.scopes!, scope));
   if (lacking !== undefined) throw new AppError('forbidden', `Missing scope: ${lacking}`);
-}
-
-async function store(documents: Documents, key: ApiKey, recorded: readonly Write[]): Promise<void> {
-  await commitWithinQuota(documents, key.userId, async () => {
-    const owner = await requireOwnAccount(documents, key.userId);
-    const count = await documents.count(apiKeys, { index: 'byUser', equals: { userId: key.userId } });
-    if (count >= apiKeysMax) throw new AppError('forbidden', 'API key limit reached');
-    return { writes: [owner, write.insert(apiKeys, key), ...recorded], result: undefined };
-  });
 }

@@ -1,4 +1,4 @@
-import { scopes } from '@tocsin/shared/domain/credentials.ts';
+import { credentialLimits, scopes } from '@tocsin/shared/domain/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { z } from 'zod';
 import { textField } from '../../http/fields.ts';
@@ -8,8 +8,8 @@ const withoutRepeats = <T>(values: T[]): T[] => [...new Set(values)];
 
 /** Fields of API keys and topic tokens as they are sent. */
 export const credentialFields = {
-  name: textField({ min: 1, max: 80 }),
-  description: textField({ min: 0, max: 1_000 }),
+  name: textField({ min: 1, max: credentialLimits.name }),
+  description: textField({ min: 0, max: credentialLimits.description }),
   scopes: z.array(z.enum(scopes)).min(1, 'must name at least one scope').transform(withoutRepeats),
   permissions: z.array(z.enum(['read', 'write'])).min(1, 'must name at least one permission').transform(withoutRepeats),
   expiresAt: timeField(),

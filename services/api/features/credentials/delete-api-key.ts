@@ -1,6 +1,4 @@
-import { write } from '@tocsin/shared/ports/documents.ts';
-import { apiKeys } from '@tocsin/shared/stores/credentials.ts';
-import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
+import { removeApiKey } from '@tocsin/shared/stores/remove-api-key.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';
 import { route, type Route } from '../../http/route.ts';
@@ -19,14 +17,7 @@ export function deleteApiKey(deps: ApiDeps): Route {
     load: (context) => loadApiKey(deps.engine.documents, context),
     async handle(context) {
       const { documents } = deps.engine;
-      const key = await retryStale(async () => {
-        const found = await loadApiKey(documents, context);
-        await documents.commit([
-          write.remove(apiKeys, found.id, found.version),
-          ...auditOf(deps, context)({ action: 'api_key.deleted', subject: found, details: {} }),
-        ]);
-        return found;
-      });
+      const key = await removeApiKey(documents, () => loadApiKey(documents, context), auditOf(deps, context));
       await deps.directory.changed({ kind: 'api-key', secretHash: key.secretHash });
       return { status: 204 };
     },

@@ -1,6 +1,7 @@
+import { toApiKeyJson } from '@tocsin/shared/domain/api-key-json.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
-import { apiKeySchema, toApiKeyJson } from './api-key-json.ts';
+import { apiKeySchema } from './api-key-schema.ts';
 import { loadApiKey } from './load-api-key.ts';
 import { setApiKeyActive } from './set-api-key-active.ts';
 

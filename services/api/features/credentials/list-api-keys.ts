@@ -1,8 +1,9 @@
+import { toApiKeyJson } from '@tocsin/shared/domain/api-key-json.ts';
+import { findApiKeys } from '@tocsin/shared/stores/credentials.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
-import { apiKeySchema, toApiKeyJson } from './api-key-json.ts';
-import { findOwnApiKeys } from './find-own-api-keys.ts';
+import { apiKeySchema } from './api-key-schema.ts';
 
 /** `GET /api/keys`: newest first. */
 export function listApiKeys(deps: ApiDeps): Route {
@@ -15,7 +16,7 @@ export function listApiKeys(deps: ApiDeps): Route {
     scope: 'keys:read',
     success: { status: 200, schema: z.array(apiKeySchema), description: 'The keys, newest first' },
     async handle(context) {
-      const keys = await findOwnApiKeys(deps.engine.documents, context.account().userId);
+      const keys = await findApiKeys(deps.engine.documents, context.account().userId);
       return { status: 200, body: keys.map((key) => toApiKeyJson(key, context.now)) };
     },
   });

@@ -15,7 +15,7 @@ import { describeTeam, type OpenTeam } from './describe-teams.ts';
 import { requireActiveTeam } from './require-active-team.ts';
 import { requireSeat } from './require-seat.ts';
 import { requireRoomForMembership } from './team-limit.ts';
-import { teamSchema } from './team-json.ts';
+import { teamSchema } from './team-schema.ts';
 
 /** `POST /api/teams/invites/accept` */
 export function acceptInvite(deps: ApiDeps): Route {

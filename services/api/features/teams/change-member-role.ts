@@ -2,6 +2,7 @@ import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { GivenRole, TeamMember } from '@tocsin/shared/domain/team.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import type { Audit } from '@tocsin/shared/stores/audit-log.ts';
+import { describeMembers } from '@tocsin/shared/stores/describe-members.ts';
 import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
 import { teamMembers } from '@tocsin/shared/stores/teams.ts';
 import { updateWith } from '@tocsin/shared/stores/update-with.ts';
@@ -9,10 +10,9 @@ import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';
 import { route, type Route } from '../../http/route.ts';
-import { describeMembers } from './describe-members.ts';
 import { loadMember, memberNotFound } from './load-member.ts';
 import { teamFields } from './team-fields.ts';
-import { memberSchema } from './team-json.ts';
+import { memberSchema } from './team-schema.ts';
 
 /** `PATCH /api/teams/{team_id}/members/{user_id}` */
 export function changeMemberRole(deps: ApiDeps): Route {

@@ -1,4 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { toTeamJson } from '@tocsin/shared/domain/team-json.ts';
 import { noNotice } from '@tocsin/shared/domain/team-life.ts';
 import type { Team } from '@tocsin/shared/domain/team.ts';
 import { UniqueKeyViolation, write, type New, type Write } from '@tocsin/shared/ports/documents.ts';
@@ -13,7 +14,7 @@ import { route, type Route } from '../../http/route.ts';
 import { requireTeamTier } from './require-team-tier.ts';
 import { requireRoomForMembership, teamLimitReached } from './team-limit.ts';
 import { teamFields } from './team-fields.ts';
-import { teamSchema, toTeamJson } from './team-json.ts';
+import { teamSchema } from './team-schema.ts';
 
 const body = z.object({
   name: teamFields.name,
@@ -42,7 +43,7 @@ export function createTeam(deps: ApiDeps): Route {
         ...noNotice, removal: null,
       };
       await store(deps, team, auditOf(deps, context)({ action: 'team.created', subject: { id: team.id, name: team.name }, details: {} }));
-      return { status: 201, body: toTeamJson({ ...team, version: 1 }, { role: 'owner', memberCount: 1 }) };
+      return { status: 201, body: { ...toTeamJson({ ...team, version: 1 }, 1), my_role: 'owner' } };
     },
   });
 }

@@ -1,7 +1,8 @@
+import { toTeamJson } from '@tocsin/shared/domain/team-json.ts';
 import type { Role, Team } from '@tocsin/shared/domain/team.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { countMembers } from '@tocsin/shared/stores/teams.ts';
-import { toTeamJson, type TeamJson } from './team-json.ts';
+import { type TeamJson } from './team-schema.ts';
 
 /** A team, and the caller's role in it. */
 export interface OpenTeam {
@@ -11,7 +12,7 @@ export interface OpenTeam {
 
 /** The team as the caller sees it. */
 export async function describeTeam(documents: Documents, { team, role }: OpenTeam): Promise<TeamJson> {
-  return toTeamJson(team, { role, memberCount: await countMembers(documents, team.id) });
+  return { ...toTeamJson(team, await countMembers(documents, team.id)), my_role: role };
 }
 
 /** The teams as the caller sees them, in the given order. */

@@ -3,7 +3,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import type { ExportSection } from '../../export-section.ts';
 import { smallSection } from '../../small-section.ts';
 import { describeTeams } from './describe-teams.ts';
-import { teamSchema } from './team-json.ts';
+import { teamSchema } from './team-schema.ts';
 
 /** The teams that the account is in, as their list shows them. */
 export function exportTeams({ engine: { documents } }: ApiDeps): ExportSection {

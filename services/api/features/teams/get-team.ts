@@ -1,10 +1,11 @@
+import { toTeamJson } from '@tocsin/shared/domain/team-json.ts';
+import { describeMembers } from '@tocsin/shared/stores/describe-members.ts';
 import { findMembers } from '@tocsin/shared/stores/teams.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
-import { describeMembers } from './describe-members.ts';
 import { loadTeam } from './load-team.ts';
-import { memberSchema, teamSchema, toTeamJson } from './team-json.ts';
+import { memberSchema, teamSchema } from './team-schema.ts';
 
 /** `GET /api/teams/{team_id}` */
 export function getTeam(deps: ApiDeps): Route {
@@ -20,7 +21,7 @@ export function getTeam(deps: ApiDeps): Route {
     async handle(_context, { loaded: { team, role } }) {
       const { documents } = deps.engine;
       const members = await describeMembers(documents, await findMembers(documents, team.id));
-      return { status: 200, body: { ...toTeamJson(team, { role, memberCount: members.length }), members } };
+      return { status: 200, body: { ...toTeamJson(team, members.length), my_role: role, members } };
     },
   });
 }

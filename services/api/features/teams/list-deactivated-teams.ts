@@ -1,11 +1,11 @@
-import { toIso } from '@tocsin/shared/domain/message-json.ts';
-import { removalTime, teamPeriodsOf } from '@tocsin/shared/domain/team-life.ts';
+import { toDeactivationJson } from '@tocsin/shared/domain/team-json.ts';
+import { teamPeriodsOf } from '@tocsin/shared/domain/team-life.ts';
 import { findOwnedTeams } from '@tocsin/shared/stores/teams.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { describeTeam } from './describe-teams.ts';
-import { teamSchema } from './team-json.ts';
+import { teamSchema } from './team-schema.ts';
 
 /** `GET /api/teams/deactivated`: the caller's own, and until when each can be reactivated. */
 export function listDeactivatedTeams(deps: ApiDeps): Route {
@@ -24,13 +24,8 @@ export function listDeactivatedTeams(deps: ApiDeps): Route {
     async handle(context) {
       const { documents } = deps.engine;
       const owned = await findOwnedTeams(documents, context.account().userId);
-      const body = await Promise.all(owned.filter(({ isActive }) => !isActive).map(async (team) => {
-        return {
-          ...await describeTeam(documents, { team, role: 'owner' }),
-          deactivated_at: toIso(team.deactivatedAt ?? team.updatedAt),
-          removal_at: toIso(removalTime(team, teamPeriodsOf(deps.config))),
-        };
-      }));
+      const body = await Promise.all(owned.filter(({ isActive }) => !isActive).map(async (team) =>
+        ({ ...await describeTeam(documents, { team, role: 'owner' }), ...toDeactivationJson(team, teamPeriodsOf(deps.config)) })));
       return { status: 200, body };
     },
   });

@@ -1,10 +1,10 @@
+import { describeMembers } from '@tocsin/shared/stores/describe-members.ts';
 import { findMembers } from '@tocsin/shared/stores/teams.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
-import { describeMembers } from './describe-members.ts';
 import { loadTeam } from './load-team.ts';
-import { memberSchema } from './team-json.ts';
+import { memberSchema } from './team-schema.ts';
 
 /** `GET /api/teams/{team_id}/members` */
 export function listMembers(deps: ApiDeps): Route {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { describeTeams } from './describe-teams.ts';
-import { teamSchema } from './team-json.ts';
+import { teamSchema } from './team-schema.ts';
 
 /** `GET /api/teams`: the teams that the caller is in, active or not, newest first. */
 export function listTeams(deps: ApiDeps): Route {

@@ -5,7 +5,7 @@ import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { describeTeam } from './describe-teams.ts';
 import { loadTeam } from './load-team.ts';
 import { requireTeamTier } from './require-team-tier.ts';
-import { teamSchema } from './team-json.ts';
+import { teamSchema } from './team-schema.ts';
 
 /** `POST /api/teams/{team_id}/reactivate`: an active team stays as it is. */
 export function reactivateTeam(deps: ApiDeps): Route {

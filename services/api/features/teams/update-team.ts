@@ -9,7 +9,7 @@ import { route, type Route } from '../../http/route.ts';
 import { describeTeam } from './describe-teams.ts';
 import { loadTeam } from './load-team.ts';
 import { teamFields } from './team-fields.ts';
-import { teamSchema } from './team-json.ts';
+import { teamSchema } from './team-schema.ts';
 
 const body = z.object({
   display_name: teamFields.displayName.optional(),

@@ -1,11 +1,12 @@
 import { topicChange } from '@tocsin/shared/domain/change.ts';
+import { toTopicJson } from '@tocsin/shared/domain/topic-json.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { optionalField, uuidField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
 import { storeTopic } from './store-topic.ts';
 import { topicFields } from './topic-fields.ts';
-import { noMessages, topicSchema, toTopicJson } from './topic-json.ts';
+import { noMessages, topicSchema } from './topic-schema.ts';
 
 const body = z.object({
   name: topicFields.name,

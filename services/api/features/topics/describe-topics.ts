@@ -1,9 +1,10 @@
 import { mayUseTopic } from '@tocsin/shared/domain/access.ts';
 import type { Caller } from '@tocsin/shared/domain/caller.ts';
 import type { Role } from '@tocsin/shared/domain/team.ts';
+import { toTopicJson } from '@tocsin/shared/domain/topic-json.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import type { Messages } from '@tocsin/shared/ports/messages.ts';
-import { noMessages, toTopicJson, type TopicJson } from './topic-json.ts';
+import { noMessages, type TopicJson } from './topic-schema.ts';
 
 /** The topics as the caller sees them, in the given order. `roles` are the caller's roles by team. */
 export async function describeTopics(

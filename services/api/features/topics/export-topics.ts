@@ -2,7 +2,7 @@ import { ownedTopics } from '@tocsin/shared/stores/owned-topics.ts';
 import type { ExportSection } from '../../export-section.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { describeTopics } from './describe-topics.ts';
-import { topicSchema } from './topic-json.ts';
+import { topicSchema } from './topic-schema.ts';
 
 /** The topics that the account owns, those of its teams included, oldest first. */
 export function exportTopics({ engine: { documents, messages } }: ApiDeps): ExportSection {

@@ -2,13 +2,14 @@ import { mayUseTopic } from '@tocsin/shared/domain/access.ts';
 import { topicConnections } from '@tocsin/shared/domain/channels.ts';
 import { hasScope } from '@tocsin/shared/domain/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { toTopicJson } from '@tocsin/shared/domain/topic-json.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { openTopicByName, roleOf } from '../../http/load-topic.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
-import { noMessages, topicSchema, toTopicJson } from './topic-json.ts';
+import { noMessages, topicSchema } from './topic-schema.ts';
 
 /** `GET /api/topics/{name}`, and `/stats` as another name for it. */
 export function getTopic(deps: ApiDeps, form: 'detail' | 'stats'): Route {

@@ -8,7 +8,7 @@ import type { Reply } from '../../http/route.ts';
 import { describeTopics } from './describe-topics.ts';
 import { readKeptListings } from './read-kept-listings.ts';
 import type { Listing } from './read-listings.ts';
-import { topicSchema } from './topic-json.ts';
+import { topicSchema } from './topic-schema.ts';
 
 /** What every listing of topics takes and answers. */
 export const listingQuery = z.object(pagingFields({ default: 50, max: 100 }));

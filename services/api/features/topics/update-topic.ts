@@ -20,8 +20,8 @@ import { route, type Route } from '../../http/route.ts';
 import { describeTopics } from './describe-topics.ts';
 import { refuseTakenName } from './refuse-taken-name.ts';
 import { isListed, requireDescribed, requireWithinTier, topicFields } from './topic-fields.ts';
-import { topicSchema } from './topic-json.ts';
 import { requireRoomForPrivateTopic } from './topic-quota.ts';
+import { topicSchema } from './topic-schema.ts';
 
 /** Batches of messages that a request waits for: some thousand messages. */
 const retainBatchesMax = 20;

@@ -1,5 +1,3 @@
-import { toIso } from '@tocsin/shared/domain/message-json.ts';
-import type { Role, Team } from '@tocsin/shared/domain/team.ts';
 import { z } from 'zod';
 
 const roleSchema = z.enum(['owner', 'admin', 'member']);
@@ -31,18 +29,3 @@ export const memberSchema = z.object({
 }).meta({ id: 'TeamMember' });
 
 export type TeamJson = z.infer<typeof teamSchema>;
-
-export function toTeamJson(team: Team, of: { role: Role; memberCount: number }): TeamJson {
-  return {
-    id: team.id,
-    name: team.name,
-    display_name: team.displayName,
-    description: team.description,
-    owner_id: team.ownerId,
-    member_count: of.memberCount,
-    my_role: of.role,
-    is_active: team.isActive,
-    created_at: toIso(team.createdAt),
-    updated_at: toIso(team.updatedAt),
-  };
-}

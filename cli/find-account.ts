@@ -1,0 +1,16 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { User } from '@tocsin/shared/domain/user.ts';
+import { isUuid } from '@tocsin/shared/platform/ids.ts';
+import type { Documents } from '@tocsin/shared/ports/documents.ts';
+import { findUserByEmail, findUserByUsername, users } from '@tocsin/shared/stores/users.ts';
+
+/** The account with the address, the username or the id, whatever its case. Throws `not_found` `User not found`. */
+export async function findAccount(documents: Documents, who: string): Promise<User> {
+  const find = (): Promise<User | null> => {
+    if (isUuid(who)) return documents.get(users, who.toLowerCase());
+    return who.includes('@') ? findUserByEmail(documents, who) : findUserByUsername(documents, who);
+  };
+  const user = await find();
+  if (user === null) throw new AppError('not_found', 'User not found');
+  return user;
+}
