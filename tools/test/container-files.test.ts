@@ -5,6 +5,7 @@ import { mongoParameters, replicaSet } from '../engines/mongo-replica-set.ts';
 import { images } from './start-container-engines.ts';
 
 const root = join(import.meta.dirname, '..', '..');
+const threeBrokers = 'docker-compose.three-brokers.yml';
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 
 test('the tests run the images that docker-compose.yml runs', () => {
@@ -15,6 +16,33 @@ test('the tests run the images that docker-compose.yml runs', () => {
 test('MongoDB runs with the same parameters everywhere', () => {
   const [, command] = /command: (\["mongod".+\])/.exec(read('docker-compose.yml'))!;
   expect(JSON.parse(command!)).toEqual(['mongod', '--replSet', replicaSet, '--bind_ip_all', ...mongoParameters]);
+});
+
+test('no container has more rights and memory than it needs', () => {
+  const [, service] = /x-service: &service\n([\s\S]*?)\n\S/.exec(read('docker-compose.yml'))!;
+  for (const line of ['user: node', 'read_only: true', 'tmpfs: [/tmp]', 'pids_limit: 256']) expect(service).toContain(`\n  ${line}\n`);
+  const containers = [service!, ...read('docker-compose.yml').split(/\n(?= {2}\w+:\n {4}image: )/).slice(1), ...read(threeBrokers).split(/\n(?=x-broker: )/).slice(1)];
+  expect(containers).toHaveLength(2 + Object.keys(images).length);
+  for (const container of containers) {
+    expect(container).toContain('security_opt: ["no-new-privileges:true"]\n');
+    expect(container).toContain('cap_drop: [ALL]\n');
+    expect(container).toMatch(/^ +mem_limit: /m);
+  }
+});
+
+test('of three brokers each is set as the one is, but for the replicas, which outlive the loss of one', () => {
+  const three = read(threeBrokers);
+  expect([...three.matchAll(/^ +image: (.+)$/gm)].map(([, image]) => image)).toEqual([images.kafka]);
+  const [, one] = /\n {2}kafka:\n[\s\S]*? {4}environment:\n([\s\S]*?)\n {4}volumes:/.exec(read('docker-compose.yml'))!;
+  const settings = [...one!.matchAll(/^ {6}(KAFKA_[A-Z_]+): (.+)$/gm)].map(([, name, value]) => ({ name: name!, value: value! }));
+  expect(settings.length).toBeGreaterThan(10);
+  const { quorum, environment } = /x-quorum: &quorum\n(?<quorum>[\s\S]*?)\n\n[\s\S]*x-broker-environment: &broker-environment\n(?<environment>[\s\S]*?)\n\n/.exec(three)!.groups!;
+  for (const { name, value } of settings) {
+    if (/QUORUM_VOTERS|REPLICATION_FACTOR|MIN_ISR/.test(name)) expect(quorum).toMatch(new RegExp(`^ {2}${name}: (3|2|1@kafka:9093,2@kafka-2:9093,3@kafka-3:9093)$`, 'm'));
+    else if (!/NODE_ID|ADVERTISED/.test(name)) expect(environment).toContain(`\n  ${name}: ${value}`);
+  }
+  expect(quorum).toContain('\n  KAFKA_MIN_INSYNC_REPLICAS: 2');
+  expect(three).toMatch(/^ {4}KAFKA_REPLICATION: 3$/m);
 });
 
 test('every service is a container of its own', () => {
