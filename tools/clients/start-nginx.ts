@@ -9,14 +9,18 @@ import { startOnFreePorts } from '../engines/free-ports.ts';
 import { portAccepts } from '../engines/port-accepts.ts';
 import { makeCertificate } from './make-certificate.ts';
 
-export interface Nginx {
+/** A proxy with TLS before Tocsin. */
+export interface ReverseProxy {
   /** Where it speaks TLS. */
   readonly port: number;
-  /** The same site without TLS, for clients that are many. */
-  readonly plainUrl: string;
   /** Its certificate, for a client that is to trust it. */
   readonly certificate: string;
   close(): Promise<void>;
+}
+
+export interface Nginx extends ReverseProxy {
+  /** The same site without TLS, for clients that are many. */
+  readonly plainUrl: string;
 }
 
 /** Debian puts it where only root's shell looks. */
