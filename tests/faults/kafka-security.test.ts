@@ -12,24 +12,30 @@ import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { newId, newMessage, newTopic } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { describeWithOwnEngines } from '../../tools/engines/describe-with-own-engines.ts';
-import { startMongo } from '../../tools/engines/start-mongo.ts';
 import { startRedis } from '../../tools/engines/start-redis.ts';
 import { startSecuredKafka, type SecuredKafka } from '../../tools/engines/start-secured-kafka.ts';
+import { startSecuredStores, type SecuredStores } from '../../tools/engines/start-secured-stores.ts';
+import { startClusterStack } from '../../tools/stack/start-stack.ts';
+import { createAccount, createTopic, openStackDocuments } from '../acceptance/stack.ts';
+import { printFigures } from '../figures.ts';
 
 describeWithOwnEngines('a Kafka that speaks TLS and asks who is there', () => {
   const own = closers();
   let secured: SecuredKafka;
+  let stores: SecuredStores;
   let env: Record<string, string>;
   beforeAll(async () => {
     const dir = mkdtempSync(join(tmpdir(), 'tocsin-security-'));
     own.add(() => rmSync(dir, { recursive: true }));
     secured = await startSecuredKafka();
     own.add(() => secured.stop());
-    const [mongo, redis] = await Promise.all([startMongo(), startRedis()]);
-    own.add(() => mongo.stop());
+    stores = await startSecuredStores();
+    own.add(() => stores.stop());
+    // What Redis' certificate is trusted by is told when a process starts, which this one has.
+    const redis = await startRedis();
     own.add(() => redis.stop());
     env = {
-      KAFKA_BROKERS: secured.kafka.url, MONGO_URL: mongo.url, REDIS_URL: redis.url, JWT_SECRET: 'a secret of the tests: 32 bytes or more',
+      KAFKA_BROKERS: secured.kafka.url, MONGO_URL: stores.mongo.url, REDIS_URL: redis.url, JWT_SECRET: 'a secret of the tests: 32 bytes or more',
       KAFKA_PARTITIONS: '1', KAFKA_TLS: 'on', KAFKA_TLS_CA_FILE: secured.caFile, DATA_DIR: dir,
       KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: secured.username, KAFKA_SASL_PASSWORD: secured.password,
     };
@@ -73,6 +79,31 @@ describeWithOwnEngines('a Kafka that speaks TLS and asks who is there', () => {
     // What may pass is tried again for ten seconds; that the password is wrong is told before.
     expect(inOrder[0]).toBe(refused[0]![1]);
   });
+
+  test('makes a whole installation with a MongoDB and a Redis that do so, too', async () => {
+    const began = Date.now();
+    const stack = await startClusterStack({
+      kafkaBrokers: env['KAFKA_BROKERS']!, mongoUrl: env['MONGO_URL']!, redisUrl: stores.redis.url, jwtSecret: env['JWT_SECRET']!, layout: 'single',
+      env: { ...env, REDIS_URL: stores.redis.url, KAFKA_TOPIC: 'whole', NODE_EXTRA_CA_CERTS: stores.caFile, RETENTION_SCHEDULE: '1h' },
+    });
+    own.add(() => stack.stop());
+    const [url] = stack.urls;
+    await eventually(async () => {
+      expect(await (await fetch(`${url}/health/ready`)).json()).toEqual({ status: 'ok', parts: { log: 'ok', database: 'ok', queue: 'ok', bus: 'ok' } });
+    }, { timeoutMs: 45_000 });
+    const readyMs = Date.now() - began;
+    const documents = await openStackDocuments({ env: { ...stack.env, REDIS_URL: env['REDIS_URL']! } });
+    own.add(() => documents.close());
+    const account = await createAccount(documents, { urls: stack.urls });
+    const { name } = await createTopic(account);
+    const published = await account.client.call('POST', `/${name}`, { text: 'in secret' });
+    expect(published.status).toBe(200);
+    await eventually(async () => {
+      const { body } = await account.client.call('GET', `/${name}/json?since=all`);
+      expect(body.messages).toMatchObject([{ id: published.body.id, message: 'in secret' }]);
+    }, { timeoutMs: 30_000 });
+    printFigures('secured installation', { readyMs, kafka: 'TLS, SASL', mongo: 'TLS, readWrite on its database', redis: 'TLS, ACL' });
+  }, 150_000);
 
   function otherCa(): string {
     const file = join(env['DATA_DIR']!, 'other-ca.pem');

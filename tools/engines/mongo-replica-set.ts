@@ -1,4 +1,4 @@
-import { MongoClient } from 'mongodb';
+import { MongoClient, type MongoClientOptions } from 'mongodb';
 
 export const replicaSet = 'rs0';
 
@@ -14,10 +14,10 @@ export const mongoUrl = (address: string): string =>
 
 /**
  * Whether the set of one has its primary. The first time it is asked to form, with a member that is called
- * `memberAddress`, which only the server itself dials. Throws while the server cannot be reached.
+ * `memberAddress`, which only the server itself dials. `tls` where it speaks that. Throws while the server cannot be reached.
  */
-export const isPrimary = async (address: string, memberAddress = address): Promise<boolean> => {
-  const client = new MongoClient(`mongodb://${address}/?directConnection=true`, { serverSelectionTimeoutMS: 2_000 });
+export const isPrimary = async (address: string, memberAddress = address, tls: Pick<MongoClientOptions, 'tls' | 'tlsCAFile'> = {}): Promise<boolean> => {
+  const client = new MongoClient(`mongodb://${address}/?directConnection=true`, { serverSelectionTimeoutMS: 2_000, ...tls });
   try {
     const admin = client.db('admin');
     const hello = await admin.command({ hello: 1 });

@@ -8,12 +8,20 @@ import { installMongo } from './install-mongo.ts';
 import { isPrimary, mongoParameters, mongoUrl, replicaSet } from './mongo-replica-set.ts';
 import { reportProgress } from './report-progress.ts';
 
+/** What is different for one that does not let everybody in. */
+export type MongoSecurity = {
+  args?: readonly string[];
+  urlOf?: (address: string) => string;
+  /** Whether it can be used, and what makes it so. */
+  answers?: (address: string) => Promise<boolean>;
+};
+
 /**
  * Starts MongoDB on 127.0.0.1 as a replica set of one member, which transactions and change streams need, and returns
  * when it is primary. Installs it first where it is missing. The set remembers its member's address, so start a
  * `dataDir` that was used before on the same `port`.
  */
-export const startMongo = async (options: EngineOptions = {}): Promise<Engine> => {
+export const startMongo = async (options: EngineOptions & MongoSecurity = {}): Promise<Engine> => {
   await endOrphans();
   const mongod = await installMongo(options.report ?? reportProgress);
   return startOnFreePorts(1, async ([freePort]) => {
@@ -24,11 +32,11 @@ export const startMongo = async (options: EngineOptions = {}): Promise<Engine> =
     return startEngineProcess(
       {
         name: 'mongo',
-        url: mongoUrl(`127.0.0.1:${port}`),
+        url: (options.urlOf ?? mongoUrl)(`127.0.0.1:${port}`),
         file: mongod,
-        args: mongodArgs(port, dbPath),
+        args: [...mongodArgs(port, dbPath), ...options.args ?? []],
         readyLine: 'Waiting for connections',
-        answers: () => isPrimary(`127.0.0.1:${port}`),
+        answers: () => (options.answers ?? isPrimary)(`127.0.0.1:${port}`),
       },
       state,
     );

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { connect as connectByTls } from 'node:tls';
 import type { Engine, EngineOptions } from './engine.ts';
 import { engineState, startEngineProcess } from './engine-process.ts';
 import { endOrphans } from './engine-records.ts';
@@ -6,11 +7,19 @@ import { startOnFreePorts } from './free-ports.ts';
 import { installRedis } from './install-redis.ts';
 import { reportProgress } from './report-progress.ts';
 
+/** What is different for one that speaks TLS alone, and asks who is there. */
+export type RedisSecurity = {
+  args?: (tlsPort: number) => readonly string[];
+  urlOf?: (address: string) => string;
+  /** The certificate to trust, in PEM. */
+  ca?: string;
+};
+
 /**
  * Starts Redis on 127.0.0.1 with what jobs need: an append-only file that is synced every second, and no eviction.
  * Returns when it answers PING. Installs it first where it is missing.
  */
-export const startRedis = async (options: EngineOptions = {}): Promise<Engine> => {
+export const startRedis = async (options: EngineOptions & RedisSecurity = {}): Promise<Engine> => {
   await endOrphans();
   const { file, env } = await installRedis(options.report ?? reportProgress);
   return startOnFreePorts(1, async ([freePort]) => {
@@ -19,12 +28,12 @@ export const startRedis = async (options: EngineOptions = {}): Promise<Engine> =
     return startEngineProcess(
       {
         name: 'redis',
-        url: `redis://127.0.0.1:${port}`,
+        url: options.urlOf?.(`127.0.0.1:${port}`) ?? `redis://127.0.0.1:${port}`,
         file,
         env,
-        args: redisArgs(port, state.dir),
+        args: [...redisArgs(options.args === undefined ? port : 0, state.dir), ...options.args?.(port) ?? []],
         readyLine: 'Ready to accept connections',
-        answers: () => answersPing(port),
+        answers: () => answersPing(port, options.ca),
       },
       state,
     );
@@ -36,14 +45,15 @@ const redisArgs = (port: number, dir: string) => [
   ...['--save', '', '--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction'],
 ];
 
-/** While it reads its append-only file it answers `-LOADING`. */
-const answersPing = (port: number): Promise<boolean> =>
+/** While it reads its append-only file it answers `-LOADING`; one that asks who is there, `-NOAUTH` before and after. */
+const answersPing = (port: number, ca?: string): Promise<boolean> =>
   new Promise((resolve, reject) => {
-    const socket = connect({ port, host: '127.0.0.1', timeout: 1_000 });
-    socket.once('connect', () => socket.write('PING\r\n'));
+    const at = { port, host: '127.0.0.1', timeout: 1_000 };
+    const socket = ca === undefined ? connect(at) : connectByTls({ ...at, ca });
+    socket.once(ca === undefined ? 'connect' : 'secureConnect', () => socket.write('PING\r\n'));
     socket.once('data', (reply) => {
       socket.destroy();
-      resolve(reply.toString().startsWith('+PONG'));
+      resolve(reply.toString().startsWith(ca === undefined ? '+PONG' : '-NOAUTH'));
     });
     socket.once('error', reject);
     socket.once('timeout', () => socket.destroy(new Error('no answer to PING')));
