@@ -28,6 +28,10 @@ const pageMax = 1_000;
 export function auditCommand(): Command {
   return new Command('audit')
     .description('show the audit log, the newest first; works beside a running server')
+    .addHelpText('after', `
+Examples:
+  tocsin audit --since 2030-01-31 --actor ada@example.org
+  tocsin audit --action login.failed --follow --json >> audit.jsonl`)
     .addOption(new Option('--since <time>', 'not before this time').argParser(timeOption('startOfDay')))
     .addOption(new Option('--until <time>', 'not after this time').argParser(timeOption('endOfDay')))
     .option('--actor <who>', 'the id or the address of an account, operator, system or anonymous')

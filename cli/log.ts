@@ -25,6 +25,10 @@ interface LogRecord {
 export function logCommand(): Command {
   return withServerOptions(new Command('log'))
     .description('print the log of a topic: its messages, edits and deletions in order')
+    .addHelpText('after', `
+Examples:
+  tocsin log backups --from-time 2030-01-31
+  tocsin log backups --consumer archive --json >> backups.jsonl`)
     .argument('<topic>')
     .addOption(new Option('--from-offset <offset>', 'from this position on; 0 without any').argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)).conflicts(['fromTime', 'consumer']))
     .addOption(new Option('--from-time <time>', 'from this time on (ISO 8601)').conflicts(['fromOffset', 'consumer']))

@@ -18,6 +18,10 @@ interface PublishOptions extends ServerOptions {
 export function publishCommand(): Command {
   return withServerOptions(new Command('publish'))
     .description('publish a message to a topic')
+    .addHelpText('after', `
+Examples:
+  tocsin publish backups 'Nightly backup finished' --tags nightly
+  make 2>&1 | tail -20 | tocsin publish builds --title 'The build failed' --priority high`)
     .argument('<topic>')
     .argument('[text]', 'the message; without it standard input is read')
     .option('--title <title>')

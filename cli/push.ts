@@ -14,7 +14,11 @@ import { wholeNumber } from './whole-number.ts';
 
 /** `tocsin push …`: pushes that did not arrive, by the operator's hand, beside a running installation. */
 export function pushCommand(): Command {
-  const push = new Command('push').description('pushes that did not arrive; works beside a running server');
+  const push = new Command('push').description('pushes that did not arrive; works beside a running server')
+    .addHelpText('after', `
+Examples:
+  tocsin push dead --topic backups
+  tocsin push renotify --topic backups --from 2030-01-30 --to 2030-01-31`);
   for (const command of [dead(), redrive(), renotify()]) push.addCommand(command.option('--json', 'print JSON'));
   return push;
 }

@@ -17,7 +17,11 @@ const time = timeOption('endOfDay');
 
 /** `tocsin retention …`: the removal of expired messages by the operator's hand, beside a running installation. */
 export function retentionCommand(): Command {
-  const retention = new Command('retention').description('the removal of expired messages; works beside a running server');
+  const retention = new Command('retention').description('the removal of expired messages; works beside a running server')
+    .addHelpText('after', `
+Examples:
+  tocsin retention plan
+  tocsin retention pause --reason 'before the migration'`);
   for (const command of [plan(), run(), history(), pause(), resume(), confirm()]) retention.addCommand(command.option('--json', 'print JSON'));
   return retention;
 }

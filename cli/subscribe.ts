@@ -24,6 +24,10 @@ const nilId = '00000000-0000-0000-0000-000000000000';
 export function subscribeCommand(): Command {
   return withServerOptions(new Command('subscribe'))
     .description('print the messages of topics as they come, until it is ended; goes on after a lost connection')
+    .addHelpText('after', `
+Examples:
+  tocsin subscribe backups builds
+  tocsin subscribe alarms --since all --json`)
     .argument('<topic...>', 'up to 100')
     .option('--since <position>', '`all` that is kept, the id of a message, or a `position` that --json printed')
     .option('--json', 'print each event as a line of JSON: {type, position, …the message}')
