@@ -1,3 +1,4 @@
+import { adoptLog } from './adopt-log.ts';
 import type { Config } from './platform/load-config.ts';
 import { openLog } from './platform/log.ts';
 import type { CopyProgress, CopyReport } from './ports/backup.ts';
@@ -15,11 +16,17 @@ export async function backUp(config: Config, file: string, onProgress: (progress
   return backUpEmbedded(config.DATA_DIR, file, onProgress);
 }
 
-/** Makes the installation's store, which must be empty and no server's, what the file holds. Throws a sentence for the operator. */
+/**
+ * Makes the installation's store, which must be empty and no server's, what the file holds. Where a cluster's Kafka topic is not
+ * the one that this store knows, it becomes its log, with positions above every one that was handed out. Throws a sentence for the operator.
+ */
 export async function restore(config: Config, file: string, onProgress: (progress: CopyProgress) => void): Promise<CopyReport> {
   if (config.cluster !== undefined) {
     const { restoreMongo } = await import('./drivers/cluster/copy-mongo-store.ts');
-    return restoreMongo(file, { url: config.cluster.mongoUrl, log: openLog('restore', 'warn'), onProgress });
+    const log = openLog('restore', 'warn');
+    const report = await restoreMongo(file, { url: config.cluster.mongoUrl, log, onProgress });
+    await adoptLog(config, { log, isRestored: true });
+    return report;
   }
   const { restoreEmbedded } = await import('./drivers/embedded/open-embedded.ts');
   return restoreEmbedded(config.DATA_DIR, file, onProgress);
