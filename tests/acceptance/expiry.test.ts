@@ -87,7 +87,7 @@ describe('the operator', () => {
     const plan = await planOf(expired.up_to);
     const bytes = Buffer.byteLength('über');
     expect(ofTopic(plan, planned)).toEqual({ topic_id: planned.id, topic: planned.name, tier: 'FREE', retention_days: null, messages: 2, bytes: 2 * bytes, legal_hold: false, oldest_kept: null });
-    expect(ofTopic(plan, held)).toEqual({ topic_id: held.id, topic: held.name, tier: 'FREE', messages: 1, bytes, legal_hold: true, oldest_kept: null });
+    expect(ofTopic(plan, held)).toEqual({ topic_id: held.id, topic: held.name, tier: 'FREE', retention_days: null, messages: 1, bytes, legal_hold: true, oldest_kept: null });
     expect(plan).toMatchObject({ needs_confirmation: false, held: { messages: 1, bytes }, tiers: [{ tier: 'FREE', messages: plan.messages, bytes: plan.bytes }], waiting: null });
     expect(JSON.parse((await command('plan', '--up-to', plan.up_to, '--json')).stdout)).toEqual(plan);
 
