@@ -32,8 +32,6 @@ export type PartOptions = {
 const timeoutMs = 30 * 60_000;
 
 const jestArgs = [
-  // Jest's workers load much and keep little: with less room for what is young, cleaning it up is a tenth of their CPU time.
-  '--max-semi-space-size=64',
   '--experimental-vm-modules',
   '--disable-warning=ExperimentalWarning',
   '--disable-warning=TimeoutNegativeWarning',
