@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
@@ -20,7 +17,6 @@ import { apnsSettings, expoSettings, fcmSettings, writeSimulatorSettings } from 
 import { openTcpProxy, type TcpProxy } from '@tocsin/shared/testing/tcp-proxy.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
 import { openPushGateways } from './push-gateways/open-push-gateways.ts';
-import type { PushGateway } from './push-gateways/push-gateway.ts';
 import { openPushInstallation, type PushInstallation } from './push-installation.fixtures.ts';
 
 /** How long all providers are away: a third of it refused, a third silent, a third in trouble. 600 for the real thing. */
@@ -30,8 +26,6 @@ const messageEveryMs = Math.max(outageMs / 600, 200);
 const phones = 5;
 /** Pauses of half a minute, twice as long where chance has it so, behind a last try that hangs. */
 const catchUpMsMax = 90_000;
-/** As the notifier runs them: four urgent, two others. */
-const jobsMax = 6;
 
 describe(`all providers are away, ${engineUnderTest}`, () => {
   let own: Closers;
@@ -40,7 +34,6 @@ describe(`all providers are away, ${engineUnderTest}`, () => {
   let proxies: Record<Platform, TcpProxy>;
   let lines: { level: string; msg: string; platform?: Platform }[];
   let metrics: Registry;
-  let underWay: Record<Platform, { now: number; most: number }>;
 
   beforeEach(async () => {
     own = closers();
@@ -56,17 +49,13 @@ describe(`all providers are away, ${engineUnderTest}`, () => {
     };
     proxies = { ios: await through(simulators.ios), android: await through(simulators.android), expo: await through(simulators.expo) };
     [lines, metrics] = [[], new Registry()];
-    underWay = { ios: { now: 0, most: 0 }, android: { now: 0, most: 0 }, expo: { now: 0, most: 0 } };
   });
   afterEach(() => own.closeAll());
 
   async function startNotifier(): Promise<void> {
-    const folder = mkdtempSync(join(tmpdir(), 'tocsin-push-'));
-    own.add(() => rmSync(folder, { recursive: true }));
-    const env = writeSimulatorSettings(folder, [apnsSettings(simulators.ios), fcmSettings(simulators.android), expoSettings(simulators.expo)]);
+    const env = writeSimulatorSettings(at.place.config.DATA_DIR, [apnsSettings(simulators.ios), fcmSettings(simulators.android), expoSettings(simulators.expo)]);
     const urls = { APNS_URL: `https://127.0.0.1:${proxies.ios.port}`, FCM_URL: `http://127.0.0.1:${proxies.android.port}`, EXPO_URL: `http://127.0.0.1:${proxies.expo.port}` };
-    const opened = await openPushGateways(loadConfig({ ...at.place.env, ...env, ...urls }, '/nonexistent'), { clock: at.clock });
-    const gateways = new Map([...opened].map(([platform, gateway]) => [platform, counted(gateway, underWay[platform])]));
+    const gateways = await openPushGateways(loadConfig({ ...at.place.env, ...env, ...urls }, '/nonexistent'), { clock: at.clock });
     const log = openLog('test', 'info', { write: (line: string) => void lines.push(JSON.parse(line) as (typeof lines)[number]) });
     await at.start({}, { gateways, log, metrics });
   }
@@ -134,7 +123,7 @@ describe(`all providers are away, ${engineUnderTest}`, () => {
     process.stdout.write(`${JSON.stringify({
       test: 'providers away', engine: engineUnderTest, outageSeconds: Math.round((backAt - beganAt) / 1_000), messages: ids.length, pushes: due,
       lost: due - reached(), twice: all.length - due, catchUpMs, pushesASecondMax: Math.max(...[...inSecond.values()].map((pushes) => pushes.length)),
-      underWayMax: Math.max(...platforms.map((platform) => underWay[platform].most)), tries503: tries, lines: outageLines,
+      tries503: tries, lines: outageLines,
     })}\n`);
 
     for (const platform of platforms) {
@@ -143,7 +132,6 @@ describe(`all providers are away, ${engineUnderTest}`, () => {
       expect(said.filter((line) => line === `warn ${name} takes no pushes, they wait and are tried again`).length).toBeLessThanOrEqual(2 + Math.floor(outageMs / 60_000));
       expect(said.at(0)).toMatch(/takes no pushes/);
       expect(said.at(-1)).toBe(`info ${name} takes pushes again`);
-      expect(underWay[platform].most).toBeLessThanOrEqual(jobsMax * phones);
     }
     // Three lines for each provider at most, beside one a minute: none for a push.
     expect(lines.length).toBeLessThanOrEqual(platforms.length * (3 + Math.floor(outageMs / 60_000)));
@@ -157,15 +145,3 @@ describe(`all providers are away, ${engineUnderTest}`, () => {
     expect(all.filter(({ messageId }) => messageId === expiring.id)).toEqual([]);
   }, outageMs + 3 * catchUpMsMax);
 });
-
-/** The gateway, counting what is under way to the provider. */
-function counted(gateway: PushGateway, count: { now: number; most: number }): PushGateway {
-  return {
-    ...gateway,
-    async send(batch) {
-      count.now += batch.length;
-      count.most = Math.max(count.most, count.now);
-      return gateway.send(batch).finally(() => (count.now -= batch.length));
-    },
-  };
-}

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { platforms, type Platform } from '@tocsin/shared/domain/device.ts';
@@ -51,9 +48,7 @@ describe(`providers refuse the installation, ${engineUnderTest}`, () => {
 
   /** A notifier with the right credentials, but for those that are given. */
   async function start(given: { apns?: Partial<ApnsSimulator>; fcm?: Pick<FcmSimulator, 'url' | 'serviceAccount'>; env?: Record<string, string> } = {}): Promise<{ close(): Promise<void> }> {
-    const folder = mkdtempSync(join(tmpdir(), 'tocsin-push-'));
-    own.add(() => rmSync(folder, { recursive: true }));
-    const env = writeSimulatorSettings(folder, [apnsSettings({ ...apns, ...given.apns }), fcmSettings({ ...fcm, ...given.fcm }), expoSettings(expo)]);
+    const env = writeSimulatorSettings(at.place.config.DATA_DIR, [apnsSettings({ ...apns, ...given.apns }), fcmSettings({ ...fcm, ...given.fcm }), expoSettings(expo)]);
     const log = openLog('test', 'info', { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
     metrics = new Registry();
     const config = loadConfig({ ...at.place.env, EXPO_ACCESS_TOKEN: accessToken, ...env, ...given.env }, '/nonexistent');

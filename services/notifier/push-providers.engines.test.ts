@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { platforms, type Platform } from '@tocsin/shared/domain/device.ts';
 import { pushQueues, testPushJob } from '@tocsin/shared/domain/push-job.ts';
@@ -32,9 +29,7 @@ describe(`what providers are given, ${engineUnderTest}`, () => {
     own.add(() => at.close());
     [apns, fcm] = await Promise.all([startApnsSimulator(), startFcmSimulator()]);
     for (const simulator of [apns, fcm]) own.add(() => simulator.close());
-    const folder = mkdtempSync(join(tmpdir(), 'tocsin-push-'));
-    own.add(() => rmSync(folder, { recursive: true }));
-    config = loadConfig({ ...at.place.env, ...writeSimulatorSettings(folder, [apnsSettings(apns), fcmSettings(fcm), expoSettings(at.expo)]) }, '/nonexistent');
+    config = loadConfig({ ...at.place.env, ...writeSimulatorSettings(at.place.config.DATA_DIR, [apnsSettings(apns), fcmSettings(fcm), expoSettings(at.expo)]) }, '/nonexistent');
   });
   afterEach(() => own.closeAll());
 
