@@ -5,6 +5,8 @@ import { auditCommand } from './audit.ts';
 import { backupCommand, restoreCommand } from './backup.ts';
 import { configCommand } from './config.ts';
 import { doctorCommand } from './doctor.ts';
+import { exportCommand } from './export.ts';
+import { importCommand } from './import.ts';
 import { keyCommand } from './key.ts';
 import { logCommand } from './log.ts';
 import { publishCommand } from './publish.ts';
@@ -36,6 +38,8 @@ const program = new Command('tocsin')
   .addCommand(retentionCommand())
   .addCommand(backupCommand())
   .addCommand(restoreCommand())
+  .addCommand(exportCommand())
+  .addCommand(importCommand())
   .addCommand(simulateCommand())
   .addCommand(configCommand())
   .addCommand(doctorCommand());

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import type { Engine } from './ports/engine.ts';
 import type { Clock } from './platform/clock.ts';
 import { systemClock } from './platform/clock.ts';
-import type { Config } from './platform/load-config.ts';
+import type { ClusterConfig, Config } from './platform/load-config.ts';
 import type { Log } from './platform/log.ts';
 import type { Bus } from './ports/bus.ts';
 import type { Documents } from './ports/documents.ts';
@@ -24,9 +24,15 @@ export async function openEngine(config: Config, deps: { clock: Clock; log: Log 
     return openEmbedded({ dataDir: config.DATA_DIR, collections, recipients, jwtSecrets: config.jwtSecrets, ...deps });
   }
   const { openCluster } = await import('./drivers/cluster/open-cluster.ts');
-  return openCluster({
-    stores: config.cluster, kafka: kafkaTopic(config), collections, recipients, jwtSecrets: config.jwtSecrets ?? [], ...deps,
-  });
+  return openCluster({ ...clusterOptions(config, config.cluster), jwtSecrets: config.jwtSecrets ?? [], ...deps });
+}
+
+/** What every engine is opened with. */
+export const engineCollections = { collections, recipients } as const;
+
+/** What a cluster's stores are opened by. */
+export function clusterOptions(config: Config, stores: ClusterConfig) {
+  return { stores, kafka: kafkaTopic(config), ...engineCollections };
 }
 
 /** What a command of the operator works with, beside a running installation. */

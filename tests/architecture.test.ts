@@ -54,10 +54,10 @@ describe('the sources', () => {
     expect(judged.map(([file, source]) => judgeName(file, source)).filter((fault) => fault !== null)).toEqual([]);
   });
 
-  test('name the collections of the audit log where it is written, read and swept, and nowhere else', () => {
+  test('name the collections of the audit log where it is written, read, swept and moved, and nowhere else', () => {
     const naming = Object.entries(tree).filter(([file, source]) => !isTestCode(file) && /\baudit(Entries|Origins)\b/.test(source)).map(([file]) => file);
     expect(naming.sort()).toEqual([
-      'services/retention/remove-old-audit-entries.ts', 'shared/stores/audit-log.ts', 'shared/stores/collections.ts', 'shared/stores/find-audit-entries.ts',
+      'services/retention/remove-old-audit-entries.ts', 'shared/moving/moved-collections.ts', 'shared/stores/audit-log.ts', 'shared/stores/collections.ts', 'shared/stores/find-audit-entries.ts',
     ]);
   });
 

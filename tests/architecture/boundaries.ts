@@ -28,6 +28,7 @@ export const boundaries: readonly Boundary[] = [
   { of: 'shared/platform', mayImport: [] },
   { of: 'shared/ports', mayImport: ['shared/domain'], packages: 'none' },
   { of: 'shared/stores', mayImport: ['shared/domain', 'shared/ports'] },
+  { of: 'shared/moving', mayImport: ['shared/domain', 'shared/ports'] },
   { of: 'shared/drivers/*.ts', mayImport: beneathDrivers },
   { of: 'shared/drivers/cluster', mayImport: [...beneathDrivers, 'shared/drivers/*.ts'], packages: clusterPackages },
   { of: 'shared/drivers/embedded', mayImport: [...beneathDrivers, 'shared/drivers/*.ts'], packages: embeddedPackages },

@@ -10,6 +10,7 @@ import { kafkaConnection } from './kafka-connection.ts';
 import { openKafkaEventLog } from './kafka-event-log.ts';
 import { toUnavailable } from './mongo-connection.ts';
 import { openMongoDeliveries } from './mongo-deliveries.ts';
+import { requireNoImport } from './mongo-installation-rows.ts';
 import { noteLog, readSeenLog } from './mongo-log-base.ts';
 import { openMongoMessages } from './mongo-messages.ts';
 import { openClusterStores, type ClusterStoresOptions } from './open-cluster-stores.ts';
@@ -44,6 +45,7 @@ export function openCluster(options: ClusterOptions): Promise<Engine> {
 
 /** Opens the log with the store's base. Refuses one that is not the log that the store knows; a store that knows none takes this one. */
 async function openKnownLog(connection: Connection, { stores, kafka, log }: Pick<ClusterOptions, 'stores' | 'kafka' | 'log'>): Promise<EventLog> {
+  await requireNoImport(connection);
   const seen = await readSeenLog(connection);
   const eventLog = await openKafkaEventLog({ ...kafkaConnection(stores, log), ...kafka, base: (partition) => seen.known?.bases[partition] ?? 0 });
   try {

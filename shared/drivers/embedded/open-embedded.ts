@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Engine } from '../../ports/engine.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -8,6 +9,7 @@ import type { CopyProgress, CopyReport } from '../../ports/backup.ts';
 import type { AnyCollection } from '../../ports/document-checks.ts';
 import type { RecipientCollections } from '../../ports/deliveries.ts';
 import type { Documents } from '../../ports/documents.ts';
+import type { InstallationRows } from '../../ports/installation-rows.ts';
 import type { JobQueue } from '../../ports/job-queue.ts';
 import type { Messages } from '../../ports/messages.ts';
 import { budgetsMigration } from './budget-table.ts';
@@ -20,6 +22,7 @@ import { lockDataDir } from './lock-data-dir.ts';
 import { goOnAfterCopy } from './log-after-copy.ts';
 import { openMemoryBus } from './memory-bus.ts';
 import { migrate, type Migration } from './migrations.ts';
+import { requireNoImport, sqliteInstallationRows, takeInstallation } from './sqlite-installation-rows.ts';
 import { openSqliteDeliveries } from './sqlite-deliveries.ts';
 import { deliveriesMigration } from './sqlite-deliveries-migration.ts';
 import { openSqliteDocuments } from './sqlite-documents.ts';
@@ -60,6 +63,7 @@ export function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
   const { dataDir, clock, log } = options;
   return withClosers(async (own) => {
     own.add(lockDataDir(dataDir));
+    requireNoImport(dataDir);
     const file = new SqliteFile(join(dataDir, fileName));
     own.add(() => file.close());
     migrate(file, migrations);
@@ -124,4 +128,27 @@ export async function restoreEmbedded(dataDir: string, from: string, onProgress:
   } finally {
     unlock();
   }
+}
+
+/**
+ * Opens the file as rows: to be exported as it is at this moment, also beside a server that goes on, or to be imported into, which
+ * makes the directory where it is missing and throws DataDirInUse while a server runs.
+ */
+export function openEmbeddedRows({ dataDir, collections, purpose }: Pick<EmbeddedOptions, 'dataDir' | 'collections'> & { purpose: 'export' | 'import' }): Promise<InstallationRows> {
+  return withClosers(async (own) => {
+    const path = join(dataDir, fileName);
+    if (purpose === 'export' && !existsSync(path)) throw new Error(`There is no ${path} to export: set DATA_DIR to the directory of the installation`);
+    const free = takeInstallation(dataDir, purpose);
+    if (free !== null) own.add(free);
+    const file = new SqliteFile(path);
+    own.add(() => file.close());
+    migrate(file, migrations);
+    openSqliteDocuments({ file, collections }); // makes their tables
+    if (purpose === 'export') {
+      // What this connection reads from here on is what was committed before its first read.
+      file.db.exec('BEGIN; SELECT position FROM log_end');
+      own.add(() => file.db.exec('COMMIT'));
+    }
+    return sqliteInstallationRows({ file, collections, dataDir, isShared: free === null, close: () => own.closeAll() });
+  });
 }

@@ -1,5 +1,6 @@
 import { mayUseTopic } from '@tocsin/shared/domain/access.ts';
 import type { AccountCaller } from '@tocsin/shared/domain/caller.ts';
+import { choosePartition } from '@tocsin/shared/domain/choose-partition.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { Team } from '@tocsin/shared/domain/team.ts';
 import { retentionDaysOf, tierInForce } from '@tocsin/shared/domain/tiers.ts';
@@ -83,9 +84,4 @@ function newTopic(deps: ApiDeps, { now, ...input }: TopicInput & { ownerId: stri
     subscriberCount: 0,
     lastActivityAt: now,
   };
-}
-
-/** Spreads topics evenly: the end of an id is random. */
-function choosePartition(topicId: string, partitions: number): number {
-  return Number.parseInt(topicId.slice(-8), 16) % partitions;
 }

@@ -1,0 +1,63 @@
+import { fanoutGroup, notifierGroup } from '../../domain/log-groups.ts';
+import { withClosers } from '../../platform/lifecycle.ts';
+import type { ExportState, InstallationRows } from '../../ports/installation-rows.ts';
+import { requireKnownLog } from './judge-log.ts';
+import { KafkaAdmin } from './kafka-admin.ts';
+import { kafkaClientLog } from './kafka-client.ts';
+import { kafkaConnection } from './kafka-connection.ts';
+import { openKafkaEventLog, type KafkaEventLog } from './kafka-event-log.ts';
+import { kafkaGroupId } from './kafka-group-id.ts';
+import { openMongo } from './mongo-connection.ts';
+import { openMongoDeliveries } from './mongo-deliveries.ts';
+import { openMongoDocuments } from './mongo-documents.ts';
+import { mongoInstallationRows } from './mongo-installation-rows.ts';
+import { readSeenLog, type SeenLog } from './mongo-log-base.ts';
+import { prepareMessageCollections } from './mongo-message-collections.ts';
+import type { ClusterOptions } from './open-cluster.ts';
+
+/** Opens a cluster's stores as rows, and makes the collections that they lie in. Refuses a log that the store does not know. */
+export function openClusterRows(options: Pick<ClusterOptions, 'stores' | 'kafka' | 'collections' | 'recipients' | 'log'>): Promise<InstallationRows> {
+  const { stores, kafka, collections, log } = options;
+  return withClosers(async (own) => {
+    const connection = await openMongo(stores.mongoUrl, { log });
+    own.add(() => connection.close());
+    await openMongoDocuments({ connection, collections, log });
+    await openMongoDeliveries({ connection, ...options.recipients });
+    const messages = await prepareMessageCollections(connection);
+    const seen = await readSeenLog(connection);
+    const wiring = kafkaConnection(stores, log);
+    const eventLog = await openKafkaEventLog({ ...wiring, ...kafka, base: (partition) => seen.known?.bases[partition] ?? 0 });
+    own.add(() => eventLog.close());
+    const admin = new KafkaAdmin({ ...wiring, clientLog: kafkaClientLog(log) });
+    own.add(() => admin.close());
+    const rows = mongoInstallationRows({
+      connection, collections, messages, eventLog, close: () => own.closeAll(),
+      state: () => stateOf({ seen, eventLog, hasMembers: () => hasMembers(admin, kafka.topic) }),
+    });
+    // An import that was killed at its end may have moved the watermarks, and not yet the base.
+    if (await rows.importPlace() === null) requireKnownLog(seen, eventLog, kafka.topic);
+    return rows;
+  });
+}
+
+const describeTimeoutMs = 8_000;
+
+async function hasMembers(admin: KafkaAdmin, topic: string): Promise<boolean> {
+  const ids = [fanoutGroup, notifierGroup].map((group) => kafkaGroupId(topic, group));
+  const { groups } = await admin.call((client) => client.describeGroups(ids), describeTimeoutMs);
+  return groups.some(({ members }) => members.length > 0);
+}
+
+async function stateOf({ seen, eventLog, hasMembers }: { seen: SeenLog; eventLog: KafkaEventLog; hasMembers: () => Promise<boolean> }): Promise<ExportState> {
+  if (await hasMembers()) return { obstacles: ['a node runs, or was killed in the last ten seconds: stop every node'], notes: [] };
+  let missing = 0;
+  for (let partition = 0; partition < eventLog.partitions; partition += 1) {
+    const stored = Math.max(seen.watermarks.get(partition) ?? -1, (seen.known?.bases[partition] ?? 0) - 1) + 1;
+    missing += Math.max(0, await eventLog.end(partition) - stored);
+  }
+  const unpushed = await eventLog.lag(notifierGroup);
+  return {
+    obstacles: missing === 0 ? [] : [`${missing} records of the log are not in the store yet: run a node with ROLES=fanout,notifier until its lag is 0, and stop it`],
+    notes: unpushed === 0 ? [] : [`the notifier has ${unpushed} records left, of which nothing will be pushed`],
+  };
+}
