@@ -13,6 +13,7 @@ const pushJob: z.ZodType<PushJob> = z.discriminatedUnion('kind', [
     kind: z.literal('send'),
     messageId: id,
     topicId: id,
+    platform: z.enum(platforms),
     targets: z.array(target).min(1),
     round: z.number().int().min(1),
     giveUpAt: z.number(),

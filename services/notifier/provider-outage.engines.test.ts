@@ -24,8 +24,8 @@ const outageMs = Number(process.env['TOCSIN_PUSH_OUTAGE_SECONDS'] ?? 6) * 1_000;
 const messageEveryMs = Math.max(outageMs / 600, 200);
 /** Of each provider. */
 const phones = 5;
-/** Pauses of half a minute, twice as long where chance has it so, behind a last try that hangs. */
-const catchUpMsMax = 90_000;
+/** Pauses of half a minute, twice as long where chance has it so, behind a last try that hangs; then half as long as it took to gather. */
+const catchUpMsMax = 90_000 + outageMs / 2;
 
 describe(`all providers are away, ${engineUnderTest}`, () => {
   let own: Closers;

@@ -1,4 +1,4 @@
-import type { Device, Platform } from '@tocsin/shared/domain/device.ts';
+import type { Device } from '@tocsin/shared/domain/device.ts';
 import { passesMobileFilter } from '@tocsin/shared/domain/mobile-filter.ts';
 import { pushProviders } from '@tocsin/shared/domain/push-platforms.ts';
 import type { PushTargetIds, SendJob } from '@tocsin/shared/domain/push-job.ts';
@@ -19,25 +19,29 @@ import { afterPauseMs, type Attempt } from './send-push.ts';
  * try it throws Discard, so that the job is kept as a dead letter; put back by the operator, it has another hour.
  */
 export async function retryPush(deps: PushDeps, job: SendJob): Promise<void> {
+  waitForProvider(deps, job);
   const deviceIds = job.targets.map(({ deviceId }) => deviceId);
-  const rows = await deps.engine.deliveries.find(job.messageId, { deviceIds, limit: deviceIds.length });
+  const [rows, push, settings] = await Promise.all([
+    deps.engine.deliveries.find(job.messageId, { deviceIds, limit: deviceIds.length }), loadPush(deps, job), settingsOf(deps, job.targets),
+  ]);
   const waiting = rows.filter(({ status }) => status !== 'sent' && status !== 'dead_token' && status !== 'skipped');
   if (waiting.length === 0) return;
-  const push = await loadPush(deps, job);
   if ('over' in push) return end(deps, waiting, push.over);
-  waitForProvider(deps, waiting[0]!.platform, job.giveUpAt);
   // Failed rows of a job that runs mean that the operator put it back.
   const isRedriven = waiting.some(({ status }) => status === 'failed');
   const waitingIds = new Set(waiting.map(({ deviceId }) => deviceId));
-  const { recipients, dropped } = await recipientsOf(deps, push, job.targets.filter(({ deviceId }) => waitingIds.has(deviceId)));
+  const { recipients, dropped } = recipientsOf(push, settings, job.targets.filter(({ deviceId }) => waitingIds.has(deviceId)));
   for (const [reason, ids] of dropped) await skip(deps, waiting.filter(({ deviceId }) => ids.has(deviceId)), reason);
   const attempt: Attempt = isRedriven ? { round: 1, giveUpAt: null, again: ['failed'] } : { round: job.round, giveUpAt: job.giveUpAt, again: [] };
   const { exhausted } = await pushToRecipients(deps, push, recipients, attempt);
   if (exhausted > 0) throw new Discard(`${exhausted} pushes failed for too long`);
 }
 
-/** Throws RetryLater while the provider is away, which is no try; but for the last one, which gives up. */
-function waitForProvider(deps: PushDeps, platform: Platform, giveUpAt: number): void {
+/**
+ * Throws RetryLater while the provider is away, which is no try; but for the last one, which gives up. Before anything is read:
+ * thousands of jobs may wait for one that is away, and stand before those of the others.
+ */
+function waitForProvider(deps: PushDeps, { platform, giveUpAt }: SendJob): void {
   const pausedMs = deps.gateways.get(platform)?.pausedMs() ?? 0;
   const delayMs = afterPauseMs(deps, pausedMs);
   if (pausedMs > 0 && deps.clock() + delayMs <= giveUpAt) throw new RetryLater(delayMs, `${pushProviders[platform].name} is away`);
@@ -56,13 +60,24 @@ function claimOf({ messageId, deviceId, topicId, userId, subscriptionId, platfor
   return { messageId, deviceId, topicId, userId, subscriptionId, platform };
 }
 
+interface Settings {
+  readonly devicesById: ReadonlyMap<string, Device>;
+  readonly subscriptionsById: ReadonlyMap<string, Subscription>;
+}
+
+/** What the targets' owners have set by now. */
+async function settingsOf({ engine: { documents } }: PushDeps, targets: readonly PushTargetIds[]): Promise<Settings> {
+  const [ofDevices, ofSubscriptions] = await Promise.all([
+    documents.getMany(devices, targets.map(({ deviceId }) => deviceId)),
+    documents.getMany(subscriptions, [...new Set(targets.map(({ subscriptionId }) => subscriptionId))]),
+  ]);
+  return { devicesById: byId(ofDevices), subscriptionsById: byId(ofSubscriptions) };
+}
+
 /** The targets as they stand now; those that no longer want the push are dropped, by reason. */
-async function recipientsOf(
-  deps: PushDeps, { message }: Push, targets: readonly PushTargetIds[],
-): Promise<{ recipients: Recipient[]; dropped: Map<string, Set<string>> }> {
-  const { documents } = deps.engine;
-  const devicesById = byId(await documents.getMany(devices, targets.map(({ deviceId }) => deviceId)));
-  const subscriptionsById = byId(await documents.getMany(subscriptions, [...new Set(targets.map(({ subscriptionId }) => subscriptionId))]));
+function recipientsOf(
+  { message }: Push, { devicesById, subscriptionsById }: Settings, targets: readonly PushTargetIds[],
+): { recipients: Recipient[]; dropped: Map<string, Set<string>> } {
   const recipients: Recipient[] = [];
   const dropped = new Map<string, Set<string>>();
   for (const { deviceId, userId, subscriptionId } of targets) {

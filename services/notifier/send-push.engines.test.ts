@@ -64,7 +64,7 @@ describe(`a push whose message has expired meanwhile, ${engineUnderTest}`, () =>
     return {
       claim,
       send: () => sendPush(deps(), sending, [{ claim, pushToken: device.pushToken, isDoubted: false, settings: defaultMobileSettings }]),
-      retry: () => retryPush(deps(), { kind: 'send', messageId: message.id, topicId: topic.id, targets: [ids], round: 1, giveUpAt: at.clock() + 60_000 }),
+      retry: () => retryPush(deps(), { kind: 'send', messageId: message.id, topicId: topic.id, platform: 'expo', targets: [ids], round: 1, giveUpAt: at.clock() + 60_000 }),
       statuses: async () => (await at.engine.deliveries.find(message.id, { limit: 10 })).map(({ status }) => status),
     };
   }

@@ -167,6 +167,7 @@ async function putOff(deps: PushDeps, sending: Sending, { again, askedMs }: { ag
   const job = sendJob(deps.makeId(), {
     messageId: message.id,
     topicId: topic.id,
+    platform: sending.platform,
     targets: again.map(({ target }) => idsOf(target)),
     // What waits for its provider to be back waits no longer each time.
     round: pausedMs > 0 ? Math.max(round, 1) : round + 1,

@@ -34,12 +34,18 @@ export interface NotifierOptions {
   readonly metrics?: Registry;
   /** Instead of those that the configuration has what it takes for; closed with the notifier. */
   readonly gateways?: ReadonlyMap<Platform, PushGateway>;
+  /** In one process with an API: it keeps fewer ordinary pushes under way then, whose bursts would hold up the publishes. */
+  readonly isBesideApi?: boolean;
   /** For tests, which cannot wait for an hour. */
   readonly limits?: Partial<PushLimits>;
 }
 
-/** Jobs at a time. Two thirds for what is urgent; all of them together keep a claim from waiting for its turn at a provider. */
-const concurrency = { [pushQueues.urgent]: 4, [pushQueues.normal]: 2, [receiptsQueue]: 1 };
+/**
+ * Jobs at a time, each mostly waiting for the store and its provider; so few that no claim grows stale waiting for its turn there.
+ * Four ordinary ones beside an API doubled the median of its publishes and sent no faster (measured).
+ */
+const concurrencyOf = ({ isBesideApi = false }: Pick<NotifierOptions, 'isBesideApi'>) =>
+  ({ [pushQueues.urgent]: 4, [pushQueues.normal]: isBesideApi ? 2 : 4, [receiptsQueue]: 1 });
 
 function limitsOf(config: Pick<Config, 'PUSH_RETRY_SECONDS' | 'EXPO_RECEIPT_SECONDS'>): PushLimits {
   return {
@@ -88,7 +94,7 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
     };
     const workers: { close(): Promise<void> }[] = [];
     own.add(() => closeTogether(workers));
-    for (const [queue, jobsMax] of Object.entries(concurrency)) {
+    for (const [queue, jobsMax] of Object.entries(concurrencyOf(options))) {
       const worker = await engine.jobQueue.work(queue, { concurrency: jobsMax, run: (job) => runPushJob(deps, job) });
       workers.push({ close: () => worker.close(sendTimeoutMs) });
     }

@@ -38,6 +38,8 @@ export interface SendJob {
   readonly kind: 'send';
   readonly messageId: string;
   readonly topicId: string;
+  /** That of all targets. */
+  readonly platform: Platform;
   readonly targets: readonly PushTargetIds[];
   /** How often these devices were tried before, 1 or more. */
   readonly round: number;
