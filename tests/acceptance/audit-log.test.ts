@@ -1,14 +1,13 @@
-import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { auditActions, type AuditAction } from '@tocsin/shared/domain/audit-actions.ts';
 import { findUserByEmail } from '@tocsin/shared/stores/users.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { mailedLink } from './mailbox.ts';
 import { newRegistration } from './registration.ts';
+import { runCommand, startCommand } from './run-command.ts';
 import { Client, createTopic, testStack, type Answer } from './stack.ts';
 import { useStack, type Person } from './use-stack.ts';
 
@@ -25,10 +24,8 @@ async function logOf(filters: Record<string, string>): Promise<Entry[]> {
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test asserts what it finds
 type Entry = any;
 
-/** Runs `tocsin …` beside the running stack; resolves with what it printed. */
-async function command(...args: string[]): Promise<string> {
-  return (await promisify(execFile)(process.execPath, ['cli/main.ts', ...args], { env: { ...process.env, ...testStack().env } })).stdout;
-}
+/** What `tocsin …` printed. */
+const command = async (...args: string[]) => (await runCommand(args)).out;
 
 async function made(answer: Promise<Answer>) {
   const { status, body } = await answer;
@@ -336,7 +333,7 @@ describe('the log', () => {
   });
 
   test('is followed by the command until that is ended', async () => {
-    const command = spawn(process.execPath, ['cli/main.ts', 'audit', '--actor', person.id, '--limit', '1', '--follow', '--json'], { env: { ...process.env, ...testStack().env } });
+    const command = startCommand(['audit', '--actor', person.id, '--limit', '1', '--follow', '--json']);
     const lines: string[] = [];
     createInterface({ input: command.stdout }).on('line', (line) => lines.push(line));
     const ended = once(command, 'exit');

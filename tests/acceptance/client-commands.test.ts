@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { runCommand, startCommand } from './run-command.ts';
 import { createAccount, createTopic, openStackDocuments, testStack, type Account } from './stack.ts';
 
 let store: OperatorStore;
@@ -13,25 +11,18 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** Starts `tocsin …` as somebody who talks to one of the nodes. */
-function start({ client }: Account, node: number, ...args: string[]) {
-  const urls = testStack().urls;
-  const env = { ...process.env, TOCSIN_URL: urls[node % urls.length], TOCSIN_TOKEN: client.token };
-  return spawn(process.execPath, ['cli/main.ts', ...args], { env });
+/** The environment of somebody who talks to one of the nodes. */
+function talkingTo(node: number, { client }: Account) {
+  const { urls } = testStack();
+  return { TOCSIN_URL: urls[node % urls.length], TOCSIN_TOKEN: client.token };
 }
 
-async function run(account: Account, args: readonly string[], input = '') {
-  const child = start(account, 1, ...args);
-  // One that reads nothing can be over before this is written (EPIPE).
-  child.stdin.on('error', () => undefined).end(input);
-  const [out, error, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  return { out, error, code: code as number };
-}
+const run = (account: Account, args: readonly string[], input = '') => runCommand(args, input, talkingTo(1, account));
 
 test('what one publishes from a terminal comes to another, and stands in the log once for each consumer', async () => {
   const account = await createAccount(store);
   const topic = await createTopic(account, { is_private: true });
-  const subscriber = start(account, 0, 'subscribe', topic.name, '--since', 'all', '--json');
+  const subscriber = startCommand(['subscribe', topic.name, '--since', 'all', '--json'], talkingTo(0, account));
   const events: { type: string; message: string; position: string }[] = [];
   createInterface(subscriber.stdout).on('line', (line) => events.push(JSON.parse(line)));
 

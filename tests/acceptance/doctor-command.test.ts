@@ -1,14 +1,12 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import type { Finding } from '@tocsin/shared/platform/finding.ts';
+import { runCommand } from './run-command.ts';
 import { testStack } from './stack.ts';
 
 /** Runs `tocsin doctor` with the configuration of the running stack. */
 async function doctor(env: NodeJS.ProcessEnv = {}) {
-  const run = promisify(execFile)(process.execPath, ['cli/main.ts', 'doctor', '--json'], { env: { ...process.env, ...testStack().env, ...env } });
-  const { code, stdout } = await run.then(({ stdout }) => ({ code: 0, stdout }), (error: { code: number; stdout: string }) => error);
-  const findings = JSON.parse(stdout) as Finding[];
+  const { code, out } = await runCommand(['doctor', '--json'], '', { ...testStack().env, ...env });
+  const findings = JSON.parse(out) as Finding[];
   return { code, findings, faults: findings.filter(({ state }) => state === 'fault').map(({ part }) => part) };
 }
 

@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { runCommand } from './run-command.ts';
 import { Client, createAccount, createTopic, type Account } from './stack.ts';
 import { useOwnStack } from './use-own-stack.ts';
 
@@ -67,10 +66,7 @@ test('a stream that resumes after an expired message says that something may be 
 });
 
 /** Runs `tocsin retention …` beside the running stack. */
-async function command(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const run = promisify(execFile)(process.execPath, ['cli/main.ts', 'retention', ...args], { env: { ...process.env, ...running.env } });
-  return run.then(({ stdout, stderr }) => ({ code: 0, stdout, stderr }), (error: { code: number; stdout: string; stderr: string }) => error);
-}
+const command = (...args: string[]) => runCommand(['retention', ...args], '', running.env);
 
 describe('the operator', () => {
   const planOf = async (upTo?: string) => (await operator.call('GET', `/admin/retention/plan?limit=1000${upTo === undefined ? '' : `&up_to=${upTo}`}`)).body;
@@ -89,7 +85,7 @@ describe('the operator', () => {
     expect(ofTopic(plan, planned)).toEqual({ topic_id: planned.id, topic: planned.name, tier: 'FREE', retention_days: null, messages: 2, bytes: 2 * bytes, legal_hold: false, oldest_kept: null });
     expect(ofTopic(plan, held)).toEqual({ topic_id: held.id, topic: held.name, tier: 'FREE', retention_days: null, messages: 1, bytes, legal_hold: true, oldest_kept: null });
     expect(plan).toMatchObject({ needs_confirmation: false, held: { messages: 1, bytes }, tiers: [{ tier: 'FREE', messages: plan.messages, bytes: plan.bytes }], waiting: null });
-    expect(JSON.parse((await command('plan', '--up-to', plan.up_to, '--json')).stdout)).toEqual(plan);
+    expect(JSON.parse((await command('plan', '--up-to', plan.up_to, '--json')).out)).toEqual(plan);
 
     const { status, body: queued } = await operator.call('POST', '/admin/retention/run', { json: { up_to: plan.up_to } });
     expect({ status, queued }).toEqual({ status: 202, queued: { run_id: expect.any(String), up_to: plan.up_to, message: 'Run queued' } });
@@ -99,18 +95,18 @@ describe('the operator', () => {
     expect(run).toMatchObject({ started_by: 'api', up_to: plan.up_to, planned: volume, removed: volume, tiers: [{ tier: 'FREE', ...volume }], interruptions: 0 });
     expect(ofTopic(run, planned)).toEqual({ topic_id: planned.id, topic: planned.name, tier: 'FREE', messages: 2, bytes: 2 * bytes });
     expect(await planOf(plan.up_to)).toMatchObject({ messages: 0, bytes: 0, tiers: [], held: { messages: 1, bytes }, topics: [{ topic_id: held.id }] });
-    expect(JSON.parse((await command('history', '--json')).stdout)).toEqual(await history());
+    expect(JSON.parse((await command('history', '--json')).out)).toEqual(await history());
   });
 
   test('pauses retention and resumes it, here by the interface and there by the command', async () => {
     const paused = { paused_at: expect.any(String), pause_reason: 'an audit', waiting: null, confirmed_up_to: null };
     expect(await operator.call('POST', '/admin/retention/pause', { json: { reason: 'an audit' } })).toMatchObject({ status: 200, body: paused });
-    expect(await command('run')).toMatchObject({ code: 1, stderr: 'Retention is paused: resume it first\n' });
-    expect(await command('resume')).toMatchObject({ code: 0, stdout: 'paused_at: -\npause_reason: -\nconfirmed_up_to: -\nwaiting: -\n' });
-    expect(JSON.parse((await command('pause', '--reason', 'an audit', '--json')).stdout)).toEqual(paused);
+    expect(await command('run')).toMatchObject({ code: 1, error: 'Retention is paused: resume it first\n' });
+    expect(await command('resume')).toMatchObject({ code: 0, out: 'paused_at: -\npause_reason: -\nconfirmed_up_to: -\nwaiting: -\n' });
+    expect(JSON.parse((await command('pause', '--reason', 'an audit', '--json')).out)).toEqual(paused);
     expect((await operator.call('POST', '/admin/retention/run', { json: { up_to: '2020-01-01' } })).status).toBe(409);
     expect((await operator.call('POST', '/admin/retention/resume')).body).toMatchObject({ paused_at: null, pause_reason: null });
-    const run = JSON.parse((await command('run', '--up-to', '2020-01-01', '--json')).stdout);
+    const run = JSON.parse((await command('run', '--up-to', '2020-01-01', '--json')).out);
     await eventually(async () => expect((await history())[0]).toMatchObject({ id: run.run_id, started_by: 'command', up_to: '2020-01-01T23:59:59.999Z', removed: { messages: 0, bytes: 0 } }));
     const { entries } = (await operator.call('GET', '/admin/audit?actor=operator&limit=5')).body;
     expect(entries.map(({ action, actor }: { action: string; actor: { through: string } }) => `${action} ${actor.through}`)).toEqual([
@@ -127,7 +123,7 @@ describe('the operator', () => {
     }
     const past = { up_to: '2020-01-01T00:00:00Z' };
     expect(await operator.call('POST', '/admin/retention/confirm', { json: past })).toMatchObject({ status: 409, body: { detail: 'No plan up to this time waits for confirmation' } });
-    expect(await command('confirm', '--up-to', past.up_to)).toMatchObject({ code: 1, stderr: 'No plan up to this time waits for confirmation\n' });
+    expect(await command('confirm', '--up-to', past.up_to)).toMatchObject({ code: 1, error: 'No plan up to this time waits for confirmation\n' });
     for (const name of ['run', 'confirm']) {
       expect(await operator.call('POST', `/admin/retention/${name}`, { json: { up_to: '2100-01-01' } })).toMatchObject({ status: 422, body: { detail: 'up_to: must not be in the future' } });
       expect((await operator.call('POST', `/admin/retention/${name}`, { json: {} })).status).toBe(422);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { addressChanges } from '@tocsin/shared/stores/address-changes.ts';
 import { identities } from '@tocsin/shared/stores/identities.ts';
 import { newRegistration } from './registration.ts';
-import { newTopicName, type Answer } from './stack.ts';
+import { made, newTopicName } from './stack.ts';
 import type { Person, StackUse } from './use-stack.ts';
 
 /** An account that has used everything there is, and somebody else whose things hang together with it. */
@@ -26,11 +26,6 @@ export interface FullAccount {
 /** Makes a full account over HTTP, and what HTTP does not give through the store. */
 export async function makeFullAccount(stack: StackUse): Promise<FullAccount> {
   const [owner, other] = [await stack.person({ tier: 'TEAM' }), await stack.person({ tier: 'TEAM' })];
-  const made = async (answer: Promise<Answer>) => {
-    const { status, body } = await answer;
-    if (status >= 300) throw new Error(`${status} ${JSON.stringify(body)}`);
-    return body;
-  };
   const teamId = await stack.team(owner, [[other, 'member']]);
   const otherTeamId = await stack.team(other, [[owner, 'admin']]);
   const topic = await made(owner.post('/api/topics', { name: newTopicName(), description: 'mine', is_discoverable: true }));

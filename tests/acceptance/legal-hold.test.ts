@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process';
 import { expect, test } from '@jest/globals';
+import { runCommand } from './run-command.ts';
 import { createTopic, testStack } from './stack.ts';
 import { useStack } from './use-stack.ts';
 
@@ -8,10 +8,7 @@ const operator = stack.caller({ Authorization: `Bearer ${testStack().env['ADMIN_
 const underHold = { status: 409, body: { detail: 'Topic is under legal hold' } };
 
 /** Runs `tocsin topic …` beside the running stack. */
-function command(...args: string[]): { status: number | null; stdout: string; stderr: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['cli/main.ts', 'topic', ...args], { env: { ...process.env, ...testStack().env }, encoding: 'utf8' });
-  return { status, stdout, stderr };
-}
+const command = (...args: string[]) => runCommand(['topic', ...args]);
 
 test('while the operator holds a topic it is not deleted, and neither is its owner\'s account', async () => {
   const owner = await stack.person();
@@ -30,11 +27,11 @@ test('while the operator holds a topic it is not deleted, and neither is its own
 test('a hold set by the command counts on the running server at once', async () => {
   const owner = await stack.person();
   const { id, name } = await createTopic(owner);
-  expect(command('hold', name, '--json')).toEqual({ status: 0, stdout: `${JSON.stringify({ topic: name, topic_id: id, legal_hold: true })}\n`, stderr: '' });
+  expect(await command('hold', name, '--json')).toEqual({ code: 0, out: `${JSON.stringify({ topic: name, topic_id: id, legal_hold: true })}\n`, error: '' });
   expect(await owner.delete(`/api/topics/${id}`)).toMatchObject(underHold);
-  expect(command('release', name)).toEqual({ status: 0, stdout: `topic: ${name}\ntopic_id: ${id}\nlegal_hold: false\n`, stderr: '' });
+  expect(await command('release', name)).toEqual({ code: 0, out: `topic: ${name}\ntopic_id: ${id}\nlegal_hold: false\n`, error: '' });
   expect((await owner.delete(`/api/topics/${id}`)).status).toBe(204);
-  expect(command('hold', name)).toEqual({ status: 1, stdout: '', stderr: 'Topic not found\n' });
+  expect(await command('hold', name)).toEqual({ code: 1, out: '', error: 'Topic not found\n' });
 });
 
 test('holds are for the operator alone, and for topics that exist', async () => {

@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { teamMembers, teams } from '@tocsin/shared/stores/teams.ts';
 import { newMember, newTeam } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
+import { runCommand } from './run-command.ts';
 import { Client, createAccount, createTopic, type Account } from './stack.ts';
 import { useOwnStack } from './use-own-stack.ts';
 
@@ -36,10 +35,7 @@ const pushesTo = (token: string) => expo.pushes.flatMap((push) => (push.token ==
 const countsOf = async ({ client }: Account, messageId: string) => (await client.call('GET', `/api/messages/${messageId}/deliveries`)).body.counts;
 
 /** Runs `tocsin push …` beside the running stack. */
-async function command(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const run = promisify(execFile)(process.execPath, ['cli/main.ts', 'push', ...args], { env: { ...process.env, ...stack.env } });
-  return run.then(({ stdout, stderr }) => ({ code: 0, stdout, stderr }), (error: { code: number; stdout: string; stderr: string }) => error);
-}
+const command = (...args: string[]) => runCommand(['push', ...args], '', stack.env);
 
 describe('a push that was given up', () => {
   const deadLetters = (topic: string) => operator.call('GET', `/admin/push/dead-letters?topic=${topic}`);
@@ -61,10 +57,10 @@ describe('a push that was given up', () => {
     }
     expect((await operator.call('GET', `/admin/push/dead-letters?message_id=${ids[0]}`)).body).toMatchObject([{ message_id: ids[0] }]);
     expect((await operator.call('GET', `/admin/push/dead-letters?topic=${topic.name}&limit=1`)).body).toEqual(body.slice(0, 1));
-    expect(JSON.parse((await command('dead', '--topic', topic.name, '--json')).stdout)).toEqual(body);
+    expect(JSON.parse((await command('dead', '--topic', topic.name, '--json')).out)).toEqual(body);
 
     expo.script(token, { kind: 'ok' });
-    expect(await command('redrive', '--message', ids[0]!)).toMatchObject({ code: 0, stdout: 'redriven: 1\n' });
+    expect(await command('redrive', '--message', ids[0]!)).toMatchObject({ code: 0, out: 'redriven: 1\n' });
     await eventually(() => expect(pushesTo(token)).toEqual([ids[0]]), { timeoutMs: 20_000 });
     const redrive = () => operator.call('POST', '/admin/push/dead-letters/redrive', { json: { topic: topic.name } });
     expect(await redrive()).toMatchObject({ status: 200, body: { redriven: 1 } });
@@ -85,7 +81,7 @@ describe('a push that was given up', () => {
       expect((await operator.call('POST', `${path}/redrive`, { json })).status).toBe(422);
     }
     expect((await operator.call('POST', `${path}/redrive`, { json: { topic: 'no-such-topic' } })).status).toBe(404);
-    expect(await command('redrive')).toMatchObject({ code: 2, stderr: expect.stringContaining('--topic, --message or --all') });
+    expect(await command('redrive')).toMatchObject({ code: 2, error: expect.stringContaining('--topic, --message or --all') });
   });
 });
 
@@ -144,9 +140,9 @@ describe('a message that some have missed', () => {
     }
     const [, second, third] = published;
     const printed = await command('renotify', '--topic', topic.name, '--from', second!.at, '--to', third!.at, '--json');
-    expect(JSON.parse(printed.stdout)).toEqual({ topic: topic.name, topic_id: topic.id, from: second!.at, to: third!.at, message: 'Renotification queued' });
+    expect(JSON.parse(printed.out)).toEqual({ topic: topic.name, topic_id: topic.id, from: second!.at, to: third!.at, message: 'Renotification queued' });
     await eventually(() => expect(new Set(pushesTo(token))).toEqual(new Set([second!.id, third!.id])), { timeoutMs: 20_000 });
     expect(await countsOf(owner, published[0]!.id)).toMatchObject({ sent: 0, failed: 1 });
-    expect(await command('renotify', '--topic', topic.name, '--from', '2020-01-01', '--to', '2020-01-02')).toMatchObject({ code: 2, stderr: expect.stringContaining('last 7 days') });
+    expect(await command('renotify', '--topic', topic.name, '--from', '2020-01-01', '--to', '2020-01-02')).toMatchObject({ code: 2, error: expect.stringContaining('last 7 days') });
   });
 });

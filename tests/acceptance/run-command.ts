@@ -1,16 +1,24 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { testStack } from './stack.ts';
 
 export interface Ran {
+  /** Null for one that was killed. */
   readonly code: number | null;
   readonly out: string;
   readonly error: string;
 }
 
-/** Runs `tocsin …` beside the running stack. */
-export async function runCommand(args: readonly string[], input = ''): Promise<Ran> {
-  const child = spawn(process.execPath, ['cli/main.ts', ...args], { env: { ...process.env, ...testStack().env } });
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Starts `tocsin …`, with the configuration of the stack that all files share by default. */
+export function startCommand(args: readonly string[], env: Environment = testStack().env): ChildProcessWithoutNullStreams {
+  return spawn(process.execPath, ['cli/main.ts', ...args], { env: { ...process.env, ...env } });
+}
+
+/** Runs `tocsin …` to its end, whatever that is. */
+export async function runCommand(args: readonly string[], input = '', env?: Environment): Promise<Ran> {
+  const child = startCommand(args, env);
   // One that reads nothing can be over before this is written (EPIPE).
   child.stdin.on('error', () => undefined).end(input);
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve));

@@ -118,6 +118,13 @@ function parsed(text: string): unknown {
   }
 }
 
+/** The body of an answer that succeeded; throws for any other, for what a test only arranges. */
+export async function made(answer: Promise<Answer>): Promise<Answer['body']> {
+  const { status, body } = await answer;
+  if (status >= 300) throw new Error(`${status} ${JSON.stringify(body)}`);
+  return body;
+}
+
 /** An account for a test: verified, with a login. */
 export interface Account {
   readonly user: User;

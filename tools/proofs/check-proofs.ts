@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { reportProgress } from '../engines/report-progress.ts';
 import { parts } from '../test/parts.ts';
+import { resultsFileOf } from '../test/run-part.ts';
 import { provenDocuments } from './documents.ts';
 import { judgeResults, readReport, twins, type JestReport, type RunResults } from './judge-results.ts';
 import { readProofs } from './read-proofs.ts';
@@ -16,7 +17,7 @@ const resultsDir = process.env['TEST_RESULTS_DIR'];
 if (resultsDir === undefined) throw new Error('TEST_RESULTS_DIR is not set: run this by `npm test`');
 
 const run: RunResults = new Map(parts.flatMap(({ name, kind }) => {
-  const file = join(resultsDir, `${name}.json`);
+  const file = resultsFileOf(name, resultsDir);
   return kind === 'jest' && existsSync(file) ? [[name, readReport(JSON.parse(readFileSync(file, 'utf8')) as JestReport, root)]] : [];
 }));
 const missing = twins.flat().filter((name) => !run.has(name));

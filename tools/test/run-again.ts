@@ -1,8 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { reportProgress } from '../engines/report-progress.ts';
 import type { Part } from './parts.ts';
-import { runPart, type PartOptions, type PartResult } from './run-part.ts';
+import { resultsFileOf, runPart, type PartOptions, type PartResult } from './run-part.ts';
 import { countsOf, type JestResults } from './test-counts.ts';
 
 type JestPart = Extract<Part, { kind: 'jest' }>;
@@ -29,7 +28,7 @@ const filesMax = 3;
  */
 export async function runAgain(part: JestPart, first: PartResult, options: PartOptions): Promise<PartResult> {
   if (first.trouble !== undefined || first.counts.failed === 0) return first;
-  const reportFile = join(options.resultsDir, `${part.name}.json`);
+  const reportFile = resultsFileOf(part.name, options.resultsDir);
   const report = readReport(reportFile);
   const files = report.testResults.filter(({ status }) => status === 'failed').map(({ name }) => name);
   if (files.length === 0 || files.length > filesMax) return first;
@@ -38,7 +37,7 @@ export async function runAgain(part: JestPart, first: PartResult, options: PartO
   const second = await runPart(again, { ...options, patterns: files.map((name) => `${RegExp.escape(name)}$`) });
   const seconds = first.seconds + second.seconds;
   if (second.trouble !== undefined) return { ...first, seconds };
-  const secondFile = join(options.resultsDir, `${again.name}.json`);
+  const secondFile = resultsFileOf(again.name, options.resultsDir);
   const { merged, unsteady } = mergeRuns(report, readReport(secondFile));
   rmSync(secondFile);
   writeFileSync(reportFile, JSON.stringify(merged));

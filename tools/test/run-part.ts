@@ -43,7 +43,7 @@ const jestArgs = [
  */
 export const runPart = async (part: Part, options: PartOptions): Promise<PartResult> => {
   const began = performance.now();
-  const resultsFile = join(options.resultsDir, `${part.name}.json`);
+  const resultsFile = resultsFileOf(part.name, options.resultsDir);
   const doneFile = part.kind === 'jest' ? { doneFile: resultsFile } : {};
   const args = part.kind === 'jest' ? jestCommand(part, resultsFile, options.patterns) : part.args;
   const own = part.kind === 'jest' ? part.env : { TEST_RESULTS_DIR: options.resultsDir };
@@ -59,6 +59,9 @@ export const runPart = async (part: Part, options: PartOptions): Promise<PartRes
   const counts = part.kind === 'jest' ? readCounts(resultsFile) : undefined;
   return { name: part.name, kind: part.kind, seconds, ...judge(outcome, counts, part.kind) };
 };
+
+/** Where the results of a part are written. */
+export const resultsFileOf = (partName: string, resultsDir: string): string => join(resultsDir, `${partName}.json`);
 
 const jestCommand = (part: Extract<Part, { kind: 'jest' }>, resultsFile: string, patterns: string[]) => [
   ...jestArgs,

@@ -49,8 +49,8 @@ export class SqliteFile {
   constructor(path: string) {
     this.path = path;
     this.db = new DatabaseSync(path, { timeout: 5_000 });
-    // Counts for a file that is made here; one from before goes on as it is (docs/operations.md).
-    this.db.exec('PRAGMA auto_vacuum = INCREMENTAL');
+    // One from before goes on as it is (docs/operations.md), and would be locked by this.
+    if (isEmpty(this.db)) this.db.exec('PRAGMA auto_vacuum = INCREMENTAL');
     this.db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF;');
     this.db.exec('PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864;');
     this.db.exec(`PRAGMA mmap_size = ${mappedBytesMax}`);
@@ -175,4 +175,8 @@ function runTogether(batch: readonly Pending[]): Map<Pending, unknown> {
     ofOne.forEach((one, index) => values.set(one, results[index]));
   }
   return values;
+}
+
+function isEmpty(db: DatabaseSync): boolean {
+  return (db.prepare('PRAGMA page_count').get() as { page_count: number }).page_count === 0;
 }
