@@ -4,7 +4,7 @@ import { fieldsAfterStep, fieldsWhenSet, isInGrace, nextTeamStep, noNotice, type
 import type { Team, TeamNotice } from '@tocsin/shared/domain/team.ts';
 import { reachesTier, tierInForce, tiers, type Tier } from '@tocsin/shared/domain/tiers.ts';
 import { newTeam } from '@tocsin/shared/testing/builders.ts';
-import { printFigures } from './figures.ts';
+import { printFigures } from '@tocsin/shared/testing/figures.ts';
 
 // The life of a team over 120 days of a clock that the test owns: the owner's tier comes, goes and ends by itself, the owner and
 // the operator act at random, and the worker comes by more or less often, is away for days, and dies before or after its mails.

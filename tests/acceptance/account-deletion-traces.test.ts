@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { printFigures } from '../figures.ts';
+import { printFigures } from '@tocsin/shared/testing/figures.ts';
 import { findTraces } from './find-traces.ts';
 import { makeFullAccount } from './full-account.ts';
 import { testStack } from './stack.ts';

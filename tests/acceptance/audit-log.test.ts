@@ -8,7 +8,7 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { mailedLink } from './mailbox.ts';
 import { newRegistration } from './registration.ts';
 import { runCommand, startCommand } from './run-command.ts';
-import { Client, createTopic, testStack, type Answer } from './stack.ts';
+import { Client, createTopic, made, testStack } from './stack.ts';
 import { useStack, type Person } from './use-stack.ts';
 
 const stack = useStack();
@@ -26,12 +26,6 @@ type Entry = any;
 
 /** What `tocsin …` printed. */
 const command = async (...args: string[]) => (await runCommand(args)).out;
-
-async function made(answer: Promise<Answer>) {
-  const { status, body } = await answer;
-  if (status >= 300) throw new Error(`${status} ${JSON.stringify(body)}`);
-  return body;
-}
 
 const by = ({ id, user, client }: Person, through = 'login') => ({
   actor: { type: 'account', id, name: user.username, through, credential_id: expect.any(String) }, origin: { address: client.address, user_agent: 'node' },

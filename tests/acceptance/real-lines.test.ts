@@ -5,7 +5,7 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import type { Stack } from '../../tools/stack/start-stack.ts';
 import { isBroken, judgeReader, sharedPlaces, type Acked, type ReaderLog, type Verdict } from '../ledger/ledger.ts';
 import { publishLines } from '../ledger/publish-lines.ts';
-import { printFigures } from '../figures.ts';
+import { printFigures } from '@tocsin/shared/testing/figures.ts';
 import { pushLedger, type PushLedger } from './push-ledger.ts';
 import { readKafkaGroup, readKcat } from '../ledger/read-kafka.ts';
 import { readHistory, readLog } from '../ledger/read-pages.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { printFigures } from '../figures.ts';
+import { printFigures } from '@tocsin/shared/testing/figures.ts';
 import { keepPublishing, type Publishing } from '../ledger/keep-publishing.ts';
 import { nilId, type StreamReader } from '../ledger/reader.ts';
 import { readSse } from '../ledger/read-sse.ts';

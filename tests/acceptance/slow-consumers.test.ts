@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { printFigures, residentMb } from '../figures.ts';
+import { printFigures, residentMb } from '@tocsin/shared/testing/figures.ts';
 import { keepPublishing } from '../ledger/keep-publishing.ts';
 import { judgeReader } from '../ledger/ledger.ts';
 import { readSse } from '../ledger/read-sse.ts';

@@ -6,7 +6,7 @@ import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { collector, newGroup, testRecord } from '@tocsin/shared/ports/event-log.fixtures.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { describeWithEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
-import { printFigures } from '../figures.ts';
+import { printFigures } from '@tocsin/shared/testing/figures.ts';
 
 const patienceMs = 90_000;
 const reactionMsMax = 30_000;

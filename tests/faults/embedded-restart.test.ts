@@ -3,7 +3,7 @@ import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startEmbeddedStack } from '../../tools/stack/start-stack.ts';
 import { createAccount, createTopic, openStackDocuments } from '../acceptance/stack.ts';
-import { printFigures } from '../figures.ts';
+import { printFigures } from '@tocsin/shared/testing/figures.ts';
 import { patienceMs, startLedgerRun } from './ledger-run.ts';
 
 const restarts = Number(process.env['TOCSIN_RESTARTS'] ?? 2);

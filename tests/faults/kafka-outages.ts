@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { percentile, printFigures, residentMb } from '../figures.ts';
+import { percentile, printFigures, residentMb } from '@tocsin/shared/testing/figures.ts';
 import { authorization, type FaultTest } from './installation.ts';
 import { patienceMs, startLedgerRun } from './ledger-run.ts';
 import { killed, silenced, startOutage } from './start-outage.ts';

@@ -17,7 +17,7 @@ import { startSecuredKafka, type SecuredKafka } from '../../tools/engines/start-
 import { startSecuredStores, type SecuredStores } from '../../tools/engines/start-secured-stores.ts';
 import { startClusterStack } from '../../tools/stack/start-stack.ts';
 import { createAccount, createTopic, openStackDocuments } from '../acceptance/stack.ts';
-import { printFigures } from '../figures.ts';
+import { printFigures } from '@tocsin/shared/testing/figures.ts';
 
 describeWithOwnEngines('a Kafka that speaks TLS and asks who is there', () => {
   const own = closers();

@@ -16,7 +16,7 @@ import { newTestPlace } from '@tocsin/shared/testing/test-engine.ts';
 import { startClusterStack, startEmbeddedStack, type Stack } from '../../tools/stack/start-stack.ts';
 import { accessTokenOf, Client, createAccount, createTopic, openStackDocuments, type Account } from '../acceptance/stack.ts';
 import { useStreams } from '../acceptance/use-streams.ts';
-import { printFigures } from '../figures.ts';
+import { printFigures } from '@tocsin/shared/testing/figures.ts';
 import { expectToGoOn, holdPositions } from './held-positions.ts';
 import { runTocsin } from './run-tocsin.ts';
 

@@ -9,7 +9,7 @@ import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
 import { describeWithEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
 import { removeInstallation } from '@tocsin/shared/testing/remove-installation.ts';
 import { freePorts } from '../../tools/engines/free-ports.ts';
-import { printFigures } from '../figures.ts';
+import { printFigures } from '@tocsin/shared/testing/figures.ts';
 
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/operations.md'), 'utf8');

@@ -14,7 +14,7 @@ import { startApnsSimulator, type ApnsBehaviour, type ApnsSimulator } from '@toc
 import { startExpoSimulator, type ExpoBehaviour, type ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
 import { startFcmSimulator, type FcmBehaviour, type FcmSimulator } from '@tocsin/shared/testing/simulators/fcm-simulator.ts';
 import { apnsSettings, expoSettings, fcmSettings, writeSimulatorSettings } from '@tocsin/shared/testing/simulators/simulator-settings.ts';
-import { printFigures } from '../figures.ts';
+import { printFigures } from '@tocsin/shared/testing/figures.ts';
 import { addTopic, endProcess, newPushPlace, publishTo, type PushPlace } from './push-place.ts';
 
 const deviceCount = Number(process.env['TOCSIN_FAULTY_DEVICES'] ?? 200);

@@ -6,7 +6,7 @@ import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { MongoClient } from 'mongodb';
 import { ServerProcess } from '../../tools/stack/server-process.ts';
-import { percentile, printFigures } from '../figures.ts';
+import { percentile, printFigures } from '@tocsin/shared/testing/figures.ts';
 import { authorization, type FaultTest } from './installation.ts';
 import { patienceMs } from './ledger-run.ts';
 

@@ -5,7 +5,7 @@ import { tierLimits } from '@tocsin/shared/domain/tiers.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import type { Engine } from '../../tools/engines/engine.ts';
 import type { Account } from '../acceptance/stack.ts';
-import { percentile, printFigures } from '../figures.ts';
+import { percentile, printFigures } from '@tocsin/shared/testing/figures.ts';
 import { readSse } from '../ledger/read-sse.ts';
 import { readWebSocket } from '../ledger/read-websocket.ts';
 import type { ReadMessage, StreamReader } from '../ledger/reader.ts';

@@ -15,7 +15,7 @@ import { freePorts } from '../../tools/engines/free-ports.ts';
 import { ServerProcess } from '../../tools/stack/server-process.ts';
 import { startClusterStack, type Stack } from '../../tools/stack/start-stack.ts';
 import { accessTokenOf, createAccount, createTopic, openStackDocuments, type Account } from '../acceptance/stack.ts';
-import { printFigures } from '../figures.ts';
+import { printFigures } from '@tocsin/shared/testing/figures.ts';
 import { runTocsin } from './run-tocsin.ts';
 
 /** Before the backup, and as many again behind it. With 1,000: 0 of 2,000 pushed twice, up to date 5 s after the start of the fan-out, on a busy machine. */

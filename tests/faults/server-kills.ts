@@ -1,7 +1,7 @@
 import { get, type IncomingMessage } from 'node:http';
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { percentile, printFigures } from '../figures.ts';
+import { percentile, printFigures } from '@tocsin/shared/testing/figures.ts';
 import { readSse } from '../ledger/read-sse.ts';
 import { authorization, type FaultTest } from './installation.ts';
 import { patienceMs, startLedgerRun } from './ledger-run.ts';

@@ -4,7 +4,7 @@ import { missingForCertificate } from '../../tools/clients/make-certificate.ts';
 import { missingForNginx, startNginx } from '../../tools/clients/start-nginx.ts';
 import type { ServerProcess } from '../../tools/stack/server-process.ts';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
-import { printFigures } from '../figures.ts';
+import { printFigures } from '@tocsin/shared/testing/figures.ts';
 import type { FaultTest } from './installation.ts';
 import { patienceMs, startLedgerRun } from './ledger-run.ts';
 
