@@ -7,7 +7,11 @@ import { authorization, type FaultTest } from './installation.ts';
 import { patienceMs, startLedgerRun } from './ledger-run.ts';
 
 const kills = Number(process.env['TOCSIN_API_KILLS'] ?? 2);
-const resumeMsMax = 2_000;
+/**
+ * Most streams find everything at the next node at once. A node that dies in the middle of a MongoDB transaction holds up what that
+ * touched for transactionLifetimeLimitSeconds, 10 s here, and half of it again (docs/engines.md).
+ */
+const resumeMsMax = { median: 2_000, all: 20_000 };
 const presenceMsMax = 20_000;
 /** Streams that the killed node alone has. */
 const orphans = 20;
@@ -48,7 +52,8 @@ export function serverKills(startTest: () => FaultTest): void {
     printFigures('api killed', {
       kills, resumeP50Ms: percentile(resumesMs, 0.5), resumeP99Ms: percentile(resumesMs, 0.99), orphans, forgottenMs, gaps: 0, ...ledger,
     });
-    expect(percentile(resumesMs, 0.99)).toBeLessThan(resumeMsMax);
+    expect(percentile(resumesMs, 0.5)).toBeLessThan(resumeMsMax.median);
+    expect(percentile(resumesMs, 0.99)).toBeLessThan(resumeMsMax.all);
     expect(forgottenMs).toBeLessThan(presenceMsMax);
   }, 180_000 + 20_000 * kills);
 

@@ -43,7 +43,7 @@ export const groups: readonly (readonly Part[])[] = [
   [
     { name: 'schemathesis-embedded', kind: 'jest', project: 'schemathesis', env: onEmbedded },
     { name: 'schemathesis-cluster', kind: 'jest', project: 'schemathesis', env: onCluster, engines: 'needed' },
-    { name: 'faults-patient', kind: 'jest', project: 'faults-patient', engines: 'used', filesPerCore: 1 },
+    { name: 'faults-patient', kind: 'jest', project: 'faults-patient', engines: 'used', filesPerCore: 1.5 },
   ],
   // They judge by the clock, and have engines of their own for each file: one at a time.
   [{ name: 'faults', kind: 'jest', project: 'faults', engines: 'used', filesPerCore: 0.5 }],
