@@ -28,19 +28,26 @@ interface RetainRun {
  * nothing more. Nothing to do for a topic that is gone. Throws `unavailable`.
  */
 export async function retainMessages({ documents, messages }: RetainDeps, cleanup: TopicCleanup, at: RetainRun): Promise<BatchReport> {
-  const topic = await documents.get(topics, cleanup.topicId);
-  const owner = topic === null ? null : await documents.get(users, topic.ownerId);
-  if (topic === null || owner === null) return { removed: 0, hasMore: false };
-  const lifetimeMs = lifetimeMsOf(topic, at.retentionDays[tierInForce(owner, at.now)]);
   let after = cleanup.doneUpTo ?? -1;
   let hasMore = true;
   for (let batch = 0; hasMore && batch < at.batchesMax; batch += 1) {
-    const last = await messages.changeLifetime(topic.id, { lifetimeMs, onlyLonger: topic.retentionDays === null, after, limit: batchSize, now: at.now });
+    // Each time: what was changed meanwhile has a run of its own, which this one must not undo.
+    const lifetime = await lifetimeNow(documents, cleanup.topicId, at);
+    if (lifetime === null) return { removed: 0, hasMore: false };
+    const last = await messages.changeLifetime(cleanup.topicId, { ...lifetime, after, limit: batchSize, now: at.now });
     after = last ?? after;
     hasMore = last !== null;
   }
   await keepPlace(documents, cleanup, after);
   return { removed: 0, hasMore };
+}
+
+/** What the topic asks for at this moment; null for one that is gone. */
+async function lifetimeNow(documents: Documents, topicId: string, { now, retentionDays }: RetainRun): Promise<{ lifetimeMs: number; onlyLonger: boolean } | null> {
+  const topic = await documents.get(topics, topicId);
+  const owner = topic === null ? null : await documents.get(users, topic.ownerId);
+  if (topic === null || owner === null) return null;
+  return { lifetimeMs: lifetimeMsOf(topic, retentionDays[tierInForce(owner, now)]), onlyLonger: topic.retentionDays === null };
 }
 
 /** Another one may have come further meanwhile, or to the end: then that counts. */
