@@ -11,11 +11,12 @@ import { describeMembers } from '@tocsin/shared/stores/describe-members.ts';
 import { removeTeam } from '@tocsin/shared/stores/remove-team.ts';
 import { setTeamActive } from '@tocsin/shared/stores/set-team-active.ts';
 import { countMembers, findMembers, findOwnedTeams, findTeam, findTeamByName, teams } from '@tocsin/shared/stores/teams.ts';
-import { findUsers, users } from '@tocsin/shared/stores/users.ts';
+import { users } from '@tocsin/shared/stores/users.ts';
 import { walkIndex } from '@tocsin/shared/stores/walk-index.ts';
 import { Command } from 'commander';
 import { finalCommand } from './final-command.ts';
 import { findAccount } from './find-account.ts';
+import { findEmails } from './find-emails.ts';
 import { collect, withListOptions, type ListOptions } from './list-options.ts';
 import { operatorAudit, printObject, printRows, tellNodes, withStore, type PrintOptions } from './operator-store.ts';
 import { removalDeps } from './removal-deps.ts';
@@ -115,7 +116,7 @@ async function load({ documents }: OperatorStore, which: string): Promise<Team> 
 
 /** The teams as an operator is shown them, in the given order. */
 async function describe({ documents }: OperatorStore, config: Config, found: readonly Team[]) {
-  const emails = new Map((await findUsers(documents, [...new Set(found.map(({ ownerId }) => ownerId))])).map(({ id, email }) => [id, email]));
+  const emails = await findEmails(documents, found.map(({ ownerId }) => ownerId));
   return Promise.all(found.map(async (team) => ({
     ...toTeamJson(team, await countMembers(documents, team.id)), owner: emails.get(team.ownerId) ?? null,
     ...(team.isActive ? { deactivated_at: null, removal_at: null } : toDeactivationJson(team, teamPeriodsOf(config))),

@@ -8,11 +8,11 @@ import { ownedTopics } from '@tocsin/shared/stores/owned-topics.ts';
 import { removeTopic } from '@tocsin/shared/stores/remove-topic.ts';
 import { setHold } from '@tocsin/shared/stores/set-hold.ts';
 import { findTopicByName, topics } from '@tocsin/shared/stores/topics.ts';
-import { findUsers } from '@tocsin/shared/stores/users.ts';
 import { walkIndex } from '@tocsin/shared/stores/walk-index.ts';
 import { Command } from 'commander';
 import { finalCommand } from './final-command.ts';
 import { findAccount } from './find-account.ts';
+import { findEmails } from './find-emails.ts';
 import { collect, withListOptions, type ListOptions } from './list-options.ts';
 import { operatorAudit, printObject, printRows, tellNodes, withStore, type PrintOptions } from './operator-store.ts';
 import { removalDeps } from './removal-deps.ts';
@@ -93,8 +93,7 @@ async function findTopic({ documents }: OperatorStore, name: string): Promise<To
 /** The topics as an operator is shown them, in the given order. */
 async function describe({ documents, openMessages }: OperatorStore, found: readonly Topic[]) {
   const messages = await openMessages();
-  const [stats, owners] = await Promise.all([messages.topicStats(found.map(({ id }) => id)), findUsers(documents, [...new Set(found.map(({ ownerId }) => ownerId))])]);
-  const emails = new Map(owners.map(({ id, email }) => [id, email]));
+  const [stats, emails] = await Promise.all([messages.topicStats(found.map(({ id }) => id)), findEmails(documents, found.map(({ ownerId }) => ownerId))]);
   return found.map((topic) => {
     const { can_manage: _, ...shown } = toTopicJson(topic, { stats: stats.get(topic.id) ?? { messageCount: 0, lastMessageAt: null }, canManage: true });
     return { ...shown, owner: emails.get(topic.ownerId) ?? null, legal_hold: topic.isHeld };

@@ -3,3 +3,6 @@ export const fanoutGroup = 'fanout';
 
 /** The consumer group that makes push jobs; goes on where it has committed. */
 export const notifierGroup = 'notifier';
+
+/** All of the installation's own. */
+export const logGroups = [fanoutGroup, notifierGroup] as const;

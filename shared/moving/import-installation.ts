@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { choosePartition } from '../domain/choose-partition.ts';
-import type { ImportPlace, InstallationRows, Row } from '../ports/installation-rows.ts';
+import { rowsPageMax, type ImportPlace, type InstallationRows, type Row } from '../ports/installation-rows.ts';
 import { exportedParts } from './export-installation.ts';
 import { exportFormat, manifest, manifestFile, partFile, secrets, secretsFile, type ExportedPart, type Manifest } from './manifest.ts';
 import { fileSha256, readPart } from './part-files.ts';
@@ -17,7 +17,6 @@ export interface ImportOptions {
   readonly report: (line: string) => void;
 }
 
-const pageSize = 500;
 /** An import that was killed writes at most so many rows again, which changes nothing. */
 const rowsPerPlace = 5_000;
 
@@ -118,7 +117,7 @@ async function writeRows({ rows, dir, report, adapt }: Writing, part: ExportedPa
     await rows.keepImportPlace(place);
     report(`${name}: ${read.sum.rows} of ${part.rows}`);
   };
-  for await (const page of readPart(join(dir, partFile(name)), pageSize)) {
+  for await (const page of readPart(join(dir, partFile(name)), rowsPageMax)) {
     const toWrite = page.map((row) => adapt(name, row));
     for (const [at, row] of page.entries()) {
       checkRow(name, row);

@@ -9,8 +9,6 @@ import { secretFileMode } from './manifest.ts';
 
 /** Harm prevented: a file without line breaks filling the memory. Far above any row. */
 const lineCharsMax = 16 * 1024 * 1024;
-/** Rows between two looks at the output; a page as it comes is enough. */
-const gzipLevel = 6;
 
 const hashing = (hash: Hash): Transform => new Transform({
   transform(chunk: Buffer, _encoding, done) {
@@ -25,7 +23,7 @@ export async function writePart(file: string, pages: AsyncIterable<readonly Row[
   const lines = async function* () {
     for await (const page of pages) yield page.map((row) => `${JSON.stringify(row)}\n`).join('');
   };
-  await pipeline(Readable.from(lines()), createGzip({ level: gzipLevel }), hashing(hash), createWriteStream(file, { mode: secretFileMode, flush: true }));
+  await pipeline(Readable.from(lines()), createGzip(), hashing(hash), createWriteStream(file, { mode: secretFileMode, flush: true }));
   return { sha256: hash.digest('hex'), bytes: (await stat(file)).size };
 }
 

@@ -1,24 +1,13 @@
 import type { RecordType } from '../domain/log-record.ts';
-import type { Priority } from '../domain/message.ts';
+import type { Message } from '../domain/message.ts';
 import type { Delivery } from './deliveries.ts';
 
 /** A message as a store has it, whatever the engine. */
-export interface MessageRow {
-  readonly id: string;
-  readonly topicId: string;
+export interface MessageRow extends Omit<Message, 'isDeleted' | 'isEdited'> {
   /** Null for a stub: an edit or a deletion whose message never came. */
   readonly offset: number | null;
-  readonly message: string;
-  readonly title: string | null;
-  readonly priority: Priority;
-  readonly tags: readonly string[];
-  readonly timestamp: number;
-  readonly expiresAt: number;
-  readonly markdown: boolean;
   /** Which edit the content is from, as the drivers write it. */
   readonly contentRev: number;
-  readonly editedAt: number | null;
-  readonly deletedAt: number | null;
 }
 
 /** An edit's or a deletion's record. */
@@ -51,6 +40,9 @@ export const storeParts = ['topicFigures', 'changes', 'messages', 'deliveries'] 
 export type Part = string;
 export type Row = object;
 
+/** Rows that are read and written at once, at most. */
+export const rowsPageMax = 500;
+
 /** What an import has done so far; kept in the installation that it goes into, which no server opens meanwhile. */
 export interface ImportPlace {
   readonly exportId: string;
@@ -72,10 +64,10 @@ export interface InstallationRows {
   /** One past the highest position that was handed out, per partition. */
   ends(): Promise<readonly number[]>;
 
-  /** Every row of the part, in pages of at most 500, in an order that is the same while nothing is written. */
+  /** Every row of the part, in pages of at most `rowsPageMax`, in an order that is the same while nothing is written. */
   rows(part: Part): AsyncIterable<readonly Row[]>;
 
-  /** Writes rows as they are; of those that are there already nothing changes. At most 500. A clash with another row rejects. */
+  /** Writes rows as they are; of those that are there already nothing changes. At most `rowsPageMax`. A clash with another row rejects. */
   write(part: Part, rows: readonly Row[]): Promise<void>;
 
   /** Where an import stands that was begun and is not finished, or null. */

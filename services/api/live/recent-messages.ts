@@ -1,5 +1,5 @@
 import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
-import { Delivery } from './delivery.ts';
+import { messageDelivery, type Delivery } from './delivery.ts';
 
 /** Harm prevented: a node that has readers of thousands of topics filling its memory, at most some 100 KB for each. */
 const messagesMax = 100;
@@ -42,7 +42,7 @@ export class RecentMessages {
     if (at < 0) return;
     const { offset } = this.#entries[at]!.message;
     const changed = { ...message, offset };
-    const entries = message.isDeleted ? [] : [{ message: changed, delivery: new Delivery({ offset, type: 'message', message: changed }, topicName) }];
+    const entries = message.isDeleted ? [] : [{ message: changed, delivery: messageDelivery(changed, topicName) }];
     this.#entries.splice(at, 1, ...entries);
     this.#chars = this.#entries.reduce((sum, entry) => sum + entry.message.message.length, 0);
   }
@@ -51,7 +51,7 @@ export class RecentMessages {
   extend(from: number, older: readonly StoredMessage[], topicName: string): void {
     if (this.reaches(from)) return;
     const entries = older.filter(({ offset }) => offset <= this.#from)
-      .map((message) => ({ message, delivery: new Delivery({ offset: message.offset, type: 'message', message }, topicName) }));
+      .map((message) => ({ message, delivery: messageDelivery(message, topicName) }));
     this.#entries = [...entries, ...this.#entries];
     this.#chars += entries.reduce((sum, { message }) => sum + message.message.length, 0);
     this.#from = from;
@@ -63,9 +63,7 @@ export class RecentMessages {
     const deliveries: Delivery[] = [];
     for (const entry of this.#entries) {
       if (entry.message.offset <= position || entry.message.expiresAt <= now) continue;
-      if (entry.delivery.topicName !== topicName) {
-        entry.delivery = new Delivery({ offset: entry.message.offset, type: 'message', message: entry.message }, topicName);
-      }
+      if (entry.delivery.topicName !== topicName) entry.delivery = messageDelivery(entry.message, topicName);
       deliveries.push(entry.delivery);
     }
     return deliveries;

@@ -9,7 +9,7 @@ import type { History } from '@tocsin/shared/stores/history.ts';
 import { readTogether } from '@tocsin/shared/stores/read-together.ts';
 import type { Directory } from '../directory/directory.ts';
 import { subscribeLater } from '../directory/subscribe-later.ts';
-import { Delivery } from './delivery.ts';
+import { Delivery, messageDelivery } from './delivery.ts';
 import { RecentMessages } from './recent-messages.ts';
 
 export interface FeedDeps {
@@ -222,7 +222,7 @@ export class TopicFeed {
     const isLast = page.length < resumePage;
     // What came meanwhile may have changed a message of the page: then the next who asks brings it.
     if (isLast && this.#last === last) this.#recent.extend(position, page, this.#topicName);
-    return { deliveries: page.map((message) => new Delivery({ offset: message.offset, type: 'message', message }, this.#topicName)), isLast };
+    return { deliveries: page.map((message) => messageDelivery(message, this.#topicName)), isLast };
   }
 
   async #readStore(): Promise<void> {

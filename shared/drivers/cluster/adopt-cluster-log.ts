@@ -1,5 +1,5 @@
 import type { KafkaJSDeleteGroupsError } from 'kafkajs';
-import { fanoutGroup, notifierGroup } from '../../domain/log-groups.ts';
+import { logGroups } from '../../domain/log-groups.ts';
 import { baseAfterRestore } from '../../domain/base-after-restore.ts';
 import { baseAbove } from '../../domain/base-above.ts';
 import { withClosers, type Closers } from '../../platform/lifecycle.ts';
@@ -10,8 +10,8 @@ import { kafkaClientLog } from './kafka-client.ts';
 import { kafkaConnection } from './kafka-connection.ts';
 import { openKafkaEventLog } from './kafka-event-log.ts';
 import { kafkaGroupId } from './kafka-group-id.ts';
-import { openMongo, toUnavailable } from './mongo-connection.ts';
-import { readSeenLog, replaceLog, type SeenLog } from './mongo-log-base.ts';
+import { openMongo } from './mongo-connection.ts';
+import { baseOf, readSeenLog, replaceLog, type SeenLog } from './mongo-log-base.ts';
 import type { ClusterStoresOptions } from './open-cluster-stores.ts';
 
 export type AdoptOptions = Pick<ClusterStoresOptions, 'stores' | 'kafka' | 'log'> & {
@@ -50,19 +50,12 @@ async function adopt(own: Closers, { stores, kafka, log, isRestored }: AdoptOpti
   await forgetGroups(new KafkaAdmin({ ...wiring, clientLog: kafkaClientLog(log) }), kafka.topic);
   const raised = (highest: number) => (isRestored ? baseAfterRestore(highest, Date.now()) : baseAbove(highest));
   const bases = basesOf(seen, partitions).map((base, partition) => raised(Math.max(base - 1, seen.watermarks.get(partition) ?? -1)));
-  try {
-    // First, so that a start between the two is refused: the log ends below it by the old base.
-    const watermarks = connection.db!.collection<{ _id: number; offset: number }>('watermarks');
-    await watermarks.bulkWrite(bases.map((base, partition) => ({ updateOne: { filter: { _id: partition }, update: { $max: { offset: base - 1 } }, upsert: true } })));
-    await replaceLog(connection, { clusterId, bases });
-  } catch (error) {
-    throw toUnavailable(error);
-  }
+  await replaceLog(connection, { clusterId, bases });
   return { reason, bases };
 }
 
-function basesOf({ known }: SeenLog, partitions: number): number[] {
-  return Array.from({ length: partitions }, (_, partition) => known?.bases[partition] ?? 0);
+function basesOf(seen: SeenLog, partitions: number): number[] {
+  return Array.from({ length: partitions }, (_, partition) => baseOf(seen, partition));
 }
 
 const groupIdNotFound = 69;
@@ -73,7 +66,7 @@ const forgetTimeoutMs = 10_000;
 async function forgetGroups(admin: KafkaAdmin, topic: string): Promise<void> {
   try {
     await admin.call(async (client) => {
-      for (const group of [fanoutGroup, notifierGroup]) {
+      for (const group of logGroups) {
         await client.deleteGroups([kafkaGroupId(topic, group)]).catch((error: unknown) => {
           if (errorCodeOf(error) !== groupIdNotFound) throw error;
         });

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import { mongo, type ClientSession, type Connection } from 'mongoose';
+import { inPages } from '../../platform/in-pages.ts';
 import type { Log } from '../../platform/log.ts';
 import { writeNewFile } from '../../platform/write-new-file.ts';
 import type { CopyProgress, CopyReport } from '../../ports/backup.ts';
@@ -65,16 +66,9 @@ async function readAll(connection: Connection, archive: ArchiveWriter, onProgres
   }
 }
 
-async function* stretchesOf(collection: mongo.Collection, session: ClientSession): AsyncGenerator<Uint8Array[]> {
+function stretchesOf(collection: mongo.Collection, session: ClientSession): AsyncIterable<Uint8Array[]> {
   const cursor = collection.find({}, { session, raw: true, batchSize: stretchMax, readConcern: { level: 'snapshot' } });
-  let stretch: Uint8Array[] = [];
-  for await (const document of cursor) {
-    stretch.push(document as unknown as Uint8Array);
-    if (stretch.length < stretchMax) continue;
-    yield stretch;
-    stretch = [];
-  }
-  if (stretch.length > 0) yield stretch;
+  return inPages(cursor as unknown as AsyncIterable<Uint8Array>, stretchMax);
 }
 
 /**

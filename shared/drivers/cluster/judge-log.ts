@@ -1,5 +1,5 @@
 import type { KafkaEventLog } from './kafka-event-log.ts';
-import type { SeenLog } from './mongo-log-base.ts';
+import { baseOf, type SeenLog } from './mongo-log-base.ts';
 
 /** What of an open log says whether it is the one that the store knows. */
 export type OpenedLog = Pick<KafkaEventLog, 'clusterId' | 'partitions' | 'endsAtOpen'>;
@@ -15,7 +15,7 @@ export function judgeLog(seen: SeenLog, { clusterId, partitions, endsAtOpen }: O
   if (known !== null && known.clusterId !== clusterId) return `the store knows the Kafka cluster ${known.clusterId}, and this one is ${clusterId}`;
   if (partitions < partitionsSeen(seen)) return `it has ${partitions} partitions, and the store's topics lie in ${partitionsSeen(seen)}`;
   for (const [partition, position] of watermarks) {
-    const end = (known?.bases[partition] ?? 0) + (endsAtOpen.get(partition) ?? 0);
+    const end = baseOf(seen, partition) + (endsAtOpen.get(partition) ?? 0);
     if (end <= position) return `its partition ${partition} ends before position ${end}, and the store has seen position ${position}`;
   }
   return null;

@@ -67,3 +67,12 @@ export function toUnavailable(error: unknown): unknown {
   if (error.name === 'MongooseError' && error.message.includes('initial connection')) return unavailable('Database', error);
   return error;
 }
+
+/** What the work resolves with, or throws its error as `toUnavailable` has it. */
+export async function reaching<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toUnavailable(error);
+  }
+}

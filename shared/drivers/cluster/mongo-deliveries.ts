@@ -4,7 +4,7 @@ import type { Subscription } from '../../domain/subscription.ts';
 import { deliveryStatuses, type Deliveries, type DeliveryStatus } from '../../ports/deliveries.ts';
 import { checkClaims, checkDeviceIds, outcomeParts } from '../../ports/delivery-checks.ts';
 import type { Collection } from '../../ports/documents.ts';
-import { toUnavailable } from './mongo-connection.ts';
+import { reaching } from './mongo-connection.ts';
 import { claimRows, recordRows, type Ledger } from './mongo-delivery-ledger.ts';
 import { deliveryOf, rowIdOf, rowIdsOf, storedId, type DeliveryRow } from './mongo-delivery-rows.ts';
 import { mongoRecipients } from './mongo-recipients.ts';
@@ -50,14 +50,6 @@ export async function openMongoDeliveries({ connection, subscriptions, devices }
     removeBefore: (time, limit) => reaching(() => removeRows(ledger, time, limit)),
     close: async () => undefined,
   };
-}
-
-async function reaching<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw toUnavailable(error);
-  }
 }
 
 async function findRows(ledger: Ledger, messageId: string, { userId, deviceIds, after, limit }: Parameters<Deliveries['find']>[1]) {

@@ -2,7 +2,7 @@ import { trusted, type Connection } from 'mongoose';
 import type { Log } from '../../platform/log.ts';
 import { checkAtMost, checkId, documentLimits, kindOf, planQuery, type AnyCollection, type Plan } from '../../ports/document-checks.ts';
 import type { Documents } from '../../ports/documents.ts';
-import { toUnavailable } from './mongo-connection.ts';
+import { reaching } from './mongo-connection.ts';
 import { documentModel, indexName, lowestOf, prepareCollection, type DocumentModel } from './mongo-document-models.ts';
 import { decodeDocument, decodeFields, fieldName, type Stored } from './mongo-document-values.ts';
 import { incrementWork, raiseWork, insertWork, removeWork, updateWork, worksOf } from './mongo-document-writes.ts';
@@ -33,12 +33,12 @@ export async function openMongoDocuments({ connection, collections, log }: Mongo
   return {
     ...readsOver(modelOf),
     stamp: () => null, // other nodes write as well
-    insert: (collection, document) => reaching(async () => (await insertWork(modelOf(collection), [document])())[0]),
-    update: (collection, at, set) => reaching(() => updateWork(modelOf(collection), at, set)()),
-    increment: (collection, id, by) => reaching(() => incrementWork(modelOf(collection), id, by)()),
-    raise: (collection, ids, raised) => reaching(() => raiseWork(modelOf(collection), { ids, ...raised })()),
-    remove: (collection, id) => reaching(() => removeWork(modelOf(collection), id)()),
-    commit: (writes) => reaching(async () => {
+    insert: (collection, document) => reachingAs(async () => (await insertWork(modelOf(collection), [document])())[0]),
+    update: (collection, at, set) => reachingAs(() => updateWork(modelOf(collection), at, set)()),
+    increment: (collection, id, by) => reachingAs(() => incrementWork(modelOf(collection), id, by)()),
+    raise: (collection, ids, raised) => reachingAs(() => raiseWork(modelOf(collection), { ids, ...raised })()),
+    remove: (collection, id) => reachingAs(() => removeWork(modelOf(collection), id)()),
+    commit: (writes) => reachingAs(async () => {
       checkAtMost(writes.length, documentLimits.writes, 'writes');
       const works = worksOf(modelOf, writes);
       if (works.length > 0) {
@@ -47,8 +47,8 @@ export async function openMongoDocuments({ connection, collections, log }: Mongo
         });
       }
     }),
-    storeTime: () => reaching(async () => ((await connection.db!.command({ hello: 1 }))['localTime'] as Date).getTime()),
-    ping: () => reaching(() => connection.db!.command({ ping: 1 })),
+    storeTime: () => reachingAs(async () => ((await connection.db!.command({ hello: 1 }))['localTime'] as Date).getTime()),
+    ping: () => reachingAs(() => connection.db!.command({ ping: 1 })),
     close: async () => undefined,
   };
 }
@@ -59,7 +59,7 @@ const preparedAtOnce = 4;
 async function prepareAll(models: readonly DocumentModel[], log: Log): Promise<void> {
   for (let from = 0; from < models.length; from += preparedAtOnce) {
     const prepared = await Promise.allSettled(models.slice(from, from + preparedAtOnce).map(async (model) => {
-      await reaching(() => prepareCollection(model)).catch((error: unknown) => {
+      await reachingAs(() => prepareCollection(model)).catch((error: unknown) => {
         log.error({ collection: model.collection.name, err: error }, 'the collection could not be made as declared');
         throw error;
       });
@@ -69,30 +69,27 @@ async function prepareAll(models: readonly DocumentModel[], log: Log): Promise<v
   }
 }
 
-async function reaching<T>(work: () => Promise<unknown>): Promise<T> {
-  try {
-    return (await work()) as T;
-  } catch (error) {
-    throw toUnavailable(error);
-  }
+/** Of the type that the caller knows a document to have. */
+async function reachingAs<T>(work: () => Promise<unknown>): Promise<T> {
+  return await reaching(work) as T;
 }
 
 function readsOver(modelOf: (collection: { readonly name: string }) => DocumentModel): Pick<Documents, 'get' | 'getMany' | 'pick' | 'find' | 'count'> {
   return {
-    get: (name, id) => reaching(async () => {
+    get: (name, id) => reachingAs(async () => {
       const { collection, model } = modelOf(name);
       checkId(collection, id);
       const stored = await model.findOne({ _id: id }).lean().exec();
       return stored === null ? null : decodeDocument(collection, stored as Stored);
     }),
-    getMany: (name, ids) => reaching(async () => {
+    getMany: (name, ids) => reachingAs(async () => {
       const { collection, model } = modelOf(name);
       checkAtMost(ids.length, documentLimits.ids, 'ids');
       for (const id of ids) checkId(collection, id);
       const found = await model.find({ _id: trusted({ $in: [...ids] }) }).lean().exec();
       return found.map((stored) => decodeDocument(collection, stored as Stored));
     }),
-    pick: (name, ids, fields) => reaching(async () => {
+    pick: (name, ids, fields) => reachingAs(async () => {
       const { collection, model } = modelOf(name);
       checkAtMost(ids.length, documentLimits.ids, 'ids');
       for (const id of ids) checkId(collection, id);
@@ -102,7 +99,7 @@ function readsOver(modelOf: (collection: { readonly name: string }) => DocumentM
       const found = await model.collection.find({ _id: { $in: [...ids] as never[] } }, { projection: { _id: 1, ...projection } }).toArray();
       return found.map((stored) => decodeFields(collection, fields, stored as unknown as Stored));
     }),
-    find: (name, query) => reaching(async () => {
+    find: (name, query) => reachingAs(async () => {
       const { collection, model } = modelOf(name);
       const plan = planQuery(collection, query);
       if (plan.limit === 0) return []; // which MongoDB would take for no limit
@@ -110,7 +107,7 @@ function readsOver(modelOf: (collection: { readonly name: string }) => DocumentM
         .hint(indexName(collection, plan.index)).lean().exec();
       return found.map((stored) => decodeDocument(collection, stored as Stored));
     }),
-    count: (name, query) => reaching(async () => {
+    count: (name, query) => reachingAs(async () => {
       const { collection, model } = modelOf(name);
       const plan = planQuery(collection, query);
       return await model.countDocuments(filterOf(collection, plan)).hint(indexName(collection, plan.index)).exec();

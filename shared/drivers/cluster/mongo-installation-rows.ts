@@ -1,9 +1,9 @@
 import type { Connection, mongo } from 'mongoose';
 import { baseAbove } from '../../domain/base-above.ts';
 import type { AnyCollection } from '../../ports/document-checks.ts';
-import type { ExportState, ImportPlace, InstallationRows } from '../../ports/installation-rows.ts';
+import { rowsPageMax, type ExportState, type ImportPlace, type InstallationRows } from '../../ports/installation-rows.ts';
 import type { KafkaEventLog } from './kafka-event-log.ts';
-import { duplicateKey, toUnavailable } from './mongo-connection.ts';
+import { duplicateKey, reaching } from './mongo-connection.ts';
 import { mongoDocumentPart } from './mongo-document-part.ts';
 import { replaceLog } from './mongo-log-base.ts';
 import type { MessageCollections } from './mongo-message-collections.ts';
@@ -24,8 +24,6 @@ export interface MongoInstallationOptions {
  * that are one partition's alone, and the installation can be moved back to one file. No partition gets as many records.
  */
 const partitionsApart = 1_000_000_000_000;
-
-const pageSize = 500;
 
 /** The rows of a cluster's installation. Nothing keeps others from writing meanwhile: no node may run. */
 export function mongoInstallationRows(options: MongoInstallationOptions): InstallationRows {
@@ -48,9 +46,9 @@ export function mongoInstallationRows(options: MongoInstallationOptions): Instal
       const { collection, toRow, pages } = partOf(name);
       if (pages !== undefined) return yield* pages();
       for (let after: unknown = undefined; ;) {
-        const found = await reaching(() => collection.find(after === undefined ? {} : { _id: { $gt: after as never } }).sort({ _id: 1 }).limit(pageSize).toArray());
+        const found = await reaching(() => collection.find(after === undefined ? {} : { _id: { $gt: after as never } }).sort({ _id: 1 }).limit(rowsPageMax).toArray());
         if (found.length > 0) yield found.map(toRow);
-        if (found.length < pageSize) return;
+        if (found.length < rowsPageMax) return;
         after = found.at(-1)!._id;
       }
     },
@@ -62,7 +60,6 @@ export function mongoInstallationRows(options: MongoInstallationOptions): Instal
     finishImport: (ends) => reaching(async () => {
       const lowest = baseAbove(Math.max(...ends) - 1);
       const bases = Array.from({ length: eventLog.partitions }, (_, partition) => lowest + partition * partitionsApart);
-      await messages.watermarks.bulkWrite(bases.map((base, partition) => ({ updateOne: { filter: { _id: partition }, update: { $max: { offset: base - 1 } }, upsert: true } })));
       await replaceLog(connection, { clusterId: eventLog.clusterId, bases });
       await places.deleteOne({ _id: 'import' });
     }),
@@ -92,14 +89,6 @@ async function insertMissing(collection: mongo.Collection, documents: mongo.Docu
     const refused = (error as { writeErrors?: unknown }).writeErrors;
     const refusals = (Array.isArray(refused) ? refused : []) as { readonly code: number; readonly errmsg?: string }[];
     if (refusals.length === 0 || refusals.some(({ code, errmsg }) => code !== duplicateKey || errmsg?.includes(' index: _id_ ') !== true)) throw error;
-  }
-}
-
-async function reaching<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw toUnavailable(error);
   }
 }
 

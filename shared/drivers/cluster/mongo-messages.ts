@@ -6,7 +6,7 @@ import { TookTooLong, within } from '../../platform/within.ts';
 import type { Messages } from '../../ports/messages.ts';
 import { planTookTooLong } from '../../ports/plan-limit.ts';
 import { searchMsMax, searchTookTooLong } from '../../ports/search-limit.ts';
-import { toUnavailable } from './mongo-connection.ts';
+import { reaching } from './mongo-connection.ts';
 import { prepareMessageCollections, toMessage } from './mongo-message-collections.ts';
 import { outermostPosition } from './mongo-message-positions.ts';
 import {
@@ -38,7 +38,7 @@ const pingTimeoutMs = 1_900;
  * reads go to the primary and see what the majority has. Closing it leaves the connection open.
  */
 export async function openMongoMessages({ connection, clock, log, searchMsMax: maxTimeMS = searchMsMax }: MongoMessagesOptions): Promise<Messages> {
-  const collections = await asked(() => prepareMessageCollections(connection)).catch((error: unknown) => {
+  const collections = await reaching(() => prepareMessageCollections(connection)).catch((error: unknown) => {
     log.error({ err: error }, 'the collections of messages could not be made');
     throw error;
   });
@@ -49,40 +49,40 @@ export async function openMongoMessages({ connection, clock, log, searchMsMax: m
   const searched = { ...collections, limits: { maxTimeMS } };
   const { messages, changes, watermarks } = collections;
   return {
-    apply: (records) => asked(async () => {
+    apply: (records) => reaching(async () => {
       if (records.length > 0) await apply(records);
     }),
-    settle: (partition, records) => asked(() => settle(partition, records)),
-    watermark: (partition) => asked(async () => (await watermarks.findOne({ _id: partition }))?.offset ?? -1),
-    moveWatermark: (partition, offset) => asked(async () => {
+    settle: (partition, records) => reaching(() => settle(partition, records)),
+    watermark: (partition) => reaching(async () => (await watermarks.findOne({ _id: partition }))?.offset ?? -1),
+    moveWatermark: (partition, offset) => reaching(async () => {
       await watermarks.updateOne({ _id: partition }, { $max: { offset } }, { upsert: true });
     }),
-    find: (messageId) => asked(async () => {
+    find: (messageId) => reaching(async () => {
       const found = await messages.findOne({ _id: messageId, offset: { $gte: 0 } });
       return found === null ? null : toMessage(found);
     }),
-    findMany: (messageIds) => asked(() => findMessages(collections, messageIds)),
-    newest: (topicId, page) => asked(() => newestMessages(collections, topicId, page)),
-    newestOfEach: (topicIds, now) => asked(() => newestOfEach(collections, topicIds, now)),
-    after: (topicId, page) => asked(() => messagesAfter(collections, topicId, page)),
-    records: (topicId, page) => asked(() => topicRecords(collections, topicId, page)),
-    offsetAtTime: (topicId, time) => asked(() => outermostPosition([messages, changes], topicId, { time, direction: 1 })),
-    lastOffsets: (topicIds) => asked(() => lastOffsetsOf(collections, topicIds)),
-    topicStats: (topicIds) => asked(() => statsOf(collections, topicIds)),
-    countAfter: (marks, page) => asked(() => countAfterEach(collections, marks, page)),
+    findMany: (messageIds) => reaching(() => findMessages(collections, messageIds)),
+    newest: (topicId, page) => reaching(() => newestMessages(collections, topicId, page)),
+    newestOfEach: (topicIds, now) => reaching(() => newestOfEach(collections, topicIds, now)),
+    after: (topicId, page) => reaching(() => messagesAfter(collections, topicId, page)),
+    records: (topicId, page) => reaching(() => topicRecords(collections, topicId, page)),
+    offsetAtTime: (topicId, time) => reaching(() => outermostPosition([messages, changes], topicId, { time, direction: 1 })),
+    lastOffsets: (topicIds) => reaching(() => lastOffsetsOf(collections, topicIds)),
+    topicStats: (topicIds) => reaching(() => statsOf(collections, topicIds)),
+    countAfter: (marks, page) => reaching(() => countAfterEach(collections, marks, page)),
     search: (filter, page) => limited(() => searchMessages(searched, filter, page)),
     recent: (topicIds, page) => limited(() => recentMessages(searched, topicIds, page)),
     activity: (filter, bucketMs) => limited(() => countActivity(searched, filter, bucketMs)),
-    emptyDeleted: (time, limit, except) => asked(() => removal.emptyDeleted(time, limit, except)),
-    removeExpired: (time, limit, except) => asked(() => removal.removeExpired(time, limit, except)),
-    changeLifetime: (topicId, of) => asked(() => changeLifetimes(collections, topicId, of)),
+    emptyDeleted: (time, limit, except) => reaching(() => removal.emptyDeleted(time, limit, except)),
+    removeExpired: (time, limit, except) => reaching(() => removal.removeExpired(time, limit, except)),
+    changeLifetime: (topicId, of) => reaching(() => changeLifetimes(collections, topicId, of)),
     expired: (time, except) => planned(() => expiredMessages(collections, time, except)),
     countExpired: (time, of) => planned(() => countExpiredMessages(collections, time, of)),
     oldestKept: (topicIds, time) => planned(() => oldestKeptOf(collections, topicIds, time)),
-    recount: (topicId) => asked(() => recountTopic(connection, collections, topicId)),
-    removeTopic: (topicId, limit) => asked(() => removal.removeTopic(topicId, limit)),
+    recount: (topicId) => reaching(() => recountTopic(connection, collections, topicId)),
+    removeTopic: (topicId, limit) => reaching(() => removal.removeTopic(topicId, limit)),
     giveBack: async () => 0, // MongoDB fills what is free by itself
-    ping: () => asked(() => answersInTime(connection)),
+    ping: () => reaching(() => answersInTime(connection)),
     close: async () => undefined,
   };
 }
@@ -94,21 +94,12 @@ async function answersInTime(connection: Connection): Promise<void> {
   });
 }
 
-/** The call's value, or its error in the port's terms. */
-async function asked<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    throw toUnavailable(error);
-  }
-}
-
 /** MongoDB's code for an operation that reached its `maxTimeMS`. */
 const timeLimitExceeded = 50;
 
 /** As `asked`; one that MongoDB ended by its time limit says what was too much. */
 function ended<T>(tookTooLong: (cause: unknown) => AppError, call: () => Promise<T>): Promise<T> {
-  return asked(() => call().catch((error: unknown) => {
+  return reaching(() => call().catch((error: unknown) => {
     throw (error as { code?: unknown }).code === timeLimitExceeded ? tookTooLong(error) : error;
   }));
 }

@@ -1,7 +1,8 @@
 import type { Connection, mongo } from 'mongoose';
 import { foldCase, isPlain } from '../../domain/fold-case.ts';
+import { inPages } from '../../platform/in-pages.ts';
 import type { Delivery } from '../../ports/deliveries.ts';
-import type { ChangeRow, MessageRow, Row, StoreRows, TopicFiguresRow } from '../../ports/installation-rows.ts';
+import { rowsPageMax, type ChangeRow, type MessageRow, type Row, type StoreRows, type TopicFiguresRow } from '../../ports/installation-rows.ts';
 import { deliveryOf, rowIdOf, storedId, type DeliveryRow } from './mongo-delivery-rows.ts';
 import type { ChangeDocument, MessageCollections, MessageDocument, TopicStatsDocument } from './mongo-message-collections.ts';
 import type { MongoPart } from './mongo-part.ts';
@@ -30,7 +31,6 @@ function partitionReader(connection: Connection): PartitionsOf {
 }
 
 const asCollection = (collection: unknown): mongo.Collection => collection as mongo.Collection;
-const figuresPageSize = 500;
 
 /** A topic's figures are the sum and the maxima of its parts; they are written as one. */
 function topicFigures(stats: mongo.Collection<TopicStatsDocument>): MongoPart {
@@ -46,14 +46,7 @@ function topicFigures(stats: mongo.Collection<TopicStatsDocument>): MongoPart {
         { $project: { _id: 0, topicId: '$_id', messageCount: 1, lastOffset: 1, lastMessageAt: { $ifNull: ['$lastMessageAt', null] } } },
         { $sort: { topicId: 1 } },
       ], { allowDiskUse: true });
-      let page: Row[] = [];
-      for await (const row of cursor) {
-        page.push(row);
-        if (page.length < figuresPageSize) continue;
-        yield page;
-        page = [];
-      }
-      if (page.length > 0) yield page;
+      yield* inPages(cursor, rowsPageMax);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { fanoutGroup, notifierGroup } from '../../domain/log-groups.ts';
+import { logGroups, notifierGroup } from '../../domain/log-groups.ts';
 import { withClosers } from '../../platform/lifecycle.ts';
 import type { ExportState, InstallationRows } from '../../ports/installation-rows.ts';
 import { requireKnownLog } from './judge-log.ts';
@@ -11,7 +11,7 @@ import { openMongo } from './mongo-connection.ts';
 import { openMongoDeliveries } from './mongo-deliveries.ts';
 import { openMongoDocuments } from './mongo-documents.ts';
 import { mongoInstallationRows } from './mongo-installation-rows.ts';
-import { readSeenLog, type SeenLog } from './mongo-log-base.ts';
+import { baseOf, readSeenLog, type SeenLog } from './mongo-log-base.ts';
 import { prepareMessageCollections } from './mongo-message-collections.ts';
 import type { ClusterOptions } from './open-cluster.ts';
 
@@ -26,7 +26,7 @@ export function openClusterRows(options: Pick<ClusterOptions, 'stores' | 'kafka'
     const messages = await prepareMessageCollections(connection);
     const seen = await readSeenLog(connection);
     const wiring = kafkaConnection(stores, log);
-    const eventLog = await openKafkaEventLog({ ...wiring, ...kafka, base: (partition) => seen.known?.bases[partition] ?? 0 });
+    const eventLog = await openKafkaEventLog({ ...wiring, ...kafka, base: (partition) => baseOf(seen, partition) });
     own.add(() => eventLog.close());
     const admin = new KafkaAdmin({ ...wiring, clientLog: kafkaClientLog(log) });
     own.add(() => admin.close());
@@ -43,7 +43,7 @@ export function openClusterRows(options: Pick<ClusterOptions, 'stores' | 'kafka'
 const describeTimeoutMs = 8_000;
 
 async function hasMembers(admin: KafkaAdmin, topic: string): Promise<boolean> {
-  const ids = [fanoutGroup, notifierGroup].map((group) => kafkaGroupId(topic, group));
+  const ids = logGroups.map((group) => kafkaGroupId(topic, group));
   const { groups } = await admin.call((client) => client.describeGroups(ids), describeTimeoutMs);
   return groups.some(({ members }) => members.length > 0);
 }
@@ -52,7 +52,7 @@ async function stateOf({ seen, eventLog, hasMembers }: { seen: SeenLog; eventLog
   if (await hasMembers()) return { obstacles: ['a node runs, or was killed in the last ten seconds: stop every node'], notes: [] };
   let missing = 0;
   for (let partition = 0; partition < eventLog.partitions; partition += 1) {
-    const stored = Math.max(seen.watermarks.get(partition) ?? -1, (seen.known?.bases[partition] ?? 0) - 1) + 1;
+    const stored = Math.max(seen.watermarks.get(partition) ?? -1, baseOf(seen, partition) - 1) + 1;
     missing += Math.max(0, await eventLog.end(partition) - stored);
   }
   const unpushed = await eventLog.lag(notifierGroup);

@@ -11,7 +11,7 @@ import { openKafkaEventLog } from './kafka-event-log.ts';
 import { toUnavailable } from './mongo-connection.ts';
 import { openMongoDeliveries } from './mongo-deliveries.ts';
 import { requireNoImport } from './mongo-installation-rows.ts';
-import { noteLog, readSeenLog } from './mongo-log-base.ts';
+import { baseOf, noteLog, readSeenLog } from './mongo-log-base.ts';
 import { openMongoMessages } from './mongo-messages.ts';
 import { openClusterStores, type ClusterStoresOptions } from './open-cluster-stores.ts';
 
@@ -47,7 +47,7 @@ export function openCluster(options: ClusterOptions): Promise<Engine> {
 async function openKnownLog(connection: Connection, { stores, kafka, log }: Pick<ClusterOptions, 'stores' | 'kafka' | 'log'>): Promise<EventLog> {
   await requireNoImport(connection);
   const seen = await readSeenLog(connection);
-  const eventLog = await openKafkaEventLog({ ...kafkaConnection(stores, log), ...kafka, base: (partition) => seen.known?.bases[partition] ?? 0 });
+  const eventLog = await openKafkaEventLog({ ...kafkaConnection(stores, log), ...kafka, base: (partition) => baseOf(seen, partition) });
   try {
     requireKnownLog(seen, eventLog, kafka.topic);
     if (seen.known === null) await noteLog(connection, { clusterId: eventLog.clusterId, bases: Array.from({ length: eventLog.partitions }, () => 0) });

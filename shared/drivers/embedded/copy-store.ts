@@ -3,6 +3,7 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { writeNewFile } from '../../platform/write-new-file.ts';
 import type { CopyProgress, CopyReport } from '../../ports/backup.ts';
 import { markAsCopy } from './log-after-copy.ts';
+import { schemaVersionOf } from './migrations.ts';
 
 /** Pages of 4 KiB between two looks at how far it is: some 4 ms each. */
 const pagesPerStep = 1_024;
@@ -52,7 +53,7 @@ export async function copyStore({ from, to, schemaVersionMax, onProgress }: Copy
 function checkIsStore(db: DatabaseSync, path: string, versionMax: number | undefined): void {
   let version: number;
   try {
-    version = Number(Object.values(db.prepare('PRAGMA user_version').get()!)[0]);
+    version = schemaVersionOf(db);
     if (version === 0 || db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'log_end'`).get() === undefined) throw new Error('it has no log');
   } catch (error) {
     throw new Error(`${path} is no store of Tocsin: ${(error as Error).message}`, { cause: error });

@@ -1,7 +1,8 @@
 import { checkNew, checkVersion, type AnyCollection } from '../../ports/document-checks.ts';
 import { decodeRow, encodeValue } from './sqlite-document-rows.ts';
 import { documentTable } from './sqlite-document-tables.ts';
-import { partPageSize, type SqliteAccess, type SqlitePart } from './sqlite-part.ts';
+import { rowsPageMax } from '../../ports/installation-rows.ts';
+import type { SqliteAccess, SqlitePart } from './sqlite-part.ts';
 
 /** The documents of a collection as rows, each with its version. */
 export function sqliteDocumentPart({ all, run }: SqliteAccess, collection: AnyCollection): SqlitePart {
@@ -9,7 +10,7 @@ export function sqliteDocumentPart({ all, run }: SqliteAccess, collection: AnyCo
   const insert = `INSERT INTO ${table.name} (${table.columnList}) VALUES (${table.columns.map(() => '?').join(', ')}) ON CONFLICT (id) DO NOTHING`;
   return {
     page: (after) => {
-      const found = all(`SELECT ${table.columnList} FROM ${table.name} WHERE id > ? ORDER BY id LIMIT ${partPageSize}`, (after ?? '') as string);
+      const found = all(`SELECT ${table.columnList} FROM ${table.name} WHERE id > ? ORDER BY id LIMIT ${rowsPageMax}`, (after ?? '') as string);
       return { rows: found.map((row) => decodeRow(table, row as never)), last: found.at(-1)?.[0] ?? null };
     },
     write: (row) => {

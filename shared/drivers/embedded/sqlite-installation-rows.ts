@@ -2,15 +2,15 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import type { SQLInputValue } from 'node:sqlite';
 import { baseAbove } from '../../domain/base-above.ts';
-import { fanoutGroup, notifierGroup } from '../../domain/log-groups.ts';
+import { logGroups } from '../../domain/log-groups.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { AnyCollection } from '../../ports/document-checks.ts';
-import type { ImportPlace, InstallationRows } from '../../ports/installation-rows.ts';
+import { rowsPageMax, type ImportPlace, type InstallationRows } from '../../ports/installation-rows.ts';
 import { DataDirInUse, lockDataDir } from './lock-data-dir.ts';
 import { sqliteDocumentPart } from './sqlite-document-part.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import { sqliteMessageWriter } from './sqlite-message-writer.ts';
-import { partPageSize, type SqlitePart } from './sqlite-part.ts';
+import type { SqlitePart } from './sqlite-part.ts';
 import { statementCache } from './sqlite-statement-cache.ts';
 import { sqliteStoreParts } from './sqlite-store-parts.ts';
 
@@ -48,7 +48,7 @@ export function sqliteInstallationRows({ file, collections, dataDir, isShared, c
       for (let after: unknown = null; ;) {
         const { rows, last } = partOf(name).page(after);
         if (rows.length > 0) yield rows;
-        if (rows.length < partPageSize) return;
+        if (rows.length < rowsPageMax) return;
         after = last;
       }
     },
@@ -66,7 +66,7 @@ export function sqliteInstallationRows({ file, collections, dataDir, isShared, c
       await file.write(() => {
         run('UPDATE log_end SET position = max(position, ?)', base);
         // What was moved has been pushed, or never will be.
-        for (const group of [fanoutGroup, notifierGroup]) {
+        for (const group of logGroups) {
           run('INSERT INTO consumer_positions (group_name, partition, position) VALUES (?, 0, ?) ON CONFLICT DO UPDATE SET position = excluded.position', group, base);
         }
       });

@@ -3,7 +3,7 @@ import type { Row } from '../../ports/installation-rows.ts';
 
 /** How the rows of a part of an installation are read, page by page, and written. */
 export interface SqlitePart {
-  /** The rows behind the cursor, at most `partPageSize`, and the cursor behind them. Null: from the start. */
+  /** The rows behind the cursor, at most `rowsPageMax`, and the cursor behind them. Null: from the start. */
   page(after: unknown): { rows: Row[]; last: unknown };
   /** Inside a write of the file. A row that is there stays as it is. */
   write(row: Row): void;
@@ -14,5 +14,3 @@ export interface SqliteAccess {
   all(sql: string, ...bound: SQLInputValue[]): SQLInputValue[][];
   run(sql: string, ...bound: SQLInputValue[]): void;
 }
-
-export const partPageSize = 500;

@@ -1,9 +1,9 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { Delivery } from '../../ports/deliveries.ts';
-import type { ChangeRow, MessageRow, Row, StoreRows, TopicFiguresRow } from '../../ports/installation-rows.ts';
+import { rowsPageMax, type ChangeRow, type MessageRow, type Row, type StoreRows, type TopicFiguresRow } from '../../ports/installation-rows.ts';
 import { packId, unpackId } from '../packed-id.ts';
 import { storedChangeType, toChangeType } from './sqlite-message-rows.ts';
-import { partPageSize, type SqliteAccess, type SqlitePart } from './sqlite-part.ts';
+import type { SqliteAccess, SqlitePart } from './sqlite-part.ts';
 
 /** The rows of an installation that are not documents. */
 export function sqliteStoreParts(access: SqliteAccess): Record<keyof StoreRows, SqlitePart> {
@@ -18,7 +18,7 @@ function pageOf(found: SQLInputValue[][], toRow: (values: SQLInputValue[]) => Ro
 function topicFigures({ all, run }: SqliteAccess): SqlitePart {
   return {
     page: (after) => pageOf(
-      all(`SELECT topic, topic_id, message_count, last_offset, last_message_at FROM topic_stats WHERE topic > ? ORDER BY topic LIMIT ${partPageSize}`, (after ?? -1) as number),
+      all(`SELECT topic, topic_id, message_count, last_offset, last_message_at FROM topic_stats WHERE topic > ? ORDER BY topic LIMIT ${rowsPageMax}`, (after ?? -1) as number),
       ([, topicId, messageCount, lastOffset, lastMessageAt]) => ({ topicId, messageCount, lastOffset, lastMessageAt }), ([topic]) => topic),
     write: (row) => {
       const { topicId, messageCount, lastOffset, lastMessageAt } = row as TopicFiguresRow;
@@ -34,7 +34,7 @@ function changes({ all, run }: SqliteAccess): SqlitePart {
   return {
     page: (after) => pageOf(
       all(`SELECT c.offset, c.type, t.topic_id, c.message_id, c.timestamp FROM message_changes c JOIN topic_stats t ON t.topic = c.topic
-        WHERE c.offset > ? ORDER BY c.offset LIMIT ${partPageSize}`, (after ?? -1) as number),
+        WHERE c.offset > ? ORDER BY c.offset LIMIT ${rowsPageMax}`, (after ?? -1) as number),
       ([offset, type, topicId, messageId, timestamp]) => ({ type: toChangeType(type as number), topicId, messageId, offset, timestamp }), ([offset]) => offset),
     write: (row) => {
       const { type, topicId, messageId, offset, timestamp } = row as ChangeRow;
@@ -56,7 +56,7 @@ const messageColumns = `m.offset, m.id, t.topic_id, m.message, m.title, m.priori
 function messages({ all, run }: SqliteAccess): SqlitePart {
   return {
     page: (after) => pageOf(
-      all(`SELECT ${messageColumns} FROM messages m JOIN topic_stats t ON t.topic = m.topic WHERE m.offset > ? ORDER BY m.offset LIMIT ${partPageSize}`, (after ?? Number.MIN_SAFE_INTEGER) as number),
+      all(`SELECT ${messageColumns} FROM messages m JOIN topic_stats t ON t.topic = m.topic WHERE m.offset > ? ORDER BY m.offset LIMIT ${rowsPageMax}`, (after ?? Number.MIN_SAFE_INTEGER) as number),
       ([offset, id, topicId, message, title, priority, tags, timestamp, expiresAt, markdown, contentRev, editedAt, deletedAt]) => ({
         id, topicId, offset: (offset as number) < 0 ? null : offset, message, title, priority, tags: tags === null ? [] : JSON.parse(tags as string) as string[],
         timestamp, expiresAt, markdown: markdown === 1, contentRev, editedAt, deletedAt,
@@ -85,7 +85,7 @@ function deliveries({ all, run }: SqliteAccess): SqlitePart {
   return {
     page: (after) => {
       const where = after === null ? '' : 'WHERE (message_id, device_id) > (?, ?)';
-      const found = all(`SELECT ${deliveryColumns} FROM deliveries ${where} ORDER BY message_id, device_id LIMIT ${partPageSize}`, ...(after ?? []) as Uint8Array[]);
+      const found = all(`SELECT ${deliveryColumns} FROM deliveries ${where} ORDER BY message_id, device_id LIMIT ${rowsPageMax}`, ...(after ?? []) as Uint8Array[]);
       return pageOf(found, ([messageId, deviceId, topicId, userId, subscriptionId, platform, status, reason, attempts, retryAt, updatedAt]) => ({
         messageId: unpackId(messageId), deviceId: unpackId(deviceId), topicId: unpackId(topicId), userId: unpackId(userId), subscriptionId: unpackId(subscriptionId),
         platform, status, reason, attempts, retryAt, updatedAt,

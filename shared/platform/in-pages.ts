@@ -1,0 +1,11 @@
+/** The items in arrays of so many, the last one of what is left. */
+export async function* inPages<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[], void> {
+  let page: T[] = [];
+  for await (const item of items) {
+    page.push(item);
+    if (page.length < size) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
+}
