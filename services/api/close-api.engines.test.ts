@@ -9,7 +9,7 @@ import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
 import { newTopic, newUser } from '@tocsin/shared/testing/builders.ts';
-import { engineUnderTest, enginesUnderTest, newTestPlace, openTestEngine } from '@tocsin/shared/testing/test-engine.ts';
+import { engineUnderTest, openOwnEngine } from '@tocsin/shared/testing/test-engine.ts';
 import { startApi, type RunningApi } from './start-api.ts';
 
 let own: Closers;
@@ -23,10 +23,7 @@ let agent: Agent;
 
 beforeEach(async () => {
   own = closers();
-  const place = newTestPlace(enginesUnderTest());
-  own.add(() => place.remove());
-  const engine = await openTestEngine(place);
-  own.add(() => engine.close());
+  const { place, engine } = await openOwnEngine(own);
   const owner = await engine.documents.insert(users, newUser());
   topic = await engine.documents.insert(topics, newTopic(owner.id));
   leaving = new AbortController();

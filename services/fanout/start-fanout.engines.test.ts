@@ -9,7 +9,7 @@ import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
 import { newId, newMessage, newTopic } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { engineUnderTest, enginesUnderTest, newTestPlace, openTestEngine, publish } from '@tocsin/shared/testing/test-engine.ts';
+import { engineUnderTest, openOwnEngine, publish } from '@tocsin/shared/testing/test-engine.ts';
 import { startFanout } from './start-fanout.ts';
 
 const log = openLog('test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
@@ -20,10 +20,7 @@ describe(`the fan-out, ${engineUnderTest}`, () => {
   let topic: Topic;
   beforeEach(async () => {
     own = closers();
-    const place = newTestPlace(enginesUnderTest());
-    own.add(() => place.remove());
-    engine = await openTestEngine(place);
-    own.add(() => engine.close());
+    ({ engine } = await openOwnEngine(own));
     topic = await engine.documents.insert(topics, newTopic(newId()));
   });
   afterEach(() => own.closeAll());

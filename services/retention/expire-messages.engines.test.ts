@@ -12,7 +12,7 @@ import { listRuns, readRetentionState, retentionRuns, retentionStates } from '@t
 import { topics } from '@tocsin/shared/stores/topics.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
 import { newId, newMessage, newTopic, newUser, testAudit } from '@tocsin/shared/testing/builders.ts';
-import { engineUnderTest, enginesUnderTest, newTestPlace, openTestEngine } from '@tocsin/shared/testing/test-engine.ts';
+import { engineUnderTest, openOwnEngine } from '@tocsin/shared/testing/test-engine.ts';
 import { expireMessages } from './expire-messages.ts';
 import type { RetentionDeps } from './retention-deps.ts';
 import { runRetentionJob } from './run-retention-job.ts';
@@ -22,10 +22,7 @@ const hourMs = 3_600_000;
 const own = closers();
 afterAll(() => own.closeAll());
 /** What is stored here has not expired yet; the tests' clock is an hour ahead. */
-const place = newTestPlace(enginesUnderTest());
-own.add(() => place.remove());
-const engine = await openTestEngine(place);
-own.add(() => engine.close());
+const { engine } = await openOwnEngine(own);
 
 const { documents, messages } = engine;
 const clock = (): number => Date.now() + hourMs;

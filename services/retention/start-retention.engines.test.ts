@@ -31,7 +31,7 @@ import { teamMembers, teams } from '@tocsin/shared/stores/teams.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
 import { newId, newMember, newMessage, newSubscription, newTeam, newTopic, newUser, testAudit } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { engineUnderTest, enginesUnderTest, newTestPlace, openTestEngine, publish } from '@tocsin/shared/testing/test-engine.ts';
+import { engineUnderTest, openOwnEngine, publish } from '@tocsin/shared/testing/test-engine.ts';
 import { startRetention } from './start-retention.ts';
 
 const log = openLog('test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
@@ -51,10 +51,7 @@ describe(`retention, ${engineUnderTest}`, () => {
   beforeEach(async () => {
     own = closers();
     aheadMs = 0;
-    const place = newTestPlace(enginesUnderTest());
-    own.add(() => place.remove());
-    engine = await openTestEngine(place, clock);
-    own.add(() => engine.close());
+    ({ engine } = await openOwnEngine(own, clock));
   });
   afterEach(() => own.closeAll());
 

@@ -6,6 +6,7 @@ import type { Topic } from '../domain/topic.ts';
 import type { Engine } from '../ports/engine.ts';
 import { openEngine } from '../open-engine.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
+import type { Closers } from '../platform/lifecycle.ts';
 import { loadConfig, type Config } from '../platform/load-config.ts';
 import { openLog } from '../platform/log.ts';
 import { newId } from './builders.ts';
@@ -57,6 +58,15 @@ function clusterEnv(engines: TestEngines): Record<string, string> {
 
 export function openTestEngine(place: TestPlace, clock: Clock = systemClock): Promise<Engine> {
   return openEngine(place.config, { clock, log: openLog('test', place.config.LOG_LEVEL) });
+}
+
+/** An installation of its own on the engine that tests run on, opened; `own` closes and removes it. */
+export async function openOwnEngine(own: Closers, clock?: Clock): Promise<{ place: TestPlace; engine: Engine }> {
+  const place = newTestPlace(enginesUnderTest());
+  own.add(() => place.remove());
+  const engine = await openTestEngine(place, clock);
+  own.add(() => engine.close());
+  return { place, engine };
 }
 
 /** Publishes as the API does: the log first, then the store. */

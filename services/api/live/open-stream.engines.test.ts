@@ -4,7 +4,7 @@ import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import { History } from '@tocsin/shared/stores/history.ts';
 import { newId, newTopic } from '@tocsin/shared/testing/builders.ts';
-import { engineUnderTest, enginesUnderTest, newTestPlace, openTestEngine } from '@tocsin/shared/testing/test-engine.ts';
+import { engineUnderTest, openOwnEngine } from '@tocsin/shared/testing/test-engine.ts';
 import { Directory } from '../directory/directory.ts';
 import { openStream, type StreamDeps } from './open-stream.ts';
 import { OpenStreams } from './open-streams.ts';
@@ -21,10 +21,7 @@ let inUse: number;
 
 beforeEach(async () => {
   own = closers();
-  const place = newTestPlace(enginesUnderTest());
-  own.add(() => place.remove());
-  const engine = await openTestEngine(place);
-  own.add(() => engine.close());
+  const { engine } = await openOwnEngine(own);
   const directory = new Directory({ documents: engine.documents, bus: engine.bus, log });
   own.add(await directory.start());
   const history = new History(engine.messages, Date.now);

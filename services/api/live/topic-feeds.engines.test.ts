@@ -6,7 +6,7 @@ import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import { History } from '@tocsin/shared/stores/history.ts';
 import { newId, newMessage, newTopic } from '@tocsin/shared/testing/builders.ts';
-import { enginesUnderTest, newTestPlace, openTestEngine } from '@tocsin/shared/testing/test-engine.ts';
+import { openOwnEngine } from '@tocsin/shared/testing/test-engine.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { TopicFeeds } from './topic-feeds.ts';
 
@@ -17,10 +17,7 @@ const topic = { ...newTopic(newId()), version: 1 };
 
 beforeEach(async () => {
   own = closers();
-  const place = newTestPlace(enginesUnderTest());
-  own.add(() => place.remove());
-  engine = await openTestEngine(place);
-  own.add(() => engine.close());
+  ({ engine } = await openOwnEngine(own));
 });
 afterEach(() => own.closeAll());
 

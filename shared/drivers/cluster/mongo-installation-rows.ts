@@ -2,12 +2,12 @@ import type { Connection, mongo } from 'mongoose';
 import { baseAbove } from '../../domain/base-above.ts';
 import type { AnyCollection } from '../../ports/document-checks.ts';
 import { rowsPageMax, type ExportState, type ImportPlace, type InstallationRows } from '../../ports/installation-rows.ts';
+import { installationParts } from '../installation-parts.ts';
 import type { KafkaEventLog } from './kafka-event-log.ts';
 import { duplicateKey, reaching } from './mongo-connection.ts';
 import { mongoDocumentPart } from './mongo-document-part.ts';
 import { replaceLog } from './mongo-log-base.ts';
 import type { MessageCollections } from './mongo-message-collections.ts';
-import type { MongoPart } from './mongo-part.ts';
 import { mongoStoreParts } from './mongo-store-parts.ts';
 
 export interface MongoInstallationOptions {
@@ -28,15 +28,7 @@ const partitionsApart = 1_000_000_000_000;
 /** The rows of a cluster's installation. Nothing keeps others from writing meanwhile: no node may run. */
 export function mongoInstallationRows(options: MongoInstallationOptions): InstallationRows {
   const { connection, collections, messages, eventLog } = options;
-  const parts = new Map<string, MongoPart>([
-    ...Object.entries(mongoStoreParts(connection, messages)),
-    ...collections.map((collection) => [collection.name, mongoDocumentPart(connection, collection)] as const),
-  ]);
-  const partOf = (name: string): MongoPart => {
-    const part = parts.get(name);
-    if (part === undefined) throw new TypeError(`an installation has no part ${name}`);
-    return part;
-  };
+  const partOf = installationParts(mongoStoreParts(connection, messages), collections, (collection) => mongoDocumentPart(connection, collection));
   const places = placesOf(connection);
   return {
     engine: 'cluster',

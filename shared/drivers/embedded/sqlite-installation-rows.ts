@@ -6,11 +6,11 @@ import { logGroups } from '../../domain/log-groups.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { AnyCollection } from '../../ports/document-checks.ts';
 import { rowsPageMax, type ImportPlace, type InstallationRows } from '../../ports/installation-rows.ts';
+import { installationParts } from '../installation-parts.ts';
 import { DataDirInUse, lockDataDir } from './lock-data-dir.ts';
 import { sqliteDocumentPart } from './sqlite-document-part.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import { sqliteMessageWriter } from './sqlite-message-writer.ts';
-import type { SqlitePart } from './sqlite-part.ts';
 import { statementCache } from './sqlite-statement-cache.ts';
 import { sqliteStoreParts } from './sqlite-store-parts.ts';
 
@@ -30,15 +30,7 @@ export function sqliteInstallationRows({ file, collections, dataDir, isShared, c
   const all = (sql: string, ...bound: SQLInputValue[]) => statement(sql).all(...bound) as unknown as SQLInputValue[][];
   const run = (sql: string, ...bound: SQLInputValue[]) => void statement(sql).run(...bound);
   const access = { all, run };
-  const parts = new Map<string, SqlitePart>([
-    ...Object.entries(sqliteStoreParts(access)),
-    ...collections.map((collection) => [collection.name, sqliteDocumentPart(access, collection)] as const),
-  ]);
-  const partOf = (name: string): SqlitePart => {
-    const part = parts.get(name);
-    if (part === undefined) throw new TypeError(`an installation has no part ${name}`);
-    return part;
-  };
+  const partOf = installationParts(sqliteStoreParts(access), collections, (collection) => sqliteDocumentPart(access, collection));
   const end = sqliteMessageWriter(file.db, systemClock).end;
   return {
     engine: 'embedded',

@@ -9,7 +9,7 @@ import type { EventLog } from '@tocsin/shared/ports/event-log.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
 import { newId, newTopic, newUser } from '@tocsin/shared/testing/builders.ts';
-import { enginesUnderTest, newTestPlace, openTestEngine } from '@tocsin/shared/testing/test-engine.ts';
+import { openOwnEngine } from '@tocsin/shared/testing/test-engine.ts';
 import { Directory } from '../../directory/directory.ts';
 import { rateLimits } from '../../http/rate-limit.ts';
 import type { MessageFields } from './message-fields.ts';
@@ -27,10 +27,7 @@ let publish: (idempotencyKey?: string) => Promise<{ status: string; remaining?: 
 beforeEach(async () => {
   own = closers();
   refusals = 0;
-  const place = newTestPlace(enginesUnderTest());
-  own.add(() => place.remove());
-  const opened = await openTestEngine(place);
-  own.add(() => opened.close());
+  const { place, engine: opened } = await openOwnEngine(own);
   const engine = { ...opened, eventLog: refusing(opened.eventLog) };
   const log = openLog('test', 'silent');
   const directory = new Directory({ documents: engine.documents, bus: engine.bus, log });
