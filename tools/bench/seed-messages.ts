@@ -1,3 +1,4 @@
+import { adoptLog } from '@tocsin/shared/adopt-log.ts';
 import type { PlacedRecord } from '@tocsin/shared/domain/log-record.ts';
 import type { Priority } from '@tocsin/shared/domain/message.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
@@ -106,5 +107,6 @@ function recordAt(topic: Topic, offset: number, timestamp: number): PlacedRecord
 const asked = JSON.parse(process.argv[2]!) as SeedLoad;
 const seeded = await seed(asked);
 if (config.cluster === undefined) await passWorkers(await open(), asked.messages); // opened anew, it knows where its log ends
+else await adoptLog(config, { log: openLog('bench', 'warn') }); // Kafka has none of these messages, so its log goes on above them
 process.stdout.write(`${JSON.stringify(seeded)}\n`);
 process.exit();
