@@ -20,7 +20,7 @@ const expiredCount = Number(process.env['TOCSIN_EXPIRED'] ?? 10_000);
 const keptCount = 500;
 const kills = Number(process.env['TOCSIN_KILLS'] ?? 1);
 const hourMs = 3_600_000;
-/** MongoDB keeps a dead process's transaction open for 10 to 15 seconds, or for a minute and more where it is not told to. */
+/** The lease of a dead worker's run, and its job's; where a process's transaction cannot be ended, MongoDB keeps it open for a minute and more. */
 const patienceMs = 120_000;
 
 describe('retention is killed in the middle of a sweep, embedded', () => killTests(undefined));

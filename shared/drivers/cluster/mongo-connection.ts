@@ -15,7 +15,9 @@ const poolSizeMax = 50;
  * Connects to MongoDB, a replica set, and resolves once a primary answers; rejects with AppError `unavailable` else.
  * Outages after that are the driver's to heal. Writes are acknowledged by the majority, reads see what is.
  * The settings are this connection's own: filters are sanitized, undeclared fields in them throw, nothing is buffered
- * while the server is away, and no index or collection is made without being asked for. Close with `close()`.
+ * while the server is away, and no index or collection is made without being asked for. It is named after the database, unless
+ * the URL has a name for it: so the transactions that an installation's processes leave behind can be told from others'. Close with
+ * `close()`.
  */
 export async function openMongo(url: string, { log }: { log: Log }): Promise<Connection> {
   const mongoose = new Mongoose();
@@ -26,6 +28,7 @@ export async function openMongo(url: string, { log }: { log: Log }): Promise<Con
     connectTimeoutMS: connectTimeoutMs,
     socketTimeoutMS: socketTimeoutMs,
     maxPoolSize: poolSizeMax,
+    ...(/[?&]appName=/i.test(url) ? {} : { appName: `tocsin/${databaseOf(url)}` }),
     readPreference: 'primary',
     readConcern: { level: 'majority' },
     writeConcern: { w: 'majority', journal: true },
@@ -38,6 +41,9 @@ export async function openMongo(url: string, { log }: { log: Log }): Promise<Con
     throw toUnavailable(error);
   }
 }
+
+/** The database that the URL names, or the driver's own choice. A list of hosts is no URL that could be parsed as one. */
+const databaseOf = (url: string): string => /^[^/]+\/\/[^/]+\/([^?]+)/.exec(url)?.[1] ?? 'test';
 
 /** Errors of the driver that say nothing about the operation, only that no server did it or said so. */
 const away: ReadonlySet<string> = new Set([
