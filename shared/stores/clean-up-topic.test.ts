@@ -21,7 +21,7 @@ const addSubscription = (topicId: string, userId = newId()) => engine.documents.
 const subscribed = (topicId: string) => engine.documents.count(subscriptions, { index: 'byTopic', equals: { topicId } });
 const addTopic = (given: Partial<Topic> = {}) => engine.documents.insert(topics, newTopic(given.ownerId ?? newId(), given));
 const addCleanup = (topicId: string, kind: 'erase' | 'prune' | 'retain') =>
-  engine.documents.insert(topicCleanups, { id: newId(), topicId, kind, requestedAt: Date.now(), doneUpTo: null });
+  engine.documents.insert(topicCleanups, { id: newId(), topicId, kind, requestedAt: Date.now(), doneUpTo: null, isSettling: null });
 
 test('nothing of a deleted topic is left, and nothing of another is touched', async () => {
   const { documents, messages } = engine;
@@ -113,6 +113,11 @@ test('messages that are stored get the expiry that their topic asks for now, in 
   expect(await clean(2)).toEqual({ removed: 0, hasMore: false });
   expect(new Set(await lifetimes())).toEqual(new Set([10]));
   await store(3); // let in by a node that did not know yet
+  // A run by the former setting that stood still: it writes where this one has been.
+  const late = { lifetimeMs: 90 * dayMs, onlyLonger: false, after: -1, limit: 200, now };
+  expect(await messages.changeLifetime(topic.id, late)).not.toBeNull();
+  expect((await lifetimes()).filter((days) => days === 90)).toHaveLength(203);
+  expect(await clean(2, now + settleMs)).toEqual({ removed: 0, hasMore: true });
   expect(await clean(2, now + settleMs)).toEqual({ removed: 0, hasMore: false });
   expect(new Set(await lifetimes())).toEqual(new Set([10]));
   expect(await documents.count(topicCleanups, { index: 'byTopic', equals: { topicId: topic.id } })).toBe(0);

@@ -13,7 +13,8 @@ const cleanupsMax = 100;
 /**
  * Does what is to be done behind a topic that was deleted, closed or is to keep its messages for another time, at most `batchesMax` batches of at most 1,000 things.
  * Can be run any number of times, by several at once, and goes on where a run that died has stopped. An erasure
- * or a change of retention stays on the list until `settleMs` after it; a run after that ends it. Throws `unavailable`.
+ * or a change of retention stays on the list until `settleMs` after it; a run after that, over everything once more, ends it.
+ * Throws `unavailable`.
  */
 export async function cleanUpTopic(
   deps: { documents: Documents; messages: Messages }, topicId: string, at: ErasureRun & { readonly retentionDays: RetentionDays },
@@ -38,7 +39,7 @@ function runCleanup(
     case 'prune':
       return pruneSubscriptions(deps.documents, cleanup.topicId, at.batchesMax);
     case 'retain':
-      return retainMessages(deps, cleanup, at);
+      return retainMessages(deps, cleanup, { ...at, hasSettled: isSettled(cleanup, at) });
   }
 }
 

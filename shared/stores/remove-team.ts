@@ -131,7 +131,7 @@ async function releaseTopics({ documents, makeId, clock, onStep, audit }: Remove
 function convertTopicWrites(topic: Topic, cleanup: { id: string; now: number }): Write[] {
   return [
     write.update(topics, topic, { teamId: null, accessLevel: 'private', isListed: false }),
-    write.insert(topicCleanups, { id: cleanup.id, topicId: topic.id, kind: 'prune', requestedAt: cleanup.now, doneUpTo: null }),
+    write.insert(topicCleanups, { id: cleanup.id, topicId: topic.id, kind: 'prune', requestedAt: cleanup.now, doneUpTo: null, isSettling: null }),
   ];
 }
 

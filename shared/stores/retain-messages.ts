@@ -17,6 +17,8 @@ interface RetainDeps {
 /** One run: at most so many batches. */
 interface RetainRun {
   readonly now: number;
+  /** Whether what was under way when the change was asked for is over by now. */
+  readonly hasSettled: boolean;
   readonly batchesMax: number;
   readonly retentionDays: RetentionDays;
 }
@@ -24,10 +26,12 @@ interface RetainRun {
 /**
  * Gives the messages that a topic has the expiry that its `retentionDays` ask for, as they are now: so long after their
  * publish, by the tier that its owner has now. Where they ask for none, what lives less long than the tier grants gets that, and nothing
- * is shortened. What has expired stays expired. Goes on where the last run of this cleanup ended; running it again changes
- * nothing more. Nothing to do for a topic that is gone. Throws `unavailable`.
+ * is shortened. What has expired stays expired. Goes on where the last run of this cleanup ended, and begins anew once all has
+ * settled: a run by a former setting may have written behind its place. Running it again changes nothing more. Nothing to do for a topic that is gone. Throws `unavailable`.
  */
-export async function retainMessages({ documents, messages }: RetainDeps, cleanup: TopicCleanup, at: RetainRun): Promise<BatchReport> {
+export async function retainMessages({ documents, messages }: RetainDeps, given: TopicCleanup, at: RetainRun): Promise<BatchReport> {
+  const cleanup = at.hasSettled && given.isSettling !== true ? await beginAnew(documents, given) : given;
+  if (cleanup === null) return { removed: 0, hasMore: true };
   let after = cleanup.doneUpTo ?? -1;
   let hasMore = true;
   for (let batch = 0; hasMore && batch < at.batchesMax; batch += 1) {
@@ -48,6 +52,16 @@ async function lifetimeNow(documents: Documents, topicId: string, { now, retenti
   const owner = topic === null ? null : await documents.get(users, topic.ownerId);
   if (topic === null || owner === null) return null;
   return { lifetimeMs: lifetimeMsOf(topic, retentionDays[tierInForce(owner, now)]), onlyLonger: topic.retentionDays === null };
+}
+
+/** Null when another one has changed it meanwhile. */
+async function beginAnew(documents: Documents, cleanup: TopicCleanup): Promise<TopicCleanup | null> {
+  try {
+    return await documents.update(topicCleanups, cleanup, { isSettling: true, doneUpTo: null });
+  } catch (error) {
+    if (error instanceof StaleVersion) return null;
+    throw error;
+  }
 }
 
 /** Another one may have come further meanwhile, or to the end: then that counts. */

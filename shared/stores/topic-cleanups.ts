@@ -18,11 +18,13 @@ export interface TopicCleanup {
   readonly requestedAt: number;
   /** Of `retain`: up to which position, inclusive, it is done; null before the first. */
   readonly doneUpTo: number | null;
+  /** Of `retain`: whether it has begun anew, since what was under way when it was asked for is over. */
+  readonly isSettling: boolean | null;
 }
 
 export const topicCleanups: Collection<TopicCleanup> = {
   name: 'topicCleanups',
-  fields: { topicId: 'text', kind: 'text', requestedAt: 'time', doneUpTo: 'integer' },
+  fields: { topicId: 'text', kind: 'text', requestedAt: 'time', doneUpTo: 'integer', isSettling: 'boolean' },
   uniqueKeys: {},
   indexes: { byRequest: ['requestedAt'], byTopic: ['topicId', 'requestedAt'] },
 };
@@ -45,6 +47,6 @@ export interface ErasureRun {
 export function removeTopicWrites(topic: Topic, cleanup: { id: string; now: number }): Write[] {
   return [
     write.remove(topics, topic.id, topic.version),
-    write.insert(topicCleanups, { id: cleanup.id, topicId: topic.id, kind: 'erase', requestedAt: cleanup.now, doneUpTo: null }),
+    write.insert(topicCleanups, { id: cleanup.id, topicId: topic.id, kind: 'erase', requestedAt: cleanup.now, doneUpTo: null, isSettling: null }),
   ];
 }

@@ -111,7 +111,7 @@ function close(deps: ApiDeps, { id, ownerId }: Topic, wish: Wish): Promise<Chang
     const owner = await documents.get(users, before.ownerId);
     if (owner === null) throw topicNotFound();
     await requireRoomForPrivateTopic(documents, owner, deps.clock());
-    const cleanup = { id: deps.makeId(), topicId: id, kind: 'prune', requestedAt: deps.clock(), doneUpTo: null } as const;
+    const cleanup = { id: deps.makeId(), topicId: id, kind: 'prune', requestedAt: deps.clock(), doneUpTo: null, isSettling: null } as const;
     return { writes: [write.require(users, owner), ...writes, write.insert(topicCleanups, cleanup)], result };
   });
 }
@@ -123,14 +123,14 @@ async function changeRetention(deps: ApiDeps, before: Topic, set: Changes<Topic>
   if (owner === null) throw topicNotFound();
   const now = deps.clock();
   requireWithinTier(set.retentionDays, retentionDaysOf(deps.config), tierInForce(owner, now));
-  const cleanup = { id: deps.makeId(), topicId: before.id, kind: 'retain', requestedAt: now, doneUpTo: null } as const;
+  const cleanup = { id: deps.makeId(), topicId: before.id, kind: 'retain', requestedAt: now, doneUpTo: null, isSettling: null } as const;
   return { writes: [write.insert(topicCleanups, cleanup)], cleanup };
 }
 
 /** As far as a request can: the first of what is stored has its new expiry when the answer comes, the rest soon after. */
 async function applyRetention(deps: ApiDeps, cleanup: New<TopicCleanup>): Promise<void> {
   const { documents, messages } = deps.engine;
-  const at = { now: deps.clock(), batchesMax: retainBatchesMax, retentionDays: retentionDaysOf(deps.config) };
+  const at = { now: deps.clock(), hasSettled: false, batchesMax: retainBatchesMax, retentionDays: retentionDaysOf(deps.config) };
   try {
     await retainMessages({ documents, messages }, { ...cleanup, version: 1 }, at);
   } catch (error) {
