@@ -8,10 +8,10 @@ import { patienceMs, startLedgerRun } from './ledger-run.ts';
 
 const kills = Number(process.env['TOCSIN_API_KILLS'] ?? 2);
 /**
- * Most streams find everything at the next node at once. A node that dies in the middle of a MongoDB transaction holds up what that
- * touched for transactionLifetimeLimitSeconds, 10 s here, and half of it again (docs/engines.md).
+ * Streams find everything at the next node at once. A node that dies in the middle of a MongoDB transaction holds up what that touched
+ * until the fan-out has had it ended: a second or two, and what the machine takes for it. Without that it is 10 to 15 seconds.
  */
-const resumeMsMax = { median: 2_000, all: 20_000 };
+const resumeMsMax = { median: 2_000, all: 8_000 };
 const presenceMsMax = 20_000;
 /** Streams that the killed node alone has. */
 const orphans = 20;
@@ -50,7 +50,7 @@ export function serverKills(startTest: () => FaultTest): void {
     const resumesMs = run.resumesMs();
     const ledger = await run.expectComplete();
     printFigures('api killed', {
-      kills, resumeP50Ms: percentile(resumesMs, 0.5), resumeP99Ms: percentile(resumesMs, 0.99), orphans, forgottenMs, gaps: 0, ...ledger,
+      row: 'N1, N7', kills, resumeP50Ms: percentile(resumesMs, 0.5), resumeP99Ms: percentile(resumesMs, 0.99), orphans, forgottenMs, gaps: 0, ...ledger,
     });
     expect(percentile(resumesMs, 0.5)).toBeLessThan(resumeMsMax.median);
     expect(percentile(resumesMs, 0.99)).toBeLessThan(resumeMsMax.all);
@@ -69,7 +69,7 @@ export function serverKills(startTest: () => FaultTest): void {
       return ((await answer.json()) as { connection_count: number }).connection_count;
     }));
     await eventually(async () => expect(await counts()).toEqual(urls.map(() => 0)), { timeoutMs: patienceMs });
-    printFigures('presence', { connects, drift: 0 });
+    printFigures('presence', { row: 'N7', connects, drift: 0 });
   }, 120_000);
 }
 
