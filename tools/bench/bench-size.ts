@@ -27,7 +27,7 @@ export interface BenchSize {
     /** A third of them has expired. */
     readonly messages: number;
     readonly publishesPerSecond: number;
-    /** How long publishes are measured, without a removal and beside one. */
+    /** How long publishes are measured at once, without the removal and beside it. */
     readonly secondsMax: number;
   };
   readonly replay: {
@@ -43,7 +43,7 @@ export const fullSize: BenchSize = {
   publish: { connections: [1, 16, 64], rounds: 3, requests: 20_000, secondsMax: 8, topics: 10, textBytes: 200 },
   fanOut: { streams: 1_000, messagesPerSecond: 50, seconds: 10, textBytes: 200 },
   reading: { messages: [10_000, 1_000_000], topics: 1_000, readers: 16, secondsMax: 2 },
-  retention: { messages: 3_000_000, publishesPerSecond: 300, secondsMax: 20 },
+  retention: { messages: 3_000_000, publishesPerSecond: 300, secondsMax: 10 },
   replay: { messages: 100_000, readers: [1, 4], passes: 3, textBytes: 200 },
 };
 

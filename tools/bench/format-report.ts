@@ -3,7 +3,8 @@ import { marksOf } from './marks.ts';
 import type { FanOutFigures } from './measure-fan-out.ts';
 import type { PublishFigures } from './measure-publishing.ts';
 import type { ReadFigures, SearchedPublishFigures } from './measure-reading.ts';
-import type { RetentionFigures } from './measure-retention.ts';
+import type { PublishSpan, RetentionFigures } from './measure-retention.ts';
+import { median } from './percentiles.ts';
 import type { ReplayFigures } from './measure-replay.ts';
 
 /** The report as text for people: tables, and then the marks. */
@@ -56,11 +57,17 @@ function readingTable(figures: readonly ReadFigures[]): string {
   }));
 }
 
-function retentionTable({ messages, expired, planMs, waited, removed, removeSeconds, aloneMs, besideMs, drift }: RetentionFigures): string {
-  const head = ['messages', 'expired', 'plan ms', 'waited', 'removed', 'seconds', 'removed/s', 'publish p50/p99 ms alone', 'beside', '× p99', 'drift'];
+/** Beside the middle ones of the spans, what they go from and to. */
+function retentionTable({ messages, expired, planMs, removed, removeSeconds, alone, beside, timesP99, drift }: RetentionFigures): string {
+  const head = ['messages', 'expired', 'plan ms', 'removed', 'seconds', 'removed/s', 'spans', 'publish p50/p99 ms alone', 'beside', '× p99', 'server µs', 'engines µs', 'drift'];
+  const latency = (spans: readonly PublishSpan[]) => {
+    const p99 = spans.map(({ latencyMs }) => latencyMs.p99);
+    return `${short(median(spans.map(({ latencyMs }) => latencyMs.p50)))}/${short(median(p99))} (${short(Math.min(...p99))}–${short(Math.max(...p99))})`;
+  };
+  const cpu = (of: 'server' | 'engines') => [alone, beside].map((spans) => optional(median(spans.map(({ cpuUs }) => cpuUs[of] ?? 0)))).join('/');
   return table(head, [[
-    messages, expired, whole(planMs), waited ? 'yes' : 'no', removed, short(removeSeconds), whole(removed / removeSeconds),
-    `${short(aloneMs.p50)}/${short(aloneMs.p99)}`, `${short(besideMs.p50)}/${short(besideMs.p99)}`, short(besideMs.p99 / aloneMs.p99), drift,
+    messages, expired, whole(planMs), removed, short(removeSeconds), whole(removed / removeSeconds), `${alone.length}/${beside.length}`,
+    latency(alone), latency(beside), short(timesP99), cpu('server'), cpu('engines'), drift,
   ]]);
 }
 

@@ -7,7 +7,8 @@ import { Client, createAccount, createTopic, openStackDocuments, type Account } 
 import type { Stack } from '../stack/start-stack.ts';
 import type { BenchSize } from './bench-size.ts';
 import type { PublishLoad, PublishResult } from './generate-publishes.ts';
-import type { Percentiles } from './percentiles.ts';
+import type { CpuPerOperation } from './count-cpu.ts';
+import { median, type Percentiles } from './percentiles.ts';
 import { runGenerator } from './run-generator.ts';
 import type { ExpiredLoad } from './seed-expired.ts';
 import { removeRun, startStack, type TocsinOptions } from './start-tocsin.ts';
@@ -16,32 +17,44 @@ import { removeRun, startStack, type TocsinOptions } from './start-tocsin.ts';
 export interface RetentionFigures {
   readonly messages: number;
   readonly expired: number;
-  /** How long the plan took, and whether it waited for its confirmation as it must beyond 10,000 messages. */
   readonly planMs: number;
-  readonly waited: boolean;
   readonly removed: number;
+  /** Without the pauses in which publishes were measured without it. */
   readonly removeSeconds: number;
-  /** How many publishes each part had, and their latencies: before the removal, and while it went on. */
-  readonly publishes: readonly [number, number];
-  readonly aloneMs: Percentiles;
-  readonly besideMs: Percentiles;
+  /** In turns: while the removal was paused, and while it went on. Those behind the last turn came until its end. */
+  readonly alone: readonly PublishSpan[];
+  readonly beside: readonly PublishSpan[];
+  /** The middle one of the spans' 99th percentiles beside the removal, as a multiple of the middle one without. */
+  readonly timesP99: number;
   /** By how much the counts of the topics were off afterwards. */
   readonly drift: number;
+}
+
+/** Publishes at a steady rate for some seconds. */
+export interface PublishSpan {
+  readonly publishes: number;
+  readonly latencyMs: Percentiles;
+  /** CPU time of all processes for each publish, the removal's with it; of the engines where they are ours. */
+  readonly cpuUs: CpuPerOperation;
 }
 
 const adminToken = 'the-operator-of-the-bench';
 const topicCount = 10;
 const seedSecondsMax = 1_800;
-const runSecondsMax = 1_800;
+const runSecondsMax = 7_200;
 const warmUpSeconds = 3;
+/** How often publishes are measured without the removal, and then beside it. A machine changes within minutes: what is compared has to be close. */
+const turns = 6;
+/** A run that was paused goes on with the next slot. */
+const schedule = '5s';
 
 /** Fills a store, has what expired removed while messages are published at a steady rate, and counts what is left. */
 export async function measureRetention(size: BenchSize['retention'], options: Omit<TocsinOptions, 'topics'>): Promise<RetentionFigures> {
   const dir = mkdtempSync(join(tmpdir(), 'tocsin-bench-'));
   try {
-    const stack = await startStack({ ...options, env: { ADMIN_TOKEN: adminToken, RETENTION_SCHEDULE: '0 0 1 1 *' } }, dir);
+    const stack = await startStack({ ...options, env: { ADMIN_TOKEN: adminToken, RETENTION_SCHEDULE: schedule } }, dir);
     try {
-      return await measure(stack, size);
+      return await measure(stack, size, options.engines?.pids ?? []);
     } finally {
       await stack.stop();
       await removeRun(stack);
@@ -51,35 +64,58 @@ export async function measureRetention(size: BenchSize['retention'], options: Om
   }
 }
 
-async function measure(stack: Stack, size: BenchSize['retention']): Promise<RetentionFigures> {
+async function measure(stack: Stack, size: BenchSize['retention'], enginePids: readonly number[]): Promise<RetentionFigures> {
   const { messages, publishesPerSecond, secondsMax } = size;
   const expired = Math.floor(messages / 3);
   const { account, topics } = await fill(stack, { messages, expired });
   const operator = new Client(adminToken, stack.urls);
   const load: PublishLoad = {
-    ports: stack.urls.map((url) => Number(new URL(url).port)), serverPids: stack.servers.map(({ pid }) => pid), enginePids: [],
+    ports: stack.urls.map((url) => Number(new URL(url).port)), serverPids: stack.servers.map(({ pid }) => pid), enginePids,
     paths: topics.map((topic) => `/${topic}`), connections: 32, requests: 10_000_000, perSecond: publishesPerSecond, secondsMax, textBytes: 200,
   };
   let published = 0;
-  const publish = async (seconds: number): Promise<PublishResult> => {
-    const result = await runGenerator<PublishResult>('generate-publishes.ts', { ...load, secondsMax: seconds }, { secondsMax: seconds + 60 });
-    published += result.done - result.not200;
-    return result;
+  const publish = async (seconds = secondsMax): Promise<PublishSpan> => {
+    const { done, not200, latencyMs, cpuUs } = await runGenerator<PublishResult>('generate-publishes.ts', { ...load, secondsMax: seconds }, { secondsMax: seconds + 60 });
+    published += done - not200;
+    return { publishes: done, latencyMs, cpuUs };
   };
   await publish(warmUpSeconds);
-  const alone = await publish(secondsMax);
-
   const askedAt = performance.now();
-  const { body: plan } = await operator.call('GET', '/admin/retention/plan');
+  await operator.call('GET', '/admin/retention/plan');
   const planMs = performance.now() - askedAt;
-  const waited = await startRun(operator, plan.up_to);
-  const startedAt = performance.now();
-  const [beside, { removed, removeSeconds }] = await Promise.all([publish(secondsMax), untilDone(operator, startedAt)]);
+  const figures = await publishInTurns(operator, publish);
+  const p99Of = (spans: readonly PublishSpan[]) => median(spans.map(({ latencyMs }) => latencyMs.p99));
   return {
-    messages, expired, planMs, waited, removed, removeSeconds,
-    publishes: [alone.done, beside.done], aloneMs: alone.latencyMs, besideMs: beside.latencyMs,
+    messages, expired, planMs, ...figures, timesP99: p99Of(figures.beside) / p99Of(figures.alone),
     drift: await countAll(account, topics) - (messages - expired + published),
   };
+}
+
+type TurnFigures = Pick<RetentionFigures, 'alone' | 'beside' | 'removed' | 'removeSeconds'>;
+
+/** Confirms the plan that waits, and publishes until its run has come to its end, which is paused for each of the first turns. */
+async function publishInTurns(operator: Client, publish: () => Promise<PublishSpan>): Promise<TurnFigures> {
+  const upTo = await untilWaiting(operator);
+  const [alone, beside]: [PublishSpan[], PublishSpan[]] = [[await publish()], []];
+  await operator.call('POST', '/admin/retention/confirm', { json: { up_to: upTo } });
+  let removeSeconds = 0;
+  for (let turn = 1; ; turn += 1) {
+    const beganAt = await untilRemoving(operator);
+    const span = await publish();
+    const run = await lastRun(operator);
+    if (run.outcome === 'done') {
+      // Its end lies in this span: it counts only where there is no other.
+      return { alone, beside: beside.length > 0 ? beside : [span], removed: run.removed.messages, removeSeconds: removeSeconds + (Date.parse(run.ended_at) - beganAt) / 1_000 };
+    }
+    beside.push(span);
+    if (turn < turns) await operator.call('POST', '/admin/retention/pause', { json: { reason: 'publishes are measured without it' } });
+    removeSeconds += (Date.now() - beganAt) / 1_000;
+    if (removeSeconds > runSecondsMax) throw new Error(`the removal took longer than ${runSecondsMax} s`);
+    if (turn >= turns) continue;
+    await untilStopped(operator);
+    alone.push(await publish());
+    await operator.call('POST', '/admin/retention/resume');
+  }
 }
 
 /** The servers stand still while the store is filled: embedded, it belongs to one process. */
@@ -95,27 +131,35 @@ async function fill(stack: Stack, size: { readonly messages: number; readonly ex
   return { account, topics: made.map(({ name }) => name) };
 }
 
-/** Starts the run, and confirms it where its plan waits for that. Resolves with whether it did. */
-async function startRun(operator: Client, upTo: string): Promise<boolean> {
-  await operator.call('POST', '/admin/retention/run', { json: { up_to: upTo } });
+const lastRun = async (operator: Client) => (await operator.call('GET', '/admin/retention/history?limit=1')).body[0];
+
+/** Resolves with the cut-off of the plan that waits, as one of so much must. */
+async function untilWaiting(operator: Client): Promise<string> {
   for (;;) {
-    const [last] = (await operator.call('GET', '/admin/retention/history?limit=1')).body;
-    if (last?.outcome === 'waiting') {
-      await operator.call('POST', '/admin/retention/confirm', { json: { up_to: upTo } });
-      return true;
-    }
-    if (last !== undefined) return false;
-    await pause(20);
+    const run = await lastRun(operator);
+    if (run?.outcome === 'waiting') return run.up_to;
+    await pause(100);
   }
 }
 
-async function untilDone(operator: Client, startedAt: number): Promise<{ removed: number; removeSeconds: number }> {
+/** Resolves with when it began, once something more is removed or nothing is left. */
+async function untilRemoving(operator: Client): Promise<number> {
+  let before: number | undefined;
   for (;;) {
-    const [last] = (await operator.call('GET', '/admin/retention/history?limit=1')).body;
-    const removeSeconds = (performance.now() - startedAt) / 1_000;
-    if (last.outcome === 'done') return { removed: last.removed.messages, removeSeconds };
-    if (removeSeconds > runSecondsMax) throw new Error(`the removal took longer than ${runSecondsMax} s`);
-    await pause(250);
+    const { outcome, removed } = await lastRun(operator);
+    before ??= removed.messages;
+    if (outcome === 'done' || (outcome === 'running' && removed.messages > before!)) return Date.now();
+    await pause(100);
+  }
+}
+
+/** A batch that was under way is over when nothing more goes for longer than the run tells of. */
+async function untilStopped(operator: Client): Promise<void> {
+  for (let before = -1; ;) {
+    const { removed } = await lastRun(operator);
+    if (removed.messages === before) return;
+    before = removed.messages;
+    await pause(2_500);
   }
 }
 
