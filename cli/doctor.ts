@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { createPrivateKey } from 'node:crypto';
 import { inspectEngine } from '@tocsin/shared/inspect-engine.ts';
 import { findingsOf, type Finding } from '@tocsin/shared/platform/finding.ts';
-import { ConfigError, loadConfig, type Config } from '@tocsin/shared/platform/load-config.ts';
+import { ConfigError, isShortAdminToken, loadConfig, type Config } from '@tocsin/shared/platform/load-config.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import { Command } from 'commander';
 import type { PrintOptions } from './operator-store.ts';
@@ -45,6 +45,7 @@ function inspectAccess(config: Config): Finding[] {
   return [
     ...(config.RATE_LIMITS ? [] : [found.warning('RATE_LIMITS is off: anybody may publish, and guess passwords, as fast as they can')]),
     ...(config.ADMIN_TOKEN === undefined ? [found.ok('no ADMIN_TOKEN: /admin is closed, and `tocsin` on this machine does the same')] : []),
+    ...(isShortAdminToken(config.ADMIN_TOKEN) ? [found.warning('ADMIN_TOKEN has less than 16 characters: who guesses it is the operator; take one of `openssl rand -hex 16`')] : []),
   ];
 }
 

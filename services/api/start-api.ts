@@ -6,7 +6,7 @@ import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { idSource, randomId } from '@tocsin/shared/platform/ids.ts';
 import { withClosers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
-import type { Config } from '@tocsin/shared/platform/load-config.ts';
+import { isShortAdminToken, type Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import { openPasswords, type Passwords } from '@tocsin/shared/stores/passwords.ts';
 import { History } from '@tocsin/shared/stores/history.ts';
@@ -71,6 +71,7 @@ export interface ApiOptions {
 export function startApi(options: ApiOptions): Promise<RunningApi> {
   const { engine, config, clock, log } = options;
   if (!config.RATE_LIMITS) log.warn('RATE_LIMITS is off: nobody is kept from flooding this node or from guessing passwords');
+  if (isShortAdminToken(config.ADMIN_TOKEN)) log.warn('ADMIN_TOKEN is short: who guesses it is the operator');
   return withClosers(async (own) => {
     const makeId = idSource(clock);
     const history = new History(engine.messages, clock);

@@ -3,6 +3,9 @@ import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { list, variableGroups, variables, type saslMechanisms, type Variables } from './variables.ts';
 
+/** Whether an operator's token is one that may be guessed: it is taken, and whoever runs the installation is told. */
+export const isShortAdminToken = (token: string | undefined): boolean => token !== undefined && token.length < 16;
+
 /** What is wrong with the environment, all of it at once, written for whoever set it. */
 export class ConfigError extends Error {
   /** A sentence each. */

@@ -19,8 +19,9 @@ const tellings = z.registry<Told>();
 
 /** The parts of a comma-separated list. */
 export const list = (text: string): string[] => text.split(',').map((part) => part.trim()).filter((part) => part !== '');
-const flag = z.enum(['on', 'off', 'true', 'false', '1', '0']).transform((value) => ['on', 'true', '1'].includes(value));
+const flag = z.string().toLowerCase().pipe(z.enum(['on', 'off', 'true', 'false', '1', '0'])).transform((value) => ['on', 'true', '1'].includes(value));
 const days = z.coerce.number().positive();
+const daysOrNone = z.coerce.number().min(0);
 const port = z.coerce.number().int().min(0).max(65_535);
 const url = z.url();
 
@@ -102,8 +103,8 @@ const secrets = {
   JWT_SECRET: z.string().optional().register(tellings, {
     about: 'signs access tokens; several, comma-separated: the first signs, all verify. At least 32 bytes each. Required for a cluster, the same on all nodes', shown: 'embedded: made and kept', isSecret: true,
   }),
-  ADMIN_TOKEN: z.string().min(16, 'at least 16 characters').optional().register(tellings, {
-    about: 'opens `/admin`, at least 16 characters. Without it `/admin` is a 404', isSecret: true,
+  ADMIN_TOKEN: z.string().optional().register(tellings, {
+    about: 'opens `/admin`: long and random, for who guesses it is the operator. Without it `/admin` is a 404', isSecret: true,
   }),
 };
 
@@ -192,10 +193,10 @@ const retention = {
   ERASURE_SETTLE_SECONDS: z.coerce.number().min(10).max(86_400).default(60).register(tellings, {
     about: 'after so long what is left of a deleted account or topic is looked for again: what was under way at its deletion has arrived by then. Nodes go by what they have cached for up to 5 seconds; at least 10, at most 86,400',
   }),
-  TEAM_GRACE_DAYS: days.default(7).register(tellings, {
+  TEAM_GRACE_DAYS: daysOrNone.default(7).register(tellings, {
     about: 'how long a team goes on whose owner is below the TEAM tier; then it is deactivated. Days, a fraction allowed',
   }),
-  TEAM_REMOVAL_DAYS: days.default(60).register(tellings, {
+  TEAM_REMOVAL_DAYS: daysOrNone.default(60).register(tellings, {
     about: "from a team's deactivation to its removal: what `removal_at` tells. Days, a fraction allowed",
   }),
   AUDIT_RETENTION_DAYS: days.default(365).register(tellings, {
@@ -216,7 +217,7 @@ const limits = {
 };
 
 const watching = {
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info').register(tellings, {
+  LOG_LEVEL: z.string().toLowerCase().pipe(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])).default('info').register(tellings, {
     about: '`trace`, `debug`, `info`, `warn`, `error`, `fatal`, `silent`',
   }),
   SHUTDOWN_DELAY_SECONDS: z.coerce.number().min(0).max(15).default(0).register(tellings, {

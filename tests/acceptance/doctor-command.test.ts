@@ -16,6 +16,13 @@ test('a running installation has no fault, and all of its parts were looked at',
   const parts = testStack().engine === 'cluster' ? ['Kafka', 'MongoDB', 'Redis'] : ['DATA_DIR'];
   expect(findings.map(({ part }) => part)).toEqual(expect.arrayContaining(['configuration', 'addresses', 'mail', 'push', ...parts]));
   expect(findings.find(({ text }) => text.includes('RATE_LIMITS is off'))).toBe(undefined);
+  expect(findings.find(({ text }) => text.startsWith('ADMIN_TOKEN'))).toBe(undefined);
+});
+
+test('an operator\'s token that can be guessed is a warning, not a fault', async () => {
+  const { code, findings } = await doctor({ ADMIN_TOKEN: 'admin' });
+  expect(code).toBe(0);
+  expect(findings).toContainEqual({ part: 'configuration', state: 'warning', text: expect.stringMatching(/^ADMIN_TOKEN has less than 16 characters/) });
 });
 
 test('what is away is a fault, with what to do, and all faults are told at once', async () => {
