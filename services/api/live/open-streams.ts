@@ -108,6 +108,11 @@ export class OpenStreams {
     });
   }
 
+  /** Streams under the key: this node's as they are now, those of the others as they told last. */
+  async count(key: string): Promise<number> {
+    return (await this.#countElsewhere(key)) + (this.#counts.get(key) ?? 0);
+  }
+
   /** While the bus is away each node counts its own. */
   async #countElsewhere(key: string): Promise<number> {
     const everywhere = await this.#deps.bus.countConnections(key).catch(() => 0);
