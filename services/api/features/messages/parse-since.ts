@@ -13,15 +13,15 @@ export type Since =
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /**
- * `since` of `GET /{topic}/json`: `all`, a message id, an ISO 8601 time (UTC without an offset), Unix seconds, or a
- * duration back from now (`30s`, `10m`, `2h`, `7d`). Throws 422 for anything else.
+ * `since` of `GET /{topic}/json`: `all`, a message id, an ISO 8601 time (UTC without an offset), Unix seconds
+ * with or without a fraction, or a duration back from now (`30s`, `10m`, `2h`, `7d`). Throws 422 for anything else.
  */
 export function parseSince(text: string, now: number): Since {
   if (text === 'all' || text === nilId) return { kind: 'all' };
   if (timeOfId(text) !== null) return { kind: 'id', id: text.toLowerCase() };
   const duration = /^(\d{1,9})([smhd])$/.exec(text);
   if (duration !== null) return { kind: 'time', time: Math.max(0, now - Number(duration[1]) * unitMs[duration[2]!]!) };
-  if (/^\d{1,12}$/.test(text)) return { kind: 'time', time: Number(text) * 1_000 };
+  if (/^\d{1,12}(\.\d{1,9})?$/.test(text)) return { kind: 'time', time: Math.round(Number(text) * 1_000) };
   const time = parseTime(text);
   if (time === null) {
     throw new AppError('unprocessable', 'since: must be a message id, an ISO 8601 time, Unix seconds, a duration such as 10m, or all');
