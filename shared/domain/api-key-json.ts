@@ -9,7 +9,7 @@ export function toApiKeyJson(key: ApiKey, now: number) {
     user_id: key.userId,
     name: key.name,
     key_prefix: key.keyPrefix,
-    description: key.description,
+    description: key.description ?? '',
     scopes: [...key.scopes],
     request_count: key.requestCount,
     is_active: key.isActive,

@@ -20,7 +20,7 @@ export function toTopicJson(topic: Topic, { stats, canManage }: TopicFigures) {
     is_discoverable: topic.isDiscoverable,
     icon_name: topic.iconName,
     icon_color: topic.iconColor,
-    retention_days: topic.retentionDays,
+    ...(topic.retentionDays === null ? {} : { retention_days: topic.retentionDays }),
     message_count: stats.messageCount,
     subscriber_count: topic.subscriberCount,
     created_at: toIso(topic.createdAt),

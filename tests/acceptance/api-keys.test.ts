@@ -15,7 +15,7 @@ test('a key shows its secret once, and has all scopes and no end unless told oth
   const { key, ...shown } = body;
   expect(key).toMatch(/^toc_[\w-]{43}$/);
   expect(shown).toEqual({
-    id: expect.any(String), user_id: owner.id, name: 'ci', key_prefix: key.slice(0, 12), description: null, scopes: ['*'],
+    id: expect.any(String), user_id: owner.id, name: 'ci', key_prefix: key.slice(0, 12), description: '', scopes: ['*'],
     request_count: 0, is_active: true, is_valid: true, created_at: expect.any(String), last_used: null, last_used_at: null, expires_at: null,
   });
   expect((await owner.get('/api/keys')).body).toEqual([shown]);

@@ -13,7 +13,7 @@ test('a topic made with a name alone is public, undiscoverable and empty', async
   expect(status).toBe(201);
   expect(body).toEqual({
     id: expect.stringMatching(uuid), name, owner_id: owner.id, team_id: null, access_level: 'public', description: '',
-    is_discoverable: false, icon_name: null, icon_color: null, retention_days: null, message_count: 0, subscriber_count: 0,
+    is_discoverable: false, icon_name: null, icon_color: null, message_count: 0, subscriber_count: 0,
     created_at: expect.stringMatching(iso), last_message_at: null, can_manage: true, subscription_warning: null,
   });
   const detail = await stack.caller().get(`/api/topics/${name.toUpperCase()}`);

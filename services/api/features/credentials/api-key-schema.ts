@@ -7,7 +7,7 @@ export const apiKeySchema = z.object({
   user_id: z.uuid(),
   name: z.string(),
   key_prefix: z.string(),
-  description: z.string().nullable(),
+  description: z.string(),
   scopes: z.array(z.enum(scopes)),
   request_count: z.int(),
   is_active: z.boolean(),

@@ -12,7 +12,7 @@ export const topicSchema = z.object({
   is_discoverable: z.boolean(),
   icon_name: z.string().nullable(),
   icon_color: z.string().nullable(),
-  retention_days: z.int().nullable().describe("For how many days at most its messages are kept; null: as long as its owner's tier grants."),
+  retention_days: z.int().optional().describe("For how many days at most its messages are kept; absent: as long as its owner's tier grants."),
   message_count: z.int(),
   subscriber_count: z.int(),
   created_at: z.iso.datetime(),
