@@ -28,7 +28,7 @@ export default {
       '/shared/drivers/', '\\.engines\\.test\\.ts$',
     ]),
     // Services over a whole engine, the one that TOCSIN_ENGINE names.
-    part('services', ['services/**/*.engines.test.ts']),
+    part('services', ['services/**/*.engines.test.ts', 'cli/**/*.engines.test.ts']),
     part('contracts-embedded', ['shared/drivers/*.test.ts', 'shared/drivers/embedded/*.test.ts']),
     part('contracts-cluster', ['shared/drivers/cluster/*.test.ts']),
     {

@@ -3,12 +3,16 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Engine } from './ports/engine.ts';
 import { startHealth } from './health.ts';
 import { openEngine } from './open-engine.ts';
+import { packageVersion } from './package-version.ts';
 import { systemClock, type Clock } from './platform/clock.ts';
 import { withClosers, type Closers } from './platform/lifecycle.ts';
 import { ConfigError, loadConfig, type Config } from './platform/load-config.ts';
 import { openLog, type Log } from './platform/log.ts';
 import { runUntilSignal } from './platform/run-until-signal.ts';
 import { showQueues } from './show-queues.ts';
+import { openTracing } from './tracing/open-tracing.ts';
+import { tracedEngine } from './tracing/traced-engine.ts';
+import type { Tracing } from './tracing/tracing.ts';
 
 /** What every service starts from. */
 export interface ServiceDeps {
@@ -18,6 +22,7 @@ export interface ServiceDeps {
   readonly log: Log;
   /** The process's figures, shown on METRICS_PORT. */
   readonly metrics: Registry;
+  readonly tracing: Tracing;
   /** Aborted when the process has been told to end: it is not ready from then on, and goes on serving until it is closed. */
   readonly leaving: AbortSignal;
 }
@@ -39,8 +44,11 @@ const calledWrongly = 2;
 export async function runService(name: string, start: (deps: ServiceDeps) => Promise<RunningService>): Promise<void> {
   try {
     const config = loadConfig(process.env);
-    const log = openLog(name, config.LOG_LEVEL);
-    const running = await withClosers((own: Closers) => open(own, { config, log, start }));
+    const { tracing, log } = await openWatching(name, config);
+    const running = await withClosers((own: Closers) => {
+      own.add(() => tracing.close()); // the last to be closed: what the others do at their end is traced, too
+      return open(own, { config, log, tracing, start });
+    });
     runUntilSignal(running, log);
     log.info({ url: running.url }, 'ready');
   } catch (error) {
@@ -49,18 +57,29 @@ export async function runService(name: string, start: (deps: ServiceDeps) => Pro
   }
 }
 
-async function open(
-  own: Closers, { config, log, start }: { config: Config; log: Log; start: (deps: ServiceDeps) => Promise<RunningService> },
-): Promise<RunningService> {
-  const engine = await openEngine(config, { clock: systemClock, log });
-  own.add(() => engine.close());
+/** The log, and tracing where it is asked for: then lines bear the ids of the span that they are written in. */
+async function openWatching(name: string, config: Config): Promise<{ tracing: Tracing; log: Log }> {
+  const log = openLog(name, config.LOG_LEVEL);
+  const serviceName = name === 'tocsin' ? name : `tocsin-${name}`;
+  const tracing = await openTracing(config, { process: { serviceName, version: packageVersion }, log });
+  return { tracing, log: tracing.isOn ? openLog(name, config.LOG_LEVEL, undefined, () => tracing.logFields()) : log };
+}
+
+interface Opening extends Pick<ServiceDeps, 'config' | 'log' | 'tracing'> {
+  readonly start: (deps: ServiceDeps) => Promise<RunningService>;
+}
+
+async function open(own: Closers, { config, log, tracing, start }: Opening): Promise<RunningService> {
+  const opened = await openEngine(config, { clock: systemClock, log });
+  own.add(() => opened.close());
+  const engine = tracedEngine(opened, tracing, config);
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
   showQueues(metrics, engine.jobQueue);
   const leaving = new AbortController();
   const health = await startHealth({ engine, config, metrics, leaving: leaving.signal });
   own.add(() => health.close());
-  const running = await start({ engine, config, clock: systemClock, log, metrics, leaving: leaving.signal });
+  const running = await start({ engine, config, clock: systemClock, log, metrics, tracing, leaving: leaving.signal });
   own.add(() => running.close());
   const close = async (): Promise<void> => {
     leaving.abort();

@@ -18,6 +18,9 @@ const promised = [
   'APNS_BUNDLE_ID', 'APNS_URL', 'APNS_CA_FILE', 'FCM_SERVICE_ACCOUNT_FILE', 'FCM_URL', 'EXPO_ACCESS_TOKEN', 'EXPO_URL', 'EXPO_RECEIPT_SECONDS', 'PUSH_RETRY_SECONDS',
   'RETENTION_SCHEDULE', 'ERASURE_SETTLE_SECONDS', 'TEAM_GRACE_DAYS', 'RETENTION_DAYS_FREE', 'RETENTION_DAYS_ESSENTIALS', 'RETENTION_DAYS_TEAM', 'RATE_LIMITS',
   'TRUST_PROXY', 'CORS_ORIGINS', 'LOG_LEVEL', 'TERMS_VERSION', 'TEAM_REMOVAL_DAYS', 'METRICS_PORT', 'AUDIT_RETENTION_DAYS', 'SHUTDOWN_DELAY_SECONDS',
+  'OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_TRACES_EXPORTER', 'OTEL_SDK_DISABLED', 'OTEL_EXPORTER_OTLP_PROTOCOL',
+  'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'OTEL_TRACES_SAMPLER',
+  'OTEL_TRACES_SAMPLER_ARG', 'OTEL_SERVICE_NAME', 'OTEL_RESOURCE_ATTRIBUTES',
 ];
 
 /** A container's own: its image sets them, or each service is one role. */
@@ -44,7 +47,7 @@ test('a promised variable is read, or said not to be read yet', () => {
 });
 
 test('no secret has a default, in the program, in an example or in a container', () => {
-  const secrets = variableNames.filter((name) => /SECRET|TOKEN|PASSWORD/.test(name));
+  const secrets = variableNames.filter((name) => /SECRET|TOKEN|PASSWORD|HEADERS/.test(name));
   expect(secrets).toEqual(expect.arrayContaining(['JWT_SECRET', 'ADMIN_TOKEN', 'GOOGLE_CLIENT_SECRET', 'EXPO_ACCESS_TOKEN', 'KAFKA_SASL_PASSWORD']));
   const config: Record<string, unknown> = { ...loadConfig({}, '/nonexistent') };
   expect(secrets.filter((name) => config[name] !== undefined)).toEqual([]);

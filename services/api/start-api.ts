@@ -8,6 +8,7 @@ import { idSource, randomId } from '@tocsin/shared/platform/ids.ts';
 import { withClosers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { isShortAdminToken, type Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
+import { untraced, type Tracing } from '@tocsin/shared/tracing/tracing.ts';
 import { openPasswords, type Passwords } from '@tocsin/shared/stores/passwords.ts';
 import { History } from '@tocsin/shared/stores/history.ts';
 import { Gauge, Registry } from 'prom-client';
@@ -60,6 +61,7 @@ export interface ApiOptions {
   readonly passwords?: Passwords;
   /** Where figures are shown. */
   readonly metrics?: Registry;
+  readonly tracing?: Tracing;
   /** Aborted when the node is going to be closed: it is not ready from then on. */
   readonly leaving?: AbortSignal;
 }
@@ -107,7 +109,7 @@ export function startApi(options: ApiOptions): Promise<RunningApi> {
       clientAddress: clientAddress(config.TRUST_PROXY), wholeAddress: wholeAddress(config.TRUST_PROXY),
       adminToken: config.ADMIN_TOKEN,
       topicSpans: topicSpans(engine.documents), topicListings: topicListings(engine.documents),
-      passwords, metrics, requestMetrics: requestMetrics(metrics),
+      passwords, metrics, requestMetrics: requestMetrics(metrics), tracing: options.tracing ?? untraced,
     };
     countStreams(deps);
     own.add(() => streams.endAll(drain));

@@ -53,11 +53,11 @@ export async function fanOutBatch(deps: FanOutDeps, batch: RecordBatch): Promise
 
 function envelopesByTopic(settled: readonly SettledRecord[]): Map<string, string[]> {
   const byTopic = new Map<string, string[]>();
-  for (const { offset, previousOffset, record } of settled) {
-    const envelope: Envelope = { offset, previousOffset, record };
-    const payloads = byTopic.get(record.message.topicId) ?? [];
+  for (const { offset, previousOffset, record: { type, timestamp, message } } of settled) {
+    const envelope: Envelope = { offset, previousOffset, record: { type, timestamp, message } }; // without its trace, which nodes do not read
+    const payloads = byTopic.get(message.topicId) ?? [];
     payloads.push(JSON.stringify(envelope));
-    byTopic.set(record.message.topicId, payloads);
+    byTopic.set(message.topicId, payloads);
   }
   return byTopic;
 }

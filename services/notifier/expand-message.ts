@@ -1,5 +1,7 @@
 import { pushQueueOf, pushQueues, replaceJob, walkJob, type QueuedPush } from '@tocsin/shared/domain/push-job.ts';
+import type { LogRecord } from '@tocsin/shared/domain/log-record.ts';
 import type { Message } from '@tocsin/shared/domain/message.ts';
+import { withTrace } from '@tocsin/shared/domain/trace-context.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { JobQueue } from '@tocsin/shared/ports/job-queue.ts';
@@ -23,16 +25,20 @@ const lookupsMax = 8;
  */
 export async function expandMessages(deps: { engine: ExpandingEngine; clock: Clock }, batch: RecordBatch): Promise<void> {
   const now = deps.clock();
-  const messages = batch.records.flatMap(({ record }) => (record.type === 'message' && record.message.expiresAt > now ? [record.message] : []));
-  const changes = batch.records.flatMap(({ record }) => (record.type !== 'message' && record.message.expiresAt > now ? [record] : []));
-  const topics = await topicsWithRecipients(deps.engine, new Set([...messages, ...changes.map(({ message }) => message)].map(({ topicId }) => topicId)));
-  const isWanted = ({ topicId }: Message): boolean => topics.has(topicId);
-  await addPushJobs(deps.engine.jobQueue, [
-    ...messages.filter(isWanted).map((message): PlacedPush => [pushQueueOf(message.priority), firstPage(message)]),
-    ...changes.filter(({ message }) => isWanted(message)).map(({ message: { id: messageId, topicId }, timestamp: changedAt }): PlacedPush => (
-      [pushQueues.normal, replaceJob({ messageId, topicId, changedAt, after: null })]
-    )),
-  ]);
+  const records = batch.records.flatMap(({ record }) => (record.message.expiresAt > now ? [record] : []));
+  const topics = await topicsWithRecipients(deps.engine, new Set(records.map(({ message }) => message.topicId)));
+  const wanted = records.filter(({ message }) => topics.has(message.topicId));
+  const [messages, changes] = [wanted.filter(isNew), wanted.filter((record) => !isNew(record))];
+  await addPushJobs(deps.engine.jobQueue, [...messages, ...changes].map(jobOf));
+}
+
+const isNew = ({ type }: LogRecord): boolean => type === 'message';
+
+/** The record's job and its queue. It carries on the record's trace. */
+function jobOf({ type, message, timestamp, trace }: LogRecord): PlacedPush {
+  if (type === 'message') return [pushQueueOf(message.priority), withTrace(firstPage(message), trace)];
+  const { id: messageId, topicId } = message;
+  return [pushQueues.normal, withTrace(replaceJob({ messageId, topicId, changedAt: timestamp, after: null }), trace)];
 }
 
 function firstPage(message: Message): QueuedPush {

@@ -4,6 +4,7 @@ import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { QuietSpans } from '@tocsin/shared/platform/daily-hours.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Tracing } from '@tocsin/shared/tracing/tracing.ts';
 import type { NotifiedTimes } from './notified-times.ts';
 import type { WatchedGateway } from './push-gateways/watch-provider.ts';
 import type { PushMetrics } from './push-metrics.ts';
@@ -18,6 +19,7 @@ export interface PushDeps {
   readonly quietSpans: QuietSpans;
   readonly reportRefusal: ReportRefusal;
   readonly metrics: PushMetrics;
+  readonly tracing: Tracing;
   readonly clock: Clock;
   /** In [0, 1). */
   readonly random: () => number;

@@ -7,6 +7,7 @@ import { openLog } from '@tocsin/shared/platform/log.ts';
 import type { Claim, DeliveryStatus } from '@tocsin/shared/ports/deliveries.ts';
 import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
+import { untraced } from '@tocsin/shared/tracing/tracing.ts';
 import { Registry } from 'prom-client';
 import { notifiedTimes, type NotifiedTimes } from './notified-times.ts';
 import type { PushDeps } from './push-deps.ts';
@@ -49,7 +50,7 @@ describe(`a push whose message has expired meanwhile, ${engineUnderTest}`, () =>
     gateways: new Map([['expo', gateway]]),
     notifiedTimes: times, quietSpans: new QuietSpans(),
     reportRefusal: () => undefined,
-    metrics: pushMetrics(new Registry()),
+    metrics: pushMetrics(new Registry()), tracing: untraced,
     limits: { pageSize: 10, claimStaleMs: 20_000, backoffMs: 1_000, retryForMs: 60_000, receiptAfterMs: 60_000, renewalMs: 1_000 },
     closing: new AbortController().signal,
   });

@@ -10,11 +10,13 @@ import { closeTogether, withClosers } from '@tocsin/shared/platform/lifecycle.ts
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import { showLag } from '@tocsin/shared/show-lag.ts';
+import { untraced, type Tracing } from '@tocsin/shared/tracing/tracing.ts';
 import { expandMessages } from './expand-message.ts';
 import { notifiedTimes } from './notified-times.ts';
 import type { PushDeps, PushLimits } from './push-deps.ts';
 import { openPushGateways } from './push-gateways/open-push-gateways.ts';
 import { sendTimeoutMs, type PushGateway } from './push-gateways/push-gateway.ts';
+import { tracedGateway } from './push-gateways/traced-gateway.ts';
 import { watchProvider, type WatchedGateway } from './push-gateways/watch-provider.ts';
 import { pushMetrics } from './push-metrics.ts';
 import { refusalReport } from './refusal-report.ts';
@@ -32,6 +34,7 @@ export interface NotifierOptions {
   readonly appUrl: string;
   /** Where figures are shown; they are counted for nobody without it. */
   readonly metrics?: Registry;
+  readonly tracing?: Tracing;
   /** Instead of those that the configuration has what it takes for; closed with the notifier. */
   readonly gateways?: ReadonlyMap<Platform, PushGateway>;
   /** In one process with an API: it keeps fewer ordinary pushes under way then, whose bursts would hold up the publishes. */
@@ -58,11 +61,11 @@ function limitsOf(config: Pick<Config, 'PUSH_RETRY_SECONDS' | 'EXPO_RECEIPT_SECO
   };
 }
 
-function watchProviders(gateways: ReadonlyMap<Platform, PushGateway>, { clock, log, metrics }: Pick<PushDeps, 'clock' | 'log' | 'metrics'>): Map<Platform, WatchedGateway> {
+function watchProviders(gateways: ReadonlyMap<Platform, PushGateway>, { clock, log, metrics, tracing }: Pick<PushDeps, 'clock' | 'log' | 'metrics' | 'tracing'>): Map<Platform, WatchedGateway> {
   return new Map([...gateways].map(([platform, gateway]) => {
     const onChange = (isAway: boolean): void => metrics.away.set({ platform }, Number(isAway));
     onChange(false);
-    return [platform, watchProvider(gateway, { platform, clock, log, onChange })];
+    return [platform, watchProvider(tracedGateway(gateway, platform, tracing), { platform, clock, log, onChange })];
   }));
 }
 
@@ -81,9 +84,10 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
     const times = notifiedTimes({ documents: engine.documents, log });
     own.add(() => times.close());
     const closing = new AbortController();
+    const tracing = options.tracing ?? untraced;
     const deps: PushDeps = {
-      engine, clock, log, metrics,
-      gateways: watchProviders(gateways, { clock, log, metrics }),
+      engine, clock, log, metrics, tracing,
+      gateways: watchProviders(gateways, { clock, log, metrics, tracing }),
       notifiedTimes: times,
       quietSpans: new QuietSpans(),
       reportRefusal: refusalReport({ clock, log }),

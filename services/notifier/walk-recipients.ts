@@ -1,5 +1,6 @@
 import { ledgerMs, revivable } from '@tocsin/shared/ports/deliveries.ts';
 import { pushQueueOf, walkJob, type WalkJob } from '@tocsin/shared/domain/push-job.ts';
+import type { Span } from '@tocsin/shared/tracing/tracing.ts';
 import { loadPush } from './load-push.ts';
 import { missedRecipients } from './missed-recipients.ts';
 import type { PushDeps } from './push-deps.ts';
@@ -11,12 +12,20 @@ import { pushToRecipients } from './push-to-recipients.ts';
  * those who missed the message, it looks at them alone, and at nobody once the ledger does not reach back that far.
  */
 export async function walkRecipients(deps: PushDeps, job: WalkJob): Promise<void> {
+  const { messageId, topicId } = job;
+  return deps.tracing.span({
+    name: 'push page', kind: 'internal', attributes: { 'tocsin.message.id': messageId, 'tocsin.topic.id': topicId },
+  }, (span) => walkPage(deps, job, span));
+}
+
+async function walkPage(deps: PushDeps, job: WalkJob, span: Span): Promise<void> {
   const push = await loadPush(deps, job);
   if ('over' in push) return deps.log.debug({ messageId: job.messageId, reason: push.over }, 'nothing is pushed');
   const { message, topic } = push;
   const isRenotify = job.renotify !== undefined;
   if (isRenotify && message.timestamp + ledgerMs <= deps.clock()) return;
   const page = await deps.engine.deliveries.recipients({ topicId: topic.id, message }, { after: job.after, limit: deps.limits.pageSize });
+  span.set({ 'tocsin.recipients': page.recipients.length });
   if (page.next !== null) {
     const next = walkJob({ messageId: message.id, topicId: topic.id, after: page.next, publishedAt: job.publishedAt, renotify: job.renotify }, message.priority);
     await deps.engine.jobQueue.add(pushQueueOf(message.priority), [next]);

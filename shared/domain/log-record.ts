@@ -1,4 +1,5 @@
 import type { Message } from './message.ts';
+import type { TraceContext } from './trace-context.ts';
 
 export type RecordType = 'message' | 'message_edited' | 'message_deleted';
 
@@ -11,6 +12,8 @@ export interface LogRecord {
   /** When the record was made (publish, edit or deletion), milliseconds since the epoch; a message's is its own timestamp. */
   readonly timestamp: number;
   readonly message: Message;
+  /** What made it, where that is traced. Not all logs keep it for long: see the port. */
+  readonly trace?: TraceContext;
 }
 
 /** A record with its place in the log. Positions of a partition only grow, and have holes. */

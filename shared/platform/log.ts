@@ -3,11 +3,14 @@ import { pino, stdSerializers, type DestinationStream, type Logger } from 'pino'
 /** Structured log lines on standard output. Secrets and message text never go into one. */
 export type Log = Logger;
 
-/** A logger of the named service; `level` is one of pino's, or `silent`. `destination` is standard output unless a test wants the lines. */
-export function openLog(service: string, level: string, destination?: DestinationStream): Log {
+/**
+ * A logger of the named service; `level` is one of pino's, or `silent`. `destination` is standard output unless a test wants the
+ * lines; `fields` are asked for with each line, which has them beside its own.
+ */
+export function openLog(service: string, level: string, destination?: DestinationStream, fields?: () => object): Log {
   const options = {
     level, base: { service }, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label: string) => ({ level: label }) },
-    serializers: { err: describeError },
+    serializers: { err: describeError }, ...(fields === undefined ? {} : { mixin: fields }),
   };
   return destination === undefined ? pino(options) : pino(options, destination);
 }

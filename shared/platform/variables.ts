@@ -228,6 +228,45 @@ const watching = {
   }),
 };
 
+const tracing = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: url.optional().register(tellings, {
+    about: 'a collector that takes OTLP over HTTP: opens [tracing](#traces), as the next does; spans go to `/v1/traces` below it', example: 'http://otel-collector:4318',
+  }),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url.optional().register(tellings, {
+    about: 'where spans are posted to, the whole address; goes before the former',
+  }),
+  OTEL_TRACES_EXPORTER: z.string().optional().register(tellings, {
+    about: '`otlp` opens tracing, by default to `http://localhost:4318`; `none` ends it', shown: '`otlp` with an endpoint',
+  }),
+  OTEL_SDK_DISABLED: z.string().optional().register(tellings, {
+    about: '`true` ends tracing, whatever else is set',
+  }),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z.string().optional().register(tellings, {
+    about: 'nothing is traced where this is anything else', shown: '`http/protobuf`',
+  }),
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: z.string().optional().register(tellings, {
+    about: 'likewise; goes before the former', shown: '`http/protobuf`',
+  }),
+  OTEL_EXPORTER_OTLP_HEADERS: z.string().optional().register(tellings, {
+    about: 'what the collector wants to see, such as a key: `name=value`, comma-separated', isSecret: true,
+  }),
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS: z.string().optional().register(tellings, {
+    about: 'likewise; these go before the former', isSecret: true,
+  }),
+  OTEL_TRACES_SAMPLER: z.string().default('parentbased_always_on').register(tellings, {
+    about: 'which traces are kept: `always_on`, `always_off`, `traceidratio`, or one of them with `parentbased_` before it, which does as the caller does where the request has a `traceparent`',
+  }),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1).register(tellings, {
+    about: 'the part that `traceidratio` keeps, 0 to 1',
+  }),
+  OTEL_SERVICE_NAME: z.string().optional().register(tellings, {
+    about: 'what spans are said to be of', shown: '`tocsin`, or `tocsin-api` and so on where a role has its own process',
+  }),
+  OTEL_RESOURCE_ATTRIBUTES: z.string().optional().register(tellings, {
+    about: 'what else spans say of where they are from: `name=value`, comma-separated', example: 'deployment.environment.name=production',
+  }),
+};
+
 const terms = {
   TERMS_VERSION: z.string().min(1).max(50).default('1.0').register(tellings, {
     about: 'the terms that accounts accept',
@@ -235,7 +274,7 @@ const terms = {
 };
 
 /** Every variable, with its default and what it is. The name in the environment is the key. */
-export const variables = z.object({ ...listening, ...embedded, ...cluster, ...logTopic, ...kafkaAccess, ...process, ...secrets, ...mails, ...signIn, ...push, ...retention, ...limits, ...watching, ...terms });
+export const variables = z.object({ ...listening, ...embedded, ...cluster, ...logTopic, ...kafkaAccess, ...process, ...secrets, ...mails, ...signIn, ...push, ...retention, ...limits, ...watching, ...tracing, ...terms });
 export type Variables = z.infer<typeof variables>;
 
 /** What an operator is told of a variable. */
@@ -260,6 +299,7 @@ export const variableGroups: readonly { readonly heading: string; readonly rows:
   { heading: 'What is removed, and when', rows: rowsOf(retention) },
   { heading: 'Limits and origins', rows: rowsOf(limits) },
   { heading: 'Logs, health and metrics', rows: rowsOf(watching) },
+  { heading: 'Traces, by OpenTelemetry', rows: rowsOf(tracing) },
   { heading: 'The terms that accounts accept', rows: rowsOf(terms) },
 ];
 

@@ -107,6 +107,17 @@ function appending(open: () => Promise<EventLog>): void {
     expect(seen.map(({ record }) => record.message.id)).toEqual(records.map(({ message }) => message.id));
   });
 
+  test('a record’s trace comes with it to those who follow the log', async () => {
+    const log = await open();
+    const trace = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', tracestate: 'congo=t61rcWkgMzE' };
+    const { onBatch, seen } = collector();
+    await log.consume({ group: newGroup(), onBatch });
+    await log.append(0, { ...testRecord(), trace }, 'alarms');
+    await log.append(0, testRecord(), 'alarms');
+    await eventually(() => expect(seen).toHaveLength(2), { timeoutMs: 20_000 });
+    expect(seen.map(({ record }) => record.trace)).toEqual([trace, undefined]);
+  });
+
   test('every field of a record comes back as it was, also text of four bytes a character', async () => {
     const log = await open();
     const full = testRecord({

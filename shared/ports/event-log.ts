@@ -14,6 +14,7 @@ export interface EventLog {
    * Appends a record and resolves with its position once it is durable.
    * `topicName` is told to those who read the log directly; our own readers show the name that is current.
    * Concurrent appends share batches; appends of one caller to one partition keep their order.
+   * A record's `trace` comes with it to those who follow the log's end; who reads further back may get the record without it.
    * Throws AppError `unavailable`: the outcome is then unknown, the record may still turn up in the log. Fails within
    * a second while the log is known to be down, within the send's deadline otherwise, and at once when more is
    * waiting than fits into memory.

@@ -1,5 +1,5 @@
 import { matchesGlob } from 'node:path/posix';
-import { boundaries, enginePackages, type Boundary } from './boundaries.ts';
+import { boundaries, ownedPackages, type Boundary } from './boundaries.ts';
 import type { Import } from './read-imports.ts';
 
 const testSuffix = /\.(test|contract|fixtures?|place|child|child-process)\.ts$/;
@@ -22,8 +22,8 @@ export function judgeImport(imported: Import): string | null {
 }
 
 function judgePackage({ from, package: name }: Import, row: Boundary): string | null {
-  if (enginePackages.includes(name!)) {
-    return row.packages?.includes(name!) === true ? null : `${from} imports ${name}: only the engine's driver may name it`;
+  if (ownedPackages.includes(name!)) {
+    return row.packages?.includes(name!) === true ? null : `${from} imports ${name}: only the rows that list it may name it`;
   }
   return row.packages === 'none' && !isTestCode(from) ? `${from} imports ${name}: ${row.of} may import no package` : null;
 }

@@ -25,6 +25,8 @@ TEST_REDIS_URL, or on its own.
 --part     retention is measured only where it is asked for
 --quick    a small form below half a minute, for CI
 --profile  the servers write CPU profiles into the directory; the figures then include the profiler
+
+OTEL_* of the environment reach the servers: what tracing costs is measured so.
 `;
 
 /** Its store takes minutes to fill. */

@@ -67,13 +67,16 @@ export async function startTocsin(options: TocsinOptions): Promise<TocsinTarget>
   }
 }
 
+/** Tracing as the bench's own environment asks for it. */
+const tracingVariables = (): Record<string, string> => Object.fromEntries(Object.entries(process.env).flatMap(([name, value]) => (name.startsWith('OTEL_') ? [[name, value!]] : [])));
+
 /**
  * Starts the servers on the data of the directory: empty at first, in a cluster under names of its own that the directory
  * keeps.
  */
 export function startStack({ engines, profileDir, env: more }: Omit<TocsinOptions, 'topics'>, dir: string): Promise<Stack> {
   const profiling: Record<string, string> = profileDir === undefined ? {} : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profileDir}` };
-  const env = { RATE_LIMITS: 'off', LOG_LEVEL: 'info', NODE_ENV: 'production', ...profiling, ...more };
+  const env = { RATE_LIMITS: 'off', LOG_LEVEL: 'info', NODE_ENV: 'production', ...profiling, ...tracingVariables(), ...more };
   if (engines === undefined) return startEmbeddedStack({ env, dir });
   const run = runOf(dir);
   const mongoUrl = new URL(engines.mongoUrl);

@@ -5,6 +5,7 @@ import { Writable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import { route } from './route.ts';
+import { untraced } from '@tocsin/shared/tracing/tracing.ts';
 import { runRoute, type RouteDeps } from './run-route.ts';
 
 const lines: string[] = [];
@@ -23,7 +24,7 @@ const buggy = route({
 });
 
 const server = createServer((request, response) => {
-  void runRoute({ clock: Date.now, clientAddress: () => '', requestMetrics: () => undefined, log } as unknown as RouteDeps, buggy, request, response);
+  void runRoute({ clock: Date.now, clientAddress: () => '', requestMetrics: () => undefined, log, tracing: untraced } as unknown as RouteDeps, buggy, request, response);
 });
 beforeAll(async () => {
   server.listen(0, '127.0.0.1');

@@ -5,6 +5,7 @@ import { hasScope } from '@tocsin/shared/domain/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
+import type { Tracing } from '@tocsin/shared/tracing/tracing.ts';
 import type { UsageRecorder } from './usage-recorder.ts';
 import { anonymous, authenticate, type AuthenticateDeps, type CredentialSources } from './authenticate.ts';
 import type { ClientAddress } from './client-address.ts';
@@ -13,6 +14,7 @@ import { isPaged, withoutUnreadPaging } from './paging.ts';
 import { rateLimitHeaders, requireBudget, type RateLimits } from './rate-limit.ts';
 import { announcesTooMuch, parseJsonBody, readBody } from './read-body.ts';
 import type { RequestMetrics } from './request-metrics.ts';
+import { traceRequest } from './trace-request.ts';
 import { requireAccount, type Reply, type RequestContext, type Route } from './route.ts';
 import type { z } from 'zod';
 import { validate } from './validate.ts';
@@ -25,15 +27,22 @@ export interface RouteDeps extends AuthenticateDeps {
   readonly requestMetrics: RequestMetrics;
   /** Told of each request by a key or topic token. */
   readonly usage: UsageRecorder;
+  readonly tracing: Tracing;
+}
+
+type Request = IncomingMessage & { params?: unknown };
+
+/** Answers one request by its route, in a span where requests are traced. What nobody is asked a credential for (probes, figures, documents) makes none. */
+export function runRoute(deps: RouteDeps, route: Route, request: Request, response: ServerResponse): Promise<void> {
+  const isTraced = deps.tracing.isOn && route.audience !== 'uncounted';
+  return isTraced ? traceRequest(deps.tracing, { route, request, response }, () => answer(deps, route, request, response)) : answer(deps, route, request, response);
 }
 
 /**
  * Answers one request by its route. The checks run in this order: address budget, credential, scope, existence, access,
  * body and parameters, and then the route's own rules. Every failure becomes its JSON error; nothing is thrown.
  */
-export async function runRoute(
-  deps: RouteDeps, route: Route, request: IncomingMessage & { params?: unknown }, response: ServerResponse,
-): Promise<void> {
+async function answer(deps: RouteDeps, route: Route, request: Request, response: ServerResponse): Promise<void> {
   const began = performance.now();
   try {
     const context = await admit(deps, route, request, response);
@@ -59,8 +68,7 @@ export function readQuery<Q extends z.ZodType>(schema: Q, { searchParams }: Pick
 
 /** Finds the caller and counts the request: everything that is judged before the route's own matters. */
 export async function admit(
-  deps: RouteDeps, route: Admitted,
-  request: IncomingMessage & { params?: unknown }, response: ServerResponse,
+  deps: RouteDeps, route: Admitted, request: Request, response: ServerResponse,
 ): Promise<RequestContext> {
   const now = deps.clock();
   const address = deps.clientAddress(request);

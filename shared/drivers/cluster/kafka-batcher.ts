@@ -24,8 +24,10 @@ const waitingBytesMax = 16 * 1024 * 1024;
 const batchSizeMax = 1_000;
 /** A partition's share of a request must stay under the broker's `message.max.bytes`, 1,048,588 by default. */
 const partitionBytesMax = 900_000;
-/** Headers, key and framing of a record. */
+/** Headers, key and framing of a record, but for its trace. */
 const recordOverheadBytes = 320;
+/** The names and framing of the trace's headers. */
+const traceOverheadBytes = 32;
 
 /**
  * Makes batches of single appends: one batch is under way at any time, and what arrives meanwhile is the next. So the
@@ -46,7 +48,7 @@ export class KafkaBatcher {
 
   /** Resolves with the record's broker offset. Rejects with AppError `unavailable`; the outcome is then unknown. */
   append(record: OutgoingRecord): Promise<number> {
-    const bytes = record.value.length + recordOverheadBytes;
+    const bytes = record.value.length + recordOverheadBytes + traceBytes(record);
     if (this.#count >= waitingMax || this.#bytes + bytes > waitingBytesMax) {
       return Promise.reject(unavailable('Log', new Error(`${this.#count} records are waiting already`)));
     }
@@ -98,6 +100,10 @@ export class KafkaBatcher {
     }
     return this.#waiting.splice(0, size);
   }
+}
+
+function traceBytes({ headers: { traceparent, tracestate } }: OutgoingRecord): number {
+  return traceparent === undefined ? 0 : traceOverheadBytes + traceparent.length + (tracestate?.length ?? 0);
 }
 
 /** The records of a partition got consecutive offsets, in their order in the batch. */

@@ -1,6 +1,7 @@
 import type { IHeaders } from 'kafkajs';
 import type { LogRecord, RecordType } from '../../domain/log-record.ts';
 import { fromRecordValue, toIso, toMessageJson } from '../../domain/message-json.ts';
+import { parseTraceContext } from '../../domain/trace-context.ts';
 
 /** A record as it lies on the topic: public interface, CloudEvents 1.0 in binary mode. */
 export interface KafkaRecord {
@@ -16,10 +17,13 @@ const eventTypes: { readonly [T in RecordType]: string } = {
 };
 const recordTypes = new Map(Object.entries(eventTypes).map(([type, eventType]) => [eventType, type as RecordType]));
 
-/** The key is the topic's id; the value is the message object of the interface without its offset. */
+/**
+ * The key is the topic's id; the value is the message object of the interface without its offset. The trace has the names
+ * that OpenTelemetry's consumers look for.
+ */
 export function encodeKafkaRecord(record: LogRecord, topicName: string): KafkaRecord {
   const time = toIso(record.timestamp);
-  const { message } = record;
+  const { message, trace } = record;
   return {
     key: message.topicId,
     value: Buffer.from(JSON.stringify(toMessageJson(message, topicName))),
@@ -31,6 +35,7 @@ export function encodeKafkaRecord(record: LogRecord, topicName: string): KafkaRe
       ce_source: `/topics/${topicName}`,
       ce_time: time,
       'content-type': 'application/json',
+      ...trace,
     },
   };
 }
@@ -41,7 +46,10 @@ export function decodeKafkaRecord({ value, headers }: { value: Buffer | null; he
   if (type === undefined || value === null) throw new TypeError('not an event of a message');
   const timestamp = Date.parse(headerText(headers, 'ce_time'));
   if (!Number.isFinite(timestamp)) throw new TypeError('an event without its time');
-  return fromRecordValue(type, timestamp, JSON.parse(value.toString()));
+  const record = fromRecordValue(type, timestamp, JSON.parse(value.toString()));
+  if (headers?.['traceparent'] === undefined) return record;
+  const trace = parseTraceContext(headerText(headers, 'traceparent'), headerText(headers, 'tracestate'));
+  return trace === undefined ? record : { ...record, trace };
 }
 
 function headerText(headers: IHeaders | undefined, name: string): string {

@@ -1,0 +1,147 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { Registry } from 'prom-client';
+import { openEngine } from '@tocsin/shared/open-engine.ts';
+import { systemClock } from '@tocsin/shared/platform/clock.ts';
+import { closers } from '@tocsin/shared/platform/lifecycle.ts';
+import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
+import { openLog } from '@tocsin/shared/platform/log.ts';
+import type { Engine } from '@tocsin/shared/ports/engine.ts';
+import { devices } from '@tocsin/shared/stores/devices-collection.ts';
+import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import { topics } from '@tocsin/shared/stores/topics.ts';
+import { users } from '@tocsin/shared/stores/users.ts';
+import { newDevice, newSubscription, newTopic, newUser } from '@tocsin/shared/testing/builders.ts';
+import type { ReceivedSpan } from '@tocsin/shared/testing/decode-otlp-traces.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { startExpoSimulator, type ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
+import { startOtlpReceiver, type OtlpReceiver } from '@tocsin/shared/testing/start-otlp-receiver.ts';
+import { engineUnderTest, enginesUnderTest, newTestPlace } from '@tocsin/shared/testing/test-engine.ts';
+import { openTracing } from '@tocsin/shared/tracing/open-tracing.ts';
+import { tracedEngine } from '@tocsin/shared/tracing/traced-engine.ts';
+import { startRoles } from './start-roles.ts';
+
+const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+const spanId = '00f067aa0ba902b7';
+const traceHeaders = { traceparent: `00-${traceId}-${spanId}-01`, tracestate: 'congo=t61rcWkgMzE' };
+
+const own = closers();
+const place = newTestPlace(enginesUnderTest());
+let engine: Engine;
+let collector: OtlpReceiver;
+let expo: ExpoSimulator;
+beforeAll(async () => {
+  own.add(() => place.remove());
+  collector = await startOtlpReceiver();
+  own.add(() => collector.close());
+  expo = await startExpoSimulator();
+  own.add(() => expo.close());
+  engine = await openEngine(place.config, { clock: systemClock, log: openLog('test', 'silent') });
+  own.add(() => engine.close());
+});
+afterAll(() => own.closeAll());
+
+let running: { readonly url: string; readonly lines: string[]; close(): Promise<void> } | undefined;
+afterEach(() => running?.close());
+
+/** Starts roles over the engine, with their own tracing and log. */
+async function start(env: Record<string, string>): Promise<NonNullable<typeof running>> {
+  const lines: string[] = [];
+  const config = loadConfig({ ...place.env, PORT: '0', EXPO_URL: expo.url, RATE_LIMITS: 'off', ...env }, '/nonexistent');
+  const parts = closers();
+  const log = openLog('test', 'warn', { write: (line) => void lines.push(line) });
+  const tracing = await openTracing(config, { process: { serviceName: 'tocsin-test', version: '1.2.3' }, log });
+  parts.add(() => tracing.close());
+  const roles = await startRoles({
+    engine: tracedEngine(engine, tracing, config), config, clock: systemClock, log, tracing, metrics: new Registry(), leaving: new AbortController().signal,
+  });
+  parts.add(() => roles.close());
+  running = { url: roles.url!, lines, close: () => parts.closeAll() };
+  return running;
+}
+
+async function publish(url: string, topic: string, headers: Record<string, string> = {}): Promise<{ status: number; body: { id: string } }> {
+  const answer = await fetch(`${url}/${topic}`, { method: 'POST', body: 'the pump stopped', headers: { 'X-Title': 'Cellar', 'X-Priority': '5', ...headers } });
+  return { status: answer.status, body: await answer.json() as { id: string } };
+}
+
+async function addSubscribedTopic(): Promise<{ id: string; name: string; pushToken: string }> {
+  const user = await engine.documents.insert(users, newUser());
+  const { id, name } = await engine.documents.insert(topics, newTopic(user.id));
+  await engine.documents.insert(subscriptions, newSubscription(user.id, id));
+  const { pushToken } = await engine.documents.insert(devices, newDevice(user.id));
+  return { id, name, pushToken };
+}
+
+test(`one publish is one trace from its request to the phone, ${engineUnderTest}`, async () => {
+  const { url, close } = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ROLES: 'api,fanout,notifier' });
+  const topic = await addSubscribedTopic();
+  const { status, body: { id: messageId } } = await publish(url, topic.name, traceHeaders);
+  expect(status).toBe(200);
+  await eventually(() => expect(expo.pushes).toMatchObject([{ token: topic.pushToken, messageId }]), { timeoutMs: 25_000 });
+  await eventually(async () => expect(await engine.deliveries.counts(messageId)).toMatchObject({ sent: 1 }));
+  await eventually(() => engine.messages.find(messageId).then((message) => message !== null));
+  await eventually(async () => expect(await engine.eventLog.lag('fanout')).toBe(0), { timeoutMs: 25_000 });
+  await close(); // sends what is left
+
+  const log = place.config.KAFKA_TOPIC;
+  const spans = collector.spans.filter((span) => span.traceId === traceId);
+  const only = (name: string, attributes: object = {}): ReceivedSpan => {
+    const found = spans.filter((span) => span.name === name && Object.entries(attributes).every(([key, value]) => span.attributes[key] === value));
+    expect(found).toHaveLength(1);
+    return found[0]!;
+  };
+  const request = only('POST /{topic}');
+  const sent = only(`send ${log}`);
+  const fannedOut = only(`process ${log}`, { 'messaging.consumer.group.name': 'fanout' });
+  const expanded = only(`process ${log}`, { 'messaging.consumer.group.name': 'notifier' });
+  const job = only('process push-urgent');
+  const page = only('push page');
+  const pushed = only('send expo');
+  expect(spans.map(({ name, kind, parentSpanId }) => [name, kind, parentSpanId]).sort()).toEqual([
+    ['POST /{topic}', 'server', spanId],
+    [`send ${log}`, 'producer', request.spanId],
+    [`process ${log}`, 'consumer', sent.spanId],
+    [`process ${log}`, 'consumer', sent.spanId],
+    ['process push-urgent', 'consumer', expanded.spanId],
+    ['push page', 'internal', job.spanId],
+    ['send expo', 'client', page.spanId],
+  ].sort());
+  expect([fannedOut, expanded, job].map(({ links }) => links)).toEqual([sent, sent, expanded].map((of) => [{ traceId, spanId: of.spanId }]));
+  expect(new Set(spans.map(({ traceState }) => traceState))).toEqual(new Set([traceHeaders.tracestate]));
+  expect(spans.filter(({ isFailed }) => isFailed)).toEqual([]);
+  expect(request.attributes).toEqual({
+    'http.request.method': 'POST', 'http.route': '/{topic}', 'http.response.status_code': 200, 'network.protocol.version': '1.1', 'tocsin.operation': 'publish',
+  });
+  expect(sent.attributes).toMatchObject({
+    'messaging.system': engineUnderTest === 'cluster' ? 'kafka' : 'tocsin', 'messaging.message.id': messageId, 'tocsin.topic.id': topic.id, 'tocsin.record.type': 'message',
+  });
+  expect(page.attributes).toMatchObject({ 'tocsin.recipients': 1 });
+  expect(pushed.attributes).toMatchObject({ 'messaging.batch.message_count': 1, 'tocsin.push.accepted': 1 });
+  expect(request.resource).toMatchObject({ 'service.name': 'tocsin-test', 'service.version': '1.2.3' });
+  // Whoever runs the collector learns neither what was said, nor where, nor whom it reached.
+  expect(JSON.stringify(collector.spans)).not.toMatch(new RegExp(`${topic.name}|pump|Cellar|ExponentPushToken`));
+});
+
+test('without OTEL_* a request with a traceparent leaves none in the log', async () => {
+  const { url } = await start({ ROLES: 'api' });
+  const before = collector.spans.length;
+  const topic = await addSubscribedTopic();
+  const { body: { id } } = await publish(url, topic.name, traceHeaders);
+  const found: unknown[] = [];
+  const consumption = await engine.eventLog.consume({
+    group: 'looking', onBatch: async ({ records }) => void found.push(...records.filter(({ record }) => record.message.id === id).map(({ record }) => record.trace)),
+  });
+  await eventually(() => expect(found).toEqual([undefined]), { timeoutMs: 25_000 });
+  await consumption.close();
+  expect(collector.spans).toHaveLength(before);
+});
+
+test('publishes go on while the collector is away, and the log tells of it once', async () => {
+  process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '500'; // the exporter tries again for so long
+  const { url, lines, close } = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', ROLES: 'api' });
+  const topic = await addSubscribedTopic();
+  const statuses = await Promise.all(Array.from({ length: 300 }, async () => (await publish(url, topic.name)).status));
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  await close();
+  expect(lines.filter((line) => line.includes('the collector of traces takes no spans'))).toHaveLength(1);
+});

@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gunzipSync } from 'node:zlib';
+import { decodeOtlpTraces, type ReceivedSpan } from './decode-otlp-traces.ts';
+
+export interface OtlpReceiver {
+  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  readonly url: string;
+  /** Every span that was posted, in order of arrival. */
+  readonly spans: readonly ReceivedSpan[];
+  /** Of each post. */
+  readonly headers: readonly IncomingHttpHeaders[];
+  /** Answers 503 from now on, or takes spans again. */
+  setAway(isAway: boolean): void;
+  close(): Promise<void>;
+}
+
+/** A collector that takes OTLP over HTTP in protobuf, and reads what it gets. What it cannot read is a 400. */
+export async function startOtlpReceiver(): Promise<OtlpReceiver> {
+  const spans: ReceivedSpan[] = [];
+  const headers: IncomingHttpHeaders[] = [];
+  let isAway = false;
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      headers.push(request.headers);
+      if (isAway) return response.writeHead(503).end();
+      const isTraces = request.method === 'POST' && request.url === '/v1/traces' && request.headers['content-type'] === 'application/x-protobuf';
+      if (!isTraces) return response.writeHead(404).end();
+      try {
+        const body = Buffer.concat(chunks);
+        spans.push(...decodeOtlpTraces(request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body));
+        return response.writeHead(200, { 'Content-Type': 'application/x-protobuf' }).end(); // an empty message: nothing was refused
+      } catch (error) {
+        return response.writeHead(400).end(String(error));
+      }
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans, headers,
+    setAway(value) {
+      isAway = value;
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
