@@ -4,6 +4,7 @@ import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
 import { reachesTier, tierInForce } from '@tocsin/shared/domain/tiers.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import type { Write } from '@tocsin/shared/ports/documents.ts';
+import { isUuid } from '@tocsin/shared/platform/ids.ts';
 import { settledWithin } from '@tocsin/shared/platform/settled-within.ts';
 import { withMessageLocked } from '@tocsin/shared/stores/message-locks.ts';
 import type { ApiDeps } from '../../api-deps.ts';
@@ -20,18 +21,18 @@ export interface ManagedMessage {
 
 /**
  * A route's `load`: the message in the path, if the caller manages its topic and the topic's owner has the tier for it.
- * Throws 404 for an unknown topic, 401 and 403, then 422 for what is no id, and 404 for a message that is not shown.
+ * Throws 404 for an unknown topic, 401 and 403, then 404 for a message that is not shown, 403 for the tier, and 422 for what is no id.
  */
 export function loadManagedMessage(deps: ApiDeps): (context: RequestContext) => Promise<ManagedMessage> {
   return async (context) => {
     const topic = await openTopicByName(deps.directory, context.caller, { name: context.params['topic_name']!, act: 'manage' });
-    const owner = await deps.directory.user(topic.ownerId);
+    // What is no id names nothing that could exist: the tier comes first then.
+    const sought = context.params['message_id']!;
+    const [owner] = await Promise.all([deps.directory.user(topic.ownerId), isUuid(sought) ? findShown(deps, topic, sought.toLowerCase()) : null]);
     if (owner === null || !reachesTier(tierInForce(owner, context.now), 'ESSENTIALS')) {
       throw new AppError('forbidden', 'Requires the ESSENTIALS tier or higher');
     }
-    const messageId = pathId(context, 'message_id');
-    await findShown(deps, topic, messageId);
-    return { topic, messageId };
+    return { topic, messageId: pathId(context, 'message_id') };
   };
 }
 
