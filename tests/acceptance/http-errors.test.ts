@@ -109,7 +109,7 @@ test('a JSON endpoint takes JSON: no type, another charset and +json are JSON, a
 
 test.each([
   ['malformed', '{"email":', 400, 'The body is not valid JSON'],
-  ['empty', '', 400, 'The body is not valid JSON'],
+  ['empty', '', 422, 'email: is required; password: is required'],
   ['nested without an end', '['.repeat(60_000), 400, 'The body is not valid JSON'],
   ['an array', '[]', 422, 'body: must be an object'],
   ['null', 'null', 422, 'body: is required'],

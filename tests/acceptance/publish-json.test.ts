@@ -70,7 +70,7 @@ test.each([
 test('what is no JSON is a 400, and JSON that is no object a 422', async () => {
   const text = (body: string | Uint8Array<ArrayBuffer>) => new Client().call('POST', '/', { text: body });
   expect(await text('{"topic":')).toMatchObject({ status: 400, body: { detail: 'The body is not valid JSON' } });
-  expect(await text('')).toMatchObject({ status: 400 });
+  expect(await text('')).toMatchObject({ status: 422, body: { detail: 'topic: is required' } });
   expect(await text('['.repeat(60_000))).toMatchObject({ status: 400 });
   expect(await text('[]')).toMatchObject({ status: 422, body: { detail: 'body: must be a JSON object' } });
   expect(await text('null')).toMatchObject({ status: 422 });

@@ -12,6 +12,7 @@ test('a PATCH changes what it names, null clears an icon, and an empty one chang
   const patch = (body: object) => owner.patch(`/api/topics/${topic.id}`, body);
   const { subscription_warning: _, ...shown } = topic as unknown as Record<string, unknown>;
   expect(await patch({})).toMatchObject({ status: 200, body: shown });
+  expect(await owner.client.call('PATCH', `/api/topics/${topic.id}`)).toMatchObject({ status: 200, body: shown });
   const changed = await patch({ description: 'two', is_discoverable: true, icon_name: null, icon_color: '#FFFFFF', team_id: randomUUID() });
   expect(changed).toMatchObject({ status: 200, body: { ...shown, description: 'two', is_discoverable: true, icon_name: null, icon_color: '#FFFFFF' } });
   for (const field of ['name', 'access_level', 'description', 'is_discoverable']) {

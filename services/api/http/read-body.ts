@@ -62,8 +62,12 @@ export function parseJsonBody(bytes: Buffer, contentType: string | undefined): u
   return parseJson(bytes);
 }
 
-/** Parses JSON whatever the content type. Throws `invalid` for malformed JSON, also for an empty body. */
+/**
+ * Parses JSON whatever the content type. A body without a byte is an object without a field, so that what it lacks is named, and a
+ * PATCH without one changes nothing. Throws `invalid` for malformed JSON.
+ */
 export function parseJson(bytes: Buffer): unknown {
+  if (bytes.length === 0) return {};
   try {
     return JSON.parse(decodeUtf8(bytes, 'body'));
   } catch (cause) {

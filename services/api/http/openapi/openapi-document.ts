@@ -77,5 +77,7 @@ function requestBodyOf(route: Route, schemas: JsonSchemas): JsonObject | undefin
     };
   }
   if (route.body === undefined) return undefined;
-  return { required: true, content: { 'application/json': { schema: schemas.of(route.body, 'input') } } };
+  // A missing body is read as an object without a field.
+  const isRequired = !route.body.safeParse({}).success;
+  return { required: isRequired, content: { 'application/json': { schema: schemas.of(route.body, 'input') } } };
 }
