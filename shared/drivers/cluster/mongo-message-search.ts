@@ -17,6 +17,12 @@ const topicsMerged = 100;
 /** Messages of a search for text that are gathered while all are looked at. Harm prevented: more than MongoDB can hold for a group. */
 const gatheredMax = 10_000;
 
+/**
+ * From so many positions on a topic is searched by two questions at once: MongoDB works through one on one core, and half a
+ * second for 100,000 messages is what a person notices.
+ */
+const dividedFrom = 20_000;
+
 /** The port's `search`. */
 export async function searchMessages(collections: SearchedCollections, filter: MessageFilter, page: MessagePage): Promise<FoundMessages> {
   const asked: Asked = { topicIds: filter.topicIds, query: queryOf(filter), times: filter };
@@ -31,18 +37,41 @@ interface FoundDocuments {
 }
 
 /** The total needs a look at every text, and the page is gathered by the same look: a second one would take as long again. */
-async function gatherPage(collections: SearchedCollections, { topicIds, query, times }: Asked, { limit, offset }: MessagePage): Promise<FoundDocuments> {
-  const { messages, limits } = collections;
+async function gatherPage(collections: SearchedCollections, asked: Asked, { limit, offset }: MessagePage): Promise<FoundDocuments> {
+  const newestMax = offset + limit;
+  const parts = await Promise.all((await partsOf(collections, asked)).map((part) => lookThrough(collections, part, newestMax)));
+  const total = parts.reduce((sum, part) => sum + part.total, 0);
+  const ids = parts.flatMap(({ newest }) => newest).slice(offset, newestMax);
+  if (ids.length === 0) return { documents: [], total };
+  const places = new Map(ids.map((id, place) => [id, place]));
+  const documents = await documentsOf(collections, ids, asked.query);
+  return { documents: documents.sort((a, b) => places.get(a._id)! - places.get(b._id)!), total };
+}
+
+/** How many match, and the ids of the newest of them, newest first. */
+async function lookThrough({ messages, limits }: SearchedCollections, { topicIds, query, times }: Asked, newestMax: number): Promise<{ total: number; newest: string[] }> {
   const sortBy = topicIds.length === 1 ? { offset: -1 } : { timestamp: -1, offset: -1, topicId: -1 };
   const [found] = await messages.aggregate<{ total: number; newest: string[] }>([
     { $match: { topicId: { $in: [...topicIds] }, ...query } },
-    { $group: { _id: null, total: { $sum: 1 }, newest: { $topN: { n: offset + limit, sortBy, output: '$_id' } } } },
+    { $group: { _id: null, total: { $sum: 1 }, newest: { $topN: { n: newestMax, sortBy, output: '$_id' } } } },
   ], { hint: indexFor(times), ...limits }).toArray();
-  if (found === undefined) return { documents: [], total: 0 };
-  const ids = found.newest.slice(offset);
-  const places = new Map(ids.map((id, place) => [id, place]));
-  const documents = await documentsOf(collections, ids, query);
-  return { documents: documents.sort((a, b) => places.get(a._id)! - places.get(b._id)!), total: found.total };
+  return found ?? { total: 0, newest: [] };
+}
+
+/** What is asked for as one question, or of a topic that may be large as two that MongoDB answers side by side: the newer half of its positions first. */
+async function partsOf(collections: SearchedCollections, asked: Asked): Promise<Asked[]> {
+  const [topicId] = asked.topicIds;
+  if (topicId === undefined || asked.topicIds.length > 1 || indexFor(asked.times) !== byTopic) return [asked];
+  const [lowest, highest] = await Promise.all([endOf(collections, topicId, 1), endOf(collections, topicId, -1)]);
+  if (highest - lowest < dividedFrom) return [asked];
+  const middle = Math.floor((lowest + highest) / 2);
+  return [{ $gt: middle }, { $gte: 0, $lte: middle }].map((positions) => ({ ...asked, query: { ...asked.query, offset: positions } }));
+}
+
+/** The topic's lowest position (1), or its highest (-1). */
+async function endOf({ messages, limits }: SearchedCollections, topicId: string, direction: 1 | -1): Promise<number> {
+  const outermost = await messages.findOne({ topicId, offset: { $gte: 0 } }, { ...limits, sort: { offset: direction }, projection: { _id: 0, offset: 1 }, hint: byTopic });
+  return outermost?.offset ?? 0;
 }
 
 /** The documents, in any order, as far as they are still what is asked for. */

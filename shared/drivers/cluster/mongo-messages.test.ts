@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { MessageFilter } from '../../domain/message-filter.ts';
 import { openLog } from '../../platform/log.ts';
 import { messagesContract } from '../../ports/messages.contract.ts';
 import { newId, published, testMessage, testTime } from '../../ports/messages.fixtures.ts';
@@ -8,6 +9,8 @@ import { mongoTestDatabase } from './mongo-test-database.fixture.ts';
 
 const urlOf = (relative: string) => JSON.stringify(new URL(relative, import.meta.url).href);
 const log = openLog('test', 'silent');
+const textIn = (topicId: string, text: string): MessageFilter =>
+  ({ topicIds: [topicId], text, priorityMin: null, priorityMax: null, tags: [], from: null, to: null, includesDeleted: false, now: testTime });
 
 describeWithEngines('on MongoDB', ({ mongoUrl }) => {
   messagesContract('MongoDB', async () => {
@@ -31,12 +34,31 @@ describeWithEngines('on MongoDB', ({ mongoUrl }) => {
       const messages = await openMongoMessages({ connection: await database.connect(), clock: () => testTime, log, searchMsMax: 1 });
       const topicId = newId();
       await messages.apply(Array.from({ length: 10_000 }, (_, offset) => published(offset, testMessage(topicId))));
-      const filter = {
-        topicIds: [topicId], text: 'nowhere', priorityMin: null, priorityMax: null, tags: [], from: null, to: null, includesDeleted: false, now: testTime,
-      };
-      await expect(messages.search(filter, { limit: 5, offset: 0 })).rejects.toMatchObject(
+      await expect(messages.search(textIn(topicId, 'nowhere'), { limit: 5, offset: 0 })).rejects.toMatchObject(
         { code: 'unavailable', message: expect.stringContaining('ask for one topic, or for a shorter span of time') });
       expect(await messages.newest(topicId, { limit: 1, now: testTime })).toHaveLength(1);
+    } finally {
+      await database.drop();
+    }
+  });
+
+  test('the pages of a search for a text are those of one look, however far apart the positions are', async () => {
+    const database = mongoTestDatabase(mongoUrl, 'search_parts');
+    try {
+      const messages = await openMongoMessages({ connection: await database.connect(), clock: () => testTime, log });
+      const topicId = newId();
+      const stored = [0, 1, 9_999, 10_000, 10_001, 19_999, 20_000].map((offset) => published(offset, testMessage(topicId, { message: `pump ${offset}` })));
+      await messages.apply([...stored, published(10_002, testMessage(topicId, { message: 'valve' })), published(10_003, testMessage(newId(), { message: 'pump' }))]);
+      const newestFirst = ['pump 20000', 'pump 19999', 'pump 10001', 'pump 10000', 'pump 9999', 'pump 1', 'pump 0'];
+      for (const limit of [1, 2, 3, 7]) {
+        const pages = [];
+        for (let offset = 0; offset < newestFirst.length + limit; offset += limit) {
+          const found = await messages.search(textIn(topicId, 'PUMP'), { limit, offset });
+          expect(found.total).toBe(newestFirst.length);
+          pages.push(...found.messages.map(({ message }) => message));
+        }
+        expect(pages).toEqual(newestFirst);
+      }
     } finally {
       await database.drop();
     }
