@@ -46,6 +46,10 @@ export const auditActions = {
   'api_key.deleted': { means: 'An API key was deleted.', subject: 'api_key', details: {} },
   'topic_token.created': { means: 'A topic token was made.', subject: 'topic_token', details: { permissions: 'list', expires_at: 'time' } },
   'topic.access_changed': { means: 'A topic was made public or private.', subject: 'topic', details: { access_level: 'text', former_access_level: 'text' } },
+  'topic.retention_changed': {
+    means: 'A topic keeps its messages for another time, in days; null is as long as the tier of its owner grants.',
+    subject: 'topic', details: { retention_days: 'integer', former_retention_days: 'integer' },
+  },
   'topic.deleted': { means: 'A topic was deleted, by itself or with its team or its owner\'s account.', subject: 'topic', details: {} },
   'topic.held': { means: 'A topic was put under legal hold.', subject: 'topic', details: {} },
   'topic.released': { means: 'A legal hold on a topic ended.', subject: 'topic', details: {} },
@@ -82,7 +86,7 @@ export const auditActionNames = Object.keys(auditActions) as readonly AuditActio
 interface DetailValues {
   readonly text: string | null;
   readonly list: readonly string[];
-  readonly integer: number;
+  readonly integer: number | null;
   readonly flag: boolean;
   readonly time: number | null;
 }

@@ -163,6 +163,12 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     await made(person.patch(`/api/topics/${topic.id}`, { description: 'still private', access_level: 'private' }));
     return { ...by(person), subject: { type: 'topic', ...topic }, details: { access_level: 'private', former_access_level: 'public' } };
   },
+  'topic.retention_changed': async () => {
+    const { person, topic } = await topicOf();
+    await made(person.patch(`/api/topics/${topic.id}`, { retention_days: 2 }));
+    await made(person.patch(`/api/topics/${topic.id}`, { description: 'two days', retention_days: 2 }));
+    return { ...by(person), subject: { type: 'topic', ...topic }, details: { retention_days: 2, former_retention_days: null } };
+  },
   'topic.deleted': async () => {
     const { owner, team } = await teamOf();
     const { id, name } = await createTopic(owner, { team_id: team.id });

@@ -76,11 +76,16 @@ interface Wish {
   readonly audit: Audit;
 }
 
-/** Who may read is what the audit log has of a topic's changes. */
-function recordAccess({ audit }: Wish, { before, after }: Pick<Changed, 'before' | 'after'>): Write[] {
-  if (before.accessLevel === after.accessLevel) return [];
-  const details = { access_level: after.accessLevel, former_access_level: before.accessLevel };
-  return audit({ action: 'topic.access_changed', subject: { id: after.id, name: after.name }, details });
+/** Who may read, and for how long, is what the audit log has of a topic's changes. */
+function record({ audit }: Wish, { before, after }: Pick<Changed, 'before' | 'after'>): Write[] {
+  const subject = { id: after.id, name: after.name };
+  const ofAccess = before.accessLevel === after.accessLevel ? [] : audit({
+    action: 'topic.access_changed', subject, details: { access_level: after.accessLevel, former_access_level: before.accessLevel },
+  });
+  const ofRetention = before.retentionDays === after.retentionDays ? [] : audit({
+    action: 'topic.retention_changed', subject, details: { retention_days: after.retentionDays, former_retention_days: before.retentionDays },
+  });
+  return [...ofAccess, ...ofRetention];
 }
 
 /** Stores the change of the topic as it is now. Throws 404, 422, 403 for a private topic too many, 409. */
@@ -92,7 +97,7 @@ async function change(deps: ApiDeps, loaded: Topic, wish: Wish): Promise<Changed
     const set = changesOf(before, fields);
     if (Object.keys(set).length === 0) return { before, after: before, retention: null };
     const retention = await changeRetention(deps, before, set);
-    const also = [...recordAccess(wish, { before, after: { ...before, ...set } }), ...retention.writes];
+    const also = [...record(wish, { before, after: { ...before, ...set } }), ...retention.writes];
     return { before, after: await updateWith(documents, topics, before, { set, also }), retention: retention.cleanup };
   });
   return changing.catch(refuseTakenName);
@@ -106,7 +111,7 @@ function close(deps: ApiDeps, { id, ownerId }: Topic, wish: Wish): Promise<Chang
     const set = changesOf(before, wish.fields);
     const retention = await changeRetention(deps, before, set);
     const result = { before, after: { ...before, ...set, version: before.version + 1 }, retention: retention.cleanup };
-    const writes = [write.update(topics, before, set), ...recordAccess(wish, result), ...retention.writes];
+    const writes = [write.update(topics, before, set), ...record(wish, result), ...retention.writes];
     if (before.accessLevel === 'private') return { writes, result };
     const owner = await documents.get(users, before.ownerId);
     if (owner === null) throw topicNotFound();
