@@ -73,6 +73,10 @@ test('a token of another account\'s login is refused', async () => {
 test('a token whose end has passed says so, and one that was changed after it was signed does not', async () => {
   const ended = await signLike(real, { exp: now() - 60 });
   expect(await use(ended)).toMatchObject({ status: 401, body: { detail: 'Token has expired' } });
+  // With the right secret its end is what is told, whatever else it lacks.
+  for (const [claims, header] of [[{}, { typ: 'JWT' }], [{ iss: undefined, aud: undefined }, {}]]) {
+    expect(await use(await signLike(real, { ...claims, exp: now() - 60 }, header))).toMatchObject({ status: 401, body: { detail: 'Token has expired' } });
+  }
   const [head, , signature] = ended.split('.');
   expect(await use(`${head}.${encode({ ...decodeJwt(real), exp: now() + 600 })}.${signature}`)).toMatchObject(wrong);
   expect(await use(`${real.slice(0, -2)}${real.endsWith('AA') ? 'BB' : 'AA'}`)).toMatchObject(wrong);

@@ -29,6 +29,12 @@ export interface AccessTokens {
 /** Harm prevented: a signature check per request for a caller that sends the same token a thousand times a second. */
 const verifiedMax = 10_000;
 
+/** Whether a token with a right signature is over, whatever else is wrong with it: nothing of it would be used again. */
+function hasEnded(cause: unknown, now: number): boolean {
+  if (cause instanceof errors.JWTExpired) return true;
+  return cause instanceof errors.JWTClaimValidationFailed && typeof cause.payload.exp === 'number' && cause.payload.exp * 1000 <= now;
+}
+
 /** Signs with the first secret, verifies with all, so that secrets can be rotated. RFC 9068 shape (`typ: at+jwt`). */
 export function accessTokens(secrets: readonly string[], clock: Clock): AccessTokens {
   const keys = secrets.map((secret) => new TextEncoder().encode(secret));
@@ -43,7 +49,7 @@ export function accessTokens(secrets: readonly string[], clock: Clock): AccessTo
         });
         return { userId: payload.sub!, sessionId: String(payload['sid']), expiresAt: payload.exp! * 1000 };
       } catch (cause) {
-        if (cause instanceof errors.JWTExpired) throw new AppError('unauthenticated', 'Token has expired', { cause });
+        if (hasEnded(cause, clock())) throw new AppError('unauthenticated', 'Token has expired', { cause });
         const mayBeOlderSecret = cause instanceof errors.JWSSignatureVerificationFailed && index < keys.length - 1;
         if (!mayBeOlderSecret) throw new AppError('unauthenticated', 'Could not validate credentials', { cause });
       }
