@@ -29,6 +29,7 @@ const clock = (): number => Date.now() + hourMs;
 const soon = () => Date.now() + hourMs / 2;
 const later = () => Date.now() + 2 * hourMs;
 const openJobQueue = async () => engine.jobQueue;
+const { batchSize } = messages.removalPace;
 
 let offset = 0;
 async function makeTopic(tier: Tier, given: Partial<Topic> = {}): Promise<Topic> {
@@ -114,34 +115,34 @@ describe(`messages expire by a plan, ${engineUnderTest}`, () => {
 
   test('while it is paused nothing goes, and a run that is under way stops and is gone on with', async () => {
     const topic = await makeTopic('FREE');
-    await store(topic, times(250, soon()));
+    await store(topic, times(batchSize + 150, soon()));
     // After the first batch.
     const pausing = { ...sweepDeps(engine, clock), giveWay: { rest: () => pauseRetention(documents, { now: clock(), reason: 'r' }, testAudit).then(() => 0) } };
-    expect(await sweep(pausing)).toEqual({ removed: 100, hasMore: true });
+    expect(await sweep(pausing)).toEqual({ removed: batchSize, hasMore: true });
     expect(await sweep()).toEqual({ removed: 0, hasMore: false });
     await expect(requestRun({ documents, openJobQueue }, { id: newId(), upTo: clock(), startedBy: 'api' }, testAudit)).rejects.toMatchObject({ message: 'Retention is paused: resume it first' });
     expect(await countOf(topic)).toBe(150);
     await resumeRetention(documents, testAudit);
     await expect(requestRun({ documents, openJobQueue }, { id: newId(), upTo: clock(), startedBy: 'api' }, testAudit)).rejects.toMatchObject({ message: 'A run is under way: see the history' });
     expect(await sweep()).toEqual({ removed: 150, hasMore: false });
-    expect(await lastRun()).toMatchObject({ outcome: 'done', messages: 250, planned: { messages: 250 }, interruptions: 0 });
+    expect(await lastRun()).toMatchObject({ outcome: 'done', messages: batchSize + 150, planned: { messages: batchSize + 150 }, interruptions: 0 });
     const { entries } = await findAuditEntries(documents, {}, 2);
     expect(entries.map(({ entry }) => entry.action)).toEqual(['retention.resumed', 'retention.paused']);
   });
 
   test('a run whose worker died is taken over, and one whose worker lives is not', async () => {
     const topic = await makeTopic('FREE');
-    await store(topic, times(150, soon()));
+    await store(topic, times(batchSize + 50, soon()));
     const dying = { ...sweepDeps(engine, clock), giveWay: { rest: () => Promise.reject(new Error('killed')) } };
     await expect(sweep(dying)).rejects.toThrow('killed');
     expect(await sweep()).toEqual({ removed: 0, hasMore: false });
     expect(await sweep(sweepDeps(engine, () => clock() + 5_000))).toEqual({ removed: 50, hasMore: false });
-    expect(await lastRun()).toMatchObject({ outcome: 'done', messages: 150, interruptions: 1 });
+    expect(await lastRun()).toMatchObject({ outcome: 'done', messages: batchSize + 50, interruptions: 1 });
   });
 
   test('a worker that stood still beyond its lease writes nothing to the run that another one has brought to its end', async () => {
     const topic = await makeTopic('FREE');
-    await store(topic, [...times(250, soon()), later()]);
+    await store(topic, [...times(batchSize + 150, soon()), later()]);
     const [stands, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<number>()];
     const standing = { ...sweepDeps(engine, clock), giveWay: { rest: () => { stands.resolve(); return goesOn.promise; } } };
     const stopped = sweep(standing);
@@ -150,10 +151,10 @@ describe(`messages expire by a plan, ${engineUnderTest}`, () => {
     expect(await sweep(sweepDeps(engine, () => clock() + 5_000))).toEqual({ removed: 150, hasMore: false });
     const ended = await lastRun();
     goesOn.resolve(0);
-    expect(await stopped).toEqual({ removed: 100, hasMore: true });
+    expect(await stopped).toEqual({ removed: batchSize, hasMore: true });
     const runs = await listRuns(documents, 10);
     expect(runs).toEqual([ended]);
-    expect(ended).toMatchObject({ outcome: 'done', messages: 250, interruptions: 1 });
+    expect(ended).toMatchObject({ outcome: 'done', messages: batchSize + 150, interruptions: 1 });
     expect(await countOf(topic)).toBe(1);
     print('T2', { test: 'a lease is lost', runs: runs.length, writesByTheFencedOne: 0, countDrift: await countOf(topic) - 1 });
   });
