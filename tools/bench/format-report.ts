@@ -57,8 +57,9 @@ function readingTable(figures: readonly ReadFigures[]): string {
   }));
 }
 
-/** Beside the middle ones of the spans, what they go from and to. */
-function retentionTable({ messages, expired, planMs, removed, removeSeconds, alone, beside, timesP99, drift }: RetentionFigures): string {
+/** Latencies are the middle ones of the turns' spans, and how far their 99th percentiles go. */
+function retentionTable({ messages, expired, planMs, removed, removeSeconds, alone, beside: all, timesP99, drift }: RetentionFigures): string {
+  const beside = all.slice(0, alone.length);
   const head = ['messages', 'expired', 'plan ms', 'removed', 'seconds', 'removed/s', 'spans', 'publish p50/p99 ms alone', 'beside', '× p99', 'server µs', 'engines µs', 'drift'];
   const latency = (spans: readonly PublishSpan[]) => {
     const p99 = spans.map(({ latencyMs }) => latencyMs.p99);
@@ -66,7 +67,7 @@ function retentionTable({ messages, expired, planMs, removed, removeSeconds, alo
   };
   const cpu = (of: 'server' | 'engines') => [alone, beside].map((spans) => optional(median(spans.map(({ cpuUs }) => cpuUs[of] ?? 0)))).join('/');
   return table(head, [[
-    messages, expired, whole(planMs), removed, short(removeSeconds), whole(removed / removeSeconds), `${alone.length}/${beside.length}`,
+    messages, expired, whole(planMs), removed, short(removeSeconds), whole(removed / removeSeconds), `${alone.length}/${all.length}`,
     latency(alone), latency(beside), short(timesP99), cpu('server'), cpu('engines'), drift,
   ]]);
 }
