@@ -13,7 +13,7 @@ export function checkClaims(claims: readonly Claim[]): Claim[] {
 
 /** The outcomes in parts that a store takes at once; of several of one message and device the last. */
 export function outcomeParts(outcomes: readonly Outcome[], partMax: number): Outcome[][] {
-  const last = [...new Map(outcomes.map((outcome) => [JSON.stringify([outcome.messageId, outcome.deviceId]), outcome])).values()];
+  const last = [...new Map(outcomes.map((outcome) => [`${outcome.messageId.length} ${outcome.messageId}${outcome.deviceId}`, outcome])).values()];
   return Array.from({ length: Math.ceil(last.length / partMax) }, (_, part) => last.slice(part * partMax, (part + 1) * partMax));
 }
 

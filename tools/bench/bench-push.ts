@@ -58,7 +58,7 @@ async function measure(engines: BenchEngines | undefined, asked: Asked): Promise
   try {
     const stack = await startStack({ engines, profileDir: asked.profileDir, env: simulators.env }, dir);
     try {
-      return { engine: stack.engine, devices: asked.count, ...await pushOnce(stack, simulators, asked) };
+      return { engine: stack.engine, devices: asked.count, ...await pushOnce(stack, { ...simulators.pids, ...engines?.pids }, { simulators, ...asked }) };
     } finally {
       await stack.stop();
       await removeRun(stack);
@@ -69,7 +69,7 @@ async function measure(engines: BenchEngines | undefined, asked: Asked): Promise
   }
 }
 
-async function pushOnce(stack: Stack, simulators: PushSimulators, { count, priority }: Asked): Promise<object> {
+async function pushOnce(stack: Stack, others: Pids, { simulators, count, priority }: Asked & { readonly simulators: PushSimulators }): Promise<object> {
   const store = await openStackDocuments(stack);
   try {
     const account = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
@@ -79,8 +79,8 @@ async function pushOnce(stack: Stack, simulators: PushSimulators, { count, prior
     const warming = await publish(account, warm.name, priority);
     await until(async () => (await simulators.tally(warming)).distinct === 20);
 
-    const { pid } = stack.server(stack.engine === 'embedded' ? 'tocsin' : 'notifier');
-    const cpuBefore = cpuMs([pid]);
+    const { name, pid } = stack.server(stack.engine === 'embedded' ? 'tocsin' : 'notifier');
+    const used = countEach({ ...Object.fromEntries(stack.servers.map((server) => [server.name, server.pid])), ...others, bench: process.pid });
     let rssMb = 0;
     const publishedAt = Date.now();
     const messageId = await publish(account, big.name, priority);
@@ -94,12 +94,20 @@ async function pushOnce(stack: Stack, simulators: PushSimulators, { count, prior
       const { body } = await account.client.call('GET', `/api/messages/${messageId}/deliveries`);
       return body.counts.sent === count && body.counts;
     });
-    const cpuUs = ((cpuMs([pid]) - cpuBefore) * 1_000) / count;
+    const cpuUs = used(count);
     const { taken, distinct, lastAt } = await simulators.tally(messageId);
-    return { perSecond: count / ((lastAt! - publishedAt) / 1_000), cpuUsPerPush: cpuUs, rssMb, missed: count - distinct, twice: taken - distinct, publishMs, counts };
+    return { perSecond: count / ((lastAt! - publishedAt) / 1_000), cpuUsPerPush: cpuUs[name], rssMb, missed: count - distinct, twice: taken - distinct, publishMs, counts, cpuUsOfEach: cpuUs };
   } finally {
     await store.close();
   }
+}
+
+type Pids = Readonly<Record<string, number>>;
+
+/** Starts to count the CPU time of each process; the returned function tells what so many pushes have cost each since, in microseconds. */
+function countEach(pids: Pids): (pushes: number) => Record<string, number> {
+  const before = Object.entries(pids).map(([name, pid]) => [name, pid, cpuMs([pid])] as const);
+  return (pushes) => Object.fromEntries(before.map(([name, pid, ms]) => [name, ((cpuMs([pid]) - ms) * 1_000) / pushes]));
 }
 
 /** Waits for what the condition finds. Throws after `secondsMax`. */

@@ -54,7 +54,7 @@ export async function measureRetention(size: BenchSize['retention'], options: Om
   try {
     const stack = await startStack({ ...options, env: { ADMIN_TOKEN: adminToken, RETENTION_SCHEDULE: schedule } }, dir);
     try {
-      return await measure(stack, size, options.engines?.pids ?? []);
+      return await measure(stack, size, Object.values(options.engines?.pids ?? {}));
     } finally {
       await stack.stop();
       await removeRun(stack);

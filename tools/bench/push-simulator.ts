@@ -8,27 +8,36 @@ import type { SimulatorAnswer, SimulatorQuestion } from './push-simulators.ts';
 const [platform, latency] = process.argv.slice(2);
 const latencyMs = Number(latency);
 
+interface Taken {
+  taken: number;
+  readonly tokens: Set<string>;
+  firstAt: number | null;
+  lastAt: number | null;
+}
+
+/** Counted as they come: all of them kept and gone through at each question would cost as much as some of the pushes. */
+const ofMessages = new Map<string | undefined, Taken>();
+const nothing: Taken = { taken: 0, tokens: new Set(), firstAt: null, lastAt: null };
+
 const tell = (answer: SimulatorAnswer): void => void process.send!(answer);
-const pushes = await start();
 process.on('message', ({ messageId }: SimulatorQuestion) => {
-  const ofMessage = pushes.filter((push) => push.messageId === messageId);
-  const distinct = new Set(ofMessage.map(({ token }) => token)).size;
-  tell({ kind: 'tally', taken: ofMessage.length, distinct, firstAt: ofMessage[0]?.at ?? null, lastAt: ofMessage.at(-1)?.at ?? null });
+  const { tokens, ...counted } = ofMessages.get(messageId) ?? nothing;
+  tell({ kind: 'tally', ...counted, distinct: tokens.size });
 });
 process.on('disconnect', () => process.exit());
+tell({ kind: 'started', settings: await start() });
 
-async function start(): Promise<readonly { readonly token: string; readonly messageId: string | undefined; readonly at: number }[]> {
-  if (platform === 'ios') {
-    const apns = await startApnsSimulator({ latencyMs });
-    tell({ kind: 'started', settings: apnsSettings(apns) });
-    return apns.pushes;
-  }
-  if (platform === 'android') {
-    const fcm = await startFcmSimulator({ latencyMs });
-    tell({ kind: 'started', settings: fcmSettings(fcm) });
-    return fcm.pushes;
-  }
-  const expo = await startExpoSimulator({ latencyMs });
-  tell({ kind: 'started', settings: expoSettings(expo) });
-  return expo.pushes;
+function onPush({ token, messageId, at }: { readonly token: string; readonly messageId: string | undefined; readonly at: number }): void {
+  let counted = ofMessages.get(messageId);
+  if (counted === undefined) ofMessages.set(messageId, counted = { ...nothing, tokens: new Set(), firstAt: at });
+  counted.taken += 1;
+  counted.tokens.add(token);
+  counted.lastAt = at;
+}
+
+async function start() {
+  const options = { latencyMs, onPush, isForgetful: true };
+  if (platform === 'ios') return apnsSettings(await startApnsSimulator(options));
+  if (platform === 'android') return fcmSettings(await startFcmSimulator(options));
+  return expoSettings(await startExpoSimulator(options));
 }

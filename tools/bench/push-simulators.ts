@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { platforms } from '@tocsin/shared/domain/device.ts';
+import { platforms, type Platform } from '@tocsin/shared/domain/device.ts';
 import { writeSimulatorSettings, type SimulatorSettings } from '@tocsin/shared/testing/simulators/simulator-settings.ts';
 
 export interface SimulatorQuestion {
@@ -26,17 +26,21 @@ export interface PushTally {
 export interface PushSimulators {
   /** What leads a notifier to them. */
   readonly env: Readonly<Record<string, string>>;
+  readonly pids: Readonly<Record<Platform, number>>;
   /** What all of them took of the message. */
   tally(messageId: string): Promise<PushTally>;
   stop(): void;
 }
+
+/** They share the cores with what is measured: with more room, what lives for one push is gone before it would be moved. */
+const roomForYoung = ['--max-semi-space-size=64'];
 
 /** Starts them; what they would hand out as files is written into the directory. Every answer takes `latencyMs`. */
 export async function startPushSimulators(dir: string, latencyMs: number): Promise<PushSimulators> {
   const settings: SimulatorSettings[] = [];
   const children: ChildProcess[] = [];
   for (const platform of platforms) {
-    const child = fork(join(import.meta.dirname, 'push-simulator.ts'), [platform, String(latencyMs)], { execArgv: ['--disable-warning=ExperimentalWarning'] });
+    const child = fork(join(import.meta.dirname, 'push-simulator.ts'), [platform, String(latencyMs)], { execArgv: [...roomForYoung, '--disable-warning=ExperimentalWarning'] });
     children.push(child);
     const [answer] = await once(child, 'message') as [SimulatorAnswer];
     if (answer.kind !== 'started') throw new Error(`the simulator of ${platform} did not start`);
@@ -44,6 +48,7 @@ export async function startPushSimulators(dir: string, latencyMs: number): Promi
   }
   return {
     env: writeSimulatorSettings(dir, settings),
+    pids: Object.fromEntries(platforms.map((platform, place) => [platform, children[place]!.pid!])) as Record<Platform, number>,
     async tally(messageId) {
       const tallies = await Promise.all(children.map(async (child) => {
         const answered = once(child, 'message');

@@ -13,7 +13,7 @@ export interface BenchEngines {
   readonly kafkaBrokers: string;
   readonly mongoUrl: string;
   readonly redisUrl: string;
-  readonly pids: readonly number[];
+  readonly pids: Readonly<Record<string, number>>;
 }
 
 export interface TocsinOptions {
@@ -53,7 +53,7 @@ export async function startTocsin(options: TocsinOptions): Promise<TocsinTarget>
         name: 'tocsin', env: stack.env, topics: await createTopics(stack, options.topics),
         ports: stack.urls.map((url) => Number(new URL(url).port)),
         serverPids: stack.servers.map((server) => server.pid),
-        enginePids: options.engines?.pids ?? [],
+        enginePids: Object.values(options.engines?.pids ?? {}),
         stopServers: () => stack.stop(),
         stop,
       };

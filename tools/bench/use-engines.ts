@@ -5,10 +5,10 @@ import type { BenchEngines } from './start-tocsin.ts';
 /** Calls with the engines that the environment names, or with some that are started for the call. */
 export async function useEngines(use: (engines: BenchEngines) => Promise<void>): Promise<void> {
   const given = readTestEngines();
-  if (given !== undefined) return use({ ...given, pids: [] });
+  if (given !== undefined) return use({ ...given, pids: {} });
   const { kafka, mongo, redis, stop } = await startEngines({ isForLong: true });
   try {
-    await use({ kafkaBrokers: kafka.url, mongoUrl: mongo.url, redisUrl: redis.url, pids: [kafka.pid, mongo.pid, redis.pid] });
+    await use({ kafkaBrokers: kafka.url, mongoUrl: mongo.url, redisUrl: redis.url, pids: { kafka: kafka.pid, mongo: mongo.pid, redis: redis.pid } });
   } finally {
     await stop();
   }

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from 'node:http2';
-import apn, { type MultiProvider, type ResponseFailure } from '@parse/node-apn';
+import type { ClientHttp2Session, OutgoingHttpHeaders } from 'node:http2';
+import apn, { type MultiProvider } from '@parse/node-apn';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { settledWithin } from '@tocsin/shared/platform/settled-within.ts';
 import { apnsProviderToken, type ApnsKey } from './apns-provider-token.ts';
+import { http2Posts, type Http2Posts, type PostAnswer } from './http2-posts.ts';
 import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
 import { isPutOff, putOff } from './put-off.ts';
 import { madeOnce, sendEach } from './send-each.ts';
@@ -30,13 +30,12 @@ const closeMsMax = 2_000;
 const tokenForm = /^[0-9a-f]{8,200}$/i;
 
 /**
- * Pushes through Apple's service, over two HTTP/2 connections. Every answer is about one device. The library's own
- * retries are off: they know nothing of `Retry-After`, which is read here beside it.
+ * Pushes through Apple's service, over two HTTP/2 connections. Every answer is about one device. The library makes notifications
+ * and keeps the connections; its own retries are off, as they know nothing of `Retry-After`.
  */
 export function openApnsGateway(options: ApnsGatewayOptions): PushGateway {
   const { clock } = options;
   const { hostname, port } = new URL(options.url ?? 'https://api.push.apple.com');
-  const retryAfterMs = new Map<string, number>();
   const provider = new apn.MultiProvider({
     clientCount: 2,
     token: { key: Buffer.from(options.key), keyId: options.keyId, teamId: options.teamId },
@@ -45,23 +44,21 @@ export function openApnsGateway(options: ApnsGatewayOptions): PushGateway {
     port: port === '' ? 443 : Number(port),
     ...(options.ca === undefined ? {} : { ca: [options.ca] }),
     connectionRetryLimit: 0,
-    requestTimeout: options.requestTimeoutMs ?? 7_000,
     // Node ends a session whose streams hold more than 10 MB in all; a few thousand pushes under way do.
     maxSessionMemory: 64,
   } as ConstructorParameters<typeof MultiProvider>[0]);
-  const { clients } = (provider as unknown as { client: { clients: ApnClient[] } }).client;
-  prepareClients(clients, apnsProviderToken(options, clock), retryAfterMs);
+  const { client } = provider as unknown as { client: ApnClients };
+  const posts = http2Posts(options.requestTimeoutMs ?? 7_000);
+  for (const one of client.clients) sendBy(one, posts, apnsProviderToken(options, clock));
 
-  const sendOne = async (push: PushRequest, notification: apn.Notification): Promise<PushResult> => {
-    if (!tokenForm.test(push.pushToken)) return { kind: 'dead-token', reason: 'not an APNs device token' };
-    const id = randomUUID();
-    // The library reads it as it is called; the payload it makes once for all devices that share the notification.
-    notification.id = id;
-    const { failed: [failure] } = await provider.send(notification, push.pushToken);
-    if (failure === undefined) return { kind: 'accepted' };
-    const afterMs = retryAfterMs.get(id);
-    retryAfterMs.delete(id);
-    return fromFailure(failure, afterMs);
+  const sendOne = async (pushToken: string, notification: BuiltNotification): Promise<PushResult> => {
+    if (!tokenForm.test(pushToken)) return { kind: 'dead-token', reason: 'not an APNs device token' };
+    try {
+      await client.write(notification, pushToken, 'device', 'post');
+      return { kind: 'accepted' };
+    } catch (failure) {
+      return fromFailure(failure as Failure);
+    }
   };
 
   return {
@@ -69,53 +66,72 @@ export function openApnsGateway(options: ApnsGatewayOptions): PushGateway {
     batchSizeMax: 100,
     payloadBytesMax,
     send: (batch) => {
-      const notificationOf = madeOnce((push) => toNotification(push, options.bundleId, clock()));
-      return sendEach({ provider: 'APNs', sendOne: (push) => sendOne(push, notificationOf(push)) }, batch);
+      const notificationOf = madeOnce((push) => build(toNotification(push, options.bundleId, clock())));
+      return sendEach({ provider: 'APNs', sendOne: (push) => sendOne(push.pushToken, notificationOf(push)) }, batch);
     },
     // The library waits for ever for a session that was never connected.
     async close() {
-      await settledWithin(closeMsMax, clients.map((client) => client.shutdown()));
-      for (const { session } of clients) session?.destroy();
+      posts.close();
+      await settledWithin(closeMsMax, client.clients.map((one) => one.shutdown()));
+      for (const { session } of client.clients) session?.destroy();
     },
   };
 }
 
-/** What is reached into: the library signs by itself in every client, and keeps `Retry-After` to itself. */
+/** What the library sends to every device. */
+interface BuiltNotification {
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: string;
+}
+
+/** As its `send` does for each device anew. */
+function build(notification: apn.Notification): BuiltNotification {
+  const { headers, compile } = notification as unknown as { headers(): OutgoingHttpHeaders; compile(): string };
+  return { headers: headers.call(notification), body: compile.call(notification) };
+}
+
+/** What is reached into: how the library hands each push to one of its connections. */
+interface ApnClients {
+  readonly clients: readonly ApnClient[];
+  /** Rejects with what `request` rejected with. */
+  write(notification: BuiltNotification, deviceToken: string, type: 'device', method: 'post'): Promise<unknown>;
+}
 interface ApnClient {
-  readonly config: { token: object };
   readonly session?: ClientHttp2Session;
-  request(session: Pick<ClientHttp2Session, 'request'>, ...rest: unknown[]): Promise<unknown>;
+  request(session: ClientHttp2Session, address: string, notification: BuiltNotification, path: string): Promise<object>;
   shutdown(): Promise<void>;
 }
 
-function prepareClients(clients: readonly ApnClient[], token: () => string, retryAfterMs: Map<string, number>): void {
-  for (const client of clients) {
-    client.config.token = {
-      generation: 0,
-      get current() {
-        return token();
-      },
-      regenerate: () => undefined,
-      isExpired: () => false,
-    };
-    const request = client.request.bind(client);
-    client.request = (session, ...rest) => request(watched(session, retryAfterMs), ...rest);
-  }
+/** Why a push was not taken: what Apple says, or that its answer was lost. */
+type Failure =
+  | { readonly status: number; readonly refusal: { readonly reason?: string; readonly timestamp?: number }; readonly afterMs: number | null }
+  | { readonly status?: never; readonly error?: Error };
+
+/**
+ * The library's own request signs for itself in every client, sets a timer for each push and keeps `Retry-After` to itself. It rejects
+ * with a plain object, whose fields the library copies.
+ */
+function sendBy(client: ApnClient, posts: Http2Posts, token: () => string): void {
+  client.request = async (session, address, { headers, body }, path) => {
+    const request = { ':method': 'POST', ':scheme': 'https', ':authority': address, ':path': path, ...headers, authorization: `bearer ${token()}` };
+    let answer: PostAnswer;
+    try {
+      answer = await posts.post(session, request, body);
+    } catch (error) {
+      throw { error: error as Error } satisfies Failure;
+    }
+    const { status, headers: answered, text } = answer;
+    if (status === 200) return {};
+    throw { status, refusal: readRefusal(text), afterMs: readRetryAfter(answered['retry-after']) } satisfies Failure;
+  };
 }
 
-/** The session, noting how long each push is asked to wait. */
-function watched(session: Pick<ClientHttp2Session, 'request'>, retryAfterMs: Map<string, number>): Pick<ClientHttp2Session, 'request'> {
-  return {
-    request(headers: OutgoingHttpHeaders): ClientHttp2Stream {
-      const stream = session.request(headers);
-      stream.once('response', (answer) => {
-        const afterMs = readRetryAfter(answer['retry-after']);
-        // Of a push that is refused: only that is asked about.
-        if (afterMs !== null && answer[':status'] !== 200) retryAfterMs.set(String(headers['apns-id']), afterMs);
-      });
-      return stream;
-    },
-  };
+function readRefusal(text: string): { reason?: string; timestamp?: number } {
+  try {
+    return JSON.parse(text) as { reason?: string; timestamp?: number };
+  } catch {
+    return {};
+  }
 }
 
 function toNotification(push: PushRequest, bundleId: string, now: number): apn.Notification {
@@ -138,20 +154,15 @@ const ourFaults: ReadonlySet<string> = new Set([
 ]);
 const remedy = 'check APNS_KEY_FILE, APNS_KEY_ID, APNS_TEAM_ID and the clock';
 
-/**
- * https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns. An entry
- * without a status is a push whose answer was lost: many of them have arrived.
- */
-function fromFailure(failure: ResponseFailure, afterMs: number | undefined): PushResult {
-  const { status, response, error } = failure as { status?: number | string; response?: { reason?: string; timestamp?: number }; error?: Error };
-  const reason = response?.reason ?? error?.message ?? 'no answer';
-  if (typeof status !== 'number') return { kind: 'unknown', reason: `no answer from APNs: ${reason}`.slice(0, 200) };
-  if (status === 410) {
-    return { kind: 'dead-token', reason, ...(response?.timestamp === undefined ? {} : { since: response.timestamp }) };
-  }
+/** https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns */
+function fromFailure(failure: Failure): PushResult {
+  // Many of those whose answer was lost have arrived.
+  if (failure.status === undefined) return { kind: 'unknown', reason: `no answer from APNs: ${failure.error?.message ?? 'no connection'}`.slice(0, 200) };
+  const { status, refusal: { reason = `status ${failure.status}`, timestamp }, afterMs } = failure;
+  if (status === 410) return { kind: 'dead-token', reason, ...(timestamp === undefined ? {} : { since: timestamp }) };
   // Also said of a token of the sandbox that comes to production, or the other way round.
   if (reason === 'BadDeviceToken') return { kind: 'dead-token', reason, isDoubtful: true };
   if (ourFaults.has(reason)) return { kind: 'retry', reason, remedy };
-  if (isPutOff(status)) return putOff(status, reason, afterMs ?? null);
+  if (isPutOff(status)) return putOff(status, reason, afterMs);
   return { kind: 'rejected', reason: `${status} ${reason}`.slice(0, 200) };
 }

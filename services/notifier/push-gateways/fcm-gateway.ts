@@ -42,15 +42,15 @@ export function openFcmGateway(options: FcmGatewayOptions): PushGateway {
   }, randomUUID());
   const messaging = getMessaging(app);
   const sessions = fcmSessions(options.url ?? fcmUrl, answerTimeoutMs);
-  keepConnected(messaging, sessions);
+  const requests = fcmRequests(messaging, sessions);
 
-  const sendOne = async (push: PushRequest, message: Omit<TokenMessage, 'token'>): Promise<PushResult> => {
+  const sendOne = async (push: PushRequest, post: (token: string) => Promise<void>): Promise<PushResult> => {
     try {
-      await messaging.send({ ...message, token: push.pushToken });
+      await post(push.pushToken);
       return { kind: 'accepted' };
     } catch (error) {
       const failure = error as FirebaseMessagingError;
-      return failure.code === 'messaging/invalid-argument' ? judgeToken(messaging, push, failure) : fromFailure(failure);
+      return failure.code === 'messaging/invalid-argument' ? judgeToken(requests, push, failure) : fromFailure(failure);
     }
   };
 
@@ -58,8 +58,8 @@ export function openFcmGateway(options: FcmGatewayOptions): PushGateway {
     batchSizeMax: 100,
     payloadBytesMax,
     send: (batch) => {
-      const messageOf = madeOnce((push) => toMessage(push, clock()));
-      return sendEach({ provider: 'FCM', answerTimeoutMs, sendOne: (push) => sendOne(push, messageOf(push)) }, batch);
+      const postOf = madeOnce((push) => requests.toMany(toMessage(push, clock())));
+      return sendEach({ provider: 'FCM', answerTimeoutMs, sendOne: (push) => sendOne(push, postOf(push)) }, batch);
     },
     async close() {
       sessions.close();
@@ -73,32 +73,70 @@ interface RequestHandler {
   readonly http2Client: Http2Client;
   invokeRequestHandler(host: string, path: string, body: object): Promise<{ name: string }>;
   invokeHttp2RequestHandlerForSendResponse(host: string, path: string, body: object, handler: null): Promise<SendResponse>;
+  buildSendResponse(answer: object): SendResponse;
 }
 interface Http2Client {
-  send(request: { readonly url: string; readonly headers: OutgoingHttpHeaders; readonly data: object }): Promise<object>;
+  send(request: ComposedRequest): Promise<object>;
   /** Of the app's credential, kept until it has to be renewed. */
   getToken(): Promise<string>;
   createRequestResponse(answer: { status: number; headers: IncomingHttpHeaders; data: string }): object;
 }
+interface ComposedRequest {
+  readonly url: string;
+  readonly headers: OutgoingHttpHeaders;
+  readonly data: object;
+}
 type SendResponse = { success: true; messageId: string } | { success: false; error: Error };
 
+/** Requests as the library makes them. Each rejects with the library's error for what FCM answered. */
+interface FcmRequests {
+  /** Resolves once FCM says that it would take the message. */
+  check(message: TokenMessage): Promise<void>;
+  /** What posts the message to one token after the other: the library makes the request once, and only the token differs. */
+  toMany(message: Omit<TokenMessage, 'token'>): (token: string) => Promise<void>;
+}
+
 /**
- * Has the library's requests go over the session: it makes and names everything, and its client is ours, which tries nothing again and
- * makes no copies of what is the same for all.
+ * Has the library make requests and tell what answers mean, and sends them over the session: it would connect anew for each batch,
+ * try again by itself, and check and copy the whole message for each token.
  */
-function keepConnected(messaging: Messaging, sessions: FcmSessions): void {
+function fcmRequests(messaging: Messaging, sessions: FcmSessions): FcmRequests {
   const handler = (messaging as unknown as { messagingRequestHandler: RequestHandler }).messagingRequestHandler;
   const { http2Client } = handler;
-  http2Client.send = async ({ url, headers, data }) => {
-    const path = url.slice(url.indexOf('/', 'https://'.length));
-    const authorization = `Bearer ${await http2Client.getToken()}`;
-    const { status, headers: answered, text } = await sessions.post(path, { ...headers, authorization, 'content-type': 'application/json;charset=utf-8' }, JSON.stringify(data));
-    return http2Client.createRequestResponse({ status, headers: answered, data: text });
-  };
+  // What would be sent comes back as the name of what was sent.
+  http2Client.send = async (request) => ({ status: 200, data: { name: JSON.stringify(request) } });
   handler.invokeRequestHandler = async (host, path, body) => {
     const response = await handler.invokeHttp2RequestHandlerForSendResponse(host, path, body, null);
     if (!response.success) throw response.error;
     return { name: response.messageId };
+  };
+  const compose = async (message: TokenMessage, isOnlyChecked?: boolean) => {
+    const { url, headers, data } = JSON.parse(await messaging.send(message, isOnlyChecked)) as ComposedRequest;
+    return { path: new URL(url).pathname, headers: { ...headers, 'content-type': 'application/json;charset=utf-8' }, text: JSON.stringify(data) };
+  };
+  const post = async (path: string, headers: OutgoingHttpHeaders, body: string): Promise<void> => {
+    const authorization = `Bearer ${await http2Client.getToken()}`;
+    const { status, headers: answered, text } = await sessions.post(path, { ...headers, authorization }, body);
+    if (status === 200) return;
+    const response = handler.buildSendResponse(http2Client.createRequestResponse({ status, headers: answered, data: text }));
+    if (!response.success) throw response.error;
+  };
+  return {
+    async check(message) {
+      const { path, headers, text } = await compose(message, true);
+      await post(path, headers, text);
+    },
+    toMany(message) {
+      const placeholder = randomUUID();
+      const composed = compose({ ...message, token: placeholder }).then(({ path, headers, text }) => {
+        const [before, after] = text.split(JSON.stringify(placeholder)) as [string, string];
+        return { path, headers, before, after };
+      });
+      return async (token) => {
+        const { path, headers, before, after } = await composed;
+        await post(path, headers, before + JSON.stringify(token) + after);
+      };
+    },
   };
 }
 
@@ -124,9 +162,9 @@ function toMessage(push: PushRequest, now: number): Omit<TokenMessage, 'token'> 
 }
 
 /** An invalid argument is the token or the rest: a plain message that FCM only checks tells which. */
-async function judgeToken(messaging: Messaging, { pushToken }: PushRequest, failure: FirebaseMessagingError): Promise<PushResult> {
+async function judgeToken(requests: FcmRequests, { pushToken }: PushRequest, failure: FirebaseMessagingError): Promise<PushResult> {
   try {
-    await messaging.send({ token: pushToken, notification: { title: 'Tocsin' } }, true);
+    await requests.check({ token: pushToken, notification: { title: 'Tocsin' } });
   } catch (error) {
     const { code } = error as FirebaseMessagingError;
     if (code === 'messaging/invalid-argument') return { kind: 'dead-token', reason: 'not an FCM registration token' };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { mongo } from 'mongoose';
 import type { Claim, Deliveries, Outcome } from '../../ports/deliveries.ts';
 import { duplicateKey } from './mongo-connection.ts';
-import { newRow, outcomeFields, rowIdOf, storedId, type DeliveryRow, type RowId } from './mongo-delivery-rows.ts';
+import { newRows, outcomeFields, rowIdMaker, storedId, type DeliveryRow, type RowId } from './mongo-delivery-rows.ts';
 
 export type Ledger = mongo.Collection<DeliveryRow>;
 
@@ -12,7 +12,7 @@ export type Ledger = mongo.Collection<DeliveryRow>;
  */
 export async function claimRows(ledger: Ledger, claims: readonly Claim[], at: Parameters<Deliveries['claim']>[1]): Promise<Set<string>> {
   const { now, staleAfterMs, again = [] } = at;
-  const rows = claims.map((claim) => newRow(claim, { status: 'pending', reason: null, attempts: 1, retryAt: null, updatedAt: now }));
+  const rows = newRows(claims, () => ({ status: 'pending', reason: null, attempts: 1, retryAt: null, updatedAt: now }));
   const present = await insertMissing(ledger, rows);
   const won = new Set(claims.flatMap(({ deviceId }, place) => (present.has(place) ? [] : [deviceId])));
   if (present.size === 0) return won;
@@ -51,17 +51,18 @@ export async function recordRows(ledger: Ledger, outcomes: readonly Outcome[], n
 
 /** Inserts rows for the outcomes, and resolves with those whose row was there. */
 async function insertOutcomes(ledger: Ledger, outcomes: readonly Outcome[], now: number): Promise<Outcome[]> {
-  const present = await insertMissing(ledger, outcomes.map((outcome) => newRow(outcome, { attempts: 0, ...outcomeFields(outcome, now) })));
+  const present = await insertMissing(ledger, newRows(outcomes, (outcome) => ({ attempts: 0, ...outcomeFields(outcome, now) })));
   return outcomes.filter((_, place) => present.has(place));
 }
 
 /** Sets the outcomes of rows that are there, equal ones together; resolves with how many it found. */
 async function setOutcomes(ledger: Ledger, outcomes: readonly Outcome[], now: number): Promise<number> {
   if (outcomes.length === 0) return 0;
-  const groups = Map.groupBy(outcomes, (outcome) => JSON.stringify(outcomeFields(outcome, now)));
+  const groups = Map.groupBy(outcomes, ({ status, reason, retryAt }) => `${status} ${retryAt} ${reason}`);
+  const idOf = rowIdMaker();
   const updates = [...groups.values()].map((group) => {
     const fields = outcomeFields(group[0]!, now);
-    const ids = group.map(({ messageId, deviceId }) => rowIdOf(messageId, deviceId));
+    const ids = group.map(idOf);
     const keepsSent = fields.status === 'skipped' || fields.status === 'retrying';
     return { updateMany: { filter: { _id: { $in: ids }, ...(keepsSent ? { status: { $ne: 'sent' as const } } : {}) }, update: { $set: fields } } };
   });

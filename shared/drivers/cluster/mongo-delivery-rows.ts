@@ -41,11 +41,30 @@ export function rowIdsOf(messageId: string, after?: string): { $gt: object; $lt:
   return { $gt: after === undefined ? { message } : rowIdOf(messageId, after), $lt: { message, device: new mongo.MaxKey() } };
 }
 
-/** A row for a claim or an outcome whose push the ledger does not know yet. */
-export function newRow(of: Claim, given: Pick<DeliveryRow, 'status' | 'reason' | 'attempts' | 'retryAt' | 'updatedAt'>): DeliveryRow {
-  return {
-    _id: rowIdOf(of.messageId, of.deviceId), topicId: storedId(of.topicId), userId: storedId(of.userId), subscriptionId: storedId(of.subscriptionId),
-    platform: of.platform, ...given,
+/** The row ids of pushes; what those behind each other have in common, their message, is packed once. */
+export function rowIdMaker(): (of: Pick<Claim, 'messageId' | 'deviceId'>) => RowId {
+  const message = packedOnce();
+  return ({ messageId, deviceId }) => ({ message: message(messageId), device: storedId(deviceId) });
+}
+
+/** Rows for claims or outcomes whose push the ledger does not know yet. */
+export function newRows<C extends Claim>(claims: readonly C[], givenOf: (claim: C) => Pick<DeliveryRow, 'status' | 'reason' | 'attempts' | 'retryAt' | 'updatedAt'>): DeliveryRow[] {
+  const [idOf, topic] = [rowIdMaker(), packedOnce()];
+  return claims.map((claim) => {
+    const { status, reason, attempts, retryAt, updatedAt } = givenOf(claim);
+    return {
+      _id: idOf(claim), topicId: topic(claim.topicId), userId: storedId(claim.userId), subscriptionId: storedId(claim.subscriptionId),
+      platform: claim.platform, status, reason, attempts, retryAt, updatedAt,
+    };
+  });
+}
+
+/** Packs an id unless it is the one before it. */
+function packedOnce(): (id: string) => StoredId {
+  let last: { readonly id: string; readonly packed: StoredId } | undefined;
+  return (id) => {
+    if (last?.id !== id) last = { id, packed: storedId(id) };
+    return last.packed;
   };
 }
 

@@ -13,6 +13,9 @@ const settingFields = {
   quietHours: 1, maxPerMinute: 1,
 } as const;
 
+/** Rows that come with the first answer; MongoDB would give 101, and the rest when it is asked again. */
+const inOneAnswer = 1_000;
+
 /** The walk over a topic's recipients, through the collections that the documents driver made: two queries a page. */
 export function mongoRecipients(
   connection: Connection, { subscriptions, devices }: { subscriptions: Collection<Subscription>; devices: Collection<Device> },
@@ -25,7 +28,7 @@ export function mongoRecipients(
   const devicesOf = async (userIds: readonly string[]) => {
     const found = new Map<string, RecipientDevice[]>(userIds.map((userId) => [userId, []]));
     const active = storedDevices.find({ userId: { $in: [...userIds] }, isActive: true }, { projection: { userId: 1, platform: 1, pushToken: 1, doubtedAt: 1, createdAt: 1 } });
-    for (const { _id, userId, platform, pushToken, doubtedAt, createdAt } of await active.sort({ userId: 1, createdAt: 1, _id: 1 }).hint(byUser).toArray()) {
+    for (const { _id, userId, platform, pushToken, doubtedAt, createdAt } of await active.sort({ userId: 1, createdAt: 1, _id: 1 }).hint(byUser).batchSize(inOneAnswer).toArray()) {
       found.get(userId)!.push({ id: _id, platform, pushToken, doubtedAt: doubtedAt ?? null, createdAt });
     }
     return found;
@@ -37,7 +40,7 @@ export function mongoRecipients(
         priorityThreshold: { $lte: message.priority },
         $or: [{ tagsFilter: { $size: 0 } }, { tagsFilter: { $in: [...message.tags] } }],
       };
-      const found = await storedSubscriptions.find(passing, { projection: settingFields }).sort({ _id: 1 }).limit(limit + 1).hint(byTopic).toArray();
+      const found = await storedSubscriptions.find(passing, { projection: settingFields }).sort({ _id: 1 }).limit(limit + 1).batchSize(limit + 1).hint(byTopic).toArray();
       const page = found.slice(0, limit);
       const ofUsers = page.length === 0 ? new Map<string, RecipientDevice[]>() : await devicesOf(page.map(({ userId }) => userId));
       const recipients = page.map(({ _id, userId, createdAt, ...stored }): Recipient => ({

@@ -1,0 +1,64 @@
+import { constants, type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
+
+/** What a server said to a request. */
+export interface PostAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** The body of a refusal; that of a 200 says nothing more, and is left out. */
+  readonly text: string;
+}
+
+/** Requests to push providers, each about one device: what all have in common is done here as cheaply as Node's HTTP/2 lets it be. */
+export interface Http2Posts {
+  /** Posts the body over the session; rejects when the connection ends before the answer has come, or takes longer than its time. */
+  post(session: Pick<ClientHttp2Session, 'request'>, headers: OutgoingHttpHeaders, body: string): Promise<PostAnswer>;
+  close(): void;
+}
+
+/** How often requests are looked for whose time is over: a timer for each would cost more than its answer. */
+const checkMs = 1_000;
+
+export function http2Posts(answerTimeoutMs: number): Http2Posts {
+  /** In the order they began. */
+  const underWay = new Map<ClientHttp2Stream, number>();
+  const checking = setInterval(() => {
+    for (const [stream, beganAt] of underWay) {
+      if (performance.now() - beganAt < answerTimeoutMs) return;
+      stream.close(constants.NGHTTP2_CANCEL);
+    }
+  }, Math.min(checkMs, answerTimeoutMs)).unref();
+  return {
+    post(session, headers, body) {
+      const stream = session.request(headers);
+      underWay.set(stream, performance.now());
+      return answerTo(stream, body, () => underWay.delete(stream));
+    },
+    close: () => clearInterval(checking),
+  };
+}
+
+function answerTo(stream: ClientHttp2Stream, body: string, onEnd: () => void): Promise<PostAnswer> {
+  return new Promise((resolve, reject) => {
+    let isAnswered = false;
+    const answer = (status: number, headers: IncomingHttpHeaders, text: string): void => {
+      isAnswered = true;
+      resolve({ status, headers, text });
+    };
+    stream.on('response', (headers) => {
+      const status = headers[':status']!;
+      if (status === 200) {
+        answer(status, headers, '');
+        return void stream.resume();
+      }
+      let text = '';
+      stream.setEncoding('utf8').on('data', (chunk: string) => void (text += chunk)).on('end', () => answer(status, headers, text));
+    });
+    stream.on('error', reject);
+    // What a connection that ends has cut off, or whose time is over, neither ends nor fails by itself.
+    stream.on('close', () => {
+      onEnd();
+      if (!isAnswered) reject(new Error('ended without an answer'));
+    });
+    stream.end(body);
+  });
+}
