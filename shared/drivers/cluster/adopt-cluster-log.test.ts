@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { adoptLog } from '../../adopt-log.ts';
+import { inspectEngine } from '../../inspect-engine.ts';
 import { closers, type Closers } from '../../platform/lifecycle.ts';
 import { openLog } from '../../platform/log.ts';
 import { collector, testRecord } from '../../ports/event-log.fixtures.ts';
@@ -61,6 +62,17 @@ describeWithEngines('the log that a store is a view of', (engines) => {
       await eventually(() => expect([...reader.offsets()].sort((a, b) => a - b)).toEqual([1_000_000_000, 2_000_000_000]));
       await consumption.close();
     }
+  });
+
+  test('a start would refuse is a fault that the doctor finds, whose remedy it tells', async () => {
+    const ofLog = async () => (await inspectEngine(place.config, log)).filter(({ part }) => part === 'log');
+    expect(await ofLog()).toMatchObject([{ state: 'ok', text: 'the store knows none yet' }]);
+    await used();
+    expect(await ofLog()).toMatchObject([{ state: 'ok', text: expect.stringContaining('is the one that the store knows') }]);
+    await makeAnew();
+    expect(await ofLog()).toMatchObject([{ state: 'fault', text: expect.stringMatching(/has seen position 2\. Check .*`tocsin log adopt`/) }]);
+    await adopt();
+    expect(await ofLog()).toMatchObject([{ state: 'ok' }]);
   });
 
   test('groups that have committed begin at the first record of the one that is adopted', async () => {

@@ -2,6 +2,7 @@ import type { ClusterConfig } from '../../platform/load-config.ts';
 import type { Finding } from '../../platform/finding.ts';
 import type { Log } from '../../platform/log.ts';
 import { inspectKafka } from './inspect-kafka.ts';
+import { inspectLog } from './inspect-log.ts';
 import { inspectMongo } from './inspect-mongo.ts';
 import { inspectRedis } from './inspect-redis.ts';
 import type { KafkaTopicOptions } from './kafka-topic.ts';
@@ -12,10 +13,10 @@ export interface InspectClusterOptions {
   readonly log: Log;
 }
 
-/** Looks at the three stores, side by side, each for some seconds at most; changes nothing. */
+/** Looks at the three stores, and whether the log is the store's, side by side, each for some seconds at most; changes nothing. */
 export async function inspectCluster({ stores, kafka, log }: InspectClusterOptions): Promise<Finding[]> {
   const findings = await Promise.all([
-    inspectKafka(stores, kafka, log), inspectMongo(stores.mongoUrl, log), inspectRedis(stores.redisUrl, log),
+    inspectKafka(stores, kafka, log), inspectMongo(stores.mongoUrl, log), inspectRedis(stores.redisUrl, log), inspectLog({ stores, kafka, log }),
   ]);
   return findings.flat();
 }

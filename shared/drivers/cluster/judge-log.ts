@@ -21,10 +21,16 @@ export function judgeLog(seen: SeenLog, { clusterId, partitions, endsAtOpen }: O
   return null;
 }
 
+/** Why a start refuses the log, with what to do; null when it is the one that the store is a view of. */
+export function whyRefused(seen: SeenLog, log: OpenedLog, topic: string): string | null {
+  const reason = judgeLog(seen, log);
+  if (reason === null) return null;
+  return `The Kafka topic ${topic} is not the log that the store knows: ${reason}. Check KAFKA_BROKERS, KAFKA_TOPIC and MONGO_URL. `
+    + 'If the log was lost, made anew or moved: stop every node, run `tocsin log adopt`, and start them again';
+}
+
 /** Refuses a log that is not the one that the store is a view of: it would hand out positions a second time. */
 export function requireKnownLog(seen: SeenLog, log: OpenedLog, topic: string): void {
-  const reason = judgeLog(seen, log);
-  if (reason === null) return;
-  throw new Error(`The Kafka topic ${topic} is not the log that the store knows: ${reason}. Check KAFKA_BROKERS, KAFKA_TOPIC and MONGO_URL. `
-    + 'If the log was lost, made anew or moved: stop every node, run `tocsin log adopt`, and start them again');
+  const why = whyRefused(seen, log, topic);
+  if (why !== null) throw new Error(why);
 }

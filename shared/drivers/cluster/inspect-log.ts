@@ -1,0 +1,41 @@
+import { findingsOf, type Finding } from '../../platform/finding.ts';
+import { withClosers } from '../../platform/lifecycle.ts';
+import { whyRefused, type OpenedLog } from './judge-log.ts';
+import { KafkaAdmin } from './kafka-admin.ts';
+import { kafkaClientLog } from './kafka-client.ts';
+import { kafkaConnection } from './kafka-connection.ts';
+import type { KafkaTopicOptions } from './kafka-topic.ts';
+import { openMongo } from './mongo-connection.ts';
+import { readSeenLog } from './mongo-log-base.ts';
+import type { ClusterStoresOptions } from './open-cluster-stores.ts';
+
+const timeoutMs = 8_000;
+
+/**
+ * Whether a start would take the log, which is the one that the store is a view of. Says nothing where Kafka or MongoDB cannot be
+ * asked: those who look at them tell that.
+ */
+export function inspectLog({ stores, kafka, log }: Pick<ClusterStoresOptions, 'stores' | 'kafka' | 'log'>): Promise<Finding[]> {
+  const found = findingsOf('log');
+  const looking = withClosers(async (own) => {
+    const connection = await openMongo(stores.mongoUrl, { log });
+    own.add(() => connection.close());
+    const admin = new KafkaAdmin({ ...kafkaConnection(stores, log), clientLog: kafkaClientLog(log) });
+    own.add(() => admin.close());
+    const seen = await readSeenLog(connection);
+    const why = whyRefused(seen, await describeLog(admin, kafka), kafka.topic);
+    await own.closeAll();
+    if (why !== null) return [found.fault(why)];
+    return [found.ok(seen.known === null ? 'the store knows none yet' : `${kafka.topic} is the one that the store knows`)];
+  });
+  return looking.catch(() => []);
+}
+
+/** The log as a start would find it, which makes a topic that is not there. */
+async function describeLog(admin: KafkaAdmin, { topic, partitions }: KafkaTopicOptions): Promise<OpenedLog> {
+  const { clusterId } = await admin.call((client) => client.describeCluster(), timeoutMs);
+  const isThere = (await admin.call((client) => client.listTopics(), timeoutMs)).includes(topic);
+  if (!isThere) return { clusterId, partitions, endsAtOpen: new Map() };
+  const bounds = await admin.bounds(topic, timeoutMs);
+  return { clusterId, partitions: bounds.size, endsAtOpen: new Map([...bounds].map(([partition, { high }]) => [partition, high])) };
+}
