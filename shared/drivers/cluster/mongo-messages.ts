@@ -31,10 +31,10 @@ export interface MongoMessagesOptions {
 const applyLimits = { batchSizeMax: 500, writesMax: 1, itemsMax: 20_000 };
 
 /**
- * A transaction costs MongoDB some five milliseconds of CPU time, whatever is in it, so small ones are dear. Publishes do not wait for it,
- * but where they have the same cores they share these with it: so it works a tenth of the time.
+ * A transaction costs MongoDB some five milliseconds of CPU time, whatever is in it. Larger ones are cheaper for each message, and were
+ * felt more by publishes on the same cores (docs/benchmarks.md).
  */
-const removalPace: RemovalPace = { batchSize: 500, restPerWork: 9 };
+const removalPace: RemovalPace = { batchSize: 100, restPerWork: 2 };
 
 /** The port's limit for telling whether the store answers. */
 const pingTimeoutMs = 1_900;
