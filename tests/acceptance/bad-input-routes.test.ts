@@ -14,7 +14,7 @@ interface Parameter {
 }
 interface Operation {
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
+  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
 }
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a document of any shape, read by reference
 let document: any;
@@ -85,8 +85,10 @@ describe.each(Object.entries(fixtures))('%s', (name, fixture) => {
         return client.call(method, fixture.path(world), { text, headers });
       };
       const valid = JSON.stringify(fixture.body!(world));
-      for (const text of ['', '{', valid.slice(0, -1), `${valid}x`, '{"a":1,}', '\u0000']) expect({ text, status: (await send(text)).status }).toEqual({ text, status: 400 });
+      for (const text of ['{', valid.slice(0, -1), `${valid}x`, '{"a":1,}', '\u0000']) expect({ text, status: (await send(text)).status }).toEqual({ text, status: 400 });
       for (const text of ['[]', 'null', '7', '"text"', `[${valid}]`]) expect({ text, status: (await send(text)).status }).toEqual({ text, status: 422 });
+      // No body is one without a field, which is in order where none has to be there.
+      if (operationOf(name).requestBody!.required) expect((await send('')).status).toBe(422);
       expect((await send(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]))).status).toBe(422);
       expect((await send(valid, 'text/plain')).status).toBe(415);
       expect((await send(valid, 'application/x-www-form-urlencoded')).status).toBe(415);
