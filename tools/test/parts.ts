@@ -34,7 +34,7 @@ export const groups: readonly (readonly Part[])[] = [
     { name: 'unit', kind: 'jest', project: 'unit' },
     { name: 'services-embedded', kind: 'jest', project: 'services', env: onEmbedded },
   ],
-  [{ name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: onEmbedded, filesPerCore: 1.5 }],
+  [{ name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: onEmbedded, filesPerCore: 2.5 }],
   [
     { name: 'contracts-cluster', kind: 'jest', project: 'contracts-cluster', engines: 'needed', filesPerCore: 1.5 },
     { name: 'services-cluster', kind: 'jest', project: 'services', env: onCluster, engines: 'needed', filesPerCore: 1.5 },
