@@ -36,13 +36,18 @@ describe('loadConfig', () => {
     for (const env of [{}, cluster]) expect(() => loadConfig({ ...env, [name]: value }, none)).toThrow(why);
   });
 
-  test('switches and levels are taken in any case, an operator\'s token of any length, and periods of teams from 0 days on', () => {
+  test.each(['admin', 'x'.repeat(15)])('ADMIN_TOKEN=%s is too short to start with in production', (token) => {
+    expect(() => loadConfig({ NODE_ENV: 'production', ADMIN_TOKEN: token }, none)).toThrow('ADMIN_TOKEN: at least 16 characters where NODE_ENV is production');
+    expect(loadConfig({ NODE_ENV: 'production', ADMIN_TOKEN: 'x'.repeat(16) }, none).ADMIN_TOKEN).toHaveLength(16);
+  });
+
+  test('switches and levels are taken in any case, an operator\'s token of any length elsewhere, and periods of teams from 0 days on', () => {
     const config = loadConfig({ RATE_LIMITS: 'OFF', LOG_LEVEL: 'WARN', ADMIN_TOKEN: 'admin', TEAM_GRACE_DAYS: '0', TEAM_REMOVAL_DAYS: '0' }, none);
     expect(config).toMatchObject({ RATE_LIMITS: false, LOG_LEVEL: 'warn', ADMIN_TOKEN: 'admin', TEAM_GRACE_DAYS: 0, TEAM_REMOVAL_DAYS: 0 });
   });
 
   test('a fault that is told does not show the secret', () => {
-    for (const env of [{ JWT_SECRET: 'hunter2' }, { SMTP_URL: 'hunter2' }, { MONGO_URL: 'hunter2' }]) {
+    for (const env of [{ JWT_SECRET: 'hunter2' }, { NODE_ENV: 'production', ADMIN_TOKEN: 'hunter2' }, { SMTP_URL: 'hunter2' }, { MONGO_URL: 'hunter2' }]) {
       try {
         loadConfig(env, none);
         throw new Error('it was taken');

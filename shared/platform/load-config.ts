@@ -3,7 +3,7 @@ import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { list, variableGroups, variables, type saslMechanisms, type Variables } from './variables.ts';
 
-/** Whether an operator's token is one that may be guessed: it is taken, and whoever runs the installation is told. */
+/** Whether an operator's token is one that may be guessed: whoever runs the installation is told, and in production it is refused. */
 export const isShortAdminToken = (token: string | undefined): boolean => token !== undefined && token.length < 16;
 
 /** What is wrong with the environment, all of it at once, written for whoever set it. */
@@ -98,6 +98,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv, envFile = '.env'): Co
   const faults = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
   const cluster = readCluster(merged, parsed.data, faults);
   checkGoogle(merged, faults);
+  if (merged['NODE_ENV'] === 'production' && isShortAdminToken(merged['ADMIN_TOKEN'])) faults.push('ADMIN_TOKEN: at least 16 characters where NODE_ENV is production');
   const apns = readApns(merged, faults);
   const fcmAccount = readFcm(merged['FCM_SERVICE_ACCOUNT_FILE'], faults);
   const jwtSecrets = readJwtSecrets(merged['JWT_SECRET'], cluster !== undefined, faults);

@@ -104,7 +104,7 @@ const secrets = {
     about: 'signs access tokens; several, comma-separated: the first signs, all verify. At least 32 bytes each. Required for a cluster, the same on all nodes', shown: 'embedded: made and kept', isSecret: true,
   }),
   ADMIN_TOKEN: z.string().optional().register(tellings, {
-    about: 'opens `/admin`: long and random, for who guesses it is the operator. Without it `/admin` is a 404', isSecret: true,
+    about: 'opens `/admin`: long and random, for who guesses it is the operator; at least 16 characters where `NODE_ENV` is `production`, as in the container and the systemd unit. Without it `/admin` is a 404', isSecret: true,
   }),
 };
 

@@ -39,11 +39,11 @@ export const groups: readonly (readonly Part[])[] = [
     { name: 'contracts-cluster', kind: 'jest', project: 'contracts-cluster', engines: 'needed', filesPerCore: 1.5 },
     { name: 'services-cluster', kind: 'jest', project: 'services', env: onCluster, engines: 'needed', filesPerCore: 1.5 },
   ],
-  [{ name: 'acceptance-cluster', kind: 'jest', project: 'acceptance', env: onCluster, engines: 'needed', filesPerCore: 2 }],
+  [{ name: 'acceptance-cluster', kind: 'jest', project: 'acceptance', env: onCluster, engines: 'needed', filesPerCore: 1.5 }],
   [
     { name: 'schemathesis-embedded', kind: 'jest', project: 'schemathesis', env: onEmbedded },
     { name: 'schemathesis-cluster', kind: 'jest', project: 'schemathesis', env: onCluster, engines: 'needed' },
-    { name: 'faults-patient', kind: 'jest', project: 'faults-patient', engines: 'used', filesPerCore: 2 },
+    { name: 'faults-patient', kind: 'jest', project: 'faults-patient', engines: 'used', filesPerCore: 1.5 },
   ],
   // They judge by the clock, and have engines of their own for each file: one at a time.
   [{ name: 'faults', kind: 'jest', project: 'faults', engines: 'used', filesPerCore: 0.5 }],
