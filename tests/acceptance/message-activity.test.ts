@@ -90,7 +90,7 @@ test.each([
 });
 
 test.each([
-  ['priority_min=3', 3], ['priority_min=2&priority_max=4', 2], ['tags=i0,i3', 2], ['tags=i0&tags=i3', 2], ['query=NUMBER', 4], ['query=number%203', 1], ['query=%20', 4],
+  ['priority_min=3', 3], ['priority_min=2&priority_max=4', 2], ['tags=i0,i3', 2], ['tags=i0&tags=i3', 2], ['query=NUMBER', 4], ['query=number%203', 1], ['query=%20%20%20', 4],
   ['query=gone', 0], ['query=number&tags=i1&priority_max=3', 1], ['topics=', 4],
 ])('?%s counts %i', async (query, count) => {
   expect((await activity(`?${query}`)).body.total).toBe(count);

@@ -45,6 +45,7 @@ test('a newer verification link voids the older one', async () => {
   const resent = await new Client().call('POST', '/auth/resend-verification', { json: { email: registration.email } });
   expect(resent.status).toBe(200);
   const newer = await mailedLink(registration.email, 'verify-email', 2);
+  expect(await tryLogIn(registration)).toMatchObject({ status: 403, body: { detail: 'Email not verified' } });
 
   expect((await open(older)).headers.get('location')).toMatch(/status=error/);
   expect((await open(newer)).headers.get('location')).toMatch(/status=success$/);

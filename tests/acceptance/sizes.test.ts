@@ -153,7 +153,9 @@ describe('a device', () => {
       await holds(lengths('device_name', 0, 100), (device_name) => send({ device_name }));
       await holds(lengths('app_version', 0, 50), (app_version) => send({ app_version }));
     }
-    expect((await register({ device_id: 'bare' })).body).toMatchObject({ device_name: null, app_version: null });
+    for (const none of [{}, { device_name: null, app_version: null }]) {
+      expect(await register({ device_id: randomUUID(), ...none })).toMatchObject({ status: 201, body: { device_name: null, app_version: null } });
+    }
   });
 
   test.each([['ios', true], ['android', true], ['expo', true], ['web', false], ['IOS', false]])('is of the platform %s: %s', async (platform, isTaken) => {

@@ -27,6 +27,7 @@ test.each(transports)('a stream of several topics over %s says which, and sends 
   const names = topics.map(({ name }) => name);
   const stream = await streams.open(transport, { query: `?topics=${names[0]!.toUpperCase()},${names[1]},${names[0]}` });
   expect(await stream.ready()).toEqual({ topics: names, connection_id: expect.stringMatching(uuid) });
+  expect(stream.events[0]!.type).toBe('ready');
   const published = [(await owner.publish(names[1]!)).body, (await owner.publish(names[0]!)).body];
   await eventually(() => expect(stream.ofType('message').map(({ data }) => data)).toEqual(expect.arrayContaining(published)));
 });
@@ -78,6 +79,7 @@ test('ready says where the stream stands, so that a client that was cut off befo
   const back = await streams.sse(`/sse?topics=${quiet.name},${busy.name}`, { headers: { 'Last-Event-ID': id } });
   expect((await back.texts(2)).sort()).toEqual(['missed', 'missed too']);
   expect((await back.ready()).recovered).toBe(true);
+  expect(back.events.map(({ type }) => type)).toEqual(['ready', 'message', 'message']);
 });
 
 test('what was published before the stream was opened does not come', async () => {

@@ -13,7 +13,7 @@ async function crew() {
 }
 
 test('any admin promotes, demotes and removes members and admins', async () => {
-  const { admin, member, id, of } = await crew();
+  const { owner, admin, member, id, of } = await crew();
   expect(await admin.patch(of(member), { role: 'admin' })).toMatchObject({
     status: 200, body: { team_id: id, user_id: member.id, username: member.user.username, email: member.email, role: 'admin', is_active: true },
   });
@@ -23,6 +23,8 @@ test('any admin promotes, demotes and removes members and admins', async () => {
   expect(await admin.get(`/api/teams/${id}`)).toMatchObject(forbidden);
   expect(await member.delete(of(admin))).toMatchObject({ status: 404, body: { detail: 'Member not found' } });
   expect((await member.get(`/api/teams/${id}`)).body).toMatchObject({ member_count: 2, my_role: 'admin' });
+  expect((await owner.delete(of(member))).status).toBe(204);
+  expect(await member.get(`/api/teams/${id}`)).toMatchObject(forbidden);
 });
 
 test('members change nobody and remove themselves', async () => {
