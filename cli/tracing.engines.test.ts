@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
-import { openEngine } from '@tocsin/shared/open-engine.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
@@ -15,7 +14,7 @@ import type { ReceivedSpan } from '@tocsin/shared/testing/decode-otlp-traces.ts'
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startExpoSimulator, type ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
 import { startOtlpReceiver, type OtlpReceiver } from '@tocsin/shared/testing/start-otlp-receiver.ts';
-import { engineUnderTest, enginesUnderTest, newTestPlace } from '@tocsin/shared/testing/test-engine.ts';
+import { engineUnderTest, openOwnEngine, type TestPlace } from '@tocsin/shared/testing/test-engine.ts';
 import { openTracing } from '@tocsin/shared/tracing/open-tracing.ts';
 import { tracedEngine } from '@tocsin/shared/tracing/traced-engine.ts';
 import { startRoles } from './start-roles.ts';
@@ -25,18 +24,16 @@ const spanId = '00f067aa0ba902b7';
 const traceHeaders = { traceparent: `00-${traceId}-${spanId}-01`, tracestate: 'congo=t61rcWkgMzE' };
 
 const own = closers();
-const place = newTestPlace(enginesUnderTest());
+let place: TestPlace;
 let engine: Engine;
 let collector: OtlpReceiver;
 let expo: ExpoSimulator;
 beforeAll(async () => {
-  own.add(() => place.remove());
   collector = await startOtlpReceiver();
   own.add(() => collector.close());
   expo = await startExpoSimulator();
   own.add(() => expo.close());
-  engine = await openEngine(place.config, { clock: systemClock, log: openLog('test', 'silent') });
-  own.add(() => engine.close());
+  ({ place, engine } = await openOwnEngine(own));
 });
 afterAll(() => own.closeAll());
 

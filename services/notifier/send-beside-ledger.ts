@@ -1,6 +1,6 @@
 import type { Device } from '@tocsin/shared/domain/device.ts';
 import type { PushDeps } from './push-deps.ts';
-import type { PushGateway, PushRequest } from './push-gateways/push-gateway.ts';
+import { isToComeAgain, type PushGateway, type PushRequest } from './push-gateways/push-gateway.ts';
 import { noteRefusals } from './refusal-report.ts';
 import { retireDevice } from './retire-device.ts';
 
@@ -39,7 +39,7 @@ export async function sendBesideLedger(
       for (const [index, { id, pushToken }] of batch.entries()) {
         const result = results[index]!;
         if (result.kind === 'accepted') accepted.push(id);
-        else if (result.kind === 'retry' || result.kind === 'unknown') again.push(id);
+        else if (isToComeAgain(result)) again.push(id);
         else if (result.kind === 'dead-token') await retireDevice(deps, id, { ...result, pushToken });
         else deps.log.warn({ platform, deviceId: id, reason: result.reason }, 'a push that the ledger has no row of was refused');
       }

@@ -5,7 +5,7 @@ import type { Claim, Outcome, RevivableStatus } from '@tocsin/shared/ports/deliv
 import { expirePushes } from './expire-pushes.ts';
 import type { Push } from './load-push.ts';
 import type { PushDeps } from './push-deps.ts';
-import type { PushRequest, PushResult } from './push-gateways/push-gateway.ts';
+import { isToComeAgain, type PushRequest, type PushResult } from './push-gateways/push-gateway.ts';
 import type { WatchedGateway } from './push-gateways/watch-provider.ts';
 import { pushContent } from './push-payload.ts';
 import { recordOutcomes } from './record-outcomes.ts';
@@ -118,13 +118,12 @@ async function settle(deps: PushDeps, sending: Sending, settled: readonly Settle
   noteRefusals(deps, sending.platform, settled.map(({ result }) => result));
   let exhausted = 0;
   // Each waits for as long as its own provider asked: a phone that gets too much holds up no other.
-  for (const [askedMs, again] of Map.groupBy(settled.filter(isPutOff), ({ result }) => askedMsOf(result))) {
+  for (const [askedMs, again] of Map.groupBy(settled.filter(({ result }) => isToComeAgain(result)), ({ result }) => askedMsOf(result))) {
     exhausted += await putOff(deps, sending, { again, askedMs });
   }
   return exhausted;
 }
 
-const isPutOff = ({ result }: Settled): boolean => result.kind === 'retry' || result.kind === 'unknown';
 /** In whole seconds, so that there are not as many jobs as phones. */
 const askedMsOf = (result: PushResult): number => Math.ceil(('afterMs' in result ? result.afterMs ?? 0 : 0) / 1_000) * 1_000;
 

@@ -29,7 +29,8 @@ const clock = (): number => Date.now() + hourMs;
 const soon = () => Date.now() + hourMs / 2;
 const later = () => Date.now() + 2 * hourMs;
 const openJobQueue = async () => engine.jobQueue;
-const { batchSize } = messages.removalPace;
+/** Of a sweep. */
+const batchSize = 100;
 
 let offset = 0;
 async function makeTopic(tier: Tier, given: Partial<Topic> = {}): Promise<Topic> {

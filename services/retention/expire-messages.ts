@@ -8,6 +8,8 @@ import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from '.
 import { runLeaseMs, takeRun } from './take-run.ts';
 import { tallyRun } from './tally-run.ts';
 
+/** Harm prevented: a write of more than a few milliseconds, which every publish beside it would wait for (docs/benchmarks.md). */
+const batchSize = 100;
 const nothing: SweepReport = { removed: 0, hasMore: false };
 
 /**
@@ -31,7 +33,7 @@ async function runBatches(deps: RetentionDeps, limit: SweepLimit, run: Retention
   try {
     while (!isOver(deps, limit) && !(await isToStop(deps))) {
       const beganAt = performance.now();
-      const gone = await messages.removeExpired(run.upTo, messages.removalPace.batchSize, await heldTopicIds(documents));
+      const gone = await messages.removeExpired(run.upTo, batchSize, await heldTopicIds(documents));
       if (gone.size === 0) {
         await finishRun(deps, at);
         return { removed, hasMore: false };

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Messages } from '@tocsin/shared/ports/messages.ts';
 
+/** For each millisecond of work so many of rest: what publishes wait for a sweep is a part of the time alone. */
+const restPerWork = 2;
 /** Harm prevented: a batch that met an outage, and a run that sleeps for as long as that. */
 const restMsMax = 2_000;
 /** Delays from here on are felt by those who publish. */
@@ -13,7 +15,7 @@ const standBackMs = 2_000;
 /** Keeps a sweep from those who publish: beside them, or on the store that they share. */
 export interface GiveWay {
   /**
-   * Rests as long as work that took so long asks for by the store's pace, and longer while publishes would suffer; ends at once when the signal
+   * Rests as long as work that took so long asks for, and longer while publishes would suffer; ends at once when the signal
    * is aborted. Resolves with for how long.
    */
   rest(workedMs: number, signal: AbortSignal): Promise<number>;
@@ -23,11 +25,11 @@ export interface GiveWay {
  * What publishes of this process wait for is seen by how late its event loop is, those of other processes by how long the
  * store takes to answer a ping.
  */
-export function giveWay({ messages }: { messages: Pick<Messages, 'ping' | 'removalPace'> }): GiveWay {
+export function giveWay({ messages }: { messages: Pick<Messages, 'ping'> }): GiveWay {
   return {
     async rest(workedMs, signal) {
       const beganAt = performance.now();
-      let lateMs = await sleep(Math.min(workedMs * messages.removalPace.restPerWork, restMsMax), signal);
+      let lateMs = await sleep(Math.min(workedMs * restPerWork, restMsMax), signal);
       for (let ms = firstPauseMs; !signal.aborted && performance.now() - beganAt < standBackMs; ms *= 2) {
         if (lateMs < sufferingMs && (await pingMs(messages)) < sufferingMs) break;
         lateMs = await sleep(ms, signal);

@@ -127,9 +127,6 @@ export interface Messages {
    */
   oldestKept(topicIds: readonly string[], time: number): Promise<Map<string, number>>;
 
-  /** What removing them keeps to, so that publishes beside it do not suffer. */
-  readonly removalPace: RemovalPace;
-
   /**
    * Removes messages that expired at or before the time, with their records: at most `limit` messages, oldest first,
    * none of the topics in `except` (those under legal hold; a few). Counts are right afterwards. Resolves with what
@@ -158,13 +155,6 @@ export interface Messages {
   close(): Promise<void>;
 }
 
-
-export interface RemovalPace {
-  /** Messages to remove at once. */
-  readonly batchSize: number;
-  /** For each millisecond that a batch took so many of rest. */
-  readonly restPerWork: number;
-}
 
 export interface LifetimeChange {
   readonly lifetimeMs: number;

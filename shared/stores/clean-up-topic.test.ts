@@ -7,7 +7,7 @@ import { cleanUpTopic, topicsToCleanUp } from './clean-up-topic.ts';
 import { topicTokens } from './credentials.ts';
 import { subscriptions } from './subscriptions-collection.ts';
 import { teamMembers, teams } from './teams.ts';
-import { removeTopicWrites, topicCleanups } from './topic-cleanups.ts';
+import { newTopicCleanup, removeTopicWrites, topicCleanups } from './topic-cleanups.ts';
 import { topics } from './topics.ts';
 import { users } from './users.ts';
 
@@ -21,7 +21,7 @@ const addSubscription = (topicId: string, userId = newId()) => engine.documents.
 const subscribed = (topicId: string) => engine.documents.count(subscriptions, { index: 'byTopic', equals: { topicId } });
 const addTopic = (given: Partial<Topic> = {}) => engine.documents.insert(topics, newTopic(given.ownerId ?? newId(), given));
 const addCleanup = (topicId: string, kind: 'erase' | 'prune' | 'retain') =>
-  engine.documents.insert(topicCleanups, { id: newId(), topicId, kind, requestedAt: Date.now(), doneUpTo: null, isSettling: null });
+  engine.documents.insert(topicCleanups, newTopicCleanup({ id: newId(), topicId, kind, requestedAt: Date.now() }));
 
 test('nothing of a deleted topic is left, and nothing of another is touched', async () => {
   const { documents, messages } = engine;

@@ -9,7 +9,7 @@ import { quotaGuards } from './quota-guards.ts';
 import { retryStale } from './retry-stale.ts';
 import { invitesMax, teamInvites } from './team-invites.ts';
 import { findTeam, teamMembers, teams } from './teams.ts';
-import { removeTopicWrites, topicCleanups, type TopicCleanup } from './topic-cleanups.ts';
+import { newTopicCleanup, removeTopicWrites, topicCleanups, type TopicCleanup } from './topic-cleanups.ts';
 import { topics } from './topics.ts';
 import { updateWith } from './update-with.ts';
 
@@ -131,7 +131,7 @@ async function releaseTopics({ documents, makeId, clock, onStep, audit }: Remove
 function convertTopicWrites(topic: Topic, cleanup: { id: string; now: number }): Write[] {
   return [
     write.update(topics, topic, { teamId: null, accessLevel: 'private', isListed: false }),
-    write.insert(topicCleanups, { id: cleanup.id, topicId: topic.id, kind: 'prune', requestedAt: cleanup.now, doneUpTo: null, isSettling: null }),
+    write.insert(topicCleanups, newTopicCleanup({ id: cleanup.id, topicId: topic.id, kind: 'prune', requestedAt: cleanup.now })),
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { Topic } from '../domain/topic.ts';
-import { write, type Collection, type Write } from '../ports/documents.ts';
+import { write, type Collection, type New, type Write } from '../ports/documents.ts';
 import { topics } from './topics.ts';
 
 /**
@@ -43,10 +43,14 @@ export interface ErasureRun {
   readonly settleMs: number;
 }
 
+/** A cleanup that nothing is done of yet. */
+export const newTopicCleanup = (of: Pick<TopicCleanup, 'id' | 'topicId' | 'kind' | 'requestedAt'>): New<TopicCleanup> =>
+  ({ ...of, doneUpTo: null, isSettling: null });
+
 /** The writes that take a topic away, if it still has this version. */
 export function removeTopicWrites(topic: Topic, cleanup: { id: string; now: number }): Write[] {
   return [
     write.remove(topics, topic.id, topic.version),
-    write.insert(topicCleanups, { id: cleanup.id, topicId: topic.id, kind: 'erase', requestedAt: cleanup.now, doneUpTo: null, isSettling: null }),
+    write.insert(topicCleanups, newTopicCleanup({ id: cleanup.id, topicId: topic.id, kind: 'erase', requestedAt: cleanup.now })),
   ];
 }

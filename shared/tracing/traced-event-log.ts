@@ -1,6 +1,6 @@
 import type { PlacedRecord } from '../domain/log-record.ts';
 import type { ConsumeOptions, EventLog, RecordBatch } from '../ports/event-log.ts';
-import type { Span, SpanAttributes, Tracing } from './tracing.ts';
+import { messagingOperation, type Span, type SpanAttributes, type Tracing } from './tracing.ts';
 
 export interface TracedLogOptions {
   readonly tracing: Tracing;
@@ -18,7 +18,7 @@ export function tracedEventLog(log: EventLog, { tracing, system, name }: TracedL
   const of = { 'messaging.system': system, 'messaging.destination.name': name };
   const startHandling = (group: string, { partition, offset, record }: PlacedRecord): Span => tracing.start({
     name: `process ${name}`, kind: 'consumer', parent: record.trace ?? null,
-    attributes: { ...of, ...operation('process'), 'messaging.consumer.group.name': group, ...placeOf(partition, record), 'tocsin.log.position': offset },
+    attributes: { ...of, ...messagingOperation('process'), 'messaging.consumer.group.name': group, ...placeOf(partition, record), 'tocsin.log.position': offset },
   });
   const handle = async (batch: RecordBatch, { group, onBatch }: ConsumeOptions): Promise<void> => {
     const spans = batch.records.map((placed) => startHandling(group, placed));
@@ -36,7 +36,7 @@ export function tracedEventLog(log: EventLog, { tracing, system, name }: TracedL
   return {
     partitions: log.partitions,
     append: (partition, record, topicName) => tracing.span({
-      name: `send ${name}`, kind: 'producer', attributes: { ...of, ...operation('send'), ...placeOf(partition, record) },
+      name: `send ${name}`, kind: 'producer', attributes: { ...of, ...messagingOperation('send'), ...placeOf(partition, record) },
     }, async (span) => {
       const offset = await log.append(partition, { ...record, trace: span.context }, topicName);
       span.set({ 'tocsin.log.position': offset });
@@ -49,8 +49,6 @@ export function tracedEventLog(log: EventLog, { tracing, system, name }: TracedL
     close: () => log.close(),
   };
 }
-
-const operation = (name: 'send' | 'process'): SpanAttributes => ({ 'messaging.operation.type': name, 'messaging.operation.name': name });
 
 function placeOf(partition: number, { type, message }: PlacedRecord['record']): SpanAttributes {
   return {

@@ -1,6 +1,6 @@
 import { traceOf, withTrace } from '../domain/trace-context.ts';
 import type { Job, JobQueue, WorkOptions } from '../ports/job-queue.ts';
-import type { Tracing } from './tracing.ts';
+import { messagingOperation, type Tracing } from './tracing.ts';
 
 /**
  * The queue with a span for each run of a job. The trace travels in the job's data: of what is active when the job is added,
@@ -13,7 +13,7 @@ export function tracedJobQueue(jobs: JobQueue, { tracing, system }: { tracing: T
     return tracing.span({
       name: `process ${queue}`, kind: 'consumer', parent: parent ?? null, handsOn: parent,
       attributes: {
-        'messaging.system': system, 'messaging.operation.type': 'process', 'messaging.operation.name': 'process', 'messaging.destination.name': queue,
+        'messaging.system': system, ...messagingOperation('process'), 'messaging.destination.name': queue,
         'messaging.message.id': job.id, 'tocsin.job.kind': String(job.data['kind']), 'tocsin.job.attempt': job.attempt,
       },
     }, () => options.run(job));

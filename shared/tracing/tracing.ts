@@ -3,6 +3,9 @@ import type { TraceContext } from '../domain/trace-context.ts';
 /** Names of attributes are OpenTelemetry's, where it has one, else they begin with `tocsin.`. Ids are fine; names that a user gave, addresses and texts are not. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
+/** What OpenTelemetry calls this step of a message's or a job's way. */
+export const messagingOperation = (name: 'send' | 'process'): SpanAttributes => ({ 'messaging.operation.type': name, 'messaging.operation.name': name });
+
 export interface SpanOptions {
   /** One of few: what was done, and not to what. */
   readonly name: string;

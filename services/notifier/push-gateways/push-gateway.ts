@@ -89,3 +89,6 @@ export type PushResult =
   | { readonly kind: 'rejected'; readonly reason: string }
   /** The answer was lost: the push may have arrived. */
   | { readonly kind: 'unknown'; readonly reason: string };
+
+/** Whether the push is to be tried again. */
+export const isToComeAgain = ({ kind }: PushResult): boolean => kind === 'retry' || kind === 'unknown';

@@ -1,6 +1,6 @@
 import type { Platform } from '@tocsin/shared/domain/device.ts';
-import type { Tracing } from '@tocsin/shared/tracing/tracing.ts';
-import type { PushGateway, PushResult } from './push-gateway.ts';
+import { messagingOperation, type Tracing } from '@tocsin/shared/tracing/tracing.ts';
+import { isToComeAgain, type PushGateway, type PushResult } from './push-gateway.ts';
 
 /** The gateway with a span for each batch, which says how many pushes came to which end. One has failed where its provider took none for a reason that it would have had against any. */
 export function tracedGateway(gateway: PushGateway, platform: Platform, tracing: Tracing): PushGateway {
@@ -10,17 +10,15 @@ export function tracedGateway(gateway: PushGateway, platform: Platform, tracing:
     send: async (batch) => {
       const span = tracing.start({
         name: `send ${platform}`, kind: 'client',
-        attributes: { 'messaging.system': platform, 'messaging.operation.type': 'send', 'messaging.operation.name': 'send', 'messaging.batch.message_count': batch.length },
+        attributes: { 'messaging.system': platform, ...messagingOperation('send'), 'messaging.batch.message_count': batch.length },
       });
       const results = await tracing.within(span, () => gateway.send(batch));
       span.set(countsOf(results));
-      span.end(results.every(isPutOff) ? results[0]?.kind : undefined);
+      span.end(results.every(isToComeAgain) ? results[0]?.kind : undefined);
       return results;
     },
   };
 }
-
-const isPutOff = ({ kind }: PushResult): boolean => kind === 'retry' || kind === 'unknown';
 
 function countsOf(results: readonly PushResult[]): Record<string, number> {
   const byKind = Map.groupBy(results, ({ kind }) => kind.replaceAll('-', '_'));

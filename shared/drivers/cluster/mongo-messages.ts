@@ -3,7 +3,7 @@ import { unavailable, type AppError } from '../../domain/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { TookTooLong, within } from '../../platform/within.ts';
-import type { Messages, RemovalPace } from '../../ports/messages.ts';
+import type { Messages } from '../../ports/messages.ts';
 import { planTookTooLong } from '../../ports/plan-limit.ts';
 import { searchMsMax, searchTookTooLong } from '../../ports/search-limit.ts';
 import { reaching } from './mongo-connection.ts';
@@ -29,12 +29,6 @@ export interface MongoMessagesOptions {
 
 /** Publishes share bulk writes; two at once would meet at the figures of their topics. */
 const applyLimits = { batchSizeMax: 500, writesMax: 1, itemsMax: 20_000 };
-
-/**
- * A transaction costs MongoDB some five milliseconds of CPU time, whatever is in it. Larger ones are cheaper for each message, and were
- * felt more by publishes on the same cores (docs/benchmarks.md).
- */
-const removalPace: RemovalPace = { batchSize: 100, restPerWork: 2 };
 
 /** The port's limit for telling whether the store answers. */
 const pingTimeoutMs = 1_900;
@@ -80,7 +74,6 @@ export async function openMongoMessages({ connection, clock, log, searchMsMax: m
     recent: (topicIds, page) => limited(() => recentMessages(searched, topicIds, page)),
     activity: (filter, bucketMs) => limited(() => countActivity(searched, filter, bucketMs)),
     emptyDeleted: (time, limit, except) => reaching(() => removal.emptyDeleted(time, limit, except)),
-    removalPace,
     removeExpired: (time, limit, except) => reaching(() => removal.removeExpired(time, limit, except)),
     changeLifetime: (topicId, of) => reaching(() => changeLifetimes(collections, topicId, of)),
     expired: (time, except) => planned(() => expiredMessages(collections, time, except)),
@@ -104,7 +97,7 @@ async function answersInTime(connection: Connection): Promise<void> {
 /** MongoDB's code for an operation that reached its `maxTimeMS`. */
 const timeLimitExceeded = 50;
 
-/** As `asked`; one that MongoDB ended by its time limit says what was too much. */
+/** As `reaching`; one that MongoDB ended by its time limit says what was too much. */
 function ended<T>(tookTooLong: (cause: unknown) => AppError, call: () => Promise<T>): Promise<T> {
   return reaching(() => call().catch((error: unknown) => {
     throw (error as { code?: unknown }).code === timeLimitExceeded ? tookTooLong(error) : error;

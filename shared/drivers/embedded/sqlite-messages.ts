@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { PlacedRecord } from '../../domain/log-record.ts';
 import { asManagersSee, type MessageFilter } from '../../domain/message-filter.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { ExpiredOfTopic, Messages, SettledRecord, RemovalPace } from '../../ports/messages.ts';
+import type { ExpiredOfTopic, Messages, SettledRecord } from '../../ports/messages.ts';
 import { planMsMax, planTookTooLong } from '../../ports/plan-limit.ts';
 import { searchMsMax, searchTookTooLong } from '../../ports/search-limit.ts';
 import { KeptCounts } from './kept-counts.ts';
@@ -150,9 +150,6 @@ function openSweeping(file: SqliteFile, end: () => number, { recent, counts }: {
   return { removal, changeLifetime, emptyDeleted: sqliteContentRemoval(file), giveBack: sqliteFreePages(file) };
 }
 
-/** Every publish beside a write waits for it: so it takes a few milliseconds, and they are a third of the time. */
-const removalPace: RemovalPace = { batchSize: 100, restPerWork: 2 };
-
 interface Sweeps {
   readonly plans: SqliteReader;
   readonly removal: SqliteMessageRemoval;
@@ -164,10 +161,9 @@ interface Sweeps {
 /** What the port has for sweeps: what may look at many messages is done on the thread for plans. */
 function sweepsOf(
   { plans, removal, emptyDeleted, changeLifetime, giveBack }: Sweeps,
-): Pick<Messages, 'changeLifetime' | 'giveBack' | 'expired' | 'countExpired' | 'oldestKept' | 'recount' | 'emptyDeleted' | 'removalPace' | 'removeExpired' | 'removeTopic'> {
+): Pick<Messages, 'changeLifetime' | 'giveBack' | 'expired' | 'countExpired' | 'oldestKept' | 'recount' | 'emptyDeleted' | 'removeExpired' | 'removeTopic'> {
   return {
     giveBack: () => asked(giveBack),
-    removalPace,
     changeLifetime: (topicId, of) => asked(() => changeLifetime(topicId, of)),
     emptyDeleted: (time, limit, except) => asked(() => emptyDeleted(time, limit, except)),
     removeExpired: (time, limit, except) => asked(() => removal.removeExpired(time, limit, except)),

@@ -7,7 +7,7 @@ import type { Audit } from '@tocsin/shared/stores/audit-log.ts';
 import { commitWithinQuota } from '@tocsin/shared/stores/quota-guards.ts';
 import { retainMessages } from '@tocsin/shared/stores/retain-messages.ts';
 import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
-import { topicCleanups, type TopicCleanup } from '@tocsin/shared/stores/topic-cleanups.ts';
+import { newTopicCleanup, topicCleanups, type TopicCleanup } from '@tocsin/shared/stores/topic-cleanups.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
 import { updateWith } from '@tocsin/shared/stores/update-with.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
@@ -116,7 +116,7 @@ function close(deps: ApiDeps, { id, ownerId }: Topic, wish: Wish): Promise<Chang
     const owner = await documents.get(users, before.ownerId);
     if (owner === null) throw topicNotFound();
     await requireRoomForPrivateTopic(documents, owner, deps.clock());
-    const cleanup = { id: deps.makeId(), topicId: id, kind: 'prune', requestedAt: deps.clock(), doneUpTo: null, isSettling: null } as const;
+    const cleanup = newTopicCleanup({ id: deps.makeId(), topicId: id, kind: 'prune', requestedAt: deps.clock() });
     return { writes: [write.require(users, owner), ...writes, write.insert(topicCleanups, cleanup)], result };
   });
 }
@@ -128,7 +128,7 @@ async function changeRetention(deps: ApiDeps, before: Topic, set: Changes<Topic>
   if (owner === null) throw topicNotFound();
   const now = deps.clock();
   requireWithinTier(set.retentionDays, retentionDaysOf(deps.config), tierInForce(owner, now));
-  const cleanup = { id: deps.makeId(), topicId: before.id, kind: 'retain', requestedAt: now, doneUpTo: null, isSettling: null } as const;
+  const cleanup = newTopicCleanup({ id: deps.makeId(), topicId: before.id, kind: 'retain', requestedAt: now });
   return { writes: [write.insert(topicCleanups, cleanup)], cleanup };
 }
 
