@@ -78,10 +78,12 @@ test(`one publish is one trace from its request to the phone, ${engineUnderTest}
   await eventually(async () => expect(await engine.deliveries.counts(messageId)).toMatchObject({ sent: 1 }));
   await eventually(() => engine.messages.find(messageId).then((message) => message !== null));
   await eventually(async () => expect(await engine.eventLog.lag('fanout')).toBe(0), { timeoutMs: 25_000 });
-  await close(); // sends what is left
+  await close(); // sends what is left, and waits two seconds for it: a first export that loads its modules slowly arrives behind that
+  const ofTrace = (): ReceivedSpan[] => collector.spans.filter((span) => span.traceId === traceId);
+  await eventually(() => expect(ofTrace()).toHaveLength(7), { timeoutMs: 25_000 });
 
   const log = place.config.KAFKA_TOPIC;
-  const spans = collector.spans.filter((span) => span.traceId === traceId);
+  const spans = ofTrace();
   const only = (name: string, attributes: object = {}): ReceivedSpan => {
     const found = spans.filter((span) => span.name === name && Object.entries(attributes).every(([key, value]) => span.attributes[key] === value));
     expect(found).toHaveLength(1);
