@@ -8,10 +8,10 @@ import { randomId } from '@tocsin/shared/platform/ids.ts';
 import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
+import { readSchedule } from '@tocsin/shared/platform/read-schedule.ts';
 import { auditBy, bySystem } from '@tocsin/shared/stores/audit-log.ts';
 import { settleMsOf } from '@tocsin/shared/stores/topic-cleanups.ts';
 import { giveWay } from './give-way.ts';
-import { readSchedule } from './read-schedule.ts';
 import { retentionMetrics } from './retention-metrics.ts';
 import { runRetentionJob } from './run-retention-job.ts';
 import { sweeps } from './sweeps.ts';
@@ -31,7 +31,7 @@ const concurrency = 4;
 
 /**
  * Starts the retention worker: puts the sweeps on their schedule and works off what is due. Any number of replicas share
- * the work; a slot is run by one of them. Throws ConfigError for a schedule that is none.
+ * the work; a slot is run by one of them. Throws a RangeError for a schedule that is none.
  */
 export async function startRetention(options: RetentionOptions): Promise<{ close(): Promise<void> }> {
   const { engine, config, log, clock } = options;

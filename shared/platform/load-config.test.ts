@@ -41,6 +41,18 @@ describe('loadConfig', () => {
     expect(loadConfig({ NODE_ENV: 'production', ADMIN_TOKEN: 'x'.repeat(16) }, none).ADMIN_TOKEN).toHaveLength(16);
   });
 
+  test.each([
+    ['TRUST_PROXY', 'banana', 'TRUST_PROXY: it takes a number of hops, or addresses and CIDRs, comma-separated'],
+    ['TRUST_PROXY', '10.0.0.0/33', 'TRUST_PROXY: it takes'],
+    ['RETENTION_SCHEDULE', '99 99 * * *', 'RETENTION_SCHEDULE: it takes a duration like 60s, or a cron expression of five fields'],
+  ])('%s=%s is refused, naming the variable and what it takes', (name, value, why) => {
+    expect(() => loadConfig({ [name]: value }, none)).toThrow(why);
+  });
+
+  test.each(['', 'off', '1', '10.0.0.0/8, 2001:db8::1', 'loopback'])('TRUST_PROXY=%s is taken', (value) => {
+    expect(loadConfig({ TRUST_PROXY: value }, none).TRUST_PROXY).toBe(value);
+  });
+
   test('switches and levels are taken in any case, an operator\'s token of any length elsewhere, and periods of teams from 0 days on', () => {
     const config = loadConfig({ RATE_LIMITS: 'OFF', LOG_LEVEL: 'WARN', ADMIN_TOKEN: 'admin', TEAM_GRACE_DAYS: '0', TEAM_REMOVAL_DAYS: '0' }, none);
     expect(config).toMatchObject({ RATE_LIMITS: false, LOG_LEVEL: 'warn', ADMIN_TOKEN: 'admin', TEAM_GRACE_DAYS: 0, TEAM_REMOVAL_DAYS: 0 });

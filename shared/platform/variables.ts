@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { readSchedule } from './read-schedule.ts';
+import { trustedProxies } from './trusted-proxies.ts';
 
 /** Roles a process can play; `npm start` plays all of them. */
 export const roles = ['api', 'fanout', 'notifier', 'retention'] as const;
@@ -24,6 +26,15 @@ const days = z.coerce.number().positive();
 const daysOrNone = z.coerce.number().min(0);
 const port = z.coerce.number().int().min(0).max(65_535);
 const url = z.url();
+/** Whether it is text that the function takes, and throws nothing. */
+const isReadBy = (read: (text: string) => unknown) => (text: string): boolean => {
+  try {
+    read(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
 
 export const saslMechanisms = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 
@@ -178,7 +189,7 @@ const push = {
 };
 
 const retention = {
-  RETENTION_SCHEDULE: z.string().default('60s').register(tellings, {
+  RETENTION_SCHEDULE: z.string().refine(isReadBy(readSchedule), 'it takes a duration like 60s, or a cron expression of five fields').default('60s').register(tellings, {
     about: 'when sweeps run: `60s`, `5m`, `1h`, `1d`, or a cron expression of five fields in UTC',
   }),
   RETENTION_DAYS_FREE: days.default(7).register(tellings, {
@@ -208,7 +219,7 @@ const limits = {
   RATE_LIMITS: flag.default(true).register(tellings, {
     about: '`off` ends all limits on requests, publishes, failed logins, mails to an address and open streams; for load tests and trusted networks',
   }),
-  TRUST_PROXY: z.string().default('').register(tellings, {
+  TRUST_PROXY: z.string().refine(isReadBy(trustedProxies), 'it takes a number of hops, or addresses and CIDRs, comma-separated').default('').register(tellings, {
     about: 'whose `X-Forwarded-For` is believed: a number of hops, or addresses and CIDRs, comma-separated', shown: 'none', example: '1',
   }),
   CORS_ORIGINS: z.string().optional().transform((text) => (text === undefined ? undefined : list(text))).register(tellings, {

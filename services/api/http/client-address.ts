@@ -1,13 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
+import { trustedProxies } from '@tocsin/shared/platform/trusted-proxies.ts';
 import proxyaddr from 'proxy-addr';
 
 /** Finds the address that a request comes from. */
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * The address as budgets are counted: IPv4 whole, IPv6 by /64. `trustProxy` is TRUST_PROXY: empty (the peer's address), a
- * number of hops, or a list of addresses and CIDRs whose `X-Forwarded-For` is believed. Throws a TypeError for a list that is none.
+ * The address as budgets are counted: IPv4 whole, IPv6 by /64. `trustProxy` is TRUST_PROXY; where nobody is
+ * trusted, the peer's address counts. Throws a TypeError for one that `trustedProxies` does not take.
  */
 export function clientAddress(trustProxy: string): ClientAddress {
   const whole = wholeAddress(trustProxy);
@@ -16,15 +17,8 @@ export function clientAddress(trustProxy: string): ClientAddress {
 
 /** The same as it is, for records: an IPv6 address whole. */
 export function wholeAddress(trustProxy: string): ClientAddress {
-  const trust = trustFunction(trustProxy.trim());
+  const trust = trustedProxies(trustProxy);
   return (request) => plainAddress(trust === null ? request.socket.remoteAddress ?? '' : proxyaddr(request, trust));
-}
-
-/** Null trusts nobody. */
-function trustFunction(text: string): ((address: string, hop: number) => boolean) | null {
-  if (text === '' || text === 'off') return null;
-  if (/^\d+$/.test(text)) return (_address, hop) => hop < Number(text);
-  return proxyaddr.compile(text.split(',').map((part) => part.trim()));
 }
 
 /** An IPv4 address in IPv6 as itself. */
