@@ -1,8 +1,8 @@
-import { text } from 'node:stream/consumers';
 import { isEmailAddress, isUsername, passwordFault } from '@tocsin/shared/domain/account-rules.ts';
 import { tiers, type Tier } from '@tocsin/shared/domain/tiers.ts';
 import { makeSecret } from '@tocsin/shared/platform/secrets.ts';
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
+import { readInput } from './read-input.ts';
 
 /** The address of an account. */
 export const emailArgument = () => new Argument('<email>').argParser((value: string) => {
@@ -40,7 +40,7 @@ export async function passwordOf(options: PasswordOptions, command: Command): Pr
 }
 
 async function passwordFromStdin(command: Command): Promise<string> {
-  const password = (await text(process.stdin)).replace(/\r?\n$/, '');
+  const password = (await readInput()).replace(/\r?\n$/, '');
   const fault = passwordFault(password);
   if (fault !== null) command.error(`error: the password ${fault}`);
   return password;

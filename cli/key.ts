@@ -1,4 +1,3 @@
-import { text } from 'node:stream/consumers';
 import { toApiKeyJson } from '@tocsin/shared/domain/api-key-json.ts';
 import { apiKeyPrefix, credentialLimits, newApiKey, scopes, type ApiKey, type Scope } from '@tocsin/shared/domain/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
@@ -16,6 +15,7 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { finalCommand } from './final-command.ts';
 import { findAccount } from './find-account.ts';
 import { operatorAudit, printObject, printRows, tellNodes, withStore, type PrintOptions } from './operator-store.ts';
+import { readInput } from './read-input.ts';
 import { timeOption } from './time-option.ts';
 
 /** `tocsin key …`: API keys of accounts by the operator's hand, beside a running installation or without one. */
@@ -62,7 +62,7 @@ function find(): Command {
   return new Command('find')
     .description('tell which key it is that somebody has lost or found: reads it from standard input')
     .action((options: PrintOptions) => withStore(async ({ documents }) => {
-      const key = await findApiKeyBySecret(documents, hashSecret((await text(process.stdin)).trim()));
+      const key = await findApiKeyBySecret(documents, hashSecret((await readInput()).trim()));
       if (key === null) throw notFound();
       await print(documents, key, options);
     }));

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { text } from 'node:stream/consumers';
 import { Command, Option } from 'commander';
+import { readInput } from './read-input.ts';
 import { ask, patiently } from './server.ts';
 import { withServerOptions, type ServerOptions } from './server-options.ts';
 import { wholeNumber } from './whole-number.ts';
@@ -31,7 +31,7 @@ Examples:
     .addOption(new Option('--patience <seconds>', 'how long to try again while the server is away').default(30).argParser(wholeNumber(0, 86_400)))
     .option('--json', 'print the published message as JSON')
     .action(async (topic: string, given: string | undefined, { title, priority, tags, markdown, patience, json, ...server }: PublishOptions) => {
-      const message = given ?? (await text(process.stdin)).replace(/\r?\n$/, '');
+      const message = given ?? (await readInput()).replace(/\r?\n$/, '');
       const request = {
         method: 'POST',
         headers: { 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() },

@@ -89,6 +89,7 @@ test('a key is made for an account, found by its secret, revoked, enabled and de
   const { key: _, ...shown } = made;
   expect(await printedBy(['key', 'list', owner.user.username])).toMatchObject([{ id: made.id, key_prefix: made.key.slice(0, 12) }]);
   expect(await printedBy(['key', 'find'], `${made.key}\n`)).toMatchObject({ id: shown.id, owner: owner.email });
+  expect(await runCommand(['key', 'find'], 'x'.repeat(2 ** 20 + 1))).toEqual({ code: 1, out: '', error: 'Standard input holds more than 1048576 bytes: that is not what is read here\n' });
 
   expect(await printedBy(['key', 'revoke', made.id])).toMatchObject({ is_active: false, is_valid: false });
   await eventually(async () => expect((await client.call('GET', '/api/users/me')).status).toBe(401), soon);
