@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { systemClock } from '@tocsin/shared/platform/clock.ts';
+import { systemClock, type Clock } from '@tocsin/shared/platform/clock.ts';
 import type { FcmServiceAccount } from '@tocsin/shared/platform/load-config.ts';
 import { newMessage } from '@tocsin/shared/testing/builders.ts';
 import { startFcmSimulator, type FcmSimulator } from '@tocsin/shared/testing/simulators/fcm-simulator.ts';
@@ -20,8 +20,8 @@ const push = (pushToken: string, given: Partial<PushRequest> = {}): PushRequest 
 describe('the FCM gateway', () => {
   let fcm: FcmSimulator;
   let gateway: PushGateway;
-  const open = (given: { answerTimeoutMs?: number } = {}): PushGateway => {
-    gateway = openFcmGateway({ ...given, url: fcm.url, serviceAccount: JSON.parse(fcm.serviceAccount) as FcmServiceAccount, clock: systemClock });
+  const open = (given: { answerTimeoutMs?: number; clock?: Clock } = {}): PushGateway => {
+    gateway = openFcmGateway({ url: fcm.url, serviceAccount: JSON.parse(fcm.serviceAccount) as FcmServiceAccount, clock: systemClock, ...given });
     return gateway;
   };
 
@@ -106,10 +106,40 @@ describe('the FCM gateway', () => {
     fcm = await startFcmSimulator();
   });
 
-  test('a credential that is refused is the operator’s to repair', async () => {
+  test('an access token that was revoked is the operator’s to repair if Google gives no other, which is asked for with the next push', async () => {
     expect(await open().send([push(device())])).toEqual([{ kind: 'accepted' }]);
     fcm.revoke();
     expect(await gateway.send([push(device())])).toEqual([{ kind: 'retry', reason: 'third-party-auth-error', remedy: 'check FCM_SERVICE_ACCOUNT_FILE' }]);
+    expect(await gateway.send(Array.from({ length: 50 }, () => push(device())))).toEqual(Array(50).fill({ kind: 'accepted' }));
+    expect(fcm.accessTokens.size).toBe(1);
+  });
+
+  test('while FCM refuses every access token, another is asked for every ten seconds and not with each push, and none for a key of another provider', async () => {
+    let now = Date.now();
+    open({ clock: () => now });
+    const sendMany = async (): Promise<number> => {
+      for (let turn = 0; turn < 3; turn++) await gateway.send(Array.from({ length: 20 }, () => push(device())));
+      return fcm.accessTokens.size;
+    };
+    fcm.script('*', { kind: 'error', status: 401, code: 'THIRD_PARTY_AUTH_ERROR' });
+    expect(await sendMany()).toBe(1);
+    fcm.script('*', { kind: 'error', status: 401, code: 'UNAUTHENTICATED' });
+    expect(await sendMany()).toBe(2);
+    now += 9_999;
+    expect(await sendMany()).toBe(2);
+    now += 1;
+    expect(await sendMany()).toBe(3);
+  });
+
+  test('a renewal that failed is made up for', async () => {
+    let now = Date.now();
+    expect(await open({ clock: () => now }).send([push(device())])).toEqual([{ kind: 'accepted' }]);
+    fcm.revoke();
+    fcm.refuseTokens(1);
+    expect(await gateway.send([push(device())])).toMatchObject([{ kind: 'retry', reason: 'third-party-auth-error' }]);
+    expect(await gateway.send([push(device())])).toMatchObject([{ kind: 'retry', reason: 'no access token: invalid_grant' }]);
+    now += 10_000;
+    expect(await gateway.send([push(device())])).toEqual([{ kind: 'accepted' }]);
   });
 
   test('a service account that Google gives no access token is the operator’s to repair, and a Google that gives no answer is not', async () => {

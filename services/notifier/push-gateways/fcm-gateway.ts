@@ -5,6 +5,7 @@ import { cert, deleteApp, initializeApp, type ServiceAccount } from 'firebase-ad
 import { getMessaging, type FirebaseMessagingError, type Messaging, type TokenMessage } from 'firebase-admin/messaging';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { FcmServiceAccount } from '@tocsin/shared/platform/load-config.ts';
+import { fcmAccessTokens, type FcmAccessTokens } from './fcm-access-tokens.ts';
 import { fcmSessions, type FcmSessions } from './fcm-sessions.ts';
 import { fcmSimulatorCredential } from './fcm-simulator-credential.ts';
 import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
@@ -42,7 +43,7 @@ export function openFcmGateway(options: FcmGatewayOptions): PushGateway {
   }, randomUUID());
   const messaging = getMessaging(app);
   const sessions = fcmSessions(options.url ?? fcmUrl, answerTimeoutMs);
-  const requests = fcmRequests(messaging, sessions);
+  const requests = fcmRequests(messaging, sessions, fcmAccessTokens(app, clock));
 
   const sendOne = async (push: PushRequest, post: (token: string) => Promise<void>): Promise<PushResult> => {
     try {
@@ -77,8 +78,6 @@ interface RequestHandler {
 }
 interface Http2Client {
   send(request: ComposedRequest): Promise<object>;
-  /** Of the app's credential, kept until it has to be renewed. */
-  getToken(): Promise<string>;
   createRequestResponse(answer: { status: number; headers: IncomingHttpHeaders; data: string }): object;
 }
 interface ComposedRequest {
@@ -100,7 +99,7 @@ interface FcmRequests {
  * Has the library make requests and tell what answers mean, and sends them over the session: it would connect anew for each batch,
  * try again by itself, and check and copy the whole message for each token.
  */
-function fcmRequests(messaging: Messaging, sessions: FcmSessions): FcmRequests {
+function fcmRequests(messaging: Messaging, sessions: FcmSessions, tokens: FcmAccessTokens): FcmRequests {
   const handler = (messaging as unknown as { messagingRequestHandler: RequestHandler }).messagingRequestHandler;
   const { http2Client } = handler;
   // What would be sent comes back as the name of what was sent.
@@ -115,9 +114,11 @@ function fcmRequests(messaging: Messaging, sessions: FcmSessions): FcmRequests {
     return { path: new URL(url).pathname, headers: { ...headers, 'content-type': 'application/json;charset=utf-8' }, text: JSON.stringify(data) };
   };
   const post = async (path: string, headers: OutgoingHttpHeaders, body: string): Promise<void> => {
-    const authorization = `Bearer ${await http2Client.getToken()}`;
-    const { status, headers: answered, text } = await sessions.post(path, { ...headers, authorization }, body);
+    const accessToken = await tokens.get();
+    const { status, headers: answered, text } = await sessions.post(path, { ...headers, authorization: `Bearer ${accessToken}` }, body);
     if (status === 200) return;
+    // The other 401 is about the project's key for Apple or the web, and says so.
+    if (status === 401 && !text.includes('THIRD_PARTY_AUTH_ERROR')) tokens.refuse(accessToken);
     const response = handler.buildSendResponse(http2Client.createRequestResponse({ status, headers: answered, data: text }));
     if (!response.success) throw response.error;
   };

@@ -48,6 +48,8 @@ export interface FcmSimulator {
   script(token: string, ...behaviours: FcmBehaviour[]): void;
   /** Makes all access tokens that were given out worthless. */
   revoke(): void;
+  /** The next so many requests for an access token are refused. */
+  refuseTokens(count: number): void;
   goAway(): void;
   close(): Promise<void>;
 }
@@ -69,6 +71,7 @@ interface State {
   readonly scripts: Map<string, FcmBehaviour[]>;
   readonly accessTokens: Set<string>;
   tokenUri: string;
+  tokensToRefuse: number;
   connections: number;
 }
 
@@ -84,7 +87,7 @@ const scope = 'https://www.googleapis.com/auth/firebase.messaging';
  */
 export async function startFcmSimulator(options: FcmOptions = {}): Promise<FcmSimulator> {
   const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true });
-  const state: State = { options, publicKey, pushes: [], requests: [], scripts: new Map(), accessTokens: new Set(), tokenUri: '', connections: 0 };
+  const state: State = { options, publicKey, pushes: [], requests: [], scripts: new Map(), accessTokens: new Set(), tokenUri: '', tokensToRefuse: 0, connections: 0 };
   const sessions = new Set<ServerHttp2Session>();
   const server = createHttp2Server({ settings: { maxConcurrentStreams: 1_000 } });
   // By the stream: requests and responses made of it would cost as much again.
@@ -112,6 +115,7 @@ export async function startFcmSimulator(options: FcmOptions = {}): Promise<FcmSi
     },
     script: (token, ...behaviours) => void state.scripts.set(token, behaviours),
     revoke: () => state.accessTokens.clear(),
+    refuseTokens: (count) => void (state.tokensToRefuse = count),
     goAway: () => sessions.forEach((session) => (session.destroyed ? undefined : session.goaway())),
     async close() {
       for (const session of sessions) session.destroy();
@@ -135,6 +139,10 @@ async function giveToken(state: State, request: IncomingMessage, response: Serve
     if (!String(payload['scope']).split(' ').includes(scope)) return void reply(400, { error: 'invalid_scope' });
   } catch {
     return void reply(400, { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' });
+  }
+  if (state.tokensToRefuse > 0) {
+    state.tokensToRefuse -= 1;
+    return void reply(400, { error: 'invalid_grant', error_description: 'Scripted.' });
   }
   const accessToken = `ya29.${randomBytes(24).toString('base64url')}`;
   state.accessTokens.add(accessToken);
