@@ -86,6 +86,20 @@ const oneIsDone: readonly (readonly [string, string, string, () => Promise<Send>
     const owner = await stack.person();
     return by(owner, 'DELETE', `/api/topics/${(await createTopic(owner)).id}`);
   }],
+  ['the deletion of a key', '204', '404 API key not found', async () => {
+    const owner = await stack.person();
+    return by(owner, 'DELETE', `/api/keys/${(await owner.post('/api/keys', { name: 'k' })).body.id}`);
+  }],
+  ['the deletion of a topic token', '204', '404 Access token not found', async () => {
+    const owner = await stack.person();
+    const path = `/api/topics/${(await createTopic(owner)).name}/access-tokens`;
+    return by(owner, 'DELETE', `${path}/${(await owner.post(path, { name: 't', permissions: ['read'] })).body.id}`);
+  }],
+  ['the removal of a device', '204', '404 Device not found', async () => {
+    const owner = await stack.person();
+    const { id } = (await owner.post('/api/devices/register', { push_token: randomUUID(), platform: 'ios', device_id: 'd' })).body;
+    return by(owner, 'DELETE', `/api/devices/${id}`);
+  }],
   ['the end of a consumer', '204', '404 Consumer not found', async () => {
     const owner = await stack.person();
     const path = `/api/topics/${(await createTopic(owner)).name}/consumers/c`;

@@ -1,7 +1,7 @@
 import { devices } from '@tocsin/shared/stores/devices-collection.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
-import { loadDevice } from './load-device.ts';
+import { deviceNotFound, loadDevice } from './load-device.ts';
 
 /** `DELETE /api/devices/{device_id}` */
 export function deleteDevice(deps: ApiDeps): Route {
@@ -15,7 +15,7 @@ export function deleteDevice(deps: ApiDeps): Route {
     success: { status: 204, schema: null, description: 'Gone' },
     load: (context) => loadDevice(deps.engine.documents, context),
     async handle(_context, { loaded }) {
-      await deps.engine.documents.remove(devices, loaded.id);
+      if (!(await deps.engine.documents.remove(devices, loaded.id))) throw deviceNotFound();
       return { status: 204 };
     },
   });

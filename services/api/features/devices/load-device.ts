@@ -5,10 +5,12 @@ import { devices } from '@tocsin/shared/stores/devices-collection.ts';
 import { pathId } from '../../http/load-topic.ts';
 import type { RequestContext } from '../../http/route.ts';
 
+export const deviceNotFound = () => new AppError('not_found', 'Device not found');
+
 /** The caller's own device with the id in the path. Throws 404 for any other. */
 export async function loadDevice(documents: Documents, context: RequestContext): Promise<Device> {
   const { userId } = context.account();
   const device = await documents.get(devices, pathId(context, 'device_id'));
-  if (device === null || device.userId !== userId) throw new AppError('not_found', 'Device not found');
+  if (device === null || device.userId !== userId) throw deviceNotFound();
   return device;
 }
