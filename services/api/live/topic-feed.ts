@@ -2,7 +2,6 @@ import { topicChannel, type Envelope } from '@tocsin/shared/domain/channels.ts';
 import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
-import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { Bus, Subscribed } from '@tocsin/shared/ports/bus.ts';
 import type { TopicRecord } from '@tocsin/shared/ports/messages.ts';
 import type { History } from '@tocsin/shared/stores/history.ts';
@@ -11,14 +10,15 @@ import type { Directory } from '../directory/directory.ts';
 import { subscribeLater } from '../directory/subscribe-later.ts';
 import { Delivery, messageDelivery } from './delivery.ts';
 import { RecentMessages } from './recent-messages.ts';
+import type { StoreOutage } from './store-outage.ts';
 
 export interface FeedDeps {
   readonly bus: Pick<Bus, 'subscribe' | 'onConnected' | 'isConnected'>;
   /** Knows what topics are called now. */
   readonly directory: Pick<Directory, 'peekTopic' | 'topic'>;
   readonly history: History;
-  readonly log: Log;
   readonly clock: Clock;
+  readonly outage: StoreOutage;
 }
 
 /** Harm prevented: a topic that bursts while the store is slow would fill the memory. Beyond it the store is read again. */
@@ -160,6 +160,7 @@ export class TopicFeed {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#deps.outage.over(this.topicId);
     this.#listeners.clear();
     await this.#subscribed?.close().catch(() => undefined); // a bus that is away has forgotten us anyway
   }
@@ -194,10 +195,11 @@ export class TopicFeed {
         if (!isNext || envelope.record.type !== 'message') await this.#readStore();
         if (envelope.offset > this.#last) this.#handOn(envelope);
       }
+      this.#deps.outage.over(this.topicId);
     } catch (error) {
       // The envelope that asked for the store is gone with this: only the store has it now.
       this.#mustFill = true;
-      this.#deps.log.warn({ err: error, topicId: this.topicId }, 'a topic waits for the store');
+      if (!this.#closed) this.#deps.outage.failed(this.topicId, error);
     } finally {
       this.#isWorking = false;
     }

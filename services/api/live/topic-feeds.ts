@@ -1,4 +1,6 @@
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { Log } from '@tocsin/shared/platform/log.ts';
+import { storeOutage } from './store-outage.ts';
 import { TopicFeed, type FeedDeps } from './topic-feed.ts';
 
 /** How often the store is asked for what the bus may have lost: while the bus is away, and otherwise (a lost last message). */
@@ -32,8 +34,8 @@ export class TopicFeeds {
   readonly #toFill = new Set<TopicFeed>();
   #fillsUnderWay = 0;
 
-  constructor(deps: FeedDeps) {
-    this.#deps = deps;
+  constructor(deps: Omit<FeedDeps, 'outage'> & { readonly log: Log }) {
+    this.#deps = { ...deps, outage: storeOutage(deps.log, deps.clock) };
     this.#timer = setInterval(() => this.#heal(), healMs);
     this.#timer.unref();
     this.#stopListening = deps.bus.onConnected(() => {
