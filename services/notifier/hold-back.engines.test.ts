@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Message } from '@tocsin/shared/domain/message.ts';
 import type { QuietHours } from '@tocsin/shared/domain/subscription.ts';
-import { pushQueues, summaryJob } from '@tocsin/shared/domain/push-job.ts';
+import { pushQueues, summaryJob, walkJob } from '@tocsin/shared/domain/push-job.ts';
 import { devices } from '@tocsin/shared/stores/devices-collection.ts';
 import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
 import { newDevice } from '@tocsin/shared/testing/builders.ts';
@@ -26,6 +26,12 @@ describe(`what is held back, ${engineUnderTest}`, () => {
   const pushesTo = ({ device }: Subscriber) => at.expo.pushes.filter(({ token }) => token === device.pushToken).map(({ message }) => message);
   const summariesTo = (subscriber: Subscriber) => pushesTo(subscriber).filter(({ data }) => (data as { summary?: string }).summary !== undefined);
 
+  /** A cluster's queue goes by the real clock, which does not come to the end of the night. */
+  const endNight = async ({ subscription: { id } }: Subscriber, midnight: number): Promise<void> => {
+    const of = { why: 'quiet_hours', from: midnight - 2 * hourMs, to: midnight + 5 * hourMs, priorityMax: 4 } as const;
+    if (engineUnderTest === 'cluster') await at.engine.jobQueue.add(pushQueues.normal, [summaryJob({ subscriptionId: id, of }, { at: 0, now: 0 })]);
+  };
+
   beforeEach(async () => {
     at = await openPushInstallation(enginesUnderTest());
   });
@@ -46,10 +52,7 @@ describe(`what is held back, ${engineUnderTest}`, () => {
     expect(await at.engine.jobQueue.counts(pushQueues.normal)).toMatchObject({ delayed: 1 });
 
     setHour(5);
-    if (engineUnderTest === 'cluster') { // whose queue goes by the real clock
-      const of = { why: 'quiet_hours', from: midnight - 2 * hourMs, to: midnight + 5 * hourMs, priorityMax: 4 } as const;
-      await at.engine.jobQueue.add(pushQueues.normal, [{ ...summaryJob({ subscriptionId: asleep.subscription.id, of }, { at: 0, now: 0 }) }]);
-    }
+    await endNight(asleep, midnight);
     await eventually(() => expect(summariesTo(asleep)).toHaveLength(1));
     expect(summariesTo(asleep)[0]).toMatchObject({
       title: topic.name, body: '2 messages came in quiet hours', data: { summary: 'quiet_hours', count: 2, topic: topic.name, topic_id: topic.id },
@@ -58,6 +61,21 @@ describe(`what is held back, ${engineUnderTest}`, () => {
     await eventually(async () => expect(await rows(morning.id, asleep)).toEqual([['sent', null]]));
     expect(pushesTo(asleep)).toHaveLength(3);
     expect(summariesTo(awake)).toEqual([]);
+  });
+
+  test('what was published in quiet hours and comes to be pushed after them is told of in their number alone', async () => {
+    const midnight = setHour(1);
+    const topic = await at.addTopic();
+    const [asleep, awake] = [await at.addSubscriber(topic, { subscription: { quietHours, createdAt: midnight - dayMs } }), await at.addSubscriber(topic)];
+    const late = [await at.publish(topic), await at.publish(topic)];
+    const alarm = await at.publish(topic, { priority: 5 });
+    setHour(6);
+    await at.start({ renewalMs: 200 });
+    await eventually(() => expect(pushesTo(awake)).toHaveLength(3));
+    const held = ['skipped', 'quiet hours from 22:00 to 05:00, Etc/UTC'];
+    await eventually(async () => expect(await Promise.all([...late, alarm].map(({ id }) => rows(id, asleep)))).toEqual([[held], [held], [['sent', null]]]));
+    await eventually(() => expect(summariesTo(asleep).at(-1)).toMatchObject({ body: '2 messages came in quiet hours' }));
+    expect(pushesTo(asleep)).toHaveLength(1 + summariesTo(asleep).length);
   });
 
   test('whoever unsubscribed, may no longer read, or was left alone all night is told of nothing', async () => {
@@ -97,21 +115,40 @@ describe(`what is held back, ${engineUnderTest}`, () => {
     expect(new Set(summariesTo(limited).map(({ collapseId }) => collapseId)).size).toBe(1);
   });
 
+  test('a page that is walked again counts nobody a second time', async () => {
+    at.setAhead(60_000 - (Date.now() % 60_000)); // a whole minute is left
+    const topic = await at.addTopic();
+    const subscriber = await at.addSubscriber(topic, { subscription: { maxPerMinute: 2 } });
+    await at.start();
+    const first = await at.publish(topic);
+    await eventually(async () => expect(await rows(first.id, subscriber)).toEqual([['sent', null]]));
+    for (let again = 0; again < 3; again++) {
+      const { id, ...job } = walkJob({ messageId: first.id, topicId: topic.id, after: null, publishedAt: first.timestamp }, first.priority);
+      await at.engine.jobQueue.add(pushQueues.normal, [{ ...job, id: `${id}.${again}` }]);
+    }
+    await at.settled();
+    const second = await at.publish(topic);
+    await eventually(async () => expect(await rows(second.id, subscriber)).toEqual([['sent', null]]));
+    const third = await at.publish(topic);
+    await eventually(async () => expect(await rows(third.id, subscriber)).toEqual([['skipped', 'more than 2 within a minute']]));
+  });
+
   test('a summary that a provider puts off comes later, to the phones that missed it alone', async () => {
-    const midnight = setHour(6);
+    const midnight = setHour(1);
     const topic = await at.addTopic();
     const subscriber = await at.addSubscriber(topic, { subscription: { quietHours, createdAt: midnight - dayMs } });
-    await at.publish(topic, { timestamp: midnight + hourMs });
-    await at.publish(topic, { timestamp: midnight + 2 * hourMs, priority: 5 });
     const second = await at.engine.documents.insert(devices, newDevice(subscriber.user.id));
-    at.expo.script(second.pushToken, { kind: 'status', status: 503 }, { kind: 'ok' });
     await at.start({ backoffMs: 50 });
-    const of = { why: 'quiet_hours', from: midnight - 2 * hourMs, to: midnight + 5 * hourMs, priorityMax: 4 } as const;
-    await at.engine.jobQueue.add(pushQueues.normal, [summaryJob({ subscriptionId: subscriber.subscription.id, of }, { at: 0, now: 0 })]);
+    const [held, alarm] = [await at.publish(topic), await at.publish(topic, { priority: 5 })];
+    await eventually(async () => expect([await rows(held.id, subscriber), await rows(alarm.id, { ...subscriber, device: second })]).toMatchObject([[['skipped', expect.stringMatching(/^quiet hours/)]], [['sent', null]]]));
+    at.expo.script(second.pushToken, { kind: 'status', status: 503 }, { kind: 'ok' });
+    setHour(5);
+    await endNight(subscriber, midnight);
     await eventually(() => expect(summariesTo(subscriber)).toHaveLength(1));
     expect(summariesTo(subscriber)[0]).toMatchObject({ body: '1 message came in quiet hours' });
     await eventually(() => expect(summariesTo({ ...subscriber, device: second })).toHaveLength(1));
-    await at.settled();
+    const next = await at.publish(topic, { priority: 5 });
+    await eventually(async () => expect(await rows(next.id, subscriber)).toEqual([['sent', null]]));
     expect([summariesTo(subscriber).length, summariesTo({ ...subscriber, device: second }).length]).toEqual([1, 1]);
   });
 });

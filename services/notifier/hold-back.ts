@@ -1,8 +1,9 @@
+import type { Message } from '@tocsin/shared/domain/message.ts';
 import { pushQueues, summaryJob, type SummaryJob } from '@tocsin/shared/domain/push-job.ts';
 import type { BudgetState, BudgetWindow } from '@tocsin/shared/ports/bus.ts';
 import type { Recipient } from '@tocsin/shared/ports/deliveries.ts';
 import type { Push } from './load-push.ts';
-import type { PushDeps } from './push-deps.ts';
+import type { PushDeps, PushLimits } from './push-deps.ts';
 import type { Attempt } from './send-push.ts';
 
 const minuteMs = 60_000;
@@ -17,7 +18,11 @@ const budgetsAtOnce = 50;
 const minuteWindow = (subscriptionId: string, endsAt: number): BudgetWindow =>
   ({ key: `push:{${subscriptionId}}:${endsAt / minuteMs}`, limit: Number.MAX_SAFE_INTEGER, span: { endsAt: endsAt + minuteMs } });
 
-const usesOf = ({ windows: [state] }: BudgetState): number => Number.MAX_SAFE_INTEGER - state!.remaining;
+const usesOf = ({ windows }: BudgetState): number => Number.MAX_SAFE_INTEGER - windows.at(-1)!.remaining;
+
+/** Takes a message's one place in its subscriber's count. Kept as long as the minute's: a page that is walked again counts nobody twice. */
+const placeWindow = (subscriptionId: string, messageId: string, endsAt: number): BudgetWindow =>
+  ({ key: `push:{${subscriptionId}}:${messageId}`, limit: 1, span: { endsAt: endsAt + minuteMs } });
 
 /** How many messages of the subscription there were in the minute that ends at the time. */
 export async function countOfMinute({ engine: { bus }, clock }: PushDeps, subscriptionId: string, endsAt: number): Promise<number> {
@@ -33,21 +38,22 @@ type HeldBack = { readonly recipient: Recipient; readonly reason: string; readon
 
 /**
  * Which recipients get no push of the message now although the filter lets it through, by subscription, with the reason:
- * it is quiet for them, or they got as many within the minute as they want. The job of the push that says how many there
- * were is stored before this resolves; all messages of a night, or of some seconds of a flood, share one.
+ * it is quiet for them, or was when it was published and they are told how many came; or they got as many within the minute as
+ * they want. The job of the push that says how many there were is stored before this resolves; all messages of a night, or of some
+ * seconds of a flood, share one.
  */
-export async function holdBack(deps: PushDeps, { message }: Push, recipients: readonly Recipient[], { round }: Attempt): Promise<Map<string, string>> {
+export async function holdBack(deps: PushDeps, { message }: Push, recipients: readonly Recipient[], { round, again }: Attempt): Promise<Map<string, string>> {
   const now = deps.clock();
   const held: HeldBack[] = [];
   const limited: Recipient[] = [];
   for (const recipient of recipients) {
-    const quiet = heldByQuietHours(deps, recipient, { priority: message.priority, now });
+    const quiet = heldByQuietHours(deps, recipient, { message, now, isAskedFor: again.length > 0 });
     if (quiet !== null) held.push(quiet);
     // What is tried again was counted the first time.
     else if (recipient.settings.maxPerMinute !== null && round === 0) limited.push(recipient);
   }
   for (let at = 0; at < limited.length; at += budgetsAtOnce) {
-    const answers = await Promise.all(limited.slice(at, at + budgetsAtOnce).map((recipient) => heldByLimit(deps, recipient, now)));
+    const answers = await Promise.all(limited.slice(at, at + budgetsAtOnce).map((recipient) => heldByLimit(deps, recipient, { message, now })));
     held.push(...answers.filter((answer) => answer !== null));
   }
   const jobs = new Map(held.map(({ summary, summaryAt }) => summaryJob(summary, { at: summaryAt, now })).map((job) => [job.id, job]));
@@ -55,26 +61,34 @@ export async function holdBack(deps: PushDeps, { message }: Push, recipients: re
   return new Map(held.map(({ recipient, reason }) => [recipient.subscriptionId, reason]));
 }
 
-function heldByQuietHours({ quietSpans }: PushDeps, recipient: Recipient, { priority, now }: { priority: number; now: number }): HeldBack | null {
-  const { subscriptionId, settings: { quietHours } } = recipient;
-  if (quietHours === null || (quietHours.allowPriority !== null && priority >= quietHours.allowPriority)) return null;
-  const span = quietSpans.at(quietHours, now);
+/** What the operator has pushed again goes out by day whenever it was published. */
+function heldByQuietHours(
+  { quietSpans, limits }: PushDeps, recipient: Recipient, { message, now, isAskedFor }: { message: Pick<Message, 'priority' | 'timestamp'>; now: number; isAskedFor: boolean },
+): HeldBack | null {
+  const { subscriptionId, subscribedAt, settings: { quietHours } } = recipient;
+  if (quietHours === null || (quietHours.allowPriority !== null && message.priority >= quietHours.allowPriority)) return null;
+  // The number has none from before the subscription.
+  const isInNumber = !isAskedFor && subscribedAt <= message.timestamp;
+  const span = quietSpans.at(quietHours, now) ?? (isInNumber ? quietSpans.at(quietHours, message.timestamp) : null);
   if (span === null) return null;
   return {
     recipient, reason: `quiet hours from ${quietHours.start} to ${quietHours.end}, ${quietHours.timezone}`,
     summary: { subscriptionId, of: { why: 'quiet_hours', from: span.start, to: span.end, priorityMax: (quietHours.allowPriority ?? 6) - 1 } },
-    summaryAt: span.end,
+    // Of a night that is over the number is told anew, for the one that was told can be without this message.
+    summaryAt: span.end > now ? span.end : nextRenewal(limits, now),
   };
 }
 
-async function heldByLimit(deps: PushDeps, recipient: Recipient, now: number): Promise<HeldBack | null> {
+async function heldByLimit(deps: PushDeps, recipient: Recipient, { message, now }: { message: Pick<Message, 'id'>; now: number }): Promise<HeldBack | null> {
   const { subscriptionId, settings: { maxPerMinute } } = recipient;
-  const { renewalMs } = deps.limits;
   const to = (Math.floor(now / minuteMs) + 1) * minuteMs;
-  if (usesOf(await deps.engine.bus.takeBudget([minuteWindow(subscriptionId, to)], now)) <= maxPerMinute!) return null;
+  const counted = await deps.engine.bus.takeBudget([placeWindow(subscriptionId, message.id, to), minuteWindow(subscriptionId, to)], now);
+  if (usesOf(counted) <= maxPerMinute!) return null;
   return {
     recipient, reason: `more than ${maxPerMinute} within a minute`,
     summary: { subscriptionId, of: { why: 'max_per_minute', to, limit: maxPerMinute! } },
-    summaryAt: Math.ceil((now + 1) / renewalMs) * renewalMs,
+    summaryAt: nextRenewal(deps.limits, now),
   };
 }
+
+const nextRenewal = ({ renewalMs }: PushLimits, now: number): number => Math.ceil((now + 1) / renewalMs) * renewalMs;
