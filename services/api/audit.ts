@@ -3,7 +3,10 @@ import { auditBy, bySystem, type Audit } from '@tocsin/shared/stores/audit-log.t
 import type { ApiDeps } from './api-deps.ts';
 import type { RequestContext } from './http/route.ts';
 
-function from(deps: ApiDeps, { request }: RequestContext): Pick<AuditSource, 'address' | 'userAgent'> {
+/** What of a request tells where it comes from. */
+export type AuditedRequest = Pick<RequestContext, 'request'>;
+
+function from(deps: ApiDeps, { request }: AuditedRequest): Pick<AuditSource, 'address' | 'userAgent'> {
   return { address: deps.wholeAddress(request), userAgent: request.headers['user-agent'] ?? null };
 }
 
@@ -15,7 +18,7 @@ export function auditOf(deps: ApiDeps, context: RequestContext): Audit {
 
 /** Records acts of an account that proves by something else than a credential who it is, or of nobody (`anonymous`). */
 export function auditAs(
-  deps: ApiDeps, context: RequestContext, by: { readonly actor: string; readonly through: AuditThrough; readonly credentialId?: string },
+  deps: ApiDeps, context: AuditedRequest, by: { readonly actor: string; readonly through: AuditThrough; readonly credentialId?: string },
 ): Audit {
   return auditBy(deps, { credentialId: null, ...by, ...from(deps, context) });
 }

@@ -34,18 +34,28 @@ export async function recordFailedCheck(deps: ApiDeps, context: RequestContext, 
   });
 }
 
+/** Records that a request to `/admin` had a wrong token, within the same bounds; resolves in any case. */
+export async function recordRefusedOperator(deps: ApiDeps, from: RefusedRequest): Promise<void> {
+  const audit = auditAs(deps, from, { actor: 'anonymous', through: 'nothing' });
+  await record(deps, from, null, async (isLast) => {
+    await deps.engine.documents.commit(audit({ action: 'operator.refused', subject: null, details: { further_unrecorded: isLast } }));
+  });
+}
+
+type RefusedRequest = Pick<RequestContext, 'request' | 'address'>;
+
 /** A refusal stands whether or not it could be recorded. */
-async function record(deps: ApiDeps, context: RequestContext, email: string | null, write: (isLast: boolean) => Promise<void>): Promise<void> {
+async function record(deps: ApiDeps, context: Pick<RequestContext, 'address'>, email: string | null, write: (isLast: boolean) => Promise<void>): Promise<void> {
   try {
     const room = await takeRoom(deps, context, email);
     if (room !== 'none') await write(room === 'last');
   } catch (error) {
-    deps.log.warn({ err: error }, 'a refused login could not be recorded');
+    deps.log.warn({ err: error }, 'a refusal could not be recorded');
   }
 }
 
 /** Each window by a call of its own: their keys need not lie on one node of a Redis cluster. */
-async function takeRoom({ engine: { bus }, clock }: ApiDeps, { address }: RequestContext, email: string | null): Promise<'none' | 'last' | 'more'> {
+async function takeRoom({ engine: { bus }, clock }: ApiDeps, { address }: Pick<RequestContext, 'address'>, email: string | null): Promise<'none' | 'last' | 'more'> {
   const counted = { address, account: email, installation: '' };
   let room: 'last' | 'more' = 'more';
   for (const kind of ['address', 'account', 'installation'] as const) {

@@ -18,6 +18,7 @@ import { app } from './app.ts';
 import { Directory } from './directory/directory.ts';
 import { topicListings } from './directory/topic-listings.ts';
 import { topicSpans } from './directory/topic-spans.ts';
+import { recordRefusedOperator } from './failed-logins.ts';
 import { clientAddress, wholeAddress } from './http/client-address.ts';
 import { rateLimits } from './http/rate-limit.ts';
 import { OpenRequests } from './http/open-requests.ts';
@@ -107,7 +108,7 @@ export function startApi(options: ApiOptions): Promise<RunningApi> {
       accessTokens: accessTokens(engine.jwtSecrets, clock),
       rateLimits: rateLimits({ bus: engine.bus, directory, isOn: config.RATE_LIMITS }),
       clientAddress: clientAddress(config.TRUST_PROXY), wholeAddress: wholeAddress(config.TRUST_PROXY),
-      adminToken: config.ADMIN_TOKEN,
+      adminToken: config.ADMIN_TOKEN, recordRefusedOperator: (refused) => recordRefusedOperator(deps, refused),
       topicSpans: topicSpans(engine.documents), topicListings: topicListings(engine.documents),
       passwords, metrics, requestMetrics: requestMetrics(metrics), tracing: options.tracing ?? untraced,
     };

@@ -23,6 +23,8 @@ export interface RouteDeps extends AuthenticateDeps {
   readonly rateLimits: RateLimits;
   readonly clientAddress: ClientAddress;
   readonly adminToken: string | undefined;
+  /** Told of each wrong `adminToken`; resolves in any case. */
+  readonly recordRefusedOperator: (refused: { readonly request: IncomingMessage; readonly address: string }) => Promise<void>;
   readonly log: Log;
   readonly requestMetrics: RequestMetrics;
   /** Told of each request by a key or topic token. */
@@ -144,6 +146,7 @@ async function requireOperator(admission: Admission): Promise<void> {
     && timingSafeEqual(Buffer.from(hashSecret(sent)), Buffer.from(hashSecret(deps.adminToken)));
   if (isRight) return;
   await countRequest(admission);
+  if (sent !== undefined) await deps.recordRefusedOperator(admission);
   throw new AppError('unauthenticated', sent === undefined ? 'Not authenticated' : 'Could not validate credentials');
 }
 

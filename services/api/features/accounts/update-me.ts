@@ -58,12 +58,14 @@ async function change(deps: ApiDeps, context: RequestContext, input: z.output<ty
   const set: Changes<User> = {
     username, usernameKey: usernameKey(username), ...(isNewAddress ? { email, isVerified: false } : {}),
   };
+  const audit = auditOf(deps, context);
   const room = await makeRoom(documents, { id: before.id, email, usernameKey: usernameKey(username) }, auditOfSystem(deps));
   const moves: Write[] = !isNewAddress ? [] : [
     write.insert(addressChanges, { id: addressChangeId, userId: before.id, oldEmail: before.email, changedAt: context.now }),
     ...await voidMailTokens(documents, before.id),
-    ...auditOf(deps, context)({ action: 'account.email_changed', subject: { id: before.id }, details: {}, formerEmail: before.email }),
+    ...audit({ action: 'account.email_changed', subject: { id: before.id }, details: {}, formerEmail: before.email }),
   ];
-  await documents.commit([...room, write.update(users, before, set), ...moves]);
+  const renamed = username === before.username ? [] : audit({ action: 'account.username_changed', subject: { id: before.id }, details: {} });
+  await documents.commit([...room, write.update(users, before, set), ...moves, ...renamed]);
   return { before, after: { ...before, ...set, version: before.version + 1 }, addressChangeId };
 }

@@ -6,7 +6,8 @@ import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
-import { route, type Route } from '../../http/route.ts';
+import { auditAs } from '../../audit.ts';
+import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { findTokenHolder } from './find-token-holder.ts';
 
 /** Verifies the address that the token was mailed to, and leads to the app, which shows how it went. */
@@ -25,7 +26,7 @@ export function verifyEmail(deps: ApiDeps): Route {
     handle: async (context, { query }) => {
       // Programs that look at links in mails ask with HEAD first: that must not use the token up.
       const isLookOnly = context.request.method === 'HEAD';
-      const fault = await faultOf(() => useToken(deps, query.token, isLookOnly));
+      const fault = await faultOf(() => useToken(deps, context, { token: query.token, isLookOnly }));
       const outcome = fault === null ? 'status=success' : `status=error&message=${encodeURIComponent(fault)}`;
       return { status: 302, headers: { Location: `${deps.appUrl}/auth/verified?${outcome}` } };
     },
@@ -42,7 +43,7 @@ async function faultOf(act: () => Promise<void>): Promise<string | null> {
   }
 }
 
-async function useToken(deps: ApiDeps, token: string, isLookOnly: boolean): Promise<void> {
+async function useToken(deps: ApiDeps, context: RequestContext, { token, isLookOnly }: { token: string; isLookOnly: boolean }): Promise<void> {
   const { documents } = deps.engine;
   const userId = await retryStale(async () => {
     const { mailToken, user } = await findTokenHolder(deps, 'verify-email', hashSecret(token));
@@ -50,6 +51,7 @@ async function useToken(deps: ApiDeps, token: string, isLookOnly: boolean): Prom
       await documents.commit([
         write.update(users, user, { isVerified: true, wasVerified: true }),
         write.remove(mailTokens, mailToken.id, mailToken.version),
+        ...auditAs(deps, context, { actor: user.id, through: 'mail_link' })({ action: 'account.verified', subject: { id: user.id }, details: {} }),
       ]);
     }
     return user.id;
