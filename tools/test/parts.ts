@@ -5,6 +5,8 @@ export type Part = {
   engines?: 'needed' | 'used';
   /** It judges the results of the parts before it, so it is left out when a run is of some test files only. */
   judgesResults?: boolean;
+  /** It lets everything else on the machine go first, so that it takes nothing from the part beside it that judges by the clock. */
+  givesWay?: boolean;
 } & ({ kind: 'program'; args: string[] } | {
       kind: 'jest';
       project: string;
@@ -21,32 +23,32 @@ const onCluster = { TOCSIN_ENGINE: 'cluster' };
 
 /**
  * All parts in the order in which they run: what is quick and needs nothing comes first. The parts of a group run side by
- * side: one that mostly waits beside one that computes. A part that fills the machine by itself, or judges by the clock, is
- * a group of its own.
+ * side: one that mostly waits beside one that computes. A part that fills the machine by itself is a group of its own; one
+ * that judges by the clock has only such beside it that give way.
  */
 export const groups: readonly (readonly Part[])[] = [
   [
     { name: 'types', kind: 'program', args: ['node_modules/typescript-7/bin/tsc', '--noEmit'] },
-    { name: 'lint', kind: 'program', args: ['node_modules/eslint/bin/eslint.js', '.'] },
     { name: 'contracts-embedded', kind: 'jest', project: 'contracts-embedded' },
+    { name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: onEmbedded, filesPerCore: 2.5 },
   ],
-  [
-    { name: 'unit', kind: 'jest', project: 'unit' },
-    { name: 'services-embedded', kind: 'jest', project: 'services', env: onEmbedded },
-  ],
-  [{ name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: onEmbedded, filesPerCore: 2.5 }],
   [
     { name: 'contracts-cluster', kind: 'jest', project: 'contracts-cluster', engines: 'needed', filesPerCore: 1.5 },
     { name: 'services-cluster', kind: 'jest', project: 'services', env: onCluster, engines: 'needed', filesPerCore: 1.5 },
   ],
   [{ name: 'acceptance-cluster', kind: 'jest', project: 'acceptance', env: onCluster, engines: 'needed', filesPerCore: 1.5 }],
   [
-    { name: 'schemathesis-embedded', kind: 'jest', project: 'schemathesis', env: onEmbedded },
     { name: 'schemathesis-cluster', kind: 'jest', project: 'schemathesis', env: onCluster, engines: 'needed' },
     { name: 'faults-patient', kind: 'jest', project: 'faults-patient', engines: 'used', filesPerCore: 1.5 },
   ],
-  // They judge by the clock, and have engines of their own for each file: one at a time.
-  [{ name: 'faults', kind: 'jest', project: 'faults', engines: 'used', filesPerCore: 0.5 }],
+  [
+    // They judge by the clock, and have engines of their own for each file: one at a time.
+    { name: 'faults', kind: 'jest', project: 'faults', engines: 'used', filesPerCore: 0.5 },
+    { name: 'lint', kind: 'program', args: ['node_modules/eslint/bin/eslint.js', '.'], givesWay: true },
+    { name: 'unit', kind: 'jest', project: 'unit', givesWay: true },
+    { name: 'services-embedded', kind: 'jest', project: 'services', env: onEmbedded, givesWay: true },
+    { name: 'schemathesis-embedded', kind: 'jest', project: 'schemathesis', env: onEmbedded, givesWay: true },
+  ],
   [{ name: 'proofs', kind: 'program', args: ['tools/proofs/check-proofs.ts'], judgesResults: true }],
 ];
 

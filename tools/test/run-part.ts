@@ -54,6 +54,7 @@ export const runPart = async (part: Part, options: PartOptions): Promise<PartRes
     timeoutMs,
     ...doneFile,
     ...(options.outputFile && { outputFile: options.outputFile }),
+    ...(part.givesWay && { givesWay: true }),
   });
   const seconds = (performance.now() - began) / 1000;
   const counts = part.kind === 'jest' ? readCounts(resultsFile) : undefined;

@@ -27,6 +27,16 @@ test('what a program prints can go to a file, both streams in their order', asyn
   expect(readFileSync(outputFile, 'utf8')).toBe('one\ntwo\nthree\n');
 });
 
+test('a program that gives way has the lowest priority, and so has what it starts', async () => {
+  const outputFile = join(dir, 'output');
+  const tell = `process.stdout.write(require('node:os').getPriority() + ' ');
+    try { process.stdout.write(/nice (.*)/.exec(require('node:fs').readFileSync('/proc/self/autogroup', 'utf8'))[1] + ' '); } catch { process.stdout.write('none '); }`;
+  const code = `${tell} require('node:child_process').spawnSync(process.execPath, ['-e', ${JSON.stringify(tell)}], { stdio: ['ignore', 'inherit', 'inherit'] });`;
+  expect(await run(code, { outputFile, givesWay: true })).toBe(0);
+  const group = existsSync('/proc/self/autogroup') ? '19' : 'none';
+  expect(readFileSync(outputFile, 'utf8')).toBe(`19 ${group} 19 ${group} `);
+});
+
 test('a program that goes on too long is ended', async () => {
   expect(await run(forever, { timeoutMs: 50 })).toBe('timeout');
 });

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { giveWay } from './give-way.ts';
 
 export type RunOptions = {
   env: NodeJS.ProcessEnv;
@@ -16,6 +17,8 @@ export type RunOptions = {
   lingerMs?: number;
   /** Takes what the program prints, both streams in their order; without it the caller's own streams do. */
   outputFile?: string;
+  /** Whether everything else on the machine goes first. */
+  givesWay?: boolean;
   /** What is asked to end and is still there so much later is killed. */
   graceMs?: number;
 };
@@ -40,6 +43,7 @@ export const runToEnd = async (args: string[], options: RunOptions): Promise<Run
     detached: true,
   });
   if (output !== undefined) closeSync(output); // the program has its own
+  if (options.givesWay && child.pid !== undefined) giveWay(child.pid);
   const exited = new Promise<number>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code) => resolve(code ?? 1));
