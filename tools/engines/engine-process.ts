@@ -1,10 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Engine, EngineOptions } from './engine.ts';
 import { removeRecord, writeRecord } from './engine-records.ts';
+import { fastDir } from './fast-dir.ts';
 import { PortTakenError } from './free-ports.ts';
 import { processIdentity } from './process-identity.ts';
 
@@ -27,23 +28,6 @@ export const engineState = (name: string, { dataDir, keep, outlives, isForLong =
   const dir = dataDir ?? mkdtempSync(join(isForLong || keep ? tmpdir() : fastDir(), `tocsin-${name}-`));
   mkdirSync(dir, { recursive: true });
   return { dir, removeDir: dataDir === undefined && !keep ? dir : undefined, outlives: outlives ?? false };
-};
-
-const memoryDir = '/dev/shm';
-/** Some six times what the engines of a whole suite hold, so that no test run fills the memory of its machine. */
-const memoryBytesMin = 6 * 2 ** 30;
-
-/**
- * Where files are in memory, if there is plenty of it: MongoDB, which syncs its journal for every write, takes a third less CPU
- * time there and half of the time of a transaction. It holds over a killed process, as the disk does, and ends with the machine.
- */
-const fastDir = (): string => {
-  try {
-    const { bavail, bsize } = statfsSync(memoryDir);
-    return Math.min(bavail * bsize, process.availableMemory()) >= memoryBytesMin ? memoryDir : tmpdir();
-  } catch {
-    return tmpdir();
-  }
 };
 
 /** A loaded machine takes ten times as long as an idle one, which needs 5 s for the slowest engine. */

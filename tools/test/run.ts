@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { fastDir } from '../engines/fast-dir.ts';
 import { installEngines } from '../engines/install-engines.ts';
 import { missingPrograms } from '../engines/missing-programs.ts';
 import { reportProgress } from '../engines/report-progress.ts';
@@ -42,6 +43,8 @@ const main = async (): Promise<number> => {
  */
 const runSuite = async (groups: Part[][], patterns: string[], signal: AbortSignal): Promise<SuiteResult> => {
   const resultsDir = mkdtempSync(join(tmpdir(), 'tocsin-test-results-'));
+  // Where tests put files: many servers sync one for every write, and would wait for the disk for most of their time.
+  const filesDir = mkdtempSync(join(fastDir(), 'tocsin-test-files-'));
   const providing = groups.flat().some(({ engines }) => engines !== undefined) ? timed(provideEngines()) : undefined;
   const results: PartResult[] = [];
   const notRun: string[] = [];
@@ -54,7 +57,7 @@ const runSuite = async (groups: Part[][], patterns: string[], signal: AbortSigna
       const isRun = (part: Part) => !(part.engines === 'needed' && engines?.kind === 'missing');
       notRun.push(...group.filter((part) => !isRun(part)).map(({ name }) => name));
       const parts = group.filter((part) => isRun(part) && !(part.judgesResults && patterns.length > 0));
-      const env = engines?.kind === 'provided' ? engines.environment : {};
+      const env = { TMPDIR: filesDir, ...(engines?.kind === 'provided' && engines.environment) };
       const options = { env, signal, resultsDir, patterns };
       const first = await runGroup(parts, options);
       results.push(...(isCi ? await runFailedAgain(parts, first, options) : first));
@@ -62,7 +65,7 @@ const runSuite = async (groups: Part[][], patterns: string[], signal: AbortSigna
   } finally {
     const provided = await providing;
     if (provided?.kind === 'provided') await provided.stop();
-    rmSync(resultsDir, { recursive: true });
+    for (const dir of [resultsDir, filesDir]) rmSync(dir, { recursive: true });
   }
   return { results, notRun, ...(engines && { engines }) };
 };
