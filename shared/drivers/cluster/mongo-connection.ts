@@ -61,6 +61,14 @@ const passing: ReadonlySet<number> = new Set([6, 7, 50, 64, 89, 91, 100, 133, 13
 /** Server code for a unique key that is there already. */
 export const duplicateKey = 11_000;
 
+/** Server code for an index that is not there. */
+export const indexNotFound = 27;
+
+/** Swallows the server's error of this code, and throws any other. */
+export const ignoring = (code: number) => (error: unknown): void => {
+  if ((error as { code?: unknown }).code !== code) throw error;
+};
+
 /** The error to throw for one that MongoDB gave: AppError `unavailable` where a later try can succeed, else the same. */
 export function toUnavailable(error: unknown): unknown {
   if (error instanceof AppError || !(error instanceof Error)) return error;

@@ -4,9 +4,9 @@ import type { Subscription } from '../../domain/subscription.ts';
 import { deliveryStatuses, type Deliveries, type DeliveryStatus } from '../../ports/deliveries.ts';
 import { checkClaims, checkDeviceIds, outcomeParts } from '../../ports/delivery-checks.ts';
 import type { Collection } from '../../ports/documents.ts';
-import { reaching } from './mongo-connection.ts';
+import { ignoring, indexNotFound, reaching } from './mongo-connection.ts';
 import { claimRows, recordRows, type Ledger } from './mongo-delivery-ledger.ts';
-import { deliveryOf, rowIdOf, rowIdsOf, storedId, type DeliveryRow } from './mongo-delivery-rows.ts';
+import { deliveryOf, rowIdOf, rowIdsOf, slotMs, slotOf, storedId, type DeliveryRow } from './mongo-delivery-rows.ts';
 import { mongoRecipients } from './mongo-recipients.ts';
 
 export interface MongoDeliveriesOptions {
@@ -16,7 +16,9 @@ export interface MongoDeliveriesOptions {
 }
 
 const ledgerName = 'deliveries';
-const indexes = { byUser: 'byUser', byTime: 'byTime' } as const;
+/** The index that earlier versions had in its place, by the time itself. */
+const formerIndex = 'byTime';
+const indexes = { byUser: 'byUser', bySlot: 'bySlot' } as const;
 
 /** Harm prevented: a command of many thousands of rows holds what it touches for too long. */
 const recordedMax = 1_000;
@@ -31,8 +33,9 @@ export async function openMongoDeliveries({ connection, subscriptions, devices }
   await reaching(() => ledger.createIndexes([
     // What became of a message on one's own devices, without a walk over everyone's.
     { name: indexes.byUser, key: { userId: 1, _id: 1 } },
-    { name: indexes.byTime, key: { updatedAt: 1 } },
+    { name: indexes.bySlot, key: { slot: 1 } },
   ]));
+  await reaching(() => ledger.dropIndex(formerIndex).catch(ignoring(indexNotFound)));
   const walk = mongoRecipients(connection, { subscriptions, devices });
   return {
     recipients: (match, page) => reaching(() => walk.recipients(match, page)),
@@ -72,10 +75,19 @@ async function countRows(ledger: Ledger, messageId: string): Promise<Record<Deli
 
 async function removeRows(ledger: Ledger, time: number, limit: number): Promise<number> {
   if (limit === 0) return 0;
-  const old = await ledger.find({ updatedAt: { $lt: time } }, { projection: { _id: 1 } }).sort({ updatedAt: 1 }).limit(limit).hint(indexes.byTime).toArray();
+  await giveSlots(ledger, limit);
+  const old = await ledger.find({ slot: { $lte: slotOf(time) }, updatedAt: { $lt: time } }, { projection: { _id: 1 } }).sort({ slot: 1 }).limit(limit).hint(indexes.bySlot).toArray();
   if (old.length === 0) return 0;
   // Looked at again: a row may have been claimed meanwhile.
   return (await ledger.deleteMany({ _id: { $in: old.map(({ _id }) => _id) }, updatedAt: { $lt: time } })).deletedCount;
+}
+
+/** Gives rows of versions that had no slots theirs, some at a time; can go once no installation has a row of 2026. */
+async function giveSlots(ledger: Ledger, limit: number): Promise<void> {
+  const without = await ledger.find({ slot: null as never }, { projection: { _id: 1 } }).limit(limit).hint(indexes.bySlot).toArray();
+  if (without.length === 0) return;
+  const slot = { $floor: { $divide: ['$updatedAt', slotMs] } };
+  await ledger.updateMany({ _id: { $in: without.map(({ _id }) => _id) } }, [{ $set: { slot } }]);
 }
 
 async function removeRowsOf(ledger: Ledger, userId: string, limit: number): Promise<number> {

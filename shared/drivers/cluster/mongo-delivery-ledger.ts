@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { mongo } from 'mongoose';
 import type { Claim, Deliveries, Outcome } from '../../ports/deliveries.ts';
 import { duplicateKey } from './mongo-connection.ts';
-import { newRows, outcomeFields, rowIdMaker, storedId, type DeliveryRow, type RowId } from './mongo-delivery-rows.ts';
+import { newRows, outcomeFields, rowIdMaker, rowTime, storedId, type DeliveryRow, type RowId } from './mongo-delivery-rows.ts';
 
 export type Ledger = mongo.Collection<DeliveryRow>;
 
@@ -12,7 +12,7 @@ export type Ledger = mongo.Collection<DeliveryRow>;
  */
 export async function claimRows(ledger: Ledger, claims: readonly Claim[], at: Parameters<Deliveries['claim']>[1]): Promise<Set<string>> {
   const { now, staleAfterMs, again = [] } = at;
-  const rows = newRows(claims, () => ({ status: 'pending', reason: null, attempts: 1, retryAt: null, updatedAt: now }));
+  const rows = newRows(claims, () => ({ status: 'pending', reason: null, attempts: 1, retryAt: null, ...rowTime(now) }));
   const present = await insertMissing(ledger, rows);
   const won = new Set(claims.flatMap(({ deviceId }, place) => (present.has(place) ? [] : [deviceId])));
   if (present.size === 0) return won;
@@ -24,7 +24,7 @@ export async function claimRows(ledger: Ledger, claims: readonly Claim[], at: Pa
       { status: 'retrying', retryAt: { $lte: now } }, { status: 'retrying', retryAt: null }, { status: 'pending', updatedAt: { $lt: now - staleAfterMs } },
       { status: { $in: [...again] } },
     ],
-  }, { $set: { status: 'pending', reason: null, retryAt: null, updatedAt: now, takenOverBy }, $inc: { attempts: 1 } });
+  }, { $set: { status: 'pending', reason: null, retryAt: null, ...rowTime(now), takenOverBy }, $inc: { attempts: 1 } });
   if (modifiedCount === 0) return won;
   const ours = await ledger.find({ _id: { $in: ids }, takenOverBy }, { projection: { _id: 1 } }).toArray();
   const ourKeys = new Set(ours.map(({ _id }) => keyOf(_id)));

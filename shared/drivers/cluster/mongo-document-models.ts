@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { Schema, type Connection, type Model } from 'mongoose';
 import { checkCollection, kindOf, type AnyCollection } from '../../ports/document-checks.ts';
 import type { FieldKind } from '../../ports/documents.ts';
+import { ignoring, indexNotFound } from './mongo-connection.ts';
 import { fieldName, type Stored } from './mongo-document-values.ts';
 
 /** The model of a collection; documents are never hydrated. */
@@ -79,18 +80,14 @@ export async function prepareCollection({ collection, model }: DocumentModel): P
     if (!present.name.startsWith(prefixes.key) && !present.name.startsWith(prefixes.index)) continue;
     const same = wanted.get(present.name);
     if (same !== undefined && isSame(same, present)) wanted.delete(present.name);
-    else await native.dropIndex(present.name).catch(ignoring(codes.indexNotFound));
+    else await native.dropIndex(present.name).catch(ignoring(indexNotFound));
   }
   // Indexes bring their collection with them: one change of the catalog for the server instead of two.
   if (wanted.size > 0) await native.createIndexes([...wanted.values()] as never);
   else if (indexSpecs(collection).length === 0) await model.db.createCollection(collection.name).catch(ignoring(codes.namespaceExists));
 }
 
-const codes = { namespaceNotFound: 26, indexNotFound: 27, namespaceExists: 48 } as const;
-
-const ignoring = (code: number) => (error: unknown) => {
-  if ((error as { code?: unknown }).code !== code) throw error;
-};
+const codes = { namespaceNotFound: 26, namespaceExists: 48 } as const;
 
 function noneIfMissing(error: unknown): IndexSpec[] {
   if ((error as { code?: unknown }).code !== codes.namespaceNotFound) throw error;

@@ -3,7 +3,7 @@ import { foldCase, isPlain } from '../../domain/fold-case.ts';
 import { inPages } from '../../platform/in-pages.ts';
 import type { Delivery } from '../../ports/deliveries.ts';
 import { rowsPageMax, type ChangeRow, type MessageRow, type Row, type StoreRows, type TopicFiguresRow } from '../../ports/installation-rows.ts';
-import { deliveryOf, rowIdOf, storedId, type DeliveryRow } from './mongo-delivery-rows.ts';
+import { deliveryOf, rowIdOf, rowTime, storedId, type DeliveryRow } from './mongo-delivery-rows.ts';
 import type { ChangeDocument, MessageCollections, MessageDocument, TopicStatsDocument } from './mongo-message-collections.ts';
 import type { MongoPart } from './mongo-part.ts';
 
@@ -94,8 +94,8 @@ function deliveries(ledger: mongo.Collection<DeliveryRow>): MongoPart {
   return {
     collection: asCollection(ledger),
     toRow: (document) => deliveryOf(document as DeliveryRow),
-    toDocuments: (rows) => (rows as Delivery[]).map(({ messageId, deviceId, topicId, userId, subscriptionId, ...rest }): DeliveryRow => ({
-      _id: rowIdOf(messageId, deviceId), topicId: storedId(topicId), userId: storedId(userId), subscriptionId: storedId(subscriptionId), ...rest,
+    toDocuments: (rows) => (rows as Delivery[]).map(({ messageId, deviceId, topicId, userId, subscriptionId, updatedAt, ...rest }): DeliveryRow => ({
+      _id: rowIdOf(messageId, deviceId), topicId: storedId(topicId), userId: storedId(userId), subscriptionId: storedId(subscriptionId), ...rest, ...rowTime(updatedAt),
     })),
   };
 }
