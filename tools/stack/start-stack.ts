@@ -44,6 +44,9 @@ export type ClusterLayout = 'services' | 'nodes' | 'single';
 
 const workerServices = ['fanout', 'notifier', 'retention'];
 
+/** What Node is told beside a service's program. */
+export const nodeFlags: Readonly<Record<string, readonly string[]>> = { notifier: ['--max-semi-space-size=16'] };
+
 /** One process on one file. */
 export function startEmbeddedStack(options: StackOptions = {}): Promise<Stack> {
   const place = placeOf(options);
@@ -65,7 +68,7 @@ export function startClusterStack(options: ClusterOptions): Promise<Stack> {
     const workers = ['workers', ['cli/main.ts', 'serve']] as const;
     return startAll('cluster', place, { ROLES: workerServices.join(','), ...env }, Object.fromEntries([...api, workers]));
   }
-  const workers = workerServices.map((name) => [name, [`services/${name}/main.ts`]] as const);
+  const workers = workerServices.map((name) => [name, [...nodeFlags[name] ?? [], `services/${name}/main.ts`]] as const);
   return startAll('cluster', place, env, Object.fromEntries([...api, ...workers]));
 }
 

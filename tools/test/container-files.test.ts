@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { mongoParameters, replicaSet } from '../engines/mongo-replica-set.ts';
+import { nodeFlags } from '../stack/start-stack.ts';
 import { images } from './start-container-engines.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -45,13 +46,10 @@ test('of three brokers each is set as the one is, but for the replicas, which ou
   expect(three).toMatch(/^ {4}KAFKA_REPLICATION: 3$/m);
 });
 
-test('every service is a container of its own', () => {
-  const commands = [...read('docker-compose.yml').matchAll(/command: \["node", "(.+)"\]/g)].map(([, file]) => file!);
-  expect(commands).toEqual(
-    globSync('services/*/', { cwd: root })
-      .map((dir) => `${dir.replace(/\/$/, '')}/main.ts`)
-      .sort(),
-  );
+test('every service is a container of its own, and Node is told the same there as in the tests', () => {
+  const commands = [...read('docker-compose.yml').matchAll(/command: (\["node", .+\])/g)].map(([, command]) => JSON.parse(command!) as string[]);
+  const services = globSync('services/*/', { cwd: root }).map((dir) => basename(dir)).sort();
+  expect(commands).toEqual(services.map((name) => ['node', ...nodeFlags[name] ?? [], `services/${name}/main.ts`]));
 });
 
 test('the image installs the packages of every workspace that the lockfile names', () => {
