@@ -15,7 +15,7 @@ import { removeInstallation } from './remove-installation.ts';
 
 /** A fresh installation: nothing that another test made is in it. */
 export interface TestPlace {
-  /** The environment of its processes. */
+  /** The environment of its processes, which say nothing by it: one that is to say that it is ready needs another LOG_LEVEL. */
   readonly env: Readonly<Record<string, string>>;
   readonly config: Config;
   remove(): Promise<void>;

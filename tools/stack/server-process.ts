@@ -6,7 +6,9 @@ import { createInterface } from 'node:readline';
 
 const root = join(import.meta.dirname, '../..');
 /** A loaded machine starts a server in ten times the second that an idle one needs. */
-const startMsMax = 60_000;
+const startMsMaxDefault = 60_000;
+/** A server at one of these says nothing when it is ready. */
+const silentLevels: readonly (string | undefined)[] = ['warn', 'error', 'fatal', 'silent'];
 const logTailChars = 3_000;
 
 /** One of our own servers as a process: started, killed, restarted on the same port. */
@@ -15,15 +17,17 @@ export class ServerProcess {
   readonly logFile: string;
   readonly #args: readonly string[];
   readonly #env: Record<string, string>;
+  readonly #startMsMax: number;
   #child: ChildProcess | undefined;
   #url: string | undefined;
 
   /** `args` is the program and its arguments, from the project's root; `env` is all of its configuration. */
-  constructor(options: { name: string; args: readonly string[]; env: Record<string, string>; logFile: string }) {
+  constructor(options: { name: string; args: readonly string[]; env: Record<string, string>; logFile: string; startMsMax?: number }) {
     this.name = options.name;
     this.logFile = options.logFile;
     this.#args = options.args;
     this.#env = options.env;
+    this.#startMsMax = options.startMsMax ?? startMsMaxDefault;
   }
 
   /** Where it listens; the same over restarts. Throws for a server that does not. */
@@ -40,8 +44,10 @@ export class ServerProcess {
     return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Resolves when it says that it is ready. Throws with the end of its log when it ends before. */
+  /** Resolves when it says that it is ready. Throws with the end of its log when it ends before, and ends it when it is not ready in time. */
   async start(): Promise<void> {
+    const { LOG_LEVEL } = this.#env;
+    if (silentLevels.includes(LOG_LEVEL)) throw new Error(`${this.name} cannot say that it is ready: its LOG_LEVEL is ${LOG_LEVEL}, and info says so`);
     const port = this.#url === undefined ? '0' : new URL(this.#url).port;
     const { PATH, NODE_COMPILE_CACHE } = process.env;
     const child = spawn(process.execPath, ['--disable-warning=TimeoutNegativeWarning', ...this.#args], {
@@ -62,10 +68,13 @@ export class ServerProcess {
     });
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`${this.name} is not ready after ${startMsMax} ms:\n${this.logTail()}`)), startMsMax);
+      timer = setTimeout(() => reject(new Error(`${this.name} is not ready after ${this.#startMsMax} ms:\n${this.logTail()}`)), this.#startMsMax);
     });
     try {
       this.#url = await Promise.race([ready, failed, late]);
+    } catch (error) {
+      await this.kill();
+      throw error;
     } finally {
       clearTimeout(timer);
       failed.catch(() => undefined);
