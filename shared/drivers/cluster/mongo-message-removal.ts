@@ -13,18 +13,31 @@ const batchSizeMax = 500;
  * sweep that was interrupted leaves the counts right and just goes on.
  */
 export function mongoMessageRemoval(connection: Connection, collections: MessageCollections): Pick<Messages, 'removeExpired' | 'removeTopic' | 'emptyDeleted'> {
-  const remove = async (limit: number, query: BatchQuery, onBatch: (removed: Map<string, MessageVolume>) => void): Promise<void> => {
+  const remove = async (limit: number, query: BatchQuery, onBatch: (removed: Map<string, MessageVolume>, last: RemovedDocument | undefined) => void): Promise<void> => {
     for (let left = limit; left > 0; ) {
       const batchSize = Math.min(left, batchSizeMax);
-      let removed = new Map<string, MessageVolume>();
+      let removed: RemovedDocument[] = [];
       await inTransaction(connection, async (session) => {
         removed = await removeBatch(collections, { ...query, batchSize, session });
       });
-      onBatch(removed);
-      const count = [...removed.values()].reduce((sum, one) => sum + one.messages, 0);
-      if (count < batchSize) return;
-      left -= count;
+      onBatch(volumeByTopic(removed), removed.at(-1));
+      if (removed.length < batchSize) return;
+      left -= removed.length;
     }
+  };
+
+  /** What expired before this is of topics that are left out: a million of theirs are read once in a run, and not with each batch. */
+  let front = { except: '', expiresAt: 0 };
+
+  const removeFrom = async (from: number, { time, limit, except }: { time: number; limit: number; except: readonly string[] }) => {
+    const all = new Map<string, MessageVolume>();
+    let reached = from;
+    const query = { filter: { expiresAt: { $gte: from, $lte: time }, topicId: { $nin: [...except] } }, sort: { expiresAt: 1 }, hint: byExpiry } as const;
+    await remove(limit, query, (removed, last) => {
+      for (const [topicId, volume] of removed) all.set(topicId, plusVolume(all.get(topicId), volume));
+      reached = last?.expiresAt ?? 0;
+    });
+    return { all, reached };
   };
 
   return {
@@ -40,11 +53,12 @@ export function mongoMessageRemoval(connection: Connection, collections: Message
     },
 
     async removeExpired(time, limit, except = []) {
-      const all = new Map<string, MessageVolume>();
-      const query = { filter: { expiresAt: { $lte: time }, topicId: { $nin: [...except] } }, sort: { expiresAt: 1 }, hint: byExpiry } as const;
-      await remove(limit, query, (removed) => {
-        for (const [topicId, volume] of removed) all.set(topicId, plusVolume(all.get(topicId), volume));
-      });
+      const of = [...except].sort().join();
+      const from = front.except === of ? front.expiresAt : 0;
+      let { all, reached } = await removeFrom(from, { time, limit, except });
+      // What was written meanwhile, or was given another expiry, can lie before it.
+      if (all.size === 0 && from > 0) ({ all, reached } = await removeFrom(0, { time, limit, except }));
+      front = { except: of, expiresAt: reached };
       return all;
     },
 
@@ -76,7 +90,7 @@ async function emptyBatch(
   return found.length;
 }
 
-type RemovedDocument = Pick<MessageDocument, '_id' | 'topicId' | 'offset' | 'contentRev' | 'deletedAt'> & { readonly bytes: number };
+type RemovedDocument = Pick<MessageDocument, '_id' | 'topicId' | 'offset' | 'expiresAt' | 'contentRev' | 'deletedAt'> & { readonly bytes: number };
 
 interface BatchQuery {
   readonly filter: mongo.Filter<MessageDocument>;
@@ -84,15 +98,15 @@ interface BatchQuery {
   readonly hint: string;
 }
 
-/** Returns what went per topic. The counts come last, since that is where the transaction meets publishes. */
+/** Returns what went, in the order asked for. The counts come last, since that is where the transaction meets publishes. */
 async function removeBatch(
   { messages, changes, stats }: MessageCollections, query: BatchQuery & { batchSize: number; session: ClientSession },
-): Promise<Map<string, MessageVolume>> {
+): Promise<RemovedDocument[]> {
   const { filter, sort, hint, batchSize, session } = query;
   const found = await messages
-    .find<RemovedDocument>(filter, { session, projection: { topicId: 1, offset: 1, contentRev: 1, deletedAt: 1, bytes: volumeBytes } })
+    .find<RemovedDocument>(filter, { session, projection: { topicId: 1, offset: 1, expiresAt: 1, contentRev: 1, deletedAt: 1, bytes: volumeBytes } })
     .sort(sort).limit(batchSize).batchSize(batchSize + 1).hint(hint).toArray();
-  if (found.length === 0) return new Map();
+  if (found.length === 0) return [];
   await messages.deleteMany({ _id: { $in: found.map(({ _id }) => _id) } }, { session });
   const changed = found.filter(({ contentRev, deletedAt }) => contentRev >= 0 || deletedAt !== undefined);
   if (changed.length > 0) await changes.deleteMany({ messageId: { $in: changed.map(({ _id }) => _id) } }, { session });
@@ -103,7 +117,7 @@ async function removeBatch(
       return { updateOne: { filter: ofTopic, update, upsert: true } };
     }), { ordered: false, session });
   }
-  return volumeByTopic(found);
+  return found;
 }
 
 function volumeByTopic(documents: readonly { topicId: string; bytes: number }[]): Map<string, MessageVolume> {

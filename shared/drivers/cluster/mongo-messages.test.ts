@@ -64,6 +64,27 @@ describeWithEngines('on MongoDB', ({ mongoUrl }) => {
     }
   });
 
+  test('messages under hold that expired before the others are looked at once, and not with each batch', async () => {
+    const database = mongoTestDatabase(mongoUrl, 'held');
+    try {
+      const connection = await database.connect();
+      const messages = await openMongoMessages({ connection, clock: () => testTime, log });
+      const [held, free] = [newId(), newId()];
+      const remove = async (limit: number, except: string[]) => [...await messages.removeExpired(testTime + 1_000, limit, except)].map(([topicId, { messages: count }]) => [topicId, count]);
+      await messages.apply(Array.from({ length: 230 }, (_, n) => published(n, testMessage(n < 200 ? held : free, { expiresAt: testTime + 1 + n }))));
+      await connection.db!.command({ profile: 2 });
+      for (let batch = 0; batch < 3; batch++) expect(await remove(10, [held])).toEqual([[free, 10]]);
+      const finds = await connection.db!.collection('system.profile').find({ op: 'query', 'command.find': 'messages' }).sort({ ts: 1 }).toArray();
+      expect(finds.map((find) => find['keysExamined'] >= 200)).toEqual([true, false, false]);
+      // Nothing is overlooked that came meanwhile, or that is held no more.
+      await messages.apply([published(230, testMessage(free, { expiresAt: testTime + 1 }))]);
+      expect(await remove(10, [held])).toEqual([[free, 1]]);
+      expect(await remove(300, [])).toEqual([[held, 200]]);
+    } finally {
+      await database.drop();
+    }
+  });
+
   test('a count that is wrong is set right', async () => {
     const database = mongoTestDatabase(mongoUrl, 'recount');
     try {
