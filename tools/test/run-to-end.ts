@@ -43,13 +43,13 @@ export const runToEnd = async (args: string[], options: RunOptions): Promise<Run
     detached: true,
   });
   if (output !== undefined) closeSync(output); // the program has its own
-  if (options.givesWay && child.pid !== undefined) giveWay(child.pid);
   const exited = new Promise<number>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code) => resolve(code ?? 1));
   });
   let code: number | undefined;
   void exited.then((exitCode) => (code = exitCode));
+  if (options.givesWay && child.pid !== undefined) await giveWay(child.pid);
   const outcome = await untilOver(() => code, options);
   await endGroup(child.pid!, outcome === 'aborted' ? 'SIGINT' : 'SIGTERM', options.graceMs ?? graceMsDefault);
   return outcome;
