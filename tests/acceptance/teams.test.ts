@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals';
 import { noNotice } from '@tocsin/shared/domain/team-life.ts';
 import { write } from '@tocsin/shared/ports/documents.ts';
 import { teams } from '@tocsin/shared/stores/teams.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { useStack, type Caller } from './use-stack.ts';
 
 const stack = useStack();
@@ -85,10 +86,18 @@ test('an account has at most 100 teams, whether active or not', async () => {
   expect(await create(owner)).toMatchObject({ status: 403, body: { detail: 'Team limit reached' } });
 });
 
+/** Resolves in another millisecond: teams of the same one have no order by age. */
+async function timeGoesOn(): Promise<void> {
+  const now = Date.now();
+  await eventually(() => Date.now() > now, { intervalMs: 1 });
+}
+
 test('the list holds all teams of the caller, active or not, the newest first, with the caller\'s role', async () => {
   const [owner, other] = [await stack.person({ tier: 'TEAM' }), await stack.person({ tier: 'TEAM' })];
   const first = (await create(owner)).body.id as string;
+  await timeGoesOn();
   const joined = await stack.team(other, [[owner, 'admin']], { isActive: false });
+  await timeGoesOn();
   const last = (await create(owner)).body.id as string;
   await create(other);
   expect((await owner.get('/api/teams')).body).toMatchObject([

@@ -6,10 +6,15 @@ import { useStack } from './use-stack.ts';
 
 const stack = useStack();
 
+/** What a stream is sent every 25 seconds, so also in the middle of a test. */
+const pingFrame = JSON.stringify({ type: 'ping' });
+
 async function connect(path: string) {
   const socket = new WebSocket(testStack().urls[0]!.replace('http', 'ws') + path, { headers: { 'X-Forwarded-For': newAddress() } });
   const frames: { data: Buffer; isBinary: boolean }[] = [];
-  socket.on('message', (data: Buffer, isBinary) => frames.push({ data, isBinary }));
+  socket.on('message', (data: Buffer, isBinary) => {
+    if (data.toString() !== pingFrame) frames.push({ data, isBinary });
+  });
   const code = new Promise<number>((resolve) => socket.once('close', resolve));
   await eventually(() => frames.length > 0);
   return { socket, frames, code, parsed: () => frames.map(({ data }) => JSON.parse(data.toString()) as { type: string; message?: string }) };
