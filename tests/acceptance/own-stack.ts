@@ -2,14 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { readTestEngines } from '@tocsin/shared/testing/read-test-engines.ts';
 import { startClusterStack, startEmbeddedStack, type ClusterLayout, type Stack } from '../../tools/stack/start-stack.ts';
 
-const cheapPasswords = { NODE_OPTIONS: `--import=${new URL('./cheap-passwords.ts', import.meta.url).href}` };
-
 /**
  * A stack for one test that breaks or reconfigures it, on the engine that `TOCSIN_ENGINE` names; `env` is its configuration.
  * On the cluster it is one process by default: a test that needs a second API node, or a worker that outlives it, says so.
  */
 export function startOwnStack(env: Record<string, string> = {}, layout: ClusterLayout = 'single'): Promise<Stack> {
-  if (process.env['TOCSIN_ENGINE'] !== 'cluster') return startEmbeddedStack({ env: { ...cheapPasswords, ...env } });
+  if (process.env['TOCSIN_ENGINE'] !== 'cluster') return startEmbeddedStack({ env });
   const engines = readTestEngines();
   if (engines === undefined) throw new Error('TEST_KAFKA_BROKERS, TEST_MONGO_URL and TEST_REDIS_URL are not set');
   const run = randomBytes(4).toString('hex');
@@ -18,6 +16,6 @@ export function startOwnStack(env: Record<string, string> = {}, layout: ClusterL
   return startClusterStack({
     kafkaBrokers: engines.kafkaBrokers, mongoUrl: mongoUrl.href, redisUrl: engines.redisUrl,
     jwtSecret: randomBytes(32).toString('hex'), layout,
-    env: { KAFKA_TOPIC: `tocsin.${run}`, KAFKA_PARTITIONS: '4', ...cheapPasswords, ...env },
+    env: { KAFKA_TOPIC: `tocsin.${run}`, KAFKA_PARTITIONS: '4', ...env },
   });
 }
