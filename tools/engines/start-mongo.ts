@@ -47,12 +47,10 @@ const mongodArgs = (port: number, dbPath: string) => [
   ...['--port', String(port), '--bind_ip', '127.0.0.1', '--nounixsocket', '--dbpath', dbPath],
   ...['--replSet', replicaSet, '--oplogSize', '64', '--wiredTigerCacheSizeGB', '0.25'],
   ...mongoParameters,
-  // Each test's installation has some 200 files, which MongoDB keeps open for ten minutes, also once they are dropped: a quick suite
-  // reaches the 20,000 that a process may have, and MongoDB ends.
-  ...['--wiredTigerEngineConfigString', 'file_manager=(close_idle_time=30,close_scan_interval=5)'],
   // Statistics that nobody reads here, gathered every second.
   ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
-  // By default a file stays open for ten minutes after its last use: the databases that a suite makes in these are as many files as a process may have open.
+  // By default a file stays open for ten minutes after its last use, also of what was dropped: the databases that a suite makes in these
+  // are as many files as a process may have open, and MongoDB ends.
   ...['--setParameter', 'wiredTigerFileHandleCloseIdleTime=30'],
   // By default a primary that is told to stop goes on for up to 15 s so that its clients find another, and there is none.
   ...['--setParameter', 'shutdownTimeoutMillisForSignaledShutdown=100'],
