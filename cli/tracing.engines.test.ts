@@ -79,33 +79,32 @@ test(`one publish is one trace from its request to the phone, ${engineUnderTest}
   await eventually(() => engine.messages.find(messageId).then((message) => message !== null));
   await eventually(async () => expect(await engine.eventLog.lag('fanout')).toBe(0), { timeoutMs: 25_000 });
   await close(); // sends what is left, and waits two seconds for it: a first export that loads its modules slowly arrives behind that
-  const ofTrace = (): ReceivedSpan[] => collector.spans.filter((span) => span.traceId === traceId);
-  await eventually(() => expect(ofTrace()).toHaveLength(7), { timeoutMs: 25_000 });
 
   const log = place.config.KAFKA_TOPIC;
+  const handling = `process ${log}`;
+  const once = ['POST /{topic}', `send ${log}`, 'process push-urgent', 'push page', 'send expo'];
+  const ofTrace = (): ReceivedSpan[] => collector.spans.filter((span) => span.traceId === traceId);
+  const handledBy = (group: string) => ofTrace().filter(({ name, attributes }) => name === handling && attributes['messaging.consumer.group.name'] === group);
+  await eventually(() => {
+    expect(ofTrace().map(({ name }) => name)).toEqual(expect.arrayContaining(once));
+    for (const group of ['fanout', 'notifier']) expect(handledBy(group)).not.toEqual([]);
+  }, { timeoutMs: 25_000 });
   const spans = ofTrace();
-  const only = (name: string, attributes: object = {}): ReceivedSpan => {
-    const found = spans.filter((span) => span.name === name && Object.entries(attributes).every(([key, value]) => span.attributes[key] === value));
+  const only = (name: string): ReceivedSpan => {
+    const found = spans.filter((span) => span.name === name);
     expect(found).toHaveLength(1);
     return found[0]!;
   };
-  const request = only('POST /{topic}');
-  const sent = only(`send ${log}`);
-  const fannedOut = only(`process ${log}`, { 'messaging.consumer.group.name': 'fanout' });
-  const expanded = only(`process ${log}`, { 'messaging.consumer.group.name': 'notifier' });
-  const job = only('process push-urgent');
-  const page = only('push page');
-  const pushed = only('send expo');
-  expect(spans.map(({ name, kind, parentSpanId }) => [name, kind, parentSpanId]).sort()).toEqual([
-    ['POST /{topic}', 'server', spanId],
-    [`send ${log}`, 'producer', request.spanId],
-    [`process ${log}`, 'consumer', sent.spanId],
-    [`process ${log}`, 'consumer', sent.spanId],
-    ['process push-urgent', 'consumer', expanded.spanId],
-    ['push page', 'internal', job.spanId],
-    ['send expo', 'client', page.spanId],
-  ].sort());
-  expect([fannedOut, expanded, job].map(({ links }) => links)).toEqual([sent, sent, expanded].map((of) => [{ traceId, spanId: of.spanId }]));
+  const [request, sent, job, page, pushed] = once.map(only) as [ReceivedSpan, ReceivedSpan, ReceivedSpan, ReceivedSpan, ReceivedSpan];
+  // A group whose member has only just joined can be given a record again: of each time there is a span.
+  const handled = spans.filter(({ name }) => name === handling);
+  const expanded = handledBy('notifier').find((span) => span.spanId === job.parentSpanId)!;
+  expect(spans).toHaveLength(once.length + handled.length);
+  expect([request, sent, job, page, pushed].map(({ kind, parentSpanId }) => [kind, parentSpanId])).toEqual([
+    ['server', spanId], ['producer', request.spanId], ['consumer', expanded.spanId], ['internal', job.spanId], ['client', page.spanId],
+  ]);
+  for (const span of handled) expect(span).toMatchObject({ kind: 'consumer', parentSpanId: sent.spanId, links: [{ traceId, spanId: sent.spanId }] });
+  expect(job.links).toEqual([{ traceId, spanId: expanded.spanId }]);
   expect(new Set(spans.map(({ traceState }) => traceState))).toEqual(new Set([traceHeaders.tracestate]));
   expect(spans.filter(({ isFailed }) => isFailed)).toEqual([]);
   expect(request.attributes).toEqual({
@@ -130,7 +129,7 @@ test('without OTEL_* a request with a traceparent leaves none in the log', async
   const consumption = await engine.eventLog.consume({
     group: 'looking', onBatch: async ({ records }) => void found.push(...records.filter(({ record }) => record.message.id === id).map(({ record }) => record.trace)),
   });
-  await eventually(() => expect(found).toEqual([undefined]), { timeoutMs: 25_000 });
+  await eventually(() => expect(new Set(found)).toEqual(new Set([undefined])), { timeoutMs: 25_000 });
   await consumption.close();
   expect(collector.spans).toHaveLength(before);
 });

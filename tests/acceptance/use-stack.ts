@@ -7,6 +7,7 @@ import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { teamMembers, teams } from '@tocsin/shared/stores/teams.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
+import { newId } from '@tocsin/shared/testing/builders.ts';
 import { Client, createAccount, openStackDocuments, type Account, type Answer } from './stack.ts';
 
 /** Requests by one credential, as short as a test reads them. */
@@ -56,7 +57,8 @@ export function useStack(): StackUse {
   });
   afterAll(() => store.close());
   const join = async (teamId: string, { id: userId }: Person, role: Role) => {
-    await store.documents.insert(teamMembers, { id: randomUUID(), teamId, userId, role, joinedAt: Date.now() });
+    // By ids that grow those of one millisecond are listed in the order in which they joined, as they are elsewhere.
+    await store.documents.insert(teamMembers, { id: newId(), teamId, userId, role, joinedAt: Date.now() });
   };
   return {
     async person({ tier, tierExpiresAt } = {}) {
