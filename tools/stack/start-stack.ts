@@ -45,7 +45,7 @@ export type ClusterLayout = 'services' | 'nodes' | 'single';
 const workerServices = ['fanout', 'notifier', 'retention'];
 
 /** What Node is told beside a service's program. */
-export const nodeFlags: Readonly<Record<string, readonly string[]>> = { notifier: ['--max-semi-space-size=16'] };
+export const nodeFlags: Readonly<Record<string, readonly string[]>> = { notifier: ['--max-semi-space-size=16', '--max-old-space-size=512'] };
 
 /** One process on one file. */
 export function startEmbeddedStack(options: StackOptions = {}): Promise<Stack> {
