@@ -9,6 +9,7 @@ import { addSubscribers } from '@tocsin/shared/testing/add-subscribers.ts';
 import { newPushToken } from '@tocsin/shared/testing/builders.ts';
 import { createAccount, createTopic, openStackDocuments, type Account } from '../../tests/acceptance/stack.ts';
 import type { Stack } from '../stack/start-stack.ts';
+import { loopDelay, watchedLoop } from './loop-delay.ts';
 import { percentiles } from './percentiles.ts';
 import { cpuMs, residentMb } from './process-usage.ts';
 import { startPushSimulators, type PushSimulators } from './push-simulators.ts';
@@ -56,9 +57,9 @@ async function measure(engines: BenchEngines | undefined, asked: Asked): Promise
   const dir = mkdtempSync(join(tmpdir(), 'tocsin-bench-push-'));
   const simulators = await startPushSimulators(dir, latencyMs);
   try {
-    const stack = await startStack({ engines, profileDir: asked.profileDir, env: simulators.env }, dir);
+    const stack = await startStack({ engines, profileDir: asked.profileDir, env: { ...simulators.env, ...watchedLoop(dir) } }, dir);
     try {
-      return { engine: stack.engine, devices: asked.count, ...await pushOnce(stack, { ...simulators.pids, ...engines?.pids }, { simulators, ...asked }) };
+      return { engine: stack.engine, devices: asked.count, ...await pushOnce(stack, { ...simulators.pids, ...engines?.pids }, { simulators, dir, ...asked }) };
     } finally {
       await stack.stop();
       await removeRun(stack);
@@ -69,7 +70,7 @@ async function measure(engines: BenchEngines | undefined, asked: Asked): Promise
   }
 }
 
-async function pushOnce(stack: Stack, others: Pids, { simulators, count, priority }: Asked & { readonly simulators: PushSimulators }): Promise<object> {
+async function pushOnce(stack: Stack, others: Pids, { simulators, dir, count, priority }: Asked & { readonly simulators: PushSimulators; readonly dir: string }): Promise<object> {
   const store = await openStackDocuments(stack);
   try {
     const account = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
@@ -82,6 +83,7 @@ async function pushOnce(stack: Stack, others: Pids, { simulators, count, priorit
     const { name, pid } = stack.server(stack.engine === 'embedded' ? 'tocsin' : 'notifier');
     const used = countEach({ ...Object.fromEntries(stack.servers.map((server) => [server.name, server.pid])), ...others, bench: process.pid });
     let rssMb = 0;
+    await loopDelay(dir, pid); // what was before is no part of it
     const publishedAt = Date.now();
     const messageId = await publish(account, big.name, priority);
     const beside = keepPublishing(account, other.name);
@@ -89,6 +91,7 @@ async function pushOnce(stack: Stack, others: Pids, { simulators, count, priorit
       rssMb = Math.max(rssMb, residentMb([pid]));
       return (await simulators.tally(messageId)).distinct === count;
     });
+    const loopDelayP99Ms = await loopDelay(dir, pid);
     const publishMs = percentiles(await beside.stop());
     const counts = await until(async () => {
       const { body } = await account.client.call('GET', `/api/messages/${messageId}/deliveries`);
@@ -96,7 +99,7 @@ async function pushOnce(stack: Stack, others: Pids, { simulators, count, priorit
     });
     const cpuUs = used(count);
     const { taken, distinct, lastAt } = await simulators.tally(messageId);
-    return { perSecond: count / ((lastAt! - publishedAt) / 1_000), cpuUsPerPush: cpuUs[name], rssMb, missed: count - distinct, twice: taken - distinct, publishMs, counts, cpuUsOfEach: cpuUs };
+    return { perSecond: count / ((lastAt! - publishedAt) / 1_000), cpuUsPerPush: cpuUs[name], rssMb, loopDelayP99Ms, missed: count - distinct, twice: taken - distinct, publishMs, counts, cpuUsOfEach: cpuUs };
   } finally {
     await store.close();
   }
