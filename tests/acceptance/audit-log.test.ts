@@ -8,21 +8,12 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { mailedLink } from './mailbox.ts';
 import { newRegistration } from './registration.ts';
 import { runCommand, startCommand } from './run-command.ts';
-import { Client, createTopic, made, testStack } from './stack.ts';
+import { Client, createTopic, made } from './stack.ts';
+import { useAuditLog, type Entry } from './use-audit-log.ts';
 import { useStack, type Person } from './use-stack.ts';
 
 const stack = useStack();
-const adminToken = testStack().env['ADMIN_TOKEN']!;
-const operator = stack.caller({ Authorization: `Bearer ${adminToken}` });
-
-/** What the log has of the filters, newest first. */
-async function logOf(filters: Record<string, string>): Promise<Entry[]> {
-  const { status, body } = await operator.get(`/admin/audit?${new URLSearchParams(filters).toString()}`);
-  expect(status).toBe(200);
-  return body.entries;
-}
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test asserts what it finds
-type Entry = any;
+const { adminToken, operator, logOf } = useAuditLog(stack);
 
 /** What `tocsin …` printed. */
 const command = async (...args: string[]) => (await runCommand(args)).out;

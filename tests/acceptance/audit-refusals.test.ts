@@ -1,20 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { newRegistration } from './registration.ts';
-import { Client, testStack } from './stack.ts';
+import { Client } from './stack.ts';
+import { useAuditLog } from './use-audit-log.ts';
 import { useStack } from './use-stack.ts';
 
 const stack = useStack();
-const adminToken = testStack().env['ADMIN_TOKEN']!;
-const operator = stack.caller({ Authorization: `Bearer ${adminToken}` });
-
-/** What the audit log has of the filters. */
-async function logOf(filters: Record<string, string>): Promise<Entry[]> {
-  const { status, body } = await operator.get(`/admin/audit?${new URLSearchParams(filters).toString()}`);
-  expect(status).toBe(200);
-  return body.entries;
-}
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test asserts what it finds
-type Entry = any;
+const { adminToken, logOf } = useAuditLog(stack);
 
 test('of a flood of refused logins the log has ten a minute from an address, the last of which says so', async () => {
   const attacker = new Client();

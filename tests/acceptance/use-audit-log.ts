@@ -1,0 +1,21 @@
+import { expect } from '@jest/globals';
+import { testStack } from './stack.ts';
+import type { Caller, StackUse } from './use-stack.ts';
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test asserts what it finds
+export type Entry = any;
+
+/** The operator of the stack, and how the audit log is read by it. */
+export function useAuditLog(stack: StackUse): { adminToken: string; operator: Caller; logOf(filters: Record<string, string>): Promise<Entry[]> } {
+  const adminToken = testStack().env['ADMIN_TOKEN']!;
+  const operator = stack.caller({ Authorization: `Bearer ${adminToken}` });
+  return {
+    adminToken, operator,
+    /** What the log has of the filters, newest first. */
+    async logOf(filters) {
+      const { status, body } = await operator.get(`/admin/audit?${new URLSearchParams(filters).toString()}`);
+      expect(status).toBe(200);
+      return body.entries;
+    },
+  };
+}
