@@ -315,6 +315,6 @@ describe(`retention, ${engineUnderTest}`, () => {
   });
 
   test('a schedule that is none is told at the start', async () => {
-    await expect(startRetention({ engine, config: { ...config, RETENTION_SCHEDULE: 'often' }, log, clock })).rejects.toThrow('"often" is neither a duration like 60s nor a cron expression');
+    await expect(startRetention({ engine, config: { ...config, RETENTION_SCHEDULE: 'often' }, log, clock })).rejects.toThrow('RETENTION_SCHEDULE: "often" is neither a duration like 60s nor a cron expression');
   });
 });
