@@ -75,9 +75,8 @@ const tracingVariables = (): Record<string, string> => Object.fromEntries(Object
  * keeps.
  */
 export function startStack({ engines, profileDir, env: more }: Omit<TocsinOptions, 'topics'>, dir: string): Promise<Stack> {
-  const profiling = profileDir === undefined ? [] : [`--cpu-prof --cpu-prof-dir=${profileDir}`];
-  const nodeOptions = [...profiling, ...more?.['NODE_OPTIONS'] === undefined ? [] : [more['NODE_OPTIONS']]].join(' ');
-  const env = { RATE_LIMITS: 'off', LOG_LEVEL: 'info', NODE_ENV: 'production', ...tracingVariables(), ...more, ...(nodeOptions !== '' && { NODE_OPTIONS: nodeOptions }) };
+  const profiling = profileDir === undefined ? '' : `--cpu-prof --cpu-prof-dir=${profileDir}`;
+  const env = { RATE_LIMITS: 'off', LOG_LEVEL: 'info', NODE_ENV: 'production', ...tracingVariables(), ...more, NODE_OPTIONS: `${profiling} ${more?.['NODE_OPTIONS'] ?? ''}` };
   if (engines === undefined) return startEmbeddedStack({ env, dir });
   const run = runOf(dir);
   const mongoUrl = new URL(engines.mongoUrl);
