@@ -10,7 +10,7 @@ export interface PostAnswer {
 
 /** Requests to push providers, each about one device: what all have in common is done here as cheaply as Node's HTTP/2 lets it be. */
 export interface Http2Posts {
-  /** Posts the body over the session; rejects when the connection ends before the answer has come, or takes longer than its time. */
+  /** Posts the body over the session; rejects when the connection ends before the whole answer has come, or that takes longer than its time. */
   post(session: Pick<ClientHttp2Session, 'request'>, headers: OutgoingHttpHeaders, body: string): Promise<PostAnswer>;
   close(): void;
 }
@@ -51,7 +51,10 @@ function answerTo(stream: ClientHttp2Stream, body: string, onEnd: () => void): P
         return void stream.resume();
       }
       let text = '';
-      stream.setEncoding('utf8').on('data', (chunk: string) => void (text += chunk)).on('end', () => answer(status, headers, text));
+      stream.setEncoding('utf8').on('data', (chunk: string) => void (text += chunk)).on('end', () => {
+        // Node ends a body that was cut off, too, and half a refusal would pass for one that leaves things out.
+        if (!stream.destroyed && stream.rstCode === constants.NGHTTP2_NO_ERROR) answer(status, headers, text);
+      });
     });
     stream.on('error', reject);
     // What a connection that ends has cut off, or whose time is over, neither ends nor fails by itself.

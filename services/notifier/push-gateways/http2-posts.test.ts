@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { connect, constants, createServer, type ClientHttp2Session, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { http2Posts, type Http2Posts, type PostAnswer } from './http2-posts.ts';
+
+const refusal = JSON.stringify({ reason: 'Unregistered', timestamp: 1 });
+
+const patientMs = 60_000;
+const overTime = 'its time is over';
+/** Ways in which an answer ends early. */
+const cuts: Readonly<Record<string, (stream: ServerHttp2Stream) => void>> = {
+  'the connection is lost': (stream) => stream.session!.socket.destroy(),
+  'the server ends the session': (stream) => stream.session!.destroy(),
+  'the server lets the session end, and ends it': (stream) => {
+    stream.session!.goaway();
+    setImmediate(() => stream.session!.destroy());
+  },
+  'the server fails': (stream) => stream.session!.destroy(new Error('failed'), constants.NGHTTP2_INTERNAL_ERROR),
+  'the request is reset': (stream) => stream.destroy(new Error('reset')),
+  [overTime]: () => undefined,
+};
+
+describe('the answer to a post over HTTP/2', () => {
+  const serverSessions = new Set<ServerHttp2Session>();
+  let server: Http2Server;
+  let session: ClientHttp2Session;
+  let posts: Http2Posts;
+  const post = (given: Pick<ClientHttp2Session, 'request'>, answerTimeoutMs: number): Promise<PostAnswer> => {
+    posts = http2Posts(answerTimeoutMs);
+    return posts.post(given, { ':method': 'POST', ':path': '/' }, '{}');
+  };
+
+  beforeEach(async () => {
+    server = createServer().on('session', (one) => serverSessions.add(one.on('error', () => undefined)));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`).on('error', () => undefined);
+  });
+  afterEach(async () => {
+    posts.close();
+    session.destroy();
+    for (const one of serverSessions) one.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  test('is taken when it is whole', async () => {
+    server.on('stream', (stream) => {
+      stream.respond({ ':status': 410, 'retry-after': '5' });
+      stream.end(refusal);
+    });
+    expect(await post(session, patientMs)).toMatchObject({ status: 410, headers: { 'retry-after': '5' }, text: refusal });
+  });
+
+  const begun = { 'before its body': '', 'within its body': refusal.slice(0, 10) };
+  test.each(Object.keys(cuts).flatMap((name) => Object.entries(begun).map(([where, text]) => ({ name, where, text }))))('is none when $name $where', async ({ name, text }) => {
+    let answering: ServerHttp2Stream;
+    server.on('stream', (stream) => {
+      answering = stream.on('error', () => undefined);
+      stream.respond({ ':status': 410 });
+      stream.write(text);
+    });
+    // It is cut off once the client has seen how it begins.
+    const request: ClientHttp2Session['request'] = (headers) => {
+      const stream = session.request(headers);
+      return stream.once(text === '' ? 'response' : 'data', () => cuts[name]!(answering));
+    };
+    await expect(post({ request }, name === overTime ? 100 : patientMs)).rejects.toThrow(/without an answer|closed with error code/);
+  });
+});
