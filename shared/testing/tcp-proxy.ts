@@ -12,6 +12,8 @@ export interface TcpProxy {
   cut(options?: { refuse?: boolean }): void;
   /** Forwards nothing in either direction, without a word, until `heal`; new connections are taken and get no answer. */
   hold(): void;
+  /** Forwards nothing on the connections that stand, without a word; new ones are forwarded. */
+  forget(): void;
   heal(): void;
   close(): Promise<void>;
 }
@@ -41,6 +43,9 @@ export async function openTcpProxy(target: { host: string; port: number }): Prom
   const cut = () => {
     for (const pair of pairs) for (const socket of pair) socket.destroy();
   };
+  const forget = () => {
+    for (const pair of pairs) for (const socket of pair) socket.pause();
+  };
   return {
     port: (server.address() as AddressInfo).port,
     get acceptedCount() {
@@ -55,8 +60,9 @@ export async function openTcpProxy(target: { host: string; port: number }): Prom
     },
     hold: () => {
       mode = 'hold';
-      for (const pair of pairs) for (const socket of pair) socket.pause();
+      forget();
     },
+    forget,
     heal: () => {
       mode = 'forward';
       for (const pair of pairs) for (const socket of pair) socket.resume();

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { newMessage } from '@tocsin/shared/testing/builders.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startApnsSimulator, type ApnsSimulator } from '@tocsin/shared/testing/simulators/apns-simulator.ts';
+import { openTcpProxy } from '@tocsin/shared/testing/tcp-proxy.ts';
 import { pushContent } from '../push-payload.ts';
 import { openApnsGateway, type ApnsGatewayOptions } from './apns-gateway.ts';
 import { apnsProviderToken } from './apns-provider-token.ts';
@@ -89,6 +91,20 @@ describe('the APNs gateway', () => {
     expect(await gateway.send([push(cut)])).toMatchObject([{ kind: 'unknown' }]);
     expect(apns.pushes).toHaveLength(2);
     expect(await gateway.send([push(device()), push(device())])).toEqual([{ kind: 'accepted' }, { kind: 'accepted' }]);
+  });
+
+  test('leaves connections that the network has forgotten, which nobody says, after one push on each without an answer', async () => {
+    const proxy = await openTcpProxy({ host: '127.0.0.1', port: Number(new URL(apns.url).port) });
+    try {
+      const gateway = open({ url: `https://127.0.0.1:${proxy.port}`, requestTimeoutMs: 1_000 });
+      const pair = () => gateway.send([push(device()), push(device())]);
+      expect(await pair()).toEqual(Array(2).fill({ kind: 'accepted' }));
+      proxy.forget();
+      expect(await pair()).toMatchObject(Array(2).fill({ kind: 'unknown' }));
+      await eventually(async () => expect(await pair()).toEqual(Array(2).fill({ kind: 'accepted' })));
+    } finally {
+      await proxy.close();
+    }
   });
 
   test('takes a service that cannot be reached for a reason to come back', async () => {

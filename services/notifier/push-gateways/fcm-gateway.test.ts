@@ -3,7 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock, type Clock } from '@tocsin/shared/platform/clock.ts';
 import type { FcmServiceAccount } from '@tocsin/shared/platform/load-config.ts';
 import { newMessage } from '@tocsin/shared/testing/builders.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startFcmSimulator, type FcmSimulator } from '@tocsin/shared/testing/simulators/fcm-simulator.ts';
+import { openTcpProxy } from '@tocsin/shared/testing/tcp-proxy.ts';
 import { pushContent } from '../push-payload.ts';
 import { openFcmGateway } from './fcm-gateway.ts';
 import type { PushGateway, PushRequest } from './push-gateway.ts';
@@ -95,6 +97,19 @@ describe('the FCM gateway', () => {
     expect(await open({ answerTimeoutMs: 1_000 }).send([push(slow), push(fine)])).toEqual([
       { kind: 'unknown', reason: 'the answer of FCM took longer than 1000 ms' }, { kind: 'accepted' },
     ]);
+  });
+
+  test('leaves a connection that the network has forgotten, which nobody says, after one push without an answer', async () => {
+    const proxy = await openTcpProxy({ host: '127.0.0.1', port: Number(new URL(fcm.url).port) });
+    gateway = openFcmGateway({ url: `http://127.0.0.1:${proxy.port}`, serviceAccount: JSON.parse(fcm.serviceAccount) as FcmServiceAccount, clock: systemClock, answerTimeoutMs: 1_000 });
+    try {
+      expect(await gateway.send([push(device())])).toEqual([{ kind: 'accepted' }]);
+      proxy.forget();
+      expect(await gateway.send([push(device())])).toMatchObject([{ kind: 'unknown' }]);
+      await eventually(async () => expect(await gateway.send([push(device())])).toEqual([{ kind: 'accepted' }]));
+    } finally {
+      await proxy.close();
+    }
   });
 
   test('takes a service that cannot be reached for a reason to come back', async () => {

@@ -14,7 +14,7 @@ const sessionMemoryMb = 64;
 
 const closeMsMax = 2_000;
 
-/** One connection for all pushes, and a new one once it has ended or its server wants no more of it. */
+/** One connection for all pushes, and a new one once it has ended, its server wants no more of it, or an answer has not come over it. */
 export function fcmSessions(url: string, answerTimeoutMs: number): FcmSessions {
   const { origin } = new URL(url);
   const posts = http2Posts(answerTimeoutMs);
@@ -35,7 +35,7 @@ export function fcmSessions(url: string, answerTimeoutMs: number): FcmSessions {
 
   return {
     post(path, headers, body) {
-      current ??= open();
+      if (current === undefined || current.closed) current = open();
       return posts.post(current, { ':method': 'POST', ':path': path, ...headers }, body);
     },
     close() {

@@ -10,8 +10,12 @@ export interface PostAnswer {
 
 /** Requests to push providers, each about one device: what all have in common is done here as cheaply as Node's HTTP/2 lets it be. */
 export interface Http2Posts {
-  /** Posts the body over the session; rejects when the connection ends before the whole answer has come, or that takes longer than its time. */
+  /**
+   * Posts the body over the session; rejects when the connection ends before the whole answer has come, or that takes longer than
+   * its time. Of a session on which that happened no more requests are to be made: it is `closed`.
+   */
   post(session: Pick<ClientHttp2Session, 'request'>, headers: OutgoingHttpHeaders, body: string): Promise<PostAnswer>;
+  /** What is under way has its time. */
   close(): void;
 }
 
@@ -21,11 +25,15 @@ const checkMs = 1_000;
 export function http2Posts(answerTimeoutMs: number): Http2Posts {
   /** In the order they began. */
   const underWay = new Map<ClientHttp2Stream, number>();
+  let isClosing = false;
   const checking = setInterval(() => {
     for (const [stream, beganAt] of underWay) {
       if (performance.now() - beganAt < answerTimeoutMs) return;
+      // A connection that the network has forgotten says nothing for a quarter of an hour. Whatever else is under way on it may end.
+      stream.session?.close();
       stream.close(constants.NGHTTP2_CANCEL);
     }
+    if (isClosing && underWay.size === 0) clearInterval(checking);
   }, Math.min(checkMs, answerTimeoutMs)).unref();
   return {
     post(session, headers, body) {
@@ -33,7 +41,9 @@ export function http2Posts(answerTimeoutMs: number): Http2Posts {
       underWay.set(stream, performance.now());
       return answerTo(stream, body, () => underWay.delete(stream));
     },
-    close: () => clearInterval(checking),
+    close() {
+      isClosing = true;
+    },
   };
 }
 
