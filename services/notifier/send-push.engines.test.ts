@@ -1,4 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { LogRecord } from '@tocsin/shared/domain/log-record.ts';
+import { deletionRecord, editRecord } from '@tocsin/shared/domain/message-changes.ts';
+import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
 import { defaultMobileSettings } from '@tocsin/shared/domain/subscription.ts';
 import type { Topic } from '@tocsin/shared/domain/topic.ts';
 import { QuietSpans } from '@tocsin/shared/platform/daily-hours.ts';
@@ -11,7 +14,7 @@ import { untraced } from '@tocsin/shared/tracing/tracing.ts';
 import { Registry } from 'prom-client';
 import { notifiedTimes, type NotifiedTimes } from './notified-times.ts';
 import type { PushDeps } from './push-deps.ts';
-import type { PushResult } from './push-gateways/push-gateway.ts';
+import type { PushRequest, PushResult } from './push-gateways/push-gateway.ts';
 import type { WatchedGateway } from './push-gateways/watch-provider.ts';
 import { openPushInstallation, type PushInstallation } from './push-installation.fixtures.ts';
 import { pushMetrics } from './push-metrics.ts';
@@ -20,17 +23,17 @@ import { sendPush, type Sending } from './send-push.ts';
 
 const log = openLog('test', 'silent');
 
-// A job can come twice: its worker died after it had done it. These are the second times.
-describe(`a push whose message has expired meanwhile, ${engineUnderTest}`, () => {
+describe(`a push whose message was changed, deleted or has expired meanwhile, ${engineUnderTest}`, () => {
   let at: PushInstallation;
   let topic: Topic;
   let times: NotifiedTimes;
   let results: PushResult['kind'][];
+  let sent: PushRequest[];
   beforeEach(async () => {
     at = await openPushInstallation(enginesUnderTest());
     times = notifiedTimes({ documents: at.engine.documents, log });
     topic = await at.addTopic();
-    results = [];
+    [results, sent] = [[], []];
   });
   afterEach(async () => {
     await times.close();
@@ -42,11 +45,14 @@ describe(`a push whose message has expired meanwhile, ${engineUnderTest}`, () =>
     pausedMs: () => 0,
     batchSizeMax: 100,
     payloadBytesMax: 4_096,
-    send: (batch) => Promise.resolve(batch.map(() => ({ kind: results.shift() ?? 'accepted', reason: 'as scripted' }))),
+    send(batch) {
+      sent.push(...batch);
+      return Promise.resolve(batch.map(() => ({ kind: results.shift() ?? 'accepted', reason: 'as scripted' })));
+    },
     close: () => Promise.resolve(),
   };
-  const deps = (): PushDeps => ({
-    engine: at.engine, clock: () => at.clock(), makeId: idSource(() => at.clock()), random: () => 0.5, log,
+  const deps = (engine: PushDeps['engine'] = at.engine): PushDeps => ({
+    engine, clock: () => at.clock(), makeId: idSource(() => at.clock()), random: () => 0.5, log,
     gateways: new Map([['expo', gateway]]),
     notifiedTimes: times, quietSpans: new QuietSpans(),
     reportRefusal: () => undefined,
@@ -55,7 +61,7 @@ describe(`a push whose message has expired meanwhile, ${engineUnderTest}`, () =>
     closing: new AbortController().signal,
   });
 
-  async function newPush(): Promise<{ claim: Claim; send: () => Promise<unknown>; retry: () => Promise<void>; statuses: () => Promise<DeliveryStatus[]> }> {
+  async function newPush(): Promise<{ claim: Claim; stored: StoredMessage; send: (engine?: PushDeps['engine']) => Promise<unknown>; retry: () => Promise<void>; statuses: () => Promise<DeliveryStatus[]> }> {
     const { user, subscription, device } = await at.addSubscriber(topic);
     const message = await at.publish(topic, { expiresAt: at.clock() + 60_000 });
     const ids = { deviceId: device.id, userId: user.id, subscriptionId: subscription.id };
@@ -63,13 +69,46 @@ describe(`a push whose message has expired meanwhile, ${engineUnderTest}`, () =>
     const stored = (await at.engine.messages.find(message.id))!;
     const sending: Sending = { push: { message: stored, topic }, gateway, platform: 'expo', attempt: { round: 0, giveUpAt: null, again: [] } };
     return {
-      claim,
-      send: () => sendPush(deps(), sending, [{ claim, pushToken: device.pushToken, isDoubted: false, settings: defaultMobileSettings }]),
+      claim, stored,
+      send: (engine) => sendPush(deps(engine), sending, [{ claim, pushToken: device.pushToken, isDoubted: false, settings: defaultMobileSettings }]),
       retry: () => retryPush(deps(), { kind: 'send', messageId: message.id, topicId: topic.id, platform: 'expo', targets: [ids], round: 1, giveUpAt: at.clock() + 60_000 }),
-      statuses: async () => (await at.engine.deliveries.find(message.id, { limit: 10 })).map(({ status }) => status),
+      statuses: async () => (await rows(message.id)).map(({ status }) => status),
     };
   }
 
+  const change = async (record: LogRecord): Promise<void> => {
+    const offset = await at.engine.eventLog.append(topic.partition, record, topic.name);
+    await at.engine.messages.apply([{ partition: topic.partition, offset, record }]);
+  };
+  const rows = (messageId: string) => at.engine.deliveries.find(messageId, { limit: 10 });
+
+  test('is not sent once the message is deleted', async () => {
+    const push = await newPush();
+    await change(deletionRecord(push.stored, at.clock()));
+    await push.send();
+    expect([sent, await rows(push.stored.id)]).toMatchObject([[], [{ status: 'skipped', reason: 'message deleted' }]]);
+  });
+
+  // What is claimed is replaced by the edit's own job, which looks at the rows once the edit is stored.
+  test('shows the text that stands once it is claimed', async () => {
+    const push = await newPush();
+    const { deliveries } = at.engine;
+    const edited: PushDeps['engine'] = {
+      ...at.engine,
+      deliveries: {
+        ...deliveries,
+        async claim(...call) {
+          const claimed = await deliveries.claim(...call);
+          await change(editRecord(push.stored, { message: 'edited' }, at.clock()));
+          return claimed;
+        },
+      },
+    };
+    await push.send(edited);
+    expect(sent).toMatchObject([{ content: { body: 'edited' } }]);
+  });
+
+  // A job can come twice: its worker died after it had done it. These are the second times.
   test('stays sent', async () => {
     const push = await newPush();
     await push.send();
@@ -82,7 +121,7 @@ describe(`a push whose message has expired meanwhile, ${engineUnderTest}`, () =>
     const push = await newPush();
     at.setAhead(60_000);
     await push.send();
-    expect(await at.engine.deliveries.find(push.claim.messageId, { limit: 10 })).toMatchObject([{ status: 'failed', reason: 'message expired' }]);
+    expect(await rows(push.claim.messageId)).toMatchObject([{ status: 'failed', reason: 'message expired' }]);
   });
 
   test('keeps the reason for which it failed', async () => {
@@ -91,7 +130,7 @@ describe(`a push whose message has expired meanwhile, ${engineUnderTest}`, () =>
     await push.send();
     at.setAhead(60_000);
     await push.retry();
-    expect(await at.engine.deliveries.find(push.claim.messageId, { limit: 10 })).toMatchObject([{ status: 'failed', reason: 'as scripted' }]);
+    expect(await rows(push.claim.messageId)).toMatchObject([{ status: 'failed', reason: 'as scripted' }]);
   });
 
   test('is left to the worker that is sending it, and fails once that has died', async () => {

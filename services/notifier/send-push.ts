@@ -3,7 +3,7 @@ import { isUrgent, pushQueueOf, receiptsJob, receiptsQueue, sendJob, type PushTa
 import type { MobileSettings } from '@tocsin/shared/domain/subscription.ts';
 import type { Claim, Outcome, RevivableStatus } from '@tocsin/shared/ports/deliveries.ts';
 import { expirePushes } from './expire-pushes.ts';
-import type { Push } from './load-push.ts';
+import { loadPush, type Push } from './load-push.ts';
 import type { PushDeps } from './push-deps.ts';
 import { isToComeAgain, type PushRequest, type PushResult } from './push-gateways/push-gateway.ts';
 import type { WatchedGateway } from './push-gateways/watch-provider.ts';
@@ -61,11 +61,21 @@ export async function sendPush(deps: PushDeps, sending: Sending, targets: readon
   const ours = targets.filter(({ claim }) => claimed.has(claim.deviceId));
   const unclaimed = targets.flatMap(({ claim }) => (claimed.has(claim.deviceId) ? [] : [claim.deviceId]));
   if (ours.length === 0) return { unclaimed, exhausted: 0 };
-  const results = await sending.gateway.send(requestsFor(sending, ours));
-  const settled = ours.map((target, index) => ({ target, result: results[index]! }));
+  // Read behind the claim: a change that is stored later finds the claim, and replaces what is sent now.
+  const push = await loadPush(deps, { messageId: message.id, topicId: sending.push.topic.id });
+  if ('over' in push) {
+    await recordOutcomes(deps, ours.map(({ claim }) => ({ ...claim, status: 'skipped', reason: push.over })));
+    return { unclaimed, exhausted: 0 };
+  }
+  return { unclaimed, exhausted: await sendClaimed(deps, { ...sending, push }, ours) };
+}
+
+/** Resolves with how many were given up. */
+async function sendClaimed(deps: PushDeps, sending: Sending, targets: readonly PushTarget[]): Promise<number> {
+  const results = await sending.gateway.send(requestsFor(sending, targets));
+  const settled = targets.map((target, index) => ({ target, result: results[index]! }));
   await keepTickets(deps, sending, settled);
-  const exhausted = await settle(deps, sending, settled);
-  return { unclaimed, exhausted };
+  return settle(deps, sending, settled);
 }
 
 function requestsFor({ push, gateway }: Sending, targets: readonly PushTarget[]): PushRequest[] {
