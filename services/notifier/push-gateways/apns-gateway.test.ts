@@ -82,6 +82,31 @@ describe('the APNs gateway', () => {
     expect(apns.requests).toHaveLength(6);
   });
 
+  test.each([302, 400, 403, 404, 408, 410, 413])('takes a %d in other words than Apple’s for trouble on the way, which says nothing of the push or the device', async (status) => {
+    apns.script('*', { kind: 'foreign', status, text: '<html>Request blocked</html>' });
+    expect(await open().send([push(device())])).toEqual([{ kind: 'retry', reason: `${status} in words that are not APNs’s`, isTrouble: true }]);
+  });
+
+  test('an unknown reason is neither a dead token nor one to come back, unless Apple says of us that we may not', async () => {
+    const refusal = async (status: number, reason: string) => {
+      apns.script('*', { kind: 'error', status, reason });
+      return (await open().send([push(device())]))[0];
+    };
+    expect(await refusal(400, 'Unheard')).toEqual({ kind: 'rejected', reason: '400 Unheard' });
+    for (const reason of ['BadEnvironmentKeyIdInToken', 'UnrelatedKeyIdInToken', 'Unheard']) {
+      expect(await refusal(403, reason)).toEqual({ kind: 'retry', reason, remedy: expect.stringContaining('APNS_KEY_FILE') });
+    }
+    for (const reason of ['TopicDisallowed', 'BadTopic']) {
+      expect(await refusal(400, reason)).toEqual({ kind: 'retry', reason, remedy: expect.stringContaining('APNS_BUNDLE_ID') });
+    }
+    expect(await refusal(400, 'DeviceTokenNotForTopic')).toEqual({ kind: 'retry', reason: 'DeviceTokenNotForTopic', remedy: expect.stringContaining('APNS_BUNDLE_ID'), isOfToken: true });
+  });
+
+  test('a device that is gone since nobody knows when is only doubted', async () => {
+    apns.script('*', { kind: 'error', status: 410, reason: 'Unregistered' });
+    expect(await open().send([push(device())])).toEqual([{ kind: 'dead-token', reason: 'Unregistered', isDoubtful: true }]);
+  });
+
   test('does not know what became of pushes whose answer was lost, and goes on over a new connection', async () => {
     const [slow, cut] = [device(), device()];
     apns.script(slow, { kind: 'hang' });
@@ -120,6 +145,19 @@ describe('the APNs gateway', () => {
       expect(await open(given).send([push(device())])).toEqual([{ kind: 'retry', reason: 'InvalidProviderToken', remedy }]);
     }
     expect(await open({ clock: () => Date.now() - 3 * 3_600_000 }).send([push(device())])).toEqual([{ kind: 'retry', reason: 'ExpiredProviderToken', remedy }]);
+  });
+
+  test('waits as long as it is told to, also by a connection that takes no more pushes', async () => {
+    await apns.close();
+    apns = await startApnsSimulator({ latencyMs: 200 });
+    const busy = device();
+    const gateway = open();
+    await gateway.send([push(device()), push(device())]);
+    apns.script(busy, { kind: 'error', status: 429, reason: 'TooManyRequests', retryAfterSeconds: 5 });
+    const sending = gateway.send([push(busy)]);
+    await eventually(() => expect(apns.requests).toHaveLength(3));
+    apns.goAway();
+    expect(await sending).toEqual([{ kind: 'retry', reason: 'TooManyRequests', afterMs: 5_000 }]);
   });
 
   test('loses nothing when Apple ends the connections in the middle', async () => {

@@ -1,11 +1,12 @@
 import type { ClientHttp2Session, OutgoingHttpHeaders } from 'node:http2';
 import apn, { type MultiProvider } from '@parse/node-apn';
+import { z } from 'zod';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { settledWithin } from '@tocsin/shared/platform/settled-within.ts';
 import { apnsProviderToken, type ApnsKey } from './apns-provider-token.ts';
 import { http2Posts, type Http2Posts, type PostAnswer } from './http2-posts.ts';
 import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
-import { isPutOff, putOff } from './put-off.ts';
+import { inOtherWords, isPutOff, putOff } from './put-off.ts';
 import { madeOnce, sendEach } from './send-each.ts';
 import { readRetryAfter } from './watched-agent.ts';
 
@@ -99,19 +100,38 @@ interface ApnClients {
 interface ApnClient {
   readonly session?: ClientHttp2Session;
   request(session: ClientHttp2Session, address: string, notification: BuiltNotification, path: string): Promise<object>;
+  closeAndDestroySession(session: ClientHttp2Session | undefined): Promise<void>;
   shutdown(): Promise<void>;
 }
 
-/** Why a push was not taken: what Apple says, or that its answer was lost. */
+/** What Apple says of a push that it does not take. */
+interface Refusal {
+  readonly reason: string;
+  readonly timestamp?: number;
+}
+
+/**
+ * Why a push was not taken: what was answered, with null for other words than Apple's, or that the answer was lost. Without a `status`
+ * of its own, by which the library would try again, and lose what was answered where the session takes no more requests.
+ */
 type Failure =
-  | { readonly status: number; readonly refusal: { readonly reason?: string; readonly timestamp?: number }; readonly afterMs: number | null }
-  | { readonly status?: never; readonly error?: Error };
+  | { readonly answer: { readonly status: number; readonly refusal: Refusal | null; readonly afterMs: number | null } }
+  | { readonly answer?: never; readonly error?: Error };
+
+/** The library's own cuts off what is under way on a session that Apple wants no more requests on, so that it is sent twice. */
+function closeSession(session: ClientHttp2Session | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (session === undefined || session.destroyed) return resolve();
+    session.once('close', resolve).close();
+  });
+}
 
 /**
  * The library's own request signs for itself in every client, sets a timer for each push and keeps `Retry-After` to itself. It rejects
  * with a plain object, whose fields the library copies.
  */
 function sendBy(client: ApnClient, posts: Http2Posts, token: () => string): void {
+  client.closeAndDestroySession = closeSession;
   client.request = async (session, address, { headers, body }, path) => {
     const request = { ':method': 'POST', ':scheme': 'https', ':authority': address, ':path': path, ...headers, authorization: `bearer ${token()}` };
     let answer: PostAnswer;
@@ -122,15 +142,18 @@ function sendBy(client: ApnClient, posts: Http2Posts, token: () => string): void
     }
     const { status, headers: answered, text } = answer;
     if (status === 200) return {};
-    throw { status, refusal: readRefusal(text), afterMs: readRetryAfter(answered['retry-after']) } satisfies Failure;
+    throw { answer: { status, refusal: readRefusal(text), afterMs: readRetryAfter(answered['retry-after']) } } satisfies Failure;
   };
 }
 
-function readRefusal(text: string): { reason?: string; timestamp?: number } {
+const refusalSchema = z.object({ reason: z.string().min(1).max(100), timestamp: z.number().optional() });
+
+function readRefusal(text: string): Refusal | null {
   try {
-    return JSON.parse(text) as { reason?: string; timestamp?: number };
+    const { reason, timestamp } = refusalSchema.parse(JSON.parse(text));
+    return { reason, ...(timestamp === undefined ? {} : { timestamp }) };
   } catch {
-    return {};
+    return null;
   }
 }
 
@@ -148,21 +171,24 @@ function toNotification(push: PushRequest, bundleId: string, now: number): apn.N
   return notification;
 }
 
-/** The operator's to repair; the pushes go out then. */
-const ourFaults: ReadonlySet<string> = new Set([
-  'ExpiredProviderToken', 'InvalidProviderToken', 'MissingProviderToken', 'BadCertificate', 'BadCertificateEnvironment', 'Forbidden',
-]);
-const remedy = 'check APNS_KEY_FILE, APNS_KEY_ID, APNS_TEAM_ID and the clock';
+/** Where the operator is to look when Apple refuses whoever sends, and when it refuses the app. */
+const remedies = { sender: 'check APNS_KEY_FILE, APNS_KEY_ID, APNS_TEAM_ID and the clock', app: 'check APNS_BUNDLE_ID' } as const;
+const appFaults: ReadonlySet<string> = new Set(['MissingTopic', 'BadTopic', 'TopicDisallowed']);
 
 /** https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns */
 function fromFailure(failure: Failure): PushResult {
   // Many of those whose answer was lost have arrived.
-  if (failure.status === undefined) return { kind: 'unknown', reason: `no answer from APNs: ${failure.error?.message ?? 'no connection'}`.slice(0, 200) };
-  const { status, refusal: { reason = `status ${failure.status}`, timestamp }, afterMs } = failure;
-  if (status === 410) return { kind: 'dead-token', reason, ...(timestamp === undefined ? {} : { since: timestamp }) };
+  if (failure.answer === undefined) return { kind: 'unknown', reason: `no answer from APNs: ${failure.error?.message ?? 'no connection'}`.slice(0, 200) };
+  const { status, refusal, afterMs } = failure.answer;
+  if (isPutOff(status)) return putOff(status, refusal?.reason ?? `status ${status}`, afterMs);
+  if (refusal === null) return inOtherWords('APNs', status, afterMs);
+  const { reason, timestamp } = refusal;
+  if (status === 410) return { kind: 'dead-token', reason, ...(timestamp === undefined ? { isDoubtful: true } : { since: timestamp }) };
   // Also said of a token of the sandbox that comes to production, or the other way round.
   if (reason === 'BadDeviceToken') return { kind: 'dead-token', reason, isDoubtful: true };
-  if (ourFaults.has(reason)) return { kind: 'retry', reason, remedy };
-  if (isPutOff(status)) return putOff(status, reason, afterMs);
-  return { kind: 'rejected', reason: `${status} ${reason}`.slice(0, 200) };
+  // Whatever the reason, it is about who sends.
+  if (status === 403) return { kind: 'retry', reason, remedy: remedies.sender };
+  if (appFaults.has(reason)) return { kind: 'retry', reason, remedy: remedies.app };
+  if (reason === 'DeviceTokenNotForTopic') return { kind: 'retry', reason, remedy: remedies.app, isOfToken: true };
+  return { kind: 'rejected', reason: `${status} ${reason}` };
 }

@@ -78,7 +78,7 @@ describe('the Expo gateway', () => {
       results: new Map<string, unknown>([
         [tickets[0]!, { kind: 'dead-token', reason: 'DeviceNotRegistered' }],
         [tickets[1]!, { kind: 'accepted' }],
-        [tickets[2]!, { kind: 'retry', reason: 'InvalidCredentials', remedy: expect.any(String) }],
+        [tickets[2]!, { kind: 'retry', reason: 'InvalidCredentials', remedy: expect.any(String), isOfToken: true }],
       ]),
     });
     await expo.close();
@@ -97,6 +97,34 @@ describe('the Expo gateway', () => {
     expo.script(token(1), { kind: 'status', status: 503 });
     expect(await open().send([push(token(1)), push(token(2))])).toEqual(Array(2).fill({ kind: 'retry', reason: 'Expo answered 503', isTrouble: true }));
     expect(expo.requests).toHaveLength(1);
+  });
+
+  test.each([400, 401, 403, 404, 408, 422])('takes a %d in other words than Expo’s for trouble on the way, which says nothing of the pushes', async (status) => {
+    expo.script('*', { kind: 'foreign', status, text: '<html>Request blocked</html>' });
+    expect(await open().send([push(token(1)), push(token(2))])).toEqual(Array(2).fill({ kind: 'retry', reason: `${status} in words that are not Expo’s`, isTrouble: true }));
+    expect(expo.requests).toHaveLength(1);
+  });
+
+  test.each<[string, string]>([
+    ['is cut off', '{"data":[{"status":"ok","id":"1"},'],
+    ['is a page', '<html>Welcome</html>'],
+    ['has fewer tickets than there were pushes', '{"data":[{"status":"ok","id":"1"}]}'],
+    ['has something else among its tickets', '{"data":[{"status":"ok","id":"1"},null]}'],
+    ['is no list of tickets', '{"data":null}'],
+    ['is no object', 'null'],
+  ])('does not know what became of pushes whose answer %s', async (_, text) => {
+    expo.script('*', { kind: 'foreign', status: 200, text });
+    expect(await open().send([push(token(1)), push(token(2))])).toEqual(Array(2).fill({ kind: 'unknown', reason: 'Expo’s answer could not be read' }));
+  });
+
+  test('credentials that the project of a token lacks say nothing of the others', async () => {
+    expo.script(token('keys'), { kind: 'ticket-error', error: 'InvalidCredentials' });
+    expo.script(token('sender'), { kind: 'ticket-error', error: 'MismatchSenderId' });
+    expo.script(token('closed'), { kind: 'status', status: 403 });
+    open();
+    for (const to of ['keys', 'sender', 'closed']) {
+      expect(await gateway.send([push(token(to))])).toEqual([{ kind: 'retry', reason: expect.any(String), remedy: expect.any(String), isOfToken: true }]);
+    }
   });
 
   test('does not know what became of pushes whose answer was lost', async () => {

@@ -3,7 +3,7 @@ import { Agent } from 'undici';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { noAnswer, watchedAgent, type Answer } from './watched-agent.ts';
 import type { PushGateway, PushRequest, PushResult, Receipts } from './push-gateway.ts';
-import { isPutOff, putOff } from './put-off.ts';
+import { inOtherWords, isPutOff, putOff } from './put-off.ts';
 
 export interface ExpoGatewayOptions {
   /** Where Expo's push API is, without its path; Expo's own when not given. */
@@ -53,10 +53,10 @@ export function openExpoGateway(options: ExpoGatewayOptions): PushGateway {
     const pausedMs = await pace.take(batch.length);
     if (pausedMs > 0) return all(batch, { kind: 'retry', reason: 'Expo asked to wait', afterMs: pausedMs });
     if (clock() > deadline) return all(batch, { kind: 'retry', reason: 'no time left in this batch' });
-    const outcome = await ask((expo) => expo.sendPushNotificationsAsync(batch.map((push) => toExpoMessage(push, clock()))));
-    if ('value' in outcome) return outcome.value.map(fromTicket);
+    const outcome = await ask(async (expo) => (await expo.sendPushNotificationsAsync(batch.map((push) => toExpoMessage(push, clock())))).map(fromTicket));
+    if ('value' in outcome) return outcome.value;
     const { answer, error } = outcome;
-    if (isBadRequest(answer.status) && batch.length > 1) {
+    if (isBadRequest(answer.status) && isInItsWords(error) && batch.length > 1) {
       // One message, or a token of another Expo project, fails a whole request: halves find which.
       const half = Math.ceil(batch.length / 2);
       return [...(await sendUntil(deadline, batch.slice(0, half))), ...(await sendUntil(deadline, batch.slice(half)))];
@@ -76,8 +76,9 @@ export function openExpoGateway(options: ExpoGatewayOptions): PushGateway {
       return batch.map((push) => byRequest.get(push) ?? { kind: 'dead-token', reason: 'not an Expo push token' });
     },
     async receipts(tickets) {
-      const outcome = await ask((expo) => expo.getPushNotificationReceiptsAsync([...tickets]));
-      if ('value' in outcome) return { kind: 'answered', results: new Map(Object.entries(outcome.value).map(([ticket, receipt]) => [ticket, fromReceipt(receipt)])) };
+      const outcome = await ask(async (expo) => Object.entries(await expo.getPushNotificationReceiptsAsync([...tickets]))
+        .map(([ticket, receipt]) => [ticket, fromReceipt(receipt)] as const));
+      if ('value' in outcome) return { kind: 'answered', results: new Map(outcome.value) };
       return noReceipts(fromFailure(outcome.answer, outcome.error));
     },
     close: () => agent.destroy(),
@@ -148,7 +149,8 @@ function fromError({ details, message }: { details?: { error?: string }; message
     case 'ProviderError':
       return { kind: 'retry', reason: error };
     case 'InvalidCredentials': // the operator's to repair, and then the push goes out
-      return { kind: 'retry', reason: error, remedy: 'check the push credentials of the app at Expo' };
+    case 'MismatchSenderId':
+      return { kind: 'retry', reason: error, remedy: 'check the push credentials of the app at Expo', isOfToken: true };
     default:
       return { kind: 'rejected', reason: `${error}: ${message}`.slice(0, 200) };
   }
@@ -159,9 +161,17 @@ function fromFailure(answer: Answer, error: unknown): PushResult {
   const reason = `Expo answered ${status}`;
   if (status === null) return { kind: 'unknown', reason: `no answer from Expo: ${rootMessage(error)}` };
   if (status === 200) return { kind: 'unknown', reason: 'Expo’s answer could not be read' };
-  if (status === 401 || status === 403) return { kind: 'retry', reason, remedy: 'check EXPO_ACCESS_TOKEN' };
   if (isPutOff(status)) return putOff(status, reason, retryAfterMs);
+  if (!isInItsWords(error)) return inOtherWords('Expo', status, retryAfterMs);
+  if (status === 401) return { kind: 'retry', reason, remedy: 'check EXPO_ACCESS_TOKEN' };
+  // The access token is known, but the project of the phones' tokens wants another.
+  if (status === 403) return { kind: 'retry', reason, remedy: 'check EXPO_ACCESS_TOKEN', isOfToken: true };
   return { kind: 'rejected', reason: `${reason}: ${rootMessage(error)}`.slice(0, 200) };
+}
+
+/** Whether the SDK found errors of Expo in the answer; else it has the answer's text, or failed to read it. */
+function isInItsWords(error: unknown): boolean {
+  return error instanceof Error && 'statusCode' in error && !('errorText' in error);
 }
 
 function isBadRequest(status: number | null): boolean {

@@ -62,11 +62,11 @@ describe('the FCM gateway', () => {
     expect(await open().send([fine, gone, other, quota, asked, broken, key].map((token) => push(token)))).toEqual([
       { kind: 'accepted' },
       { kind: 'dead-token', reason: 'registration-token-not-registered' },
-      { kind: 'retry', reason: 'mismatched-credential', remedy: expect.stringContaining('another Firebase project') },
+      { kind: 'retry', reason: 'mismatched-credential', remedy: expect.stringContaining('another Firebase project'), isOfToken: true },
       { kind: 'retry', reason: 'message-rate-exceeded', afterMs: 60_000 },
       { kind: 'retry', reason: 'server-unavailable', isTrouble: true, afterMs: 5_000 },
       { kind: 'retry', reason: 'internal-error', isTrouble: true },
-      { kind: 'retry', reason: 'third-party-auth-error', remedy: 'check FCM_SERVICE_ACCOUNT_FILE' },
+      { kind: 'retry', reason: 'third-party-auth-error', remedy: 'check FCM_SERVICE_ACCOUNT_FILE', isOfToken: true },
     ]);
     expect(fcm.requests).toHaveLength(7);
   });
@@ -80,6 +80,22 @@ describe('the FCM gateway', () => {
     ]);
     // What was only to be checked reached nobody.
     expect(fcm.pushes).toEqual([]);
+  });
+
+  test.each([302, 400, 401, 403, 404, 408, 413])('takes a %d in other words than FCM’s for trouble on the way, which says nothing of the push or the device', async (status) => {
+    fcm.script('*', { kind: 'foreign', status, text: '<html><title>Error (Bad Request)!!1</title></html>' });
+    expect(await open().send([push(device())])).toEqual([{ kind: 'retry', reason: `${status} in words that are not FCM’s`, isTrouble: true }]);
+  });
+
+  test('a project that is not there, or that we may not send for, is the operator’s to repair, and its devices live', async () => {
+    const send = async (status: number, code: string) => {
+      fcm.script('*', { kind: 'error', status, code });
+      return (await gateway.send([push(device())]))[0];
+    };
+    open();
+    expect(await send(404, 'NOT_FOUND')).toEqual({ kind: 'retry', reason: 'project-not-found', remedy: 'check FCM_SERVICE_ACCOUNT_FILE' });
+    expect(await send(403, 'PERMISSION_DENIED')).toEqual({ kind: 'retry', reason: 'permission-denied', remedy: 'check FCM_SERVICE_ACCOUNT_FILE' });
+    expect(await send(418, 'UNHEARD')).toMatchObject({ kind: 'rejected' });
   });
 
   test('does not know what became of pushes whose answer was lost, and goes on over a new connection', async () => {

@@ -3,13 +3,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { OutgoingHttpHeaders } from 'node:http2';
 import { cert, deleteApp, initializeApp, type ServiceAccount } from 'firebase-admin/app';
 import { getMessaging, type FirebaseMessagingError, type Messaging, type TokenMessage } from 'firebase-admin/messaging';
+import { z } from 'zod';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { FcmServiceAccount } from '@tocsin/shared/platform/load-config.ts';
 import { fcmAccessTokens, type FcmAccessTokens } from './fcm-access-tokens.ts';
 import { fcmSessions, type FcmSessions } from './fcm-sessions.ts';
 import { fcmSimulatorCredential } from './fcm-simulator-credential.ts';
 import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
-import { isPutOff, putOff } from './put-off.ts';
+import { inOtherWords, isPutOff, putOff } from './put-off.ts';
 import { answerTimeoutMsDefault, madeOnce, sendEach } from './send-each.ts';
 import { readRetryAfter } from './watched-agent.ts';
 
@@ -50,8 +51,7 @@ export function openFcmGateway(options: FcmGatewayOptions): PushGateway {
       await post(push.pushToken);
       return { kind: 'accepted' };
     } catch (error) {
-      const failure = error as FirebaseMessagingError;
-      return failure.code === 'messaging/invalid-argument' ? judgeToken(requests, push, failure) : fromFailure(failure);
+      return isInvalidArgument(error) ? judgeToken(requests, push, error) : fromFailure(error as FirebaseMessagingError);
     }
   };
 
@@ -87,7 +87,40 @@ interface ComposedRequest {
 }
 type SendResponse = { success: true; messageId: string } | { success: false; error: Error };
 
-/** Requests as the library makes them. Each rejects with the library's error for what FCM answered. */
+/** What FCM answered instead of taking a push. */
+class Refusal extends Error {
+  /** As the library names it. */
+  readonly code: string;
+  readonly status: number;
+  readonly afterMs: number | null;
+  /** FCM's code, or Google's for what is not of FCM alone; null: in other words than theirs. */
+  readonly said: string | null;
+  constructor({ code, message }: FirebaseMessagingError, { status, headers, said }: { status: number; headers: IncomingHttpHeaders; said: string | null }) {
+    super(message);
+    this.code = code.replace(/^.*\//, '');
+    this.status = status;
+    this.afterMs = readRetryAfter(headers['retry-after']);
+    this.said = said;
+  }
+}
+
+const answerSchema = z.object({
+  error: z.object({ status: z.string(), details: z.array(z.object({ '@type': z.string(), errorCode: z.string().optional() })).optional() }),
+});
+
+/** https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode */
+function codeOf(text: string): string | null {
+  try {
+    const { error: { status, details = [] } } = answerSchema.parse(JSON.parse(text));
+    return details.find((detail) => detail['@type'].endsWith('.FcmError'))?.errorCode ?? status;
+  } catch {
+    return null;
+  }
+}
+
+const isInvalidArgument = (error: unknown): error is Refusal => error instanceof Refusal && error.said === 'INVALID_ARGUMENT';
+
+/** Requests as the library makes them. Each rejects with `Refusal`, or with the library's error for what is no answer. */
 interface FcmRequests {
   /** Resolves once FCM says that it would take the message. */
   check(message: TokenMessage): Promise<void>;
@@ -120,7 +153,7 @@ function fcmRequests(messaging: Messaging, sessions: FcmSessions, tokens: FcmAcc
     // The other 401 is about the project's key for Apple or the web, and says so.
     if (status === 401 && !text.includes('THIRD_PARTY_AUTH_ERROR')) tokens.refuse(accessToken);
     const response = handler.buildSendResponse(http2Client.createRequestResponse({ status, headers: answered, data: text }));
-    if (!response.success) throw response.error;
+    if (!response.success) throw new Refusal(response.error as FirebaseMessagingError, { status, headers: answered, said: codeOf(text) });
   };
   return {
     async check(message) {
@@ -163,37 +196,48 @@ function toMessage(push: PushRequest, now: number): Omit<TokenMessage, 'token'> 
 }
 
 /** An invalid argument is the token or the rest: a plain message that FCM only checks tells which. */
-async function judgeToken(requests: FcmRequests, { pushToken }: PushRequest, failure: FirebaseMessagingError): Promise<PushResult> {
+async function judgeToken(requests: FcmRequests, { pushToken }: PushRequest, refusal: Refusal): Promise<PushResult> {
   try {
     await requests.check({ token: pushToken, notification: { title: 'Tocsin' } });
   } catch (error) {
-    const { code } = error as FirebaseMessagingError;
-    if (code === 'messaging/invalid-argument') return { kind: 'dead-token', reason: 'not an FCM registration token' };
+    if (isInvalidArgument(error)) return { kind: 'dead-token', reason: 'not an FCM registration token' };
     return fromFailure(error as FirebaseMessagingError);
   }
-  return { kind: 'rejected', reason: `invalid-argument: ${failure.message}`.slice(0, 200) };
+  return { kind: 'rejected', reason: `invalid-argument: ${refusal.message}`.slice(0, 200) };
 }
 
-/** The operator's to repair; the pushes go out then. */
-const ourFaults: ReadonlySet<string> = new Set(['authentication-error', 'third-party-auth-error', 'permission-denied']);
 const remedy = 'check FCM_SERVICE_ACCOUNT_FILE';
 const otherProject = 'check FCM_SERVICE_ACCOUNT_FILE: the app’s devices are registered with another Firebase project';
 /** RFC 6749 §5.2: Google refuses to give an access token for the service account. */
 const tokenRefusal = /\b(invalid_grant|invalid_client|invalid_scope|invalid_request|unauthorized_client|access_denied)\b/;
 
-/** https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode, as the library names them. */
-function fromFailure(error: FirebaseMessagingError): PushResult {
-  const code = /\/(.*)$/.exec(error.code ?? '')?.[1] ?? error.name;
-  const { httpResponse } = error as { httpResponse?: { status: number; headers: IncomingHttpHeaders } };
-  if (code === 'registration-token-not-registered') return { kind: 'dead-token', reason: code };
-  if (code === 'invalid-credential') return withoutAccessToken(error);
-  // The project that a token belongs to, and not the token, is another: were it called dead, a wrong file would retire every device.
-  if (code === 'mismatched-credential') return { kind: 'retry', reason: code, remedy: otherProject };
-  if (ourFaults.has(code)) return { kind: 'retry', reason: code, remedy };
-  if (httpResponse === undefined) return { kind: 'unknown', reason: `no answer from FCM: ${error.message}`.slice(0, 200) };
-  const { status, headers } = httpResponse;
-  if (isPutOff(status)) return putOff(status, code, readRetryAfter(headers['retry-after']) ?? (status === 429 ? quotaMs : null));
-  return { kind: 'rejected', reason: `${status} ${code}`.slice(0, 200) };
+function fromFailure(error: FirebaseMessagingError | Refusal): PushResult {
+  if (error instanceof Refusal) return fromRefusal(error);
+  if (error.code?.endsWith('/invalid-credential')) return withoutAccessToken(error);
+  return { kind: 'unknown', reason: `no answer from FCM: ${error.message}`.slice(0, 200) };
+}
+
+function fromRefusal({ status, said, code, afterMs }: Refusal): PushResult {
+  if (isPutOff(status)) return putOff(status, code, afterMs ?? (status === 429 ? quotaMs : null));
+  switch (said) {
+    case null:
+      return inOtherWords('FCM', status, afterMs);
+    case 'UNREGISTERED':
+      return { kind: 'dead-token', reason: code };
+    // The project that a token belongs to, and not the token, is another: were it called dead, a wrong file would retire every device.
+    case 'SENDER_ID_MISMATCH':
+      return { kind: 'retry', reason: code, remedy: otherProject, isOfToken: true };
+    // The project's own key for Apple or the web, which a phone's token may be for.
+    case 'THIRD_PARTY_AUTH_ERROR':
+      return { kind: 'retry', reason: code, remedy, isOfToken: true };
+    // The library says that the token is not registered, but FCM says so by a code of its own.
+    case 'NOT_FOUND':
+      return { kind: 'retry', reason: 'project-not-found', remedy };
+    case 'PERMISSION_DENIED':
+      return { kind: 'retry', reason: 'permission-denied', remedy };
+    default:
+      return status === 401 || status === 403 ? { kind: 'retry', reason: code, remedy } : { kind: 'rejected', reason: `${status} ${code}`.slice(0, 200) };
+  }
 }
 
 /** The library says so of every failure to get an access token. */

@@ -82,9 +82,10 @@ export type PushResult =
   | { readonly kind: 'dead-token'; readonly reason: string; readonly since?: number; readonly isDoubtful?: true }
   /**
    * Not now: again after `afterMs` at the earliest, where the provider said so. `remedy`: it refuses us and not the
-   * push, and this is where the operator is to look. `isTrouble`: it would have said so of any push.
+   * push, and this is where the operator is to look. `isOfToken`: unless the token is of an app that is none of ours, and anybody
+   * can register such a one. `isTrouble`: it would have said so of any push.
    */
-  | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number; readonly remedy?: string; readonly isTrouble?: true }
+  | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number; readonly remedy?: string; readonly isOfToken?: true; readonly isTrouble?: true }
   /** Never in this form. */
   | { readonly kind: 'rejected'; readonly reason: string }
   /** The answer was lost: the push may have arrived. */

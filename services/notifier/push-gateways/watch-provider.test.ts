@@ -110,6 +110,7 @@ describe('a provider that is watched', () => {
   test.each<[string, PushResult]>([
     ['a phone that gets too much', { kind: 'retry', reason: 'TooManyRequests', afterMs: 5_000 }],
     ['a dead token', { kind: 'dead-token', reason: 'Unregistered' }],
+    ['a phone of somebody else’s app', { kind: 'retry', reason: 'mismatched-credential', remedy: 'check FCM_SERVICE_ACCOUNT_FILE', isOfToken: true }],
     ['a push that is refused', { kind: 'rejected', reason: '413 PayloadTooLarge' }],
   ])('is not away for %s', async (_, result) => {
     answers = Array<PushResult>(10).fill(result);

@@ -100,5 +100,7 @@ export function watchProvider(gateway: PushGateway, { platform, clock, log, onCh
 }
 
 function isTrouble(result: PushResult): result is Trouble {
-  return result.kind === 'unknown' || (result.kind === 'retry' && (result.remedy !== undefined || result.isTrouble === true));
+  if (result.kind === 'unknown') return true;
+  // Harm prevented: whoever registers a phone of another app keeps the pushes of all others waiting.
+  return result.kind === 'retry' && ((result.remedy !== undefined && result.isOfToken !== true) || result.isTrouble === true);
 }

@@ -53,10 +53,12 @@ function moved(url: URL, path: string): { origin: string; path: string } {
   return { origin: url.origin, path: url.pathname.replace(/\/$/, '') + path };
 }
 
-/** Seconds or a date, RFC 9110 §10.2.3, in milliseconds from now; null for anything else. */
+/** Harm prevented: a wrong number, or a clock that is wrong, keeping a provider's pushes waiting for days. */
+const retryAfterMsMax = 3_600_000;
+
+/** Seconds or a date, RFC 9110 §10.2.3, in milliseconds from now, an hour at most; null for anything else. */
 export function readRetryAfter(value: string | string[] | undefined): number | null {
   if (typeof value !== 'string') return null;
-  if (/^\d+$/.test(value)) return Number(value) * 1_000;
-  const time = Date.parse(value);
-  return Number.isNaN(time) ? null : Math.max(0, time - Date.now());
+  const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : /^[A-Z][a-z]+,? /.test(value) ? Date.parse(value) - Date.now() : NaN;
+  return Number.isNaN(ms) ? null : Math.min(Math.max(0, ms), retryAfterMsMax);
 }

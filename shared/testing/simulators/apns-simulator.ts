@@ -17,7 +17,9 @@ export type ApnsBehaviour =
   /** Takes the push and never answers. */
   | { readonly kind: 'hang' }
   /** Takes the push and cuts the connection instead of answering. */
-  | { readonly kind: 'reset' };
+  | { readonly kind: 'reset' }
+  /** What stands between answers instead, in words of its own. */
+  | { readonly kind: 'foreign'; readonly status: number; readonly text: string };
 
 export interface ApnsPush {
   readonly token: string;
@@ -137,6 +139,10 @@ async function answer(state: State, stream: ServerHttp2Stream, headers: Incoming
   if (behaviour.kind === 'error') {
     const { kind: _, ...refusal } = behaviour;
     return reply(refusal);
+  }
+  if (behaviour.kind === 'foreign') {
+    stream.respond({ ':status': behaviour.status, 'content-type': 'text/html' });
+    return void stream.end(behaviour.text);
   }
   takePush(state, { token, headers, body });
   if (behaviour.kind === 'reset') return void stream.session?.socket.destroy();

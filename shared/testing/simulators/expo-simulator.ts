@@ -19,7 +19,9 @@ export type ExpoBehaviour =
   /** Takes the pushes and never answers. */
   | { readonly kind: 'hang' }
   /** Takes the pushes and cuts the connection instead of answering. */
-  | { readonly kind: 'reset' };
+  | { readonly kind: 'reset' }
+  /** What stands between answers instead, in words of its own. */
+  | { readonly kind: 'foreign'; readonly status: number; readonly text: string };
 
 export interface ExpoPush {
   readonly token: string;
@@ -152,6 +154,8 @@ function send(state: State, messages: readonly ExpoMessage[], exchange: Exchange
     const code = refusal.status === 429 ? 'TOO_MANY_REQUESTS' : 'FAILED';
     return exchange.reply(refusal.status, { errors: [{ code, message: 'scripted' }] }, headers);
   }
+  const foreign = behaviours.find((behaviour) => behaviour.kind === 'foreign');
+  if (foreign !== undefined) return void exchange.response.writeHead(foreign.status, { 'Content-Type': 'text/html' }).end(foreign.text);
   const tickets = messages.map((message, index) => takePush(state, message, behaviours[index]!));
   if (behaviours.some((behaviour) => behaviour.kind === 'hang')) return;
   if (behaviours.some((behaviour) => behaviour.kind === 'reset')) return void exchange.request.socket.destroy();

@@ -20,7 +20,9 @@ export type FcmBehaviour =
   /** Takes the push and never answers. */
   | { readonly kind: 'hang' }
   /** Takes the push and cuts the connection instead of answering. */
-  | { readonly kind: 'reset' };
+  | { readonly kind: 'reset' }
+  /** What stands between answers instead, in words of its own. */
+  | { readonly kind: 'foreign'; readonly status: number; readonly text: string };
 
 export interface FcmPush {
   readonly token: string;
@@ -167,6 +169,10 @@ async function answer(state: State, stream: ServerHttp2Stream, requestHeaders: I
   if (behaviour.kind === 'error') {
     const headers: Record<string, string> = behaviour.retryAfterSeconds === undefined ? {} : { 'retry-after': String(behaviour.retryAfterSeconds) };
     return refuse({ status: behaviour.status, code: behaviour.code, message: 'scripted' }, headers);
+  }
+  if (behaviour.kind === 'foreign') {
+    stream.respond({ ':status': behaviour.status, 'content-type': 'text/html' });
+    return void stream.end(behaviour.text);
   }
   if (behaviour.kind === 'bad-message' && body!.validate_only !== true) return refuse({ status: 400, code: 'INVALID_ARGUMENT', message: 'scripted' });
   if (body!.validate_only !== true) takePush(state, token!, body!.message!);
