@@ -1,4 +1,5 @@
 import { Redis, type RedisOptions } from 'ioredis';
+import { StandaloneConnector } from 'ioredis/built/connectors/index.js';
 import { unavailable } from '../../domain/errors.ts';
 import type { Log } from '../../platform/log.ts';
 
@@ -20,6 +21,9 @@ export interface RedisConnectionOptions {
 const heartbeatMs = 250;
 const silentBeatsMax = 3;
 const handshakeBeatsMax = 8;
+/** Every how many heartbeats a Redis is asked whether it still is the primary. */
+const beatsPerLook = 4;
+const isReplica = 'it is a replica, which takes no writes';
 
 /** Harm prevented: a command whose answer never comes holding up a request. */
 const commandTimeoutMs = 1_000;
@@ -27,6 +31,9 @@ const commandTimeoutMs = 1_000;
 /**
  * One connection to Redis that fails fast: nothing waits for its return, and a Redis that is silent (stopped, cut off
  * without a word) is away after a second. It reconnects by itself for ever, at most a second between two tries.
+ *
+ * A replica is as good as away: where Redis fails over, its address leads to the new primary soon, and the former one may keep
+ * its connections. It would refuse all writes, and what is published there reaches nobody who listens at the new one.
  */
 export class RedisConnection {
   readonly redis: Redis;
@@ -41,12 +48,23 @@ export class RedisConnection {
   #isClosed = false;
   #silentBeats = 0;
   #bytesRead = 0;
+  #beats = 0;
+  #isToldOfReplica = false;
 
   constructor({ url, name, part, log, redis = {} }: RedisConnectionOptions) {
     this.#name = name;
     this.#part = part;
     this.#log = log;
+    const noteReplica = () => this.#noteReplica();
     this.redis = new Redis(url, {
+      Connector: class extends StandaloneConnector {
+        override check(info?: { role?: string }): boolean {
+          if (info?.role === 'slave') noteReplica();
+          return info?.role !== 'slave';
+        }
+      } as RedisOptions['Connector'],
+      // One that became a replica says so at the first write, also to the connections that are made from this one.
+      reconnectOnError: (error) => error.message.includes('READONLY '),
       connectionName: name,
       disableClientInfo: true,
       enableOfflineQueue: false,
@@ -115,6 +133,7 @@ export class RedisConnection {
     if (this.#isClosed || this.#isUp === isUp) return;
     this.#isUp = isUp;
     this.#silentBeats = 0;
+    if (isUp) this.#isToldOfReplica = false;
     this.#log[isUp ? 'info' : 'warn']({ connection: this.#name }, isUp ? 'redis: connected' : 'redis: connection lost');
     for (const listener of this.#listeners) listener(isUp);
   }
@@ -135,7 +154,26 @@ export class RedisConnection {
     if (this.#silentBeats >= (status === 'ready' ? silentBeatsMax : handshakeBeatsMax)) {
       this.#log.warn({ connection: this.#name }, 'redis: no answer');
       this.#drop();
-    } else if (status === 'ready') this.redis.ping().catch(() => undefined); // its silence is what counts
+    } else if (status === 'ready') {
+      this.redis.ping().catch(() => undefined); // its silence is what counts
+      this.#beats += 1;
+      if (this.#beats % beatsPerLook === 0) void this.#look();
+    }
+  }
+
+  /** Who only publishes is told by no refused write that this Redis became a replica. */
+  async #look(): Promise<void> {
+    const { stream } = this.redis;
+    const told = await this.redis.info('replication').catch(() => ''); // not everybody may ask
+    if (!told.includes('role:slave') || stream !== this.redis.stream || this.#isClosed) return;
+    this.#noteReplica();
+    this.#drop();
+  }
+
+  #noteReplica(): void {
+    this.lastError = new Error(isReplica);
+    if (!this.#isToldOfReplica) this.#log.warn({ connection: this.#name }, `redis: ${isReplica}; the primary is looked for`);
+    this.#isToldOfReplica = true;
   }
 
   #drop(): void {

@@ -1,0 +1,99 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { openBullmqJobQueue } from '@tocsin/shared/drivers/cluster/bullmq-job-queue.ts';
+import { openRedisBus } from '@tocsin/shared/drivers/cluster/redis-bus.ts';
+import { openLog } from '@tocsin/shared/platform/log.ts';
+import type { Bus } from '@tocsin/shared/ports/bus.ts';
+import type { JobQueue } from '@tocsin/shared/ports/job-queue.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { openTcpProxy, type TcpProxy } from '@tocsin/shared/testing/tcp-proxy.ts';
+import { describeWithOwnEngines } from '../../tools/engines/describe-with-own-engines.ts';
+import type { Engine } from '../../tools/engines/engine.ts';
+import { startRedis } from '../../tools/engines/start-redis.ts';
+
+const log = openLog('test', 'silent');
+const patienceMs = 20_000;
+
+const portOf = ({ url }: Engine): number => Number(new URL(url).port);
+
+/** As who runs a Redis that fails over does it: the replica becomes the primary, and the primary a replica that keeps its connections. */
+async function follow(replica: Engine, primary: Engine | null): Promise<void> {
+  const redis = new Redis(replica.url);
+  if (primary === null) await redis.replicaof('NO', 'ONE');
+  else {
+    await redis.replicaof('127.0.0.1', portOf(primary));
+    await eventually(async () => (await redis.info('replication')).includes('master_link_status:up'), { timeoutMs: patienceMs });
+  }
+  await redis.quit();
+}
+
+describeWithOwnEngines('while Redis fails over to its replica, and cuts no connection', () => {
+  let first: Engine;
+  let second: Engine;
+  /** The address that nodes are given; it leads to the primary. */
+  let address: { host: string; port: number };
+  let proxy: TcpProxy;
+  let url: string;
+  let open: { close(): Promise<void> }[];
+
+  beforeAll(async () => {
+    [first, second] = await Promise.all([startRedis(), startRedis()]);
+  });
+  afterAll(() => Promise.all([first.stop(), second.stop()]));
+  beforeEach(async () => {
+    await follow(first, null);
+    await follow(second, first);
+    address = { host: '127.0.0.1', port: portOf(first) };
+    proxy = await openTcpProxy(address);
+    url = `redis://127.0.0.1:${proxy.port}`;
+    open = [];
+  });
+  afterEach(async () => {
+    await Promise.all(open.map((one) => one.close()));
+    await proxy.close();
+  });
+
+  const failOver = async (): Promise<void> => {
+    await follow(second, null);
+    await follow(first, second);
+  };
+  const openBus = async (at: string): Promise<Bus> => {
+    const bus = await openRedisBus({ url: at, keyPrefix: 'test:', clock: Date.now, log });
+    open.push(bus);
+    return bus;
+  };
+
+  test('what a node publishes that writes nothing else reaches those who are at the new primary', async () => {
+    const bus = await openBus(url);
+    await failOver();
+    address.port = portOf(second);
+    const other = await openBus(second.url);
+    const seen: string[] = [];
+    await other.subscribe('channel', (payload) => seen.push(payload));
+    await eventually(async () => {
+      await bus.publish('channel', ['x']).catch(() => undefined);
+      expect(seen).toContain('x');
+    }, { timeoutMs: patienceMs });
+  }, 60_000);
+
+  test('a bus that is led to a replica is away, and stands once its address leads to the primary', async () => {
+    await failOver();
+    const bus = await openBus(url);
+    expect(bus.isConnected).toBe(false);
+    address.port = portOf(second);
+    await eventually(() => bus.isConnected, { timeoutMs: patienceMs });
+  }, 60_000);
+
+  test('jobs are taken and run at the new primary', async () => {
+    const jobs: JobQueue = await openBullmqJobQueue({ url, prefix: 'test', log });
+    open.push(jobs);
+    const ran: string[] = [];
+    await jobs.work('mails', { concurrency: 1, run: ({ id }) => Promise.resolve(void ran.push(id)) });
+    await jobs.add('mails', [{ id: 'before', data: {} }]);
+    await eventually(() => ran.length === 1, { timeoutMs: patienceMs });
+    await failOver();
+    address.port = portOf(second);
+    await eventually(() => jobs.add('mails', [{ id: 'after', data: {} }]).then(() => true, () => false), { timeoutMs: patienceMs });
+    await eventually(() => expect(ran).toEqual(['before', 'after']), { timeoutMs: patienceMs });
+  }, 60_000);
+});
