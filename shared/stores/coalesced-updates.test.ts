@@ -33,6 +33,17 @@ test('what came for a document is one update, and closing writes the rest', asyn
   expect(await countOf(one.id)).toBe(107);
 });
 
+test('what somebody looks at is written at once, and nothing else with it', async () => {
+  const [one, two] = [await addTopic(), await addTopic()];
+  const updates = adder(engine.documents);
+  for (const { id } of [one, two]) updates.add(id, 3);
+  expect(await updates.flushOf([one.id, newId()])).toBe(true);
+  expect([await countOf(one.id), await countOf(two.id)]).toEqual([3, 0]);
+  expect(await updates.flushOf([one.id])).toBe(false);
+  await updates.close();
+  expect([await countOf(one.id), await countOf(two.id)]).toEqual([3, 3]);
+});
+
 test('writers on several nodes lose nothing of each other', async () => {
   const topic = await addTopic();
   const nodes = [adder(engine.documents), adder(engine.documents), adder(engine.documents)];

@@ -54,6 +54,20 @@ export class GatheredUpdates<P> {
     await this.#flushing;
   }
 
+  /** Writes what is pending of these documents, for someone who looks at them now; resolves as `flush` does, with whether anything was. */
+  async flushOf(ids: readonly string[]): Promise<boolean> {
+    await this.#flushing;
+    const batch = new Map<string, P>();
+    for (const id of ids) {
+      const update = this.#pending.get(id);
+      if (update === undefined) continue;
+      this.#pending.delete(id);
+      batch.set(id, update);
+    }
+    if (batch.size > 0) await this.#writeBatch(batch);
+    return batch.size > 0;
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.flush();

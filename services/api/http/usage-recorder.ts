@@ -3,6 +3,7 @@ import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { coalescedUpdates } from '@tocsin/shared/stores/coalesced-updates.ts';
 import { apiKeys, topicTokens } from '@tocsin/shared/stores/credentials.ts';
+import type { GatheredUpdates } from '@tocsin/shared/stores/gathered-updates.ts';
 
 /** Requests by one credential since the last write. */
 interface Usage {
@@ -11,13 +12,17 @@ interface Usage {
   readonly lastAt: number;
 }
 
-/** How old the figures that lists show may be. */
+/** How old the figures of other nodes that a list shows may be. */
 const everyMs = 5_000;
 
-/** Notes which keys and topic tokens are used. The figures are written every 5 s; a crash loses the last of them. */
+/** Notes which keys and topic tokens are used. The figures are written every 5 s, and before a list shows them; a crash loses the last of them. */
 export interface UsageRecorder {
   apiKeyUsed(id: string, now: number): void;
   topicTokenUsed(id: string, now: number): void;
+  /** The keys that `find` reads, with what this node noted of their use until now. */
+  readApiKeys(find: () => Promise<ApiKey[]>): Promise<ApiKey[]>;
+  /** The same of topic tokens. */
+  readTopicTokens(find: () => Promise<TopicToken[]>): Promise<TopicToken[]>;
   close(): Promise<void>;
 }
 
@@ -40,10 +45,18 @@ export function usageRecorder({ documents, log }: { documents: Documents; log: L
   return {
     apiKeyUsed: (id, now) => keys.add(id, { requests: 1, lastAt: now }),
     topicTokenUsed: (id, now) => tokens.add(id, { requests: 1, lastAt: now }),
+    readApiKeys: (find) => readWith(keys, find),
+    readTopicTokens: (find) => readWith(tokens, find),
     async close() {
       await Promise.all([keys.close(), tokens.close()]);
     },
   };
+}
+
+/** Reads, and once more when something of what was read had to be written first. */
+async function readWith<T extends ApiKey | TopicToken>(pending: GatheredUpdates<Usage>, find: () => Promise<T[]>): Promise<T[]> {
+  const found = await find();
+  return await pending.flushOf(found.map(({ id }) => id)) ? find() : found;
 }
 
 const later = (known: number | null, time: number): number => Math.max(known ?? 0, time);

@@ -11,15 +11,18 @@ import { topicTokenSchema, toTopicTokenJson } from './topic-token-json.ts';
 const pageSize = 500;
 
 /** The tokens of the account's topics, topic by topic, and then those that it made for topics of others; without their secrets. */
-export function exportTopicTokens({ engine: { documents } }: ApiDeps): ExportSection {
+export function exportTopicTokens(deps: ApiDeps): ExportSection {
+  const { engine: { documents }, usage } = deps;
   return {
     name: 'topic_access_tokens', schema: topicTokenSchema,
     async *pages({ caller: { userId } }) {
       for await (const owned of ownedTopics(documents, userId)) {
-        for (const topic of owned) yield (await findTopicTokens(documents, topic.id)).map(toTopicTokenJson);
+        for (const topic of owned) yield (await findTopicTokens(deps, topic.id)).map(toTopicTokenJson);
       }
       for (let offset = 0; ; offset += pageSize) {
-        const made = await documents.find(topicTokens, { index: 'byCreator', equals: { createdBy: userId }, limit: pageSize, offset });
+        const made = await usage.readTopicTokens(
+          () => documents.find(topicTokens, { index: 'byCreator', equals: { createdBy: userId }, limit: pageSize, offset }),
+        );
         yield (await ofOthersTopics(documents, userId, made)).map(toTopicTokenJson);
         if (made.length < pageSize) return;
       }

@@ -1,9 +1,9 @@
 import type { TopicToken } from '@tocsin/shared/domain/credentials.ts';
-import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { topicTokens } from '@tocsin/shared/stores/credentials.ts';
+import type { ApiDeps } from '../../api-deps.ts';
 import { topicTokensMax } from './create-topic-token.ts';
 
 /** The topic's tokens, newest first. */
-export function findTopicTokens(documents: Documents, topicId: string): Promise<TopicToken[]> {
-  return documents.find(topicTokens, { index: 'byTopic', equals: { topicId }, descending: true, limit: topicTokensMax });
+export function findTopicTokens({ engine: { documents }, usage }: Pick<ApiDeps, 'engine' | 'usage'>, topicId: string): Promise<TopicToken[]> {
+  return usage.readTopicTokens(() => documents.find(topicTokens, { index: 'byTopic', equals: { topicId }, descending: true, limit: topicTokensMax }));
 }

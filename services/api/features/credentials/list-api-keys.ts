@@ -16,7 +16,7 @@ export function listApiKeys(deps: ApiDeps): Route {
     scope: 'keys:read',
     success: { status: 200, schema: z.array(apiKeySchema), description: 'The keys, newest first' },
     async handle(context) {
-      const keys = await findApiKeys(deps.engine.documents, context.account().userId);
+      const keys = await deps.usage.readApiKeys(() => findApiKeys(deps.engine.documents, context.account().userId));
       return { status: 200, body: keys.map((key) => toApiKeyJson(key, context.now)) };
     },
   });

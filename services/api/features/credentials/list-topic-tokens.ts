@@ -17,7 +17,7 @@ export function listTopicTokens(deps: ApiDeps): Route {
     success: { status: 200, schema: z.array(topicTokenSchema), description: 'The tokens, newest first' },
     load: loadTopic(deps.directory, 'manage'),
     async handle(_context, { loaded: topic }) {
-      const tokens = await findTopicTokens(deps.engine.documents, topic.id);
+      const tokens = await findTopicTokens(deps, topic.id);
       return { status: 200, body: tokens.map(toTopicTokenJson) };
     },
   });
