@@ -43,6 +43,18 @@ test('a key is one publisher\'s on one topic', async () => {
   expect(await texts(topic.name)).toEqual(['owner', 'somebody', 'token', 'an address', 'another address']);
 });
 
+test('a replay shows the message as it stands: edited, and emptied once it is deleted', async () => {
+  const owner = await stack.person({ tier: 'ESSENTIALS' });
+  const topic = await createTopic(owner);
+  const client = new Client();
+  const key = randomUUID();
+  const { id } = (await send(client, topic.name, key, { text: 'one' })).body;
+  await owner.patch(`/api/${topic.name}/messages/${id}`, { message: 'two' });
+  expect((await send(client, topic.name, key)).body).toMatchObject({ id, message: 'two', is_edited: true });
+  await owner.delete(`/api/${topic.name}/messages/${id}`);
+  expect((await send(client, topic.name, key)).body).toMatchObject({ id, message: '', is_deleted: true });
+});
+
 test('a replay costs no budget', async () => {
   const owner = await stack.person();
   const topic = await createTopic(owner);

@@ -1,6 +1,6 @@
 import { publisherId, type Caller } from '@tocsin/shared/domain/caller.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
+import { emptied, type StoredMessage } from '@tocsin/shared/domain/message.ts';
 import { StaleVersion, UniqueKeyViolation, type Documents } from '@tocsin/shared/ports/documents.ts';
 import type { Messages } from '@tocsin/shared/ports/messages.ts';
 import { idempotencyKeyId, idempotencyKeys, type IdempotencyKey } from '@tocsin/shared/stores/idempotency-keys.ts';
@@ -12,6 +12,7 @@ export const keyCharactersMax = 128;
 
 /** What stands under a key before a publish. */
 export type KeyState =
+  /** The message as it stands now, emptied when it was deleted: a key is no way to read what is gone. */
   | { readonly kind: 'published'; readonly message: StoredMessage }
   /** Nothing is published yet; `reserve` stores the intent and resolves with the id that the message has to have. */
   | { readonly kind: 'free'; readonly reserve: (newId: string) => Promise<Reservation> };
@@ -47,7 +48,7 @@ export async function findKey(deps: KeyDeps, of: { caller: Caller; topicId: stri
   const live = stored !== null && stored.expiresAt > now ? stored : null;
   if (live !== null) {
     const message = await deps.messages.find(live.messageId);
-    if (message !== null) return { kind: 'published', message };
+    if (message !== null) return { kind: 'published', message: message.deletedAt === null ? message : emptied(message, message.deletedAt) };
     // By the clock of the node that reserved it, which may stand ahead of ours by more.
     if (!live.hasFailed && Math.abs(now - live.reservedAt) < abandonedAfterMs) throw inProgress();
   }
