@@ -128,3 +128,11 @@ test("what ntfy's clients send and Tocsin does not have is ignored", async () =>
   };
   expect((await publish(headers, '?icon=a&icon=b&delay=1h')).status).toBe(200);
 });
+
+test('all that is wrong with a message is told at once', async () => {
+  const wrong = { 'X-Title': 'x'.repeat(251), 'X-Priority': '9', 'X-Tags': 'x'.repeat(65) };
+  const faults = 'title: must be at most 250 characters; priority: must be 1 to 5, or min, low, default, high, max or urgent; tags: each must be at most 64 characters';
+  expect(await publish(wrong, '', 'x'.repeat(4001))).toMatchObject({ status: 422, body: { detail: `message: must be at most 4000 characters; ${faults}` } });
+  const json = { topic: name, title: wrong['X-Title'], priority: 9, tags: wrong['X-Tags'] };
+  expect(await new Client().call('POST', '/', { json })).toMatchObject({ status: 422, body: { detail: `message: is required: send it as the body; ${faults}` } });
+});

@@ -3,6 +3,7 @@ import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { messageLimits, type Priority } from '@tocsin/shared/domain/message.ts';
 import type { RequestContext } from '../../http/route.ts';
 import { decodeHeader } from './decode-header.ts';
+import type { FieldParsers } from './parse-fields.ts';
 import type { RenderedMessage } from './templates/rendered-message.ts';
 
 /** What a publisher says of a message, checked against the limits. */
@@ -89,13 +90,15 @@ function hasLostBytes(value: string, url: string): boolean {
  * All fields but the text, as headers and query say, and where they do not, as a template found them: its tags come behind
  * those that were sent, as far as there is room.
  */
-export function sideFields(sources: FieldSources, rendered?: RenderedMessage): Omit<MessageFields, 'message'> {
-  const tags = parseTags(fieldOf(sources, 'tags')?.split(',') ?? []);
+export function sideFields(sources: FieldSources, rendered?: RenderedMessage): FieldParsers<Omit<MessageFields, 'message'>> {
   return {
-    title: parseTitle(fieldOf(sources, 'title') ?? rendered?.title),
-    priority: parsePriority(fieldOf(sources, 'priority') ?? rendered?.priority),
-    tags: rendered === undefined ? tags : [...new Set([...tags, ...rendered.tags])].slice(0, messageLimits.tags),
-    markdown: isMarkdown(fieldOf(sources, 'markdown')) || /^text\/markdown\b/i.test(sources.headers['content-type'] ?? ''),
+    title: () => parseTitle(fieldOf(sources, 'title') ?? rendered?.title),
+    priority: () => parsePriority(fieldOf(sources, 'priority') ?? rendered?.priority),
+    tags: () => {
+      const tags = parseTags(fieldOf(sources, 'tags')?.split(',') ?? []);
+      return rendered === undefined ? tags : [...new Set([...tags, ...rendered.tags])].slice(0, messageLimits.tags);
+    },
+    markdown: () => isMarkdown(fieldOf(sources, 'markdown')) || /^text\/markdown\b/i.test(sources.headers['content-type'] ?? ''),
   };
 }
 

@@ -8,6 +8,7 @@ import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { validate } from '../../http/validate.ts';
 import { loadWritableTopic } from './load-writable-topic.ts';
 import { fieldOf, isMarkdown, parsePriority, parseTags, parseText, parseTitle, sourcesOf, textField, type MessageFields } from './message-fields.ts';
+import { parseFields } from './parse-fields.ts';
 import { publishMessage, type PublishDeps } from './publish-message.ts';
 import { jsonPublishInputs, publishErrors, replayedHeader } from './publish-inputs.ts';
 import { publishReply } from './publish-to-topic.ts';
@@ -68,16 +69,14 @@ async function readJson(context: RequestContext): Promise<JsonPublish> {
 /** A field that is absent or null in the JSON may come from headers and query; a present one wins. */
 function mergeFields(context: RequestContext, json: JsonPublish): MessageFields {
   const sources = sourcesOf(context);
-  const sent = {
-    title: json.title ?? fieldOf(sources, 'title'),
-    priority: json.priority ?? fieldOf(sources, 'priority'),
-  };
-  const tags = json.tags ?? fieldOf(sources, 'tags') ?? [];
-  return {
-    message: parseText(json.message ?? textField(sources)),
-    title: parseTitle(sent.title),
-    priority: parsePriority(sent.priority),
-    tags: parseTags(typeof tags === 'string' ? tags.split(',') : tags),
-    markdown: isMarkdown(String(json.markdown ?? fieldOf(sources, 'markdown') ?? '')),
-  };
+  return parseFields({
+    message: () => parseText(json.message ?? textField(sources)),
+    title: () => parseTitle(json.title ?? fieldOf(sources, 'title')),
+    priority: () => parsePriority(json.priority ?? fieldOf(sources, 'priority')),
+    tags: () => {
+      const tags = json.tags ?? fieldOf(sources, 'tags') ?? [];
+      return parseTags(typeof tags === 'string' ? tags.split(',') : tags);
+    },
+    markdown: () => isMarkdown(String(json.markdown ?? fieldOf(sources, 'markdown') ?? '')),
+  });
 }

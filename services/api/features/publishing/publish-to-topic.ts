@@ -5,6 +5,7 @@ import { messageSchema } from '../../http/message-schema.ts';
 import { decodeUtf8, readBody } from '../../http/read-body.ts';
 import { loadWritableTopic } from './load-writable-topic.ts';
 import { fieldOf, parseText, sideFields, sourcesOf, textField, type MessageFields } from './message-fields.ts';
+import { parseFields } from './parse-fields.ts';
 import { publishMessage, type Published, type PublishDeps } from './publish-message.ts';
 import { publishErrors, replayedHeader, textPublishInputs } from './publish-inputs.ts';
 import { parseIdempotencyKey } from './reserve-key.ts';
@@ -40,10 +41,12 @@ async function readFields(context: RequestContext): Promise<MessageFields> {
   const template = fieldOf(sources, 'template');
   if (template !== undefined) {
     const rendered = renderTemplate(template, bytes, context.request.headers);
-    return { message: rendered.message, ...sideFields(sources, rendered) };
+    return parseFields({ message: () => rendered.message, ...sideFields(sources, rendered) });
   }
-  const text = bytes.length > 0 ? decodeUtf8(bytes, 'message') : textField(sources);
-  return { message: parseText(text), ...sideFields(sources) };
+  return parseFields({
+    message: () => parseText(bytes.length > 0 ? decodeUtf8(bytes, 'message') : textField(sources)),
+    ...sideFields(sources),
+  });
 }
 
 /** Success is exactly 200, also for what was published before under the same key. */
