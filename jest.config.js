@@ -17,7 +17,7 @@ const part = (name, testMatch, testPathIgnorePatterns = []) => ({
 const blackBox = { testEnvironment: 'node' };
 
 /** Tests of faults that no slowness can fail, so that they can run beside each other. */
-const patientFaults = ['backup', 'embedded-restart', 'engines', 'kafka-security', 'log-adopted', 'message-changes-kill', 'moving', 'operations-page', 'provider-faults', 'redis-failover', 'restored-cluster', 'retention-kill', 'second-server'].map((name) => `/tests/faults/${name}.test.ts`);
+const patientFaults = ['backup', 'embedded-restart', 'engines', 'kafka-security', 'log-adopted', 'message-changes-kill', 'mongo-failover', 'moving', 'operations-page', 'provider-faults', 'redis-failover', 'restored-cluster', 'retention-kill', 'second-server'].map((name) => `/tests/faults/${name}.test.ts`);
 
 export default {
   // A loaded machine takes several times as long as an idle one, and no test is about that.

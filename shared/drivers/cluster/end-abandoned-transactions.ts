@@ -24,7 +24,7 @@ export async function endAbandonedTransactions(connection: Connection): Promise<
     { $currentOp: { allUsers: false, idleSessions: true } },
     { $match: { type: 'idleSession', appName: client.options.appName, 'transaction.timeInactiveMicros': { $gte: abandonedAfterMs * 1_000 } } },
     { $project: { lsid: 1 } },
-  ], { readConcern: { level: 'local' } }).toArray();
+  ]).toArray();
   // None to end must not be sent: an empty list stands for every session of the server.
   if (abandoned.length > 0) await admin.command({ killSessions: abandoned.map(({ lsid }) => ({ id: lsid.id })) });
   return abandoned.length;

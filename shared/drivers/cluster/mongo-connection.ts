@@ -13,7 +13,9 @@ const poolSizeMax = 50;
 
 /**
  * Connects to MongoDB, a replica set, and resolves once a primary answers; rejects with AppError `unavailable` else.
- * Outages after that are the driver's to heal. Writes are acknowledged by the majority, reads see what is.
+ * Outages after that are the driver's to heal. Writes are acknowledged by the majority, and reads see what the primary has: all
+ * that was acknowledged to anybody, and what is about to be. Reads of what the majority has would miss the last writes of a former
+ * primary, acknowledged as they are, until the new one has learned of that majority (decision 0039).
  * The settings are this connection's own: filters are sanitized, undeclared fields in them throw, nothing is buffered
  * while the server is away, and no index or collection is made without being asked for. It is named after the database, unless
  * the URL has a name for it: so the transactions that an installation's processes leave behind can be told from others'. Close with
@@ -30,7 +32,7 @@ export async function openMongo(url: string, { log }: { log: Log }): Promise<Con
     maxPoolSize: poolSizeMax,
     ...(/[?&]appName=/i.test(url) ? {} : { appName: `tocsin/${databaseOf(url)}` }),
     readPreference: 'primary',
-    readConcern: { level: 'majority' },
+    readConcern: { level: 'local' },
     writeConcern: { w: 'majority', journal: true },
   });
   connection.on('error', (error: Error) => log.warn({ reason: error.message }, 'the connection to MongoDB failed'));
@@ -54,9 +56,10 @@ const away: ReadonlySet<string> = new Set([
 
 /**
  * Server codes for: host unreachable or not found, network timeout, time limit exceeded, primary stepping down or not
- * there, shutting down, interrupted by an operator, write concern not satisfied in time, disk full.
+ * there, shutting down, interrupted by an operator, write concern not satisfied in time, disk full, a cursor or plan ended,
+ * a transaction that took too long, memory short.
  */
-const passing: ReadonlySet<number> = new Set([6, 7, 50, 64, 89, 91, 100, 133, 134, 189, 262, 9001, 10107, 11600, 11601, 11602, 13388, 13435, 13436, 14031]);
+const passing: ReadonlySet<number> = new Set([6, 7, 43, 50, 64, 89, 91, 100, 133, 134, 175, 189, 237, 262, 290, 365, 9001, 10107, 11600, 11601, 11602, 13388, 13435, 13436, 14031]);
 
 /** Server code for a unique key that is there already. */
 export const duplicateKey = 11_000;

@@ -18,8 +18,8 @@ export interface MongoDocumentsOptions {
  * The documents of a cluster: a collection of MongoDB for each declared one. Makes collections and indexes first, see
  * `prepareCollection`. Only the collections named here can be used. Closing it leaves the connection open.
  *
- * Writes are acknowledged by the majority, and reads go to the primary and see what the majority has: so every node
- * reads what any node was told is written, and never what a failover could take back.
+ * Writes are acknowledged by the majority, and reads see what the primary has: so every node reads what any node was told is
+ * written, also of a new primary.
  */
 export async function openMongoDocuments({ connection, collections, log }: MongoDocumentsOptions): Promise<Documents> {
   const models = new Map(collections.map((collection) => [collection.name, documentModel(connection, collection)]));

@@ -35,7 +35,7 @@ const pingTimeoutMs = 1_900;
 
 /**
  * The message store of a cluster. Makes its collections and indexes first. Writes are acknowledged by the majority, and
- * reads go to the primary and see what the majority has. Closing it leaves the connection open.
+ * reads see what the primary has. Closing it leaves the connection open.
  */
 export async function openMongoMessages({ connection, clock, log, searchMsMax: maxTimeMS = searchMsMax }: MongoMessagesOptions): Promise<Messages> {
   const collections = await reaching(() => prepareMessageCollections(connection)).catch((error: unknown) => {

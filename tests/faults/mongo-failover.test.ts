@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { mongo, type Connection } from 'mongoose';
+import { openMongo } from '@tocsin/shared/drivers/cluster/mongo-connection.ts';
+import { openMongoDocuments } from '@tocsin/shared/drivers/cluster/mongo-documents.ts';
+import { openLog } from '@tocsin/shared/platform/log.ts';
+import type { Documents } from '@tocsin/shared/ports/documents.ts';
+import { newThing, thingCollections, things } from '@tocsin/shared/testing/thing.ts';
+import { describeWithOwnEngines } from '../../tools/engines/describe-with-own-engines.ts';
+import type { Engine } from '../../tools/engines/engine.ts';
+import { startMongo } from '../../tools/engines/start-mongo.ts';
+
+const log = openLog('test', 'silent');
+
+/** MongoDB's own simulator: its fail points are there for tests of drivers. */
+describeWithOwnEngines('while MongoDB fails over', () => {
+  let engine: Engine;
+  let connection: Connection;
+  let documents: Documents;
+  /** Beside the node, with nothing of its settings. */
+  let aside: mongo.MongoClient;
+
+  beforeAll(async () => {
+    engine = await startMongo({ args: ['--setParameter', 'enableTestCommands=1'] });
+    connection = await openMongo(engine.url, { log });
+    documents = await openMongoDocuments({ connection, collections: thingCollections, log });
+    aside = await mongo.MongoClient.connect(engine.url, { appName: 'aside' });
+  });
+  afterAll(async () => {
+    await aside.close();
+    await connection.close();
+    await engine.stop();
+  });
+
+  const setFailPoint = (configureFailPoint: string, mode: object | string, data?: object) =>
+    aside.db('admin').command({ configureFailPoint, mode, ...(data === undefined ? {} : { data }) });
+
+  test('what was acknowledged before is read of a new primary, which learns only later that the majority has it', async () => {
+    await documents.insert(things, newThing('a', { rank: 1 }));
+    await setFailPoint('disableSnapshotting', 'alwaysOn');
+    try {
+      // The primary has it, and cannot tell of the majority.
+      await aside.db(connection.name).collection(things.name).updateOne({ _id: 'a' as never }, { $set: { rank: 2 } }, { writeConcern: { w: 1 } });
+      expect(await documents.get(things, 'a')).toMatchObject({ rank: 2 });
+    } finally {
+      await setFailPoint('disableSnapshotting', 'off');
+    }
+  });
+
+  test.each([
+    [43, 'its cursor was lost with the server'], [175, 'its plan was ended'], [237, 'its cursor was ended'],
+    [290, 'its transaction took too long'], [365, 'the server is short of memory'],
+  ])('what MongoDB refuses by %d, since %s, is unavailable', async (errorCode) => {
+    await setFailPoint('failCommand', { times: 1 }, { failCommands: ['find'], errorCode, appName: connection.getClient().options.appName });
+    await expect(documents.get(things, 'a')).rejects.toMatchObject({ code: 'unavailable' });
+    await documents.get(things, 'a');
+  });
+});
