@@ -8,6 +8,8 @@ import type { PushDeps } from './push-deps.ts';
 export interface Push {
   readonly message: StoredMessage;
   readonly topic: Topic;
+  /** When reading began: whatever was read for it, recipients and tokens too, is no older. */
+  readonly readAt: number;
 }
 
 /** The record can be here before the document is there, by as long as the document store is away. */
@@ -21,12 +23,13 @@ const waitPauseMsMax = 5_000;
 export async function loadPush(
   deps: Pick<PushDeps, 'engine' | 'clock'>, ids: { messageId: string; topicId: string; publishedAt?: number },
 ): Promise<Push | { readonly over: string }> {
+  const readAt = deps.clock();
   const message = await deps.engine.messages.find(ids.messageId);
   if (message === null) return waitForMessage(deps.clock() - (ids.publishedAt ?? 0));
   if (message.isDeleted) return { over: 'message deleted' };
   if (message.expiresAt <= deps.clock()) return { over: 'message expired' };
   const topic = await deps.engine.documents.get(topics, ids.topicId);
-  return topic === null ? { over: 'topic deleted' } : { message, topic };
+  return topic === null ? { over: 'topic deleted' } : { message, topic, readAt };
 }
 
 function waitForMessage(ageMs: number): { over: string } {

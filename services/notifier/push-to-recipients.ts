@@ -11,6 +11,9 @@ import { sendPush, type Attempt, type PushResults, type PushTarget, type Sending
 /** What the ledger is asked for at once. */
 const devicesAtOnce = 1_000;
 
+/** Harm prevented: a page of many phones at a slow provider takes minutes, and goes to who lost the right to read, or to the phone's next owner. */
+const ageMsMax = 10_000;
+
 /**
  * Pushes to all devices of the recipients: looks up who may still read the topic, records the skips, and sends the
  * rest in the batches of their providers: of each provider one after the other, so that a crash leaves one batch of it in
@@ -36,9 +39,14 @@ async function pushToPlatform(deps: PushDeps, sending: Sending, targets: readonl
   const { batchSizeMax } = sending.gateway;
   const unclaimed: string[] = [];
   let exhausted = 0;
+  let isUnderWay = false;
   for (let start = 0; start < targets.length; start += batchSizeMax) {
     if (deps.closing.aborted) throw new RetryLater(0, 'the notifier is closing');
-    const results = await sendPush(deps, sending, targets.slice(start, start + batchSizeMax));
+    // Not before it got on: a store that is slow would have it begin anew for ever.
+    if (isUnderWay && deps.clock() - sending.push.readAt > ageMsMax) throw new RetryLater(0, 'who gets the rest is looked at again');
+    const batch = targets.slice(start, start + batchSizeMax);
+    const results = await sendPush(deps, sending, batch);
+    isUnderWay ||= results.unclaimed.length < batch.length;
     unclaimed.push(...results.unclaimed);
     exhausted += results.exhausted;
   }

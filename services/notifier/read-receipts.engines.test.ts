@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { receiptsQueue } from '@tocsin/shared/domain/push-job.ts';
 import { devices } from '@tocsin/shared/stores/devices-collection.ts';
+import { newPushToken } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
 import { openExpoGateway } from './push-gateways/expo-gateway.ts';
@@ -39,6 +41,26 @@ describe(`receipts of pushes, ${engineUnderTest}`, () => {
     // The dead one's answer was of the token of then; this one's was given after it.
     expect(await Promise.all([fine, bad, renewed].map(({ device }) => isActive(device.id)))).toEqual([true, true, true]);
     expect(at.expo.pushes).toHaveLength(4);
+  });
+
+  test('of a token that the device gave up while it was pushed to leave the device', async () => {
+    const topic = await at.addTopic();
+    const { device } = await at.addSubscriber(topic);
+    at.expo.script(device.pushToken, { kind: 'receipt-error', error: 'DeviceNotRegistered' });
+    const expo = openExpoGateway({ url: at.expo.url, clock: at.clock });
+    const renewing: PushGateway = {
+      ...expo,
+      async send(batch) {
+        at.setAhead(1);
+        await at.engine.documents.update(devices, device, { pushToken: newPushToken.expo(), tokenGivenAt: at.clock() });
+        return expo.send(batch);
+      },
+    };
+    await at.start({ receiptAfterMs: 200 }, { gateways: new Map([['expo', renewing]]) });
+    const message = await at.publish(topic);
+    await eventually(async () => expect(await rows(message.id)).toMatchObject([{ status: 'dead_token' }]));
+    await eventually(async () => expect(await at.engine.jobQueue.counts(receiptsQueue)).toMatchObject({ delayed: 0, waiting: 0, active: 0 }));
+    expect(await isActive(device.id)).toBe(true);
   });
 
   test('that are not there yet are asked for again, each time after as long a wait as the push is old', async () => {

@@ -5,6 +5,7 @@ import type { PushTargetIds, SendJob } from '@tocsin/shared/domain/push-job.ts';
 import type { Subscription } from '@tocsin/shared/domain/subscription.ts';
 import type { Claim, Delivery, Outcome, Recipient } from '@tocsin/shared/ports/deliveries.ts';
 import { Discard, RetryLater } from '@tocsin/shared/ports/job-queue.ts';
+import { clockSkewMs } from '@tocsin/shared/ports/messages.ts';
 import { devices } from '@tocsin/shared/stores/devices-collection.ts';
 import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
 import { expirePushes } from './expire-pushes.ts';
@@ -35,6 +36,17 @@ export async function retryPush(deps: PushDeps, job: SendJob): Promise<void> {
   const attempt: Attempt = isRedriven ? { round: 1, giveUpAt: null, again: ['failed'] } : { round: job.round, giveUpAt: job.giveUpAt, again: [] };
   const { exhausted } = await pushToRecipients(deps, push, recipients, attempt);
   if (exhausted > 0) throw new Discard(`${exhausted} pushes failed for too long`);
+  waitUntilDue(deps, waiting);
+}
+
+/**
+ * Throws RetryLater for pushes that the ledger says are not due yet, and the queue says are: it goes by the clock of another notifier.
+ * Those that are due much later have a job of their own.
+ */
+function waitUntilDue({ clock }: PushDeps, waiting: readonly Delivery[]): void {
+  const now = clock();
+  const dueAt = Math.max(...waiting.map(({ status, retryAt }) => (status === 'retrying' && retryAt !== null && retryAt <= now + clockSkewMs ? retryAt : 0)));
+  if (dueAt > now) throw new RetryLater(dueAt - now, 'pushes are not due yet by this clock');
 }
 
 /**

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Device } from '@tocsin/shared/domain/device.ts';
+import { unavailable } from '@tocsin/shared/domain/errors.ts';
 import type { LogRecord } from '@tocsin/shared/domain/log-record.ts';
 import { deletionRecord, editRecord } from '@tocsin/shared/domain/message-changes.ts';
 import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
@@ -9,6 +11,7 @@ import { idSource } from '@tocsin/shared/platform/ids.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import type { Claim, DeliveryStatus } from '@tocsin/shared/ports/deliveries.ts';
 import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
+import { devices } from '@tocsin/shared/stores/devices-collection.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
 import { untraced } from '@tocsin/shared/tracing/tracing.ts';
 import { Registry } from 'prom-client';
@@ -23,17 +26,19 @@ import { sendPush, type Sending } from './send-push.ts';
 
 const log = openLog('test', 'silent');
 
-describe(`a push whose message was changed, deleted or has expired meanwhile, ${engineUnderTest}`, () => {
+describe(`a push, ${engineUnderTest}`, () => {
   let at: PushInstallation;
   let topic: Topic;
   let times: NotifiedTimes;
   let results: PushResult['kind'][];
   let sent: PushRequest[];
+  /** What happens while a batch is at the provider. */
+  let meanwhile: () => Promise<unknown>;
   beforeEach(async () => {
     at = await openPushInstallation(enginesUnderTest());
     times = notifiedTimes({ documents: at.engine.documents, log });
     topic = await at.addTopic();
-    [results, sent] = [[], []];
+    [results, sent, meanwhile] = [[], [], () => Promise.resolve()];
   });
   afterEach(async () => {
     await times.close();
@@ -45,9 +50,10 @@ describe(`a push whose message was changed, deleted or has expired meanwhile, ${
     pausedMs: () => 0,
     batchSizeMax: 100,
     payloadBytesMax: 4_096,
-    send(batch) {
+    async send(batch) {
       sent.push(...batch);
-      return Promise.resolve(batch.map(() => ({ kind: results.shift() ?? 'accepted', reason: 'as scripted' })));
+      await meanwhile();
+      return batch.map(() => ({ kind: results.shift() ?? 'accepted', reason: 'as scripted', ticket: 'a ticket' }));
     },
     close: () => Promise.resolve(),
   };
@@ -61,15 +67,15 @@ describe(`a push whose message was changed, deleted or has expired meanwhile, ${
     closing: new AbortController().signal,
   });
 
-  async function newPush(): Promise<{ claim: Claim; stored: StoredMessage; send: (engine?: PushDeps['engine']) => Promise<unknown>; retry: () => Promise<void>; statuses: () => Promise<DeliveryStatus[]> }> {
+  async function newPush(): Promise<{ claim: Claim; device: Device; stored: StoredMessage; send: (engine?: PushDeps['engine']) => Promise<unknown>; retry: () => Promise<void>; statuses: () => Promise<DeliveryStatus[]> }> {
     const { user, subscription, device } = await at.addSubscriber(topic);
     const message = await at.publish(topic, { expiresAt: at.clock() + 60_000 });
     const ids = { deviceId: device.id, userId: user.id, subscriptionId: subscription.id };
     const claim: Claim = { ...ids, messageId: message.id, topicId: topic.id, platform: 'expo' };
     const stored = (await at.engine.messages.find(message.id))!;
-    const sending: Sending = { push: { message: stored, topic }, gateway, platform: 'expo', attempt: { round: 0, giveUpAt: null, again: [] } };
+    const sending: Sending = { push: { message: stored, topic, readAt: at.clock() }, gateway, platform: 'expo', attempt: { round: 0, giveUpAt: null, again: [] } };
     return {
-      claim, stored,
+      claim, device, stored,
       send: (engine) => sendPush(deps(engine), sending, [{ claim, pushToken: device.pushToken, isDoubted: false, settings: defaultMobileSettings }]),
       retry: () => retryPush(deps(), { kind: 'send', messageId: message.id, topicId: topic.id, platform: 'expo', targets: [ids], round: 1, giveUpAt: at.clock() + 60_000 }),
       statuses: async () => (await rows(message.id)).map(({ status }) => status),
@@ -106,6 +112,32 @@ describe(`a push whose message was changed, deleted or has expired meanwhile, ${
     };
     await push.send(edited);
     expect(sent).toMatchObject([{ content: { body: 'edited' } }]);
+  });
+
+  test('is sent once, also where nobody can be told to ask what became of it', async () => {
+    const push = await newPush();
+    await push.send({ ...at.engine, jobQueue: { ...at.engine.jobQueue, add: () => Promise.reject(unavailable('Queue')) } });
+    expect(await push.statuses()).toEqual(['sent']);
+  });
+
+  test('whose token is called dead leaves a device that gave it again meanwhile', async () => {
+    const push = await newPush();
+    results = ['dead-token'];
+    at.setAhead(1);
+    meanwhile = () => at.engine.documents.update(devices, push.device, { tokenGivenAt: at.clock() });
+    await push.send();
+    expect(await push.statuses()).toEqual(['dead_token']);
+    expect(await at.engine.documents.get(devices, push.device.id)).toMatchObject({ isActive: true });
+  });
+
+  // The queue goes by the clock of one notifier, and the one that gets the job can be behind.
+  test('that is not due yet by this clock is waited for', async () => {
+    const push = await newPush();
+    await at.engine.deliveries.record([{ ...push.claim, status: 'retrying', reason: null, retryAt: at.clock() + 5_000 }], at.clock());
+    await expect(push.retry()).rejects.toThrow(RetryLater);
+    at.setAhead(5_000);
+    await push.retry();
+    expect(await push.statuses()).toEqual(['sent']);
   });
 
   // A job can come twice: its worker died after it had done it. These are the second times.

@@ -1,5 +1,6 @@
 import type { Platform } from '@tocsin/shared/domain/device.ts';
 import { isUrgent, pushQueueOf, receiptsJob, receiptsQueue, sendJob, type PushTargetIds } from '@tocsin/shared/domain/push-job.ts';
+import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
 import type { MobileSettings } from '@tocsin/shared/domain/subscription.ts';
 import type { Claim, Outcome, RevivableStatus } from '@tocsin/shared/ports/deliveries.ts';
 import { expirePushes } from './expire-pushes.ts';
@@ -67,7 +68,8 @@ export async function sendPush(deps: PushDeps, sending: Sending, targets: readon
     await recordOutcomes(deps, ours.map(({ claim }) => ({ ...claim, status: 'skipped', reason: push.over })));
     return { unclaimed, exhausted: 0 };
   }
-  return { unclaimed, exhausted: await sendClaimed(deps, { ...sending, push }, ours) };
+  // The tokens are as old as before.
+  return { unclaimed, exhausted: await sendClaimed(deps, { ...sending, push: { ...push, readAt: sending.push.readAt } }, ours) };
 }
 
 /** Resolves with how many were given up. */
@@ -97,13 +99,22 @@ interface Settled {
   readonly result: PushResult;
 }
 
-/** Stored before the outcomes: after a crash in between the pushes are sent again, and come with tickets again. */
+/**
+ * Stored before the outcomes: after a crash in between the pushes are sent again, and come with tickets again. A queue that is away
+ * loses them: that a phone is gone is told by its next push, too, and without an outcome this one would be sent twice.
+ */
 async function keepTickets(deps: PushDeps, { push, platform }: Sending, settled: readonly Settled[]): Promise<void> {
   const pushes = settled.flatMap(({ target, result }) =>
     (result.kind === 'accepted' && result.ticket !== undefined ? [{ ...idsOf(target), ticket: result.ticket }] : []));
   if (pushes.length === 0) return;
-  const asked = { messageId: push.message.id, topicId: push.topic.id, platform, sentAt: deps.clock(), pushes };
-  await deps.engine.jobQueue.add(receiptsQueue, [receiptsJob(deps.makeId(), asked, deps.limits.receiptAfterMs)]);
+  // As old as the tokens: one that was given while they were sent is not the one that the receipt is about.
+  const asked = { messageId: push.message.id, topicId: push.topic.id, platform, sentAt: push.readAt, pushes };
+  try {
+    await deps.engine.jobQueue.add(receiptsQueue, [receiptsJob(deps.makeId(), asked, deps.limits.receiptAfterMs)]);
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    deps.log.warn({ platform, pushes: pushes.length }, 'the queue is away, so no receipts of these pushes are asked for');
+  }
 }
 
 function idsOf({ claim: { deviceId, userId, subscriptionId } }: PushTarget): PushTargetIds {
@@ -124,7 +135,7 @@ async function settle(deps: PushDeps, sending: Sending, settled: readonly Settle
       latency.observe((now - sending.push.message.timestamp) / 1_000);
     }
   }
-  for (const one of settled) await noteToken(deps, one);
+  for (const one of settled) await noteToken(deps, one, sending.push.readAt);
   noteRefusals(deps, sending.platform, settled.map(({ result }) => result));
   let exhausted = 0;
   // Each waits for as long as its own provider asked: a phone that gets too much holds up no other.
@@ -137,10 +148,10 @@ async function settle(deps: PushDeps, sending: Sending, settled: readonly Settle
 /** In whole seconds, so that there are not as many jobs as phones. */
 const askedMsOf = (result: PushResult): number => Math.ceil(('afterMs' in result ? result.afterMs ?? 0 : 0) / 1_000) * 1_000;
 
-/** What the answer says of the device's token. */
-async function noteToken(deps: PushDeps, { target, result }: Settled): Promise<void> {
+/** What the answer says of the device's token; nothing of one that was given after it was read, also where it is the same. */
+async function noteToken(deps: PushDeps, { target, result }: Settled, readAt: number): Promise<void> {
   const { claim: { deviceId }, pushToken, isDoubted } = target;
-  if (result.kind === 'dead-token') await retireDevice(deps, deviceId, { ...result, pushToken });
+  if (result.kind === 'dead-token') await retireDevice(deps, deviceId, { since: readAt, ...result, pushToken });
   if (result.kind === 'accepted' && isDoubted) await trustToken(deps, deviceId, pushToken);
 }
 

@@ -65,6 +65,7 @@ export interface ReceiptsJob {
   readonly messageId: string;
   readonly topicId: string;
   readonly platform: Platform;
+  /** When the tokens were read that it was sent to. */
   readonly sentAt: number;
   readonly pushes: readonly (PushTargetIds & { readonly ticket: string })[];
 }

@@ -1,0 +1,40 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
+import { openExpoGateway } from './push-gateways/expo-gateway.ts';
+import type { PushGateway } from './push-gateways/push-gateway.ts';
+import { openPushInstallation, type PushInstallation } from './push-installation.fixtures.ts';
+
+describe(`a page of recipients, ${engineUnderTest}`, () => {
+  let at: PushInstallation;
+  beforeEach(async () => {
+    at = await openPushInstallation(enginesUnderTest());
+  });
+  afterEach(() => at.close());
+
+  test('is looked at again when its first pushes took long: who has left meanwhile gets nothing, and nobody anything twice', async () => {
+    const topic = await at.addTopic();
+    const subscribers = [await at.addSubscriber(topic), await at.addSubscriber(topic), await at.addSubscriber(topic), await at.addSubscriber(topic)];
+    const expo = openExpoGateway({ url: at.expo.url, clock: at.clock });
+    const reached: string[] = [];
+    const slow: PushGateway = {
+      ...expo,
+      batchSizeMax: 1,
+      async send(batch) {
+        reached.push(batch[0]!.pushToken);
+        if (reached.length === 2) {
+          at.setAhead(15_000);
+          const [left] = subscribers.filter(({ device }) => !reached.includes(device.pushToken));
+          await at.engine.documents.remove(subscriptions, left!.subscription.id);
+        }
+        return expo.send(batch);
+      },
+    };
+    await at.start({}, { gateways: new Map([['expo', slow]]) });
+    const message = await at.publish(topic);
+    await at.settled();
+    const tokens = at.expo.pushes.filter(({ messageId }) => messageId === message.id).map(({ token }) => token);
+    expect(tokens).toHaveLength(3);
+    expect(new Set(tokens).size).toBe(3);
+  });
+});
