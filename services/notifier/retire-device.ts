@@ -14,17 +14,22 @@ export interface DeadToken {
   readonly since?: number | undefined;
   /** Believed the second time, unless a push was taken in between. */
   readonly isDoubtful?: true | undefined;
+  /** When the provider took anybody's push last. */
+  readonly tookAt?: number;
 }
 
 /**
  * Marks the device inactive, unless its token was given since: it has another one by now, or the same one again. Of a
- * token that is called dead for the first time and may not be, only the doubt is noted.
+ * token that is called dead for the first time and may not be, only the doubt is noted, and it is not believed before the provider took
+ * the push of another phone. Harm prevented: a wrong environment, of which Apple says so of every phone, silences them all.
  */
 export async function retireDevice(deps: Pick<PushDeps, 'engine' | 'log' | 'clock'>, deviceId: string, dead: DeadToken): Promise<void> {
   await changeDevice(deps, deviceId, (device) => {
     if (!device.isActive || (dead.pushToken !== undefined && device.pushToken !== dead.pushToken)) return null;
     if (dead.since !== undefined && (device.tokenGivenAt ?? device.lastSeen) > dead.since) return null;
-    return dead.isDoubtful === true && device.doubtedAt === null ? { doubtedAt: deps.clock() } : { isActive: false };
+    if (dead.isDoubtful !== true) return { isActive: false };
+    if (device.doubtedAt === null) return { doubtedAt: deps.clock() };
+    return dead.tookAt !== undefined && dead.tookAt > device.doubtedAt ? { isActive: false } : null;
   });
 }
 

@@ -40,7 +40,7 @@ export async function sendBesideLedger(
         const result = results[index]!;
         if (result.kind === 'accepted') accepted.push(id);
         else if (isToComeAgain(result)) again.push(id);
-        else if (result.kind === 'dead-token') await retireDevice(deps, id, { ...result, pushToken });
+        else if (result.kind === 'dead-token') await retireDevice(deps, id, { ...result, pushToken, tookAt: gateway.tookAt() });
         else deps.log.warn({ platform, deviceId: id, reason: result.reason }, 'a push that the ledger has no row of was refused');
       }
     }

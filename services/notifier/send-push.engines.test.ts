@@ -48,6 +48,7 @@ describe(`a push, ${engineUnderTest}`, () => {
   /** Answers what `results` says, and `accepted` beyond it. */
   const gateway: WatchedGateway = {
     pausedMs: () => 0,
+    tookAt: () => 0,
     batchSizeMax: 100,
     payloadBytesMax: 4_096,
     async send(batch) {

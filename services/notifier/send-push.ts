@@ -135,7 +135,7 @@ async function settle(deps: PushDeps, sending: Sending, settled: readonly Settle
       latency.observe((now - sending.push.message.timestamp) / 1_000);
     }
   }
-  for (const one of settled) await noteToken(deps, one, sending.push.readAt);
+  for (const one of settled) await noteToken(deps, sending, one);
   noteRefusals(deps, sending.platform, settled.map(({ result }) => result));
   let exhausted = 0;
   // Each waits for as long as its own provider asked: a phone that gets too much holds up no other.
@@ -149,9 +149,9 @@ async function settle(deps: PushDeps, sending: Sending, settled: readonly Settle
 const askedMsOf = (result: PushResult): number => Math.ceil(('afterMs' in result ? result.afterMs ?? 0 : 0) / 1_000) * 1_000;
 
 /** What the answer says of the device's token; nothing of one that was given after it was read, also where it is the same. */
-async function noteToken(deps: PushDeps, { target, result }: Settled, readAt: number): Promise<void> {
+async function noteToken(deps: PushDeps, { push: { readAt }, gateway }: Sending, { target, result }: Settled): Promise<void> {
   const { claim: { deviceId }, pushToken, isDoubted } = target;
-  if (result.kind === 'dead-token') await retireDevice(deps, deviceId, { since: readAt, ...result, pushToken });
+  if (result.kind === 'dead-token') await retireDevice(deps, deviceId, { since: readAt, ...result, pushToken, tookAt: gateway.tookAt() });
   if (result.kind === 'accepted' && isDoubted) await trustToken(deps, deviceId, pushToken);
 }
 

@@ -24,6 +24,6 @@ export async function sendTestPush(deps: PushDeps, job: TestPushJob, jobId: stri
   }]);
   noteRefusals(deps, device.platform, results);
   const [result] = results;
-  if (result?.kind === 'dead-token') return retireDevice(deps, device.id, { ...result, pushToken: device.pushToken });
+  if (result?.kind === 'dead-token') return retireDevice(deps, device.id, { ...result, pushToken: device.pushToken, tookAt: gateway.tookAt() });
   if (result?.kind !== 'accepted') throw new Error(`the test push was not taken: ${result?.reason}`);
 }

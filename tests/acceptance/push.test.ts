@@ -156,7 +156,7 @@ test('an iPhone is pushed to through APNs, under the settings of its subscriptio
   await eventually(async () => expect(await isActive()).toBe(false));
 });
 
-test('a phone whose token APNs calls bad once is not given up, and the second time it is, unless the token is new', async () => {
+test('a phone whose token APNs calls bad once is not given up, and the second time it is, once APNs took another’s, unless the token is new', async () => {
   const [owner, reader] = [await person(), await person()];
   const topic = await createTopic(owner);
   const { id: deviceId, token } = await registerDevice(reader, 'ios');
@@ -176,6 +176,9 @@ test('a phone whose token APNs calls bad once is not given up, and the second ti
   expect((await reader.client.call('PUT', `/api/devices/${deviceId}`, { json: { push_token: renewed } })).status).toBe(200);
   await publishBad();
   expect(await isActive()).toBe(true);
+  const other = await registerDevice(owner, 'ios');
+  expect((await owner.client.call('POST', `/api/devices/${other.id}/test`)).status).toBe(200);
+  await eventually(() => expect(apns.pushes.some(({ token: to }) => to === other.token)).toBe(true));
   await publishBad();
   await eventually(async () => expect(await isActive()).toBe(false));
 });

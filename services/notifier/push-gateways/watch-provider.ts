@@ -17,6 +17,8 @@ const logEveryMs = 60_000;
 export interface WatchedGateway extends PushGateway {
   /** For how long nothing should be sent; 0 while the provider is there, and when it is time to see whether it is. */
   pausedMs(): number;
+  /** When it took a push last; -Infinity before it did. */
+  tookAt(): number;
 }
 
 export interface WatchOptions {
@@ -48,6 +50,7 @@ interface Away {
 export function watchProvider(gateway: PushGateway, { platform, clock, log, onChange }: WatchOptions): WatchedGateway {
   const { name } = pushProviders[platform];
   let failures = 0;
+  let tookAt = -Infinity;
   let away: Away | null = null;
 
   const fail = (trouble: Trouble, isTry: boolean): void => {
@@ -78,6 +81,7 @@ export function watchProvider(gateway: PushGateway, { platform, clock, log, onCh
   return {
     ...gateway,
     pausedMs,
+    tookAt: () => tookAt,
     async send(batch) {
       if (away !== null && pausedMs() > 0) {
         const { kind: _, ...trouble } = away.trouble;
@@ -88,6 +92,7 @@ export function watchProvider(gateway: PushGateway, { platform, clock, log, onCh
       try {
         const results = await gateway.send(batch);
         const trouble = results.find(isTrouble);
+        if (results.some(({ kind }) => kind === 'accepted')) tookAt = clock();
         if (results.some(({ kind }) => kind === 'accepted' || kind === 'rejected')) succeed();
         else if (trouble !== undefined) fail(trouble, isTry);
         return results;
