@@ -255,7 +255,7 @@ function failing({ queue, open }: Stage): void {
     const jobs = await open();
     let times = 0;
     const { runs } = await collect(jobs, queue, {
-      run: () => (++times <= 3 ? Promise.reject(new RetryLater(250, 'the provider asks to wait')) : Promise.resolve()),
+      run: () => (++times <= 3 ? Promise.reject(new RetryLater(250.5, 'the provider asks to wait')) : Promise.resolve()),
     });
     await jobs.add(queue, [newJob({ attempts: 1 })]);
     await eventually(() => runs.length === 4);

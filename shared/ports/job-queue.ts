@@ -93,13 +93,13 @@ export interface FailedJob extends Job {
   readonly failedAt: number;
 }
 
-/** Thrown by a run: try again after the delay, without using up an attempt. */
+/** Thrown by a run: try again after the delay, rounded up to whole milliseconds, without using up an attempt. */
 export class RetryLater extends Error {
   readonly delayMs: number;
   constructor(delayMs: number, reason: string) {
     super(reason);
     this.name = 'RetryLater';
-    this.delayMs = delayMs;
+    this.delayMs = Math.ceil(delayMs);
   }
 }
 
