@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { mongo, type Connection } from 'mongoose';
 import { openMongo } from '@tocsin/shared/drivers/cluster/mongo-connection.ts';
 import { openMongoDocuments } from '@tocsin/shared/drivers/cluster/mongo-documents.ts';
+import { openMongoMessages } from '@tocsin/shared/drivers/cluster/mongo-messages.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { newThing, thingCollections, things } from '@tocsin/shared/testing/thing.ts';
@@ -41,6 +42,18 @@ describeWithOwnEngines('while MongoDB fails over', () => {
       // The primary has it, and cannot tell of the majority.
       await aside.db(connection.name).collection(things.name).updateOne({ _id: 'a' as never }, { $set: { rank: 2 } }, { writeConcern: { w: 1 } });
       expect(await documents.get(things, 'a')).toMatchObject({ rank: 2 });
+    } finally {
+      await setFailPoint('disableSnapshotting', 'off');
+    }
+  });
+
+  test('a watermark that a failover could take back is not told: who remembers it would step over what is to be stored again', async () => {
+    const messages = await openMongoMessages({ connection, clock: Date.now, log });
+    await messages.moveWatermark(0, 5);
+    await setFailPoint('disableSnapshotting', 'alwaysOn');
+    try {
+      await aside.db(connection.name).collection('watermarks').updateOne({ _id: 0 as never }, { $set: { offset: 9 } }, { writeConcern: { w: 1 } });
+      expect(await messages.watermark(0)).toBe(5);
     } finally {
       await setFailPoint('disableSnapshotting', 'off');
     }

@@ -30,12 +30,15 @@ export interface MongoMessagesOptions {
 /** Publishes share bulk writes; two at once would meet at the figures of their topics. */
 const applyLimits = { batchSizeMax: 500, writesMax: 1, itemsMax: 20_000 };
 
+/** A watermark is remembered: one that a failover took back would have readers step over what is to be stored again. */
+const ofMajority = { readConcern: { level: 'majority' } } as const;
+
 /** The port's limit for telling whether the store answers. */
 const pingTimeoutMs = 1_900;
 
 /**
  * The message store of a cluster. Makes its collections and indexes first. Writes are acknowledged by the majority, and
- * reads see what the primary has. Closing it leaves the connection open.
+ * reads see what the primary has, but for the watermark. Closing it leaves the connection open.
  */
 export async function openMongoMessages({ connection, clock, log, searchMsMax: maxTimeMS = searchMsMax }: MongoMessagesOptions): Promise<Messages> {
   const collections = await reaching(() => prepareMessageCollections(connection)).catch((error: unknown) => {
@@ -53,7 +56,7 @@ export async function openMongoMessages({ connection, clock, log, searchMsMax: m
       if (records.length > 0) await apply(records);
     }),
     settle: (partition, records) => reaching(() => settle(partition, records)),
-    watermark: (partition) => reaching(async () => (await watermarks.findOne({ _id: partition }))?.offset ?? -1),
+    watermark: (partition) => reaching(async () => (await watermarks.findOne({ _id: partition }, ofMajority))?.offset ?? -1),
     moveWatermark: (partition, offset) => reaching(async () => {
       await watermarks.updateOne({ _id: partition }, { $max: { offset } }, { upsert: true });
     }),
