@@ -11,7 +11,7 @@ import { topicsStream } from './features/streams/stream-topics.ts';
 import { audienceAt } from './http/audience-at.ts';
 import { setCommonHeaders } from './http/common-headers.ts';
 import type { RequestContext } from './http/route.ts';
-import { admit, readQuery, sendError } from './http/run-route.ts';
+import { admit, readQuery, requireCredentialOnce, sendError } from './http/run-route.ts';
 import { websocketSink } from './live/websocket-sink.ts';
 
 /** What a client sends is ignored; a frame beyond this closes with 1009. */
@@ -62,6 +62,7 @@ async function open<L, Q extends z.ZodObject>(
   const admitted = await admit(deps, route, request, response);
   const context: RequestContext = { ...admitted, params: Object.fromEntries(Object.entries(params).map(([name, segment]) => [name, decode(segment)])) };
   const loaded = await route.load(context);
+  requireCredentialOnce(context.searchParams, route);
   await openStream(context, { loaded, query: readQuery(route.query, context) }, () => websocketSink(acceptSocket()));
 }
 

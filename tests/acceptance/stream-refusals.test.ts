@@ -91,6 +91,16 @@ describe.each(transports)('over %s', (transport) => {
     expect(await streams.open(transport, { topic: secret.name, query: '?since_id=x' })).toMatchObject(nobody);
     expect(await streams.open(transport, { query: `?topics=${secret.name}&since_id=x` })).toMatchObject(nobody);
   });
+
+  test('a credential given twice in the query is a 422', async () => {
+    const { owner, open } = await topics();
+    const { token } = owner.client;
+    for (const [name, value] of [['token', token], ['auth', Buffer.from(`Bearer ${token}`).toString('base64url')]]) {
+      const refused = { status: 422, body: { detail: `${name}: must be given once` } };
+      expect(await streams.open(transport, { topic: open.name, query: `?${name}=${value}&${name}=${value}` })).toMatchObject(refused);
+      expect(await streams.open(transport, { query: `?topics=${open.name}&${name}=${value}&${name}=x` })).toMatchObject(refused);
+    }
+  });
 });
 
 test('a WebSocket path without an upgrade asks for one', async () => {

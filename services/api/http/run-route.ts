@@ -167,7 +167,7 @@ async function readInput(route: Route, request: IncomingMessage): Promise<unknow
 }
 
 /** Throws 422 for a credential that a query has twice, which no route's schema looks at. */
-function requireCredentialOnce(searchParams: URLSearchParams, { isStream }: Route): void {
+export function requireCredentialOnce(searchParams: URLSearchParams, { isStream }: Pick<Route, 'isStream'>): void {
   if (searchParams.size < 2) return;
   for (const name of isStream === true ? ['token', 'api_key', 'auth'] : ['api_key', 'auth']) {
     if (searchParams.getAll(name).length > 1) throw new AppError('unprocessable', `${name}: must be given once`);
