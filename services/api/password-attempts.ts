@@ -1,8 +1,8 @@
-import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { LimitReached } from '@tocsin/shared/domain/errors.ts';
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
 import type { BudgetWindow } from '@tocsin/shared/ports/bus.ts';
 import type { ApiDeps } from './api-deps.ts';
-import { rateLimitHeaders, windowsTaken } from './http/rate-limit.ts';
+import { windowsTaken } from './http/rate-limit.ts';
 import type { RequestContext } from './http/route.ts';
 
 /** Harm prevented: guessing a password over the wire. Not configurable, but RATE_LIMITS=off ends it with the other limits. */
@@ -21,7 +21,7 @@ export function passwordAttempts(deps: ApiDeps): PasswordAttempts {
   return async (context, email, check) => {
     if (!deps.config.RATE_LIMITS) return check();
     const key = `failed-login:{${hashSecret(`${email} ${context.address}`)}}`;
-    const turn = (turns.get(key) ?? Promise.resolve()).then(() => attempt(deps, context, { key, check }));
+    const turn = (turns.get(key) ?? Promise.resolve()).then(() => attempt(deps, { key, check }));
     const settled = turn.catch(() => undefined);
     turns.set(key, settled);
     try {
@@ -32,15 +32,12 @@ export function passwordAttempts(deps: ApiDeps): PasswordAttempts {
   };
 }
 
-async function attempt(deps: ApiDeps, context: RequestContext, of: { key: string; check: () => Promise<boolean> }): Promise<boolean> {
+async function attempt(deps: ApiDeps, of: { key: string; check: () => Promise<boolean> }): Promise<boolean> {
   const { bus } = deps.engine;
   const windows: BudgetWindow[] = [{ key: of.key, limit: failuresPerMinute, span: { lengthMs: 60_000 } }];
   const now = deps.clock();
   const state = await bus.takeBudget(windows, now);
-  if (!state.accepted) {
-    for (const [name, value] of Object.entries(rateLimitHeaders({ windows, state }))) context.response.setHeader(name, value);
-    throw new AppError('limited', 'Too many failed logins', { retryAfterSeconds: (state.windows[0]!.resetAt - now) / 1000 });
-  }
+  if (!state.accepted) throw new LimitReached('Too many failed logins', { limit: failuresPerMinute, resetAt: state.windows[0]!.resetAt }, now);
   let hasFailed = false;
   try {
     const isRight = await of.check();

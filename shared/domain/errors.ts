@@ -29,6 +29,17 @@ export class AppError extends Error {
   }
 }
 
+/** A limit that was reached: nothing remains of it until `resetAt`, milliseconds since the epoch. */
+export class LimitReached extends AppError {
+  readonly limit: number;
+  readonly resetAt: number;
+  constructor(detail: string, { limit, resetAt }: { readonly limit: number; readonly resetAt: number }, now: number) {
+    super('limited', detail, { retryAfterSeconds: (resetAt - now) / 1000 });
+    this.limit = limit;
+    this.resetAt = resetAt;
+  }
+}
+
 /** Whether a part of the system could not be reached: the same can succeed later. */
 export function isUnavailable(error: unknown): error is AppError {
   return error instanceof AppError && error.code === 'unavailable';

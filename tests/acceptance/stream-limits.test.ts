@@ -21,6 +21,8 @@ test.each(transports)('an address has 50 streams by %s, however many it asks for
   for (const refused of opened.filter((stream) => !isOpen(stream))) {
     expect([refused.status, refused.body]).toEqual([429, { detail: 'Too many open streams' }]);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect(refused.headers).toMatchObject({ 'x-ratelimit-limit': '50', 'x-ratelimit-remaining': '0' });
+    expect(Number(refused.headers['x-ratelimit-reset'])).toBeGreaterThanOrEqual(Math.floor(Date.now() / 1000));
   }
   opened.find(isOpen)!.close();
   await eventually(async () => isOpen(await open()));

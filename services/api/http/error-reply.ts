@@ -1,5 +1,5 @@
-import { AppError, type ErrorCode } from '@tocsin/shared/domain/errors.ts';
-import { RateLimited } from './rate-limit.ts';
+import { AppError, LimitReached, type ErrorCode } from '@tocsin/shared/domain/errors.ts';
+import { windowHeaders } from './rate-limit.ts';
 
 /** The one table from errors to HTTP statuses. */
 const statuses: Readonly<Record<ErrorCode, number>> = {
@@ -25,7 +25,7 @@ export interface ErrorReply {
 /** What an error is answered with. Anything but an AppError is a bug, whose text stays inside. */
 export function errorReply(error: unknown): ErrorReply {
   if (!(error instanceof AppError)) return { status: 500, headers: {}, body: { detail: 'Internal server error' } };
-  const headers: Record<string, string> = error instanceof RateLimited ? { ...error.headers } : {};
+  const headers: Record<string, string> = error instanceof LimitReached ? windowHeaders({ limit: error.limit, remaining: 0, resetAt: error.resetAt }) : {};
   if (error.code === 'unauthenticated') headers['WWW-Authenticate'] = 'Bearer';
   if (error.retryAfterSeconds !== undefined) headers['Retry-After'] = String(Math.max(1, Math.ceil(error.retryAfterSeconds)));
   return { status: statuses[error.code], headers, body: { detail: error.message } };

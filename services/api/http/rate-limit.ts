@@ -1,5 +1,5 @@
 import type { Caller } from '@tocsin/shared/domain/caller.ts';
-import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { LimitReached } from '@tocsin/shared/domain/errors.ts';
 import { anonymousRequestsPerMinute, tierInForce, tierLimits, type Tier } from '@tocsin/shared/domain/tiers.ts';
 import type { BudgetState, BudgetWindow, Bus } from '@tocsin/shared/ports/bus.ts';
 import type { Directory } from '../directory/directory.ts';
@@ -83,24 +83,18 @@ function shownWindow(budget: Budget): { limit: number; remaining: number; resetA
 
 /** `X-RateLimit-Limit`, `-Remaining` and `-Reset` (Unix seconds). */
 export function rateLimitHeaders(budget: Budget): Record<string, string> {
-  const window = shownWindow(budget);
+  return windowHeaders(shownWindow(budget));
+}
+
+export function windowHeaders({ limit, remaining, resetAt }: { limit: number; remaining: number; resetAt: number }): Record<string, string> {
   return {
-    'X-RateLimit-Limit': String(window.limit),
-    'X-RateLimit-Remaining': String(Math.max(0, window.remaining)),
-    'X-RateLimit-Reset': String(Math.ceil(window.resetAt / 1000)),
+    'X-RateLimit-Limit': String(limit),
+    'X-RateLimit-Remaining': String(Math.max(0, remaining)),
+    'X-RateLimit-Reset': String(Math.ceil(resetAt / 1000)),
   };
 }
 
-/** A 429 that shows in its headers the window that blocks longest. */
-export class RateLimited extends AppError {
-  readonly headers: Readonly<Record<string, string>>;
-  constructor(budget: Budget, now: number) {
-    super('limited', 'Rate limit exceeded', { retryAfterSeconds: (shownWindow(budget).resetAt - now) / 1000 });
-    this.headers = rateLimitHeaders(budget);
-  }
-}
-
-/** Throws RateLimited when the budget refused. */
+/** Throws LimitReached of the window that blocks longest when the budget refused. */
 export function requireBudget(budget: Budget | null, now: number): void {
-  if (budget !== null && !budget.state.accepted) throw new RateLimited(budget, now);
+  if (budget !== null && !budget.state.accepted) throw new LimitReached('Rate limit exceeded', shownWindow(budget), now);
 }

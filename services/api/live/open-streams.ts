@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import type { Caller } from '@tocsin/shared/domain/caller.ts';
 import { topicConnections } from '@tocsin/shared/domain/channels.ts';
 import type { CredentialRef } from '@tocsin/shared/domain/credentials.ts';
-import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { LimitReached } from '@tocsin/shared/domain/errors.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { Bus } from '@tocsin/shared/ports/bus.ts';
@@ -16,6 +16,9 @@ const recheckMs = 2_000;
 const announceMs = 1_000;
 /** Counts are forgotten after 15 s, so they are told again well before. */
 const announceAgainMs = 5_000;
+
+/** When to ask again for a place among as many streams as there may be: nobody knows when one of them ends. */
+const retryMs = 5_000;
 
 const judgedAtOnce = 100;
 /** How often it is looked whether the clients of ended streams have gone. */
@@ -84,7 +87,7 @@ export class OpenStreams {
   async reserve(owner: StreamOwner): Promise<StreamPlace> {
     const elsewhere = Number.isFinite(owner.max) ? await this.#countElsewhere(owner.key) : 0;
     // From here to the count nothing is awaited.
-    if ((this.#counts.get(owner.key) ?? 0) + elsewhere >= owner.max) throw new AppError('limited', 'Too many open streams', { retryAfterSeconds: 5 });
+    if ((this.#counts.get(owner.key) ?? 0) + elsewhere >= owner.max) throw this.#full(owner);
     this.#count([owner.key], 1);
     let isReleased = false;
     return {
@@ -93,6 +96,12 @@ export class OpenStreams {
         isReleased = true;
       },
     };
+  }
+
+  /** Shows the streams in the headers, and not the budget of requests or publishes, which has room. */
+  #full({ max }: StreamOwner): LimitReached {
+    const now = this.#deps.clock();
+    return new LimitReached('Too many open streams', { limit: max, resetAt: now + retryMs }, now);
   }
 
   /** Holds the stream, and its place, until its sink closes. */
