@@ -133,6 +133,21 @@ describe(`what is held back, ${engineUnderTest}`, () => {
     await eventually(async () => expect(await rows(third.id, subscriber)).toEqual([['skipped', 'more than 2 within a minute']]));
   });
 
+  test('a page that is walked again takes nothing back from whoever was within the limit the first time', async () => {
+    at.setAhead(60_000 - (Date.now() % 60_000)); // a whole minute is left
+    const topic = await at.addTopic();
+    const subscriber = await at.addSubscriber(topic, { subscription: { maxPerMinute: 1 } });
+    at.expo.script(subscriber.device.pushToken, { kind: 'status', status: 503 }, { kind: 'ok' });
+    await at.start({ backoffMs: 2_000, renewalMs: 60_000 });
+    const first = await at.publish(topic);
+    await eventually(async () => expect(await rows(first.id, subscriber)).toEqual([['retrying', 'Expo answered 503']]));
+    const second = await at.publish(topic);
+    await eventually(async () => expect(await rows(second.id, subscriber)).toEqual([['skipped', 'more than 1 within a minute']]));
+    const { id, ...job } = walkJob({ messageId: first.id, topicId: topic.id, after: null, publishedAt: first.timestamp }, first.priority);
+    await at.engine.jobQueue.add(pushQueues.normal, [{ ...job, id: `${id}.again` }]);
+    await eventually(async () => expect(await rows(first.id, subscriber)).toEqual([['sent', null]]));
+  });
+
   test('a summary that a provider puts off comes later, to the phones that missed it alone', async () => {
     const midnight = setHour(1);
     const topic = await at.addTopic();

@@ -83,7 +83,8 @@ async function heldByLimit(deps: PushDeps, recipient: Recipient, { message, now 
   const { subscriptionId, settings: { maxPerMinute } } = recipient;
   const to = (Math.floor(now / minuteMs) + 1) * minuteMs;
   const counted = await deps.engine.bus.takeBudget([placeWindow(subscriptionId, message.id, to), minuteWindow(subscriptionId, to)], now);
-  if (usesOf(counted) <= maxPerMinute!) return null;
+  // One that has its place by now is held back if the ledger says so: the count has grown by those that came after it.
+  if (!counted.accepted || usesOf(counted) <= maxPerMinute!) return null;
   return {
     recipient, reason: `more than ${maxPerMinute} within a minute`,
     summary: { subscriptionId, of: { why: 'max_per_minute', to, limit: maxPerMinute! } },
