@@ -15,8 +15,8 @@ const awayPauseMs = 2_000;
 
 /** Runs a job of a push queue. A store that is away costs the job no attempt: it waits for as long as that takes. */
 export async function runPushJob(deps: PushDeps, job: Job): Promise<void> {
-  const push = parsePushJob(job.data);
   try {
+    const push = parsePushJob(job.data);
     switch (push.kind) {
       case 'walk':
         return await walkRecipients(deps, push);
