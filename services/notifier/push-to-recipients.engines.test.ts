@@ -37,5 +37,7 @@ describe(`a page of recipients, ${engineUnderTest}`, () => {
     const tokens = at.expo.pushes.filter(({ messageId }) => messageId === message.id).map(({ token }) => token);
     expect(tokens).toHaveLength(3);
     expect(new Set(tokens).size).toBe(3);
+    const rows = await at.engine.deliveries.find(message.id, { limit: 10 });
+    expect(rows.map(({ status, reason }) => `${status}: ${reason}`).sort()).toEqual([...Array<string>(3).fill('sent: null'), 'skipped: unsubscribed']);
   });
 });

@@ -1,9 +1,10 @@
 import type { Platform } from '@tocsin/shared/domain/device.ts';
 import type { Claim, Outcome, Recipient, RecipientDevice } from '@tocsin/shared/ports/deliveries.ts';
 import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
+import { currentRecipients, currentSettings } from './current-recipients.ts';
 import { findReaders } from './find-readers.ts';
 import { holdBack } from './hold-back.ts';
-import type { Push } from './load-push.ts';
+import { loadPush, type Push } from './load-push.ts';
 import type { PushDeps } from './push-deps.ts';
 import { recordOutcomes } from './record-outcomes.ts';
 import { sendPush, type Attempt, type PushResults, type PushTarget, type Sending } from './send-push.ts';
@@ -39,18 +40,29 @@ async function pushToPlatform(deps: PushDeps, sending: Sending, targets: readonl
   const { batchSizeMax } = sending.gateway;
   const unclaimed: string[] = [];
   let exhausted = 0;
-  let isUnderWay = false;
   for (let start = 0; start < targets.length; start += batchSizeMax) {
     if (deps.closing.aborted) throw new RetryLater(0, 'the notifier is closing');
-    // Not before it got on: a store that is slow would have it begin anew for ever.
-    if (isUnderWay && deps.clock() - sending.push.readAt > ageMsMax) throw new RetryLater(0, 'who gets the rest is looked at again');
     const batch = targets.slice(start, start + batchSizeMax);
-    const results = await sendPush(deps, sending, batch);
-    isUnderWay ||= results.unclaimed.length < batch.length;
+    const isOld = start > 0 && deps.clock() - sending.push.readAt > ageMsMax;
+    const results = await (isOld ? pushAnew : sendPush)(deps, sending, batch);
     unclaimed.push(...results.unclaimed);
     exhausted += results.exhausted;
   }
   return { unclaimed, exhausted };
+}
+
+/** Looks at the targets again, as a retry does, and pushes to those who are to get it still. */
+async function pushAnew(deps: PushDeps, sending: Sending, targets: readonly PushTarget[]): Promise<PushResults> {
+  const { push: { message, topic }, platform, attempt } = sending;
+  const push = await loadPush(deps, { messageId: message.id, topicId: topic.id });
+  if ('over' in push) return sendPush(deps, sending, targets);
+  const claims = targets.map(({ claim }) => claim);
+  const { recipients, dropped } = currentRecipients(push, await currentSettings(deps, claims), claims);
+  const drops = [...dropped].flatMap(([reason, deviceIds]) =>
+    claims.filter(({ deviceId }) => deviceIds.has(deviceId)).map((claim): Outcome => ({ ...claim, status: 'skipped', reason })));
+  const plan = await planPush(deps, push, { recipients, attempt });
+  await recordOutcomes(deps, [...drops, ...plan.skips]);
+  return sendPush(deps, { ...sending, push }, plan.targets.get(platform) ?? []);
 }
 
 async function planPush(

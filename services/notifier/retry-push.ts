@@ -1,15 +1,11 @@
-import type { Device } from '@tocsin/shared/domain/device.ts';
-import { passesMobileFilter } from '@tocsin/shared/domain/mobile-filter.ts';
 import { pushProviders } from '@tocsin/shared/domain/push-platforms.ts';
-import type { PushTargetIds, SendJob } from '@tocsin/shared/domain/push-job.ts';
-import type { Subscription } from '@tocsin/shared/domain/subscription.ts';
-import type { Claim, Delivery, Outcome, Recipient } from '@tocsin/shared/ports/deliveries.ts';
+import type { SendJob } from '@tocsin/shared/domain/push-job.ts';
+import type { Claim, Delivery, Outcome } from '@tocsin/shared/ports/deliveries.ts';
 import { Discard, RetryLater } from '@tocsin/shared/ports/job-queue.ts';
 import { clockSkewMs } from '@tocsin/shared/ports/messages.ts';
-import { devices } from '@tocsin/shared/stores/devices-collection.ts';
-import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import { currentRecipients, currentSettings } from './current-recipients.ts';
 import { expirePushes } from './expire-pushes.ts';
-import { loadPush, type Push } from './load-push.ts';
+import { loadPush } from './load-push.ts';
 import type { PushDeps } from './push-deps.ts';
 import { pushToRecipients, waitForHeld } from './push-to-recipients.ts';
 import { recordOutcomes } from './record-outcomes.ts';
@@ -23,7 +19,7 @@ export async function retryPush(deps: PushDeps, job: SendJob): Promise<void> {
   waitForProvider(deps, job);
   const deviceIds = job.targets.map(({ deviceId }) => deviceId);
   const [rows, push, settings] = await Promise.all([
-    deps.engine.deliveries.find(job.messageId, { deviceIds, limit: deviceIds.length }), loadPush(deps, job), settingsOf(deps, job.targets),
+    deps.engine.deliveries.find(job.messageId, { deviceIds, limit: deviceIds.length }), loadPush(deps, job), currentSettings(deps, job.targets),
   ]);
   const waiting = rows.filter(({ status }) => status !== 'sent' && status !== 'dead_token' && status !== 'skipped');
   if (waiting.length === 0) return;
@@ -31,7 +27,7 @@ export async function retryPush(deps: PushDeps, job: SendJob): Promise<void> {
   // Failed rows of a job that runs mean that the operator put it back.
   const isRedriven = waiting.some(({ status }) => status === 'failed');
   const waitingIds = new Set(waiting.map(({ deviceId }) => deviceId));
-  const { recipients, dropped } = recipientsOf(push, settings, job.targets.filter(({ deviceId }) => waitingIds.has(deviceId)));
+  const { recipients, dropped } = currentRecipients(push, settings, job.targets.filter(({ deviceId }) => waitingIds.has(deviceId)));
   for (const [reason, ids] of dropped) await skip(deps, waiting.filter(({ deviceId }) => ids.has(deviceId)), reason);
   const attempt: Attempt = isRedriven ? { round: 1, giveUpAt: null, again: ['failed'] } : { round: job.round, giveUpAt: job.giveUpAt, again: [] };
   const { exhausted } = await pushToRecipients(deps, push, recipients, attempt);
@@ -70,44 +66,4 @@ async function skip(deps: PushDeps, rows: readonly Delivery[], reason: string): 
 
 function claimOf({ messageId, deviceId, topicId, userId, subscriptionId, platform }: Delivery): Claim {
   return { messageId, deviceId, topicId, userId, subscriptionId, platform };
-}
-
-interface Settings {
-  readonly devicesById: ReadonlyMap<string, Device>;
-  readonly subscriptionsById: ReadonlyMap<string, Subscription>;
-}
-
-/** What the targets' owners have set by now. */
-async function settingsOf({ engine: { documents } }: PushDeps, targets: readonly PushTargetIds[]): Promise<Settings> {
-  const [ofDevices, ofSubscriptions] = await Promise.all([
-    documents.getMany(devices, targets.map(({ deviceId }) => deviceId)),
-    documents.getMany(subscriptions, [...new Set(targets.map(({ subscriptionId }) => subscriptionId))]),
-  ]);
-  return { devicesById: byId(ofDevices), subscriptionsById: byId(ofSubscriptions) };
-}
-
-/** The targets as they stand now; those that no longer want the push are dropped, by reason. */
-function recipientsOf(
-  { message }: Push, { devicesById, subscriptionsById }: Settings, targets: readonly PushTargetIds[],
-): { recipients: Recipient[]; dropped: Map<string, Set<string>> } {
-  const recipients: Recipient[] = [];
-  const dropped = new Map<string, Set<string>>();
-  for (const { deviceId, userId, subscriptionId } of targets) {
-    const device = devicesById.get(deviceId);
-    const settings = subscriptionsById.get(subscriptionId);
-    const reason = reasonToDrop(device, settings, (wish) => passesMobileFilter(wish, message));
-    if (reason !== null) dropped.set(reason, (dropped.get(reason) ?? new Set()).add(deviceId));
-    else recipients.push({ subscriptionId, userId, subscribedAt: settings!.createdAt, settings: settings!, devices: [device!] });
-  }
-  return { recipients, dropped };
-}
-
-function reasonToDrop(device: Device | undefined, subscription: Subscription | undefined, isWanted: (wish: Subscription) => boolean): string | null {
-  if (device === undefined || !device.isActive) return 'device is inactive';
-  if (subscription === undefined) return 'unsubscribed';
-  return isWanted(subscription) ? null : 'filtered';
-}
-
-function byId<T extends { readonly id: string }>(documents: readonly T[]): Map<string, T> {
-  return new Map(documents.map((document) => [document.id, document]));
 }

@@ -115,6 +115,20 @@ describe(`a push, ${engineUnderTest}`, () => {
     expect(sent).toMatchObject([{ content: { body: 'edited' } }]);
   });
 
+  // As of a process that stood still: somebody else may have the claim by now.
+  test('is not sent by a claim that has grown stale meanwhile, but by the next', async () => {
+    const push = await newPush();
+    const { messages } = at.engine;
+    const find: typeof messages.find = (id) => {
+      at.setAhead(20_001);
+      return messages.find(id);
+    };
+    await expect(push.send({ ...at.engine, messages: { ...messages, find } })).rejects.toThrow(RetryLater);
+    expect([sent, await push.statuses()]).toEqual([[], ['pending']]);
+    await push.send();
+    expect(await push.statuses()).toEqual(['sent']);
+  });
+
   test('is sent once, also where nobody can be told to ask what became of it', async () => {
     const push = await newPush();
     await push.send({ ...at.engine, jobQueue: { ...at.engine.jobQueue, add: () => Promise.reject(unavailable('Queue')) } });

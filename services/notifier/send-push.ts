@@ -3,6 +3,7 @@ import { isUrgent, pushQueueOf, receiptsJob, receiptsQueue, sendJob, type PushTa
 import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
 import type { MobileSettings } from '@tocsin/shared/domain/subscription.ts';
 import type { Claim, Outcome, RevivableStatus } from '@tocsin/shared/ports/deliveries.ts';
+import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
 import { expirePushes } from './expire-pushes.ts';
 import { loadPush, type Push } from './load-push.ts';
 import type { PushDeps } from './push-deps.ts';
@@ -58,7 +59,8 @@ export async function sendPush(deps: PushDeps, sending: Sending, targets: readon
   const { deliveries } = deps.engine;
   const claims = targets.map(({ claim }) => claim);
   if (message.expiresAt <= deps.clock()) return { unclaimed: await expirePushes(deps, claims), exhausted: 0 };
-  const claimed = await deliveries.claim(claims, { now: deps.clock(), staleAfterMs: deps.limits.claimStaleMs, again: sending.attempt.again });
+  const claimedAt = deps.clock();
+  const claimed = await deliveries.claim(claims, { now: claimedAt, staleAfterMs: deps.limits.claimStaleMs, again: sending.attempt.again });
   const ours = targets.filter(({ claim }) => claimed.has(claim.deviceId));
   const unclaimed = targets.flatMap(({ claim }) => (claimed.has(claim.deviceId) ? [] : [claim.deviceId]));
   if (ours.length === 0) return { unclaimed, exhausted: 0 };
@@ -68,6 +70,7 @@ export async function sendPush(deps: PushDeps, sending: Sending, targets: readon
     await recordOutcomes(deps, ours.map(({ claim }) => ({ ...claim, status: 'skipped', reason: push.over })));
     return { unclaimed, exhausted: 0 };
   }
+  if (deps.clock() - claimedAt >= deps.limits.claimStaleMs) throw new RetryLater(0, 'the claims have grown stale');
   // The tokens are as old as before.
   return { unclaimed, exhausted: await sendClaimed(deps, { ...sending, push: { ...push, readAt: sending.push.readAt } }, ours) };
 }

@@ -1,0 +1,50 @@
+import type { Device } from '@tocsin/shared/domain/device.ts';
+import { passesMobileFilter } from '@tocsin/shared/domain/mobile-filter.ts';
+import type { PushTargetIds } from '@tocsin/shared/domain/push-job.ts';
+import type { Subscription } from '@tocsin/shared/domain/subscription.ts';
+import type { Recipient } from '@tocsin/shared/ports/deliveries.ts';
+import { devices } from '@tocsin/shared/stores/devices-collection.ts';
+import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import type { Push } from './load-push.ts';
+import type { PushDeps } from './push-deps.ts';
+
+/** Of targets that were chosen some time ago. */
+export interface CurrentSettings {
+  readonly devicesById: ReadonlyMap<string, Device>;
+  readonly subscriptionsById: ReadonlyMap<string, Subscription>;
+}
+
+/** What the targets' owners have set by now. */
+export async function currentSettings({ engine: { documents } }: PushDeps, targets: readonly PushTargetIds[]): Promise<CurrentSettings> {
+  const [ofDevices, ofSubscriptions] = await Promise.all([
+    documents.getMany(devices, targets.map(({ deviceId }) => deviceId)),
+    documents.getMany(subscriptions, [...new Set(targets.map(({ subscriptionId }) => subscriptionId))]),
+  ]);
+  return { devicesById: byId(ofDevices), subscriptionsById: byId(ofSubscriptions) };
+}
+
+/** The targets as they stand now; those that no longer want the push are dropped, by reason. */
+export function currentRecipients(
+  { message }: Push, { devicesById, subscriptionsById }: CurrentSettings, targets: readonly PushTargetIds[],
+): { recipients: Recipient[]; dropped: Map<string, Set<string>> } {
+  const recipients: Recipient[] = [];
+  const dropped = new Map<string, Set<string>>();
+  for (const { deviceId, userId, subscriptionId } of targets) {
+    const device = devicesById.get(deviceId);
+    const settings = subscriptionsById.get(subscriptionId);
+    const reason = reasonToDrop(device, settings, (wish) => passesMobileFilter(wish, message));
+    if (reason !== null) dropped.set(reason, (dropped.get(reason) ?? new Set()).add(deviceId));
+    else recipients.push({ subscriptionId, userId, subscribedAt: settings!.createdAt, settings: settings!, devices: [device!] });
+  }
+  return { recipients, dropped };
+}
+
+function reasonToDrop(device: Device | undefined, subscription: Subscription | undefined, isWanted: (wish: Subscription) => boolean): string | null {
+  if (device === undefined || !device.isActive) return 'device is inactive';
+  if (subscription === undefined) return 'unsubscribed';
+  return isWanted(subscription) ? null : 'filtered';
+}
+
+function byId<T extends { readonly id: string }>(documents: readonly T[]): Map<string, T> {
+  return new Map(documents.map((document) => [document.id, document]));
+}
