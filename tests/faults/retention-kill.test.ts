@@ -17,7 +17,8 @@ import { printFigures } from '@tocsin/shared/testing/figures.ts';
 
 const main = fileURLToPath(new URL('../../services/retention/main.ts', import.meta.url));
 const expiredCount = Number(process.env['TOCSIN_EXPIRED'] ?? 10_000);
-const keptCount = 500;
+const keptCount = Number(process.env['TOCSIN_KEPT'] ?? 500);
+const heldCount = 500;
 const kills = Number(process.env['TOCSIN_KILLS'] ?? 1);
 const hourMs = 3_600_000;
 /** The lease of a dead worker's run, and its job's; where a process's transaction cannot be ended, MongoDB keeps it open for a minute and more. */
@@ -57,38 +58,38 @@ function killTests(engines: TestEngines | undefined): void {
     const both = [await engine.documents.insert(topics, newTopic(newId())), await engine.documents.insert(topics, newTopic(newId(), { isHeld: true }))] as const;
     await store(engine, both[0], { count: expiredCount, from: 0, expiresAt: Date.now() - hourMs });
     await store(engine, both[0], { count: keptCount, from: expiredCount, expiresAt: Date.now() + hourMs });
-    await store(engine, both[1], { count: keptCount, from: expiredCount + keptCount, expiresAt: Date.now() - hourMs });
+    await store(engine, both[1], { count: heldCount, from: expiredCount + keptCount, expiresAt: Date.now() - hourMs });
     return both;
   });
   /** Resolves with by how much the counts are off. */
   const driftOf = ([topic, held]: readonly [Topic, Topic]) => withEngine(Date.now, async (engine) => {
-    const offsets = async ({ id }: Topic) => (await engine.messages.after(id, { after: -1, upTo: Number.MAX_SAFE_INTEGER, limit: 2 * expiredCount, now: 0 })).map(({ offset }) => offset);
-    expect(await offsets(topic)).toEqual(range(expiredCount, keptCount));
-    expect(await offsets(held)).toEqual(range(expiredCount + keptCount, keptCount));
+    await expectStored(engine, topic, { from: expiredCount, count: keptCount });
+    await expectStored(engine, held, { from: expiredCount + keptCount, count: heldCount });
     const stats = await engine.messages.topicStats([topic.id, held.id]);
-    return [topic, held].reduce((sum, { id }) => sum + Math.abs(stats.get(id)!.messageCount - keptCount), 0);
+    return Math.abs(stats.get(topic.id)!.messageCount - keptCount) + Math.abs(stats.get(held.id)!.messageCount - heldCount);
   });
 
   test('the next one goes on, and what has expired is removed, nothing else', async () => {
     const both = await fill();
+    const left = keptCount + heldCount;
     const stored = await openCount(place);
     own.add(() => stored.close());
     const killedAt: number[] = [];
     for (let kill = 1; kill <= kills; kill += 1) {
       const child = startRetention();
-      const target = 2 * keptCount + expiredCount * (1 - kill / (kills + 1));
+      const target = left + expiredCount * (1 - kill / (kills + 1));
       await eventually(async () => (await stored.count()) <= target, { timeoutMs: patienceMs, intervalMs: 1 });
       await kill9(child);
-      killedAt.push(await stored.count() - 2 * keptCount);
+      killedAt.push(await stored.count() - left);
     }
     const child = startRetention();
     const restartedAt = performance.now();
-    await eventually(async () => (await stored.count()) <= 2 * keptCount, { timeoutMs: patienceMs });
+    await eventually(async () => (await stored.count()) <= left, { timeoutMs: patienceMs });
     const goesOnMs = performance.now() - restartedAt;
     await kill9(child);
 
     const countDrift = await driftOf(both);
-    printFigures('retention killed', { row: 'T1', engine: engineOf(engines), expired: expiredCount, leftAtKill: killedAt, goesOnMs, wronglyDeleted: 0, countDrift });
+    printFigures('retention killed', { row: 'T1', engine: engineOf(engines), messages: expiredCount + left, expired: expiredCount, leftAtKill: killedAt, goesOnMs, wronglyDeleted: 0, countDrift });
     for (const left of killedAt) expect(left).toBeGreaterThan(0);
     expect(countDrift).toBe(0);
   }, (kills + 1) * 2 * patienceMs);
@@ -102,16 +103,38 @@ async function kill9(child: ChildProcess): Promise<void> {
   await gone;
 }
 
-const range = (from: number, count: number): number[] => Array.from({ length: count }, (_, n) => from + n);
+/** Messages written or read at once. */
+const pageSize = 1_000;
 
-/** Stores messages at positions from `from` on. */
-async function store(engine: Engine, topic: Topic, of: { count: number; from: number; expiresAt: number }): Promise<void> {
+/** Positions of a topic, one after the other. */
+interface Positions {
+  readonly from: number;
+  readonly count: number;
+}
+
+function* pagesOf({ from, count }: Positions): Generator<number[]> {
+  for (let at = 0; at < count; at += pageSize) yield Array.from({ length: Math.min(pageSize, count - at) }, (_, n) => from + at + n);
+}
+
+async function store(engine: Engine, topic: Topic, { expiresAt, ...positions }: Positions & { readonly expiresAt: number }): Promise<void> {
   const timestamp = Date.now() - 2 * hourMs;
-  const records = range(of.from, of.count).map((offset) => {
-    const message = newMessage(topic.id, { timestamp, expiresAt: of.expiresAt });
-    return { partition: topic.partition, offset, record: { type: 'message' as const, timestamp, message } };
-  });
-  for (let at = 0; at < records.length; at += 1_000) await engine.messages.apply(records.slice(at, at + 1_000));
+  for (const offsets of pagesOf(positions)) {
+    await engine.messages.apply(offsets.map((offset) => {
+      const message = newMessage(topic.id, { timestamp, expiresAt });
+      return { partition: topic.partition, offset, record: { type: 'message', timestamp, message } };
+    }));
+  }
+}
+
+/** The topic has messages at these positions, and at no others. */
+async function expectStored({ messages }: Engine, { id }: Topic, positions: Positions): Promise<void> {
+  const read = async (after: number) => (await messages.after(id, { after, upTo: Number.MAX_SAFE_INTEGER, limit: pageSize, now: 0 })).map(({ offset }) => offset);
+  let after = -1;
+  for (const offsets of pagesOf(positions)) {
+    expect(await read(after)).toEqual(offsets);
+    after = offsets.at(-1)!;
+  }
+  expect(await read(after)).toEqual([]);
 }
 
 /** Counts the messages that are stored, beside the process that removes them. */
