@@ -4,7 +4,7 @@ import { openMongo } from '@tocsin/shared/drivers/cluster/mongo-connection.ts';
 import { openMongoDocuments } from '@tocsin/shared/drivers/cluster/mongo-documents.ts';
 import { openMongoMessages } from '@tocsin/shared/drivers/cluster/mongo-messages.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
-import type { Documents } from '@tocsin/shared/ports/documents.ts';
+import { write, type Documents } from '@tocsin/shared/ports/documents.ts';
 import { newThing, thingCollections, things } from '@tocsin/shared/testing/thing.ts';
 import { describeWithOwnEngines } from '../../tools/engines/describe-with-own-engines.ts';
 import type { Engine } from '../../tools/engines/engine.ts';
@@ -57,6 +57,17 @@ describeWithOwnEngines('while MongoDB fails over', () => {
     } finally {
       await setFailPoint('disableSnapshotting', 'off');
     }
+  });
+
+  test.each([
+    ['refused', { errorCode: 91 }],
+    ['made, and not known to be the majority’s', { writeConcernError: { code: 64, codeName: 'WriteConcernTimeout', errmsg: 'waiting for replication timed out' } }],
+  ])('a commit that is %s four times is asked for until it is known, and made once', async (_, answer) => {
+    await documents.insert(things, newThing('counted', { rank: 0 }));
+    await setFailPoint('failCommand', { times: 4 }, { failCommands: ['commitTransaction'], ...answer, appName: connection.getClient().options.appName });
+    await documents.commit([write.increment(things, 'counted', { rank: 1 })]);
+    expect(await documents.get(things, 'counted')).toMatchObject({ rank: 1 });
+    await documents.remove(things, 'counted');
   });
 
   test.each([
