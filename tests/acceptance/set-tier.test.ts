@@ -60,6 +60,7 @@ test.each([
   [{}, 'tier: is required'],
   [{ tier: 'GOLD' }, 'tier: must be one of FREE, ESSENTIALS, TEAM'],
   [{ tier: 'TEAM', expires_at: 'tomorrow' }, 'expires_at: must be a date or an RFC 3339 time'],
+  ...[-1, 9_991, 1.5, '5'].map((seats) => [{ tier: 'TEAM', additional_members: seats }, 'additional_members: must be a whole number from 0 to 9990'] as const),
 ])('a setting of %j is refused', async (json, detail) => {
   const account = await createAccount(store);
   expect(await setTier(account.email, json)).toMatchObject({ status: 422, body: { detail } });

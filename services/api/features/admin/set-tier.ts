@@ -10,10 +10,12 @@ import { route, type Route } from '../../http/route.ts';
 import { timeField } from '../../http/time-field.ts';
 import { operatorUserSchema } from '../../http/user-schema.ts';
 
+const seatsForm = `must be a whole number from 0 to ${additionalMembersMax}`;
+
 const body = z.object({
   tier: z.enum(tiers),
   expires_at: optionalField(timeField()),
-  additional_members: optionalField(z.number().int().min(0).max(additionalMembersMax)),
+  additional_members: optionalField(z.int(seatsForm).min(0, seatsForm).max(additionalMembersMax, seatsForm)),
 });
 
 /** Sets an account's tier, its end and its seats; what the body does not name stays. 404 `User not found`. */
