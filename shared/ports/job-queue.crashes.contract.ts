@@ -5,6 +5,8 @@ import type { Job } from './job-queue.ts';
 
 /** Short, so that a test does not wait for the default to end; long enough for a busy machine to renew it in time. */
 const leaseMs = 2_000;
+/** Nobody waits for its end: what is run by another worker was given back. */
+const longLeaseMs = 120_000;
 
 /** What becomes of jobs when their worker closes. */
 export function closing({ queue, open }: Stage): void {
@@ -27,11 +29,11 @@ export function closing({ queue, open }: Stage): void {
   test('what runs longer than the grace is taken by others', async () => {
     const [jobs, other] = [await open(), await open()];
     const never = gate();
-    const { worker, runs } = await collect(jobs, queue, { leaseMs, run: () => never.wait() });
+    const { worker, runs } = await collect(jobs, queue, { leaseMs: longLeaseMs, run: () => never.wait() });
     await jobs.add(queue, newJobs(2));
     await eventually(() => runs.length === 2);
     await worker.close(50);
-    const second = await collect(other, queue, { leaseMs });
+    const second = await collect(other, queue, { leaseMs: longLeaseMs });
     await eventually(() => expect(second.ids().sort()).toEqual(runs.map(({ id }) => id).sort()));
     await nothingLeft(other, queue);
     never.open();

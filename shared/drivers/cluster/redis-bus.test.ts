@@ -131,6 +131,13 @@ describeWithEngines('redis', ({ redisUrl }) => {
       expect(seen).toEqual(['follows']);
     });
 
+    test('a further listener of a channel is told so, too, though it was confirmed to the first', async () => {
+      await hear('a');
+      proxy.cut({ refuse: true });
+      await eventually(() => !bus.isConnected);
+      await expect(bus.subscribe('a', () => undefined)).rejects.toBeInstanceOf(Unconfirmed);
+    });
+
     test('budgets are counted by the process while it is away: never an error, never without limit', async () => {
       const window: BudgetWindow = { key: '{a}', limit: 5, span: { lengthMs: 3_600_000 } };
       for (let n = 0; n < 3; n += 1) await bus.takeBudget([window], Date.now());
