@@ -49,7 +49,10 @@ export function openApnsGateway(options: ApnsGatewayOptions): PushGateway {
     maxSessionMemory: 64,
   } as ConstructorParameters<typeof MultiProvider>[0]);
   const { client } = provider as unknown as { client: ApnClients };
-  const posts = http2Posts(options.requestTimeoutMs ?? 7_000);
+  const posts = http2Posts(options.requestTimeoutMs ?? 7_000, (session) => {
+    // The library connects anew.
+    for (const one of client.clients) if (one.session === session) one.session = undefined;
+  });
   for (const one of client.clients) sendBy(one, posts, apnsProviderToken(options, clock));
 
   const sendOne = async (pushToken: string, notification: BuiltNotification): Promise<PushResult> => {
@@ -98,7 +101,7 @@ interface ApnClients {
   write(notification: BuiltNotification, deviceToken: string, type: 'device', method: 'post'): Promise<unknown>;
 }
 interface ApnClient {
-  readonly session?: ClientHttp2Session;
+  session?: ClientHttp2Session | undefined;
   request(session: ClientHttp2Session, address: string, notification: BuiltNotification, path: string): Promise<object>;
   closeAndDestroySession(session: ClientHttp2Session | undefined): Promise<void>;
   shutdown(): Promise<void>;

@@ -1,5 +1,5 @@
 import { connect, type ClientHttp2Session, type OutgoingHttpHeaders } from 'node:http2';
-import { http2Posts, type PostAnswer } from './http2-posts.ts';
+import { http2Posts, type PostAnswer, type PostSession } from './http2-posts.ts';
 
 /** The way to FCM. */
 export interface FcmSessions {
@@ -17,17 +17,18 @@ const closeMsMax = 2_000;
 /** One connection for all pushes, and a new one once it has ended, its server wants no more of it, or an answer has not come over it. */
 export function fcmSessions(url: string, answerTimeoutMs: number): FcmSessions {
   const { origin } = new URL(url);
-  const posts = http2Posts(answerTimeoutMs);
   let current: ClientHttp2Session | undefined;
+  const leave = (session: PostSession): void => {
+    if (current === session) current = undefined;
+  };
+  const posts = http2Posts(answerTimeoutMs, leave);
 
   const open = (): ClientHttp2Session => {
     const session = connect(origin, { maxSessionMemory: sessionMemoryMb });
-    const leave = (): void => {
-      if (current === session) current = undefined;
-    };
+    const leaveIt = (): void => leave(session);
     // Every request under way is told by itself.
-    session.on('error', leave).on('close', leave).on('goaway', () => {
-      leave();
+    session.on('error', leaveIt).on('close', leaveIt).on('goaway', () => {
+      leave(session);
       session.close();
     });
     return session;
@@ -35,7 +36,7 @@ export function fcmSessions(url: string, answerTimeoutMs: number): FcmSessions {
 
   return {
     post(path, headers, body) {
-      if (current === undefined || current.closed) current = open();
+      current ??= open();
       return posts.post(current, { ':method': 'POST', ':path': path, ...headers }, body);
     },
     close() {

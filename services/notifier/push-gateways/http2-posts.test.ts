@@ -26,13 +26,10 @@ describe('the answer to a post over HTTP/2', () => {
   let server: Http2Server;
   let session: ClientHttp2Session;
   let posts: Http2Posts;
-  const post = (given: Pick<ClientHttp2Session, 'request'>, answerTimeoutMs: number): Promise<PostAnswer> => {
-    posts = http2Posts(answerTimeoutMs);
-    return posts.post(given, { ':method': 'POST', ':path': '/' }, '{}');
-  };
+  const post = (path = '/'): Promise<PostAnswer> => posts.post(session, { ':method': 'POST', ':path': path }, '{}');
 
   beforeEach(async () => {
-    server = createServer().on('session', (one) => serverSessions.add(one.on('error', () => undefined)));
+    server = createServer({ settings: { maxConcurrentStreams: 1 } }).on('session', (one) => serverSessions.add(one.on('error', () => undefined)));
     await once(server.listen(0, '127.0.0.1'), 'listening');
     session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`).on('error', () => undefined);
   });
@@ -48,7 +45,8 @@ describe('the answer to a post over HTTP/2', () => {
       stream.respond({ ':status': 410, 'retry-after': '5' });
       stream.end(refusal);
     });
-    expect(await post(session, patientMs)).toMatchObject({ status: 410, headers: { 'retry-after': '5' }, text: refusal });
+    posts = http2Posts(patientMs, () => undefined);
+    expect(await post()).toMatchObject({ status: 410, headers: { 'retry-after': '5' }, text: refusal });
   });
 
   const begun = { 'before its body': '', 'within its body': refusal.slice(0, 10) };
@@ -60,10 +58,26 @@ describe('the answer to a post over HTTP/2', () => {
       stream.write(text);
     });
     // It is cut off once the client has seen how it begins.
-    const request: ClientHttp2Session['request'] = (headers) => {
-      const stream = session.request(headers);
-      return stream.once(text === '' ? 'response' : 'data', () => cuts[name]!(answering));
-    };
-    await expect(post({ request }, name === overTime ? 100 : patientMs)).rejects.toThrow(/without an answer|closed with error code/);
+    const request = session.request.bind(session);
+    session.request = (headers) => request(headers).once(text === '' ? 'response' : 'data', () => cuts[name]!(answering));
+    posts = http2Posts(name === overTime ? 100 : patientMs, () => undefined);
+    await expect(post()).rejects.toThrow(/without an answer|closed with error code/);
+  });
+
+  test('that stays away has its session left: what waits for its turn there still has it, and behind the last the session is closed', async () => {
+    server.on('stream', (stream) => stream.on('error', () => undefined));
+    await once(session, 'remoteSettings');
+    const closed = once(session, 'close');
+    let isLeft = false;
+    let waiting: Promise<PostAnswer> | undefined;
+    posts = http2Posts(100, (one) => {
+      isLeft = one === session;
+      waiting = post('/waiting');
+    });
+    await expect(post('/silent')).rejects.toThrow('without an answer');
+    expect(isLeft).toBe(true);
+    // It came to the server, which may not have heard yet that there is a place, and answers nobody. Unsent it would be REFUSED_STREAM.
+    await expect(waiting).rejects.toThrow(/without an answer|ENHANCE_YOUR_CALM/);
+    await closed;
   });
 });

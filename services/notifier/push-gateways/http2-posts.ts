@@ -8,13 +8,13 @@ export interface PostAnswer {
   readonly text: string;
 }
 
+/** What is used of a connection. */
+export type PostSession = Pick<ClientHttp2Session, 'request' | 'close' | 'unref'>;
+
 /** Requests to push providers, each about one device: what all have in common is done here as cheaply as Node's HTTP/2 lets it be. */
 export interface Http2Posts {
-  /**
-   * Posts the body over the session; rejects when the connection ends before the whole answer has come, or that takes longer than
-   * its time. Of a session on which that happened no more requests are to be made: it is `closed`.
-   */
-  post(session: Pick<ClientHttp2Session, 'request'>, headers: OutgoingHttpHeaders, body: string): Promise<PostAnswer>;
+  /** Posts the body over the session; rejects when the connection ends before the whole answer has come, or that takes longer than its time. */
+  post(session: PostSession, headers: OutgoingHttpHeaders, body: string): Promise<PostAnswer>;
   /** What is under way has its time. */
   close(): void;
 }
@@ -22,24 +22,38 @@ export interface Http2Posts {
 /** How often requests are looked for whose time is over: a timer for each would cost more than its answer. */
 const checkMs = 1_000;
 
-export function http2Posts(answerTimeoutMs: number): Http2Posts {
+/**
+ * `leave` is told of each session on which an answer took longer than its time. No more is to be posted there: a connection that the
+ * network has forgotten says nothing for a quarter of an hour. What is under way on it may end; with the last it is closed.
+ */
+export function http2Posts(answerTimeoutMs: number, leave: (session: PostSession) => void): Http2Posts {
   /** In the order they began. */
-  const underWay = new Map<ClientHttp2Stream, number>();
+  const underWay = new Map<ClientHttp2Stream, { readonly session: PostSession; readonly beganAt: number }>();
+  const silent = new WeakSet<PostSession>();
   let isClosing = false;
   const checking = setInterval(() => {
-    for (const [stream, beganAt] of underWay) {
+    for (const [stream, { session, beganAt }] of underWay) {
       if (performance.now() - beganAt < answerTimeoutMs) return;
-      // A connection that the network has forgotten says nothing for a quarter of an hour. Whatever else is under way on it may end.
-      stream.session?.close();
+      if (!silent.has(session)) {
+        silent.add(session);
+        // Nobody holds it any more; it is not to hold the process.
+        session.unref();
+        leave(session);
+      }
       stream.close(constants.NGHTTP2_CANCEL);
     }
     if (isClosing && underWay.size === 0) clearInterval(checking);
   }, Math.min(checkMs, answerTimeoutMs)).unref();
+
+  const end = (stream: ClientHttp2Stream, session: PostSession): void => {
+    underWay.delete(stream);
+    if (silent.has(session) && ![...underWay.values()].some((other) => other.session === session)) session.close();
+  };
   return {
     post(session, headers, body) {
       const stream = session.request(headers);
-      underWay.set(stream, performance.now());
-      return answerTo(stream, body, () => underWay.delete(stream));
+      underWay.set(stream, { session, beganAt: performance.now() });
+      return answerTo(stream, body, () => end(stream, session));
     },
     close() {
       isClosing = true;
