@@ -194,6 +194,17 @@ describe('the APNs gateway', () => {
     expect(apns.connections).toBe(40);
   });
 
+  test('a connection keeps its token: a new token goes over a new one, however young the former is', async () => {
+    const spanMs = 50 * 60_000;
+    let now = Math.ceil(Date.now() / spanMs) * spanMs - 1_000;
+    await apns.close();
+    apns = await startApnsSimulator({ clock: () => now });
+    const gateway = open({ clock: () => now });
+    const pair = () => gateway.send([push(device()), push(device())]);
+    for (let second = 0; second < 3; second++, now += 1_000) expect(await pair()).toEqual(Array(2).fill({ kind: 'accepted' }));
+    expect([apns.providerTokens.size, apns.connections]).toEqual([2, 4]);
+  });
+
   test('a token is new after fifty minutes, and not before', () => {
     const spanMs = 50 * 60_000;
     const start = Math.ceil(Date.now() / spanMs) * spanMs;

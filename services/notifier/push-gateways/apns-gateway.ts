@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { settledWithin } from '@tocsin/shared/platform/settled-within.ts';
 import { apnsProviderToken, type ApnsKey } from './apns-provider-token.ts';
-import { http2Posts, type Http2Posts, type PostAnswer } from './http2-posts.ts';
+import { http2Posts, type Http2Posts, type PostAnswer, type PostSession } from './http2-posts.ts';
 import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
 import { inOtherWords, isPutOff, putOff } from './put-off.ts';
 import { madeOnce, sendEach } from './send-each.ts';
@@ -49,11 +49,27 @@ export function openApnsGateway(options: ApnsGatewayOptions): PushGateway {
     maxSessionMemory: 64,
   } as ConstructorParameters<typeof MultiProvider>[0]);
   const { client } = provider as unknown as { client: ApnClients };
-  const posts = http2Posts(options.requestTimeoutMs ?? 7_000, (session) => {
-    // The library connects anew.
+  /** The library connects anew. */
+  const drop = (session: PostSession): void => {
     for (const one of client.clients) if (one.session === session) one.session = undefined;
-  });
-  for (const one of client.clients) sendBy(one, posts, apnsProviderToken(options, clock));
+  };
+  const posts = http2Posts(options.requestTimeoutMs ?? 7_000, drop);
+  const currentToken = apnsProviderToken(options, clock);
+  const tokens = new WeakMap<PostSession, string>();
+  const tokenOf = (session: PostSession): string => {
+    const token = tokens.get(session) ?? currentToken();
+    tokens.set(session, token);
+    return token;
+  };
+  for (const one of client.clients) sendBy(one, posts, tokenOf);
+  /** Apple refuses a connection whose token changes within 20 minutes, and one can be as young as that: each has one token for its life. */
+  const leaveFormerToken = (): void => {
+    for (const { session } of client.clients) {
+      if (session === undefined || tokenOf(session) === currentToken()) continue;
+      drop(session);
+      posts.leave(session);
+    }
+  };
 
   const sendOne = async (pushToken: string, notification: BuiltNotification): Promise<PushResult> => {
     if (!tokenForm.test(pushToken)) return { kind: 'dead-token', reason: 'not an APNs device token' };
@@ -70,6 +86,7 @@ export function openApnsGateway(options: ApnsGatewayOptions): PushGateway {
     batchSizeMax: 100,
     payloadBytesMax,
     send: (batch) => {
+      leaveFormerToken();
       const notificationOf = madeOnce((push) => build(toNotification(push, options.bundleId, clock())));
       return sendEach({ provider: 'APNs', sendOne: (push) => sendOne(push.pushToken, notificationOf(push)) }, batch);
     },
@@ -133,10 +150,10 @@ function closeSession(session: ClientHttp2Session | undefined): Promise<void> {
  * The library's own request signs for itself in every client, sets a timer for each push and keeps `Retry-After` to itself. It rejects
  * with a plain object, whose fields the library copies.
  */
-function sendBy(client: ApnClient, posts: Http2Posts, token: () => string): void {
+function sendBy(client: ApnClient, posts: Http2Posts, tokenOf: (session: PostSession) => string): void {
   client.closeAndDestroySession = closeSession;
   client.request = async (session, address, { headers, body }, path) => {
-    const request = { ':method': 'POST', ':scheme': 'https', ':authority': address, ':path': path, ...headers, authorization: `bearer ${token()}` };
+    const request = { ':method': 'POST', ':scheme': 'https', ':authority': address, ':path': path, ...headers, authorization: `bearer ${tokenOf(session)}` };
     let answer: PostAnswer;
     try {
       answer = await posts.post(session, request, body);

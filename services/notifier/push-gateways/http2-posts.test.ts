@@ -68,14 +68,14 @@ describe('the answer to a post over HTTP/2', () => {
     server.on('stream', (stream) => stream.on('error', () => undefined));
     await once(session, 'remoteSettings');
     const closed = once(session, 'close');
-    let isLeft = false;
+    let isSilent = false;
     let waiting: Promise<PostAnswer> | undefined;
     posts = http2Posts(100, (one) => {
-      isLeft = one === session;
+      isSilent = one === session;
       waiting = post('/waiting');
     });
     await expect(post('/silent')).rejects.toThrow('without an answer');
-    expect(isLeft).toBe(true);
+    expect(isSilent).toBe(true);
     // It came to the server, which may not have heard yet that there is a place, and answers nobody. Unsent it would be REFUSED_STREAM.
     await expect(waiting).rejects.toThrow(/without an answer|ENHANCE_YOUR_CALM/);
     await closed;

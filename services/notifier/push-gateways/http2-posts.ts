@@ -15,6 +15,8 @@ export type PostSession = Pick<ClientHttp2Session, 'request' | 'close' | 'unref'
 export interface Http2Posts {
   /** Posts the body over the session; rejects when the connection ends before the whole answer has come, or that takes longer than its time. */
   post(session: PostSession, headers: OutgoingHttpHeaders, body: string): Promise<PostAnswer>;
+  /** Nothing more is to be posted over the session: what is under way on it ends, and with the last it is closed. */
+  leave(session: PostSession): void;
   /** What is under way has its time. */
   close(): void;
 }
@@ -23,21 +25,19 @@ export interface Http2Posts {
 const checkMs = 1_000;
 
 /**
- * `leave` is told of each session on which an answer took longer than its time. No more is to be posted there: a connection that the
- * network has forgotten says nothing for a quarter of an hour. What is under way on it may end; with the last it is closed.
+ * A session on which an answer took longer than its time is left, and `onSilent` told: a connection that the network has forgotten says
+ * nothing for a quarter of an hour.
  */
-export function http2Posts(answerTimeoutMs: number, leave: (session: PostSession) => void): Http2Posts {
+export function http2Posts(answerTimeoutMs: number, onSilent: (session: PostSession) => void): Http2Posts {
   /** In the order they began. */
   const underWay = new Map<ClientHttp2Stream, { readonly session: PostSession; readonly beganAt: number }>();
-  const silent = new WeakSet<PostSession>();
+  const left = new WeakSet<PostSession>();
   let isClosing = false;
   const checking = setInterval(() => {
     for (const [stream, { session, beganAt }] of underWay) {
       if (performance.now() - beganAt < answerTimeoutMs) return;
-      if (!silent.has(session)) {
-        silent.add(session);
-        // Nobody holds it any more; it is not to hold the process.
-        session.unref();
+      if (!left.has(session)) {
+        onSilent(session);
         leave(session);
       }
       stream.close(constants.NGHTTP2_CANCEL);
@@ -45,9 +45,19 @@ export function http2Posts(answerTimeoutMs: number, leave: (session: PostSession
     if (isClosing && underWay.size === 0) clearInterval(checking);
   }, Math.min(checkMs, answerTimeoutMs)).unref();
 
+  /** Closed before, it would end the requests that wait on it for the server's limit of requests at once. */
+  const closeIfIdle = (session: PostSession): void => {
+    if (![...underWay.values()].some((other) => other.session === session)) session.close();
+  };
+  const leave = (session: PostSession): void => {
+    left.add(session);
+    // Nobody holds it any more; it is not to hold the process.
+    session.unref();
+    closeIfIdle(session);
+  };
   const end = (stream: ClientHttp2Stream, session: PostSession): void => {
     underWay.delete(stream);
-    if (silent.has(session) && ![...underWay.values()].some((other) => other.session === session)) session.close();
+    if (left.has(session)) closeIfIdle(session);
   };
   return {
     post(session, headers, body) {
@@ -55,6 +65,7 @@ export function http2Posts(answerTimeoutMs: number, leave: (session: PostSession
       underWay.set(stream, { session, beganAt: performance.now() });
       return answerTo(stream, body, () => end(stream, session));
     },
+    leave,
     close() {
       isClosing = true;
     },

@@ -60,6 +60,8 @@ export interface ApnsOptions {
   readonly port?: number;
   /** How long an answer takes. */
   readonly latencyMs?: number;
+  /** By which it judges how old a token is. */
+  readonly clock?: () => number;
   /** Called with every push that is taken. */
   readonly onPush?: (push: ApnsPush) => void;
 }
@@ -152,7 +154,7 @@ async function answer(state: State, stream: ServerHttp2Stream, headers: Incoming
 }
 
 /** https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns */
-async function senderFault(state: State, { session }: ServerHttp2Stream, { authorization }: IncomingHttpHeaders): Promise<ApnsFault | null> {
+async function senderFault({ options: { clock = Date.now }, ...state }: State, { session }: ServerHttp2Stream, { authorization }: IncomingHttpHeaders): Promise<ApnsFault | null> {
   const [, token] = /^bearer (.+)$/i.exec(authorization ?? '') ?? [];
   if (token === undefined) return { status: 403, reason: 'MissingProviderToken' };
   state.providerTokens.add(token);
@@ -161,14 +163,14 @@ async function senderFault(state: State, { session }: ServerHttp2Stream, { autho
   try {
     if (decodeProtectedHeader(token).kid !== keyId) return { status: 403, reason: 'InvalidProviderToken' };
     const { payload: { iat } } = await jwtVerify(token, state.publicKey, { algorithms: ['ES256'], issuer: teamId, requiredClaims: ['iat'] });
-    const age = Date.now() / 1_000 - iat!;
+    const age = clock() / 1_000 - iat!;
     if (age > tokenAgeMaxSeconds) return { status: 403, reason: 'ExpiredProviderToken' };
     if (age < -60) return { status: 403, reason: 'InvalidProviderToken' };
   } catch {
     return { status: 403, reason: 'InvalidProviderToken' };
   }
-  if (known !== undefined && Date.now() - known.at < tokenChangeMs) return { status: 429, reason: 'TooManyProviderTokenUpdates' };
-  tokensOfSessions.set(session!, { token, at: Date.now() });
+  if (known !== undefined && clock() - known.at < tokenChangeMs) return { status: 429, reason: 'TooManyProviderTokenUpdates' };
+  tokensOfSessions.set(session!, { token, at: clock() });
   return null;
 }
 
