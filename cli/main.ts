@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
+import { packageVersion } from '@tocsin/shared/package-version.ts';
 import { ConfigError } from '@tocsin/shared/platform/load-config.ts';
 import { auditCommand } from './audit.ts';
 import { backupCommand, restoreCommand } from './backup.ts';
@@ -25,6 +26,7 @@ const calledWrongly = 2;
 
 const program = new Command('tocsin')
   .description('Topic notifications: publish text over HTTP; read it at once, or later as history and as a log.')
+  .version(packageVersion, '--version', 'print the version')
   .addCommand(serveCommand())
   .addCommand(publishCommand())
   .addCommand(subscribeCommand())

@@ -44,6 +44,10 @@ describe('loadConfig', () => {
   test.each([
     ['TRUST_PROXY', 'banana', 'TRUST_PROXY: it takes a number of hops, or addresses and CIDRs, comma-separated'],
     ['TRUST_PROXY', '10.0.0.0/33', 'TRUST_PROXY: it takes'],
+    ['SMTP_URL', 'http://mail.example.org', 'SMTP_URL: it takes an address that begins with smtp:// or smtps://'],
+    ['BASE_URL', 'ftp://tocsin.example.org', 'BASE_URL: it takes an address that begins with http:// or https://'],
+    ['CORS_ORIGINS', 'https://app.example.org, app.example.org', 'CORS_ORIGINS: it takes `*`, or origins like https://app.example.org'],
+    ['CORS_ORIGINS', 'https://app.example.org/app', 'CORS_ORIGINS: it takes'],
     ['RETENTION_SCHEDULE', '99 99 * * *', 'RETENTION_SCHEDULE: it takes a duration like 60s, or a cron expression of five fields'],
   ])('%s=%s is refused, naming the variable and what it takes', (name, value, why) => {
     expect(() => loadConfig({ [name]: value }, none)).toThrow(why);
@@ -56,6 +60,10 @@ describe('loadConfig', () => {
   test('switches and levels are taken in any case, an operator\'s token of any length elsewhere, and periods of teams from 0 days on', () => {
     const config = loadConfig({ RATE_LIMITS: 'OFF', LOG_LEVEL: 'WARN', ADMIN_TOKEN: 'admin', TEAM_GRACE_DAYS: '0', TEAM_REMOVAL_DAYS: '0' }, none);
     expect(config).toMatchObject({ RATE_LIMITS: false, LOG_LEVEL: 'warn', ADMIN_TOKEN: 'admin', TEAM_GRACE_DAYS: 0, TEAM_REMOVAL_DAYS: 0 });
+  });
+
+  test.each([['*', ['*']], ['https://a.example.org/, http://localhost:5173', ['https://a.example.org', 'http://localhost:5173']], ['capacitor://localhost,null', ['capacitor://localhost', 'null']]])('CORS_ORIGINS=%s is taken', (value, origins) => {
+    expect(loadConfig({ CORS_ORIGINS: value }, none).CORS_ORIGINS).toEqual(origins);
   });
 
   test('a fault that is told does not show the secret', () => {

@@ -26,6 +26,9 @@ const days = z.coerce.number().positive();
 const daysOrNone = z.coerce.number().min(0);
 const port = z.coerce.number().int().min(0).max(65_535);
 const url = z.url();
+const httpUrl = z.url({ protocol: /^https?$/, error: 'it takes an address that begins with http:// or https://' });
+/** As browsers send it: without a path, whatever the scheme. */
+const originForm = /^(\*|null|[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+)$/i;
 /** Whether it is text that the function takes, and throws nothing. */
 const isReadBy = (read: (text: string) => unknown) => (text: string): boolean => {
   try {
@@ -45,7 +48,7 @@ const listening = {
   PORT: port.default(8080).register(tellings, {
     about: 'port of the API; 0: a free one',
   }),
-  BASE_URL: url.optional().register(tellings, {
+  BASE_URL: httpUrl.optional().register(tellings, {
     about: 'where the public reaches the API; verification links start with it', shown: 'the address listened on', example: 'https://tocsin.example.org',
   }),
   APP_URL: url.optional().register(tellings, {
@@ -120,7 +123,7 @@ const secrets = {
 };
 
 const mails = {
-  SMTP_URL: url.optional().register(tellings, {
+  SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'it takes an address that begins with smtp:// or smtps://' }).optional().register(tellings, {
     about: '`smtp://` or `smtps://`. Without it mails become files, see below', example: 'smtp://user:password@mail.example.org:587',
   }),
   MAIL_FROM: z.string().default('Tocsin <tocsin@localhost>').register(tellings, {
@@ -135,16 +138,16 @@ const signIn = {
   GOOGLE_CLIENT_SECRET: z.string().optional().register(tellings, {
     about: '', isSecret: true,
   }),
-  GOOGLE_ISSUER: url.default('https://accounts.google.com').register(tellings, {
+  GOOGLE_ISSUER: httpUrl.default('https://accounts.google.com').register(tellings, {
     about: 'the OpenID provider; its configuration is read below this address. `http:` is taken for one on your own network',
   }),
   APPLE_CLIENT_ID: z.string().optional().register(tellings, {
     about: `opens sign-in with Apple: the app's bundle id, which its identity tokens are made for`,
   }),
-  APPLE_ISSUER: url.default('https://appleid.apple.com').register(tellings, {
+  APPLE_ISSUER: httpUrl.default('https://appleid.apple.com').register(tellings, {
     about: 'who the identity tokens must be from',
   }),
-  APPLE_JWKS_URL: url.default('https://appleid.apple.com/auth/keys').register(tellings, {
+  APPLE_JWKS_URL: httpUrl.default('https://appleid.apple.com/auth/keys').register(tellings, {
     about: 'the keys that they are checked with',
   }),
 };
@@ -162,7 +165,7 @@ const push = {
   APNS_BUNDLE_ID: z.string().optional().register(tellings, {
     about: 'the app that the pushes are for',
   }),
-  APNS_URL: url.optional().register(tellings, {
+  APNS_URL: httpUrl.optional().register(tellings, {
     about: 'another push service: `https://api.sandbox.push.apple.com` for apps in development, or a simulator', shown: `Apple's own`,
   }),
   APNS_CA_FILE: z.string().optional().register(tellings, {
@@ -171,13 +174,13 @@ const push = {
   FCM_SERVICE_ACCOUNT_FILE: z.string().optional().register(tellings, {
     about: 'the JSON key of a service account, from the Firebase console. It opens pushes to `android` devices',
   }),
-  FCM_URL: url.optional().register(tellings, {
+  FCM_URL: httpUrl.optional().register(tellings, {
     about: 'a simulator of FCM; access tokens come from the `token_uri` of the service account then', shown: `Google's own`,
   }),
   EXPO_ACCESS_TOKEN: z.string().optional().register(tellings, {
     about: 'for Expo projects with enhanced push security', isSecret: true,
   }),
-  EXPO_URL: url.optional().register(tellings, {
+  EXPO_URL: httpUrl.optional().register(tellings, {
     about: 'another push API, for tests', shown: `Expo's own`,
   }),
   EXPO_RECEIPT_SECONDS: z.coerce.number().min(0.1).max(43_200).default(900).register(tellings, {
@@ -222,7 +225,8 @@ const limits = {
   TRUST_PROXY: z.string().refine(isReadBy(trustedProxies), 'it takes a number of hops, or addresses and CIDRs, comma-separated').default('').register(tellings, {
     about: 'whose `X-Forwarded-For` is believed: a number of hops, or addresses and CIDRs, comma-separated', shown: 'none', example: '1',
   }),
-  CORS_ORIGINS: z.string().optional().transform((text) => (text === undefined ? undefined : list(text))).register(tellings, {
+  CORS_ORIGINS: z.string().transform((text) => list(text).map((origin) => origin.replace(/\/$/, '')))
+    .refine((origins) => origins.every((origin) => originForm.test(origin)), 'it takes `*`, or origins like https://app.example.org, comma-separated').optional().register(tellings, {
     about: 'origins whose scripts may call the API, comma-separated; `*` for all', shown: 'the origin of `APP_URL`', example: 'https://app.example.org',
   }),
 };
@@ -240,10 +244,10 @@ const watching = {
 };
 
 const tracing = {
-  OTEL_EXPORTER_OTLP_ENDPOINT: url.optional().register(tellings, {
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional().register(tellings, {
     about: 'a collector that takes OTLP over HTTP: opens [tracing](#traces), as the next does; spans go to `/v1/traces` below it', example: 'http://otel-collector:4318',
   }),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url.optional().register(tellings, {
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: httpUrl.optional().register(tellings, {
     about: 'where spans are posted to, the whole address; goes before the former',
   }),
   OTEL_TRACES_EXPORTER: z.string().optional().register(tellings, {

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { packageVersion } from '@tocsin/shared/package-version.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { runCommand, startCommand } from './run-command.ts';
 import { createAccount, createTopic, openStackDocuments, testStack, type Account } from './stack.ts';
@@ -18,6 +19,10 @@ function talkingTo(node: number, { client }: Account) {
 }
 
 const run = (account: Account, args: readonly string[], input = '') => runCommand(args, input, talkingTo(1, account));
+
+test('the command says which version it is of', async () => {
+  expect(await runCommand(['--version'])).toMatchObject({ code: 0, out: `${packageVersion}\n`, error: '' });
+});
 
 test('what one publishes from a terminal comes to another, and stands in the log once for each consumer', async () => {
   const account = await createAccount(store);
