@@ -24,20 +24,12 @@ export async function loadPush(
   deps: Pick<PushDeps, 'engine' | 'clock'>, ids: { messageId: string; topicId: string; publishedAt?: number },
 ): Promise<Push | { readonly over: string }> {
   const readAt = deps.clock();
-  const found = await loadMessage(deps, ids);
-  if ('over' in found) return found;
-  const topic = await deps.engine.documents.get(topics, ids.topicId);
-  return topic === null ? { over: 'topic deleted' } : { message: found.message, topic, readAt };
-}
-
-/** As `loadPush`, of the message alone. */
-export async function loadMessage(
-  deps: Pick<PushDeps, 'engine' | 'clock'>, { messageId, publishedAt = 0 }: { messageId: string; publishedAt?: number },
-): Promise<Pick<Push, 'message'> | { readonly over: string }> {
-  const message = await deps.engine.messages.find(messageId);
-  if (message === null) return waitForMessage(deps.clock() - publishedAt);
+  const message = await deps.engine.messages.find(ids.messageId);
+  if (message === null) return waitForMessage(deps.clock() - (ids.publishedAt ?? 0));
   if (message.isDeleted) return { over: 'message deleted' };
-  return message.expiresAt <= deps.clock() ? { over: 'message expired' } : { message };
+  if (message.expiresAt <= deps.clock()) return { over: 'message expired' };
+  const topic = await deps.engine.documents.get(topics, ids.topicId);
+  return topic === null ? { over: 'topic deleted' } : { message, topic, readAt };
 }
 
 function waitForMessage(ageMs: number): { over: string } {

@@ -12,6 +12,7 @@ import { openLog } from '@tocsin/shared/platform/log.ts';
 import type { Claim, DeliveryStatus } from '@tocsin/shared/ports/deliveries.ts';
 import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
 import { devices } from '@tocsin/shared/stores/devices-collection.ts';
+import { topics } from '@tocsin/shared/stores/topics.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
 import { untraced } from '@tocsin/shared/tracing/tracing.ts';
 import { Registry } from 'prom-client';
@@ -94,6 +95,13 @@ describe(`a push, ${engineUnderTest}`, () => {
     await change(deletionRecord(push.stored, at.clock()));
     await push.send();
     expect([sent, await rows(push.stored.id)]).toMatchObject([[], [{ status: 'skipped', reason: 'message deleted' }]]);
+  });
+
+  test('is not sent once the topic is deleted', async () => {
+    const push = await newPush();
+    await at.engine.documents.remove(topics, topic.id);
+    await push.send();
+    expect([sent, await rows(push.stored.id)]).toMatchObject([[], [{ status: 'skipped', reason: 'topic deleted' }]]);
   });
 
   // What is claimed is replaced by the edit's own job, which looks at the rows once the edit is stored.

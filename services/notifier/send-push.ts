@@ -5,7 +5,7 @@ import type { MobileSettings } from '@tocsin/shared/domain/subscription.ts';
 import type { Claim, Outcome, RevivableStatus } from '@tocsin/shared/ports/deliveries.ts';
 import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
 import { expirePushes } from './expire-pushes.ts';
-import { loadMessage, type Push } from './load-push.ts';
+import { loadPush, type Push } from './load-push.ts';
 import type { PushDeps } from './push-deps.ts';
 import { isToComeAgain, type PushRequest, type PushResult } from './push-gateways/push-gateway.ts';
 import type { WatchedGateway } from './push-gateways/watch-provider.ts';
@@ -65,13 +65,14 @@ export async function sendPush(deps: PushDeps, sending: Sending, targets: readon
   const unclaimed = targets.flatMap(({ claim }) => (claimed.has(claim.deviceId) ? [] : [claim.deviceId]));
   if (ours.length === 0) return { unclaimed, exhausted: 0 };
   // Read behind the claim: a change that is stored later finds the claim, and replaces what is sent now.
-  const current = await loadMessage(deps, { messageId: message.id });
-  if ('over' in current) {
-    await recordOutcomes(deps, ours.map(({ claim }) => ({ ...claim, status: 'skipped', reason: current.over })));
+  const push = await loadPush(deps, { messageId: message.id, topicId: sending.push.topic.id });
+  if ('over' in push) {
+    await recordOutcomes(deps, ours.map(({ claim }) => ({ ...claim, status: 'skipped', reason: push.over })));
     return { unclaimed, exhausted: 0 };
   }
   if (deps.clock() - claimedAt >= deps.limits.claimStaleMs) throw new RetryLater(0, 'the claims have grown stale');
-  return { unclaimed, exhausted: await sendClaimed(deps, { ...sending, push: { ...sending.push, ...current } }, ours) };
+  // The tokens are as old as before.
+  return { unclaimed, exhausted: await sendClaimed(deps, { ...sending, push: { ...push, readAt: sending.push.readAt } }, ours) };
 }
 
 /** Resolves with how many were given up. */
