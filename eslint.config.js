@@ -1,8 +1,18 @@
 import tseslint from 'typescript-eslint';
 
 const browserGlobals = [
-  'AbortController', 'Event', 'EventSource', 'URLSearchParams', 'addEventListener', 'dispatchEvent', 'document', 'fetch', 'history', 'location',
-  'sessionStorage', 'setTimeout',
+  'AbortController',
+  'Event',
+  'EventSource',
+  'URLSearchParams',
+  'addEventListener',
+  'dispatchEvent',
+  'document',
+  'fetch',
+  'history',
+  'location',
+  'sessionStorage',
+  'setTimeout',
 ];
 
 export default tseslint.config(
@@ -27,7 +37,10 @@ export default tseslint.config(
       'max-params': ['error', 4],
       'no-restricted-syntax': [
         'error',
-        { selector: 'TSEnumDeclaration', message: 'Use a union of string literals: enums do not survive type stripping.' },
+        {
+          selector: 'TSEnumDeclaration',
+          message: 'Use a union of string literals: enums do not survive type stripping.',
+        },
       ],
     },
   },
@@ -41,8 +54,16 @@ export default tseslint.config(
     files: ['services/api/console/*.js'],
     languageOptions: { globals: Object.fromEntries(browserGlobals.map((name) => [name, 'readonly'])) },
     rules: {
-      eqeqeq: ['error', 'always'], 'no-var': 'error', 'prefer-const': 'error', 'no-undef': 'error', 'no-unused-vars': 'error', 'no-console': 'error',
-      'no-eval': 'error', 'max-lines': ['error', 400], 'max-lines-per-function': ['error', 70], 'max-params': ['error', 4],
+      eqeqeq: ['error', 'always'],
+      'no-var': 'error',
+      'prefer-const': 'error',
+      'no-undef': 'error',
+      'no-unused-vars': 'error',
+      'no-console': 'error',
+      'no-eval': 'error',
+      'max-lines': ['error', 400],
+      'max-lines-per-function': ['error', 70],
+      'max-params': ['error', 4],
       'no-restricted-syntax': [
         'error',
         {

@@ -17,16 +17,41 @@ const part = (name, testMatch, testPathIgnorePatterns = []) => ({
 const blackBox = { testEnvironment: 'node' };
 
 /** Tests of faults that no slowness can fail, so that they can run beside each other. */
-const patientFaults = ['backup', 'embedded-restart', 'engines', 'kafka-security', 'log-adopted', 'message-changes-kill', 'mongo-failover', 'moving', 'operations-page', 'provider-faults', 'redis-failover', 'restored-cluster', 'retention-kill', 'second-server'].map((name) => `/tests/faults/${name}.test.ts`);
+const patientFaults = [
+  'backup',
+  'embedded-restart',
+  'engines',
+  'kafka-security',
+  'log-adopted',
+  'message-changes-kill',
+  'mongo-failover',
+  'moving',
+  'operations-page',
+  'provider-faults',
+  'redis-failover',
+  'restored-cluster',
+  'retention-kill',
+  'second-server',
+].map((name) => `/tests/faults/${name}.test.ts`);
 
 export default {
   // A loaded machine takes several times as long as an idle one, and no test is about that.
   testTimeout: 60_000,
   testSequencer: '<rootDir>/tools/jest/longest-first.cjs',
   projects: [
-    part('unit', ['shared/**/*.test.ts', 'services/**/*.test.ts', 'cli/**/*.test.ts', 'tools/**/*.test.ts', 'tests/*.test.ts', 'tests/conformance/*.test.ts', 'tests/ledger/*.test.ts'], [
-      '/shared/drivers/', '\\.engines\\.test\\.ts$',
-    ]),
+    part(
+      'unit',
+      [
+        'shared/**/*.test.ts',
+        'services/**/*.test.ts',
+        'cli/**/*.test.ts',
+        'tools/**/*.test.ts',
+        'tests/*.test.ts',
+        'tests/conformance/*.test.ts',
+        'tests/ledger/*.test.ts',
+      ],
+      ['/shared/drivers/', '\\.engines\\.test\\.ts$'],
+    ),
     // Services over a whole engine, the one that TOCSIN_ENGINE names.
     part('services', ['services/**/*.engines.test.ts', 'cli/**/*.engines.test.ts']),
     part('contracts-embedded', ['shared/drivers/*.test.ts', 'shared/drivers/embedded/*.test.ts']),
@@ -39,6 +64,12 @@ export default {
     },
     { ...part('schemathesis', ['tests/schemathesis/*.test.ts']), ...blackBox },
     { ...part('faults', ['tests/faults/**/*.test.ts'], patientFaults), ...blackBox },
-    { ...part('faults-patient', patientFaults.map((file) => file.slice(1))), ...blackBox },
+    {
+      ...part(
+        'faults-patient',
+        patientFaults.map((file) => file.slice(1)),
+      ),
+      ...blackBox,
+    },
   ],
 };

@@ -5,13 +5,15 @@ import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
 import { readInput } from './read-input.ts';
 
 /** The address of an account. */
-export const emailArgument = () => new Argument('<email>').argParser((value: string) => {
-  if (!isEmailAddress(value)) throw new InvalidArgumentError('It must be an email address.');
-  return value.toLowerCase();
-});
+export const emailArgument = () =>
+  new Argument('<email>').argParser((value: string) => {
+    if (!isEmailAddress(value)) throw new InvalidArgumentError('It must be an email address.');
+    return value.toLowerCase();
+  });
 
 export function username(value: string): string {
-  if (!isUsername(value)) throw new InvalidArgumentError('It must be 3 to 32 letters, digits, dots, dashes and underscores.');
+  if (!isUsername(value))
+    throw new InvalidArgumentError('It must be 3 to 32 letters, digits, dots, dashes and underscores.');
   return value;
 }
 
@@ -29,12 +31,19 @@ export interface PasswordOptions {
 /** Adds the two ways to give a password. */
 export function withPasswordOptions(command: Command): Command {
   return command
-    .addOption(new Option('--password <text>', 'seen by whoever lists processes: better --password-stdin').argParser(newPassword).conflicts('passwordStdin'))
+    .addOption(
+      new Option('--password <text>', 'seen by whoever lists processes: better --password-stdin')
+        .argParser(newPassword)
+        .conflicts('passwordStdin'),
+    )
     .option('--password-stdin', 'read the password from standard input');
 }
 
 /** The password that was given; without one a new one, which is to be printed. */
-export async function passwordOf(options: PasswordOptions, command: Command): Promise<{ password: string; isMade: boolean }> {
+export async function passwordOf(
+  options: PasswordOptions,
+  command: Command,
+): Promise<{ password: string; isMade: boolean }> {
   const given = options.passwordStdin === true ? await passwordFromStdin(command) : options.password;
   return { password: given ?? makeSecret(), isMade: given === undefined };
 }

@@ -9,7 +9,9 @@ export function configCommand(): Command {
     .option('--json', 'print one line of JSON: [{name, value, origin}]')
     .action(({ json }: PrintOptions) => {
       const shown = showConfig(process.env);
-      const lines = shown.map(({ name, value, origin }) => `${`${name}=${value ?? ''}`.padEnd(valueWidth)}  # ${origin}`);
+      const lines = shown.map(
+        ({ name, value, origin }) => `${`${name}=${value ?? ''}`.padEnd(valueWidth)}  # ${origin}`,
+      );
       process.stdout.write(`${json === true ? JSON.stringify(shown) : lines.join('\n')}\n`);
       loadConfig(process.env);
     });

@@ -10,7 +10,9 @@ import type { PrintOptions } from './operator-store.ts';
 /** `tocsin doctor`: whether an installation could work as it is configured, and what to do where it could not. */
 export function doctorCommand(): Command {
   return new Command('doctor')
-    .description('check the configuration and everything that it leads to; changes nothing but makes DATA_DIR where it is missing, works beside running servers')
+    .description(
+      'check the configuration and everything that it leads to; changes nothing but makes DATA_DIR where it is missing, works beside running servers',
+    )
     .option('--json', 'print one line of JSON: [{part, state, text}]')
     .action(async ({ json }: PrintOptions) => {
       const findings = await inspect();
@@ -34,7 +36,9 @@ async function inspect(): Promise<Finding[]> {
   // Loaded here: no other command needs what sends mails.
   const { inspectMailServer } = await import('@tocsin/notifier/mailers/inspect-mail-server.ts');
   const [addresses, engine, mails] = await Promise.all([
-    inspectAddresses(config), inspectEngine(config, openLog('doctor', 'silent')), inspectMailServer(config.SMTP_URL),
+    inspectAddresses(config),
+    inspectEngine(config, openLog('doctor', 'silent')),
+    inspectMailServer(config.SMTP_URL),
   ]);
   const kind = config.cluster === undefined ? 'embedded: one process on one file' : 'a cluster';
   return [found.ok(kind), ...inspectAccess(config), ...addresses, ...engine, ...mails, ...inspectPush(config)];
@@ -43,9 +47,19 @@ async function inspect(): Promise<Finding[]> {
 function inspectAccess(config: Config): Finding[] {
   const found = findingsOf('configuration');
   return [
-    ...(config.RATE_LIMITS ? [] : [found.warning('RATE_LIMITS is off: anybody may publish, and guess passwords, as fast as they can')]),
-    ...(config.ADMIN_TOKEN === undefined ? [found.ok('no ADMIN_TOKEN: /admin is closed, and `tocsin` on this machine does the same')] : []),
-    ...(isShortAdminToken(config.ADMIN_TOKEN) ? [found.warning('ADMIN_TOKEN has less than 16 characters: who guesses it is the operator; take one of `openssl rand -hex 16`')] : []),
+    ...(config.RATE_LIMITS
+      ? []
+      : [found.warning('RATE_LIMITS is off: anybody may publish, and guess passwords, as fast as they can')]),
+    ...(config.ADMIN_TOKEN === undefined
+      ? [found.ok('no ADMIN_TOKEN: /admin is closed, and `tocsin` on this machine does the same')]
+      : []),
+    ...(isShortAdminToken(config.ADMIN_TOKEN)
+      ? [
+          found.warning(
+            'ADMIN_TOKEN has less than 16 characters: who guesses it is the operator; take one of `openssl rand -hex 16`',
+          ),
+        ]
+      : []),
   ];
 }
 
@@ -55,24 +69,50 @@ const localHosts = new Set(['localhost', '127.0.0.1', '[::1]']);
 async function inspectAddresses(config: Config): Promise<Finding[]> {
   const found = findingsOf('addresses');
   if (config.BASE_URL === undefined) {
-    return [found.warning(`no BASE_URL: links in mails lead to http://${config.HOST}:${config.PORT}, which is of use on this machine alone`)];
+    return [
+      found.warning(
+        `no BASE_URL: links in mails lead to http://${config.HOST}:${config.PORT}, which is of use on this machine alone`,
+      ),
+    ];
   }
   const { protocol, hostname } = new URL(config.BASE_URL);
-  if (localHosts.has(hostname)) return [found.warning(`BASE_URL is ${config.BASE_URL}: links in mails are of use on this machine alone`)];
-  const isKnown = await lookup(hostname).then(() => true, () => false);
+  if (localHosts.has(hostname))
+    return [found.warning(`BASE_URL is ${config.BASE_URL}: links in mails are of use on this machine alone`)];
+  const isKnown = await lookup(hostname).then(
+    () => true,
+    () => false,
+  );
   return [
-    isKnown ? found.ok(`${config.BASE_URL} is where the public reaches it`) : found.fault(`BASE_URL: the name ${hostname} is not known here: set it in DNS`),
-    ...(protocol === 'http:' ? [found.warning(`BASE_URL is not https: passwords and tokens can be read on their way. Put a proxy with TLS before it`)] : []),
-    ...(config.TRUST_PROXY === '' ? [found.warning('no TRUST_PROXY: behind a proxy all callers have its address, and share one budget. Set 1 for one proxy')] : []),
+    isKnown
+      ? found.ok(`${config.BASE_URL} is where the public reaches it`)
+      : found.fault(`BASE_URL: the name ${hostname} is not known here: set it in DNS`),
+    ...(protocol === 'http:'
+      ? [
+          found.warning(
+            `BASE_URL is not https: passwords and tokens can be read on their way. Put a proxy with TLS before it`,
+          ),
+        ]
+      : []),
+    ...(config.TRUST_PROXY === ''
+      ? [
+          found.warning(
+            'no TRUST_PROXY: behind a proxy all callers have its address, and share one budget. Set 1 for one proxy',
+          ),
+        ]
+      : []),
   ];
 }
 
 function inspectPush({ apns, fcmServiceAccount, APNS_URL, FCM_URL, EXPO_URL }: Config): Finding[] {
   const found = findingsOf('push');
-  const simulated = Object.entries({ APNS_URL, FCM_URL, EXPO_URL }).filter(([name, url]) => url !== undefined && !(name === 'APNS_URL' && url.endsWith('.push.apple.com')));
+  const simulated = Object.entries({ APNS_URL, FCM_URL, EXPO_URL }).filter(
+    ([name, url]) => url !== undefined && !(name === 'APNS_URL' && url.endsWith('.push.apple.com')),
+  );
   return [
     apns === undefined ? found.ok('APNs is not configured: nothing goes to ios devices') : inspectApnsKey(apns.key),
-    fcmServiceAccount === undefined ? found.ok('FCM is not configured: nothing goes to android devices') : found.ok(`FCM sends as ${fcmServiceAccount.client_email}`),
+    fcmServiceAccount === undefined
+      ? found.ok('FCM is not configured: nothing goes to android devices')
+      : found.ok(`FCM sends as ${fcmServiceAccount.client_email}`),
     ...simulated.map(([name, url]) => found.warning(`${name} is ${url}: pushes go there, not to the provider`)),
   ];
 }
@@ -86,5 +126,7 @@ function inspectApnsKey(key: string): Finding {
   } catch {
     // told below
   }
-  return found.fault('APNS_KEY_FILE holds no key of the curve P-256: take the .p8 file from Apple’s developer account as it is');
+  return found.fault(
+    'APNS_KEY_FILE holds no key of the curve P-256: take the .p8 file from Apple’s developer account as it is',
+  );
 }

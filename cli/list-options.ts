@@ -12,17 +12,28 @@ export interface ListOptions {
 export function withListOptions(command: Command, of: string): Command {
   return command
     .option('--search <text>', `only those with this in their ${of}, whatever its case`)
-    .addOption(new Option('--limit <number>', `at most so many, up to ${shownMax}`).default(100).argParser(wholeNumber(1, shownMax)));
+    .addOption(
+      new Option('--limit <number>', `at most so many, up to ${shownMax}`)
+        .default(100)
+        .argParser(wholeNumber(1, shownMax)),
+    );
 }
 
 /** The first that match, of pages. `textsOf` are what is searched. */
 export async function collect<T>(
-  pages: AsyncIterable<readonly T[]>, { search, limit }: ListOptions, { matches, textsOf }: { matches: (one: T) => boolean; textsOf: (one: T) => readonly string[] },
+  pages: AsyncIterable<readonly T[]>,
+  { search, limit }: ListOptions,
+  { matches, textsOf }: { matches: (one: T) => boolean; textsOf: (one: T) => readonly string[] },
 ): Promise<T[]> {
   const wanted = search?.toLowerCase();
   const found: T[] = [];
   for await (const page of pages) {
-    found.push(...page.filter((one) => matches(one) && (wanted === undefined || textsOf(one).some((text) => text.toLowerCase().includes(wanted)))));
+    found.push(
+      ...page.filter(
+        (one) =>
+          matches(one) && (wanted === undefined || textsOf(one).some((text) => text.toLowerCase().includes(wanted))),
+      ),
+    );
     if (found.length >= limit) break;
   }
   return found.slice(0, limit);

@@ -25,15 +25,31 @@ interface LogRecord {
 export function logCommand(): Command {
   return withServerOptions(new Command('log'))
     .description('print the log of a topic: its messages, edits and deletions in order')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   tocsin log backups --from-time 2030-01-31
-  tocsin log backups --consumer archive --json >> backups.jsonl`)
+  tocsin log backups --consumer archive --json >> backups.jsonl`,
+    )
     .argument('<topic>')
-    .addOption(new Option('--from-offset <offset>', 'from this position on; 0 without any').argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)).conflicts(['fromTime', 'consumer']))
+    .addOption(
+      new Option('--from-offset <offset>', 'from this position on; 0 without any')
+        .argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER))
+        .conflicts(['fromTime', 'consumer']),
+    )
     .addOption(new Option('--from-time <time>', 'from this time on (ISO 8601)').conflicts(['fromOffset', 'consumer']))
-    .addOption(new Option('--consumer <name>', 'from the position that the server keeps under this name, which goes on with what was printed').conflicts(['fromOffset', 'fromTime']))
-    .addOption(new Option('--limit <number>', 'at most so many records').argParser(wholeNumber(1, Number.MAX_SAFE_INTEGER)).conflicts('follow'))
+    .addOption(
+      new Option(
+        '--consumer <name>',
+        'from the position that the server keeps under this name, which goes on with what was printed',
+      ).conflicts(['fromOffset', 'fromTime']),
+    )
+    .addOption(
+      new Option('--limit <number>', 'at most so many records')
+        .argParser(wholeNumber(1, Number.MAX_SAFE_INTEGER))
+        .conflicts('follow'),
+    )
     .option('--follow', 'go on with what comes, until it is ended')
     .option('--json', 'print each record as a line of JSON: {offset, type, timestamp, message}')
     .action((topic: string, options: LogOptions) => new LogReader(topic, options).read())
@@ -56,7 +72,8 @@ class LogReader {
   constructor(topic: string, options: LogOptions) {
     this.#path = `/api/topics/${encodeURIComponent(topic)}`;
     this.#options = options;
-    this.#next = options.fromTime === undefined && options.consumer === undefined ? options.fromOffset ?? 0 : undefined;
+    this.#next =
+      options.fromTime === undefined && options.consumer === undefined ? (options.fromOffset ?? 0) : undefined;
     this.#left = options.limit ?? Infinity;
   }
 
@@ -69,15 +86,19 @@ class LogReader {
 
   /** A consumer without a position begins at the first record. */
   async #loadPosition(): Promise<void> {
-    const answer = await patiently(patienceMs, () => ask(this.#options, this.#consumerPath()).catch((error: unknown) => {
-      if (error instanceof Refusal && error.message === 'Consumer not found') return null;
-      throw error;
-    }));
-    this.#next = answer === null ? 0 : (await answer.json() as { offset: number }).offset;
+    const answer = await patiently(patienceMs, () =>
+      ask(this.#options, this.#consumerPath()).catch((error: unknown) => {
+        if (error instanceof Refusal && error.message === 'Consumer not found') return null;
+        throw error;
+      }),
+    );
+    this.#next = answer === null ? 0 : ((await answer.json()) as { offset: number }).offset;
   }
 
   #open(signal: AbortSignal): Promise<Response> {
-    const query = new URLSearchParams(this.#next === undefined ? { from_time: this.#options.fromTime! } : { from_offset: String(this.#next) });
+    const query = new URLSearchParams(
+      this.#next === undefined ? { from_time: this.#options.fromTime! } : { from_offset: String(this.#next) },
+    );
     if (this.#options.follow === true) query.set('follow', 'true');
     if (this.#left < Infinity) query.set('limit', String(this.#left));
     return ask(this.#options, `${this.#path}/log?${query}`, { headers: { Accept: 'application/x-ndjson' }, signal });
@@ -103,7 +124,11 @@ class LogReader {
   async #keep(): Promise<void> {
     if (this.#options.consumer === undefined || this.#next === this.#kept) return;
     const offset = this.#next!;
-    const request = { method: 'PUT', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ offset }) };
+    const request = {
+      method: 'PUT',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ offset }),
+    };
     await patiently(patienceMs, () => ask(this.#options, this.#consumerPath(), request));
     [this.#kept, this.#keptAt] = [offset, performance.now()];
   }

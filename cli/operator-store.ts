@@ -10,9 +10,16 @@ import { forTerminal } from './output.ts';
 
 /** Records what the operator does by the command line; the log shows which user of the system that was. */
 export function operatorAudit(): Audit {
-  return auditBy({ makeId: idSource(systemClock), clock: systemClock }, {
-    actor: 'operator', through: 'cli', credentialId: null, address: null, userAgent: `tocsin, run by ${systemUser()}`,
-  });
+  return auditBy(
+    { makeId: idSource(systemClock), clock: systemClock },
+    {
+      actor: 'operator',
+      through: 'cli',
+      credentialId: null,
+      address: null,
+      userAgent: `tocsin, run by ${systemUser()}`,
+    },
+  );
 }
 
 /** In a container the user may have no name. */
@@ -43,18 +50,31 @@ export async function withStore(act: (store: OperatorStore, config: Config) => P
 /** What was changed is stored by now; nodes that are not told find out within 5 s. */
 export async function tellNodes(store: OperatorStore, ...changes: readonly Change[]): Promise<void> {
   try {
-    await store.bus?.publish(changesChannel, changes.map((change) => JSON.stringify(change)));
+    await store.bus?.publish(
+      changesChannel,
+      changes.map((change) => JSON.stringify(change)),
+    );
   } catch {
     process.stderr.write('The running nodes could not be told: they will know within 5 seconds.\n');
   }
 }
 
 /** Prints a line for each, its parts in columns, or all of them as a line of JSON. */
-export function printRows<T>(rows: readonly T[], partsOf: (row: T) => readonly (string | null)[], options: PrintOptions): void {
+export function printRows<T>(
+  rows: readonly T[],
+  partsOf: (row: T) => readonly (string | null)[],
+  options: PrintOptions,
+): void {
   if (options.json === true) return void process.stdout.write(`${JSON.stringify(rows)}\n`);
   const table = rows.map((row) => partsOf(row).map((part) => forTerminal(part ?? '-').replaceAll('\n', ' ')));
   const widths = (table[0] ?? []).map((_, column) => Math.max(...table.map((parts) => parts[column]!.length)));
-  for (const parts of table) process.stdout.write(`${parts.map((part, column) => part.padEnd(widths[column]!)).join('  ').trimEnd()}\n`);
+  for (const parts of table)
+    process.stdout.write(
+      `${parts
+        .map((part, column) => part.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd()}\n`,
+    );
 }
 
 /** Prints an object's fields a line each, or as JSON. */

@@ -21,5 +21,8 @@ export function asText({ title, message }: { readonly title: string | null; read
  * rewrite what stands on it. Line breaks stay, and what follows them is indented, so that no text looks like another message.
  */
 export function forTerminal(text: string): string {
-  return text.replace(/\r\n?/g, '\n').replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '\ufffd').replaceAll('\n', '\n    ');
+  return text
+    .replace(/\r\n?/g, '\n')
+    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '\ufffd')
+    .replaceAll('\n', '\n    ');
 }

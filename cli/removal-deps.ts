@@ -14,10 +14,14 @@ const makeId = idSource(systemClock);
 /** What removals work with here: the nodes are told of each step, and a running worker cleans up. */
 export function removalDeps(store: OperatorStore, config: Config): RemoveTeamDeps {
   return {
-    documents: store.documents, makeId, clock: systemClock, audit: auditBy({ makeId, clock: systemClock }, bySystem),
+    documents: store.documents,
+    makeId,
+    clock: systemClock,
+    audit: auditBy({ makeId, clock: systemClock }, bySystem),
     async onStep({ changes, cleanups }) {
       if (changes.length > 0) await tellNodes(store, ...changes);
-      if (cleanups.length > 0) await haveDone(store, cleanUpTopicJobs(cleanups, { makeId, settleMs: settleMsOf(config) }));
+      if (cleanups.length > 0)
+        await haveDone(store, cleanUpTopicJobs(cleanups, { makeId, settleMs: settleMsOf(config) }));
     },
   };
 }

@@ -7,7 +7,10 @@ export function serveCommand(): Command {
     .description('run the server: one process on one file, or on Kafka, MongoDB and Redis when their URLs are set')
     .action(async () => {
       // Loaded here: no other command needs the servers.
-      const [{ runService }, { startRoles }] = await Promise.all([import('@tocsin/shared/run-service.ts'), import('./start-roles.ts')]);
+      const [{ runService }, { startRoles }] = await Promise.all([
+        import('@tocsin/shared/run-service.ts'),
+        import('./start-roles.ts'),
+      ]);
       await runService('tocsin', async (deps) => {
         const running = await startRoles(deps);
         process.stderr.write(banner(deps.config, running.url));
@@ -18,11 +21,13 @@ export function serveCommand(): Command {
 
 /** What a person reads who has just started it: where it is, and the shortest way to a first message. */
 function banner(config: Config, url: string | undefined): string {
-  const place = config.cluster === undefined ? `one process on one file, in ${config.DATA_DIR}` : 'on Kafka, MongoDB and Redis';
+  const place =
+    config.cluster === undefined ? `one process on one file, in ${config.DATA_DIR}` : 'on Kafka, MongoDB and Redis';
   const lines = [`Tocsin runs: ${place}`, `Roles: ${config.ROLES.join(', ')}`];
   if (url !== undefined) {
     lines.push(
-      `API: ${url}`, '',
+      `API: ${url}`,
+      '',
       'A first account, without a mail round trip:',
       '  npx tocsin user create you@example.org --username you',
       'Then go on as the README shows.',

@@ -11,5 +11,9 @@ export interface ServerOptions {
 export function withServerOptions(command: Command): Command {
   return command
     .addOption(new Option('--url <url>', 'where the server is').env('TOCSIN_URL').default('http://127.0.0.1:8080'))
-    .addOption(new Option('--token <credential>', 'an access token, API key or topic token; better in the environment').env('TOCSIN_TOKEN'));
+    .addOption(
+      new Option('--token <credential>', 'an access token, API key or topic token; better in the environment').env(
+        'TOCSIN_TOKEN',
+      ),
+    );
 }

@@ -22,7 +22,10 @@ test('a credential is sent, and what is refused for good says why', async () => 
     response.statusCode = 403;
     response.end(JSON.stringify({ detail: `not you, ${request.headers.authorization}` }));
   });
-  await expect(ask({ ...server, token: 'ak_1' }, '/')).rejects.toMatchObject({ message: 'not you, Bearer ak_1', retryAfterMs: null });
+  await expect(ask({ ...server, token: 'ak_1' }, '/')).rejects.toMatchObject({
+    message: 'not you, Bearer ak_1',
+    retryAfterMs: null,
+  });
 });
 
 test('what is refused for now is tried again, no earlier than the server says', async () => {
@@ -33,7 +36,11 @@ test('what is refused for now is tried again, no earlier than the server says', 
     else response.end('yes');
   });
   const said: string[] = [];
-  const answer = await patiently(20_000, () => ask(server, '/'), (line) => said.push(line));
+  const answer = await patiently(
+    20_000,
+    () => ask(server, '/'),
+    (line) => said.push(line),
+  );
   expect(await answer.text()).toBe('yes');
   expect(said).toEqual(['503 Service Unavailable; trying on']);
   expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(990); // a timer may fire a moment early

@@ -23,7 +23,7 @@ export async function ask({ url, token }: ServerOptions, path: string, init: Req
     throw new Refusal(`${url} does not answer: ${reasonOf(error)}`, 0);
   });
   if (answer.ok) return answer;
-  const { detail } = await answer.json().catch(() => ({})) as { detail?: string };
+  const { detail } = (await answer.json().catch(() => ({}))) as { detail?: string };
   const said = typeof detail === 'string' ? detail : `${answer.status} ${answer.statusText}`;
   throw new Refusal(said, passing.has(answer.status) ? Number(answer.headers.get('Retry-After') ?? 0) * 1_000 : null);
 }
@@ -40,7 +40,11 @@ const pauseMs = { first: 500, most: 30_000 };
  * Tries again for `patienceMs` what the server refuses for now, at the times that it names, and at growing intervals where
  * it names none. Says on standard error, once, that it waits. Throws the last refusal.
  */
-export async function patiently<T>(patienceMs: number, attempt: () => Promise<T>, say = (line: string): void => void process.stderr.write(`${line}\n`)): Promise<T> {
+export async function patiently<T>(
+  patienceMs: number,
+  attempt: () => Promise<T>,
+  say = (line: string): void => void process.stderr.write(`${line}\n`),
+): Promise<T> {
   const deadline = performance.now() + patienceMs;
   for (let pause = pauseMs.first; ; pause = Math.min(2 * pause, pauseMs.most)) {
     try {

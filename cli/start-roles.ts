@@ -23,7 +23,15 @@ export function startRoles(deps: ServiceDeps): Promise<RunningService> {
     own.add(() => api?.close());
     if (config.ROLES.includes('notifier')) {
       const baseUrl = config.BASE_URL ?? api?.url ?? `http://${config.HOST}:${config.PORT}`;
-      await starting(startNotifier({ ...deps, makeId: idSource(deps.clock), baseUrl, appUrl: config.APP_URL ?? baseUrl, isBesideApi: api !== undefined }));
+      await starting(
+        startNotifier({
+          ...deps,
+          makeId: idSource(deps.clock),
+          baseUrl,
+          appUrl: config.APP_URL ?? baseUrl,
+          isBesideApi: api !== undefined,
+        }),
+      );
     }
     if (config.ROLES.includes('retention')) await starting(startRetention(deps));
     return { ...(api === undefined ? {} : { url: api.url }), close: () => own.closeAll() };

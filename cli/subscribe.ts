@@ -24,14 +24,19 @@ const nilId = '00000000-0000-0000-0000-000000000000';
 export function subscribeCommand(): Command {
   return withServerOptions(new Command('subscribe'))
     .description('print the messages of topics as they come, until it is ended; goes on after a lost connection')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   tocsin subscribe backups builds
-  tocsin subscribe alarms --since all --json`)
+  tocsin subscribe alarms --since all --json`,
+    )
     .argument('<topic...>', 'up to 100')
     .option('--since <position>', '`all` that is kept, the id of a message, or a `position` that --json printed')
     .option('--json', 'print each event as a line of JSON: {type, position, …the message}')
-    .action((topics: string[], { since, json, ...server }: SubscribeOptions) => subscribe(topics, { since, json, server }));
+    .action((topics: string[], { since, json, ...server }: SubscribeOptions) =>
+      subscribe(topics, { since, json, server }),
+    );
 }
 
 interface Subscription {
@@ -43,7 +48,10 @@ interface Subscription {
 function subscribe(topics: readonly string[], { since, json, server }: Subscription): Promise<void> {
   let position = positionOf(topics, since);
   const open = (signal: AbortSignal) => {
-    const query = new URLSearchParams({ topics: topics.join(','), ...(position !== undefined && { since_id: position }) });
+    const query = new URLSearchParams({
+      topics: topics.join(','),
+      ...(position !== undefined && { since_id: position }),
+    });
     return ask(server, `/sse?${query}`, { headers: { Accept: 'text/event-stream' }, signal });
   };
   const read = async (texts: AsyncIterable<string>) => {
@@ -54,7 +62,11 @@ function subscribe(topics: readonly string[], { since, json, server }: Subscript
       for (const { id, event, data } of events.splice(0)) {
         if (event?.startsWith('message') === true) {
           const message = JSON.parse(data) as Message;
-          await printLine(json === true ? JSON.stringify({ type: event, position: id ?? position, ...message }) : asLine(message, event));
+          await printLine(
+            json === true
+              ? JSON.stringify({ type: event, position: id ?? position, ...message })
+              : asLine(message, event),
+          );
         }
         position = id ?? position;
       }
@@ -73,5 +85,7 @@ const changes: Record<string, string> = { message_edited: '(edited) ', message_d
 
 function asLine(message: Message, event: string): string {
   const { timestamp, topic, priority } = message;
-  return forTerminal(`${timestamp}  ${topic}  ${changes[event] ?? ''}${priority === 3 ? '' : `[${priority}] `}${asText(message)}`);
+  return forTerminal(
+    `${timestamp}  ${topic}  ${changes[event] ?? ''}${priority === 3 ? '' : `[${priority}] `}${asText(message)}`,
+  );
 }

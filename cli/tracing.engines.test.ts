@@ -43,22 +43,39 @@ afterEach(() => running?.close());
 /** Starts roles over the engine, with their own tracing and log. */
 async function start(env: Record<string, string>): Promise<NonNullable<typeof running>> {
   const lines: string[] = [];
-  const config = loadConfig({ ...place.env, PORT: '0', EXPO_URL: expo.url, RATE_LIMITS: 'off', ...env }, '/nonexistent');
+  const config = loadConfig(
+    { ...place.env, PORT: '0', EXPO_URL: expo.url, RATE_LIMITS: 'off', ...env },
+    '/nonexistent',
+  );
   const parts = closers();
   const log = openLog('test', 'warn', { write: (line) => void lines.push(line) });
   const tracing = await openTracing(config, { process: { serviceName: 'tocsin-test', version: '1.2.3' }, log });
   parts.add(() => tracing.close());
   const roles = await startRoles({
-    engine: tracedEngine(engine, tracing, config), config, clock: systemClock, log, tracing, metrics: new Registry(), leaving: new AbortController().signal,
+    engine: tracedEngine(engine, tracing, config),
+    config,
+    clock: systemClock,
+    log,
+    tracing,
+    metrics: new Registry(),
+    leaving: new AbortController().signal,
   });
   parts.add(() => roles.close());
   running = { url: roles.url!, lines, close: () => parts.closeAll() };
   return running;
 }
 
-async function publish(url: string, topic: string, headers: Record<string, string> = {}): Promise<{ status: number; body: { id: string } }> {
-  const answer = await fetch(`${url}/${topic}`, { method: 'POST', body: 'the pump stopped', headers: { 'X-Title': 'Cellar', 'X-Priority': '5', ...headers } });
-  return { status: answer.status, body: await answer.json() as { id: string } };
+async function publish(
+  url: string,
+  topic: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; body: { id: string } }> {
+  const answer = await fetch(`${url}/${topic}`, {
+    method: 'POST',
+    body: 'the pump stopped',
+    headers: { 'X-Title': 'Cellar', 'X-Priority': '5', ...headers },
+  });
+  return { status: answer.status, body: (await answer.json()) as { id: string } };
 }
 
 async function addSubscribedTopic(): Promise<{ id: string; name: string; pushToken: string }> {
@@ -72,9 +89,14 @@ async function addSubscribedTopic(): Promise<{ id: string; name: string; pushTok
 test(`one publish is one trace from its request to the phone, ${engineUnderTest}`, async () => {
   const { url, close } = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ROLES: 'api,fanout,notifier' });
   const topic = await addSubscribedTopic();
-  const { status, body: { id: messageId } } = await publish(url, topic.name, traceHeaders);
+  const {
+    status,
+    body: { id: messageId },
+  } = await publish(url, topic.name, traceHeaders);
   expect(status).toBe(200);
-  await eventually(() => expect(expo.pushes).toMatchObject([{ token: topic.pushToken, messageId }]), { timeoutMs: 25_000 });
+  await eventually(() => expect(expo.pushes).toMatchObject([{ token: topic.pushToken, messageId }]), {
+    timeoutMs: 25_000,
+  });
   await eventually(async () => expect(await engine.deliveries.counts(messageId)).toMatchObject({ sent: 1 }));
   await eventually(() => engine.messages.find(messageId).then((message) => message !== null));
   await eventually(async () => expect(await engine.eventLog.lag('fanout')).toBe(0), { timeoutMs: 25_000 });
@@ -84,34 +106,62 @@ test(`one publish is one trace from its request to the phone, ${engineUnderTest}
   const handling = `process ${log}`;
   const once = ['POST /{topic}', `send ${log}`, 'process push-urgent', 'push page', 'send expo'];
   const ofTrace = (): ReceivedSpan[] => collector.spans.filter((span) => span.traceId === traceId);
-  const handledBy = (group: string) => ofTrace().filter(({ name, attributes }) => name === handling && attributes['messaging.consumer.group.name'] === group);
-  await eventually(() => {
-    expect(ofTrace().map(({ name }) => name)).toEqual(expect.arrayContaining(once));
-    for (const group of ['fanout', 'notifier']) expect(handledBy(group)).not.toEqual([]);
-  }, { timeoutMs: 25_000 });
+  const handledBy = (group: string) =>
+    ofTrace().filter(
+      ({ name, attributes }) => name === handling && attributes['messaging.consumer.group.name'] === group,
+    );
+  await eventually(
+    () => {
+      expect(ofTrace().map(({ name }) => name)).toEqual(expect.arrayContaining(once));
+      for (const group of ['fanout', 'notifier']) expect(handledBy(group)).not.toEqual([]);
+    },
+    { timeoutMs: 25_000 },
+  );
   const spans = ofTrace();
   const only = (name: string): ReceivedSpan => {
     const found = spans.filter((span) => span.name === name);
     expect(found).toHaveLength(1);
     return found[0]!;
   };
-  const [request, sent, job, page, pushed] = once.map(only) as [ReceivedSpan, ReceivedSpan, ReceivedSpan, ReceivedSpan, ReceivedSpan];
+  const [request, sent, job, page, pushed] = once.map(only) as [
+    ReceivedSpan,
+    ReceivedSpan,
+    ReceivedSpan,
+    ReceivedSpan,
+    ReceivedSpan,
+  ];
   // A group whose member has only just joined can be given a record again: of each time there is a span.
   const handled = spans.filter(({ name }) => name === handling);
   const expanded = handledBy('notifier').find((span) => span.spanId === job.parentSpanId)!;
   expect(spans).toHaveLength(once.length + handled.length);
   expect([request, sent, job, page, pushed].map(({ kind, parentSpanId }) => [kind, parentSpanId])).toEqual([
-    ['server', spanId], ['producer', request.spanId], ['consumer', expanded.spanId], ['internal', job.spanId], ['client', page.spanId],
+    ['server', spanId],
+    ['producer', request.spanId],
+    ['consumer', expanded.spanId],
+    ['internal', job.spanId],
+    ['client', page.spanId],
   ]);
-  for (const span of handled) expect(span).toMatchObject({ kind: 'consumer', parentSpanId: sent.spanId, links: [{ traceId, spanId: sent.spanId }] });
+  for (const span of handled)
+    expect(span).toMatchObject({
+      kind: 'consumer',
+      parentSpanId: sent.spanId,
+      links: [{ traceId, spanId: sent.spanId }],
+    });
   expect(job.links).toEqual([{ traceId, spanId: expanded.spanId }]);
   expect(new Set(spans.map(({ traceState }) => traceState))).toEqual(new Set([traceHeaders.tracestate]));
   expect(spans.filter(({ isFailed }) => isFailed)).toEqual([]);
   expect(request.attributes).toEqual({
-    'http.request.method': 'POST', 'http.route': '/{topic}', 'http.response.status_code': 200, 'network.protocol.version': '1.1', 'tocsin.operation': 'publish',
+    'http.request.method': 'POST',
+    'http.route': '/{topic}',
+    'http.response.status_code': 200,
+    'network.protocol.version': '1.1',
+    'tocsin.operation': 'publish',
   });
   expect(sent.attributes).toMatchObject({
-    'messaging.system': engineUnderTest === 'cluster' ? 'kafka' : 'tocsin', 'messaging.message.id': messageId, 'tocsin.topic.id': topic.id, 'tocsin.record.type': 'message',
+    'messaging.system': engineUnderTest === 'cluster' ? 'kafka' : 'tocsin',
+    'messaging.message.id': messageId,
+    'tocsin.topic.id': topic.id,
+    'tocsin.record.type': 'message',
   });
   expect(page.attributes).toMatchObject({ 'tocsin.recipients': 1 });
   expect(pushed.attributes).toMatchObject({ 'messaging.batch.message_count': 1, 'tocsin.push.accepted': 1 });
@@ -124,10 +174,14 @@ test('without OTEL_* a request with a traceparent leaves none in the log', async
   const { url } = await start({ ROLES: 'api' });
   const before = collector.spans.length;
   const topic = await addSubscribedTopic();
-  const { body: { id } } = await publish(url, topic.name, traceHeaders);
+  const {
+    body: { id },
+  } = await publish(url, topic.name, traceHeaders);
   const found: unknown[] = [];
   const consumption = await engine.eventLog.consume({
-    group: 'looking', onBatch: async ({ records }) => void found.push(...records.filter(({ record }) => record.message.id === id).map(({ record }) => record.trace)),
+    group: 'looking',
+    onBatch: async ({ records }) =>
+      void found.push(...records.filter(({ record }) => record.message.id === id).map(({ record }) => record.trace)),
   });
   await eventually(() => expect(new Set(found)).toEqual(new Set([undefined])), { timeoutMs: 25_000 });
   await consumption.close();

@@ -4,7 +4,8 @@ import { InvalidArgumentError } from 'commander';
 export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
-    if (!(value >= min && value <= max)) throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+    if (!(value >= min && value <= max))
+      throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
     return value;
   };
 }

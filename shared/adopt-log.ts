@@ -9,7 +9,10 @@ import type { AdoptedLog } from './ports/adopted-log.ts';
  * backup and may have forgotten earlier bases. Embedded there is nothing to adopt: the log is in the file, and one that was
  * restored goes on by itself above what it was. No node may run. Throws a sentence for the operator.
  */
-export async function adoptLog(config: Config, { log, isRestored = false }: { log: Log; isRestored?: boolean }): Promise<AdoptedLog> {
+export async function adoptLog(
+  config: Config,
+  { log, isRestored = false }: { log: Log; isRestored?: boolean },
+): Promise<AdoptedLog> {
   if (config.cluster === undefined) return { reason: null, bases: [] };
   const { adoptClusterLog } = await import('./drivers/cluster/adopt-cluster-log.ts');
   return adoptClusterLog({ stores: config.cluster, kafka: kafkaTopic(config), log, isRestored });

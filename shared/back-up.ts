@@ -7,7 +7,11 @@ import type { CopyProgress, CopyReport } from './ports/backup.ts';
  * Writes the installation's store to a file, also beside running servers: all of it as it was at one moment after the call. Of a
  * cluster that is MongoDB's database. Throws a sentence for the operator, and leaves no file then.
  */
-export async function backUp(config: Config, file: string, onProgress: (progress: CopyProgress) => void): Promise<CopyReport> {
+export async function backUp(
+  config: Config,
+  file: string,
+  onProgress: (progress: CopyProgress) => void,
+): Promise<CopyReport> {
   if (config.cluster !== undefined) {
     const { backUpMongo } = await import('./drivers/cluster/copy-mongo-store.ts');
     return backUpMongo(file, { url: config.cluster.mongoUrl, log: openLog('backup', 'warn'), onProgress });
@@ -20,7 +24,11 @@ export async function backUp(config: Config, file: string, onProgress: (progress
  * Makes the installation's store, which must be empty and no server's, what the file holds. Where a cluster's Kafka topic is not
  * the one that this store knows, it becomes its log, with positions above every one that was handed out. Throws a sentence for the operator.
  */
-export async function restore(config: Config, file: string, onProgress: (progress: CopyProgress) => void): Promise<CopyReport> {
+export async function restore(
+  config: Config,
+  file: string,
+  onProgress: (progress: CopyProgress) => void,
+): Promise<CopyReport> {
   if (config.cluster !== undefined) {
     const { restoreMongo } = await import('./drivers/cluster/copy-mongo-store.ts');
     const log = openLog('restore', 'warn');

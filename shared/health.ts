@@ -10,7 +10,12 @@ export type PartState = 'ok' | 'down';
 export interface Readiness {
   /** `down` when one of the parts is, and when the process has been told to end. */
   readonly status: PartState;
-  readonly parts: { readonly log: PartState; readonly database: PartState; readonly queue: PartState; readonly bus: PartState };
+  readonly parts: {
+    readonly log: PartState;
+    readonly database: PartState;
+    readonly queue: PartState;
+    readonly bus: PartState;
+  };
 }
 
 /** A part that has not answered by then counts as down. */
@@ -18,11 +23,12 @@ const patienceMs = 2_500;
 
 /** Asks every part of the engine at once; resolves within three seconds, never rejects. Who is `leaving` is not ready, whatever they answer. */
 export async function checkReadiness(
-  engine: Pick<Engine, 'eventLog' | 'messages' | 'documents' | 'jobQueue' | 'bus'>, leaving: Pick<AbortSignal, 'aborted'>,
+  engine: Pick<Engine, 'eventLog' | 'messages' | 'documents' | 'jobQueue' | 'bus'>,
+  leaving: Pick<AbortSignal, 'aborted'>,
 ): Promise<Readiness> {
-  const [log, messages, documents, queue, bus] = await Promise.all(
+  const [log, messages, documents, queue, bus] = (await Promise.all(
     [engine.eventLog, engine.messages, engine.documents, engine.jobQueue, engine.bus].map(stateOf),
-  ) as [PartState, PartState, PartState, PartState, PartState];
+  )) as [PartState, PartState, PartState, PartState, PartState];
   const database = messages === 'ok' && documents === 'ok' ? 'ok' : 'down';
   const parts = { log, database, queue, bus } as const;
   return { status: leaving.aborted || Object.values(parts).includes('down') ? 'down' : 'ok', parts };
@@ -30,7 +36,10 @@ export async function checkReadiness(
 
 async function stateOf(part: { ping(): Promise<void> }): Promise<PartState> {
   const answer = Promise.resolve().then(() => part.ping());
-  return within(patienceMs, 'a part’s answer', answer).then(() => 'ok', () => 'down');
+  return within(patienceMs, 'a part’s answer', answer).then(
+    () => 'ok',
+    () => 'down',
+  );
 }
 
 export interface HealthOptions {
@@ -41,7 +50,17 @@ export interface HealthOptions {
 }
 
 /** Serves health and figures on METRICS_PORT; does nothing where that is not set. */
-export async function startHealth({ engine, config, metrics, leaving }: HealthOptions): Promise<{ close(): Promise<void> }> {
+export async function startHealth({
+  engine,
+  config,
+  metrics,
+  leaving,
+}: HealthOptions): Promise<{ close(): Promise<void> }> {
   if (config.METRICS_PORT === undefined) return { close: async () => undefined };
-  return startHealthServer({ host: config.HOST, port: config.METRICS_PORT, checkReadiness: () => checkReadiness(engine, leaving), metrics });
+  return startHealthServer({
+    host: config.HOST,
+    port: config.METRICS_PORT,
+    checkReadiness: () => checkReadiness(engine, leaving),
+    metrics,
+  });
 }

@@ -15,13 +15,15 @@ export interface MoveOptions {
 /** Exports the installation that the configuration leads to. Throws a sentence for the operator; see `exportInstallation`. */
 export async function exportFrom(config: Config, { dir, log, report }: MoveOptions): Promise<Manifest> {
   return withRows(await openRows(config, log, 'export'), async (rows) =>
-    exportInstallation(rows, { dir, report, jwtSecrets: await ownSecrets(config) }));
+    exportInstallation(rows, { dir, report, jwtSecrets: await ownSecrets(config) }),
+  );
 }
 
 /** Imports into the installation that the configuration leads to. Throws a sentence for the operator; see `importInstallation`. */
 export async function importInto(config: Config, { dir, log, report }: MoveOptions): Promise<Manifest> {
   return withRows(await openRows(config, log, 'import'), (rows) =>
-    importInstallation(rows, { dir, report, takeSecrets: (exported) => takeSecrets(config, exported) }));
+    importInstallation(rows, { dir, report, takeSecrets: (exported) => takeSecrets(config, exported) }),
+  );
 }
 
 async function withRows<T>(rows: InstallationRows, use: (rows: InstallationRows) => Promise<T>): Promise<T> {
@@ -52,7 +54,9 @@ async function ownSecrets(config: Config): Promise<readonly string[] | undefined
 async function takeSecrets(config: Config, exported: readonly string[]): Promise<void> {
   if (config.jwtSecrets !== undefined) {
     if (config.jwtSecrets.includes(exported[0]!)) return;
-    throw new Error('JWT_SECRET has not the secret that the logins of the export are signed with: set it to that of secrets.json in the export, or append that behind a comma');
+    throw new Error(
+      'JWT_SECRET has not the secret that the logins of the export are signed with: set it to that of secrets.json in the export, or append that behind a comma',
+    );
   }
   const { keptSecret } = await import('./drivers/embedded/kept-secret.ts');
   keptSecret.keep(config.DATA_DIR, exported[0]!);

@@ -52,16 +52,27 @@ export async function openDocuments(config: Config, log: Log): Promise<OperatorS
   if (config.cluster === undefined) {
     mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
     const { openEmbeddedDocuments } = await import('./drivers/embedded/open-embedded.ts');
-    return { ...(await openEmbeddedDocuments({ dataDir: config.DATA_DIR, collections, clock: systemClock, log })), bus: null };
+    return {
+      ...(await openEmbeddedDocuments({ dataDir: config.DATA_DIR, collections, clock: systemClock, log })),
+      bus: null,
+    };
   }
   const { openClusterDocuments } = await import('./drivers/cluster/open-cluster-documents.ts');
-  return openClusterDocuments({ stores: config.cluster, kafka: kafkaTopic(config), collections, clock: systemClock, log });
+  return openClusterDocuments({
+    stores: config.cluster,
+    kafka: kafkaTopic(config),
+    collections,
+    clock: systemClock,
+    log,
+  });
 }
 
 /** What is asked of the log's topic. */
 export function kafkaTopic(config: Config) {
   return {
-    topic: config.KAFKA_TOPIC, partitions: config.KAFKA_PARTITIONS,
-    replication: config.KAFKA_REPLICATION, retentionDays: config.KAFKA_RETENTION_DAYS,
+    topic: config.KAFKA_TOPIC,
+    partitions: config.KAFKA_PARTITIONS,
+    replication: config.KAFKA_REPLICATION,
+    retentionDays: config.KAFKA_RETENTION_DAYS,
   };
 }

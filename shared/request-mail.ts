@@ -28,7 +28,11 @@ export async function requestMail(deps: RequestMailDeps, address: string, job: M
 /** Whether a mail of the kind may go to the address; counts it. At most five of a kind within an hour. */
 export async function mayMail(deps: RequestMailDeps, address: string, kind: MailKind): Promise<boolean> {
   if (!deps.config.RATE_LIMITS) return true;
-  const window = { key: `mail:{${hashSecret(`${kind} ${address}`)}}`, limit: mailsPerHour, span: { lengthMs: 3_600_000 } };
+  const window = {
+    key: `mail:{${hashSecret(`${kind} ${address}`)}}`,
+    limit: mailsPerHour,
+    span: { lengthMs: 3_600_000 },
+  };
   const { accepted } = await deps.engine.bus.takeBudget([window], deps.clock());
   if (!accepted) deps.log.warn({ kind }, 'a mail was not sent: its address got five of this kind within an hour');
   return accepted;
@@ -38,6 +42,10 @@ export async function mayMail(deps: RequestMailDeps, address: string, kind: Mail
  * Adds the job of a mail that may be sent. With the `id` of a mail that was added within a day nothing happens. Throws
  * `unavailable` when the queue cannot be reached.
  */
-export async function addMail(deps: Pick<RequestMailDeps, 'engine' | 'makeId'>, job: MailJob, id = deps.makeId()): Promise<void> {
+export async function addMail(
+  deps: Pick<RequestMailDeps, 'engine' | 'makeId'>,
+  job: MailJob,
+  id = deps.makeId(),
+): Promise<void> {
   await deps.engine.jobQueue.add(mailQueue, [{ id, data: { ...job }, ...mailAttempts }]);
 }

@@ -15,10 +15,12 @@ export function showQueues(registry: Registry, jobQueue: Pick<JobQueue, 'counts'
     registers: [registry],
     async collect() {
       this.reset();
-      await Promise.all(queues.map(async (queue) => {
-        const counts = await jobQueue.counts(queue).catch((): JobCounts | undefined => undefined);
-        for (const [state, count] of Object.entries(counts ?? {})) this.set({ queue, state }, count);
-      }));
+      await Promise.all(
+        queues.map(async (queue) => {
+          const counts = await jobQueue.counts(queue).catch((): JobCounts | undefined => undefined);
+          for (const [state, count] of Object.entries(counts ?? {})) this.set({ queue, state }, count);
+        }),
+      );
     },
   });
 }

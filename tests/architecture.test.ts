@@ -14,12 +14,20 @@ const foreign = new Set(['node_modules', 'data', 'coverage', 'tmp']);
 const files = globSync('**/{*.ts,package.json}', { cwd: root, exclude: (entry) => foreign.has(path.basename(entry)) });
 const sources = files.filter((file) => file.endsWith('.ts'));
 
-interface Manifest { name: string; dependencies?: Record<string, string>; devDependencies?: Record<string, string> }
-const manifests = new Map(files.filter((file) => path.basename(file) === 'package.json')
-  .map((file) => [path.dirname(file), JSON.parse(read(file)) as Manifest]));
+interface Manifest {
+  name: string;
+  dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+}
+const manifests = new Map(
+  files
+    .filter((file) => path.basename(file) === 'package.json')
+    .map((file) => [path.dirname(file), JSON.parse(read(file)) as Manifest]),
+);
 const workspaces = new Map([...manifests].map(([folder, { name }]) => [name, folder]));
 
-const importsOf = (tree: Record<string, string>): Import[] => Object.entries(tree).flatMap(([file, source]) => readImports(file, source, workspaces));
+const importsOf = (tree: Record<string, string>): Import[] =>
+  Object.entries(tree).flatMap(([file, source]) => readImports(file, source, workspaces));
 const tree = Object.fromEntries(sources.map((file) => [file, read(file)]));
 const imports = importsOf(tree);
 
@@ -45,7 +53,12 @@ describe('the sources', () => {
 
   test('have no import cycle, neither between files nor, tests aside, between folders', () => {
     expect(findCycles(imports, (file) => file)).toEqual([]);
-    expect(findCycles(imports.filter(({ from }) => !isTestCode(from)), folderOf)).toEqual([]);
+    expect(
+      findCycles(
+        imports.filter(({ from }) => !isTestCode(from)),
+        folderOf,
+      ),
+    ).toEqual([]);
   });
 
   test('are named after what they export', () => {
@@ -55,9 +68,15 @@ describe('the sources', () => {
   });
 
   test('name the collections of the audit log where it is written, read, swept and moved, and nowhere else', () => {
-    const naming = Object.entries(tree).filter(([file, source]) => !isTestCode(file) && /\baudit(Entries|Origins)\b/.test(source)).map(([file]) => file);
+    const naming = Object.entries(tree)
+      .filter(([file, source]) => !isTestCode(file) && /\baudit(Entries|Origins)\b/.test(source))
+      .map(([file]) => file);
     expect(naming.sort()).toEqual([
-      'services/retention/remove-old-audit-entries.ts', 'shared/moving/moved-collections.ts', 'shared/stores/audit-log.ts', 'shared/stores/collections.ts', 'shared/stores/find-audit-entries.ts',
+      'services/retention/remove-old-audit-entries.ts',
+      'shared/moving/moved-collections.ts',
+      'shared/stores/audit-log.ts',
+      'shared/stores/collections.ts',
+      'shared/stores/find-audit-entries.ts',
     ]);
   });
 
@@ -115,13 +134,28 @@ describe('an import is refused', () => {
     expect(faultsOf({ [from]: `import { x } from '${specifier}';` })).toEqual([expect.stringContaining(from)]);
   });
 
-  test.each(['kafkajs', 'mongoose', 'mongodb', 'bullmq', 'ioredis', 'node:sqlite'])('of %s, but by its own driver', (name) => {
-    const [own, other] = name === 'node:sqlite' ? ['embedded', 'cluster'] : ['cluster', 'embedded'];
-    const source = `import x from '${name}';`;
-    const others = [`shared/drivers/${other}/x.ts`, `shared/drivers/${other}/x.test.ts`, 'shared/drivers/x.ts', 'shared/stores/x.ts', 'shared/open-engine.ts', 'services/api/x.ts', 'cli/x.ts'];
-    expect(faultsOf(Object.fromEntries(others.map((file) => [file, source])))).toEqual(others.map((file) => expect.stringContaining(file)));
-    expect(faultsOf({ [`shared/drivers/${own}/x.ts`]: source, [`shared/drivers/${own}/x.test.ts`]: source })).toEqual([null, null]);
-  });
+  test.each(['kafkajs', 'mongoose', 'mongodb', 'bullmq', 'ioredis', 'node:sqlite'])(
+    'of %s, but by its own driver',
+    (name) => {
+      const [own, other] = name === 'node:sqlite' ? ['embedded', 'cluster'] : ['cluster', 'embedded'];
+      const source = `import x from '${name}';`;
+      const others = [
+        `shared/drivers/${other}/x.ts`,
+        `shared/drivers/${other}/x.test.ts`,
+        'shared/drivers/x.ts',
+        'shared/stores/x.ts',
+        'shared/open-engine.ts',
+        'services/api/x.ts',
+        'cli/x.ts',
+      ];
+      expect(faultsOf(Object.fromEntries(others.map((file) => [file, source])))).toEqual(
+        others.map((file) => expect.stringContaining(file)),
+      );
+      expect(faultsOf({ [`shared/drivers/${own}/x.ts`]: source, [`shared/drivers/${own}/x.test.ts`]: source })).toEqual(
+        [null, null],
+      );
+    },
+  );
 
   const topicsStore = `'../../stores/topics.ts'`; // apart from its use below, which would be one
   test.each([
@@ -164,15 +198,22 @@ describe('an import is let through', () => {
 describe('a cycle is found', () => {
   test('between files, also one of types', () => {
     const cyclic = importsOf({
-      'shared/domain/a.ts': `import './b.ts';`, 'shared/domain/b.ts': `import type { C } from './c.ts';`,
-      'shared/domain/c.ts': `import './a.ts';`, 'shared/domain/d.ts': `import './a.ts';`,
+      'shared/domain/a.ts': `import './b.ts';`,
+      'shared/domain/b.ts': `import type { C } from './c.ts';`,
+      'shared/domain/c.ts': `import './a.ts';`,
+      'shared/domain/d.ts': `import './a.ts';`,
     });
-    expect(findCycles(cyclic, (file) => file)).toEqual([['shared/domain/a.ts', 'shared/domain/b.ts', 'shared/domain/c.ts']]);
+    expect(findCycles(cyclic, (file) => file)).toEqual([
+      ['shared/domain/a.ts', 'shared/domain/b.ts', 'shared/domain/c.ts'],
+    ]);
     expect(findCycles(cyclic, folderOf)).toEqual([]);
   });
 
   test('between folders whose files have none', () => {
-    const cyclic = importsOf({ 'services/notifier/a.ts': `import './mails/b.ts';`, 'services/notifier/mails/c.ts': `import '../d.ts';` });
+    const cyclic = importsOf({
+      'services/notifier/a.ts': `import './mails/b.ts';`,
+      'services/notifier/mails/c.ts': `import '../d.ts';`,
+    });
     expect(findCycles(cyclic, (file) => file)).toEqual([]);
     expect(findCycles(cyclic, folderOf)).toEqual([['services/notifier', 'services/notifier/mails']]);
   });

@@ -11,23 +11,82 @@ const sorted = (names: Iterable<string>) => [...names].sort();
 
 /** What Tocsin promises to be configured by. */
 const promised = [
-  'HOST', 'PORT', 'BASE_URL', 'APP_URL', 'DATA_DIR', 'KAFKA_BROKERS', 'MONGO_URL', 'REDIS_URL', 'KAFKA_TOPIC', 'KAFKA_PARTITIONS',
-  'KAFKA_REPLICATION', 'KAFKA_RETENTION_DAYS', 'KAFKA_TLS', 'KAFKA_TLS_CA_FILE', 'KAFKA_SASL_MECHANISM', 'KAFKA_SASL_USERNAME',
-  'KAFKA_SASL_PASSWORD', 'ROLES', 'JWT_SECRET', 'ADMIN_TOKEN', 'SMTP_URL', 'MAIL_FROM', 'GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET',
-  'GOOGLE_ISSUER', 'APPLE_CLIENT_ID', 'APPLE_ISSUER', 'APPLE_JWKS_URL', 'APNS_KEY_FILE', 'APNS_KEY_ID', 'APNS_TEAM_ID',
-  'APNS_BUNDLE_ID', 'APNS_URL', 'APNS_CA_FILE', 'FCM_SERVICE_ACCOUNT_FILE', 'FCM_URL', 'EXPO_ACCESS_TOKEN', 'EXPO_URL', 'EXPO_RECEIPT_SECONDS', 'PUSH_RETRY_SECONDS',
-  'RETENTION_SCHEDULE', 'ERASURE_SETTLE_SECONDS', 'TEAM_GRACE_DAYS', 'RETENTION_DAYS_FREE', 'RETENTION_DAYS_ESSENTIALS', 'RETENTION_DAYS_TEAM', 'RATE_LIMITS',
-  'TRUST_PROXY', 'CORS_ORIGINS', 'LOG_LEVEL', 'TERMS_VERSION', 'TEAM_REMOVAL_DAYS', 'METRICS_PORT', 'AUDIT_RETENTION_DAYS', 'SHUTDOWN_DELAY_SECONDS',
-  'OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_TRACES_EXPORTER', 'OTEL_SDK_DISABLED', 'OTEL_EXPORTER_OTLP_PROTOCOL',
-  'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'OTEL_TRACES_SAMPLER',
-  'OTEL_TRACES_SAMPLER_ARG', 'OTEL_SERVICE_NAME', 'OTEL_RESOURCE_ATTRIBUTES',
+  'HOST',
+  'PORT',
+  'BASE_URL',
+  'APP_URL',
+  'DATA_DIR',
+  'KAFKA_BROKERS',
+  'MONGO_URL',
+  'REDIS_URL',
+  'KAFKA_TOPIC',
+  'KAFKA_PARTITIONS',
+  'KAFKA_REPLICATION',
+  'KAFKA_RETENTION_DAYS',
+  'KAFKA_TLS',
+  'KAFKA_TLS_CA_FILE',
+  'KAFKA_SASL_MECHANISM',
+  'KAFKA_SASL_USERNAME',
+  'KAFKA_SASL_PASSWORD',
+  'ROLES',
+  'JWT_SECRET',
+  'ADMIN_TOKEN',
+  'SMTP_URL',
+  'MAIL_FROM',
+  'GOOGLE_CLIENT_ID',
+  'GOOGLE_CLIENT_SECRET',
+  'GOOGLE_ISSUER',
+  'APPLE_CLIENT_ID',
+  'APPLE_ISSUER',
+  'APPLE_JWKS_URL',
+  'APNS_KEY_FILE',
+  'APNS_KEY_ID',
+  'APNS_TEAM_ID',
+  'APNS_BUNDLE_ID',
+  'APNS_URL',
+  'APNS_CA_FILE',
+  'FCM_SERVICE_ACCOUNT_FILE',
+  'FCM_URL',
+  'EXPO_ACCESS_TOKEN',
+  'EXPO_URL',
+  'EXPO_RECEIPT_SECONDS',
+  'PUSH_RETRY_SECONDS',
+  'RETENTION_SCHEDULE',
+  'ERASURE_SETTLE_SECONDS',
+  'TEAM_GRACE_DAYS',
+  'RETENTION_DAYS_FREE',
+  'RETENTION_DAYS_ESSENTIALS',
+  'RETENTION_DAYS_TEAM',
+  'RATE_LIMITS',
+  'TRUST_PROXY',
+  'CORS_ORIGINS',
+  'LOG_LEVEL',
+  'TERMS_VERSION',
+  'TEAM_REMOVAL_DAYS',
+  'METRICS_PORT',
+  'AUDIT_RETENTION_DAYS',
+  'SHUTDOWN_DELAY_SECONDS',
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+  'OTEL_TRACES_EXPORTER',
+  'OTEL_SDK_DISABLED',
+  'OTEL_EXPORTER_OTLP_PROTOCOL',
+  'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
+  'OTEL_TRACES_SAMPLER',
+  'OTEL_TRACES_SAMPLER_ARG',
+  'OTEL_SERVICE_NAME',
+  'OTEL_RESOURCE_ATTRIBUTES',
 ];
 
 /** A container's own: its image sets them, or each service is one role. */
 const ofContainers = ['HOST', 'PORT', 'DATA_DIR', 'ROLES'];
 
 const operations = read('docs/operations.md');
-const exampleLines = new Map([...read('.env.example').matchAll(/^#([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]));
+const exampleLines = new Map(
+  [...read('.env.example').matchAll(/^#([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]),
+);
 
 test('docs/operations.md and .env.example are what npm run docs makes of the program’s variables', () => {
   expect(operations).toBe(withConfigurationTable(operations));
@@ -48,10 +107,20 @@ test('a promised variable is read, or said not to be read yet', () => {
 
 test('no secret has a default, in the program, in an example or in a container', () => {
   const secrets = variableNames.filter((name) => /SECRET|TOKEN|PASSWORD|HEADERS/.test(name));
-  expect(secrets).toEqual(expect.arrayContaining(['JWT_SECRET', 'ADMIN_TOKEN', 'GOOGLE_CLIENT_SECRET', 'EXPO_ACCESS_TOKEN', 'KAFKA_SASL_PASSWORD']));
+  expect(secrets).toEqual(
+    expect.arrayContaining([
+      'JWT_SECRET',
+      'ADMIN_TOKEN',
+      'GOOGLE_CLIENT_SECRET',
+      'EXPO_ACCESS_TOKEN',
+      'KAFKA_SASL_PASSWORD',
+    ]),
+  );
   const config: Record<string, unknown> = { ...loadConfig({}, '/nonexistent') };
   expect(secrets.filter((name) => config[name] !== undefined)).toEqual([]);
-  expect(variableGroups.flatMap(({ rows }) => rows).flatMap(({ name, isSecret }) => (isSecret ? [name] : []))).toEqual(secrets);
+  expect(variableGroups.flatMap(({ rows }) => rows).flatMap(({ name, isSecret }) => (isSecret ? [name] : []))).toEqual(
+    secrets,
+  );
   expect(secrets.map((name) => [name, exampleLines.get(name)])).toEqual(secrets.map((name) => [name, '']));
   const compose = read('docker-compose.yml');
   // Either it has to be given, or it is handed on as it is.

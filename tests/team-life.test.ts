@@ -1,6 +1,14 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { fieldsAfterStep, fieldsWhenSet, isInGrace, nextTeamStep, noNotice, type TeamPeriods, type TeamStep } from '@tocsin/shared/domain/team-life.ts';
+import {
+  fieldsAfterStep,
+  fieldsWhenSet,
+  isInGrace,
+  nextTeamStep,
+  noNotice,
+  type TeamPeriods,
+  type TeamStep,
+} from '@tocsin/shared/domain/team-life.ts';
 import type { Team, TeamNotice } from '@tocsin/shared/domain/team.ts';
 import { reachesTier, tierInForce, tiers, type Tier } from '@tocsin/shared/domain/tiers.ts';
 import { newTeam } from '@tocsin/shared/testing/builders.ts';
@@ -21,8 +29,7 @@ const noticeDays = [30, 7, 1];
 const lastWarningMs = 23 * hourMs;
 
 type Act =
-  | { readonly kind: 'tier'; readonly tier: Tier; readonly forDays: number | null }
-  | { readonly kind: 'reactivate' };
+  { readonly kind: 'tier'; readonly tier: Tier; readonly forDays: number | null } | { readonly kind: 'reactivate' };
 type Sweep = 'whole' | 'dies before its mails' | 'dies behind its mails';
 
 interface Given {
@@ -34,13 +41,31 @@ interface Given {
 }
 
 const given: fc.Arbitrary<Given> = fc.record({
-  acts: fc.array(fc.tuple(fc.integer({ min: 0, max: 24 * 90 }), fc.oneof(
-    { weight: 4, arbitrary: fc.record({ kind: fc.constant('tier' as const), tier: fc.constantFrom(...tiers), forDays: fc.option(fc.integer({ min: 1, max: 40 })) }) },
-    { weight: 2, arbitrary: fc.constant({ kind: 'reactivate' as const }) },
-  )), { maxLength: 6 }).map((acts) => acts.sort(([a], [b]) => a - b)),
+  acts: fc
+    .array(
+      fc.tuple(
+        fc.integer({ min: 0, max: 24 * 90 }),
+        fc.oneof(
+          {
+            weight: 4,
+            arbitrary: fc.record({
+              kind: fc.constant('tier' as const),
+              tier: fc.constantFrom(...tiers),
+              forDays: fc.option(fc.integer({ min: 1, max: 40 })),
+            }),
+          },
+          { weight: 2, arbitrary: fc.constant({ kind: 'reactivate' as const }) },
+        ),
+      ),
+      { maxLength: 6 },
+    )
+    .map((acts) => acts.sort(([a], [b]) => a - b)),
   everyHours: fc.constantFrom(6, 8, 24, 50),
   away: fc.record({ fromDays: fc.integer({ min: 0, max: 110 }), days: fc.constantFrom(0, 0, 3, 20, 60) }),
-  sweeps: fc.array(fc.constantFrom<Sweep>('whole', 'whole', 'whole', 'dies before its mails', 'dies behind its mails'), { minLength: 1, maxLength: 5 }),
+  sweeps: fc.array(
+    fc.constantFrom<Sweep>('whole', 'whole', 'whole', 'dies before its mails', 'dies behind its mails'),
+    { minLength: 1, maxLength: 5 },
+  ),
 });
 
 /** What the world sees, and what it has seen. */
@@ -61,7 +86,16 @@ function must(holds: boolean, says: string): void {
   if (!holds) throw new Error(says);
 }
 
-const figures = { sweeps: 0, lapses: 0, gracesEnded: 0, deactivations: 0, reactivations: 0, refusedReactivations: 0, notices: 0, removals: 0 };
+const figures = {
+  sweeps: 0,
+  lapses: 0,
+  gracesEnded: 0,
+  deactivations: 0,
+  reactivations: 0,
+  refusedReactivations: 0,
+  notices: 0,
+  removals: 0,
+};
 
 /** The tier can end between two looks at it: then that is when it was lost. */
 function noteTier(world: World, now: number): void {
@@ -81,7 +115,10 @@ function act(world: World, what: Act, now: number): void {
     }
     // A tier that comes ends a grace, and brings nothing back that was deactivated.
     must(world.team.isActive === before.isActive, 'a tier alone brought a team back');
-    must(world.belowSince !== null || !before.isActive || world.team.lapsedAt === null, 'a tier that came left the grace');
+    must(
+      world.belowSince !== null || !before.isActive || world.team.lapsedAt === null,
+      'a tier that came left the grace',
+    );
     return;
   }
   if (world.belowSince !== null) {
@@ -111,18 +148,30 @@ function judgeStep(world: World, step: TeamStep, now: number): void {
       break;
     case 'deactivate':
       // A whole grace below the tier, and the owner had the mail at its start.
-      must(belowSince !== null && now - Math.max(belowSince, team.lapsedAt!) >= periods.graceMs, 'deactivated within the grace');
-      must(mails.some(({ notice, at }) => notice === 'lapse' && at >= team.lapsedAt!), 'deactivated without a mail');
+      must(
+        belowSince !== null && now - Math.max(belowSince, team.lapsedAt!) >= periods.graceMs,
+        'deactivated within the grace',
+      );
+      must(
+        mails.some(({ notice, at }) => notice === 'lapse' && at >= team.lapsedAt!),
+        'deactivated without a mail',
+      );
       figures.deactivations += 1;
       break;
     case 'announce':
       must(!team.isActive, 'the removal of an active team was announced');
-      must(removalNotices.indexOf(step.notice) > removalNotices.indexOf(team.notice!), 'a notice came twice, or behind a later one');
+      must(
+        removalNotices.indexOf(step.notice) > removalNotices.indexOf(team.notice!),
+        'a notice came twice, or behind a later one',
+      );
       figures.notices += 1;
       break;
     case 'remove':
       must(!team.isActive && now - team.deactivatedAt! >= periods.removalMs, 'removed before its time');
-      must(mails.findLast(({ at }) => at >= team.deactivatedAt!)?.notice === 'removal-1-day', 'removed without the last mail');
+      must(
+        mails.findLast(({ at }) => at >= team.deactivatedAt!)?.notice === 'removal-1-day',
+        'removed without the last mail',
+      );
       must(now - team.noticeAt! >= lastWarningMs, 'removed too soon behind the last notice');
       figures.removals += 1;
       break;
@@ -169,10 +218,18 @@ const original = newTeam('owner', { createdAt: 0, updatedAt: 0 });
 const teamOf = (): Team => ({ ...original, version: 1 });
 
 function live({ acts, everyHours, away, sweeps }: Given): World {
-  const world: World = { team: teamOf(), owner: { tier: 'TEAM', tierExpiresAt: null }, mailIds: new Set(), mails: [], belowSince: null, removedAt: null };
+  const world: World = {
+    team: teamOf(),
+    owner: { tier: 'TEAM', tierExpiresAt: null },
+    mailIds: new Set(),
+    mails: [],
+    belowSince: null,
+    removedAt: null,
+  };
   let next = 0;
   for (let now = 0, count = 0; now < endMs && world.removedAt === null; now += everyHours * hourMs) {
-    for (; next < acts.length && acts[next]![0] * hourMs <= now; next += 1) act(world, acts[next]![1], acts[next]![0] * hourMs);
+    for (; next < acts.length && acts[next]![0] * hourMs <= now; next += 1)
+      act(world, acts[next]![1], acts[next]![0] * hourMs);
     if (now >= away.fromDays * dayMs && now < (away.fromDays + away.days) * dayMs) continue;
     sweep(world, sweeps[count++ % sweeps.length]!, now);
   }
@@ -181,14 +238,35 @@ function live({ acts, everyHours, away, sweeps }: Given): World {
 
 test('over 120 days of upgrades, lapses and reactivations a team goes from lapse to removal by the rules alone, and with all its notices', () => {
   const beganAt = performance.now();
-  fc.assert(fc.property(given, (one) => void live(one)), { numRuns: seeds });
-  printFigures('team life cycle', { row: 'T5', seeds, simulatedDays: 120, ...figures, illegalTransitions: 0, missedNotices: 0, ms: performance.now() - beganAt });
+  fc.assert(
+    fc.property(given, (one) => void live(one)),
+    { numRuns: seeds },
+  );
+  printFigures('team life cycle', {
+    row: 'T5',
+    seeds,
+    simulatedDays: 120,
+    ...figures,
+    illegalTransitions: 0,
+    missedNotices: 0,
+    ms: performance.now() - beganAt,
+  });
   // Else the courses do not reach what they are about.
   for (const count of Object.values(figures)) expect(count).toBeGreaterThan(25);
 });
 
 test('a team whose owner never comes back gets every notice once, in order and on its day', () => {
-  const { mails, removedAt } = live({ acts: [[0, { kind: 'tier', tier: 'FREE', forDays: null }]], everyHours: 1, away: { fromDays: 0, days: 0 }, sweeps: ['whole'] });
-  expect(mails.map(({ notice, at }) => [notice, at / dayMs])).toEqual([['lapse', 0], ['removal-30-days', 37], ['removal-7-days', 60], ['removal-1-day', 66]]);
+  const { mails, removedAt } = live({
+    acts: [[0, { kind: 'tier', tier: 'FREE', forDays: null }]],
+    everyHours: 1,
+    away: { fromDays: 0, days: 0 },
+    sweeps: ['whole'],
+  });
+  expect(mails.map(({ notice, at }) => [notice, at / dayMs])).toEqual([
+    ['lapse', 0],
+    ['removal-30-days', 37],
+    ['removal-7-days', 60],
+    ['removal-1-day', 66],
+  ]);
   expect(removedAt).toBe(67 * dayMs);
 });

@@ -19,10 +19,16 @@ async function runCluster(): Promise<void> {
   try {
     process.stderr.write('Starting the services …\n');
     const stack = await startClusterStack({
-      kafkaBrokers: engines.kafka.url, mongoUrl: engines.mongo.url, redisUrl: engines.redis.url,
-      jwtSecret: randomBytes(32).toString('base64url'), dir, env: passedOn(),
+      kafkaBrokers: engines.kafka.url,
+      mongoUrl: engines.mongo.url,
+      redisUrl: engines.redis.url,
+      jwtSecret: randomBytes(32).toString('base64url'),
+      dir,
+      env: passedOn(),
     });
-    process.stdout.write(`${addresses({ engines: { kafka: engines.kafka.url, mongo: engines.mongo.url, redis: engines.redis.url }, stack, dir })}\n`);
+    process.stdout.write(
+      `${addresses({ engines: { kafka: engines.kafka.url, mongo: engines.mongo.url, redis: engines.redis.url }, stack, dir })}\n`,
+    );
     await new Promise<void>((resolve) => {
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
     });
@@ -36,24 +42,35 @@ async function runCluster(): Promise<void> {
 /** What of the caller's environment the services take; engines and secret are the cluster's own. */
 function passedOn(): Record<string, string> {
   const names = ['RATE_LIMITS', 'LOG_LEVEL', 'ADMIN_TOKEN', 'SMTP_URL', 'MAIL_FROM', 'EXPO_URL', 'TRUST_PROXY'];
-  return Object.fromEntries(names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+  return Object.fromEntries(
+    names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  );
 }
 
 function addresses(of: {
   engines: { kafka: string; mongo: string; redis: string };
-  stack: { urls: readonly string[]; env: Readonly<Record<string, string>>; servers: readonly { name: string; pid: number }[] };
+  stack: {
+    urls: readonly string[];
+    env: Readonly<Record<string, string>>;
+    servers: readonly { name: string; pid: number }[];
+  };
   dir: string;
 }): string {
   const { engines, stack, dir } = of;
   return [
-    '', 'The cluster runs.',
+    '',
+    'The cluster runs.',
     ...stack.urls.map((url, index) => `  API node ${index + 1}   ${url}`),
-    `  Kafka        ${engines.kafka}`, `  MongoDB      ${engines.mongo}`, `  Redis        ${engines.redis}`,
+    `  Kafka        ${engines.kafka}`,
+    `  MongoDB      ${engines.mongo}`,
+    `  Redis        ${engines.redis}`,
     `  Processes    ${stack.servers.map(({ name, pid }) => `${name} (${pid})`).join(', ')}`,
-    `  Logs         ${dir}`, '',
+    `  Logs         ${dir}`,
+    '',
     'For commands such as `npx tocsin user create`, in another terminal:',
     `  export KAFKA_BROKERS='${engines.kafka}' MONGO_URL='${engines.mongo}' REDIS_URL='${engines.redis}' JWT_SECRET='${stack.env['JWT_SECRET']}'`,
-    '', 'Ctrl-C stops it.',
+    '',
+    'Ctrl-C stops it.',
   ].join('\n');
 }
 

@@ -13,8 +13,15 @@ import { routes } from './routes.ts';
 
 /** Headers of ours that a browser's script may read. */
 const exposedHeaders = [
-  'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'X-Request-Id', 'X-Total-Count', 'X-Page', 'X-Per-Page',
-  'Retry-After', 'Idempotency-Replayed',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-Request-Id',
+  'X-Total-Count',
+  'X-Page',
+  'X-Per-Page',
+  'Retry-After',
+  'Idempotency-Replayed',
 ];
 
 /**
@@ -43,12 +50,17 @@ const plainSegment = /^\/([\w-]+)(?:\?|$)/;
  * Finds the route of a publish to a topic without Express, whose matching takes as long as the rest of the request. What is
  * unusual (another method, an escape in the path, a browser's Origin, no Host) is undefined, and goes the common way.
  */
-function publishRouteFinder(table: readonly Route[]): (request: IncomingMessage) => { route: Route; topic: string } | undefined {
-  const byMethod = new Map<string | undefined, Route>(table.filter(({ path }) => path === '/{topic}').map((route) => [route.method, route]));
+function publishRouteFinder(
+  table: readonly Route[],
+): (request: IncomingMessage) => { route: Route; topic: string } | undefined {
+  const byMethod = new Map<string | undefined, Route>(
+    table.filter(({ path }) => path === '/{topic}').map((route) => [route.method, route]),
+  );
   const fixed = new Set(table.map(({ path }) => path.split('/')[1]!));
   return (request) => {
     const route = byMethod.get(request.method);
-    if (route === undefined || request.headers.origin !== undefined || request.headers.host === undefined) return undefined;
+    if (route === undefined || request.headers.origin !== undefined || request.headers.host === undefined)
+      return undefined;
     const topic = plainSegment.exec(request.url!)?.[1];
     return topic === undefined || fixed.has(topic) ? undefined : { route, topic };
   };
@@ -69,14 +81,22 @@ function expressApplication(deps: ApiDeps, table: readonly Route[]): Express {
   });
   const crossOrigin = cors({ origin: allowedOrigins(deps), exposedHeaders, maxAge: 600 });
   // Only browsers send an Origin; nothing is cacheable, so answers without one need no `Vary`.
-  application.use((request, response, next) => (request.headers.origin === undefined ? next() : crossOrigin(request, response, next)));
+  application.use((request, response, next) =>
+    request.headers.origin === undefined ? next() : crossOrigin(request, response, next),
+  );
   application.get('/:topic', showTopic);
   mount(deps, application, table);
-  application.use((request: Request, response: Response) => refuse(deps, { request, response, error: new AppError('not_found', 'Not found') }));
+  application.use((request: Request, response: Response) =>
+    refuse(deps, { request, response, error: new AppError('not_found', 'Not found') }),
+  );
   application.use((cause: unknown, request: Request, response: Response, _next: NextFunction) => {
     const isBadPath = cause instanceof URIError || (cause as { status?: number }).status === 400;
     if (!isBadPath) return sendError(deps.log, response, cause);
-    return refuse(deps, { request, response, error: new AppError('invalid', 'The path is not valid percent-encoding', { cause }) });
+    return refuse(deps, {
+      request,
+      response,
+      error: new AppError('invalid', 'The path is not valid percent-encoding', { cause }),
+    });
   });
   return application;
 }
@@ -131,18 +151,30 @@ function mountShape(deps: ApiDeps, router: Router, sameShape: readonly Route[], 
     const method = route.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete';
     router[method](pathOf(route), (request, response) => runRoute(deps, route, request, response));
   }
-  const allow = [...new Set(sameShape.flatMap((route) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method])))].sort().join(', ');
+  const allow = [...new Set(sameShape.flatMap((route) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method])))]
+    .sort()
+    .join(', ');
   const { audience } = sameShape[0]!;
   const error = new AppError('method_not_allowed', `Method not allowed: use ${allow}`);
-  router.all(pathOf(sameShape[0]!), (request: Request, response: Response) => refuse(deps, {
-    request, response, error, allow, audience: audience === 'account' || audience === 'login' ? 'anyone' : audience,
-  }));
+  router.all(pathOf(sameShape[0]!), (request: Request, response: Response) =>
+    refuse(deps, {
+      request,
+      response,
+      error,
+      allow,
+      audience: audience === 'account' || audience === 'login' ? 'anyone' : audience,
+    }),
+  );
 }
 
 const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
 /** Sorts a fixed segment before a parameter at the same place. */
-const specificity = (path: string): string => path.split('/').map((segment) => (segment.startsWith('{') ? '0' : `1${segment}`)).join('/');
+const specificity = (path: string): string =>
+  path
+    .split('/')
+    .map((segment) => (segment.startsWith('{') ? '0' : `1${segment}`))
+    .join('/');
 
 interface Refusal {
   readonly request: Request;

@@ -13,12 +13,19 @@ function from(deps: ApiDeps, { request }: AuditedRequest): Pick<AuditSource, 'ad
 /** Records acts of the calling account. Throws as `context.account()` does. */
 export function auditOf(deps: ApiDeps, context: RequestContext): Audit {
   const { userId, scopes, credentialId } = context.account();
-  return auditBy(deps, { actor: userId, through: scopes === null ? 'login' : 'api_key', credentialId, ...from(deps, context) });
+  return auditBy(deps, {
+    actor: userId,
+    through: scopes === null ? 'login' : 'api_key',
+    credentialId,
+    ...from(deps, context),
+  });
 }
 
 /** Records acts of an account that proves by something else than a credential who it is, or of nobody (`anonymous`). */
 export function auditAs(
-  deps: ApiDeps, context: AuditedRequest, by: { readonly actor: string; readonly through: AuditThrough; readonly credentialId?: string },
+  deps: ApiDeps,
+  context: AuditedRequest,
+  by: { readonly actor: string; readonly through: AuditThrough; readonly credentialId?: string },
 ): Audit {
   return auditBy(deps, { credentialId: null, ...by, ...from(deps, context) });
 }

@@ -29,7 +29,13 @@ beforeEach(async () => {
   leaving = new AbortController();
   const held = heldLog(engine);
   log = held.log;
-  api = await startApi({ engine: held.engine, config: { ...place.config, PORT: 0 }, clock: systemClock, log: openLog('test', 'silent'), leaving: leaving.signal });
+  api = await startApi({
+    engine: held.engine,
+    config: { ...place.config, PORT: 0 },
+    clock: systemClock,
+    log: openLog('test', 'silent'),
+    leaving: leaving.signal,
+  });
   own.add(() => api.close());
   agent = new Agent({ keepAlive: true });
   own.add(() => agent.destroy());
@@ -50,7 +56,10 @@ function heldLog(engine: Engine): { engine: Engine; log: typeof log } {
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },
   });
-  return { engine: { ...engine, eventLog }, log: { hold: () => void (gate = Promise.withResolvers<void>()), release: () => gate.resolve() } };
+  return {
+    engine: { ...engine, eventLog },
+    log: { hold: () => void (gate = Promise.withResolvers<void>()), release: () => gate.resolve() },
+  };
 }
 
 interface Answer {
@@ -60,20 +69,35 @@ interface Answer {
 }
 
 async function answerTo(response: IncomingMessage): Promise<Answer> {
-  return { status: response.statusCode!, connection: response.headers.connection, body: JSON.parse(await text(response)) as Answer['body'] };
+  return {
+    status: response.statusCode!,
+    connection: response.headers.connection,
+    body: JSON.parse(await text(response)) as Answer['body'],
+  };
 }
 
-const read = (path: string) => new Promise<Answer>((resolve, reject) => {
-  get(api.url + path, { agent }, (response) => void answerTo(response).then(resolve, reject)).on('error', reject);
-});
-const publish = (words: string) => new Promise<Answer>((resolve, reject) => {
-  request(`${api.url}/${topic.name}`, { method: 'POST', agent }, (response) => void answerTo(response).then(resolve, reject)).on('error', reject).end(words);
-});
+const read = (path: string) =>
+  new Promise<Answer>((resolve, reject) => {
+    get(api.url + path, { agent }, (response) => void answerTo(response).then(resolve, reject)).on('error', reject);
+  });
+const publish = (words: string) =>
+  new Promise<Answer>((resolve, reject) => {
+    request(
+      `${api.url}/${topic.name}`,
+      { method: 'POST', agent },
+      (response) => void answerTo(response).then(resolve, reject),
+    )
+      .on('error', reject)
+      .end(words);
+  });
 
 test(`a node that has been told to end is not ready, and serves on, ${engineUnderTest}`, async () => {
   expect(await read('/health/ready')).toMatchObject({ status: 200, body: { status: 'ok' } });
   leaving.abort();
-  expect(await read('/health/ready')).toMatchObject({ status: 503, body: { status: 'down', parts: { log: 'ok', database: 'ok', queue: 'ok', bus: 'ok' } } });
+  expect(await read('/health/ready')).toMatchObject({
+    status: 503,
+    body: { status: 'down', parts: { log: 'ok', database: 'ok', queue: 'ok', bus: 'ok' } },
+  });
   expect(await publish('still taken')).toMatchObject({ status: 200 });
 });
 

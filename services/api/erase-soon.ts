@@ -15,8 +15,15 @@ export async function eraseSoon(deps: ApiDeps, userId: string): Promise<void> {
   const { deliveries, jobQueue } = deps.engine;
   const settleMs = settleMsOf(deps.config);
   try {
-    const { hasMore } = await eraseAccount({ ...removalDeps(deps), deliveries }, userId, { now: deps.clock(), batchesMax, settleMs });
-    await jobQueue.add(retentionQueue, (hasMore ? [0, settleMs] : [settleMs]).map((delayMs) => eraseAccountJob(deps.makeId(), userId, delayMs)));
+    const { hasMore } = await eraseAccount({ ...removalDeps(deps), deliveries }, userId, {
+      now: deps.clock(),
+      batchesMax,
+      settleMs,
+    });
+    await jobQueue.add(
+      retentionQueue,
+      (hasMore ? [0, settleMs] : [settleMs]).map((delayMs) => eraseAccountJob(deps.makeId(), userId, delayMs)),
+    );
   } catch (error) {
     deps.log.warn({ err: error, userId }, 'the erasure of a deleted account waits for the next sweep');
   }

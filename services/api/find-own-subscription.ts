@@ -3,7 +3,11 @@ import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
 
 /** The user's subscription to the topic, or null. */
-export async function findOwnSubscription(documents: Documents, userId: string, topicId: string): Promise<Subscription | null> {
+export async function findOwnSubscription(
+  documents: Documents,
+  userId: string,
+  topicId: string,
+): Promise<Subscription | null> {
   const [found] = await documents.find(subscriptions, { index: 'userTopic', equals: { userId, topicId }, limit: 1 });
   return found ?? null;
 }

@@ -20,7 +20,12 @@ export interface ReaderJudge {
 
 export async function judgeReader(deps: ApiDeps, context: RequestContext, topic: Topic): Promise<ReaderJudge> {
   const { caller, request, searchParams } = context;
-  const credential = await readCredential(deps, { headers: request.headers, query: searchParams, isTopicRoute: true, isStream: false });
+  const credential = await readCredential(deps, {
+    headers: request.headers,
+    query: searchParams,
+    isTopicRoute: true,
+    isStream: false,
+  });
   const endReason = judgeStream(deps, { caller, credential, topics: [topic] });
   return {
     credential,
@@ -41,7 +46,10 @@ export async function judgeReader(deps: ApiDeps, context: RequestContext, topic:
  * Throws as the request would then.
  */
 export async function waitAsReader<T>(
-  deps: ApiDeps, context: RequestContext, topic: Topic, { waitMs, read }: { waitMs: number; read: () => Promise<T[]> },
+  deps: ApiDeps,
+  context: RequestContext,
+  topic: Topic,
+  { waitMs, read }: { waitMs: number; read: () => Promise<T[]> },
 ): Promise<T[]> {
   const judge = await judgeReader(deps, context, topic);
   const waited = await waitForRecord(deps, topic, { waitMs, read, closed: context.response });

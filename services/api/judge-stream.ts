@@ -22,7 +22,10 @@ export function judgeStream(deps: ApiDeps, { caller, credential, topics }: Judge
   return async (onTopic) => {
     const current = credential === null ? caller : await callerNow(deps, credential);
     // A topic's tokens go with it: its end is what there is to tell.
-    if (current === null) return caller.kind === 'topic-token' && await isGone(deps, caller.topicId) ? 'topic-deleted' : 'credential-ended';
+    if (current === null)
+      return caller.kind === 'topic-token' && (await isGone(deps, caller.topicId))
+        ? 'topic-deleted'
+        : 'credential-ended';
     for (const { id } of topics) {
       const topic = await deps.directory.topic(id);
       if (topic === null) return 'topic-deleted';

@@ -41,7 +41,13 @@ beforeAll(async () => {
   const owner = await engine.documents.insert(users, newUser());
   topicName = (await engine.documents.insert(topics, newTopic(owner.id))).name;
   const now = Date.now();
-  const login = await engine.documents.insert(loginSessions, { id: newId(), userId: owner.id, refreshHash: newId(), createdAt: now, expiresAt: now + 3_600_000 });
+  const login = await engine.documents.insert(loginSessions, {
+    id: newId(),
+    userId: owner.id,
+    refreshHash: newId(),
+    createdAt: now,
+    expiresAt: now + 3_600_000,
+  });
   const tokens = accessTokens(engine.jwtSecrets, systemClock);
   newToken = () => tokens.sign(owner.id, login.id);
 });
@@ -52,7 +58,11 @@ let guesses = 0;
 async function guess(): Promise<void> {
   guesses += 1;
   const body = JSON.stringify({ email: `nobody-${guesses}@example.org`, password: 'a guess' });
-  const { status } = await fetch(`${url}/auth/login`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
+  const { status } = await fetch(`${url}/auth/login`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body,
+  });
   if (status !== 401) throw new Error(`a guess was answered ${status}`);
 }
 
@@ -62,7 +72,11 @@ async function publishSome(): Promise<number[]> {
   const tokens = await Promise.all(Array.from({ length: publishesARound }, newToken));
   for (const token of tokens) {
     const startedAt = performance.now();
-    const { status } = await fetch(`${url}/${topicName}`, { method: 'POST', headers: { Authorization: `Bearer ${token}` }, body: 'the pump stopped' });
+    const { status } = await fetch(`${url}/${topicName}`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}` },
+      body: 'the pump stopped',
+    });
     tookMs.push(performance.now() - startedAt);
     if (status !== 200) throw new Error(`a publish was answered ${status}`);
     await nextTurn();
@@ -84,18 +98,20 @@ async function besideFlood<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-const quantile = (values: readonly number[], share: number): number => values.toSorted((a, b) => a - b)[Math.floor(values.length * share)]!;
+const quantile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length * share)]!;
 
 /** How many times as long the flooded ones took, at a quantile. */
-const slowdown = (calm: readonly number[], flooded: readonly number[], share: number): number => quantile(flooded, share) / quantile(calm, share);
+const slowdown = (calm: readonly number[], flooded: readonly number[], share: number): number =>
+  quantile(flooded, share) / quantile(calm, share);
 
 test('publishing stays usable beside a flood of logins', async () => {
   await publishSome(); // the first ones take longer
   const calm: number[] = [];
   const flooded: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    calm.push(...await publishSome());
-    flooded.push(...await besideFlood(publishSome));
+    calm.push(...(await publishSome()));
+    flooded.push(...(await besideFlood(publishSome)));
   }
   // Two cores with little beside it showed 1.2 and 2.1, one that ten times as many programs want as it has cores 2.5 and 5; without
   // the bound on hashes it is 20 and more, since a publish with a token that is new here waits behind them.

@@ -56,12 +56,20 @@ export function newLogin(deps: ApiDeps, userId: string): NewLogin {
   const refreshToken = makeRefreshToken(deps, id);
   const now = deps.clock();
   const session: New<LoginSession> = {
-    id, userId, refreshHash: hashSecret(refreshToken), createdAt: now, expiresAt: now + refreshTokenMs,
+    id,
+    userId,
+    refreshHash: hashSecret(refreshToken),
+    createdAt: now,
+    expiresAt: now + refreshTokenMs,
   };
   return { id, insert: write.insert(loginSessions, session), tokens: () => tokensOf(deps, session, refreshToken) };
 }
 
-async function tokensOf(deps: ApiDeps, session: Pick<LoginSession, 'id' | 'userId'>, refreshToken: string): Promise<LoginTokens> {
+async function tokensOf(
+  deps: ApiDeps,
+  session: Pick<LoginSession, 'id' | 'userId'>,
+  refreshToken: string,
+): Promise<LoginTokens> {
   return {
     access_token: await deps.accessTokens.sign(session.userId, session.id),
     refresh_token: refreshToken,
@@ -80,13 +88,19 @@ export interface Opening {
 }
 
 /** Opens a login, sets `last_login` and what else is given, and records it, in one step. */
-export async function openLogin(deps: ApiDeps, context: RequestContext, opening: Opening): Promise<{ user: User; tokens: LoginTokens }> {
+export async function openLogin(
+  deps: ApiDeps,
+  context: RequestContext,
+  opening: Opening,
+): Promise<{ user: User; tokens: LoginTokens }> {
   const { documents } = deps.engine;
   const { userId, through } = opening;
   const login = newLogin(deps, userId);
   const set = { ...opening.set, lastLogin: deps.clock() };
   const recorded = auditAs(deps, context, { actor: userId, through, credentialId: login.id })({
-    action: 'login.succeeded', subject: { id: userId }, details: { method: through },
+    action: 'login.succeeded',
+    subject: { id: userId },
+    details: { method: through },
   });
   const user = await retryStale(async () => {
     const found = opening.judge(await documents.get(users, userId));
@@ -109,7 +123,11 @@ export async function refreshLogin(deps: ApiDeps, context: RequestContext, refre
   return tokensOf(deps, session, successor);
 }
 
-async function rotate(deps: ApiDeps, context: RequestContext, exchange: { sessionId: string; refreshToken: string; successor: string }): Promise<LoginSession> {
+async function rotate(
+  deps: ApiDeps,
+  context: RequestContext,
+  exchange: { sessionId: string; refreshToken: string; successor: string },
+): Promise<LoginSession> {
   const { documents } = deps.engine;
   const session = await documents.get(loginSessions, exchange.sessionId);
   if (session === null) throw invalid();
@@ -120,7 +138,10 @@ async function rotate(deps: ApiDeps, context: RequestContext, exchange: { sessio
       ...audit({ action: 'login.revoked', subject: { id: session.userId }, details: { session_id: session.id } }),
     ]);
     await deps.directory.changed({ kind: 'session', sessionId: session.id });
-    deps.log.warn({ userId: session.userId, sessionId: session.id }, 'a refresh token was used again: its login was ended');
+    deps.log.warn(
+      { userId: session.userId, sessionId: session.id },
+      'a refresh token was used again: its login was ended',
+    );
     throw invalid();
   }
   const now = deps.clock();
@@ -128,7 +149,10 @@ async function rotate(deps: ApiDeps, context: RequestContext, exchange: { sessio
   const user = await documents.get(users, session.userId);
   if (user === null || !user.isActive) throw invalid();
   // StaleVersion: it was used, or the login ended, in between. It is then judged anew by what stands.
-  return documents.update(loginSessions, session, { refreshHash: hashSecret(exchange.successor), expiresAt: now + refreshTokenMs });
+  return documents.update(loginSessions, session, {
+    refreshHash: hashSecret(exchange.successor),
+    expiresAt: now + refreshTokenMs,
+  });
 }
 
 /** As the store's `changeAndEndLogins`, and the nodes are told. */

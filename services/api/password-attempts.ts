@@ -9,7 +9,11 @@ import type { RequestContext } from './http/route.ts';
 const failuresPerMinute = 5;
 
 /** Runs a check of a password, and refuses further ones for the account's address from this client after five failures. */
-export type PasswordAttempts = (context: RequestContext, email: string, check: () => Promise<boolean>) => Promise<boolean>;
+export type PasswordAttempts = (
+  context: RequestContext,
+  email: string,
+  check: () => Promise<boolean>,
+) => Promise<boolean>;
 
 /**
  * Throws `limited` `Too many failed logins` when five checks for the address from this client's address have failed
@@ -37,7 +41,12 @@ async function attempt(deps: ApiDeps, of: { key: string; check: () => Promise<bo
   const windows: BudgetWindow[] = [{ key: of.key, limit: failuresPerMinute, span: { lengthMs: 60_000 } }];
   const now = deps.clock();
   const state = await bus.takeBudget(windows, now);
-  if (!state.accepted) throw new LimitReached('Too many failed logins', { limit: failuresPerMinute, resetAt: state.windows[0]!.resetAt }, now);
+  if (!state.accepted)
+    throw new LimitReached(
+      'Too many failed logins',
+      { limit: failuresPerMinute, resetAt: state.windows[0]!.resetAt },
+      now,
+    );
   let hasFailed = false;
   try {
     const isRight = await of.check();

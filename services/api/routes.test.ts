@@ -10,7 +10,11 @@ import type { Route } from './http/route.ts';
 import { routes } from './routes.ts';
 
 /** Routes are made here and never run, so they need little. */
-const table = routes({ engine: { kind: 'embedded', jwtSecrets: [] }, config: loadConfig({}, '/nonexistent'), baseUrl: '' } as unknown as ApiDeps);
+const table = routes({
+  engine: { kind: 'embedded', jwtSecrets: [] },
+  config: loadConfig({}, '/nonexistent'),
+  baseUrl: '',
+} as unknown as ApiDeps);
 
 interface Operation {
   readonly operationId: string;
@@ -36,55 +40,94 @@ test('the document is valid OpenAPI 3.1, and all its references lead somewhere',
   expect([valid, errors]).toEqual([true, undefined]);
   expect(validator.version).toBe('3.1');
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, pointer]) => pointer!);
-  const lost = references.filter((pointer) => pointer.split('/').reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], document) === undefined);
+  const lost = references.filter(
+    (pointer) =>
+      pointer.split('/').reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], document) ===
+      undefined,
+  );
   expect(lost).toEqual([]);
 });
 
 test('every route is in the document, and nothing else is', () => {
-  const documented = Object.values(document.paths).flatMap((item) => Object.entries(item).map(([method, { operationId }]) => `${method.toUpperCase()} ${operationId}`));
+  const documented = Object.values(document.paths).flatMap((item) =>
+    Object.entries(item).map(([method, { operationId }]) => `${method.toUpperCase()} ${operationId}`),
+  );
   expect(documented.sort()).toEqual(table.map(({ method, id }) => `${method} ${id}`).sort());
 });
 
-test.each(table.map((route) => [`${route.method} ${route.path}`, route] as const))('%s has the parameters of its path, its scope and its success', (_name, route) => {
-  const { path, operation: { parameters = [], security, responses, operationId } } = placeOf(route);
-  expect(operationId).toBe(route.id);
-  const inPath = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => `{${name}}`);
-  expect(inPath).toEqual(path.match(/\{\w+\}/g) ?? []);
-  if (route.audience === 'account') expect(security.find(({ apiKey }) => apiKey)).toEqual({ apiKey: [route.scope] });
-  if (route.audience === 'uncounted' || route.audience === 'unread') expect(security).toEqual([]);
-  expect(Object.keys(responses)).toEqual(expect.arrayContaining([String(route.success.status), '500']));
-});
+test.each(table.map((route) => [`${route.method} ${route.path}`, route] as const))(
+  '%s has the parameters of its path, its scope and its success',
+  (_name, route) => {
+    const {
+      path,
+      operation: { parameters = [], security, responses, operationId },
+    } = placeOf(route);
+    expect(operationId).toBe(route.id);
+    const inPath = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => `{${name}}`);
+    expect(inPath).toEqual(path.match(/\{\w+\}/g) ?? []);
+    if (route.audience === 'account') expect(security.find(({ apiKey }) => apiKey)).toEqual({ apiKey: [route.scope] });
+    if (route.audience === 'uncounted' || route.audience === 'unread') expect(security).toEqual([]);
+    expect(Object.keys(responses)).toEqual(expect.arrayContaining([String(route.success.status), '500']));
+  },
+);
 
 test('a body may be left out by a publish of text, whose text may come in a header, and where no field is required', () => {
-  const withBody = Object.values(document.paths).flatMap((item) => Object.values(item)).filter(({ requestBody }) => requestBody !== undefined);
-  expect(withBody.filter(({ requestBody }) => requestBody?.required !== true).map(({ operationId }) => operationId)).toEqual([
-    'publish', 'publishByPut', 'updateTopic', 'editMessage', 'updateMe', 'updateTeam', 'changeTeamMemberRole', 'updateDevice', 'updateSubscription',
+  const withBody = Object.values(document.paths)
+    .flatMap((item) => Object.values(item))
+    .filter(({ requestBody }) => requestBody !== undefined);
+  expect(
+    withBody.filter(({ requestBody }) => requestBody?.required !== true).map(({ operationId }) => operationId),
+  ).toEqual([
+    'publish',
+    'publishByPut',
+    'updateTopic',
+    'editMessage',
+    'updateMe',
+    'updateTeam',
+    'changeTeamMemberRole',
+    'updateDevice',
+    'updateSubscription',
     'previewSubscription',
   ]);
 });
 
 test('docs/interface.md lists every route and no other, once to say what it does and once to say what proves it', () => {
   const text = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'interface.md'), 'utf8');
-  const between = (from: string, to: string) => text.slice(text.indexOf(from), text.indexOf(to, text.indexOf(from) + 1));
+  const between = (from: string, to: string) =>
+    text.slice(text.indexOf(from), text.indexOf(to, text.indexOf(from) + 1));
   // Pages for browsers are no operations.
-  const [endpoints, proofs] = [between('\n## Endpoints\n', '\n### Pages\n'), between('\n### Operations\n', '\n### States\n')];
-  const listed = (part: string) => [...part.matchAll(/^\| `([A-Z]+ \/[^`]*)` \|/gm)].map(([, operation]) => operation).sort();
+  const [endpoints, proofs] = [
+    between('\n## Endpoints\n', '\n### Pages\n'),
+    between('\n### Operations\n', '\n### States\n'),
+  ];
+  const listed = (part: string) =>
+    [...part.matchAll(/^\| `([A-Z]+ \/[^`]*)` \|/gm)].map(([, operation]) => operation).sort();
   const expected = table.map(({ method, path }) => `${method} ${path}`).sort();
   expect(listed(endpoints)).toEqual(expected);
   expect(listed(proofs)).toEqual(expected);
 });
 
-test('no body reaches an object\'s prototype, whatever names its fields have', () => {
+test("no body reaches an object's prototype, whatever names its fields have", () => {
   const polluted = '{"polluted":true,"isActive":true,"tier":"TEAM"}';
   for (const { id, body, reads } of table) {
     const schema = body ?? reads?.body?.schema;
     if (schema === undefined) continue;
-    const example = ((schema.meta()?.['examples'] ?? []) as unknown[]).find((one) => typeof one === 'object' && one !== null) ?? {};
+    const example =
+      ((schema.meta()?.['examples'] ?? []) as unknown[]).find((one) => typeof one === 'object' && one !== null) ?? {};
     for (const name of ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty']) {
       const value = name === 'constructor' ? `{"prototype":${polluted}}` : polluted;
-      const sent: unknown = JSON.parse(`${JSON.stringify(example).slice(0, -1)}${Object.keys(example).length === 0 ? '' : ','}"${name}":${value}}`);
+      const sent: unknown = JSON.parse(
+        `${JSON.stringify(example).slice(0, -1)}${Object.keys(example).length === 0 ? '' : ','}"${name}":${value}}`,
+      );
       const parsed = schema.safeParse(sent).data as Record<string, unknown> | undefined;
-      expect({ id, name, prototype: parsed !== undefined && Object.getPrototypeOf(parsed) !== Object.prototype && Object.getPrototypeOf(parsed) !== null }).toEqual({ id, name, prototype: false });
+      expect({
+        id,
+        name,
+        prototype:
+          parsed !== undefined &&
+          Object.getPrototypeOf(parsed) !== Object.prototype &&
+          Object.getPrototypeOf(parsed) !== null,
+      }).toEqual({ id, name, prototype: false });
       expect(parsed?.['polluted']).toBeUndefined();
       expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
     }
@@ -94,7 +137,8 @@ test('no body reaches an object\'s prototype, whatever names its fields have', (
 test('an example of a body passes the schema that checks it', () => {
   for (const { body, reads } of table) {
     const schema = body ?? reads?.body?.schema;
-    for (const example of (schema?.meta()?.['examples'] ?? []) as unknown[]) expect((schema as z.ZodType).safeParse(example)).toMatchObject({ success: true });
+    for (const example of (schema?.meta()?.['examples'] ?? []) as unknown[])
+      expect((schema as z.ZodType).safeParse(example)).toMatchObject({ success: true });
   }
 });
 

@@ -114,15 +114,25 @@ import type { Route } from './http/route.ts';
 /** All operations of the interface, in its order. */
 export function routes(deps: ApiDeps): Route[] {
   const table: Route[] = [
-    ...messagingRoutes(deps), ...accountRoutes(deps), ...teamRoutes(deps), ...notificationRoutes(deps), ...operatorRoutes(deps),
+    ...messagingRoutes(deps),
+    ...accountRoutes(deps),
+    ...teamRoutes(deps),
+    ...notificationRoutes(deps),
+    ...operatorRoutes(deps),
     getOpenApiDocument(() => table),
   ];
   return table;
 }
 
 function messagingRoutes(deps: ApiDeps): Route[] {
-  const { engine: { kind, messages }, log } = deps;
-  const publishDeps: PublishDeps = { ...deps, inlineStore: kind === 'embedded' ? storedByLog : inlineStore({ messages, clock: () => performance.now(), log }) };
+  const {
+    engine: { kind, messages },
+    log,
+  } = deps;
+  const publishDeps: PublishDeps = {
+    ...deps,
+    inlineStore: kind === 'embedded' ? storedByLog : inlineStore({ messages, clock: () => performance.now(), log }),
+  };
   return [
     // Publishing
     publishToTopic(publishDeps, 'POST'),
@@ -199,8 +209,15 @@ function accountRoutes(deps: ApiDeps): Route[] {
 /** What an account's export holds, in its order. */
 function exportSections(deps: ApiDeps): ExportSection[] {
   return [
-    exportTopics(deps), exportMessages(deps), exportDevices(deps), exportApiKeys(deps), exportTopicTokens(deps), exportSubscriptions(deps),
-    exportConsents(deps), exportTeams(deps), exportAuditLog(deps),
+    exportTopics(deps),
+    exportMessages(deps),
+    exportDevices(deps),
+    exportApiKeys(deps),
+    exportTopicTokens(deps),
+    exportSubscriptions(deps),
+    exportConsents(deps),
+    exportTeams(deps),
+    exportAuditLog(deps),
   ];
 }
 

@@ -41,7 +41,13 @@ beforeAll(async () => {
   own.add(() => passwords.close());
   passwordHash = await passwords.hash('the right password');
   const config = { ...place.config, PORT: 0, TRUST_PROXY: '1' };
-  const api = await startApi({ engine: watched(engine), config, clock: systemClock, log: openLog('test', 'silent'), passwords: counted(passwords) });
+  const api = await startApi({
+    engine: watched(engine),
+    config,
+    clock: systemClock,
+    log: openLog('test', 'silent'),
+    passwords: counted(passwords),
+  });
   own.add(() => api.close());
   url = api.url;
 });
@@ -85,8 +91,17 @@ function watchedPort<P extends object>(portName: string, port: P): P {
 
 /** A value without what differs from request to request: ids, addresses and times, but for how long they are. */
 function likeOf(value: unknown): string {
-  if (typeof value === 'object' && value !== null && 'uniqueKeys' in value) return (value as unknown as typeof users).name;
-  return JSON.stringify(value, (_key, inside: unknown) => (typeof inside === 'string' ? `text of ${inside.length}` : typeof inside === 'number' && inside > 1e9 ? 'time' : inside)) ?? '';
+  if (typeof value === 'object' && value !== null && 'uniqueKeys' in value)
+    return (value as unknown as typeof users).name;
+  return (
+    JSON.stringify(value, (_key, inside: unknown) =>
+      typeof inside === 'string'
+        ? `text of ${inside.length}`
+        : typeof inside === 'number' && inside > 1e9
+          ? 'time'
+          : inside,
+    ) ?? ''
+  );
 }
 
 interface Tried {
@@ -104,18 +119,33 @@ async function tryOnce(path: string, json: object): Promise<Tried> {
   tries += 1;
   hashes = 0;
   asked = [];
-  const headers = { 'Content-Type': 'application/json', 'X-Forwarded-For': `10.0.${100 + (tries >> 7)}.${100 + (tries & 127)}` };
+  const headers = {
+    'Content-Type': 'application/json',
+    'X-Forwarded-For': `10.0.${100 + (tries >> 7)}.${100 + (tries & 127)}`,
+  };
   const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(json) });
-  return { status: answer.status, body: await answer.json(), headers: [...answer.headers.keys()].sort(), asked: [...asked], hashes };
+  return {
+    status: answer.status,
+    body: await answer.json(),
+    headers: [...answer.headers.keys()].sort(),
+    asked: [...asked],
+    hashes,
+  };
 }
 
 /** Each of them for accounts and for addresses of the same form that nobody has, by turns. */
-async function tryBoth(path: string, jsonOf: (email: string) => object): Promise<{ account: Tried[]; nobody: Tried[] }> {
+async function tryBoth(
+  path: string,
+  jsonOf: (email: string) => object,
+): Promise<{ account: Tried[]; nobody: Tried[] }> {
   const done: { account: Tried[]; nobody: Tried[] } = { account: [], nobody: [] };
   for (let pair = 0; pair < triesOfEach; pair += 1) {
     // Accounts of every kind: verified or not, disabled or not.
     const isVerified = pair % 2 === 0;
-    const account = await engine.documents.insert(users, newUser({ passwordHash, isVerified, wasVerified: isVerified, isActive: pair % 3 !== 0 }));
+    const account = await engine.documents.insert(
+      users,
+      newUser({ passwordHash, isVerified, wasVerified: isVerified, isActive: pair % 3 !== 0 }),
+    );
     done.account.push(await tryOnce(path, jsonOf(account.email)));
     done.nobody.push(await tryOnce(path, jsonOf(newUser().email)));
   }
@@ -131,14 +161,17 @@ describe(`asking about an account and about nobody, ${engineUnderTest}`, () => {
     for (const one of [...account, ...nobody]) expect(one).toEqual(first);
   });
 
-  test.each(['/auth/password-reset/request', '/auth/resend-verification'])('%s looks once, adds one job, and is the same answer', async (path) => {
-    const { account, nobody } = await tryBoth(path, (email) => ({ email }));
-    const first = account[0]!;
-    expect(first).toMatchObject({ status: 200, hashes: 0 });
-    const calls = first.asked.map((call) => call.split(' ')[0]);
-    expect(calls.filter((call) => call?.startsWith('documents.'))).toEqual(['documents.find']);
-    expect(calls.filter((call) => call?.startsWith('jobQueue.'))).toEqual(['jobQueue.add']);
-    for (const one of [...account, ...nobody]) expect(one).toEqual(first);
-    expect((await engine.jobQueue.counts(mailQueue)).waiting).toBeGreaterThanOrEqual(2 * triesOfEach);
-  });
+  test.each(['/auth/password-reset/request', '/auth/resend-verification'])(
+    '%s looks once, adds one job, and is the same answer',
+    async (path) => {
+      const { account, nobody } = await tryBoth(path, (email) => ({ email }));
+      const first = account[0]!;
+      expect(first).toMatchObject({ status: 200, hashes: 0 });
+      const calls = first.asked.map((call) => call.split(' ')[0]);
+      expect(calls.filter((call) => call?.startsWith('documents.'))).toEqual(['documents.find']);
+      expect(calls.filter((call) => call?.startsWith('jobQueue.'))).toEqual(['jobQueue.add']);
+      for (const one of [...account, ...nobody]) expect(one).toEqual(first);
+      expect((await engine.jobQueue.counts(mailQueue)).waiting).toBeGreaterThanOrEqual(2 * triesOfEach);
+    },
+  );
 });

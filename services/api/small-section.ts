@@ -3,10 +3,13 @@ import type { ExportOwner, ExportSection } from './export-section.ts';
 
 /** A section whose items are few enough to be read at once. */
 export function smallSection<T extends z.ZodType>(
-  name: string, schema: T, read: (owner: ExportOwner) => Promise<readonly z.input<T>[]>,
+  name: string,
+  schema: T,
+  read: (owner: ExportOwner) => Promise<readonly z.input<T>[]>,
 ): ExportSection {
   return {
-    name, schema,
+    name,
+    schema,
     async *pages(owner) {
       yield await read(owner);
     },

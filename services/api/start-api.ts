@@ -73,7 +73,8 @@ export interface ApiOptions {
  */
 export function startApi(options: ApiOptions): Promise<RunningApi> {
   const { engine, config, clock, log } = options;
-  if (!config.RATE_LIMITS) log.warn('RATE_LIMITS is off: nobody is kept from flooding this node or from guessing passwords');
+  if (!config.RATE_LIMITS)
+    log.warn('RATE_LIMITS is off: nobody is kept from flooding this node or from guessing passwords');
   if (isShortAdminToken(config.ADMIN_TOKEN)) log.warn('ADMIN_TOKEN is short: who guesses it is the operator');
   return withClosers(async (own) => {
     const makeId = idSource(clock);
@@ -93,7 +94,10 @@ export function startApi(options: ApiOptions): Promise<RunningApi> {
     options.leaving?.addEventListener('abort', () => leaving.abort(), { once: true });
     const [waits, requests] = [new OpenWaits(), new OpenRequests()];
     const server = createServer({
-      maxHeaderSize: headerBytesMax, headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs, connectionsCheckingInterval: timeoutsCheckedMs,
+      maxHeaderSize: headerBytesMax,
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: timeoutsCheckedMs,
       keepAliveTimeout: keepAliveTimeoutMs,
       requireHostHeader: false, // refused by us, in JSON
       shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
@@ -104,13 +108,33 @@ export function startApi(options: ApiOptions): Promise<RunningApi> {
     const baseUrl = config.BASE_URL ?? url;
     const metrics = options.metrics ?? new Registry();
     const deps: ApiDeps = {
-      engine, config, history, feeds, streams, waits, streamSessions, directory, usage, makeId, clock, log, leaving: leaving.signal, baseUrl, appUrl: config.APP_URL ?? baseUrl,
+      engine,
+      config,
+      history,
+      feeds,
+      streams,
+      waits,
+      streamSessions,
+      directory,
+      usage,
+      makeId,
+      clock,
+      log,
+      leaving: leaving.signal,
+      baseUrl,
+      appUrl: config.APP_URL ?? baseUrl,
       accessTokens: accessTokens(engine.jwtSecrets, clock),
       rateLimits: rateLimits({ bus: engine.bus, directory, isOn: config.RATE_LIMITS }),
-      clientAddress: clientAddress(config.TRUST_PROXY), wholeAddress: wholeAddress(config.TRUST_PROXY),
-      adminToken: config.ADMIN_TOKEN, recordRefusedOperator: (refused) => recordRefusedOperator(deps, refused),
-      topicSpans: topicSpans(engine.documents), topicListings: topicListings(engine.documents),
-      passwords, metrics, requestMetrics: requestMetrics(metrics), tracing: options.tracing ?? untraced,
+      clientAddress: clientAddress(config.TRUST_PROXY),
+      wholeAddress: wholeAddress(config.TRUST_PROXY),
+      adminToken: config.ADMIN_TOKEN,
+      recordRefusedOperator: (refused) => recordRefusedOperator(deps, refused),
+      topicSpans: topicSpans(engine.documents),
+      topicListings: topicListings(engine.documents),
+      passwords,
+      metrics,
+      requestMetrics: requestMetrics(metrics),
+      tracing: options.tracing ?? untraced,
     };
     countStreams(deps);
     own.add(() => streams.endAll(drain));
@@ -147,7 +171,9 @@ function ownPasswords(own: Closers): Passwords {
 
 function countStreams({ metrics, streams }: Pick<ApiDeps, 'metrics' | 'streams'>): void {
   new Gauge({
-    name: 'tocsin_open_streams', help: 'Open SSE and WebSocket streams of this node', registers: [metrics],
+    name: 'tocsin_open_streams',
+    help: 'Open SSE and WebSocket streams of this node',
+    registers: [metrics],
     collect() {
       this.set(streams.size);
     },
@@ -157,7 +183,8 @@ function countStreams({ metrics, streams }: Pick<ApiDeps, 'metrics' | 'streams'>
 async function listen(server: Server, config: Config): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
-      const why = cause.code === 'EADDRINUSE' ? 'is in use: set PORT to another one' : `cannot be listened on (${cause.code})`;
+      const why =
+        cause.code === 'EADDRINUSE' ? 'is in use: set PORT to another one' : `cannot be listened on (${cause.code})`;
       reject(new Error(`${config.HOST}:${config.PORT} ${why}`, { cause }));
     });
     server.listen(config.PORT, config.HOST, 4_096, resolve);
@@ -192,15 +219,21 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
     socket.destroy();
     return;
   }
-  const [status, detail] = error.code === 'HPE_HEADER_OVERFLOW'
-    ? ['431 Request Header Fields Too Large', `The request headers must be at most ${headerBytesMax} bytes in all`]
-    : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? ['408 Request Timeout', 'The request took too long to arrive']
-      : ['400 Bad Request', 'The request is not valid HTTP'];
+  const [status, detail] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? ['431 Request Header Fields Too Large', `The request headers must be at most ${headerBytesMax} bytes in all`]
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? ['408 Request Timeout', 'The request took too long to arrive']
+        : ['400 Bad Request', 'The request is not valid HTTP'];
   const body = JSON.stringify({ detail });
   const head = [
-    `HTTP/1.1 ${status}`, 'Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`, 'X-Content-Type-Options: nosniff',
-    `X-Request-Id: ${randomId()}`, 'Cache-Control: no-store', 'Connection: close',
+    `HTTP/1.1 ${status}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'X-Content-Type-Options: nosniff',
+    `X-Request-Id: ${randomId()}`,
+    'Cache-Control: no-store',
+    'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

@@ -57,10 +57,16 @@ async function serve(deps: ApiDeps, connecting: Connecting): Promise<void> {
 
 /** The same checks as over HTTP, in the same order. */
 async function open<L, Q extends z.ZodObject>(
-  deps: ApiDeps, { route, open: openStream }: StreamKind<L, Q>, { request, response, acceptSocket }: Connecting, params: Record<string, string>,
+  deps: ApiDeps,
+  { route, open: openStream }: StreamKind<L, Q>,
+  { request, response, acceptSocket }: Connecting,
+  params: Record<string, string>,
 ): Promise<void> {
   const admitted = await admit(deps, route, request, response);
-  const context: RequestContext = { ...admitted, params: Object.fromEntries(Object.entries(params).map(([name, segment]) => [name, decode(segment)])) };
+  const context: RequestContext = {
+    ...admitted,
+    params: Object.fromEntries(Object.entries(params).map(([name, segment]) => [name, decode(segment)])),
+  };
   const loaded = await route.load(context);
   requireCredentialOnce(context.searchParams, route);
   await openStream(context, { loaded, query: readQuery(route.query, context) }, () => websocketSink(acceptSocket()));

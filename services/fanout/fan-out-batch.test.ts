@@ -12,7 +12,9 @@ test('a bus that does not answer holds up no batch behind the one that it was se
   const sent: string[] = [];
   const answers: (() => void)[] = [];
   const deps: FanOutDeps = {
-    log, clock: Date.now, metrics: { delay: { observe: () => undefined } },
+    log,
+    clock: Date.now,
+    metrics: { delay: { observe: () => undefined } },
     messages: {
       settle: (_, records) => Promise.resolve(records.map((one) => ({ ...one, previousOffset: one.offset - 1 }))),
       moveWatermark: (_, offset) => Promise.resolve(void watermarks.push(offset)),

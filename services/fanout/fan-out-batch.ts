@@ -43,17 +43,27 @@ export async function fanOutBatch(deps: FanOutDeps, batch: RecordBatch): Promise
     deps.metrics.delay.observe(Math.max(0, now - record.timestamp) / 1_000);
   }
   if (!deps.bus.isConnected) return;
-  const sends = [...envelopesByTopic(settled)].map(([topicId, payloads]) => deps.bus.publish(topicChannel(topicId), payloads));
+  const sends = [...envelopesByTopic(settled)].map(([topicId, payloads]) =>
+    deps.bus.publish(topicChannel(topicId), payloads),
+  );
   const sent = Promise.allSettled(sends).then((outcomes) => {
     const failed = outcomes.filter((send) => send.status === 'rejected');
-    if (failed.length > 0) deps.log.warn({ err: failed[0]!.reason as unknown, topics: failed.length }, 'the bus is away, nodes fill from the store');
+    if (failed.length > 0)
+      deps.log.warn(
+        { err: failed[0]!.reason as unknown, topics: failed.length },
+        'the bus is away, nodes fill from the store',
+      );
   });
   await settledWithin(busPatienceMs, [sent]);
 }
 
 function envelopesByTopic(settled: readonly SettledRecord[]): Map<string, string[]> {
   const byTopic = new Map<string, string[]>();
-  for (const { offset, previousOffset, record: { type, timestamp, message } } of settled) {
+  for (const {
+    offset,
+    previousOffset,
+    record: { type, timestamp, message },
+  } of settled) {
     const envelope: Envelope = { offset, previousOffset, record: { type, timestamp, message } }; // without its trace, which nodes do not read
     const payloads = byTopic.get(message.topicId) ?? [];
     payloads.push(JSON.stringify(envelope));

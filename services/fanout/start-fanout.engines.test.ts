@@ -37,7 +37,9 @@ describe(`the fan-out, ${engineUnderTest}`, () => {
     const [edited, deleted, both] = [newMessage(topic.id), newMessage(topic.id), newMessage(topic.id)];
     for (const message of [edited, deleted, both]) await publish(engine, topic, message);
     const seen: Envelope[] = [];
-    const subscribed = await engine.bus.subscribe(topicChannel(topic.id), (payload) => seen.push(JSON.parse(payload) as Envelope));
+    const subscribed = await engine.bus.subscribe(topicChannel(topic.id), (payload) =>
+      seen.push(JSON.parse(payload) as Envelope),
+    );
     own.add(() => subscribed.close());
     await start();
     const now = Date.now();
@@ -52,7 +54,12 @@ describe(`the fan-out, ${engineUnderTest}`, () => {
     expect(await find(edited.id)).toMatchObject({ message: 'edited', isEdited: true, editedAt: now });
     expect(await find(deleted.id)).toMatchObject({ isDeleted: true, deletedAt: now });
     expect(await find(both.id)).toMatchObject({ title: 'edited', isDeleted: true, deletedAt: now + 1 });
-    expect(seen.slice(-4).map(({ record: { type } }) => type)).toEqual(['message_edited', 'message_deleted', 'message_edited', 'message_deleted']);
+    expect(seen.slice(-4).map(({ record: { type } }) => type)).toEqual([
+      'message_edited',
+      'message_deleted',
+      'message_edited',
+      'message_deleted',
+    ]);
     expect((await engine.messages.topicStats([topic.id])).get(topic.id)?.messageCount).toBe(1);
   });
 });

@@ -14,18 +14,26 @@ import { fanOutMetrics } from './fanout-metrics.ts';
  * every record to the bus. Where it takes a partition it goes on behind the store's watermark, whatever the group has
  * committed: the watermark says what is really stored.
  */
-export function startFanout(deps: { engine: Engine; clock: Clock; log: Log; metrics?: Registry }): Promise<{ close(): Promise<void> }> {
+export function startFanout(deps: {
+  engine: Engine;
+  clock: Clock;
+  log: Log;
+  metrics?: Registry;
+}): Promise<{ close(): Promise<void> }> {
   const { engine, clock, log } = deps;
   const registry = deps.metrics ?? new Registry();
   const metrics = fanOutMetrics(registry);
   showLag(registry, engine.eventLog, fanoutGroup);
   return withClosers(async (own) => {
-    const activity = topicActivity(engine.documents, (err) => log.warn({ err }, 'the activity of topics was not noted'));
+    const activity = topicActivity(engine.documents, (err) =>
+      log.warn({ err }, 'the activity of topics was not noted'),
+    );
     own.add(() => activity.close());
     const consumption = await engine.eventLog.consume({
       group: fanoutGroup,
       startAt: async (partition) => (await engine.messages.watermark(partition)) + 1,
-      onBatch: (batch) => fanOutBatch({ messages: engine.messages, bus: engine.bus, clock, log, activity, metrics }, batch),
+      onBatch: (batch) =>
+        fanOutBatch({ messages: engine.messages, bus: engine.bus, clock, log, activity, metrics }, batch),
     });
     own.add(() => consumption.close());
     return { close: () => own.closeAll() };

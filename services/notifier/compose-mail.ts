@@ -39,17 +39,25 @@ export async function composeMail(deps: ComposeMailDeps, job: MailJob): Promise<
     case 'verify-email': {
       const user = await findRecipient(deps, job.userId);
       if (user === null || user.isVerified) return null;
-      return verifyEmailMail(recipient(user), `${deps.baseUrl}/auth/verify-email?token=${await makeToken(deps, 'verify-email', user)}`);
+      return verifyEmailMail(
+        recipient(user),
+        `${deps.baseUrl}/auth/verify-email?token=${await makeToken(deps, 'verify-email', user)}`,
+      );
     }
     case 'password-reset': {
       const user = await findRecipient(deps, job.userId);
       if (user === null) return null;
-      return passwordResetMail(recipient(user), `${deps.appUrl}/auth/reset-password#token=${await makeToken(deps, 'password-reset', user)}`);
+      return passwordResetMail(
+        recipient(user),
+        `${deps.appUrl}/auth/reset-password#token=${await makeToken(deps, 'password-reset', user)}`,
+      );
     }
     case 'address-changed': {
       const change = await deps.documents.get(addressChanges, job.addressChangeId);
       const user = change === null ? null : await findRecipient(deps, change.userId);
-      return change === null || user === null ? null : addressChangedMail({ name: user.username, address: change.oldEmail });
+      return change === null || user === null
+        ? null
+        : addressChangedMail({ name: user.username, address: change.oldEmail });
     }
     case 'team-invite':
       return composeInvite(deps, job.inviteId);
@@ -63,18 +71,27 @@ export async function composeMail(deps: ComposeMailDeps, job: MailJob): Promise<
 /** Null when the tier came back meanwhile. */
 async function composeLapse({ documents, teamPeriods }: ComposeMailDeps, userId: string): Promise<Mail | null> {
   const user = await findRecipient({ documents }, userId);
-  const lapsed = (await findOwnedTeams(documents, userId)).filter(({ isActive, lapsedAt }) => isActive && lapsedAt !== null);
+  const lapsed = (await findOwnedTeams(documents, userId)).filter(
+    ({ isActive, lapsedAt }) => isActive && lapsedAt !== null,
+  );
   if (user === null || lapsed.length === 0) return null;
-  return teamLapseMail(recipient(user), lapsed.map(({ displayName, lapsedAt }) => ({ team: displayName, at: lapsedAt! + teamPeriods.graceMs })));
+  return teamLapseMail(
+    recipient(user),
+    lapsed.map(({ displayName, lapsedAt }) => ({ team: displayName, at: lapsedAt! + teamPeriods.graceMs })),
+  );
 }
 
 /** Null when the teams are active again or gone, or the user no longer manages them. */
 async function composeRemoval({ documents, teamPeriods }: ComposeMailDeps, userId: string): Promise<Mail | null> {
   const user = await findRecipient({ documents }, userId);
-  const announced = (await findMemberships(documents, userId))
-    .filter(({ team, role }) => managesTeam(role) && !team.isActive && team.notice !== null);
+  const announced = (await findMemberships(documents, userId)).filter(
+    ({ team, role }) => managesTeam(role) && !team.isActive && team.notice !== null,
+  );
   if (user === null || announced.length === 0) return null;
-  return teamRemovalMail(recipient(user), announced.map(({ team }) => ({ team: team.displayName, at: removalTime(team, teamPeriods) })));
+  return teamRemovalMail(
+    recipient(user),
+    announced.map(({ team }) => ({ team: team.displayName, at: removalTime(team, teamPeriods) })),
+  );
 }
 
 /** Null when the invite was cancelled, accepted or has expired meanwhile. */
@@ -84,10 +101,19 @@ async function composeInvite(deps: ComposeMailDeps, inviteId: string): Promise<M
   const invite = await setInviteToken(documents, inviteId, { tokenHash: hashSecret(token), now: deps.clock() });
   const team = invite === null ? null : await findTeam(documents, invite.teamId);
   if (invite === null || team === null) return null;
-  const [account, inviter] = await Promise.all([findUserByEmail(documents, invite.email), documents.get(users, invite.invitedById)]);
-  return teamInviteMail({ name: account?.username ?? invite.email, address: invite.email }, {
-    team: team.displayName, inviter: inviter?.username ?? null, role: invite.role, link: `${deps.appUrl}/auth/accept-invite#token=${token}`,
-  });
+  const [account, inviter] = await Promise.all([
+    findUserByEmail(documents, invite.email),
+    documents.get(users, invite.invitedById),
+  ]);
+  return teamInviteMail(
+    { name: account?.username ?? invite.email, address: invite.email },
+    {
+      team: team.displayName,
+      inviter: inviter?.username ?? null,
+      role: invite.role,
+      link: `${deps.appUrl}/auth/accept-invite#token=${token}`,
+    },
+  );
 }
 
 const recipient = (user: User) => ({ name: user.username, address: user.email });
@@ -100,7 +126,11 @@ async function findRecipient(deps: Pick<ComposeMailDeps, 'documents'>, userId: s
 async function makeToken(deps: ComposeMailDeps, purpose: MailTokenPurpose, user: User): Promise<string> {
   const token = makeSecret();
   await storeMailToken(deps.documents, {
-    id: deps.makeId(), purpose, userId: user.id, email: user.email, tokenHash: hashSecret(token),
+    id: deps.makeId(),
+    purpose,
+    userId: user.id,
+    email: user.email,
+    tokenHash: hashSecret(token),
     expiresAt: deps.clock() + mailTokenLifetimeMs[purpose],
   });
   return token;

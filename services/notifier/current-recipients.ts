@@ -15,9 +15,15 @@ export interface CurrentSettings {
 }
 
 /** What the targets' owners have set by now. */
-export async function currentSettings({ engine: { documents } }: PushDeps, targets: readonly PushTargetIds[]): Promise<CurrentSettings> {
+export async function currentSettings(
+  { engine: { documents } }: PushDeps,
+  targets: readonly PushTargetIds[],
+): Promise<CurrentSettings> {
   const [ofDevices, ofSubscriptions] = await Promise.all([
-    documents.getMany(devices, targets.map(({ deviceId }) => deviceId)),
+    documents.getMany(
+      devices,
+      targets.map(({ deviceId }) => deviceId),
+    ),
     documents.getMany(subscriptions, [...new Set(targets.map(({ subscriptionId }) => subscriptionId))]),
   ]);
   return { devicesById: byId(ofDevices), subscriptionsById: byId(ofSubscriptions) };
@@ -25,7 +31,9 @@ export async function currentSettings({ engine: { documents } }: PushDeps, targe
 
 /** The targets as they stand now; those that no longer want the push are dropped, by reason. */
 export function currentRecipients(
-  { message }: Push, { devicesById, subscriptionsById }: CurrentSettings, targets: readonly PushTargetIds[],
+  { message }: Push,
+  { devicesById, subscriptionsById }: CurrentSettings,
+  targets: readonly PushTargetIds[],
 ): { recipients: Recipient[]; dropped: Map<string, Set<string>> } {
   const recipients: Recipient[] = [];
   const dropped = new Map<string, Set<string>>();
@@ -34,12 +42,23 @@ export function currentRecipients(
     const settings = subscriptionsById.get(subscriptionId);
     const reason = reasonToDrop(device, settings, (wish) => passesMobileFilter(wish, message));
     if (reason !== null) dropped.set(reason, (dropped.get(reason) ?? new Set()).add(deviceId));
-    else recipients.push({ subscriptionId, userId, subscribedAt: settings!.createdAt, settings: settings!, devices: [device!] });
+    else
+      recipients.push({
+        subscriptionId,
+        userId,
+        subscribedAt: settings!.createdAt,
+        settings: settings!,
+        devices: [device!],
+      });
   }
   return { recipients, dropped };
 }
 
-function reasonToDrop(device: Device | undefined, subscription: Subscription | undefined, isWanted: (wish: Subscription) => boolean): string | null {
+function reasonToDrop(
+  device: Device | undefined,
+  subscription: Subscription | undefined,
+  isWanted: (wish: Subscription) => boolean,
+): string | null {
   if (device === undefined || !device.isActive) return 'device is inactive';
   if (subscription === undefined) return 'unsubscribed';
   return isWanted(subscription) ? null : 'filtered';

@@ -21,7 +21,10 @@ describe(`messages become jobs, ${engineUnderTest}`, () => {
       const message = newMessage(topic.id, { id: `message-of-${topic.id}` });
       return { partition: 0, offset, record: { type: 'message' as const, timestamp: message.timestamp, message } };
     });
-    await expandMessages({ engine: { deliveries: at.engine.deliveries, jobQueue }, clock: at.clock }, { partition: 0, records, nextOffset: records.length, signal: new AbortController().signal });
+    await expandMessages(
+      { engine: { deliveries: at.engine.deliveries, jobQueue }, clock: at.clock },
+      { partition: 0, records, nextOffset: records.length, signal: new AbortController().signal },
+    );
     return jobs.map(({ data }) => String(data['messageId']));
   }
 

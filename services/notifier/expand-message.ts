@@ -23,7 +23,10 @@ const lookupsMax = 8;
  * Whether a topic has recipients is asked once per batch and not remembered: the batch's messages are all older than
  * the answer, whereas a `no` that was kept would lose the first message after somebody subscribed.
  */
-export async function expandMessages(deps: { engine: ExpandingEngine; clock: Clock }, batch: RecordBatch): Promise<void> {
+export async function expandMessages(
+  deps: { engine: ExpandingEngine; clock: Clock },
+  batch: RecordBatch,
+): Promise<void> {
   const now = deps.clock();
   const records = batch.records.flatMap(({ record }) => (record.message.expiresAt > now ? [record] : []));
   const topics = await topicsWithRecipients(deps.engine, new Set(records.map(({ message }) => message.topicId)));
@@ -42,10 +45,16 @@ function jobOf({ type, message, timestamp, trace }: LogRecord): PlacedPush {
 }
 
 function firstPage(message: Message): QueuedPush {
-  return walkJob({ messageId: message.id, topicId: message.topicId, after: null, publishedAt: message.timestamp }, message.priority);
+  return walkJob(
+    { messageId: message.id, topicId: message.topicId, after: null, publishedAt: message.timestamp },
+    message.priority,
+  );
 }
 
-async function topicsWithRecipients(engine: Pick<Engine, 'deliveries'>, topicIds: ReadonlySet<string>): Promise<Set<string>> {
+async function topicsWithRecipients(
+  engine: Pick<Engine, 'deliveries'>,
+  topicIds: ReadonlySet<string>,
+): Promise<Set<string>> {
   const found = new Set<string>();
   const left = [...topicIds];
   const askOn = async (): Promise<void> => {

@@ -7,10 +7,16 @@ import { findMembers } from '@tocsin/shared/stores/teams.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
 
 /** Which of the users (at most 1,000) may read the topic now; a disabled or deleted account may read nothing. */
-export async function findReaders(documents: Documents, topic: Topic, userIds: readonly string[]): Promise<Set<string>> {
+export async function findReaders(
+  documents: Documents,
+  topic: Topic,
+  userIds: readonly string[],
+): Promise<Set<string>> {
   const accounts = await documents.pick(users, userIds, ['isActive']);
   const roles = await findTeamRoles(documents, topic);
-  const readers = accounts.filter(({ id, isActive }) => isActive && mayUseTopic(asCaller(id), topic, 'read', roles.get(id) ?? null));
+  const readers = accounts.filter(
+    ({ id, isActive }) => isActive && mayUseTopic(asCaller(id), topic, 'read', roles.get(id) ?? null),
+  );
   return new Set(readers.map(({ id }) => id));
 }
 

@@ -15,17 +15,27 @@ const budgetsAtOnce = 50;
  * Counts a subscription's messages of a minute of the clock, also those beyond the limit; kept for a minute more, for the
  * last push that says how many there were.
  */
-const minuteWindow = (subscriptionId: string, endsAt: number): BudgetWindow =>
-  ({ key: `push:{${subscriptionId}}:${endsAt / minuteMs}`, limit: Number.MAX_SAFE_INTEGER, span: { endsAt: endsAt + minuteMs } });
+const minuteWindow = (subscriptionId: string, endsAt: number): BudgetWindow => ({
+  key: `push:{${subscriptionId}}:${endsAt / minuteMs}`,
+  limit: Number.MAX_SAFE_INTEGER,
+  span: { endsAt: endsAt + minuteMs },
+});
 
 const usesOf = ({ windows }: BudgetState): number => Number.MAX_SAFE_INTEGER - windows.at(-1)!.remaining;
 
 /** Takes a message's one place in its subscriber's count. Kept as long as the minute's: a page that is walked again counts nobody twice. */
-const placeWindow = (subscriptionId: string, messageId: string, endsAt: number): BudgetWindow =>
-  ({ key: `push:{${subscriptionId}}:${messageId}`, limit: 1, span: { endsAt: endsAt + minuteMs } });
+const placeWindow = (subscriptionId: string, messageId: string, endsAt: number): BudgetWindow => ({
+  key: `push:{${subscriptionId}}:${messageId}`,
+  limit: 1,
+  span: { endsAt: endsAt + minuteMs },
+});
 
 /** How many messages of the subscription there were in the minute that ends at the time. */
-export async function countOfMinute({ engine: { bus }, clock }: PushDeps, subscriptionId: string, endsAt: number): Promise<number> {
+export async function countOfMinute(
+  { engine: { bus }, clock }: PushDeps,
+  subscriptionId: string,
+  endsAt: number,
+): Promise<number> {
   return usesOf(await bus.peekBudget([minuteWindow(subscriptionId, endsAt)], clock()));
 }
 
@@ -34,7 +44,12 @@ export function isHeldBack(reason: string | null): boolean {
   return reason !== null && /^(quiet hours from |more than \d+ within a minute$)/.test(reason);
 }
 
-type HeldBack = { readonly recipient: Recipient; readonly reason: string; readonly summary: Omit<SummaryJob, 'kind'>; readonly summaryAt: number };
+type HeldBack = {
+  readonly recipient: Recipient;
+  readonly reason: string;
+  readonly summary: Omit<SummaryJob, 'kind'>;
+  readonly summaryAt: number;
+};
 
 /**
  * Which recipients get no push of the message now although the filter lets it through, by subscription, with the reason:
@@ -42,7 +57,12 @@ type HeldBack = { readonly recipient: Recipient; readonly reason: string; readon
  * they want. The job of the push that says how many there were is stored before this resolves; all messages of a night, or of some
  * seconds of a flood, share one.
  */
-export async function holdBack(deps: PushDeps, { message }: Push, recipients: readonly Recipient[], { round, again }: Attempt): Promise<Map<string, string>> {
+export async function holdBack(
+  deps: PushDeps,
+  { message }: Push,
+  recipients: readonly Recipient[],
+  { round, again }: Attempt,
+): Promise<Map<string, string>> {
   const now = deps.clock();
   const held: HeldBack[] = [];
   const limited: Recipient[] = [];
@@ -53,40 +73,66 @@ export async function holdBack(deps: PushDeps, { message }: Push, recipients: re
     else if (recipient.settings.maxPerMinute !== null && round === 0) limited.push(recipient);
   }
   for (let at = 0; at < limited.length; at += budgetsAtOnce) {
-    const answers = await Promise.all(limited.slice(at, at + budgetsAtOnce).map((recipient) => heldByLimit(deps, recipient, { message, now })));
+    const answers = await Promise.all(
+      limited.slice(at, at + budgetsAtOnce).map((recipient) => heldByLimit(deps, recipient, { message, now })),
+    );
     held.push(...answers.filter((answer) => answer !== null));
   }
-  const jobs = new Map(held.map(({ summary, summaryAt }) => summaryJob(summary, { at: summaryAt, now })).map((job) => [job.id, job]));
+  const jobs = new Map(
+    held.map(({ summary, summaryAt }) => summaryJob(summary, { at: summaryAt, now })).map((job) => [job.id, job]),
+  );
   if (jobs.size > 0) await deps.engine.jobQueue.add(pushQueues.normal, [...jobs.values()]);
   return new Map(held.map(({ recipient, reason }) => [recipient.subscriptionId, reason]));
 }
 
 /** What the operator has pushed again goes out by day whenever it was published. */
 function heldByQuietHours(
-  { quietSpans, limits }: PushDeps, recipient: Recipient, { message, now, isAskedFor }: { message: Pick<Message, 'priority' | 'timestamp'>; now: number; isAskedFor: boolean },
+  { quietSpans, limits }: PushDeps,
+  recipient: Recipient,
+  { message, now, isAskedFor }: { message: Pick<Message, 'priority' | 'timestamp'>; now: number; isAskedFor: boolean },
 ): HeldBack | null {
-  const { subscriptionId, subscribedAt, settings: { quietHours } } = recipient;
-  if (quietHours === null || (quietHours.allowPriority !== null && message.priority >= quietHours.allowPriority)) return null;
+  const {
+    subscriptionId,
+    subscribedAt,
+    settings: { quietHours },
+  } = recipient;
+  if (quietHours === null || (quietHours.allowPriority !== null && message.priority >= quietHours.allowPriority))
+    return null;
   // The number has none from before the subscription.
   const isInNumber = !isAskedFor && subscribedAt <= message.timestamp;
   const span = quietSpans.at(quietHours, now) ?? (isInNumber ? quietSpans.at(quietHours, message.timestamp) : null);
   if (span === null) return null;
   return {
-    recipient, reason: `quiet hours from ${quietHours.start} to ${quietHours.end}, ${quietHours.timezone}`,
-    summary: { subscriptionId, of: { why: 'quiet_hours', from: span.start, to: span.end, priorityMax: (quietHours.allowPriority ?? 6) - 1 } },
+    recipient,
+    reason: `quiet hours from ${quietHours.start} to ${quietHours.end}, ${quietHours.timezone}`,
+    summary: {
+      subscriptionId,
+      of: { why: 'quiet_hours', from: span.start, to: span.end, priorityMax: (quietHours.allowPriority ?? 6) - 1 },
+    },
     // Of a night that is over the number is told anew, for the one that was told can be without this message.
     summaryAt: span.end > now ? span.end : nextRenewal(limits, now),
   };
 }
 
-async function heldByLimit(deps: PushDeps, recipient: Recipient, { message, now }: { message: Pick<Message, 'id'>; now: number }): Promise<HeldBack | null> {
-  const { subscriptionId, settings: { maxPerMinute } } = recipient;
+async function heldByLimit(
+  deps: PushDeps,
+  recipient: Recipient,
+  { message, now }: { message: Pick<Message, 'id'>; now: number },
+): Promise<HeldBack | null> {
+  const {
+    subscriptionId,
+    settings: { maxPerMinute },
+  } = recipient;
   const to = (Math.floor(now / minuteMs) + 1) * minuteMs;
-  const counted = await deps.engine.bus.takeBudget([placeWindow(subscriptionId, message.id, to), minuteWindow(subscriptionId, to)], now);
+  const counted = await deps.engine.bus.takeBudget(
+    [placeWindow(subscriptionId, message.id, to), minuteWindow(subscriptionId, to)],
+    now,
+  );
   // One that has its place by now is held back if the ledger says so: the count has grown by those that came after it.
   if (!counted.accepted || usesOf(counted) <= maxPerMinute!) return null;
   return {
-    recipient, reason: `more than ${maxPerMinute} within a minute`,
+    recipient,
+    reason: `more than ${maxPerMinute} within a minute`,
     summary: { subscriptionId, of: { why: 'max_per_minute', to, limit: maxPerMinute! } },
     summaryAt: nextRenewal(deps.limits, now),
   };

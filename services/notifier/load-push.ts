@@ -21,7 +21,8 @@ const waitPauseMsMax = 5_000;
  * Throws RetryLater while the message is not stored yet, for up to an hour after its publish where that is known.
  */
 export async function loadPush(
-  deps: Pick<PushDeps, 'engine' | 'clock'>, ids: { messageId: string; topicId: string; publishedAt?: number },
+  deps: Pick<PushDeps, 'engine' | 'clock'>,
+  ids: { messageId: string; topicId: string; publishedAt?: number },
 ): Promise<Push | { readonly over: string }> {
   const readAt = deps.clock();
   const message = await deps.engine.messages.find(ids.messageId);

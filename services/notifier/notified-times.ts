@@ -15,13 +15,18 @@ export type NotifiedTimes = GatheredUpdates<number>;
  */
 export function notifiedTimes({ documents, log }: { documents: Pick<Documents, 'raise'>; log: Log }): NotifiedTimes {
   return new GatheredUpdates<number>({
-    of: subscriptions.name, everyMs,
+    of: subscriptions.name,
+    everyMs,
     merge: (a, b) => Math.max(a, b),
     async write(batch) {
       // What is written twice because a later time could not be written changes nothing.
       for (const entries of Map.groupBy(batch, ([, at]) => Math.floor(at / everyMs)).values()) {
         const to = Math.max(...entries.map(([, at]) => at));
-        await documents.raise(subscriptions, entries.map(([id]) => id), { field: 'lastNotifiedAt', to });
+        await documents.raise(
+          subscriptions,
+          entries.map(([id]) => id),
+          { field: 'lastNotifiedAt', to },
+        );
       }
       return new Map();
     },

@@ -7,8 +7,22 @@ const id = z.string().min(1);
 const target = z.object({ deviceId: id, userId: id, subscriptionId: id });
 
 const pushJob: z.ZodType<PushJob> = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('walk'), messageId: id, topicId: id, after: id.nullable(), publishedAt: z.number(), renotify: id.optional() }),
-  z.object({ kind: z.literal('renotify'), topicId: id, from: z.number(), to: z.number(), after: z.number().nullable(), request: id }),
+  z.object({
+    kind: z.literal('walk'),
+    messageId: id,
+    topicId: id,
+    after: id.nullable(),
+    publishedAt: z.number(),
+    renotify: id.optional(),
+  }),
+  z.object({
+    kind: z.literal('renotify'),
+    topicId: id,
+    from: z.number(),
+    to: z.number(),
+    after: z.number().nullable(),
+    request: id,
+  }),
   z.object({
     kind: z.literal('send'),
     messageId: id,
@@ -20,18 +34,30 @@ const pushJob: z.ZodType<PushJob> = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('test'), deviceId: id }),
   z.object({
-    kind: z.literal('replace'), messageId: id, topicId: id, changedAt: z.number(), after: id.nullable(), deviceIds: z.array(id).optional(), round: z.number().optional(),
+    kind: z.literal('replace'),
+    messageId: id,
+    topicId: id,
+    changedAt: z.number(),
+    after: id.nullable(),
+    deviceIds: z.array(id).optional(),
+    round: z.number().optional(),
   }),
   z.object({
-    kind: z.literal('summary'), subscriptionId: id,
+    kind: z.literal('summary'),
+    subscriptionId: id,
     of: z.discriminatedUnion('why', [
       z.object({ why: z.literal('quiet_hours'), from: z.number(), to: z.number(), priorityMax: z.number() }),
       z.object({ why: z.literal('max_per_minute'), to: z.number(), limit: z.number() }),
     ]),
-    deviceIds: z.array(id).optional(), round: z.number().optional(),
+    deviceIds: z.array(id).optional(),
+    round: z.number().optional(),
   }),
   z.object({
-    kind: z.literal('receipts'), messageId: id, topicId: id, platform: z.enum(platforms), sentAt: z.number(),
+    kind: z.literal('receipts'),
+    messageId: id,
+    topicId: id,
+    platform: z.enum(platforms),
+    sentAt: z.number(),
     pushes: z.array(target.extend({ ticket: id })).min(1),
   }),
 ]);

@@ -13,7 +13,12 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startApnsSimulator, type ApnsSimulator } from '@tocsin/shared/testing/simulators/apns-simulator.ts';
 import type { ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
 import { startFcmSimulator, type FcmSimulator } from '@tocsin/shared/testing/simulators/fcm-simulator.ts';
-import { apnsSettings, expoSettings, fcmSettings, writeSimulatorSettings } from '@tocsin/shared/testing/simulators/simulator-settings.ts';
+import {
+  apnsSettings,
+  expoSettings,
+  fcmSettings,
+  writeSimulatorSettings,
+} from '@tocsin/shared/testing/simulators/simulator-settings.ts';
 import { openTcpProxy, type TcpProxy } from '@tocsin/shared/testing/tcp-proxy.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
 import { openPushGateways } from './push-gateways/open-push-gateways.ts';
@@ -39,7 +44,11 @@ describe(`all providers are away, ${engineUnderTest}`, () => {
     own = closers();
     at = await openPushInstallation(enginesUnderTest());
     own.add(() => at.close());
-    simulators = { ios: await startApnsSimulator({ latencyMs: 20 }), android: await startFcmSimulator({ latencyMs: 20 }), expo: at.expo };
+    simulators = {
+      ios: await startApnsSimulator({ latencyMs: 20 }),
+      android: await startFcmSimulator({ latencyMs: 20 }),
+      expo: at.expo,
+    };
     own.add(() => simulators.ios.close());
     own.add(() => simulators.android.close());
     const through = async ({ url }: { url: string }): Promise<TcpProxy> => {
@@ -47,16 +56,32 @@ describe(`all providers are away, ${engineUnderTest}`, () => {
       own.add(() => proxy.close());
       return proxy;
     };
-    proxies = { ios: await through(simulators.ios), android: await through(simulators.android), expo: await through(simulators.expo) };
+    proxies = {
+      ios: await through(simulators.ios),
+      android: await through(simulators.android),
+      expo: await through(simulators.expo),
+    };
     [lines, metrics] = [[], new Registry()];
   });
   afterEach(() => own.closeAll());
 
   async function startNotifier(): Promise<void> {
-    const env = writeSimulatorSettings(at.place.config.DATA_DIR, [apnsSettings(simulators.ios), fcmSettings(simulators.android), expoSettings(simulators.expo)]);
-    const urls = { APNS_URL: `https://127.0.0.1:${proxies.ios.port}`, FCM_URL: `http://127.0.0.1:${proxies.android.port}`, EXPO_URL: `http://127.0.0.1:${proxies.expo.port}` };
-    const gateways = await openPushGateways(loadConfig({ ...at.place.env, ...env, ...urls }, '/nonexistent'), { clock: at.clock });
-    const log = openLog('test', 'info', { write: (line: string) => void lines.push(JSON.parse(line) as (typeof lines)[number]) });
+    const env = writeSimulatorSettings(at.place.config.DATA_DIR, [
+      apnsSettings(simulators.ios),
+      fcmSettings(simulators.android),
+      expoSettings(simulators.expo),
+    ]);
+    const urls = {
+      APNS_URL: `https://127.0.0.1:${proxies.ios.port}`,
+      FCM_URL: `http://127.0.0.1:${proxies.android.port}`,
+      EXPO_URL: `http://127.0.0.1:${proxies.expo.port}`,
+    };
+    const gateways = await openPushGateways(loadConfig({ ...at.place.env, ...env, ...urls }, '/nonexistent'), {
+      clock: at.clock,
+    });
+    const log = openLog('test', 'info', {
+      write: (line: string) => void lines.push(JSON.parse(line) as (typeof lines)[number]),
+    });
     await at.start({}, { gateways, log, metrics });
   }
 
@@ -78,70 +103,109 @@ describe(`all providers are away, ${engineUnderTest}`, () => {
   /** Publishes for as long; resolves with the ids. */
   async function keepPublishing(topic: Topic, forMs: number): Promise<string[]> {
     const ids: string[] = [];
-    for (const until = Date.now() + forMs; Date.now() < until; await pause(messageEveryMs)) ids.push((await at.publish(topic)).id);
+    for (const until = Date.now() + forMs; Date.now() < until; await pause(messageEveryMs))
+      ids.push((await at.publish(topic)).id);
     return ids;
   }
 
-  const pushed = (): { token: string; messageId: string | undefined; at: number }[] => Object.values(simulators).flatMap(({ pushes }) => [...pushes]);
+  const pushed = (): { token: string; messageId: string | undefined; at: number }[] =>
+    Object.values(simulators).flatMap(({ pushes }) => [...pushes]);
   const gauge = () => metrics.getSingleMetricAsString('tocsin_push_provider_away');
 
-  test('the log says so once a minute, nothing is lost, and what waits goes out by itself without a storm, but for what has expired', async () => {
-    const topic = await at.addTopic();
-    for (const platform of platforms) {
-      for (let n = 0; n < phones; n++) await at.addSubscriber(topic, { device: { platform, pushToken: newPushToken[platform]() } });
-    }
-    await startNotifier();
-    const before = await at.publish(topic);
-    await eventually(() => pushed().length === platforms.length * phones);
-    expect(before.id).toBe(pushed()[0]!.messageId);
+  test(
+    'the log says so once a minute, nothing is lost, and what waits goes out by itself without a storm, but for what has expired',
+    async () => {
+      const topic = await at.addTopic();
+      for (const platform of platforms) {
+        for (let n = 0; n < phones; n++)
+          await at.addSubscriber(topic, { device: { platform, pushToken: newPushToken[platform]() } });
+      }
+      await startNotifier();
+      const before = await at.publish(topic);
+      await eventually(() => pushed().length === platforms.length * phones);
+      expect(before.id).toBe(pushed()[0]!.messageId);
 
-    const beganAt = Date.now();
-    await away('refused');
-    const expiring = await at.publish(topic, { expiresAt: at.clock() + outageMs / 2 });
-    const ids = await keepPublishing(topic, outageMs / 3);
-    await eventually(async () => expect((await gauge()).match(/ 1$/gm)).toHaveLength(platforms.length));
-    await away('silent');
-    ids.push(...await keepPublishing(topic, outageMs / 3));
-    await away('in trouble');
-    const triesBefore = platforms.map((platform) => simulators[platform].requests.length);
-    ids.push(...await keepPublishing(topic, outageMs / 3));
-    const tries = platforms.map((platform, index) => simulators[platform].requests.length - triesBefore[index]!);
-    const outageLines = lines.length;
-    expect(pushed().filter(({ at: time }) => time > beganAt)).toEqual([]);
+      const beganAt = Date.now();
+      await away('refused');
+      const expiring = await at.publish(topic, { expiresAt: at.clock() + outageMs / 2 });
+      const ids = await keepPublishing(topic, outageMs / 3);
+      await eventually(async () => expect((await gauge()).match(/ 1$/gm)).toHaveLength(platforms.length));
+      await away('silent');
+      ids.push(...(await keepPublishing(topic, outageMs / 3)));
+      await away('in trouble');
+      const triesBefore = platforms.map((platform) => simulators[platform].requests.length);
+      ids.push(...(await keepPublishing(topic, outageMs / 3)));
+      const tries = platforms.map((platform, index) => simulators[platform].requests.length - triesBefore[index]!);
+      const outageLines = lines.length;
+      expect(pushed().filter(({ at: time }) => time > beganAt)).toEqual([]);
 
-    const backAt = Date.now();
-    await away('over');
-    const due = (ids.length + 1) * platforms.length * phones;
-    const reached = () => new Set(pushed().map(({ token, messageId }) => `${token} ${messageId}`)).size;
-    await eventually(() => reached() === due, { timeoutMs: catchUpMsMax, intervalMs: 250 });
-    const catchUpMs = Math.max(...pushed().map(({ at: time }) => time)) - backAt;
-    await eventually(async () => {
-      for (const queue of Object.values(pushQueues)) expect(await at.engine.jobQueue.counts(queue)).toMatchObject({ waiting: 0, delayed: 0, active: 0, failed: 0 });
-    }, { timeoutMs: catchUpMsMax });
-    const all = pushed();
-    const inSecond = Map.groupBy(all.filter(({ at: time }) => time >= backAt), ({ at: time }) => Math.floor((time - backAt) / 1_000));
-    process.stdout.write(`${JSON.stringify({
-      test: 'providers away', engine: engineUnderTest, outageSeconds: Math.round((backAt - beganAt) / 1_000), messages: ids.length, pushes: due,
-      lost: due - reached(), twice: all.length - due, catchUpMs, pushesASecondMax: Math.max(...[...inSecond.values()].map((pushes) => pushes.length)),
-      tries503: tries, lines: outageLines,
-    })}\n`);
+      const backAt = Date.now();
+      await away('over');
+      const due = (ids.length + 1) * platforms.length * phones;
+      const reached = () => new Set(pushed().map(({ token, messageId }) => `${token} ${messageId}`)).size;
+      await eventually(() => reached() === due, { timeoutMs: catchUpMsMax, intervalMs: 250 });
+      const catchUpMs = Math.max(...pushed().map(({ at: time }) => time)) - backAt;
+      await eventually(
+        async () => {
+          for (const queue of Object.values(pushQueues))
+            expect(await at.engine.jobQueue.counts(queue)).toMatchObject({
+              waiting: 0,
+              delayed: 0,
+              active: 0,
+              failed: 0,
+            });
+        },
+        { timeoutMs: catchUpMsMax },
+      );
+      const all = pushed();
+      const inSecond = Map.groupBy(
+        all.filter(({ at: time }) => time >= backAt),
+        ({ at: time }) => Math.floor((time - backAt) / 1_000),
+      );
+      process.stdout.write(
+        `${JSON.stringify({
+          test: 'providers away',
+          engine: engineUnderTest,
+          outageSeconds: Math.round((backAt - beganAt) / 1_000),
+          messages: ids.length,
+          pushes: due,
+          lost: due - reached(),
+          twice: all.length - due,
+          catchUpMs,
+          pushesASecondMax: Math.max(...[...inSecond.values()].map((pushes) => pushes.length)),
+          tries503: tries,
+          lines: outageLines,
+        })}\n`,
+      );
 
-    for (const platform of platforms) {
-      const { name } = pushProviders[platform];
-      const said = lines.filter((line) => line.platform === platform).map(({ level, msg }) => `${level} ${msg}`);
-      expect(said.filter((line) => line === `warn ${name} takes no pushes, they wait and are tried again`).length).toBeLessThanOrEqual(2 + Math.floor(outageMs / 60_000));
-      expect(said.at(0)).toMatch(/takes no pushes/);
-      expect(said.at(-1)).toBe(`info ${name} takes pushes again`);
-    }
-    // Three lines for each provider at most, beside one a minute: none for a push.
-    expect(lines.length).toBeLessThanOrEqual(platforms.length * (3 + Math.floor(outageMs / 60_000)));
-    // One batch each second at most.
-    for (const count of tries) expect(count).toBeLessThanOrEqual(phones * (outageMs / 3_000 + 2));
-    expect((await gauge()).match(/ 0$/gm)).toHaveLength(platforms.length);
-    for (const id of ids) expect(await at.engine.deliveries.counts(id)).toMatchObject({ sent: platforms.length * phones, failed: 0, retrying: 0, pending: 0 });
-    const rows = await at.engine.deliveries.find(expiring.id, { limit: 100 });
-    expect(rows.map(({ status, reason }) => `${status}: ${reason}`)).toEqual(rows.map(() => expect.stringMatching(/^failed: message expire/)));
-    expect(rows).toHaveLength(platforms.length * phones);
-    expect(all.filter(({ messageId }) => messageId === expiring.id)).toEqual([]);
-  }, outageMs + 3 * catchUpMsMax);
+      for (const platform of platforms) {
+        const { name } = pushProviders[platform];
+        const said = lines.filter((line) => line.platform === platform).map(({ level, msg }) => `${level} ${msg}`);
+        expect(
+          said.filter((line) => line === `warn ${name} takes no pushes, they wait and are tried again`).length,
+        ).toBeLessThanOrEqual(2 + Math.floor(outageMs / 60_000));
+        expect(said.at(0)).toMatch(/takes no pushes/);
+        expect(said.at(-1)).toBe(`info ${name} takes pushes again`);
+      }
+      // Three lines for each provider at most, beside one a minute: none for a push.
+      expect(lines.length).toBeLessThanOrEqual(platforms.length * (3 + Math.floor(outageMs / 60_000)));
+      // One batch each second at most.
+      for (const count of tries) expect(count).toBeLessThanOrEqual(phones * (outageMs / 3_000 + 2));
+      expect((await gauge()).match(/ 0$/gm)).toHaveLength(platforms.length);
+      for (const id of ids)
+        expect(await at.engine.deliveries.counts(id)).toMatchObject({
+          sent: platforms.length * phones,
+          failed: 0,
+          retrying: 0,
+          pending: 0,
+        });
+      const rows = await at.engine.deliveries.find(expiring.id, { limit: 100 });
+      expect(rows.map(({ status, reason }) => `${status}: ${reason}`)).toEqual(
+        rows.map(() => expect.stringMatching(/^failed: message expire/)),
+      );
+      expect(rows).toHaveLength(platforms.length * phones);
+      expect(all.filter(({ messageId }) => messageId === expiring.id)).toEqual([]);
+    },
+    outageMs + 3 * catchUpMsMax,
+  );
 });

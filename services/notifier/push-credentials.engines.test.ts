@@ -13,7 +13,12 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startApnsSimulator, type ApnsSimulator } from '@tocsin/shared/testing/simulators/apns-simulator.ts';
 import { startExpoSimulator, type ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
 import { startFcmSimulator, type FcmSimulator } from '@tocsin/shared/testing/simulators/fcm-simulator.ts';
-import { apnsSettings, expoSettings, fcmSettings, writeSimulatorSettings } from '@tocsin/shared/testing/simulators/simulator-settings.ts';
+import {
+  apnsSettings,
+  expoSettings,
+  fcmSettings,
+  writeSimulatorSettings,
+} from '@tocsin/shared/testing/simulators/simulator-settings.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
 import { openPushInstallation, type PushInstallation, type Subscriber } from './push-installation.fixtures.ts';
 
@@ -37,21 +42,41 @@ describe(`providers refuse the installation, ${engineUnderTest}`, () => {
     own = closers();
     at = await openPushInstallation(enginesUnderTest());
     own.add(() => at.close());
-    [apns, fcm, expo] = [await startApnsSimulator(), await startFcmSimulator(), await startExpoSimulator({ accessToken })];
+    [apns, fcm, expo] = [
+      await startApnsSimulator(),
+      await startFcmSimulator(),
+      await startExpoSimulator({ accessToken }),
+    ];
     for (const simulator of [apns, fcm, expo]) own.add(() => simulator.close());
     topic = await at.addTopic();
     subscribers = [];
-    for (const platform of platforms) subscribers.push(await at.addSubscriber(topic, { device: { platform, pushToken: newPushToken[platform]() } }));
+    for (const platform of platforms)
+      subscribers.push(await at.addSubscriber(topic, { device: { platform, pushToken: newPushToken[platform]() } }));
     lines = [];
   });
   afterEach(() => own.closeAll());
 
   /** A notifier with the right credentials, but for those that are given. */
-  async function start(given: { apns?: Partial<ApnsSimulator>; fcm?: Pick<FcmSimulator, 'url' | 'serviceAccount'>; env?: Record<string, string> } = {}): Promise<{ close(): Promise<void> }> {
-    const env = writeSimulatorSettings(at.place.config.DATA_DIR, [apnsSettings({ ...apns, ...given.apns }), fcmSettings({ ...fcm, ...given.fcm }), expoSettings(expo)]);
-    const log = openLog('test', 'info', { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
+  async function start(
+    given: {
+      apns?: Partial<ApnsSimulator>;
+      fcm?: Pick<FcmSimulator, 'url' | 'serviceAccount'>;
+      env?: Record<string, string>;
+    } = {},
+  ): Promise<{ close(): Promise<void> }> {
+    const env = writeSimulatorSettings(at.place.config.DATA_DIR, [
+      apnsSettings({ ...apns, ...given.apns }),
+      fcmSettings({ ...fcm, ...given.fcm }),
+      expoSettings(expo),
+    ]);
+    const log = openLog('test', 'info', {
+      write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>),
+    });
     metrics = new Registry();
-    const config = loadConfig({ ...at.place.env, EXPO_ACCESS_TOKEN: accessToken, ...env, ...given.env }, '/nonexistent');
+    const config = loadConfig(
+      { ...at.place.env, EXPO_ACCESS_TOKEN: accessToken, ...env, ...given.env },
+      '/nonexistent',
+    );
     return at.start({ backoffMs: 500 }, { config, log, metrics });
   }
 
@@ -62,41 +87,80 @@ describe(`providers refuse the installation, ${engineUnderTest}`, () => {
     return ids;
   };
   /** Nothing was sent of the messages, everything waits, and the operator is told why. */
-  const expectRefused = async (ids: readonly string[], told: Partial<Record<Platform, { reason: string; remedy: string; isOfToken?: true }>>): Promise<void> => {
+  const expectRefused = async (
+    ids: readonly string[],
+    told: Partial<Record<Platform, { reason: string; remedy: string; isOfToken?: true }>>,
+  ): Promise<void> => {
     const refused = Object.keys(told) as Platform[];
     for (const id of ids) {
-      await eventually(async () => {
-        const rows = await at.engine.deliveries.find(id, { limit: 10 });
-        expect(new Set(rows.map(({ platform, status, reason }) => `${platform} ${status} ${reason}`)))
-          .toEqual(new Set(platforms.map((platform) => (refused.includes(platform) ? `${platform} retrying ${told[platform]!.reason}` : `${platform} sent null`))));
-      }, { timeoutMs: patienceMs });
+      await eventually(
+        async () => {
+          const rows = await at.engine.deliveries.find(id, { limit: 10 });
+          expect(new Set(rows.map(({ platform, status, reason }) => `${platform} ${status} ${reason}`))).toEqual(
+            new Set(
+              platforms.map((platform) =>
+                refused.includes(platform) ? `${platform} retrying ${told[platform]!.reason}` : `${platform} sent null`,
+              ),
+            ),
+          );
+        },
+        { timeoutMs: patienceMs },
+      );
     }
     for (const platform of refused) {
       const { reason, remedy, isOfToken = false } = told[platform]!;
       const errors = lines.filter((line) => line['level'] === 'error' && line['platform'] === platform);
       expect(errors).toMatchObject([{ reason, msg: expect.stringContaining(remedy) }]);
-      const counted = new RegExp(`^tocsin_push_refusals_total\\{platform="${platform}",reason="${reason}"\\} (\\d+)$`, 'm').exec(await metrics.metrics());
+      const counted = new RegExp(
+        `^tocsin_push_refusals_total\\{platform="${platform}",reason="${reason}"\\} (\\d+)$`,
+        'm',
+      ).exec(await metrics.metrics());
       expect(Number(counted?.[1])).toBeGreaterThanOrEqual(messageCount);
-      expect(await metrics.getSingleMetricAsString('tocsin_push_provider_away')).toContain(`{platform="${platform}"} ${isOfToken ? 0 : 1}`);
+      expect(await metrics.getSingleMetricAsString('tocsin_push_provider_away')).toContain(
+        `{platform="${platform}"} ${isOfToken ? 0 : 1}`,
+      );
     }
-    for (const { device } of subscribers) expect(await at.engine.documents.get(devices, device.id)).toMatchObject({ isActive: true });
+    for (const { device } of subscribers)
+      expect(await at.engine.documents.get(devices, device.id)).toMatchObject({ isActive: true });
   };
   const expectTold = async (platform: Platform, reason: string): Promise<void> => {
-    await eventually(async () => expect(await metrics.getSingleMetricAsString('tocsin_push_refusals_total')).toMatch(new RegExp(`{platform="${platform}",reason="${reason}"} [1-9]`)));
-    expect(lines.filter((line) => line['level'] === 'error')).toContainEqual(expect.objectContaining({ platform, reason }));
+    await eventually(async () =>
+      expect(await metrics.getSingleMetricAsString('tocsin_push_refusals_total')).toMatch(
+        new RegExp(`{platform="${platform}",reason="${reason}"} [1-9]`),
+      ),
+    );
+    expect(lines.filter((line) => line['level'] === 'error')).toContainEqual(
+      expect.objectContaining({ platform, reason }),
+    );
   };
   const expectSent = async (ids: readonly string[]): Promise<void> => {
     for (const id of ids) {
-      await eventually(async () => expect(await at.engine.deliveries.counts(id)).toMatchObject({ sent: platforms.length, retrying: 0, failed: 0 }), { timeoutMs: patienceMs });
+      await eventually(
+        async () =>
+          expect(await at.engine.deliveries.counts(id)).toMatchObject({
+            sent: platforms.length,
+            retrying: 0,
+            failed: 0,
+          }),
+        { timeoutMs: patienceMs },
+      );
     }
-    for (const queue of Object.values(pushQueues)) expect(await at.engine.jobQueue.counts(queue)).toMatchObject({ failed: 0 });
+    for (const queue of Object.values(pushQueues))
+      expect(await at.engine.jobQueue.counts(queue)).toMatchObject({ failed: 0 });
   };
 
   test('with wrong credentials nothing is sent or lost, the log says what to check, and after a restart with the right ones all of it goes out', async () => {
     const other = await startFcmSimulator();
     own.add(() => other.close());
-    const serviceAccount = JSON.stringify({ ...JSON.parse(fcm.serviceAccount) as object, private_key: (JSON.parse(other.serviceAccount) as { private_key: string }).private_key });
-    const wrong = await start({ apns: { keyId: 'OTHER67890' }, fcm: { url: fcm.url, serviceAccount }, env: { EXPO_ACCESS_TOKEN: 'another' } });
+    const serviceAccount = JSON.stringify({
+      ...(JSON.parse(fcm.serviceAccount) as object),
+      private_key: (JSON.parse(other.serviceAccount) as { private_key: string }).private_key,
+    });
+    const wrong = await start({
+      apns: { keyId: 'OTHER67890' },
+      fcm: { url: fcm.url, serviceAccount },
+      env: { EXPO_ACCESS_TOKEN: 'another' },
+    });
     const ids = await publishAll();
     await expectRefused(ids, {
       ios: { reason: 'InvalidProviderToken', remedy: 'check APNS_KEY_FILE, APNS_KEY_ID, APNS_TEAM_ID and the clock' },
@@ -108,7 +172,9 @@ describe(`providers refuse the installation, ${engineUnderTest}`, () => {
     const restartedAt = Date.now();
     await start();
     await expectSent(ids);
-    process.stdout.write(`${JSON.stringify({ test: 'push credentials', engine: engineUnderTest, kept: ids.length * platforms.length, lost: 0, sentAfterRestartMs: Date.now() - restartedAt })}\n`);
+    process.stdout.write(
+      `${JSON.stringify({ test: 'push credentials', engine: engineUnderTest, kept: ids.length * platforms.length, lost: 0, sentAfterRestartMs: Date.now() - restartedAt })}\n`,
+    );
     expect(taken()).toBe(ids.length * platforms.length);
   });
 

@@ -11,7 +11,14 @@ import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts
 import { teamMembers, teams } from '@tocsin/shared/stores/teams.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
-import { newDevice, newMember, newPushToken, newSubscription, newTeam, newUser } from '@tocsin/shared/testing/builders.ts';
+import {
+  newDevice,
+  newMember,
+  newPushToken,
+  newSubscription,
+  newTeam,
+  newUser,
+} from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
 import type { PushGateway } from './push-gateways/push-gateway.ts';
@@ -27,9 +34,19 @@ const commitSize = 300;
 
 const priority = fc.integer({ min: 1, max: 5 }) as fc.Arbitrary<Priority>;
 const tags = fc.uniqueArray(fc.constantFrom('a', 'b', 'A', 'ab', 'pump', '🔥', 'é', "it's", '$a'), { maxLength: 3 });
-const clock = fc.tuple(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 59 })).map((parts) => parts.map((part) => String(part).padStart(2, '0')).join(':'));
-const timezone = fc.constantFrom('Etc/UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Pacific/Chatham', 'Pacific/Pago_Pago');
-const quietHours = fc.record({ start: clock, end: clock, timezone, allowPriority: fc.option(priority) })
+const clock = fc
+  .tuple(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 59 }))
+  .map((parts) => parts.map((part) => String(part).padStart(2, '0')).join(':'));
+const timezone = fc.constantFrom(
+  'Etc/UTC',
+  'Europe/Berlin',
+  'America/New_York',
+  'Asia/Kolkata',
+  'Pacific/Chatham',
+  'Pacific/Pago_Pago',
+);
+const quietHours = fc
+  .record({ start: clock, end: clock, timezone, allowPriority: fc.option(priority) })
   .filter((hours) => minutesToBoundary(hours) > 30);
 const often = fc.constantFrom(true, true, true, true, false);
 
@@ -42,7 +59,13 @@ const subscriber = fc.record({
   tagsFilter: fc.oneof(fc.constant([]), tags),
   quietHours: fc.option(quietHours, { freq: 1 }),
   maxPerMinute: fc.option(fc.integer({ min: 1, max: 4 }), { freq: 1 }),
-  phones: fc.array(fc.record({ isActive: often, platform: fc.constantFrom('expo', 'expo', 'ios', 'android') as fc.Arbitrary<Device['platform']> }), { maxLength: 2 }),
+  phones: fc.array(
+    fc.record({
+      isActive: often,
+      platform: fc.constantFrom('expo', 'expo', 'ios', 'android') as fc.Arbitrary<Device['platform']>,
+    }),
+    { maxLength: 2 },
+  ),
 });
 type Subscriber = typeof subscriber extends fc.Arbitrary<infer T> ? T : never;
 
@@ -63,7 +86,12 @@ function wants(one: Subscriber, message: { priority: number; tags: readonly stri
 }
 
 function wallClock(zone: string): string {
-  return new Intl.DateTimeFormat('en-GB', { timeZone: zone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(Date.now());
+  return new Intl.DateTimeFormat('en-GB', {
+    timeZone: zone,
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  }).format(Date.now());
 }
 
 function isQuiet({ start, end, timezone: zone }: QuietHours): boolean {
@@ -100,28 +128,55 @@ describe(`random settings and messages, ${engineUnderTest}`, () => {
     const added = all.map((one) => {
       const user = newUser({ isActive: one.isAccountActive });
       const { mobileEnabled, priorityThreshold, tagsFilter, quietHours: quiet, maxPerMinute } = one;
-      const subscription = newSubscription(user.id, topic.id, { mobileEnabled, priorityThreshold, tagsFilter, quietHours: quiet, maxPerMinute });
-      const phones = one.phones.map(({ isActive, platform }) => newDevice(user.id, { isActive, platform, pushToken: newPushToken[platform]() }));
-      writes.push(write.insert(users, user), write.insert(subscriptions, subscription), ...phones.map((phone) => write.insert(devices, phone)));
-      if (one.isMember && topic.teamId !== null) writes.push(write.insert(teamMembers, newMember(topic.teamId, user.id)));
+      const subscription = newSubscription(user.id, topic.id, {
+        mobileEnabled,
+        priorityThreshold,
+        tagsFilter,
+        quietHours: quiet,
+        maxPerMinute,
+      });
+      const phones = one.phones.map(({ isActive, platform }) =>
+        newDevice(user.id, { isActive, platform, pushToken: newPushToken[platform]() }),
+      );
+      writes.push(
+        write.insert(users, user),
+        write.insert(subscriptions, subscription),
+        ...phones.map((phone) => write.insert(devices, phone)),
+      );
+      if (one.isMember && topic.teamId !== null)
+        writes.push(write.insert(teamMembers, newMember(topic.teamId, user.id)));
       // Nothing is pushed to Android phones here: nobody configured it.
-      return { one, tokens: phones.filter(({ isActive, platform }) => isActive && platform !== 'android').map(({ pushToken }) => pushToken) };
+      return {
+        one,
+        tokens: phones
+          .filter(({ isActive, platform }) => isActive && platform !== 'android')
+          .map(({ pushToken }) => pushToken),
+      };
     });
-    for (let start = 0; start < writes.length; start += commitSize) await at.engine.documents.commit(writes.slice(start, start + commitSize));
+    for (let start = 0; start < writes.length; start += commitSize)
+      await at.engine.documents.commit(writes.slice(start, start + commitSize));
     return added;
   }
 
   test('each of 1,000 settings lets through exactly the messages that the interface says', async () => {
     const { open, closed } = await addTopics();
     const given = fc.sample(subscriber, { seed, numRuns: settingsCount });
-    const byTopic = [{ topic: open, isOpen: true, all: await addAll(given.slice(0, settingsCount / 2), open) }, { topic: closed, isOpen: false, all: await addAll(given.slice(settingsCount / 2), closed) }];
+    const byTopic = [
+      { topic: open, isOpen: true, all: await addAll(given.slice(0, settingsCount / 2), open) },
+      { topic: closed, isOpen: false, all: await addAll(given.slice(settingsCount / 2), closed) },
+    ];
     const reached = new Map<string, string[]>();
     const gateway: PushGateway = {
-      batchSizeMax: 100, payloadBytesMax: 4_096, close: () => Promise.resolve(),
-      send: (batch) => Promise.resolve(batch.map(({ pushToken, content: { data } }) => {
-        if ('message_id' in data) reached.set(pushToken, [...(reached.get(pushToken) ?? []), data.message_id]);
-        return { kind: 'accepted' };
-      })),
+      batchSizeMax: 100,
+      payloadBytesMax: 4_096,
+      close: () => Promise.resolve(),
+      send: (batch) =>
+        Promise.resolve(
+          batch.map(({ pushToken, content: { data } }) => {
+            if ('message_id' in data) reached.set(pushToken, [...(reached.get(pushToken) ?? []), data.message_id]);
+            return { kind: 'accepted' };
+          }),
+        ),
     };
     const startedAt = at.clock();
     const messages: Message[] = [];
@@ -130,18 +185,31 @@ describe(`random settings and messages, ${engineUnderTest}`, () => {
     }
     const lastTopic = await at.addTopic();
     const { device: last } = await at.addSubscriber(lastTopic);
-    await at.start({}, { gateways: new Map([['expo', gateway], ['ios', gateway]]) });
+    await at.start(
+      {},
+      {
+        gateways: new Map([
+          ['expo', gateway],
+          ['ios', gateway],
+        ]),
+      },
+    );
     await at.publish(lastTopic);
     // It is of the same partition, so that the jobs of all others are stored by then.
     await eventually(() => reached.has(last.pushToken), { timeoutMs: patienceMs });
-    await eventually(async () => {
-      const counts = await Promise.all(Object.values(pushQueues).map((queue) => at.engine.jobQueue.counts(queue)));
-      return counts.every(({ waiting, active }) => waiting + active === 0);
-    }, { timeoutMs: patienceMs });
+    await eventually(
+      async () => {
+        const counts = await Promise.all(Object.values(pushQueues).map((queue) => at.engine.jobQueue.counts(queue)));
+        return counts.every(({ waiting, active }) => waiting + active === 0);
+      },
+      { timeoutMs: patienceMs },
+    );
     const minutes = Math.floor(at.clock() / minuteMs) - Math.floor(startedAt / minuteMs) + 1;
 
     const { mismatches, pushed } = compare(byTopic, { messages, reached, minutes });
-    process.stdout.write(`${JSON.stringify({ test: 'push filters', engine: engineUnderTest, seed, settings: settingsCount, messages: messages.length, pushed, mismatches: mismatches.length })}\n`);
+    process.stdout.write(
+      `${JSON.stringify({ test: 'push filters', engine: engineUnderTest, seed, settings: settingsCount, messages: messages.length, pushed, mismatches: mismatches.length })}\n`,
+    );
     expect({ seed, mismatches }).toEqual({ seed, mismatches: [] });
     // By chance from 900 to 1,600; next to none would compare nothing.
     expect(pushed).toBeGreaterThan(settingsCount / 4);
@@ -156,20 +224,28 @@ interface Given {
 
 /** Where what reached a phone is not what its owner wants and may have. */
 function compare(
-  given: readonly Given[], { messages, reached, minutes }: { messages: readonly Message[]; reached: ReadonlyMap<string, string[]>; minutes: number },
+  given: readonly Given[],
+  {
+    messages,
+    reached,
+    minutes,
+  }: { messages: readonly Message[]; reached: ReadonlyMap<string, string[]>; minutes: number },
 ): { mismatches: unknown[]; pushed: number } {
   const mismatches: unknown[] = [];
   let pushed = 0;
   for (const { topic, isOpen, all } of given) {
     for (const { one, tokens } of all) {
       const mayRead = one.isAccountActive && (isOpen || one.isMember);
-      const wanted = messages.filter((message) => message.topicId === topic.id && mayRead && wants(one, message)).map(({ id }) => id);
+      const wanted = messages
+        .filter((message) => message.topicId === topic.id && mayRead && wants(one, message))
+        .map(({ id }) => id);
       for (const token of tokens) {
         const got = reached.get(token) ?? [];
         pushed += got.length;
-        const isRight = one.maxPerMinute === null
-          ? got.length === wanted.length && got.every((id) => wanted.includes(id))
-          : isLimited(got, wanted, { one: one.maxPerMinute, minutes });
+        const isRight =
+          one.maxPerMinute === null
+            ? got.length === wanted.length && got.every((id) => wanted.includes(id))
+            : isLimited(got, wanted, { one: one.maxPerMinute, minutes });
         if (!isRight) mismatches.push({ settings: one, isOpen, wanted, got });
       }
     }
@@ -178,7 +254,11 @@ function compare(
 }
 
 /** Each message once at most, as many as the limit lets through at least, and no more than that in each minute. */
-function isLimited(got: readonly string[], wanted: readonly string[], limit: { one: number; minutes: number }): boolean {
+function isLimited(
+  got: readonly string[],
+  wanted: readonly string[],
+  limit: { one: number; minutes: number },
+): boolean {
   const isSubset = new Set(got).size === got.length && got.every((id) => wanted.includes(id));
   return isSubset && got.length >= Math.min(wanted.length, limit.one) && got.length <= limit.one * limit.minutes;
 }

@@ -80,16 +80,30 @@ export function openPushInstallation(engines: TestEngines | undefined): Promise<
       return message;
     };
     const installation: PushInstallation = {
-      engine, expo, place, clock, addSubscriber,
-      addSubscribers: async (topic, count) => (await addSubscribers(documents, topic.id, Array.from({ length: count }, () => ({})))).map(({ pushToken }) => pushToken),
+      engine,
+      expo,
+      place,
+      clock,
+      addSubscriber,
+      addSubscribers: async (topic, count) =>
+        (
+          await addSubscribers(
+            documents,
+            topic.id,
+            Array.from({ length: count }, () => ({})),
+          )
+        ).map(({ pushToken }) => pushToken),
       setAhead: (ms) => void (aheadMs = ms),
       async start(limits = {}, given = {}) {
         const notifier = await startNotifier({
-          engine, clock, limits,
+          engine,
+          clock,
+          limits,
           config: { ...place.config, EXPO_URL: expo.url },
           log: openLog('test', place.config.LOG_LEVEL),
           makeId: idSource(clock),
-          baseUrl: 'http://127.0.0.1', appUrl: 'http://127.0.0.1',
+          baseUrl: 'http://127.0.0.1',
+          appUrl: 'http://127.0.0.1',
           ...given,
         });
         running.add(() => notifier.close());
@@ -106,15 +120,22 @@ export function openPushInstallation(engines: TestEngines | undefined): Promise<
 
 /** A last message in each queue and partition comes after everything before it; then the queues run dry. */
 async function waitUntilSettled(at: PushInstallation): Promise<void> {
-  const last = await Promise.all(Array.from({ length: at.engine.eventLog.partitions }, (_, partition) => at.addTopic({ partition })));
+  const last = await Promise.all(
+    Array.from({ length: at.engine.eventLog.partitions }, (_, partition) => at.addTopic({ partition })),
+  );
   const tokens = await Promise.all(last.map(async (topic) => (await at.addSubscriber(topic)).device.pushToken));
   for (const topic of last) await at.publish(topic, { priority: 1 });
-  await eventually(() => tokens.every((token) => at.expo.pushes.some((push) => push.token === token)), { timeoutMs: 25_000 });
-  await eventually(async () => {
-    for (const queue of Object.values(pushQueues)) {
-      const { waiting, delayed, active } = await at.engine.jobQueue.counts(queue);
-      if (waiting + delayed + active > 0) return false;
-    }
-    return true;
-  }, { timeoutMs: 25_000 });
+  await eventually(() => tokens.every((token) => at.expo.pushes.some((push) => push.token === token)), {
+    timeoutMs: 25_000,
+  });
+  await eventually(
+    async () => {
+      for (const queue of Object.values(pushQueues)) {
+        const { waiting, delayed, active } = await at.engine.jobQueue.counts(queue);
+        if (waiting + delayed + active > 0) return false;
+      }
+      return true;
+    },
+    { timeoutMs: 25_000 },
+  );
 }

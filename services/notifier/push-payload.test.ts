@@ -5,8 +5,19 @@ import { cutText, pushContent } from './push-payload.ts';
 
 const topic = { id: 'topic-1', name: 'alarms' };
 const message: Message = {
-  id: '0190a000-0000-7000-8000-000000000001', topicId: topic.id, message: 'the pump stopped', title: null, priority: 4,
-  tags: ['pump', 'cellar'], timestamp: 0, expiresAt: 1, markdown: false, isDeleted: false, isEdited: false, deletedAt: null, editedAt: null,
+  id: '0190a000-0000-7000-8000-000000000001',
+  topicId: topic.id,
+  message: 'the pump stopped',
+  title: null,
+  priority: 4,
+  tags: ['pump', 'cellar'],
+  timestamp: 0,
+  expiresAt: 1,
+  markdown: false,
+  isDeleted: false,
+  isEdited: false,
+  deletedAt: null,
+  editedAt: null,
 };
 
 const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
@@ -26,13 +37,19 @@ describe('the content of a push', () => {
 
   test('fits the provider’s limit in bytes, whatever the text is made of', () => {
     const text = fc.string({ unit: 'binary', maxLength: 4_000, size: 'max' });
-    const tags = fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 64, size: 'max' }), { maxLength: 20, size: 'max' });
-    fc.assert(fc.property(text, tags, fc.string({ maxLength: 250, size: 'max' }), (body, manyTags, title) => {
-      const content = pushContent({ ...message, message: body, title, tags: manyTags }, topic, { bytesMax: 3_600 });
-      expect(jsonBytes(content)).toBeLessThanOrEqual(3_600);
-      const isWhole = content.body === body;
-      expect(isWhole || body.startsWith(content.body.slice(0, -1)) && content.body.endsWith('…')).toBe(true);
-    }), { numRuns: 200 });
+    const tags = fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 64, size: 'max' }), {
+      maxLength: 20,
+      size: 'max',
+    });
+    fc.assert(
+      fc.property(text, tags, fc.string({ maxLength: 250, size: 'max' }), (body, manyTags, title) => {
+        const content = pushContent({ ...message, message: body, title, tags: manyTags }, topic, { bytesMax: 3_600 });
+        expect(jsonBytes(content)).toBeLessThanOrEqual(3_600);
+        const isWhole = content.body === body;
+        expect(isWhole || (body.startsWith(content.body.slice(0, -1)) && content.body.endsWith('…'))).toBe(true);
+      }),
+      { numRuns: 200 },
+    );
   });
 });
 

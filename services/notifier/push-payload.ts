@@ -10,7 +10,11 @@ const ellipsis = '…';
  * The content of a message's push: its title (or the topic's name), as much of its text as fits, and what the app needs
  * to fetch the rest. `bytesMax` bounds the content as JSON; text is cut between code points and then ends in `…`.
  */
-export function pushContent(message: Message, topic: Pick<Topic, 'id' | 'name'>, { bytesMax, event }: { bytesMax: number; event?: PushEvent }): PushContent {
+export function pushContent(
+  message: Message,
+  topic: Pick<Topic, 'id' | 'name'>,
+  { bytesMax, event }: { bytesMax: number; event?: PushEvent },
+): PushContent {
   const content = {
     title: message.title ?? topic.name,
     body: '',
@@ -28,7 +32,11 @@ export function pushContent(message: Message, topic: Pick<Topic, 'id' | 'name'>,
 }
 
 /** What replaces the push of a message that was edited, or of one that was deleted. */
-export function replacementContent(message: StoredMessage, topic: Pick<Topic, 'id' | 'name'>, bytesMax: number): PushContent {
+export function replacementContent(
+  message: StoredMessage,
+  topic: Pick<Topic, 'id' | 'name'>,
+  bytesMax: number,
+): PushContent {
   if (!message.isDeleted) return pushContent(message, topic, { bytesMax, event: 'message_edited' });
   const shown = { ...message, title: null, message: 'This message was deleted', tags: [] };
   return pushContent(shown, topic, { bytesMax, event: 'message_deleted' });

@@ -24,10 +24,14 @@ describe(`pushes of different priorities, ${engineUnderTest}`, () => {
   });
   afterEach(() => at.close());
 
-  test.each<[Priority, Priority]>([[1, 5], [5, 1]])('of 200 pages of priority %i next to none goes before a message of priority %i', async (many, single) => {
+  test.each<[Priority, Priority]>([
+    [1, 5],
+    [5, 1],
+  ])('of 200 pages of priority %i next to none goes before a message of priority %i', async (many, single) => {
     const begun: string[] = [];
     const gateway: PushGateway = {
-      batchSizeMax: 100, payloadBytesMax: 4_096,
+      batchSizeMax: 100,
+      payloadBytesMax: 4_096,
       async send(batch) {
         begun.push(batch[0]!.collapseId);
         await pause(pageMs);
@@ -47,14 +51,19 @@ describe(`pushes of different priorities, ${engineUnderTest}`, () => {
     await at.addSubscribers(topic, subscribers);
     const flood = await Promise.all(Array.from({ length: floodPages }, () => at.publish(topic, { priority: many })));
     await at.start({}, { gateways: new Map([['expo', gateway]]) });
-    await eventually(async () => (await jobQueue.counts(pushQueueOf(many))).waiting > floodPages / 2, { timeoutMs: 20_000, intervalMs: 10 });
+    await eventually(async () => (await jobQueue.counts(pushQueueOf(many))).waiting > floodPages / 2, {
+      timeoutMs: 20_000,
+      intervalMs: 10,
+    });
     const publishedAt = performance.now();
     const message = await at.publish(topic, { priority: single });
     await eventually(() => begun.includes(message.id), { timeoutMs: 20_000, intervalMs: 5 });
     const heldUpMs = performance.now() - publishedAt;
     const pagesBefore = begun.indexOf(message.id) - begunBefore.get(message.id)!;
     const pagesLeft = flood.filter(({ id }) => !begun.includes(id)).length;
-    process.stdout.write(`${JSON.stringify({ test: 'push priorities', engine: engineUnderTest, many, single, heldUpMs: Math.round(heldUpMs), pagesBefore, pagesLeft })}\n`);
+    process.stdout.write(
+      `${JSON.stringify({ test: 'push priorities', engine: engineUnderTest, many, single, heldUpMs: Math.round(heldUpMs), pagesBefore, pagesLeft })}\n`,
+    );
     expect(pagesLeft).toBeGreaterThan(0);
     expect(pagesBefore).toBeLessThanOrEqual(pagesBeforeMax);
   });

@@ -8,7 +8,12 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startApnsSimulator, type ApnsSimulator } from '@tocsin/shared/testing/simulators/apns-simulator.ts';
 import { payloadBytes } from '@tocsin/shared/testing/simulators/expo-message.ts';
 import { startFcmSimulator, type FcmSimulator } from '@tocsin/shared/testing/simulators/fcm-simulator.ts';
-import { apnsSettings, expoSettings, fcmSettings, writeSimulatorSettings } from '@tocsin/shared/testing/simulators/simulator-settings.ts';
+import {
+  apnsSettings,
+  expoSettings,
+  fcmSettings,
+  writeSimulatorSettings,
+} from '@tocsin/shared/testing/simulators/simulator-settings.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
 import { openPushInstallation, type PushInstallation } from './push-installation.fixtures.ts';
 
@@ -29,24 +34,45 @@ describe(`what providers are given, ${engineUnderTest}`, () => {
     own.add(() => at.close());
     [apns, fcm] = await Promise.all([startApnsSimulator(), startFcmSimulator()]);
     for (const simulator of [apns, fcm]) own.add(() => simulator.close());
-    config = loadConfig({ ...at.place.env, ...writeSimulatorSettings(at.place.config.DATA_DIR, [apnsSettings(apns), fcmSettings(fcm), expoSettings(at.expo)]) }, '/nonexistent');
+    config = loadConfig(
+      {
+        ...at.place.env,
+        ...writeSimulatorSettings(at.place.config.DATA_DIR, [
+          apnsSettings(apns),
+          fcmSettings(fcm),
+          expoSettings(at.expo),
+        ]),
+      },
+      '/nonexistent',
+    );
   });
   afterEach(() => own.closeAll());
 
   test('the longest of messages is taken by each of them, cut between code points', async () => {
     const topic = await at.addTopic({ name: 't'.repeat(52) + newId().slice(-12) });
-    for (const platform of platforms) await at.addSubscriber(topic, { device: { platform, pushToken: newPushToken[platform]() }, subscription: { notificationSound: 's'.repeat(64) } });
+    for (const platform of platforms)
+      await at.addSubscriber(topic, {
+        device: { platform, pushToken: newPushToken[platform]() },
+        subscription: { notificationSound: 's'.repeat(64) },
+      });
     await at.start({}, { config });
-    const fields = { title: '🔔'.repeat(250), tags: Array.from({ length: 20 }, (_, n) => `${'🔔'.repeat(62)}${10 + n}`) };
+    const fields = {
+      title: '🔔'.repeat(250),
+      tags: Array.from({ length: 20 }, (_, n) => `${'🔔'.repeat(62)}${10 + n}`),
+    };
     const bodiesOf: Record<Platform, (id: string) => (string | undefined)[]> = {
-      ios: (id) => apns.pushes.filter(({ messageId }) => messageId === id).map(({ payload }) => payload.aps.alert?.body),
-      android: (id) => fcm.pushes.filter(({ messageId }) => messageId === id).map(({ message }) => message.notification?.body),
+      ios: (id) =>
+        apns.pushes.filter(({ messageId }) => messageId === id).map(({ payload }) => payload.aps.alert?.body),
+      android: (id) =>
+        fcm.pushes.filter(({ messageId }) => messageId === id).map(({ message }) => message.notification?.body),
       expo: (id) => at.expo.pushes.filter(({ messageId }) => messageId === id).map(({ message }) => message.body),
     };
     let cutInside = 0;
     for (const text of Object.values(longTexts)) {
       const { id } = await at.publish(topic, { ...fields, message: text });
-      await eventually(async () => expect(await at.engine.deliveries.counts(id)).toMatchObject({ sent: platforms.length, failed: 0 }));
+      await eventually(async () =>
+        expect(await at.engine.deliveries.counts(id)).toMatchObject({ sent: platforms.length, failed: 0 }),
+      );
       for (const platform of platforms) {
         const [body] = bodiesOf[platform](id) as [string];
         expect(body.endsWith('…')).toBe(true);
@@ -55,15 +81,21 @@ describe(`what providers are given, ${engineUnderTest}`, () => {
         if (!body.isWellFormed() || !text.startsWith(shown) || !text.slice(shown.length).isWellFormed()) cutInside += 1;
       }
     }
-    const tooLarge = apns.requests.filter(({ status }) => status === 413).length + fcm.requests.filter(({ status }) => status === 400).length
-      + at.expo.pushes.filter(({ message }) => payloadBytes(message) > 4_096).length;
+    const tooLarge =
+      apns.requests.filter(({ status }) => status === 413).length +
+      fcm.requests.filter(({ status }) => status === 400).length +
+      at.expo.pushes.filter(({ message }) => payloadBytes(message) > 4_096).length;
     const bytesMax = Math.max(...apns.pushes.map(({ bytes }) => bytes));
-    process.stdout.write(`${JSON.stringify({ test: 'push payload', engine: engineUnderTest, pushes: platforms.length * Object.keys(longTexts).length, tooLarge, cutInside, apnsBytesMax: bytesMax })}\n`);
+    process.stdout.write(
+      `${JSON.stringify({ test: 'push payload', engine: engineUnderTest, pushes: platforms.length * Object.keys(longTexts).length, tooLarge, cutInside, apnsBytesMax: bytesMax })}\n`,
+    );
     expect([tooLarge, cutInside]).toEqual([0, 0]);
   });
 
   test('twenty restarts show Apple one token', async () => {
-    const { device } = await at.addSubscriber(await at.addTopic(), { device: { platform: 'ios', pushToken: newPushToken.ios() } });
+    const { device } = await at.addSubscriber(await at.addTopic(), {
+      device: { platform: 'ios', pushToken: newPushToken.ios() },
+    });
     const startedAt = Date.now();
     for (let restart = 1; restart <= restarts; restart++) {
       const notifier = await at.start({}, { config });
@@ -72,7 +104,9 @@ describe(`what providers are given, ${engineUnderTest}`, () => {
       await notifier.close();
     }
     const seconds = Math.round((Date.now() - startedAt) / 1_000);
-    process.stdout.write(`${JSON.stringify({ test: 'push provider tokens', engine: engineUnderTest, restarts, seconds, tokens: apns.providerTokens.size })}\n`);
+    process.stdout.write(
+      `${JSON.stringify({ test: 'push provider tokens', engine: engineUnderTest, restarts, seconds, tokens: apns.providerTokens.size })}\n`,
+    );
     // Two where the fifty minutes of one end in between.
     expect(apns.providerTokens.size).toBeLessThanOrEqual(2);
   });

@@ -34,21 +34,28 @@ export async function pushSummary(deps: PushDeps, job: SummaryJob): Promise<void
   const next = nextRound(deps, job.round);
   if (again.length === 0 || next === null) return;
   const now = deps.clock();
-  await deps.engine.jobQueue.add(pushQueues.normal, [summaryJob({ ...asked, deviceIds: again, round: next.round }, { at: now + next.delayMs, now })]);
+  await deps.engine.jobQueue.add(pushQueues.normal, [
+    summaryJob({ ...asked, deviceIds: again, round: next.round }, { at: now + next.delayMs, now }),
+  ]);
 }
 
 /** Null when the subscriber wants none any more, or may not know of the topic. */
-async function loadSubscription({ engine: { documents } }: PushDeps, job: SummaryJob): Promise<{ subscription: Subscription; topic: Topic } | null> {
+async function loadSubscription(
+  { engine: { documents } }: PushDeps,
+  job: SummaryJob,
+): Promise<{ subscription: Subscription; topic: Topic } | null> {
   const subscription = await documents.get(subscriptions, job.subscriptionId);
   if (subscription === null || !subscription.mobileEnabled) return null;
   const topic = await documents.get(topics, subscription.topicId);
   if (topic === null) return null;
-  return (await findReaders(documents, topic, [subscription.userId])).has(subscription.userId) ? { subscription, topic } : null;
+  return (await findReaders(documents, topic, [subscription.userId])).has(subscription.userId)
+    ? { subscription, topic }
+    : null;
 }
 
 /** A night's are counted from the messages, so that nothing has to be kept for it; those deleted meanwhile are not told of. */
 async function countHeldBack(deps: PushDeps, { of }: SummaryJob, subscription: Subscription): Promise<number> {
-  if (of.why === 'max_per_minute') return Math.max(await countOfMinute(deps, subscription.id, of.to) - of.limit, 0);
+  if (of.why === 'max_per_minute') return Math.max((await countOfMinute(deps, subscription.id, of.to)) - of.limit, 0);
   const span = { from: Math.max(of.from, subscription.createdAt), to: of.to - 1, now: deps.clock() };
   const passing = mobileMessageFilter(subscription.topicId, subscription, span);
   if (passing === null || of.priorityMax < subscription.priorityThreshold) return 0;

@@ -14,7 +14,12 @@ describe(`a page of recipients, ${engineUnderTest}`, () => {
 
   test('is looked at again when its first pushes took long: who has left meanwhile gets nothing, and nobody anything twice', async () => {
     const topic = await at.addTopic();
-    const subscribers = [await at.addSubscriber(topic), await at.addSubscriber(topic), await at.addSubscriber(topic), await at.addSubscriber(topic)];
+    const subscribers = [
+      await at.addSubscriber(topic),
+      await at.addSubscriber(topic),
+      await at.addSubscriber(topic),
+      await at.addSubscriber(topic),
+    ];
     const expo = openExpoGateway({ url: at.expo.url, clock: at.clock });
     const reached: string[] = [];
     const slow: PushGateway = {
@@ -38,6 +43,9 @@ describe(`a page of recipients, ${engineUnderTest}`, () => {
     expect(tokens).toHaveLength(3);
     expect(new Set(tokens).size).toBe(3);
     const rows = await at.engine.deliveries.find(message.id, { limit: 10 });
-    expect(rows.map(({ status, reason }) => `${status}: ${reason}`).sort()).toEqual([...Array<string>(3).fill('sent: null'), 'skipped: unsubscribed']);
+    expect(rows.map(({ status, reason }) => `${status}: ${reason}`).sort()).toEqual([
+      ...Array<string>(3).fill('sent: null'),
+      'skipped: unsubscribed',
+    ]);
   });
 });

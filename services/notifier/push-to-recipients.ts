@@ -21,12 +21,20 @@ const ageMsMax = 10_000;
  * doubt, and the providers side by side, so that one that is slow holds up no other.
  * Throws RetryLater when devices are claimed by a worker that may have died, or when the service is closing.
  */
-export async function pushToRecipients(deps: PushDeps, push: Push, recipients: readonly Recipient[], attempt: Attempt): Promise<PushResults> {
+export async function pushToRecipients(
+  deps: PushDeps,
+  push: Push,
+  recipients: readonly Recipient[],
+  attempt: Attempt,
+): Promise<PushResults> {
   const { skips, targets } = await planPush(deps, push, { recipients, attempt });
   if (skips.length > 0) await recordOutcomes(deps, skips);
   // All of them to their end, also when one fails: what runs on behind a job that is over would run beside its next run.
-  const settled = await Promise.allSettled([...targets].map(([platform, ofPlatform]) =>
-    pushToPlatform(deps, { push, gateway: deps.gateways.get(platform)!, platform, attempt }, ofPlatform)));
+  const settled = await Promise.allSettled(
+    [...targets].map(([platform, ofPlatform]) =>
+      pushToPlatform(deps, { push, gateway: deps.gateways.get(platform)!, platform, attempt }, ofPlatform),
+    ),
+  );
   const results = settled.map((one) => {
     if (one.status === 'rejected') throw one.reason;
     return one.value;
@@ -53,39 +61,64 @@ async function pushToPlatform(deps: PushDeps, sending: Sending, targets: readonl
 
 /** Looks at the targets again, as a retry does, and pushes to those who are to get it still. */
 async function pushAnew(deps: PushDeps, sending: Sending, targets: readonly PushTarget[]): Promise<PushResults> {
-  const { push: { message, topic }, platform, attempt } = sending;
+  const {
+    push: { message, topic },
+    platform,
+    attempt,
+  } = sending;
   const push = await loadPush(deps, { messageId: message.id, topicId: topic.id });
   if ('over' in push) return sendPush(deps, sending, targets);
   const claims = targets.map(({ claim }) => claim);
   const { recipients, dropped } = currentRecipients(push, await currentSettings(deps, claims), claims);
   const drops = [...dropped].flatMap(([reason, deviceIds]) =>
-    claims.filter(({ deviceId }) => deviceIds.has(deviceId)).map((claim): Outcome => ({ ...claim, status: 'skipped', reason })));
+    claims
+      .filter(({ deviceId }) => deviceIds.has(deviceId))
+      .map((claim): Outcome => ({ ...claim, status: 'skipped', reason })),
+  );
   const plan = await planPush(deps, push, { recipients, attempt });
   await recordOutcomes(deps, [...drops, ...plan.skips]);
   return sendPush(deps, { ...sending, push }, plan.targets.get(platform) ?? []);
 }
 
 async function planPush(
-  deps: PushDeps, push: Push, { recipients, attempt }: { recipients: readonly Recipient[]; attempt: Attempt },
+  deps: PushDeps,
+  push: Push,
+  { recipients, attempt }: { recipients: readonly Recipient[]; attempt: Attempt },
 ): Promise<{ skips: Outcome[]; targets: Map<Platform, PushTarget[]> }> {
   const { message, topic } = push;
   const withDevices = recipients.filter(({ devices }) => devices.length > 0);
-  const readers = await findReaders(deps.engine.documents, topic, [...new Set(withDevices.map(({ userId }) => userId))]);
+  const readers = await findReaders(deps.engine.documents, topic, [
+    ...new Set(withDevices.map(({ userId }) => userId)),
+  ]);
   const isReachable = ({ platform }: RecipientDevice): boolean => deps.gateways.has(platform);
-  const heldBack = await holdBack(deps, push, withDevices.filter(({ userId, devices }) => readers.has(userId) && devices.some(isReachable)), attempt);
+  const heldBack = await holdBack(
+    deps,
+    push,
+    withDevices.filter(({ userId, devices }) => readers.has(userId) && devices.some(isReachable)),
+    attempt,
+  );
   const skips: Outcome[] = [];
   const targets = new Map<Platform, PushTarget[]>();
   for (const recipient of withDevices) {
     for (const device of recipient.devices) {
       const claim = claimOf(message.id, topic.id, recipient, device);
-      const reason = !readers.has(recipient.userId) ? 'no access' : !isReachable(device) ? 'not configured' : heldBack.get(recipient.subscriptionId) ?? null;
+      const reason = !readers.has(recipient.userId)
+        ? 'no access'
+        : !isReachable(device)
+          ? 'not configured'
+          : (heldBack.get(recipient.subscriptionId) ?? null);
       if (reason !== null) {
         skips.push({ ...claim, status: 'skipped', reason });
         continue;
       }
       const ofPlatform = targets.get(device.platform) ?? [];
       targets.set(device.platform, ofPlatform);
-      ofPlatform.push({ claim, pushToken: device.pushToken, isDoubted: device.doubtedAt !== null, settings: recipient.settings });
+      ofPlatform.push({
+        claim,
+        pushToken: device.pushToken,
+        isDoubted: device.doubtedAt !== null,
+        settings: recipient.settings,
+      });
     }
   }
   return { skips, targets };
@@ -108,6 +141,9 @@ export async function waitForHeld(deps: PushDeps, messageId: string, unclaimed: 
     const held = rows.filter(({ status }) => status === 'pending');
     if (held.length === 0) continue;
     const staleAt = Math.max(...held.map(({ updatedAt }) => updatedAt)) + deps.limits.claimStaleMs;
-    throw new RetryLater(Math.max(staleAt - deps.clock(), 0) + 100, `${held.length} pushes are claimed by another worker`);
+    throw new RetryLater(
+      Math.max(staleAt - deps.clock(), 0) + 100,
+      `${held.length} pushes are claimed by another worker`,
+    );
   }
 }

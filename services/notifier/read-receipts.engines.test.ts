@@ -15,13 +15,24 @@ describe(`receipts of pushes, ${engineUnderTest}`, () => {
   });
   afterEach(() => at.close());
 
-  const rows = async (messageId: string) => (await at.engine.deliveries.find(messageId, { limit: 10 })).map(({ deviceId, status, reason }) => ({ deviceId, status, reason }));
+  const rows = async (messageId: string) =>
+    (await at.engine.deliveries.find(messageId, { limit: 10 })).map(({ deviceId, status, reason }) => ({
+      deviceId,
+      status,
+      reason,
+    }));
   const isActive = async (deviceId: string) => (await at.engine.documents.get(devices, deviceId))!.isActive;
 
   test('are asked for later, by whichever notifier runs then, and what they say is what the ledger says', async () => {
     const topic = await at.addTopic();
-    const [fine, dead, bad, renewed] = [await at.addSubscriber(topic), await at.addSubscriber(topic), await at.addSubscriber(topic), await at.addSubscriber(topic)];
-    for (const { device } of [dead, renewed]) at.expo.script(device.pushToken, { kind: 'receipt-error', error: 'DeviceNotRegistered' });
+    const [fine, dead, bad, renewed] = [
+      await at.addSubscriber(topic),
+      await at.addSubscriber(topic),
+      await at.addSubscriber(topic),
+      await at.addSubscriber(topic),
+    ];
+    for (const { device } of [dead, renewed])
+      at.expo.script(device.pushToken, { kind: 'receipt-error', error: 'DeviceNotRegistered' });
     at.expo.script(bad.device.pushToken, { kind: 'receipt-error', error: 'InvalidCredentials' });
     const first = await at.start({ receiptAfterMs: 1_000 });
     const message = await at.publish(topic);
@@ -33,13 +44,21 @@ describe(`receipts of pushes, ${engineUnderTest}`, () => {
     await at.start();
     const dead_token = { status: 'dead_token', reason: 'receipt: DeviceNotRegistered' };
     const expected = [
-      { deviceId: fine.device.id, status: 'sent', reason: null }, { deviceId: dead.device.id, ...dead_token },
-      { deviceId: bad.device.id, status: 'failed', reason: 'receipt: InvalidCredentials' }, { deviceId: renewed.device.id, ...dead_token },
+      { deviceId: fine.device.id, status: 'sent', reason: null },
+      { deviceId: dead.device.id, ...dead_token },
+      { deviceId: bad.device.id, status: 'failed', reason: 'receipt: InvalidCredentials' },
+      { deviceId: renewed.device.id, ...dead_token },
     ];
-    await eventually(async () => expect(await rows(message.id)).toEqual(expected.sort((a, b) => (a.deviceId < b.deviceId ? -1 : 1))));
+    await eventually(async () =>
+      expect(await rows(message.id)).toEqual(expected.sort((a, b) => (a.deviceId < b.deviceId ? -1 : 1))),
+    );
     await eventually(async () => expect(await isActive(dead.device.id)).toBe(false));
     // The dead one's answer was of the token of then; this one's was given after it.
-    expect(await Promise.all([fine, bad, renewed].map(({ device }) => isActive(device.id)))).toEqual([true, true, true]);
+    expect(await Promise.all([fine, bad, renewed].map(({ device }) => isActive(device.id)))).toEqual([
+      true,
+      true,
+      true,
+    ]);
     expect(at.expo.pushes).toHaveLength(4);
   });
 
@@ -59,7 +78,9 @@ describe(`receipts of pushes, ${engineUnderTest}`, () => {
     await at.start({ receiptAfterMs: 200 }, { gateways: new Map([['expo', renewing]]) });
     const message = await at.publish(topic);
     await eventually(async () => expect(await rows(message.id)).toMatchObject([{ status: 'dead_token' }]));
-    await eventually(async () => expect(await at.engine.jobQueue.counts(receiptsQueue)).toMatchObject({ delayed: 0, waiting: 0, active: 0 }));
+    await eventually(async () =>
+      expect(await at.engine.jobQueue.counts(receiptsQueue)).toMatchObject({ delayed: 0, waiting: 0, active: 0 }),
+    );
     expect(await isActive(device.id)).toBe(true);
   });
 
@@ -71,11 +92,18 @@ describe(`receipts of pushes, ${engineUnderTest}`, () => {
     const asked: number[] = [];
     const late: PushGateway = {
       ...expo,
-      receipts: (tickets) => (asked.push(Date.now()) < 3 ? Promise.resolve({ kind: 'answered', results: new Map() }) : expo.receipts!(tickets)),
+      receipts: (tickets) =>
+        asked.push(Date.now()) < 3
+          ? Promise.resolve({ kind: 'answered', results: new Map() })
+          : expo.receipts!(tickets),
     };
     await at.start({ receiptAfterMs: 200 }, { gateways: new Map([['expo', late]]) });
     const message = await at.publish(topic);
-    await eventually(async () => expect(await rows(message.id)).toMatchObject([{ status: 'failed', reason: expect.stringMatching(/^receipt: MessageTooBig/) }]));
+    await eventually(async () =>
+      expect(await rows(message.id)).toMatchObject([
+        { status: 'failed', reason: expect.stringMatching(/^receipt: MessageTooBig/) },
+      ]),
+    );
     expect(asked).toHaveLength(3);
     expect(asked[2]! - asked[1]!).toBeGreaterThanOrEqual(380);
   });

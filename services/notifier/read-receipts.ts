@@ -24,7 +24,11 @@ export async function readReceipts(deps: PushDeps, job: ReceiptsJob): Promise<vo
   if (missing > 0) comeBack(deps, job, { reason: `${missing} receipts are not there yet` });
 }
 
-function comeBack(deps: PushDeps, { platform, sentAt }: ReceiptsJob, why: Omit<Extract<Receipts, { kind: 'retry' }>, 'kind'>): void {
+function comeBack(
+  deps: PushDeps,
+  { platform, sentAt }: ReceiptsJob,
+  why: Omit<Extract<Receipts, { kind: 'retry' }>, 'kind'>,
+): void {
   if (why.remedy !== undefined) deps.reportRefusal(platform, { reason: why.reason, remedy: why.remedy });
   const ageMs = deps.clock() - sentAt;
   if (ageMs > keptMs) return deps.log.warn({ platform, reason: why.reason }, 'receipts of pushes were not to be had');
@@ -41,12 +45,20 @@ async function settle(deps: PushDeps, job: ReceiptsJob, results: ReadonlyMap<str
   const deviceIds = faults.map(({ push }) => push.deviceId);
   const rows = await deps.engine.deliveries.find(messageId, { deviceIds, limit: deviceIds.length });
   const sent = new Set(rows.flatMap(({ deviceId, status }) => (status === 'sent' ? [deviceId] : [])));
-  const outcomes = faults.filter(({ push }) => sent.has(push.deviceId)).map(({ push: { ticket: _, ...ids }, result }): Outcome => ({
-    ...ids, messageId, topicId, platform, status: result.kind === 'dead-token' ? 'dead_token' : 'failed', reason: `receipt: ${result.reason}`,
-  }));
+  const outcomes = faults
+    .filter(({ push }) => sent.has(push.deviceId))
+    .map(({ push: { ticket: _, ...ids }, result }): Outcome => ({
+      ...ids,
+      messageId,
+      topicId,
+      platform,
+      status: result.kind === 'dead-token' ? 'dead_token' : 'failed',
+      reason: `receipt: ${result.reason}`,
+    }));
   await recordOutcomes(deps, outcomes);
   for (const { push, result } of faults) {
     if (result.kind === 'dead-token') await retireDevice(deps, push.deviceId, { since: job.sentAt });
-    if (result.kind === 'retry' && result.remedy !== undefined) deps.reportRefusal(platform, { reason: result.reason, remedy: result.remedy });
+    if (result.kind === 'retry' && result.remedy !== undefined)
+      deps.reportRefusal(platform, { reason: result.reason, remedy: result.remedy });
   }
 }

@@ -10,10 +10,15 @@ const pausesMs = [200, 1_000, 3_000, 5_000];
 const batchSize = 1_000;
 
 /** Writes outcomes to the ledger. A store that is away for some seconds is waited for; then throws `unavailable`. */
-export async function recordOutcomes(deps: Pick<PushDeps, 'engine' | 'clock' | 'metrics'>, outcomes: readonly Outcome[]): Promise<void> {
-  for (let start = 0; start < outcomes.length; start += batchSize) await recordBatch(deps, outcomes.slice(start, start + batchSize));
+export async function recordOutcomes(
+  deps: Pick<PushDeps, 'engine' | 'clock' | 'metrics'>,
+  outcomes: readonly Outcome[],
+): Promise<void> {
+  for (let start = 0; start < outcomes.length; start += batchSize)
+    await recordBatch(deps, outcomes.slice(start, start + batchSize));
   for (const [platform, ofPlatform] of Map.groupBy(outcomes, (outcome) => outcome.platform)) {
-    for (const [status, same] of Map.groupBy(ofPlatform, (outcome) => outcome.status)) deps.metrics.outcomes.inc({ platform, status }, same.length);
+    for (const [status, same] of Map.groupBy(ofPlatform, (outcome) => outcome.status))
+      deps.metrics.outcomes.inc({ platform, status }, same.length);
   }
 }
 

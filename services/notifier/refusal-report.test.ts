@@ -4,12 +4,21 @@ import { refusalReport } from './refusal-report.ts';
 
 test('a refusal is logged at once with what to look at, and again after a minute, for each provider by itself', () => {
   const lines: Record<string, unknown>[] = [];
-  const log = openLog('test', 'info', { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
+  const log = openLog('test', 'info', {
+    write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>),
+  });
   let now = 0;
   const report = refusalReport({ clock: () => now, log });
   const refusal = { reason: 'ExpiredProviderToken', remedy: 'check APNS_KEY_FILE' };
   report('ios', refusal);
-  expect(lines).toMatchObject([{ level: 'error', platform: 'ios', reason: 'ExpiredProviderToken', msg: 'APNs refuses this installation, its pushes wait: check APNS_KEY_FILE' }]);
+  expect(lines).toMatchObject([
+    {
+      level: 'error',
+      platform: 'ios',
+      reason: 'ExpiredProviderToken',
+      msg: 'APNs refuses this installation, its pushes wait: check APNS_KEY_FILE',
+    },
+  ]);
   now = 59_999;
   report('ios', refusal);
   report('android', refusal);

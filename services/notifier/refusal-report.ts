@@ -18,13 +18,21 @@ export function refusalReport({ clock, log }: { clock: Clock; log: Log }): Repor
     const now = clock();
     if (now - (reportedAt.get(platform) ?? -Infinity) < everyMs) return;
     reportedAt.set(platform, now);
-    log.error({ platform, reason }, `${pushProviders[platform].name} refuses this installation, its pushes wait: ${remedy}`);
+    log.error(
+      { platform, reason },
+      `${pushProviders[platform].name} refuses this installation, its pushes wait: ${remedy}`,
+    );
   };
 }
 
 /** Counts and reports those of the results of pushes by which the provider refuses the installation. */
 export function noteRefusals(
-  { metrics, reportRefusal }: { readonly metrics: Pick<PushMetrics, 'refusals'>; readonly reportRefusal: ReportRefusal }, platform: Platform, results: readonly PushResult[],
+  {
+    metrics,
+    reportRefusal,
+  }: { readonly metrics: Pick<PushMetrics, 'refusals'>; readonly reportRefusal: ReportRefusal },
+  platform: Platform,
+  results: readonly PushResult[],
 ): void {
   for (const result of results) {
     if (result.kind !== 'retry' || result.remedy === undefined) continue;

@@ -1,4 +1,10 @@
-import { pushQueueOf, pushQueues, renotifyTopicJob, walkJob, type RenotifyTopicJob } from '@tocsin/shared/domain/push-job.ts';
+import {
+  pushQueueOf,
+  pushQueues,
+  renotifyTopicJob,
+  walkJob,
+  type RenotifyTopicJob,
+} from '@tocsin/shared/domain/push-job.ts';
 import { ledgerMs } from '@tocsin/shared/ports/deliveries.ts';
 import { clockSkewMs } from '@tocsin/shared/ports/messages.ts';
 import { addPushJobs, type PlacedPush } from './add-push-jobs.ts';
@@ -17,7 +23,7 @@ export async function renotifyTopic(deps: Pick<PushDeps, 'engine' | 'clock'>, jo
   const now = deps.clock();
   // Of what is older nobody knows who missed it.
   const from = Math.max(job.from, now - ledgerMs);
-  const before = job.after ?? await offsetBefore(deps, topicId, from);
+  const before = job.after ?? (await offsetBefore(deps, topicId, from));
   if (before === null) return;
   const page = await messages.after(topicId, { after: before, upTo: Number.MAX_SAFE_INTEGER, limit: pageSize, now });
   const jobs: PlacedPush[] = [];
@@ -28,12 +34,19 @@ export async function renotifyTopic(deps: Pick<PushDeps, 'engine' | 'clock'>, jo
   }
   for (const { id, timestamp, priority, isDeleted } of page) {
     if (isDeleted || timestamp < from || timestamp > to) continue;
-    jobs.push([pushQueueOf(priority), walkJob({ messageId: id, topicId, after: null, publishedAt: timestamp, renotify: request }, priority)]);
+    jobs.push([
+      pushQueueOf(priority),
+      walkJob({ messageId: id, topicId, after: null, publishedAt: timestamp, renotify: request }, priority),
+    ]);
   }
   await addPushJobs(jobQueue, jobs);
 }
 
-async function offsetBefore({ engine }: Pick<PushDeps, 'engine'>, topicId: string, time: number): Promise<number | null> {
+async function offsetBefore(
+  { engine }: Pick<PushDeps, 'engine'>,
+  topicId: string,
+  time: number,
+): Promise<number | null> {
   const first = await engine.messages.offsetAtTime(topicId, time);
   return first === null ? null : first - 1;
 }

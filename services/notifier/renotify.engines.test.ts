@@ -20,31 +20,50 @@ describe(`messages are pushed again to those who missed them, ${engineUnderTest}
   });
   afterEach(() => at.close());
 
-  const claimOf = ({ user, subscription, device }: Subscriber, messageId: string): Claim =>
-    ({ messageId, deviceId: device.id, topicId: topic.id, userId: user.id, subscriptionId: subscription.id, platform: 'expo' });
+  const claimOf = ({ user, subscription, device }: Subscriber, messageId: string): Claim => ({
+    messageId,
+    deviceId: device.id,
+    topicId: topic.id,
+    userId: user.id,
+    subscriptionId: subscription.id,
+    platform: 'expo',
+  });
   const record = (subscriber: Subscriber, messageId: string, outcome: Pick<Outcome, 'status'> & Partial<Outcome>) =>
     at.engine.deliveries.record([{ ...claimOf(subscriber, messageId), reason: 'x', ...outcome }], at.clock());
   const renotify = ({ id, timestamp, priority }: Message) =>
-    at.engine.jobQueue.add(pushQueueOf(priority), [walkJob({ messageId: id, topicId: topic.id, after: null, publishedAt: timestamp, renotify: newId() }, priority)]);
-  const idle = () => eventually(async () => {
-    for (const queue of Object.values(pushQueues)) {
-      const { waiting, delayed, active } = await at.engine.jobQueue.counts(queue);
-      if (waiting + delayed + active > 0) return false;
-    }
-    return true;
-  }, { timeoutMs: 40_000 });
-  const reached = (messageId: string) => at.expo.pushes.flatMap((push) => (push.messageId === messageId ? [push.token] : [])).sort();
+    at.engine.jobQueue.add(pushQueueOf(priority), [
+      walkJob({ messageId: id, topicId: topic.id, after: null, publishedAt: timestamp, renotify: newId() }, priority),
+    ]);
+  const idle = () =>
+    eventually(
+      async () => {
+        for (const queue of Object.values(pushQueues)) {
+          const { waiting, delayed, active } = await at.engine.jobQueue.counts(queue);
+          if (waiting + delayed + active > 0) return false;
+        }
+        return true;
+      },
+      { timeoutMs: 40_000 },
+    );
+  const reached = (messageId: string) =>
+    at.expo.pushes.flatMap((push) => (push.messageId === messageId ? [push.token] : [])).sort();
   let offset = 0;
   /** A message that the store has and the log has not: the notifier hears of it by nothing else. */
   async function stored(given: Partial<Message> = {}): Promise<Message> {
     const message = newMessage(topic.id, { timestamp: at.clock(), expiresAt: at.clock() + dayMs, ...given });
     offset += 1;
-    await at.engine.messages.apply([{ partition: topic.partition, offset, record: { type: 'message', timestamp: message.timestamp, message } }]);
+    await at.engine.messages.apply([
+      { partition: topic.partition, offset, record: { type: 'message', timestamp: message.timestamp, message } },
+    ]);
     return message;
   }
 
   test('whatever the ledger says that they missed it by, never where it is sent, put off or claimed, and only once', async () => {
-    const everyone = await Promise.all(Array.from({ length: 11 }, () => at.addSubscriber(topic, { subscription: { createdAt: 1 }, device: { createdAt: 1 } })));
+    const everyone = await Promise.all(
+      Array.from({ length: 11 }, () =>
+        at.addSubscriber(topic, { subscription: { createdAt: 1 }, device: { createdAt: 1 } }),
+      ),
+    );
     const [unknown, failed, skipped, dead, sent, retrying, claimed] = everyone;
     await at.engine.documents.update(subscriptions, everyone[7]!.subscription, { createdAt: at.clock() + dayMs });
     await at.engine.documents.update(subscriptions, everyone[8]!.subscription, { mobileEnabled: false });
@@ -53,7 +72,10 @@ describe(`messages are pushed again to those who missed them, ${engineUnderTest}
     await at.engine.deliveries.claim([claim], { now: at.clock(), staleAfterMs: 8_000 });
     await record(failed!, message.id, { status: 'failed' });
     await record(skipped!, message.id, { status: 'skipped', reason: 'not configured' });
-    await record(everyone[9]!, message.id, { status: 'skipped', reason: 'quiet hours from 22:00 to 07:00, Europe/Vienna' });
+    await record(everyone[9]!, message.id, {
+      status: 'skipped',
+      reason: 'quiet hours from 22:00 to 07:00, Europe/Vienna',
+    });
     await record(everyone[10]!, message.id, { status: 'skipped', reason: 'more than 3 within a minute' });
     await record(dead!, message.id, { status: 'dead_token' });
     await record(sent!, message.id, { status: 'sent' });
@@ -73,12 +95,36 @@ describe(`messages are pushed again to those who missed them, ${engineUnderTest}
     const now = at.clock();
     const times = Array.from({ length: 130 }, (_, place) => now - 3_600_000 + place * 1_000);
     const messages: Message[] = [await stored({ timestamp: now - 8 * dayMs, expiresAt: now + dayMs })];
-    for (const timestamp of times) messages.push(await stored({ timestamp, expiresAt: timestamp === times[60] ? now - 1 : now + dayMs }));
-    for (const { id } of messages) await at.engine.deliveries.record([{ messageId: id, deviceId: device.id, topicId: topic.id, userId: device.userId, subscriptionId: newId(), platform: 'expo', status: 'failed', reason: 'x' }], now);
-    await at.engine.jobQueue.add(pushQueues.normal, [renotifyTopicJob({ topicId: topic.id, from: 0, to: times[119]!, after: null, request: newId() })]);
+    for (const timestamp of times)
+      messages.push(await stored({ timestamp, expiresAt: timestamp === times[60] ? now - 1 : now + dayMs }));
+    for (const { id } of messages)
+      await at.engine.deliveries.record(
+        [
+          {
+            messageId: id,
+            deviceId: device.id,
+            topicId: topic.id,
+            userId: device.userId,
+            subscriptionId: newId(),
+            platform: 'expo',
+            status: 'failed',
+            reason: 'x',
+          },
+        ],
+        now,
+      );
+    await at.engine.jobQueue.add(pushQueues.normal, [
+      renotifyTopicJob({ topicId: topic.id, from: 0, to: times[119]!, after: null, request: newId() }),
+    ]);
     await at.start();
-    const expected = messages.slice(1).filter((_, place) => place <= 119 && place !== 60).map(({ id }) => id);
-    await eventually(() => expect(new Set(at.expo.pushes.map(({ messageId }) => messageId))).toEqual(new Set(expected)), { timeoutMs: 30_000 });
+    const expected = messages
+      .slice(1)
+      .filter((_, place) => place <= 119 && place !== 60)
+      .map(({ id }) => id);
+    await eventually(
+      () => expect(new Set(at.expo.pushes.map(({ messageId }) => messageId))).toEqual(new Set(expected)),
+      { timeoutMs: 30_000 },
+    );
     await idle();
     expect(at.expo.duplicates().size).toBe(0);
     expect(at.expo.pushes).toHaveLength(expected.length);

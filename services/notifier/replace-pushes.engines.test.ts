@@ -22,8 +22,16 @@ describe(`edits and deletions on phones, ${engineUnderTest}`, () => {
     const offset = await at.engine.eventLog.append(topic.partition, record, topic.name);
     await at.engine.messages.apply([{ partition: topic.partition, offset, record }]);
   };
-  const shownOn = (token: string) => at.expo.pushes.filter((push) => push.token === token)
-    .map(({ message: { title, body, sound, collapseId, data } }) => ({ title, body, sound, collapseId, event: (data as { event?: string }).event }));
+  const shownOn = (token: string) =>
+    at.expo.pushes
+      .filter((push) => push.token === token)
+      .map(({ message: { title, body, sound, collapseId, data } }) => ({
+        title,
+        body,
+        sound,
+        collapseId,
+        event: (data as { event?: string }).event,
+      }));
 
   test('an edit replaces what the phones show, once on each, and a deletion withdraws it', async () => {
     const topic = await at.addTopic();
@@ -57,7 +65,9 @@ describe(`edits and deletions on phones, ${engineUnderTest}`, () => {
     await at.start();
     const message = await at.publish(topic, { message: 'secret' });
     await at.settled();
-    await at.engine.documents.update(topics, (await at.engine.documents.get(topics, topic.id))!, { accessLevel: 'private' });
+    await at.engine.documents.update(topics, (await at.engine.documents.get(topics, topic.id))!, {
+      accessLevel: 'private',
+    });
     await at.engine.documents.insert(devices, newDevice(owner.user.id));
     await change(topic, message, (stored) => editRecord(stored, { message: 'more secret' }, at.clock()));
     await at.settled();
@@ -66,7 +76,9 @@ describe(`edits and deletions on phones, ${engineUnderTest}`, () => {
     await change(topic, message, (stored) => deletionRecord(stored, at.clock()));
     await at.settled();
     expect(shownOn(left.device.pushToken).map(({ body }) => body)).toEqual(['secret', 'This message was deleted']);
-    const bodies = at.expo.pushes.filter(({ messageId }) => messageId === message.id).map(({ message: { body } }) => body);
+    const bodies = at.expo.pushes
+      .filter(({ messageId }) => messageId === message.id)
+      .map(({ message: { body } }) => body);
     expect(bodies.filter((body) => body === 'more secret')).toHaveLength(1);
   });
 

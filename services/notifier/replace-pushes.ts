@@ -26,22 +26,32 @@ export async function replacePushes(deps: PushDeps, job: ReplaceJob): Promise<vo
   if (message === null || topic === null) return;
   const { deviceIds } = job;
   const limit = deviceIds?.length ?? limits.pageSize;
-  const rows = await engine.deliveries.find(job.messageId, deviceIds === undefined ? { limit, ...(job.after === null ? {} : { after: job.after }) } : { deviceIds, limit });
+  const rows = await engine.deliveries.find(
+    job.messageId,
+    deviceIds === undefined ? { limit, ...(job.after === null ? {} : { after: job.after }) } : { deviceIds, limit },
+  );
   if (deviceIds === undefined && rows.length === limit) await addJob(deps, { ...job, after: rows.at(-1)!.deviceId });
   const again = await replaceEach(deps, { message, topic }, rows);
   const next = nextRound(deps, job.round);
-  if (again.length > 0 && next !== null) await addJob(deps, { ...job, deviceIds: again, round: next.round }, next.delayMs);
+  if (again.length > 0 && next !== null)
+    await addJob(deps, { ...job, deviceIds: again, round: next.round }, next.delayMs);
 }
 
-const addJob = ({ engine: { jobQueue } }: PushDeps, { kind: _, ...page }: ReplaceJob, delayMs?: number): Promise<void> =>
-  jobQueue.add(pushQueues.normal, [replaceJob(page, delayMs)]);
+const addJob = (
+  { engine: { jobQueue } }: PushDeps,
+  { kind: _, ...page }: ReplaceJob,
+  delayMs?: number,
+): Promise<void> => jobQueue.add(pushQueues.normal, [replaceJob(page, delayMs)]);
 
 /** Null when it expired, or was changed again: that change has a job of its own. Throws RetryLater while the store does not know of the change. */
-async function loadChanged({ engine, clock }: PushDeps, { messageId, changedAt }: ReplaceJob): Promise<StoredMessage | null> {
+async function loadChanged(
+  { engine, clock }: PushDeps,
+  { messageId, changedAt }: ReplaceJob,
+): Promise<StoredMessage | null> {
   const message = await engine.messages.find(messageId);
   // A deletion is final: an edit that comes after it changes nothing.
   if (message?.isDeleted === true && message.deletedAt !== changedAt) return null;
-  const storedAt = message === null ? 0 : message.deletedAt ?? message.editedAt ?? 0;
+  const storedAt = message === null ? 0 : (message.deletedAt ?? message.editedAt ?? 0);
   if (storedAt < changedAt) {
     if (clock() - changedAt > waitForChangeMs) return null;
     throw new RetryLater(waitPauseMs, 'the change is not stored yet');
@@ -50,15 +60,30 @@ async function loadChanged({ engine, clock }: PushDeps, { messageId, changedAt }
 }
 
 /** Resolves with the devices to come back for: those that are put off, and those that are being pushed to in this moment. */
-async function replaceEach(deps: PushDeps, { message, topic }: { message: StoredMessage; topic: Topic }, rows: readonly Delivery[]): Promise<string[]> {
+async function replaceEach(
+  deps: PushDeps,
+  { message, topic }: { message: StoredMessage; topic: Topic },
+  rows: readonly Delivery[],
+): Promise<string[]> {
   const sent = rows.filter(({ status }) => status === 'sent');
   const busy = rows.filter(({ status }) => status === 'pending').map(({ deviceId }) => deviceId);
-  const found = (await deps.engine.documents.getMany(devices, sent.map(({ deviceId }) => deviceId))).filter(({ isActive }) => isActive);
-  const readers = message.isDeleted ? null : await findReaders(deps.engine.documents, topic, [...new Set(found.map(({ userId }) => userId))]);
+  const found = (
+    await deps.engine.documents.getMany(
+      devices,
+      sent.map(({ deviceId }) => deviceId),
+    )
+  ).filter(({ isActive }) => isActive);
+  const readers = message.isDeleted
+    ? null
+    : await findReaders(deps.engine.documents, topic, [...new Set(found.map(({ userId }) => userId))]);
   const reached = found.filter(({ userId }) => readers?.has(userId) ?? true);
   const sentNow = await sendBesideLedger(deps, reached, ({ payloadBytesMax }) => ({
     content: replacementContent(message, topic, payloadBytesMax),
-    sound: null, vibrates: false, isUrgent: false, collapseId: message.id, expiresAt: message.expiresAt,
+    sound: null,
+    vibrates: false,
+    isUrgent: false,
+    collapseId: message.id,
+    expiresAt: message.expiresAt,
   }));
   return [...busy, ...sentNow.again];
 }

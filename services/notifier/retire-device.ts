@@ -23,7 +23,11 @@ export interface DeadToken {
  * token that is called dead for the first time and may not be, only the doubt is noted, and it is not believed before the provider took
  * the push of another phone. Harm prevented: a wrong environment, of which Apple says so of every phone, silences them all.
  */
-export async function retireDevice(deps: Pick<PushDeps, 'engine' | 'log' | 'clock'>, deviceId: string, dead: DeadToken): Promise<void> {
+export async function retireDevice(
+  deps: Pick<PushDeps, 'engine' | 'log' | 'clock'>,
+  deviceId: string,
+  dead: DeadToken,
+): Promise<void> {
   await changeDevice(deps, deviceId, (device) => {
     if (!device.isActive || (dead.pushToken !== undefined && device.pushToken !== dead.pushToken)) return null;
     if (dead.since !== undefined && (device.tokenGivenAt ?? device.lastSeen) > dead.since) return null;
@@ -34,11 +38,21 @@ export async function retireDevice(deps: Pick<PushDeps, 'engine' | 'log' | 'cloc
 }
 
 /** Forgets that the device's token was doubted: a push was taken for it. */
-export async function trustToken(deps: Pick<PushDeps, 'engine' | 'log'>, deviceId: string, pushToken: string): Promise<void> {
-  await changeDevice(deps, deviceId, (device) => (device.doubtedAt === null || device.pushToken !== pushToken ? null : { doubtedAt: null }));
+export async function trustToken(
+  deps: Pick<PushDeps, 'engine' | 'log'>,
+  deviceId: string,
+  pushToken: string,
+): Promise<void> {
+  await changeDevice(deps, deviceId, (device) =>
+    device.doubtedAt === null || device.pushToken !== pushToken ? null : { doubtedAt: null },
+  );
 }
 
-async function changeDevice(deps: Pick<PushDeps, 'engine' | 'log'>, deviceId: string, change: (device: Device) => Changes<Device> | null): Promise<void> {
+async function changeDevice(
+  deps: Pick<PushDeps, 'engine' | 'log'>,
+  deviceId: string,
+  change: (device: Device) => Changes<Device> | null,
+): Promise<void> {
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
     const device = await deps.engine.documents.get(devices, deviceId);
     const changes = device === null ? null : change(device);
@@ -50,5 +64,8 @@ async function changeDevice(deps: Pick<PushDeps, 'engine' | 'log'>, deviceId: st
       if (!(error instanceof StaleVersion)) throw error;
     }
   }
-  deps.log.warn({ deviceId }, 'a device is changed too often to note what its provider says of its token; the next push does');
+  deps.log.warn(
+    { deviceId },
+    'a device is changed too often to note what its provider says of its token; the next push does',
+  );
 }

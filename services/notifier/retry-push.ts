@@ -19,7 +19,9 @@ export async function retryPush(deps: PushDeps, job: SendJob): Promise<void> {
   waitForProvider(deps, job);
   const deviceIds = job.targets.map(({ deviceId }) => deviceId);
   const [rows, push, settings] = await Promise.all([
-    deps.engine.deliveries.find(job.messageId, { deviceIds, limit: deviceIds.length }), loadPush(deps, job), currentSettings(deps, job.targets),
+    deps.engine.deliveries.find(job.messageId, { deviceIds, limit: deviceIds.length }),
+    loadPush(deps, job),
+    currentSettings(deps, job.targets),
   ]);
   const waiting = rows.filter(({ status }) => status !== 'sent' && status !== 'dead_token' && status !== 'skipped');
   if (waiting.length === 0) return;
@@ -27,9 +29,20 @@ export async function retryPush(deps: PushDeps, job: SendJob): Promise<void> {
   // Failed rows of a job that runs mean that the operator put it back.
   const isRedriven = waiting.some(({ status }) => status === 'failed');
   const waitingIds = new Set(waiting.map(({ deviceId }) => deviceId));
-  const { recipients, dropped } = currentRecipients(push, settings, job.targets.filter(({ deviceId }) => waitingIds.has(deviceId)));
-  for (const [reason, ids] of dropped) await skip(deps, waiting.filter(({ deviceId }) => ids.has(deviceId)), reason);
-  const attempt: Attempt = isRedriven ? { round: 1, giveUpAt: null, again: ['failed'] } : { round: job.round, giveUpAt: job.giveUpAt, again: [] };
+  const { recipients, dropped } = currentRecipients(
+    push,
+    settings,
+    job.targets.filter(({ deviceId }) => waitingIds.has(deviceId)),
+  );
+  for (const [reason, ids] of dropped)
+    await skip(
+      deps,
+      waiting.filter(({ deviceId }) => ids.has(deviceId)),
+      reason,
+    );
+  const attempt: Attempt = isRedriven
+    ? { round: 1, giveUpAt: null, again: ['failed'] }
+    : { round: job.round, giveUpAt: job.giveUpAt, again: [] };
   const { exhausted } = await pushToRecipients(deps, push, recipients, attempt);
   if (exhausted > 0) throw new Discard(`${exhausted} pushes failed for too long`);
   waitUntilDue(deps, waiting);
@@ -41,7 +54,11 @@ export async function retryPush(deps: PushDeps, job: SendJob): Promise<void> {
  */
 function waitUntilDue({ clock }: PushDeps, waiting: readonly Delivery[]): void {
   const now = clock();
-  const dueAt = Math.max(...waiting.map(({ status, retryAt }) => (status === 'retrying' && retryAt !== null && retryAt <= now + clockSkewMs ? retryAt : 0)));
+  const dueAt = Math.max(
+    ...waiting.map(({ status, retryAt }) =>
+      status === 'retrying' && retryAt !== null && retryAt <= now + clockSkewMs ? retryAt : 0,
+    ),
+  );
   if (dueAt > now) throw new RetryLater(dueAt - now, 'pushes are not due yet by this clock');
 }
 
@@ -52,7 +69,8 @@ function waitUntilDue({ clock }: PushDeps, waiting: readonly Delivery[]): void {
 function waitForProvider(deps: PushDeps, { platform, giveUpAt }: SendJob): void {
   const pausedMs = deps.gateways.get(platform)?.pausedMs() ?? 0;
   const delayMs = afterPauseMs(deps, pausedMs);
-  if (pausedMs > 0 && deps.clock() + delayMs <= giveUpAt) throw new RetryLater(delayMs, `${pushProviders[platform].name} is away`);
+  if (pausedMs > 0 && deps.clock() + delayMs <= giveUpAt)
+    throw new RetryLater(delayMs, `${pushProviders[platform].name} is away`);
 }
 
 async function end(deps: PushDeps, rows: readonly Delivery[], reason: string): Promise<void> {
@@ -61,7 +79,10 @@ async function end(deps: PushDeps, rows: readonly Delivery[], reason: string): P
 }
 
 async function skip(deps: PushDeps, rows: readonly Delivery[], reason: string): Promise<void> {
-  await recordOutcomes(deps, rows.map((row): Outcome => ({ ...claimOf(row), status: 'skipped', reason })));
+  await recordOutcomes(
+    deps,
+    rows.map((row): Outcome => ({ ...claimOf(row), status: 'skipped', reason })),
+  );
 }
 
 function claimOf({ messageId, deviceId, topicId, userId, subscriptionId, platform }: Delivery): Claim {

@@ -37,8 +37,10 @@ export async function runPushJob(deps: PushDeps, job: Job): Promise<void> {
     if (isUnavailable(error)) {
       throw new RetryLater(awayPauseMs * (0.5 + deps.random()), error.message);
     }
-    if (error instanceof Discard) deps.log.warn({ jobId: job.id, reason: error.message }, 'pushes are given up, see the failed jobs');
-    else if (!(error instanceof RetryLater)) deps.log.error({ err: error, jobId: job.id }, 'a push job failed and is run again');
+    if (error instanceof Discard)
+      deps.log.warn({ jobId: job.id, reason: error.message }, 'pushes are given up, see the failed jobs');
+    else if (!(error instanceof RetryLater))
+      deps.log.error({ err: error, jobId: job.id }, 'a push job failed and is run again');
     throw error;
   }
 }

@@ -9,7 +9,10 @@ const roundsMax = 20;
 const pauseMsMax = 60_000;
 
 /** The round of tries after this one (0: the first send), and the pause before it; null when there is none. */
-export function nextRound({ limits }: Pick<PushDeps, 'limits'>, round = 0): { readonly round: number; readonly delayMs: number } | null {
+export function nextRound(
+  { limits }: Pick<PushDeps, 'limits'>,
+  round = 0,
+): { readonly round: number; readonly delayMs: number } | null {
   return round < roundsMax ? { round: round + 1, delayMs: Math.min(limits.backoffMs * 2 ** round, pauseMsMax) } : null;
 }
 
@@ -25,7 +28,9 @@ export interface SentBesideLedger {
  * it replaces itself on the phone. A device of a provider that is not configured gets none.
  */
 export async function sendBesideLedger(
-  deps: PushDeps, devices: readonly Device[], pushFor: (gateway: PushGateway) => Omit<PushRequest, 'pushToken'>,
+  deps: PushDeps,
+  devices: readonly Device[],
+  pushFor: (gateway: PushGateway) => Omit<PushRequest, 'pushToken'>,
 ): Promise<SentBesideLedger> {
   const [accepted, again]: [string[], string[]] = [[], []];
   for (const [platform, ofPlatform] of Map.groupBy(devices, (device) => device.platform)) {
@@ -40,8 +45,13 @@ export async function sendBesideLedger(
         const result = results[index]!;
         if (result.kind === 'accepted') accepted.push(id);
         else if (isToComeAgain(result)) again.push(id);
-        else if (result.kind === 'dead-token') await retireDevice(deps, id, { ...result, pushToken, tookAt: gateway.tookAt() });
-        else deps.log.warn({ platform, deviceId: id, reason: result.reason }, 'a push that the ledger has no row of was refused');
+        else if (result.kind === 'dead-token')
+          await retireDevice(deps, id, { ...result, pushToken, tookAt: gateway.tookAt() });
+        else
+          deps.log.warn(
+            { platform, deviceId: id, reason: result.reason },
+            'a push that the ledger has no row of was refused',
+          );
       }
     }
   }

@@ -60,26 +60,65 @@ describe(`a push, ${engineUnderTest}`, () => {
     close: () => Promise.resolve(),
   };
   const deps = (engine: PushDeps['engine'] = at.engine): PushDeps => ({
-    engine, clock: () => at.clock(), makeId: idSource(() => at.clock()), random: () => 0.5, log,
+    engine,
+    clock: () => at.clock(),
+    makeId: idSource(() => at.clock()),
+    random: () => 0.5,
+    log,
     gateways: new Map([['expo', gateway]]),
-    notifiedTimes: times, quietSpans: new QuietSpans(),
+    notifiedTimes: times,
+    quietSpans: new QuietSpans(),
     reportRefusal: () => undefined,
-    metrics: pushMetrics(new Registry()), tracing: untraced,
-    limits: { pageSize: 10, claimStaleMs: 20_000, backoffMs: 1_000, retryForMs: 60_000, receiptAfterMs: 60_000, renewalMs: 1_000 },
+    metrics: pushMetrics(new Registry()),
+    tracing: untraced,
+    limits: {
+      pageSize: 10,
+      claimStaleMs: 20_000,
+      backoffMs: 1_000,
+      retryForMs: 60_000,
+      receiptAfterMs: 60_000,
+      renewalMs: 1_000,
+    },
     closing: new AbortController().signal,
   });
 
-  async function newPush(): Promise<{ claim: Claim; device: Device; stored: StoredMessage; send: (engine?: PushDeps['engine']) => Promise<unknown>; retry: () => Promise<void>; statuses: () => Promise<DeliveryStatus[]> }> {
+  async function newPush(): Promise<{
+    claim: Claim;
+    device: Device;
+    stored: StoredMessage;
+    send: (engine?: PushDeps['engine']) => Promise<unknown>;
+    retry: () => Promise<void>;
+    statuses: () => Promise<DeliveryStatus[]>;
+  }> {
     const { user, subscription, device } = await at.addSubscriber(topic);
     const message = await at.publish(topic, { expiresAt: at.clock() + 60_000 });
     const ids = { deviceId: device.id, userId: user.id, subscriptionId: subscription.id };
     const claim: Claim = { ...ids, messageId: message.id, topicId: topic.id, platform: 'expo' };
     const stored = (await at.engine.messages.find(message.id))!;
-    const sending: Sending = { push: { message: stored, topic, readAt: at.clock() }, gateway, platform: 'expo', attempt: { round: 0, giveUpAt: null, again: [] } };
+    const sending: Sending = {
+      push: { message: stored, topic, readAt: at.clock() },
+      gateway,
+      platform: 'expo',
+      attempt: { round: 0, giveUpAt: null, again: [] },
+    };
     return {
-      claim, device, stored,
-      send: (engine) => sendPush(deps(engine), sending, [{ claim, pushToken: device.pushToken, isDoubted: false, settings: defaultMobileSettings }]),
-      retry: () => retryPush(deps(), { kind: 'send', messageId: message.id, topicId: topic.id, platform: 'expo', targets: [ids], round: 1, giveUpAt: at.clock() + 60_000 }),
+      claim,
+      device,
+      stored,
+      send: (engine) =>
+        sendPush(deps(engine), sending, [
+          { claim, pushToken: device.pushToken, isDoubted: false, settings: defaultMobileSettings },
+        ]),
+      retry: () =>
+        retryPush(deps(), {
+          kind: 'send',
+          messageId: message.id,
+          topicId: topic.id,
+          platform: 'expo',
+          targets: [ids],
+          round: 1,
+          giveUpAt: at.clock() + 60_000,
+        }),
       statuses: async () => (await rows(message.id)).map(({ status }) => status),
     };
   }
@@ -139,7 +178,10 @@ describe(`a push, ${engineUnderTest}`, () => {
 
   test('is sent once, also where nobody can be told to ask what became of it', async () => {
     const push = await newPush();
-    await push.send({ ...at.engine, jobQueue: { ...at.engine.jobQueue, add: () => Promise.reject(unavailable('Queue')) } });
+    await push.send({
+      ...at.engine,
+      jobQueue: { ...at.engine.jobQueue, add: () => Promise.reject(unavailable('Queue')) },
+    });
     expect(await push.statuses()).toEqual(['sent']);
   });
 
@@ -156,7 +198,10 @@ describe(`a push, ${engineUnderTest}`, () => {
   // The queue goes by the clock of one notifier, and the one that gets the job can be behind.
   test('that is not due yet by this clock is waited for', async () => {
     const push = await newPush();
-    await at.engine.deliveries.record([{ ...push.claim, status: 'retrying', reason: null, retryAt: at.clock() + 5_000 }], at.clock());
+    await at.engine.deliveries.record(
+      [{ ...push.claim, status: 'retrying', reason: null, retryAt: at.clock() + 5_000 }],
+      at.clock(),
+    );
     await expect(push.retry()).rejects.toThrow(RetryLater);
     at.setAhead(5_000);
     await push.retry();

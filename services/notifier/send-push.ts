@@ -1,5 +1,12 @@
 import type { Platform } from '@tocsin/shared/domain/device.ts';
-import { isUrgent, pushQueueOf, receiptsJob, receiptsQueue, sendJob, type PushTargetIds } from '@tocsin/shared/domain/push-job.ts';
+import {
+  isUrgent,
+  pushQueueOf,
+  receiptsJob,
+  receiptsQueue,
+  sendJob,
+  type PushTargetIds,
+} from '@tocsin/shared/domain/push-job.ts';
 import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
 import type { MobileSettings } from '@tocsin/shared/domain/subscription.ts';
 import type { Claim, Outcome, RevivableStatus } from '@tocsin/shared/ports/deliveries.ts';
@@ -60,19 +67,29 @@ export async function sendPush(deps: PushDeps, sending: Sending, targets: readon
   const claims = targets.map(({ claim }) => claim);
   if (message.expiresAt <= deps.clock()) return { unclaimed: await expirePushes(deps, claims), exhausted: 0 };
   const claimedAt = deps.clock();
-  const claimed = await deliveries.claim(claims, { now: claimedAt, staleAfterMs: deps.limits.claimStaleMs, again: sending.attempt.again });
+  const claimed = await deliveries.claim(claims, {
+    now: claimedAt,
+    staleAfterMs: deps.limits.claimStaleMs,
+    again: sending.attempt.again,
+  });
   const ours = targets.filter(({ claim }) => claimed.has(claim.deviceId));
   const unclaimed = targets.flatMap(({ claim }) => (claimed.has(claim.deviceId) ? [] : [claim.deviceId]));
   if (ours.length === 0) return { unclaimed, exhausted: 0 };
   // Read behind the claim: a change that is stored later finds the claim, and replaces what is sent now.
   const push = await loadPush(deps, { messageId: message.id, topicId: sending.push.topic.id });
   if ('over' in push) {
-    await recordOutcomes(deps, ours.map(({ claim }) => ({ ...claim, status: 'skipped', reason: push.over })));
+    await recordOutcomes(
+      deps,
+      ours.map(({ claim }) => ({ ...claim, status: 'skipped', reason: push.over })),
+    );
     return { unclaimed, exhausted: 0 };
   }
   if (deps.clock() - claimedAt >= deps.limits.claimStaleMs) throw new RetryLater(0, 'the claims have grown stale');
   // The tokens are as old as before.
-  return { unclaimed, exhausted: await sendClaimed(deps, { ...sending, push: { ...push, readAt: sending.push.readAt } }, ours) };
+  return {
+    unclaimed,
+    exhausted: await sendClaimed(deps, { ...sending, push: { ...push, readAt: sending.push.readAt } }, ours),
+  };
 }
 
 /** Resolves with how many were given up. */
@@ -108,7 +125,8 @@ interface Settled {
  */
 async function keepTickets(deps: PushDeps, { push, platform }: Sending, settled: readonly Settled[]): Promise<void> {
   const pushes = settled.flatMap(({ target, result }) =>
-    (result.kind === 'accepted' && result.ticket !== undefined ? [{ ...idsOf(target), ticket: result.ticket }] : []));
+    result.kind === 'accepted' && result.ticket !== undefined ? [{ ...idsOf(target), ticket: result.ticket }] : [],
+  );
   if (pushes.length === 0) return;
   // As old as the tokens: one that was given while they were sent is not the one that the receipt is about.
   const asked = { messageId: push.message.id, topicId: push.topic.id, platform, sentAt: push.readAt, pushes };
@@ -116,7 +134,10 @@ async function keepTickets(deps: PushDeps, { push, platform }: Sending, settled:
     await deps.engine.jobQueue.add(receiptsQueue, [receiptsJob(deps.makeId(), asked, deps.limits.receiptAfterMs)]);
   } catch (error) {
     if (!isUnavailable(error)) throw error;
-    deps.log.warn({ platform, pushes: pushes.length }, 'the queue is away, so no receipts of these pushes are asked for');
+    deps.log.warn(
+      { platform, pushes: pushes.length },
+      'the queue is away, so no receipts of these pushes are asked for',
+    );
   }
 }
 
@@ -139,22 +160,39 @@ async function settle(deps: PushDeps, sending: Sending, settled: readonly Settle
     }
   }
   for (const one of settled) await noteToken(deps, sending, one);
-  noteRefusals(deps, sending.platform, settled.map(({ result }) => result));
+  noteRefusals(
+    deps,
+    sending.platform,
+    settled.map(({ result }) => result),
+  );
   let exhausted = 0;
   // Each waits for as long as its own provider asked: a phone that gets too much holds up no other.
-  for (const [askedMs, again] of Map.groupBy(settled.filter(({ result }) => isToComeAgain(result)), ({ result }) => askedMsOf(result))) {
+  for (const [askedMs, again] of Map.groupBy(
+    settled.filter(({ result }) => isToComeAgain(result)),
+    ({ result }) => askedMsOf(result),
+  )) {
     exhausted += await putOff(deps, sending, { again, askedMs });
   }
   return exhausted;
 }
 
 /** In whole seconds, so that there are not as many jobs as phones. */
-const askedMsOf = (result: PushResult): number => Math.ceil(('afterMs' in result ? result.afterMs ?? 0 : 0) / 1_000) * 1_000;
+const askedMsOf = (result: PushResult): number =>
+  Math.ceil(('afterMs' in result ? (result.afterMs ?? 0) : 0) / 1_000) * 1_000;
 
 /** What the answer says of the device's token; nothing of one that was given after it was read, also where it is the same. */
-async function noteToken(deps: PushDeps, { push: { readAt }, gateway }: Sending, { target, result }: Settled): Promise<void> {
-  const { claim: { deviceId }, pushToken, isDoubted } = target;
-  if (result.kind === 'dead-token') await retireDevice(deps, deviceId, { since: readAt, ...result, pushToken, tookAt: gateway.tookAt() });
+async function noteToken(
+  deps: PushDeps,
+  { push: { readAt }, gateway }: Sending,
+  { target, result }: Settled,
+): Promise<void> {
+  const {
+    claim: { deviceId },
+    pushToken,
+    isDoubted,
+  } = target;
+  if (result.kind === 'dead-token')
+    await retireDevice(deps, deviceId, { since: readAt, ...result, pushToken, tookAt: gateway.tookAt() });
   if (result.kind === 'accepted' && isDoubted) await trustToken(deps, deviceId, pushToken);
 }
 
@@ -174,7 +212,11 @@ function finalOutcome({ claim }: PushTarget, result: PushResult): Outcome | null
 }
 
 /** Makes one job of what is tried again at the same time, or gives it up; returns how many were given up. */
-async function putOff(deps: PushDeps, sending: Sending, { again, askedMs }: { again: readonly Settled[]; askedMs: number }): Promise<number> {
+async function putOff(
+  deps: PushDeps,
+  sending: Sending,
+  { again, askedMs }: { again: readonly Settled[]; askedMs: number },
+): Promise<number> {
   const { message, topic } = sending.push;
   const { round } = sending.attempt;
   const now = deps.clock();
@@ -182,23 +224,42 @@ async function putOff(deps: PushDeps, sending: Sending, { again, askedMs }: { ag
   const delayMs = Math.max(askedMs, pausedMs > 0 ? afterPauseMs(deps, pausedMs) : backoffMs(deps, round));
   // The first failure is followed by one try at least, also where a provider asks for more than the whole time at once.
   const giveUpAt = sending.attempt.giveUpAt ?? now + Math.max(deps.limits.retryForMs, delayMs);
-  const reasonToStop = now + delayMs >= message.expiresAt ? 'message expires' : now + delayMs > giveUpAt ? 'given up' : null;
+  const reasonToStop =
+    now + delayMs >= message.expiresAt ? 'message expires' : now + delayMs > giveUpAt ? 'given up' : null;
   if (reasonToStop !== null) {
-    await recordOutcomes(deps, again.map(({ target, result }) => ({ ...target.claim, status: 'failed', reason: `${reasonToStop}: ${reasonOf(result)}` })));
+    await recordOutcomes(
+      deps,
+      again.map(({ target, result }) => ({
+        ...target.claim,
+        status: 'failed',
+        reason: `${reasonToStop}: ${reasonOf(result)}`,
+      })),
+    );
     return reasonToStop === 'given up' ? again.length : 0;
   }
-  const job = sendJob(deps.makeId(), {
-    messageId: message.id,
-    topicId: topic.id,
-    platform: sending.platform,
-    targets: again.map(({ target }) => idsOf(target)),
-    // What waits for its provider to be back waits no longer each time.
-    round: pausedMs > 0 ? Math.max(round, 1) : round + 1,
-    giveUpAt,
-  }, { priority: message.priority, delayMs });
+  const job = sendJob(
+    deps.makeId(),
+    {
+      messageId: message.id,
+      topicId: topic.id,
+      platform: sending.platform,
+      targets: again.map(({ target }) => idsOf(target)),
+      // What waits for its provider to be back waits no longer each time.
+      round: pausedMs > 0 ? Math.max(round, 1) : round + 1,
+      giveUpAt,
+    },
+    { priority: message.priority, delayMs },
+  );
   await deps.engine.jobQueue.add(pushQueueOf(message.priority), [job]);
-  await recordOutcomes(deps, again.map(({ target, result }) =>
-    ({ ...target.claim, status: 'retrying', reason: reasonOf(result), retryAt: now + delayMs })));
+  await recordOutcomes(
+    deps,
+    again.map(({ target, result }) => ({
+      ...target.claim,
+      status: 'retrying',
+      reason: reasonOf(result),
+      retryAt: now + delayMs,
+    })),
+  );
   return 0;
 }
 

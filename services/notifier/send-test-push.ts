@@ -13,17 +13,20 @@ export async function sendTestPush(deps: PushDeps, job: TestPushJob, jobId: stri
   if (device === null || !device.isActive) return;
   const gateway = deps.gateways.get(device.platform);
   if (gateway === undefined) return;
-  const results = await gateway.send([{
-    pushToken: device.pushToken,
-    content: { title: 'Tocsin', body: 'This is a test: notifications reach this device.', data: { test: true } },
-    sound: 'default',
-    vibrates: true,
-    isUrgent: true,
-    collapseId: jobId.slice(0, 64),
-    expiresAt: deps.clock() + lifetimeMs,
-  }]);
+  const results = await gateway.send([
+    {
+      pushToken: device.pushToken,
+      content: { title: 'Tocsin', body: 'This is a test: notifications reach this device.', data: { test: true } },
+      sound: 'default',
+      vibrates: true,
+      isUrgent: true,
+      collapseId: jobId.slice(0, 64),
+      expiresAt: deps.clock() + lifetimeMs,
+    },
+  ]);
   noteRefusals(deps, device.platform, results);
   const [result] = results;
-  if (result?.kind === 'dead-token') return retireDevice(deps, device.id, { ...result, pushToken: device.pushToken, tookAt: gateway.tookAt() });
+  if (result?.kind === 'dead-token')
+    return retireDevice(deps, device.id, { ...result, pushToken: device.pushToken, tookAt: gateway.tookAt() });
   if (result?.kind !== 'accepted') throw new Error(`the test push was not taken: ${result?.reason}`);
 }

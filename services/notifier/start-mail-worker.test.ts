@@ -19,7 +19,11 @@ import { teamMembers, teams } from '@tocsin/shared/stores/teams.ts';
 import { users } from '@tocsin/shared/stores/users.ts';
 import { newMember, newTeam } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { startSmtpSimulator, type ReceivedMail, type SmtpSimulator } from '@tocsin/shared/testing/simulators/smtp-simulator.ts';
+import {
+  startSmtpSimulator,
+  type ReceivedMail,
+  type SmtpSimulator,
+} from '@tocsin/shared/testing/simulators/smtp-simulator.ts';
 import { openSmtpMailer } from './mailers/smtp-mailer.ts';
 import { startMailWorker } from './start-mail-worker.ts';
 
@@ -40,18 +44,29 @@ async function startPost(options: { intoFiles?: boolean } = {}): Promise<Post> {
   own.add(() => rmSync(dataDir, { recursive: true }));
   const smtp = await startSmtpSimulator();
   own.add(() => smtp.close());
-  const config = loadConfig({ DATA_DIR: dataDir, ...(options.intoFiles === true ? {} : { SMTP_URL: smtp.url }) }, '/nonexistent');
+  const config = loadConfig(
+    { DATA_DIR: dataDir, ...(options.intoFiles === true ? {} : { SMTP_URL: smtp.url }) },
+    '/nonexistent',
+  );
   const log = openLog('test', 'silent');
   const engine = await openEngine(config, { clock: systemClock, log });
   own.add(() => engine.close());
   const makeId = idSource(systemClock);
   const worker = await startMailWorker({
-    jobQueue: engine.jobQueue, documents: engine.documents, config, log, makeId, clock: systemClock,
-    baseUrl: 'https://api.example.org', appUrl: 'https://app.example.org',
+    jobQueue: engine.jobQueue,
+    documents: engine.documents,
+    config,
+    log,
+    makeId,
+    clock: systemClock,
+    baseUrl: 'https://api.example.org',
+    appUrl: 'https://app.example.org',
   });
   own.add(() => worker.close());
   return {
-    engine, smtp, dataDir,
+    engine,
+    smtp,
+    dataDir,
     add: (job) => engine.jobQueue.add(mailQueue, [{ id: makeId(), data: { ...job }, ...mailAttempts }]),
     account: (fields) => insertAccount(engine, fields),
   };
@@ -60,20 +75,37 @@ async function startPost(options: { intoFiles?: boolean } = {}): Promise<Post> {
 function insertAccount(engine: Engine, fields: Partial<User> = {}): Promise<User> {
   const username = `u-${randomId().slice(0, 8)}`;
   return engine.documents.insert(users, {
-    id: randomId(), email: `${username}@example.org`, username, usernameKey: username, passwordHash: null, avatarUrl: null,
-    tier: 'FREE', tierExpiresAt: null, additionalMembers: 0, isVerified: false, wasVerified: false, isActive: true,
-    createdAt: Date.now(), lastLogin: null, termsAcceptedAt: null, oauthProvider: null, ...fields,
+    id: randomId(),
+    email: `${username}@example.org`,
+    username,
+    usernameKey: username,
+    passwordHash: null,
+    avatarUrl: null,
+    tier: 'FREE',
+    tierExpiresAt: null,
+    additionalMembers: 0,
+    isVerified: false,
+    wasVerified: false,
+    isActive: true,
+    createdAt: Date.now(),
+    lastLogin: null,
+    termsAcceptedAt: null,
+    oauthProvider: null,
+    ...fields,
   });
 }
 
-const received = (post: Post, count: number): Promise<readonly ReceivedMail[]> => eventually(() => {
-  expect(post.smtp.mails).toHaveLength(count);
-  return post.smtp.mails;
-});
+const received = (post: Post, count: number): Promise<readonly ReceivedMail[]> =>
+  eventually(() => {
+    expect(post.smtp.mails).toHaveLength(count);
+    return post.smtp.mails;
+  });
 
 /** Undoes quoted-printable. */
 const readable = (raw: string): string => {
-  const bytes = raw.replaceAll('=\r\n', '').replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  const bytes = raw
+    .replaceAll('=\r\n', '')
+    .replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   return Buffer.from(bytes, 'latin1').toString('utf8');
 };
 
@@ -111,10 +143,19 @@ test('an invitation has a link to the app, and the newest one counts', async () 
   const post = await startPost();
   const { documents } = post.engine;
   const inviter = await post.account({ isVerified: true });
-  const team = await documents.insert(teams, newTeam(inviter.id, { displayName: 'Night crew\r\nBcc: victim@example.org' }));
+  const team = await documents.insert(
+    teams,
+    newTeam(inviter.id, { displayName: 'Night crew\r\nBcc: victim@example.org' }),
+  );
   const invite = await documents.insert(teamInvites, {
-    id: randomId(), teamId: team.id, email: 'new@example.org', role: 'admin', invitedById: inviter.id, tokenHash: null,
-    createdAt: Date.now(), expiresAt: Date.now() + 60_000,
+    id: randomId(),
+    teamId: team.id,
+    email: 'new@example.org',
+    role: 'admin',
+    invitedById: inviter.id,
+    tokenHash: null,
+    createdAt: Date.now(),
+    expiresAt: Date.now() + 60_000,
   });
   await post.add({ kind: 'team-invite', inviteId: invite.id });
   const [mail] = await received(post, 1);
@@ -123,7 +164,10 @@ test('an invitation has a link to the app, and the newest one counts', async () 
   const token = tokenIn(mail!.raw);
   expect(readable(mail!.raw)).toContain(`https://app.example.org/auth/accept-invite#token=${token}`);
   expect(readable(mail!.raw)).toContain(`${inviter.username} invites you to join the team`);
-  expect(await findInviteByToken(documents, hashSecret(token))).toMatchObject({ id: invite.id, expiresAt: invite.expiresAt });
+  expect(await findInviteByToken(documents, hashSecret(token))).toMatchObject({
+    id: invite.id,
+    expiresAt: invite.expiresAt,
+  });
 
   await post.add({ kind: 'team-invite', inviteId: invite.id });
   const newer = tokenIn((await received(post, 2))[1]!.raw);
@@ -136,7 +180,8 @@ test('the owner of teams without their tier learns when they are deactivated, in
   const { documents } = post.engine;
   const owner = await post.account({ isVerified: true });
   const lapsedAt = Date.UTC(2026, 2, 1, 14, 5);
-  for (const displayName of ['Night crew', 'Day <crew>']) await documents.insert(teams, newTeam(owner.id, { displayName, lapsedAt, notice: 'lapse', noticeAt: lapsedAt }));
+  for (const displayName of ['Night crew', 'Day <crew>'])
+    await documents.insert(teams, newTeam(owner.id, { displayName, lapsedAt, notice: 'lapse', noticeAt: lapsedAt }));
   await documents.insert(teams, newTeam(owner.id, { displayName: 'Idle', isActive: false, deactivatedAt: lapsedAt }));
   await post.add({ kind: 'team-lapse', userId: owner.id });
   const [mail] = await received(post, 1);
@@ -153,8 +198,22 @@ test('whoever manages a team that will be removed learns when, and nobody else',
   const { documents } = post.engine;
   const [owner, admin, member] = [await post.account(), await post.account(), await post.account()];
   const deactivatedAt = Date.UTC(2026, 2, 1, 14, 5);
-  const team = await documents.insert(teams, newTeam(owner.id, { displayName: 'Night crew', isActive: false, deactivatedAt, notice: 'removal-7-days', noticeAt: deactivatedAt }));
-  for (const [user, role] of [[owner, 'owner'], [admin, 'admin'], [member, 'member']] as const) await documents.insert(teamMembers, newMember(team.id, user.id, role));
+  const team = await documents.insert(
+    teams,
+    newTeam(owner.id, {
+      displayName: 'Night crew',
+      isActive: false,
+      deactivatedAt,
+      notice: 'removal-7-days',
+      noticeAt: deactivatedAt,
+    }),
+  );
+  for (const [user, role] of [
+    [owner, 'owner'],
+    [admin, 'admin'],
+    [member, 'member'],
+  ] as const)
+    await documents.insert(teamMembers, newMember(team.id, user.id, role));
   for (const user of [member, owner, admin]) await post.add({ kind: 'team-removal', userId: user.id });
   const mails = await received(post, 2);
   expect(mails.flatMap(({ to }) => to).sort()).toEqual([owner.email, admin.email].sort());
@@ -176,11 +235,20 @@ test('an invite that was cancelled or has expired is not mailed', async () => {
   const { documents } = post.engine;
   const team = await documents.insert(teams, newTeam(randomId()));
   const expired = await documents.insert(teamInvites, {
-    id: randomId(), teamId: team.id, email: 'late@example.org', role: 'member', invitedById: randomId(), tokenHash: null, createdAt: 1, expiresAt: Date.now() - 1,
+    id: randomId(),
+    teamId: team.id,
+    email: 'late@example.org',
+    role: 'member',
+    invitedById: randomId(),
+    tokenHash: null,
+    createdAt: 1,
+    expiresAt: Date.now() - 1,
   });
   await post.add({ kind: 'team-invite', inviteId: expired.id });
   await post.add({ kind: 'team-invite', inviteId: randomId() });
-  await eventually(async () => expect(await post.engine.jobQueue.counts(mailQueue)).toMatchObject({ waiting: 0, active: 0 }));
+  await eventually(async () =>
+    expect(await post.engine.jobQueue.counts(mailQueue)).toMatchObject({ waiting: 0, active: 0 }),
+  );
   expect(post.smtp.mails).toEqual([]);
   expect(await documents.get(teamInvites, expired.id)).toMatchObject({ tokenHash: null });
 });
@@ -207,7 +275,9 @@ test('an account that is gone, disabled or verified gets no mail', async () => {
   await post.add({ kind: 'verify-email', userId: verified.id });
   await post.add({ kind: 'verify-email', userId: waiting.id });
 
-  await eventually(async () => expect(await post.engine.jobQueue.counts(mailQueue)).toMatchObject({ waiting: 0, active: 0 }));
+  await eventually(async () =>
+    expect(await post.engine.jobQueue.counts(mailQueue)).toMatchObject({ waiting: 0, active: 0 }),
+  );
   expect(post.smtp.mails.map(({ to }) => to)).toEqual([[waiting.email]]);
 });
 
@@ -254,7 +324,13 @@ test('line breaks in a name add neither a header nor a recipient', async () => {
   const mailer = openSmtpMailer({ url: smtp.url, from: 'Tocsin <tocsin@example.org>', connections: 1 });
   own.add(() => mailer.close());
   const name = 'Eve\r\nBcc: victim@example.org\r\n\r\nhello';
-  await mailer.send('verify-email', { to: { name, address: 'eve@example.org' }, subject: `a\r\nBcc: victim@example.org`, text: 'x', html: 'x', link: null });
+  await mailer.send('verify-email', {
+    to: { name, address: 'eve@example.org' },
+    subject: `a\r\nBcc: victim@example.org`,
+    text: 'x',
+    html: 'x',
+    link: null,
+  });
 
   expect(smtp.mails[0]!.to).toEqual(['eve@example.org']);
   expect(smtp.mails[0]!.raw).not.toMatch(/^Bcc:/im);
@@ -269,7 +345,9 @@ test('without a mail server each mail is a file that only the owner reads, with 
   const name = await eventually(() => readdirSync(folder).find((file) => file.endsWith('.eml')) ?? false);
   const text = readFileSync(join(folder, name), 'utf8');
   const link = /^X-Tocsin-Link: (\S+)\r$/m.exec(text)![1]!;
-  expect(await findMailToken(post.engine.documents, 'verify-email', hashSecret(new URL(link).searchParams.get('token')!))).toMatchObject({ userId: user.id });
+  expect(
+    await findMailToken(post.engine.documents, 'verify-email', hashSecret(new URL(link).searchParams.get('token')!)),
+  ).toMatchObject({ userId: user.id });
   expect(text).toContain(`<${user.email}>`);
   expect(statSync(join(folder, name)).mode & 0o077).toBe(0);
 });

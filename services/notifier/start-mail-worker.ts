@@ -35,7 +35,9 @@ export function startMailWorker(options: MailWorkerOptions): Promise<{ close(): 
     const mailer = openMailer(options);
     own.add(() => mailer.close());
     const worker = await options.jobQueue.work(mailQueue, {
-      concurrency, run: (job) => sendMail({ ...options, mailer, teamPeriods: teamPeriodsOf(options.config) }, parseMailJob(job.data)),
+      concurrency,
+      run: (job) =>
+        sendMail({ ...options, mailer, teamPeriods: teamPeriodsOf(options.config) }, parseMailJob(job.data)),
     });
     own.add(() => worker.close());
     return { close: () => own.closeAll() };

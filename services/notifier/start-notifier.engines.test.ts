@@ -28,20 +28,29 @@ describe(`the notifier, ${engineUnderTest}`, () => {
 });
 
 /** Answers what is scripted for a token, one push at a time, and `accepted` beyond it. */
-function scriptedGateway(scripts: Record<string, PushResult[]>): PushGateway & { readonly sent: { token: string; time: number }[] } {
+function scriptedGateway(
+  scripts: Record<string, PushResult[]>,
+): PushGateway & { readonly sent: { token: string; time: number }[] } {
   const sent: { token: string; time: number }[] = [];
   return {
-    sent, batchSizeMax: 100, payloadBytesMax: 4_096,
-    send: (batch) => Promise.resolve(batch.map(({ pushToken: token }) => {
-      sent.push({ token, time: Date.now() });
-      return scripts[token]?.shift() ?? { kind: 'accepted' };
-    })),
+    sent,
+    batchSizeMax: 100,
+    payloadBytesMax: 4_096,
+    send: (batch) =>
+      Promise.resolve(
+        batch.map(({ pushToken: token }) => {
+          sent.push({ token, time: Date.now() });
+          return scripts[token]?.shift() ?? { kind: 'accepted' };
+        }),
+      ),
     close: () => Promise.resolve(),
   };
 }
 
-const ledger = (at: PushInstallation, messageId: string): Promise<Delivery[]> => at.engine.deliveries.find(messageId, { limit: 1_000 });
-const tokensOf = (at: PushInstallation, messageId: string): string[] => at.expo.pushes.filter((push) => push.messageId === messageId).map((push) => push.token);
+const ledger = (at: PushInstallation, messageId: string): Promise<Delivery[]> =>
+  at.engine.deliveries.find(messageId, { limit: 1_000 });
+const tokensOf = (at: PushInstallation, messageId: string): string[] =>
+  at.expo.pushes.filter((push) => push.messageId === messageId).map((push) => push.token);
 
 function reaching(install: () => PushInstallation): void {
   test('a published message reaches each device of each subscriber exactly once, over all pages', async () => {
@@ -55,19 +64,31 @@ function reaching(install: () => PushInstallation): void {
     await at.settled();
     const reached = tokensOf(at, message.id);
     expect(reached).toHaveLength(132);
-    expect(new Set(reached)).toEqual(new Set([...tokens, second.pushToken, ...reached.filter((token) => !tokens.includes(token))]));
+    expect(new Set(reached)).toEqual(
+      new Set([...tokens, second.pushToken, ...reached.filter((token) => !tokens.includes(token))]),
+    );
     expect(at.expo.duplicates().size).toBe(0);
     expect(at.expo.pushes.find((push) => push.messageId === message.id)!.message).toMatchObject({
-      title: topic.name, body: 'the pump stopped', priority: 'high', collapseId: message.id,
+      title: topic.name,
+      body: 'the pump stopped',
+      priority: 'high',
+      collapseId: message.id,
       data: { message_id: message.id, topic: topic.name, topic_id: topic.id, priority: 5, tags: [] },
     });
     expect(await at.engine.deliveries.counts(message.id)).toMatchObject({ sent: 132, pending: 0, failed: 0 });
-    await eventually(async () => expect((await at.engine.documents.get(subscriptions, subscription.id))!.lastNotifiedAt).toBeGreaterThanOrEqual(message.timestamp));
+    await eventually(async () =>
+      expect((await at.engine.documents.get(subscriptions, subscription.id))!.lastNotifiedAt).toBeGreaterThanOrEqual(
+        message.timestamp,
+      ),
+    );
   });
 
   test('several notifiers share the work, and push nothing twice', async () => {
     const at = install();
-    const topics = [await at.addTopic({ partition: 0 }), await at.addTopic({ partition: at.engine.eventLog.partitions - 1 })];
+    const topics = [
+      await at.addTopic({ partition: 0 }),
+      await at.addTopic({ partition: at.engine.eventLog.partitions - 1 }),
+    ];
     const tokens = await Promise.all(topics.map((topic) => at.addSubscribers(topic, 60)));
     await at.start({ pageSize: 10 });
     await at.start({ pageSize: 10 });
@@ -82,7 +103,11 @@ function reaching(install: () => PushInstallation): void {
     const { device } = await at.addSubscriber(topic);
     await at.start();
     const message = await at.publish(topic);
-    await at.engine.eventLog.append(topic.partition, { type: 'message', timestamp: message.timestamp, message }, topic.name);
+    await at.engine.eventLog.append(
+      topic.partition,
+      { type: 'message', timestamp: message.timestamp, message },
+      topic.name,
+    );
     await at.settled();
     expect(tokensOf(at, message.id)).toEqual([device.pushToken]);
   });
@@ -95,7 +120,8 @@ function reaching(install: () => PushInstallation): void {
     await at.start();
     await at.publish(topic);
     await at.settled();
-    const sentTo = (subscriber: Subscriber) => at.expo.pushes.find(({ token }) => token === subscriber.device.pushToken)!.message;
+    const sentTo = (subscriber: Subscriber) =>
+      at.expo.pushes.find(({ token }) => token === subscriber.device.pushToken)!.message;
     expect(sentTo(quiet)).toMatchObject({ sound: null, channelId: 'no-vibration' });
     expect(sentTo(loud)).toMatchObject({ sound: 'bell.wav' });
     expect(sentTo(loud).channelId).toBeUndefined();
@@ -130,7 +156,11 @@ function rights(install: () => PushInstallation): void {
     const topic = await at.addTopic({ accessLevel: 'private' });
     const team = await documents.insert(teams, newTeam(topic.ownerId));
     await documents.update(topics, topic, { teamId: team.id });
-    const [member, former, disabled] = [await at.addSubscriber(topic), await at.addSubscriber(topic), await at.addSubscriber(topic, { user: { isActive: false } })];
+    const [member, former, disabled] = [
+      await at.addSubscriber(topic),
+      await at.addSubscriber(topic),
+      await at.addSubscriber(topic, { user: { isActive: false } }),
+    ];
     await documents.insert(teamMembers, newMember(team.id, member.user.id));
     await documents.insert(teamMembers, newMember(team.id, disabled.user.id));
     await at.start();
@@ -138,8 +168,17 @@ function rights(install: () => PushInstallation): void {
     await at.settled();
     expect(tokensOf(at, message.id)).toEqual([member.device.pushToken]);
     const rows = await ledger(at, message.id);
-    expect(rows.filter(({ status }) => status === 'skipped').map(({ deviceId, reason }) => [deviceId, reason]).sort())
-      .toEqual([[former.device.id, 'no access'], [disabled.device.id, 'no access']].sort());
+    expect(
+      rows
+        .filter(({ status }) => status === 'skipped')
+        .map(({ deviceId, reason }) => [deviceId, reason])
+        .sort(),
+    ).toEqual(
+      [
+        [former.device.id, 'no access'],
+        [disabled.device.id, 'no access'],
+      ].sort(),
+    );
   });
 
   test('a device on a platform without credentials is skipped, and the ledger says why', async () => {
@@ -149,7 +188,9 @@ function rights(install: () => PushInstallation): void {
     await at.start();
     const message = await at.publish(topic);
     await at.settled();
-    expect(await ledger(at, message.id)).toMatchObject([{ deviceId: device.id, status: 'skipped', reason: 'not configured' }]);
+    expect(await ledger(at, message.id)).toMatchObject([
+      { deviceId: device.id, status: 'skipped', reason: 'not configured' },
+    ]);
   });
 
   test('a token that may have been called dead by mistake is believed to be the second time in a row, if the provider took a push since', async () => {
@@ -158,27 +199,32 @@ function rights(install: () => PushInstallation): void {
     const { device } = await at.addSubscriber(topic);
     await at.addSubscriber(others);
     const doubtful: PushResult = { kind: 'dead-token', reason: 'BadDeviceToken', isDoubtful: true };
-    const gateway = scriptedGateway({ [device.pushToken]: [doubtful, { kind: 'accepted' }, doubtful, doubtful, doubtful] });
+    const gateway = scriptedGateway({
+      [device.pushToken]: [doubtful, { kind: 'accepted' }, doubtful, doubtful, doubtful],
+    });
     await at.start({}, { gateways: new Map([['expo', gateway]]) });
     const push = async (to: Topic, status: string): Promise<void> => {
       const message = await at.publish(to);
       await eventually(async () => expect(await ledger(at, message.id)).toMatchObject([{ status }]));
     };
-    const isDoubted = async (): Promise<boolean> => (await at.engine.documents.get(devices, device.id))!.doubtedAt !== null;
+    const isDoubted = async (): Promise<boolean> =>
+      (await at.engine.documents.get(devices, device.id))!.doubtedAt !== null;
     const isActive = async (): Promise<boolean> => (await at.engine.documents.get(devices, device.id))!.isActive;
     await push(topic, 'dead_token');
     await eventually(isDoubted);
     await push(topic, 'sent');
-    await eventually(async () => !await isDoubted());
+    await eventually(async () => !(await isDoubted()));
     await push(topic, 'dead_token');
     await eventually(isDoubted);
     // What a wrong environment has Apple say of every phone.
     await push(topic, 'dead_token');
-    await eventually(async () => expect(await at.engine.jobQueue.counts(pushQueues.normal)).toMatchObject({ waiting: 0, active: 0 }));
+    await eventually(async () =>
+      expect(await at.engine.jobQueue.counts(pushQueues.normal)).toMatchObject({ waiting: 0, active: 0 }),
+    );
     expect(await isActive()).toBe(true);
     await push(others, 'sent');
     await push(topic, 'dead_token');
-    await eventually(async () => !await isActive());
+    await eventually(async () => !(await isActive()));
   });
 
   test('a token that the provider calls dead makes its device inactive', async () => {
@@ -188,7 +234,9 @@ function rights(install: () => PushInstallation): void {
     at.expo.script(dead.device.pushToken, { kind: 'ticket-error', error: 'DeviceNotRegistered' });
     await at.start();
     const message = await at.publish(topic);
-    await eventually(async () => expect(await at.engine.documents.get(devices, dead.device.id)).toMatchObject({ isActive: false }));
+    await eventually(async () =>
+      expect(await at.engine.documents.get(devices, dead.device.id)).toMatchObject({ isActive: false }),
+    );
     await at.settled();
     expect(await at.engine.documents.get(devices, alive.device.id)).toMatchObject({ isActive: true });
     const next = await at.publish(topic);
@@ -206,7 +254,9 @@ function retrying(install: () => PushInstallation): void {
     at.expo.script(device.pushToken, { kind: 'status', status: 429, retryAfterSeconds: 3 }, { kind: 'ok' });
     await at.start({ backoffMs: 10 });
     const message = await at.publish(topic);
-    await eventually(async () => expect(await ledger(at, message.id)).toMatchObject([{ status: 'retrying', reason: 'Expo answered 429' }]));
+    await eventually(async () =>
+      expect(await ledger(at, message.id)).toMatchObject([{ status: 'retrying', reason: 'Expo answered 429' }]),
+    );
     await eventually(async () => expect(await ledger(at, message.id)).toMatchObject([{ status: 'sent', attempts: 2 }]));
     const [first, second] = at.expo.requests;
     expect(second!.at - first!.at).toBeGreaterThanOrEqual(3_000);
@@ -219,7 +269,12 @@ function retrying(install: () => PushInstallation): void {
     const [claimed, free] = [await at.addSubscriber(topic), await at.addSubscriber(topic)];
     const messageId = newId();
     const claim = {
-      messageId, deviceId: claimed.device.id, topicId: topic.id, userId: claimed.user.id, subscriptionId: claimed.subscription.id, platform: 'expo' as const,
+      messageId,
+      deviceId: claimed.device.id,
+      topicId: topic.id,
+      userId: claimed.user.id,
+      subscriptionId: claimed.subscription.id,
+      platform: 'expo' as const,
     };
     const claimedAt = at.clock();
     await at.engine.deliveries.claim([claim], { now: claimedAt, staleAfterMs: 1_000 });
@@ -228,14 +283,17 @@ function retrying(install: () => PushInstallation): void {
     await eventually(() => expect(tokensOf(at, messageId)).toEqual([free.device.pushToken]));
     await eventually(() => expect(tokensOf(at, messageId)).toEqual([free.device.pushToken, claimed.device.pushToken]));
     expect(at.expo.pushes.at(-1)!.at - claimedAt).toBeGreaterThanOrEqual(3_000);
-    await eventually(async () => expect(await at.engine.deliveries.counts(messageId)).toMatchObject({ sent: 2, pending: 0 }));
+    await eventually(async () =>
+      expect(await at.engine.deliveries.counts(messageId)).toMatchObject({ sent: 2, pending: 0 }),
+    );
   });
 
   test('only those that the provider put off are tried again', async () => {
     const at = install();
     const topic = await at.addTopic();
     const tokens = await at.addSubscribers(topic, 20);
-    for (const token of tokens.slice(0, 3)) at.expo.script(token, { kind: 'ticket-error', error: 'MessageRateExceeded' }, { kind: 'ok' });
+    for (const token of tokens.slice(0, 3))
+      at.expo.script(token, { kind: 'ticket-error', error: 'MessageRateExceeded' }, { kind: 'ok' });
     await at.start({ backoffMs: 20 });
     const message = await at.publish(topic);
     await eventually(async () => expect(await at.engine.deliveries.counts(message.id)).toMatchObject({ sent: 20 }));
@@ -254,7 +312,9 @@ function retrying(install: () => PushInstallation): void {
     await at.start({ backoffMs: 10 }, { gateways: new Map([['expo', gateway]]) });
     const message = await at.publish(topic);
     await eventually(async () => expect(await at.engine.deliveries.counts(message.id)).toMatchObject({ sent: 2 }));
-    const [busyTimes, otherTimes] = [busy, other].map(({ device }) => gateway.sent.flatMap(({ token, time }) => (token === device.pushToken ? [time] : [])));
+    const [busyTimes, otherTimes] = [busy, other].map(({ device }) =>
+      gateway.sent.flatMap(({ token, time }) => (token === device.pushToken ? [time] : [])),
+    );
     expect(busyTimes![1]! - busyTimes![0]!).toBeGreaterThanOrEqual(4_000);
     expect(otherTimes![1]!).toBeLessThan(busyTimes![1]!);
   });
@@ -268,7 +328,9 @@ function retrying(install: () => PushInstallation): void {
     await at.start({ backoffMs: 20 }, { metrics });
     const message = await at.publish(topic);
     await eventually(async () => expect(await ledger(at, message.id)).toMatchObject([{ status: 'sent', attempts: 3 }]));
-    expect(await metrics.getSingleMetricAsString('tocsin_push_refusals_total')).toContain('{platform="expo",reason="Expo answered 401"} 2');
+    expect(await metrics.getSingleMetricAsString('tocsin_push_refusals_total')).toContain(
+      '{platform="expo",reason="Expo answered 401"} 2',
+    );
     expect(await at.engine.documents.get(devices, device.id)).toMatchObject({ isActive: true });
   });
 
@@ -340,7 +402,9 @@ function expiring(install: () => PushInstallation): void {
     const message = await at.publish(topic, { expiresAt: at.clock() + 60_000 });
     await eventually(async () => expect(await ledger(at, message.id)).toMatchObject([{ status: 'retrying' }]));
     at.setAhead(60_000);
-    await eventually(async () => expect(await ledger(at, message.id)).toMatchObject([{ status: 'failed', reason: 'message expired' }]));
+    await eventually(async () =>
+      expect(await ledger(at, message.id)).toMatchObject([{ status: 'failed', reason: 'message expired' }]),
+    );
     expect(at.expo.requests).toHaveLength(1);
   });
 
@@ -350,7 +414,11 @@ function expiring(install: () => PushInstallation): void {
     await at.addSubscriber(topic);
     const message = await at.publish(topic);
     const deletedAt = at.clock();
-    const record = { type: 'message_deleted' as const, timestamp: deletedAt, message: { ...message, message: '', isDeleted: true, deletedAt } };
+    const record = {
+      type: 'message_deleted' as const,
+      timestamp: deletedAt,
+      message: { ...message, message: '', isDeleted: true, deletedAt },
+    };
     const offset = await at.engine.eventLog.append(topic.partition, record, topic.name);
     await at.engine.messages.apply([{ partition: topic.partition, offset, record }]);
     await at.start();

@@ -47,8 +47,11 @@ export interface NotifierOptions {
  * Jobs at a time, each mostly waiting for the store and its provider; so few that no claim grows stale waiting for its turn there.
  * Four ordinary ones beside an API doubled the median of its publishes and sent no faster (measured).
  */
-const concurrencyOf = ({ isBesideApi = false }: Pick<NotifierOptions, 'isBesideApi'>) =>
-  ({ [pushQueues.urgent]: 4, [pushQueues.normal]: isBesideApi ? 2 : 4, [receiptsQueue]: 1 });
+const concurrencyOf = ({ isBesideApi = false }: Pick<NotifierOptions, 'isBesideApi'>) => ({
+  [pushQueues.urgent]: 4,
+  [pushQueues.normal]: isBesideApi ? 2 : 4,
+  [receiptsQueue]: 1,
+});
 
 function limitsOf(config: Pick<Config, 'PUSH_RETRY_SECONDS' | 'EXPO_RECEIPT_SECONDS'>): PushLimits {
   return {
@@ -61,12 +64,17 @@ function limitsOf(config: Pick<Config, 'PUSH_RETRY_SECONDS' | 'EXPO_RECEIPT_SECO
   };
 }
 
-function watchProviders(gateways: ReadonlyMap<Platform, PushGateway>, { clock, log, metrics, tracing }: Pick<PushDeps, 'clock' | 'log' | 'metrics' | 'tracing'>): Map<Platform, WatchedGateway> {
-  return new Map([...gateways].map(([platform, gateway]) => {
-    const onChange = (isAway: boolean): void => metrics.away.set({ platform }, Number(isAway));
-    onChange(false);
-    return [platform, watchProvider(tracedGateway(gateway, platform, tracing), { platform, clock, log, onChange })];
-  }));
+function watchProviders(
+  gateways: ReadonlyMap<Platform, PushGateway>,
+  { clock, log, metrics, tracing }: Pick<PushDeps, 'clock' | 'log' | 'metrics' | 'tracing'>,
+): Map<Platform, WatchedGateway> {
+  return new Map(
+    [...gateways].map(([platform, gateway]) => {
+      const onChange = (isAway: boolean): void => metrics.away.set({ platform }, Number(isAway));
+      onChange(false);
+      return [platform, watchProvider(tracedGateway(gateway, platform, tracing), { platform, clock, log, onChange })];
+    }),
+  );
 }
 
 /**
@@ -76,7 +84,7 @@ function watchProviders(gateways: ReadonlyMap<Platform, PushGateway>, { clock, l
 export async function startNotifier(options: NotifierOptions): Promise<{ close(): Promise<void> }> {
   const { engine, clock, log } = options;
   return withClosers(async (own) => {
-    const gateways = options.gateways ?? await openPushGateways(options.config, { clock });
+    const gateways = options.gateways ?? (await openPushGateways(options.config, { clock }));
     for (const gateway of gateways.values()) own.add(() => gateway.close());
     const registry = options.metrics ?? new Registry();
     const metrics = pushMetrics(registry);
@@ -86,7 +94,11 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
     const closing = new AbortController();
     const tracing = options.tracing ?? untraced;
     const deps: PushDeps = {
-      engine, clock, log, metrics, tracing,
+      engine,
+      clock,
+      log,
+      metrics,
+      tracing,
       gateways: watchProviders(gateways, { clock, log, metrics, tracing }),
       notifiedTimes: times,
       quietSpans: new QuietSpans(),
@@ -103,7 +115,10 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
       workers.push({ close: () => worker.close(sendTimeoutMs) });
     }
     workers.push(await startMailWorker({ ...options, jobQueue: engine.jobQueue, documents: engine.documents }));
-    const consumption = await engine.eventLog.consume({ group: notifierGroup, onBatch: (batch) => expandMessages({ engine, clock }, batch) });
+    const consumption = await engine.eventLog.consume({
+      group: notifierGroup,
+      onBatch: (batch) => expandMessages({ engine, clock }, batch),
+    });
     own.add(() => consumption.close());
     own.add(() => closing.abort());
     return { close: () => own.closeAll() };

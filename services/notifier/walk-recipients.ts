@@ -13,9 +13,14 @@ import { pushToRecipients } from './push-to-recipients.ts';
  */
 export async function walkRecipients(deps: PushDeps, job: WalkJob): Promise<void> {
   const { messageId, topicId } = job;
-  return deps.tracing.span({
-    name: 'push page', kind: 'internal', attributes: { 'tocsin.message.id': messageId, 'tocsin.topic.id': topicId },
-  }, (span) => walkPage(deps, job, span));
+  return deps.tracing.span(
+    {
+      name: 'push page',
+      kind: 'internal',
+      attributes: { 'tocsin.message.id': messageId, 'tocsin.topic.id': topicId },
+    },
+    (span) => walkPage(deps, job, span),
+  );
 }
 
 async function walkPage(deps: PushDeps, job: WalkJob, span: Span): Promise<void> {
@@ -24,12 +29,26 @@ async function walkPage(deps: PushDeps, job: WalkJob, span: Span): Promise<void>
   const { message, topic } = push;
   const isRenotify = job.renotify !== undefined;
   if (isRenotify && message.timestamp + ledgerMs <= deps.clock()) return;
-  const page = await deps.engine.deliveries.recipients({ topicId: topic.id, message }, { after: job.after, limit: deps.limits.pageSize });
+  const page = await deps.engine.deliveries.recipients(
+    { topicId: topic.id, message },
+    { after: job.after, limit: deps.limits.pageSize },
+  );
   span.set({ 'tocsin.recipients': page.recipients.length });
   if (page.next !== null) {
-    const next = walkJob({ messageId: message.id, topicId: topic.id, after: page.next, publishedAt: job.publishedAt, renotify: job.renotify }, message.priority);
+    const next = walkJob(
+      {
+        messageId: message.id,
+        topicId: topic.id,
+        after: page.next,
+        publishedAt: job.publishedAt,
+        renotify: job.renotify,
+      },
+      message.priority,
+    );
     await deps.engine.jobQueue.add(pushQueueOf(message.priority), [next]);
   }
-  const recipients = isRenotify ? await missedRecipients(deps.engine.deliveries, message, page.recipients) : page.recipients;
+  const recipients = isRenotify
+    ? await missedRecipients(deps.engine.deliveries, message, page.recipients)
+    : page.recipients;
   await pushToRecipients(deps, push, recipients, { round: 0, giveUpAt: null, again: isRenotify ? revivable : [] });
 }

@@ -9,8 +9,15 @@ const batchesMax = 10;
 /** Cleans up behind topics whose own job never came, or came before everything of them had. */
 export async function cleanUpTopics(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
   return sweepEach(deps, limit, {
-    ids: await topicsToCleanUp(deps.engine.documents, topicsMax), idsMax: topicsMax,
-    sweepOne: (topicId) => cleanUpTopic(deps.engine, topicId, { now: deps.clock(), batchesMax, settleMs: deps.settleMs, retentionDays: deps.retentionDays }),
+    ids: await topicsToCleanUp(deps.engine.documents, topicsMax),
+    idsMax: topicsMax,
+    sweepOne: (topicId) =>
+      cleanUpTopic(deps.engine, topicId, {
+        now: deps.clock(),
+        batchesMax,
+        settleMs: deps.settleMs,
+        retentionDays: deps.retentionDays,
+      }),
     onFailure: (error, topicId) => deps.log.error({ err: error, topicId }, 'a topic could not be cleaned up'),
   });
 }

@@ -1,7 +1,10 @@
 import { StaleVersion, type Documents, type Write } from '@tocsin/shared/ports/documents.ts';
 
 /** Commits; resolves with false, and nothing is written, when one of the documents was changed or removed since it was read. */
-export async function commitUnlessStale(documents: Pick<Documents, 'commit'>, writes: readonly Write[]): Promise<boolean> {
+export async function commitUnlessStale(
+  documents: Pick<Documents, 'commit'>,
+  writes: readonly Write[],
+): Promise<boolean> {
   try {
     if (writes.length > 0) await documents.commit(writes);
     return true;

@@ -10,11 +10,13 @@ const teamsMax = 100;
 export async function completeTeamRemovals(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
   const found = new Map((await findRemovals(deps.engine.documents, teamsMax)).map((team) => [team.id, team]));
   return sweepEach(deps, limit, {
-    ids: [...found.keys()], idsMax: teamsMax,
+    ids: [...found.keys()],
+    idsMax: teamsMax,
     sweepOne: async (id) => {
       await completeRemoval(removalDeps(deps), found.get(id)!);
       return { removed: 1, hasMore: false };
     },
-    onFailure: (error, teamId) => deps.log.error({ err: error, teamId }, 'the removal of a team could not be completed'),
+    onFailure: (error, teamId) =>
+      deps.log.error({ err: error, teamId }, 'the removal of a team could not be completed'),
   });
 }

@@ -9,7 +9,11 @@ export async function emptyDeletedMessages(deps: RetentionDeps, limit: SweepLimi
   const { messages, documents } = deps.engine;
   let removed = 0;
   while (!isOver(deps, limit)) {
-    const count = await messages.emptyDeleted(deps.clock() - deletedContentMs, batchSize, await heldTopicIds(documents));
+    const count = await messages.emptyDeleted(
+      deps.clock() - deletedContentMs,
+      batchSize,
+      await heldTopicIds(documents),
+    );
     removed += count;
     if (count < batchSize) return { removed, hasMore: false };
   }

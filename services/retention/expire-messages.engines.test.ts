@@ -41,15 +41,22 @@ async function makeTopic(tier: Tier, given: Partial<Topic> = {}): Promise<Topic>
 async function store(topic: Topic, expiries: readonly number[], text = 'Disk is full'): Promise<void> {
   const records = expiries.map((expiresAt) => {
     const message = newMessage(topic.id, { expiresAt, message: text });
-    return { partition: topic.partition, offset: (offset += 1), record: { type: 'message' as const, timestamp: message.timestamp, message } };
+    return {
+      partition: topic.partition,
+      offset: (offset += 1),
+      record: { type: 'message' as const, timestamp: message.timestamp, message },
+    };
   });
   for (let at = 0; at < records.length; at += 5_000) await messages.apply(records.slice(at, at + 5_000));
 }
 const times = (count: number, expiresAt: number): number[] => Array.from({ length: count }, () => expiresAt);
-const countOf = async (topic: Topic): Promise<number> => (await messages.topicStats([topic.id])).get(topic.id)!.messageCount;
-const sweep = (deps: RetentionDeps = sweepDeps(engine, clock), endsAt = Infinity) => expireMessages(deps, { endsAt, closing: new AbortController().signal });
+const countOf = async (topic: Topic): Promise<number> =>
+  (await messages.topicStats([topic.id])).get(topic.id)!.messageCount;
+const sweep = (deps: RetentionDeps = sweepDeps(engine, clock), endsAt = Infinity) =>
+  expireMessages(deps, { endsAt, closing: new AbortController().signal });
 /** A row of the fault matrix. */
-const print = (row: string, figures: object) => process.stdout.write(`${JSON.stringify({ row, engine: engineUnderTest, ...figures })}\n`);
+const print = (row: string, figures: object) =>
+  process.stdout.write(`${JSON.stringify({ row, engine: engineUnderTest, ...figures })}\n`);
 const lastRun = async () => (await listRuns(documents, 1))[0]!;
 
 describe(`messages expire by a plan, ${engineUnderTest}`, () => {
@@ -61,33 +68,67 @@ describe(`messages expire by a plan, ${engineUnderTest}`, () => {
   });
 
   test('what the plan says is what goes, by topic and by tier, and nothing else does', async () => {
-    const ofTopic = fc.record({ tier: fc.constantFrom(...tiers), isHeld: fc.boolean(), expired: fc.integer({ min: 0, max: 30 }), kept: fc.nat(4), text: fc.constantFrom('a', 'über', '😀 much') });
+    const ofTopic = fc.record({
+      tier: fc.constantFrom(...tiers),
+      isHeld: fc.boolean(),
+      expired: fc.integer({ min: 0, max: 30 }),
+      kept: fc.nat(4),
+      text: fc.constantFrom('a', 'über', '😀 much'),
+    });
     const figures = { plans: 0, planned: 0 };
-    await fc.assert(fc.asyncProperty(fc.array(ofTopic, { minLength: 1, maxLength: 5 }), async (given) => {
-      const made = await Promise.all(given.map(async (of) => ({ ...of, topic: await makeTopic(of.tier, { isHeld: of.isHeld }) })));
-      for (const { topic, expired, kept, text } of made) await store(topic, [...times(expired, soon()), ...times(kept, later())], text);
-      const plan = await planRetention(engine, { upTo: clock(), now: clock() });
-      const going = made.filter(({ isHeld, expired }) => !isHeld && expired > 0);
-      const volumeOf = (some: typeof made) => ({
-        messages: some.reduce((sum, { expired }) => sum + expired, 0), bytes: some.reduce((sum, { expired, text }) => sum + expired * Buffer.byteLength(text), 0),
-      });
-      expect(plan).toMatchObject(volumeOf(going));
-      expect(plan.held).toEqual(volumeOf(made.filter(({ isHeld }) => isHeld)));
-      expect(plan.tiers.map(({ ofMessages: _, ...tier }) => tier)).toEqual(tiers.map((tier) => ({ tier, ...volumeOf(going.filter((one) => one.tier === tier)) })).filter((one) => one.messages > 0));
-      expect(await sweep()).toEqual({ removed: plan.messages, hasMore: false });
-      figures.plans += 1;
-      figures.planned += plan.messages;
-      if (plan.messages > 0) {
-        const { planned, removed, tiers: removedOfTiers, topics: removedOfTopics, ...run } = toRunJson(await lastRun());
-        expect(run).toMatchObject({ started_by: 'schedule', outcome: 'done', interruptions: 0 });
-        expect([planned, removed]).toEqual([volumeOf(going), volumeOf(going)]);
-        expect(removedOfTiers).toEqual(plan.tiers.map(({ ofMessages: _, ...tier }) => tier));
-        expect(removedOfTopics).toEqual(plan.topics.filter(({ isHeld }) => !isHeld).map(({ topicId, name, tier, messages: count, bytes }) => ({ topic_id: topicId, topic: name, tier, messages: count, bytes })));
-      }
-      for (const { topic, isHeld, expired, kept } of made) expect(await countOf(topic)).toBe(isHeld ? expired + kept : kept);
-      // Held ones leave before the next round.
-      for (const { topic } of made) await messages.removeTopic(topic.id, 1_000);
-    }), { numRuns: 8, endOnFailure: true });
+    await fc.assert(
+      fc.asyncProperty(fc.array(ofTopic, { minLength: 1, maxLength: 5 }), async (given) => {
+        const made = await Promise.all(
+          given.map(async (of) => ({ ...of, topic: await makeTopic(of.tier, { isHeld: of.isHeld }) })),
+        );
+        for (const { topic, expired, kept, text } of made)
+          await store(topic, [...times(expired, soon()), ...times(kept, later())], text);
+        const plan = await planRetention(engine, { upTo: clock(), now: clock() });
+        const going = made.filter(({ isHeld, expired }) => !isHeld && expired > 0);
+        const volumeOf = (some: typeof made) => ({
+          messages: some.reduce((sum, { expired }) => sum + expired, 0),
+          bytes: some.reduce((sum, { expired, text }) => sum + expired * Buffer.byteLength(text), 0),
+        });
+        expect(plan).toMatchObject(volumeOf(going));
+        expect(plan.held).toEqual(volumeOf(made.filter(({ isHeld }) => isHeld)));
+        expect(plan.tiers.map(({ ofMessages: _, ...tier }) => tier)).toEqual(
+          tiers
+            .map((tier) => ({ tier, ...volumeOf(going.filter((one) => one.tier === tier)) }))
+            .filter((one) => one.messages > 0),
+        );
+        expect(await sweep()).toEqual({ removed: plan.messages, hasMore: false });
+        figures.plans += 1;
+        figures.planned += plan.messages;
+        if (plan.messages > 0) {
+          const {
+            planned,
+            removed,
+            tiers: removedOfTiers,
+            topics: removedOfTopics,
+            ...run
+          } = toRunJson(await lastRun());
+          expect(run).toMatchObject({ started_by: 'schedule', outcome: 'done', interruptions: 0 });
+          expect([planned, removed]).toEqual([volumeOf(going), volumeOf(going)]);
+          expect(removedOfTiers).toEqual(plan.tiers.map(({ ofMessages: _, ...tier }) => tier));
+          expect(removedOfTopics).toEqual(
+            plan.topics
+              .filter(({ isHeld }) => !isHeld)
+              .map(({ topicId, name, tier, messages: count, bytes }) => ({
+                topic_id: topicId,
+                topic: name,
+                tier,
+                messages: count,
+                bytes,
+              })),
+          );
+        }
+        for (const { topic, isHeld, expired, kept } of made)
+          expect(await countOf(topic)).toBe(isHeld ? expired + kept : kept);
+        // Held ones leave before the next round.
+        for (const { topic } of made) await messages.removeTopic(topic.id, 1_000);
+      }),
+      { numRuns: 8, endOnFailure: true },
+    );
     print('T4', { test: 'a plan and its run', ...figures, plannedMinusDeleted: 0 });
   });
 
@@ -98,15 +139,24 @@ describe(`messages expire by a plan, ${engineUnderTest}`, () => {
     await store(other, [soon()]);
     expect(await sweep()).toEqual({ removed: 0, hasMore: false });
     const { waiting } = await readRetentionState(documents);
-    expect(waiting).toMatchObject({ messages: 10_002, tiers: [{ tier: 'FREE', messages: 1 }, { tier: 'TEAM', messages: 10_001, ofMessages: 10_002 }] });
+    expect(waiting).toMatchObject({
+      messages: 10_002,
+      tiers: [
+        { tier: 'FREE', messages: 1 },
+        { tier: 'TEAM', messages: 10_001, ofMessages: 10_002 },
+      ],
+    });
     expect(await lastRun()).toMatchObject({ outcome: 'waiting', messages: 0, planned: { messages: 10_002 } });
     expect(await sweep()).toEqual({ removed: 0, hasMore: false });
     expect(await listRuns(documents, 10)).toHaveLength(1);
 
-    const confirm = (upTo: number) => confirmPlan({ documents, openJobQueue }, { id: newId(), upTo, startedBy: 'api' }, testAudit);
+    const confirm = (upTo: number) =>
+      confirmPlan({ documents, openJobQueue }, { id: newId(), upTo, startedBy: 'api' }, testAudit);
     await expect(confirm(waiting!.upTo + 1)).rejects.toMatchObject({ code: 'conflict' });
     await confirm(waiting!.upTo);
-    expect((await findAuditEntries(documents, {}, 1)).entries).toMatchObject([{ entry: { action: 'retention.plan_confirmed', details: { up_to: toIso(waiting!.upTo) } } }]);
+    expect((await findAuditEntries(documents, {}, 1)).entries).toMatchObject([
+      { entry: { action: 'retention.plan_confirmed', details: { up_to: toIso(waiting!.upTo) } } },
+    ]);
     await expect(confirm(waiting!.upTo)).rejects.toMatchObject({ code: 'conflict' });
     expect(await sweep()).toEqual({ removed: 10_002, hasMore: false });
     expect(await lastRun()).toMatchObject({ outcome: 'done', messages: 10_002, upTo: waiting!.upTo });
@@ -118,15 +168,27 @@ describe(`messages expire by a plan, ${engineUnderTest}`, () => {
     const topic = await makeTopic('FREE');
     await store(topic, times(batchSize + 150, soon()));
     // After the first batch.
-    const pausing = { ...sweepDeps(engine, clock), giveWay: { rest: () => pauseRetention(documents, { now: clock(), reason: 'r' }, testAudit).then(() => 0) } };
+    const pausing = {
+      ...sweepDeps(engine, clock),
+      giveWay: { rest: () => pauseRetention(documents, { now: clock(), reason: 'r' }, testAudit).then(() => 0) },
+    };
     expect(await sweep(pausing)).toEqual({ removed: batchSize, hasMore: true });
     expect(await sweep()).toEqual({ removed: 0, hasMore: false });
-    await expect(requestRun({ documents, openJobQueue }, { id: newId(), upTo: clock(), startedBy: 'api' }, testAudit)).rejects.toMatchObject({ message: 'Retention is paused: resume it first' });
+    await expect(
+      requestRun({ documents, openJobQueue }, { id: newId(), upTo: clock(), startedBy: 'api' }, testAudit),
+    ).rejects.toMatchObject({ message: 'Retention is paused: resume it first' });
     expect(await countOf(topic)).toBe(150);
     await resumeRetention(documents, testAudit);
-    await expect(requestRun({ documents, openJobQueue }, { id: newId(), upTo: clock(), startedBy: 'api' }, testAudit)).rejects.toMatchObject({ message: 'A run is under way: see the history' });
+    await expect(
+      requestRun({ documents, openJobQueue }, { id: newId(), upTo: clock(), startedBy: 'api' }, testAudit),
+    ).rejects.toMatchObject({ message: 'A run is under way: see the history' });
     expect(await sweep()).toEqual({ removed: 150, hasMore: false });
-    expect(await lastRun()).toMatchObject({ outcome: 'done', messages: batchSize + 150, planned: { messages: batchSize + 150 }, interruptions: 0 });
+    expect(await lastRun()).toMatchObject({
+      outcome: 'done',
+      messages: batchSize + 150,
+      planned: { messages: batchSize + 150 },
+      interruptions: 0,
+    });
     const { entries } = await findAuditEntries(documents, {}, 2);
     expect(entries.map(({ entry }) => entry.action)).toEqual(['retention.resumed', 'retention.paused']);
   });
@@ -145,7 +207,15 @@ describe(`messages expire by a plan, ${engineUnderTest}`, () => {
     const topic = await makeTopic('FREE');
     await store(topic, [...times(batchSize + 150, soon()), later()]);
     const [stands, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<number>()];
-    const standing = { ...sweepDeps(engine, clock), giveWay: { rest: () => { stands.resolve(); return goesOn.promise; } } };
+    const standing = {
+      ...sweepDeps(engine, clock),
+      giveWay: {
+        rest: () => {
+          stands.resolve();
+          return goesOn.promise;
+        },
+      },
+    };
     const stopped = sweep(standing);
     await stands.promise;
     expect(await sweep()).toEqual({ removed: 0, hasMore: false }); // within the lease it is nobody else's
@@ -157,7 +227,12 @@ describe(`messages expire by a plan, ${engineUnderTest}`, () => {
     expect(runs).toEqual([ended]);
     expect(ended).toMatchObject({ outcome: 'done', messages: batchSize + 150, interruptions: 1 });
     expect(await countOf(topic)).toBe(1);
-    print('T2', { test: 'a lease is lost', runs: runs.length, writesByTheFencedOne: 0, countDrift: await countOf(topic) - 1 });
+    print('T2', {
+      test: 'a lease is lost',
+      runs: runs.length,
+      writesByTheFencedOne: 0,
+      countDrift: (await countOf(topic)) - 1,
+    });
   });
 
   test('a run that an operator asks for removes what expired by its time, also when that is nothing', async () => {
@@ -186,14 +261,18 @@ describe(`messages expire by a plan, ${engineUnderTest}`, () => {
     await store(topic, [soon()]);
     const job = { id: newId(), data: { kind: 'sweep', name: 'expire-messages' }, attempt: 1 };
     const sweepWith = async (aheadMs: number) => {
-      const deps = { ...sweepDeps(engine, clock), closing: new AbortController().signal, storeTime: async () => clock() + aheadMs };
+      const deps = {
+        ...sweepDeps(engine, clock),
+        closing: new AbortController().signal,
+        storeTime: async () => clock() + aheadMs,
+      };
       await runRetentionJob(deps, job);
       return (await deps.metrics.runs.get()).values.map(({ labels }) => labels.outcome);
     };
     const jumps = [61_000, -61_000, hourMs, -hourMs, 24 * hourMs, -24 * hourMs];
     for (const aheadMs of jumps) expect(await sweepWith(aheadMs)).toEqual(['clock']);
     expect(await countOf(topic)).toBe(1);
-    print('T3', { test: 'a clock jumps', jumpsMs: jumps, prematureDeletes: 1 - await countOf(topic) });
+    print('T3', { test: 'a clock jumps', jumpsMs: jumps, prematureDeletes: 1 - (await countOf(topic)) });
     expect(await sweepWith(-59_000)).toEqual(['done']);
     expect(await countOf(topic)).toBe(0);
   });

@@ -17,7 +17,11 @@ const nothing: SweepReport = { removed: 0, hasMore: false };
  * first, and none of a topic under legal hold. A run that is out of time goes on by the
  * same job, one whose worker died by the next slot or by that job on another worker; its report says what went. While retention is paused, or a large plan waits for an operator, nothing is removed.
  */
-export async function expireMessages(deps: RetentionDeps, limit: SweepLimit, request?: RunRequest): Promise<SweepReport> {
+export async function expireMessages(
+  deps: RetentionDeps,
+  limit: SweepLimit,
+  request?: RunRequest,
+): Promise<SweepReport> {
   const state = await readRetentionState(deps.engine.documents);
   deps.metrics.paused.set(state.pausedAt === null ? 0 : 1);
   if (state.pausedAt !== null) return nothing;
@@ -39,7 +43,10 @@ async function runBatches(deps: RetentionDeps, limit: SweepLimit, run: Retention
         return { removed, hasMore: false };
       }
       for (const volume of gone.values()) removed += volume.messages;
-      at = await documents.update(retentionRuns, at, { ...await tally.add(gone), leasedUntil: deps.clock() + runLeaseMs });
+      at = await documents.update(retentionRuns, at, {
+        ...(await tally.add(gone)),
+        leasedUntil: deps.clock() + runLeaseMs,
+      });
       const restedMs = await deps.giveWay.rest(performance.now() - beganAt, limit.closing);
       deps.metrics.restedSeconds.inc(restedMs / 1_000);
     }

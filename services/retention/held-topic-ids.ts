@@ -7,6 +7,7 @@ const heldTopicsMax = 1_000;
 /** The topics under legal hold, which sweeps leave alone. Throws when there are more than a sweep can leave out. */
 export async function heldTopicIds(documents: Documents): Promise<string[]> {
   const held = await documents.find(topics, { index: 'byHeld', equals: { isHeld: true }, limit: heldTopicsMax });
-  if (held.length === heldTopicsMax) throw new Error(`more than ${heldTopicsMax} topics are under legal hold: nothing expires`);
+  if (held.length === heldTopicsMax)
+    throw new Error(`more than ${heldTopicsMax} topics are under legal hold: nothing expires`);
   return held.map(({ id }) => id);
 }

@@ -47,7 +47,8 @@ async function takeStep(deps: RetentionDeps, team: Team, owner: User): Promise<T
     return await tryStep(deps, team, owner);
   } catch (error) {
     if (isUnavailable(error)) throw error;
-    if (!(error instanceof StaleVersion)) deps.log.error({ err: error, teamId: team.id }, 'a team without its tier could not be taken further');
+    if (!(error instanceof StaleVersion))
+      deps.log.error({ err: error, teamId: team.id }, 'a team without its tier could not be taken further');
     return team;
   }
 }
@@ -83,8 +84,12 @@ async function tryStep(deps: RetentionDeps, team: Team, owner: User): Promise<Te
 
 /** Only while the owner is as read: a tier that is given in this moment is not overlooked. */
 function set(
-  { engine: { documents }, audit }: RetentionDeps, { team, owner }: { team: Team; owner: User }, changes: Changes<Team>, action?: 'team.lapsed' | 'team.deactivated',
+  { engine: { documents }, audit }: RetentionDeps,
+  { team, owner }: { team: Team; owner: User },
+  changes: Changes<Team>,
+  action?: 'team.lapsed' | 'team.deactivated',
 ): Promise<Team> {
-  const recorded = action === undefined ? [] : audit({ action, subject: { id: team.id, name: team.name }, details: {} });
+  const recorded =
+    action === undefined ? [] : audit({ action, subject: { id: team.id, name: team.name }, details: {} });
   return updateWith(documents, teams, team, { set: changes, also: [write.require(users, owner), ...recorded] });
 }

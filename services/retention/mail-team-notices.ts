@@ -28,12 +28,14 @@ async function mailEach(deps: RetentionDeps, kind: NoticeKind, concerned: readon
   // By the newest notice of each person: the same when a run that was cut off is repeated.
   const noticeAt = new Map<string, number>();
   for (const team of concerned) {
-    for (const userId of await recipientsOf(deps, kind, team)) noticeAt.set(userId, Math.max(noticeAt.get(userId) ?? 0, team.noticeAt!));
+    for (const userId of await recipientsOf(deps, kind, team))
+      noticeAt.set(userId, Math.max(noticeAt.get(userId) ?? 0, team.noticeAt!));
   }
   const ids = [...noticeAt.keys()];
   for (let at = 0; at < ids.length; at += usersMax) {
     for (const { id: userId, email } of await deps.engine.documents.getMany(users, ids.slice(at, at + usersMax))) {
-      if (await mayMail(deps, email, kind)) await addMail(deps, { kind, userId }, `${kind}.${userId}.${noticeAt.get(userId)}`);
+      if (await mayMail(deps, email, kind))
+        await addMail(deps, { kind, userId }, `${kind}.${userId}.${noticeAt.get(userId)}`);
     }
   }
 }

@@ -20,7 +20,11 @@ test('once a day every topic is counted anew, and a run that was cut off is gone
     if (counted.length === cutOffAfter) closing.abort();
     return topicId === ids[3] ? 2 : 0;
   };
-  const run = () => reconcileCounts(sweepDeps(engine, () => now, { messages: beside(engine.messages, { recount }) }), { endsAt: Infinity, closing: closing.signal });
+  const run = () =>
+    reconcileCounts(
+      sweepDeps(engine, () => now, { messages: beside(engine.messages, { recount }) }),
+      { endsAt: Infinity, closing: closing.signal },
+    );
 
   expect(await run()).toEqual({ removed: 0, hasMore: false });
   expect(counted).toEqual([]);

@@ -29,7 +29,7 @@ async function runRound(deps: RetentionDeps, limit: SweepLimit, from: SweepPlace
       const drift = await messages.recount(topic.id);
       if (drift === 0) continue;
       removed += 1;
-      deps.log.warn({ topicId: topic.id, drift }, 'the count of a topic\'s messages was wrong');
+      deps.log.warn({ topicId: topic.id, drift }, "the count of a topic's messages was wrong");
     }
   }
   await documents.update(sweepPlaces, at, { place: null, dueAt: deps.clock() + everyMs });

@@ -10,7 +10,14 @@ const engine = await useTestEngine();
 
 test('a document that is written to between being found and being removed stays, and the others go', async () => {
   const { documents } = engine;
-  const insert = () => documents.insert(idempotencyKeys, { id: newId(), messageId: newId(), reservedAt: 0, hasFailed: false, expiresAt: 1_000 });
+  const insert = () =>
+    documents.insert(idempotencyKeys, {
+      id: newId(),
+      messageId: newId(),
+      reservedAt: 0,
+      hasFailed: false,
+      expiresAt: 1_000,
+    });
   const [first, usedAgain, last] = [await insert(), await insert(), await insert()];
   // Somebody else's write, in that very moment.
   let use: Promise<unknown> | undefined;
@@ -20,7 +27,11 @@ test('a document that is written to between being found and being removed stays,
     return found;
   };
   const deps = sweepDeps(engine, () => 2_000, { documents: beside(documents, { find }) });
-  const report = await removeOlder(deps, { endsAt: 3_000, closing: new AbortController().signal }, { collection: idempotencyKeys, index: 'byExpiry', time: 2_000 });
+  const report = await removeOlder(
+    deps,
+    { endsAt: 3_000, closing: new AbortController().signal },
+    { collection: idempotencyKeys, index: 'byExpiry', time: 2_000 },
+  );
   expect(report).toEqual({ removed: 2, hasMore: false });
   const left = await documents.getMany(idempotencyKeys, [first.id, usedAgain.id, last.id]);
   expect(left.map(({ id }) => id)).toEqual([usedAgain.id]);

@@ -10,11 +10,18 @@ const batchSize = 500;
  * time. One that is written to in the moment of its removal is looked at again, as it is then.
  */
 export async function removeOlder<T extends Document>(
-  deps: RetentionDeps, limit: SweepLimit, of: { collection: Collection<T>; index: string; time: number },
+  deps: RetentionDeps,
+  limit: SweepLimit,
+  of: { collection: Collection<T>; index: string; time: number },
 ): Promise<SweepReport> {
   let removed = 0;
   while (!isOver(deps, limit)) {
-    const found = await deps.engine.documents.find(of.collection, { index: of.index, equals: {}, to: of.time, limit: batchSize });
+    const found = await deps.engine.documents.find(of.collection, {
+      index: of.index,
+      equals: {},
+      to: of.time,
+      limit: batchSize,
+    });
     const removals = found.map(({ id, version }) => write.remove(of.collection, id, version));
     if (await commitUnlessStale(deps.engine.documents, removals)) {
       removed += found.length;

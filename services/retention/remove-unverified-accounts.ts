@@ -13,7 +13,10 @@ export async function removeUnverifiedAccounts(deps: RetentionDeps, limit: Sweep
   let removed = 0;
   while (!isOver(deps, limit)) {
     const found = await deps.engine.documents.find(users, {
-      index: 'byVerified', equals: { wasVerified: false }, to: deps.clock() - lifetimeMs, limit: batchSize,
+      index: 'byVerified',
+      equals: { wasVerified: false },
+      to: deps.clock() - lifetimeMs,
+      limit: batchSize,
     });
     const before = removed;
     for (const user of found) if (await remove(deps, user)) removed += 1;

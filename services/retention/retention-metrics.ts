@@ -14,15 +14,49 @@ export interface RetentionMetrics {
 export function retentionMetrics(registry: Registry): RetentionMetrics {
   const registers = [registry];
   return {
-    removed: new Counter({ name: 'tocsin_retention_removed_total', help: 'Things that sweeps removed', labelNames: ['sweep'], registers }),
-    runs: new Counter({ name: 'tocsin_retention_runs_total', help: 'Runs of sweeps: done, more (out of time), failed, clock (the clocks differ)', labelNames: ['sweep', 'outcome'], registers }),
-    seconds: new Histogram({
-      name: 'tocsin_retention_run_seconds', help: 'How long sweeps ran', labelNames: ['sweep'], buckets: [0.01, 0.1, 0.5, 1, 5, 10, 30, 60], registers,
+    removed: new Counter({
+      name: 'tocsin_retention_removed_total',
+      help: 'Things that sweeps removed',
+      labelNames: ['sweep'],
+      registers,
     }),
-    removedBytes: new Counter({ name: 'tocsin_retention_removed_bytes_total', help: 'Texts and titles of expired messages that were removed', registers }),
-    restedSeconds: new Counter({ name: 'tocsin_retention_rested_seconds_total', help: 'How long removals stood back for publishes', registers }),
-    waiting: new Gauge({ name: 'tocsin_retention_waiting_messages', help: 'Messages of a plan that an operator has to confirm', registers }),
-    paused: new Gauge({ name: 'tocsin_retention_paused', help: '1 while an operator keeps expired messages from being removed', registers }),
-    clockDifference: new Gauge({ name: 'tocsin_retention_clock_difference_seconds', help: "By how much the store's clock is ahead of this process's", registers }),
+    runs: new Counter({
+      name: 'tocsin_retention_runs_total',
+      help: 'Runs of sweeps: done, more (out of time), failed, clock (the clocks differ)',
+      labelNames: ['sweep', 'outcome'],
+      registers,
+    }),
+    seconds: new Histogram({
+      name: 'tocsin_retention_run_seconds',
+      help: 'How long sweeps ran',
+      labelNames: ['sweep'],
+      buckets: [0.01, 0.1, 0.5, 1, 5, 10, 30, 60],
+      registers,
+    }),
+    removedBytes: new Counter({
+      name: 'tocsin_retention_removed_bytes_total',
+      help: 'Texts and titles of expired messages that were removed',
+      registers,
+    }),
+    restedSeconds: new Counter({
+      name: 'tocsin_retention_rested_seconds_total',
+      help: 'How long removals stood back for publishes',
+      registers,
+    }),
+    waiting: new Gauge({
+      name: 'tocsin_retention_waiting_messages',
+      help: 'Messages of a plan that an operator has to confirm',
+      registers,
+    }),
+    paused: new Gauge({
+      name: 'tocsin_retention_paused',
+      help: '1 while an operator keeps expired messages from being removed',
+      registers,
+    }),
+    clockDifference: new Gauge({
+      name: 'tocsin_retention_clock_difference_seconds',
+      help: "By how much the store's clock is ahead of this process's",
+      registers,
+    }),
   };
 }

@@ -13,7 +13,12 @@ import { sweeps, type Sweep } from './sweeps.ts';
 
 const retentionJob = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('sweep'), name: z.string() }),
-  z.object({ kind: z.literal('expire-messages'), id: z.string(), upTo: z.number(), startedBy: z.enum(['api', 'command']) }),
+  z.object({
+    kind: z.literal('expire-messages'),
+    id: z.string(),
+    upTo: z.number(),
+    startedBy: z.enum(['api', 'command']),
+  }),
   z.object({ kind: z.literal('clean-up-topic'), topicId: z.string() }),
   z.object({ kind: z.literal('erase-account'), userId: z.string() }),
 ]);
@@ -35,9 +40,15 @@ export async function runRetentionJob(deps: RetentionJobDeps, job: Job): Promise
   const parsed = retentionJob.safeParse(job.data);
   if (!parsed.success) throw new Discard('not a retention job', parsed.error);
   const { data } = parsed;
-  const at = { now: deps.clock(), batchesMax: cleanUpBatchesMax, settleMs: deps.settleMs, retentionDays: deps.retentionDays };
+  const at = {
+    now: deps.clock(),
+    batchesMax: cleanUpBatchesMax,
+    settleMs: deps.settleMs,
+    retentionDays: deps.retentionDays,
+  };
   if (data.kind === 'clean-up-topic') return untilDone(cleanUpTopic(deps.engine, data.topicId, at));
-  if (data.kind === 'erase-account') return untilDone(eraseAccount({ ...removalDeps(deps), deliveries: deps.engine.deliveries }, data.userId, at));
+  if (data.kind === 'erase-account')
+    return untilDone(eraseAccount({ ...removalDeps(deps), deliveries: deps.engine.deliveries }, data.userId, at));
   const sweep = data.kind === 'sweep' ? sweepNamed(data.name) : operatorsRun(data);
   const hasMore = await runSweep(deps, sweep);
   if (hasMore && sweep.goesOn === true) throw new RetryLater(goOnPauseMs, 'there is more to do');

@@ -29,17 +29,42 @@ import { findAuditEntries } from '@tocsin/shared/stores/find-audit-entries.ts';
 import { setTier } from '@tocsin/shared/stores/set-tier.ts';
 import { teamMembers, teams } from '@tocsin/shared/stores/teams.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
-import { newId, newMember, newMessage, newSubscription, newTeam, newTopic, newUser, testAudit } from '@tocsin/shared/testing/builders.ts';
+import {
+  newId,
+  newMember,
+  newMessage,
+  newSubscription,
+  newTeam,
+  newTopic,
+  newUser,
+  testAudit,
+} from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { engineUnderTest, openOwnEngine, publish } from '@tocsin/shared/testing/test-engine.ts';
 import { startRetention } from './start-retention.ts';
 
 const log = openLog('test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
 const dayMs = 86_400_000;
-const config = { RETENTION_DAYS_FREE: 7, RETENTION_DAYS_ESSENTIALS: 30, RETENTION_DAYS_TEAM: 90, ERASURE_SETTLE_SECONDS: 60, TEAM_GRACE_DAYS: 7, TEAM_REMOVAL_DAYS: 60, AUDIT_RETENTION_DAYS: 365, RATE_LIMITS: true };
+const config = {
+  RETENTION_DAYS_FREE: 7,
+  RETENTION_DAYS_ESSENTIALS: 30,
+  RETENTION_DAYS_TEAM: 90,
+  ERASURE_SETTLE_SECONDS: 60,
+  TEAM_GRACE_DAYS: 7,
+  TEAM_REMOVAL_DAYS: 60,
+  AUDIT_RETENTION_DAYS: 365,
+  RATE_LIMITS: true,
+};
 
 function mailToken(userId: string, expiresAt: number) {
-  return { id: newId(), purpose: 'verify-email' as const, userId, email: 'a@example.org', tokenHash: newId(), expiresAt };
+  return {
+    id: newId(),
+    purpose: 'verify-email' as const,
+    userId,
+    email: 'a@example.org',
+    tokenHash: newId(),
+    expiresAt,
+  };
 }
 
 describe(`retention, ${engineUnderTest}`, () => {
@@ -56,10 +81,17 @@ describe(`retention, ${engineUnderTest}`, () => {
   afterEach(() => own.closeAll());
 
   const start = async (schedule = '1s'): Promise<void> => {
-    const retention = await startRetention({ engine, config: { ...config, RETENTION_SCHEDULE: schedule }, log, clock, storeTime: async () => clock() });
+    const retention = await startRetention({
+      engine,
+      config: { ...config, RETENTION_SCHEDULE: schedule },
+      log,
+      clock,
+      storeTime: async () => clock(),
+    });
     own.add(() => retention.close());
   };
-  const insertTopic = (given: Partial<Topic> = {}): Promise<Topic> => engine.documents.insert(topics, newTopic(newId(), given));
+  const insertTopic = (given: Partial<Topic> = {}): Promise<Topic> =>
+    engine.documents.insert(topics, newTopic(newId(), given));
 
   const change = async (topic: Topic, record: LogRecord) => {
     const offset = await engine.eventLog.append(topic.partition, record, topic.name);
@@ -68,7 +100,11 @@ describe(`retention, ${engineUnderTest}`, () => {
 
   test('removes what has expired and nothing else, and nothing of a topic under legal hold', async () => {
     const [topic, held] = [await insertTopic(), await insertTopic({ isHeld: true })];
-    const [short, long, kept] = [newMessage(topic.id, { expiresAt: Date.now() + dayMs }), newMessage(topic.id), newMessage(held.id, { expiresAt: Date.now() + dayMs })];
+    const [short, long, kept] = [
+      newMessage(topic.id, { expiresAt: Date.now() + dayMs }),
+      newMessage(topic.id),
+      newMessage(held.id, { expiresAt: Date.now() + dayMs }),
+    ];
     await publish(engine, topic, short);
     await publish(engine, topic, long);
     await publish(engine, held, kept);
@@ -83,7 +119,11 @@ describe(`retention, ${engineUnderTest}`, () => {
     const [topic, held] = [await insertTopic(), await insertTopic({ isHeld: true })];
     const long = { expiresAt: Date.now() + 90 * dayMs };
     const [gone, young, kept] = [newMessage(topic.id, long), newMessage(topic.id, long), newMessage(held.id, long)];
-    for (const [of, message, deletedAt] of [[topic, gone, Date.now()], [topic, young, Date.now() + dayMs], [held, kept, Date.now()]] as const) {
+    for (const [of, message, deletedAt] of [
+      [topic, gone, Date.now()],
+      [topic, young, Date.now() + dayMs],
+      [held, kept, Date.now()],
+    ] as const) {
       await publish(engine, of, message);
       await change(of, deletionRecord((await engine.messages.find(message.id))!, deletedAt));
     }
@@ -103,12 +143,26 @@ describe(`retention, ${engineUnderTest}`, () => {
   });
 
   test('removes idempotency keys an hour after the time that they count for, and no others', async () => {
-    const key = (expiresAt: number) => engine.documents.insert(idempotencyKeys, { id: newId(), messageId: newId(), reservedAt: 0, hasFailed: false, expiresAt });
+    const key = (expiresAt: number) =>
+      engine.documents.insert(idempotencyKeys, {
+        id: newId(),
+        messageId: newId(),
+        reservedAt: 0,
+        hasFailed: false,
+        expiresAt,
+      });
     const hourAgo = Date.now() - 3_600_000;
     const kept = await key(hourAgo + 60_000);
     const gone = await Promise.all(Array.from({ length: 501 }, (_, n) => key(hourAgo - 1 - n)));
     await start();
-    await eventually(async () => expect(await engine.documents.getMany(idempotencyKeys, gone.map(({ id }) => id))).toEqual([]));
+    await eventually(async () =>
+      expect(
+        await engine.documents.getMany(
+          idempotencyKeys,
+          gone.map(({ id }) => id),
+        ),
+      ).toEqual([]),
+    );
     expect(await engine.documents.get(idempotencyKeys, kept.id)).not.toBeNull();
   });
 
@@ -118,7 +172,9 @@ describe(`retention, ${engineUnderTest}`, () => {
     await Promise.all(Array.from({ length: 4_500 }, () => publish(engine, topic, newMessage(topic.id, { expiresAt }))));
     aheadMs = 2 * dayMs;
     await start();
-    await eventually(async () => expect((await engine.messages.topicStats([topic.id])).get(topic.id)!.messageCount).toBe(0));
+    await eventually(async () =>
+      expect((await engine.messages.topicStats([topic.id])).get(topic.id)!.messageCount).toBe(0),
+    );
   });
 
   test('erases what a deleted topic left behind when its job comes', async () => {
@@ -128,7 +184,9 @@ describe(`retention, ${engineUnderTest}`, () => {
     await start('1d');
     await engine.documents.commit(removeTopicWrites(topic, { id: newId(), now: clock() }));
     await engine.jobQueue.add(retentionQueue, [cleanUpTopicJob(newId(), topic.id, 0)]);
-    await eventually(async () => expect(await engine.messages.lastOffsets([topic.id])).toEqual(new Map([[topic.id, -1]])));
+    await eventually(async () =>
+      expect(await engine.messages.lastOffsets([topic.id])).toEqual(new Map([[topic.id, -1]])),
+    );
     expect(await engine.documents.get(subscriptions, subscription.id)).toBeNull();
   });
 
@@ -137,17 +195,29 @@ describe(`retention, ${engineUnderTest}`, () => {
     await publish(engine, topic, newMessage(topic.id));
     await engine.documents.commit(removeTopicWrites(topic, { id: newId(), now: clock() }));
     await start();
-    await eventually(async () => expect(await engine.messages.lastOffsets([topic.id])).toEqual(new Map([[topic.id, -1]])));
+    await eventually(async () =>
+      expect(await engine.messages.lastOffsets([topic.id])).toEqual(new Map([[topic.id, -1]])),
+    );
   });
 
   test('removes accounts that were never verified for a week, with what belongs to them, and no others', async () => {
     const week = 7 * dayMs;
     const old = { isVerified: false, wasVerified: false, createdAt: Date.now() - week - 1 };
     const insert = (given: Parameters<typeof newUser>[0]) => engine.documents.insert(users, newUser(given));
-    const [never, young, changed] = [await insert(old), await insert({ ...old, createdAt: Date.now() - week + 60_000 }), await insert({ ...old, wasVerified: true })];
+    const [never, young, changed] = [
+      await insert(old),
+      await insert({ ...old, createdAt: Date.now() - week + 60_000 }),
+      await insert({ ...old, wasVerified: true }),
+    ];
     const token = await engine.documents.insert(mailTokens, mailToken(never.id, Date.now() + dayMs));
     const consent = await engine.documents.insert(consents, {
-      id: newId(), userId: never.id, consentType: 'tos', documentVersion: '1', acceptedAt: 0, consentMethod: 'web_checkbox', isActive: true,
+      id: newId(),
+      userId: never.id,
+      consentType: 'tos',
+      documentVersion: '1',
+      acceptedAt: 0,
+      consentMethod: 'web_checkbox',
+      isActive: true,
     });
     await start();
     await eventually(async () => expect(await engine.documents.get(users, never.id)).toBeNull());
@@ -157,9 +227,17 @@ describe(`retention, ${engineUnderTest}`, () => {
   });
 
   test('removes logins, mailed tokens and left addresses a week after their end', async () => {
-    const login = (expiresAt: number) => engine.documents.insert(loginSessions, { id: newId(), userId: newId(), refreshHash: newId(), createdAt: 0, expiresAt });
+    const login = (expiresAt: number) =>
+      engine.documents.insert(loginSessions, {
+        id: newId(),
+        userId: newId(),
+        refreshHash: newId(),
+        createdAt: 0,
+        expiresAt,
+      });
     const token = (expiresAt: number) => engine.documents.insert(mailTokens, mailToken(newId(), expiresAt));
-    const left = (changedAt: number) => engine.documents.insert(addressChanges, { id: newId(), userId: newId(), oldEmail: 'a@example.org', changedAt });
+    const left = (changedAt: number) =>
+      engine.documents.insert(addressChanges, { id: newId(), userId: newId(), oldEmail: 'a@example.org', changedAt });
     const [gone, kept] = [Date.now() - 7 * dayMs - 1, Date.now() - 7 * dayMs + 60_000];
     const [goneLogin, goneToken, goneChange] = [await login(gone), await token(gone), await left(gone)];
     const [keptLogin, keptToken, keptChange] = [await login(kept), await token(kept), await left(kept)];
@@ -175,9 +253,15 @@ describe(`retention, ${engineUnderTest}`, () => {
   });
 
   test('removes sessions of streams ten minutes after their end', async () => {
-    const session = (expiresAt: number) => engine.documents.insert(streamSessions, {
-      id: newId(), credential: { kind: 'api-key', secretHash: newId() }, topics: [], sinceIds: null, createdAt: 0, expiresAt,
-    });
+    const session = (expiresAt: number) =>
+      engine.documents.insert(streamSessions, {
+        id: newId(),
+        credential: { kind: 'api-key', secretHash: newId() },
+        topics: [],
+        sinceIds: null,
+        createdAt: 0,
+        expiresAt,
+      });
     const [gone, kept] = [await session(Date.now() - 600_001), await session(Date.now() - 540_000)];
     await start();
     await eventually(async () => expect(await engine.documents.get(streamSessions, gone.id)).toBeNull());
@@ -185,9 +269,17 @@ describe(`retention, ${engineUnderTest}`, () => {
   });
 
   test('removes invites 7 days after their end', async () => {
-    const invite = (expiresAt: number) => engine.documents.insert(teamInvites, {
-      id: newId(), teamId: newId(), email: `${newId()}@example.org`, role: 'member', invitedById: newId(), tokenHash: null, createdAt: 0, expiresAt,
-    });
+    const invite = (expiresAt: number) =>
+      engine.documents.insert(teamInvites, {
+        id: newId(),
+        teamId: newId(),
+        email: `${newId()}@example.org`,
+        role: 'member',
+        invitedById: newId(),
+        tokenHash: null,
+        createdAt: 0,
+        expiresAt,
+      });
     const [gone, kept] = [await invite(Date.now() - 7 * dayMs - 1), await invite(Date.now() - 7 * dayMs + 60_000)];
     await start();
     await eventually(async () => expect(await engine.documents.get(teamInvites, gone.id)).toBeNull());
@@ -199,7 +291,9 @@ describe(`retention, ${engineUnderTest}`, () => {
     const kept = await engine.documents.insert(teams, newTeam(newId()));
     const topic = await insertTopic({ ownerId: team.ownerId, teamId: team.id });
     const told: string[] = [];
-    const subscription = await engine.bus.subscribe(changesChannel, (payload) => told.push((JSON.parse(payload) as Change).kind));
+    const subscription = await engine.bus.subscribe(changesChannel, (payload) =>
+      told.push((JSON.parse(payload) as Change).kind),
+    );
     own.add(() => subscription.close());
     await start();
     await eventually(async () => expect(await engine.documents.get(teams, team.id)).toBeNull());
@@ -208,7 +302,7 @@ describe(`retention, ${engineUnderTest}`, () => {
     await eventually(() => expect(told).toEqual(expect.arrayContaining(['topic', 'team'])));
   });
 
-  test('entries of the audit log go after AUDIT_RETENTION_DAYS, with what is a person\'s of them', async () => {
+  test("entries of the audit log go after AUDIT_RETENTION_DAYS, with what is a person's of them", async () => {
     const actor = newId();
     const source = { actor, through: 'login', credentialId: null, address: '192.0.2.1', userAgent: null } as const;
     for (const days of [366, 364]) {
@@ -220,35 +314,58 @@ describe(`retention, ${engineUnderTest}`, () => {
       expect(await engine.documents.count(auditEntries, { index: 'byActor', equals: { actor } })).toBe(1);
       expect(await engine.documents.count(auditOrigins, { index: 'byUser', equals: { userId: actor } })).toBe(1);
     });
-    expect((await findAuditEntries(engine.documents, { actor }, 10)).entries).toMatchObject([{ origin: { address: '192.0.2.1' } }]);
+    expect((await findAuditEntries(engine.documents, { actor }, 10)).entries).toMatchObject([
+      { origin: { address: '192.0.2.1' } },
+    ]);
   });
 
   describe('a team whose owner is below the TEAM tier', () => {
     let mails: JobData[];
-    const mailed = (kind: string, userId: string) => mails.filter((mail) => mail['kind'] === kind && mail['userId'] === userId).length;
+    const mailed = (kind: string, userId: string) =>
+      mails.filter((mail) => mail['kind'] === kind && mail['userId'] === userId).length;
     const stored = (team: { id: string }) => engine.documents.get(teams, team.id);
 
     beforeEach(async () => {
       mails = [];
-      const worker = await engine.jobQueue.work(mailQueue, { concurrency: 1, run: async ({ data }) => void mails.push(data) });
+      const worker = await engine.jobQueue.work(mailQueue, {
+        concurrency: 1,
+        run: async ({ data }) => void mails.push(data),
+      });
       own.add(() => worker.close());
     });
 
     /** Runs the sweep now: the clock is set on by weeks, and a schedule would have many slots to catch up with. */
-    const sweepUntil = (holds: () => Promise<void> | void): Promise<void> => eventually(async () => {
-      await engine.jobQueue.add(retentionQueue, [{ id: newId(), data: { kind: 'sweep', name: 'lapse-teams' } }]);
-      await holds();
-    }, { intervalMs: 200 });
+    const sweepUntil = (holds: () => Promise<void> | void): Promise<void> =>
+      eventually(
+        async () => {
+          await engine.jobQueue.add(retentionQueue, [{ id: newId(), data: { kind: 'sweep', name: 'lapse-teams' } }]);
+          await holds();
+        },
+        { intervalMs: 200 },
+      );
 
     /** A team with its members and a topic. */
     async function found(tier: Tier = 'FREE', given: Partial<Team> = {}) {
-      const [owner, admin, member] = await Promise.all([tier, 'FREE' as const, 'FREE' as const].map((of) => engine.documents.insert(users, newUser({ tier: of }))));
+      const [owner, admin, member] = await Promise.all(
+        [tier, 'FREE' as const, 'FREE' as const].map((of) => engine.documents.insert(users, newUser({ tier: of }))),
+      );
       const team = await engine.documents.insert(teams, newTeam(owner!.id, given));
-      for (const [user, role] of [[owner, 'owner'], [admin, 'admin'], [member, 'member']] as const) await engine.documents.insert(teamMembers, newMember(team.id, user!.id, role));
-      return { owner: owner!, admin: admin!, member: member!, team, topic: await insertTopic({ ownerId: owner!.id, teamId: team.id }) };
+      for (const [user, role] of [
+        [owner, 'owner'],
+        [admin, 'admin'],
+        [member, 'member'],
+      ] as const)
+        await engine.documents.insert(teamMembers, newMember(team.id, user!.id, role));
+      return {
+        owner: owner!,
+        admin: admin!,
+        member: member!,
+        team,
+        topic: await insertTopic({ ownerId: owner!.id, teamId: team.id }),
+      };
     }
 
-    test('has its grace, is deactivated, announced three times and removed; its topics stay the owner\'s', async () => {
+    test("has its grace, is deactivated, announced three times and removed; its topics stay the owner's", async () => {
       const [{ owner, admin, member, team, topic }, other] = [await found(), await found('TEAM')];
       const told: string[] = [];
       const subscription = await engine.bus.subscribe(changesChannel, (payload) => told.push(payload));
@@ -259,20 +376,44 @@ describe(`retention, ${engineUnderTest}`, () => {
       aheadMs = 7 * dayMs;
       await sweepUntil(async () => expect(await stored(team)).toMatchObject({ isActive: false }));
       await sweepUntil(() => expect(told).toContain(JSON.stringify({ kind: 'team', teamId: team.id })));
-      for (const [days, count] of [[37, 1], [60, 2], [66, 3]] as const) {
+      for (const [days, count] of [
+        [37, 1],
+        [60, 2],
+        [66, 3],
+      ] as const) {
         expect(mailed('team-removal', owner.id)).toBe(count - 1);
         aheadMs = days * dayMs + 60_000;
-        await sweepUntil(() => expect([mailed('team-removal', owner.id), mailed('team-removal', admin.id)]).toEqual([count, count]));
+        await sweepUntil(() =>
+          expect([mailed('team-removal', owner.id), mailed('team-removal', admin.id)]).toEqual([count, count]),
+        );
       }
       expect(await stored(team)).not.toBeNull();
       aheadMs = 67 * dayMs + 60_000;
       await sweepUntil(async () => expect(await stored(team)).toBeNull());
-      await sweepUntil(async () => expect(await engine.documents.get(topics, topic.id)).toMatchObject({ teamId: null, accessLevel: 'private', ownerId: owner.id }));
-      expect([mailed('team-lapse', owner.id), mailed('team-lapse', admin.id), mailed('team-removal', member.id), mailed('team-lapse', other.owner.id)]).toEqual([1, 0, 0, 0]);
+      await sweepUntil(async () =>
+        expect(await engine.documents.get(topics, topic.id)).toMatchObject({
+          teamId: null,
+          accessLevel: 'private',
+          ownerId: owner.id,
+        }),
+      );
+      expect([
+        mailed('team-lapse', owner.id),
+        mailed('team-lapse', admin.id),
+        mailed('team-removal', member.id),
+        mailed('team-lapse', other.owner.id),
+      ]).toEqual([1, 0, 0, 0]);
       expect(await stored(other.team)).toEqual(other.team);
-      const recorded = (await findAuditEntries(engine.documents, { subject: team.id }, 10)).entries.map(({ entry }) => entry);
+      const recorded = (await findAuditEntries(engine.documents, { subject: team.id }, 10)).entries.map(
+        ({ entry }) => entry,
+      );
       expect(recorded.map(({ action }) => action)).toEqual(['team.deleted', 'team.deactivated', 'team.lapsed']);
-      expect(recorded[0]).toMatchObject({ actor: 'system', through: 'server', subjectName: team.name, details: { topics: 'convert', reason: 'lapsed' } });
+      expect(recorded[0]).toMatchObject({
+        actor: 'system',
+        through: 'server',
+        subjectName: team.name,
+        details: { topics: 'convert', reason: 'lapsed' },
+      });
     });
 
     test('goes on when the tier comes back within the grace, and has a whole grace the next time', async () => {
@@ -293,7 +434,7 @@ describe(`retention, ${engineUnderTest}`, () => {
       await sweepUntil(async () => expect(await stored(team)).toMatchObject({ isActive: false }));
     });
 
-    test('is told in one mail of each kind with the owner\'s others, also by a run that was cut off before its mails', async () => {
+    test("is told in one mail of each kind with the owner's others, also by a run that was cut off before its mails", async () => {
       const { owner, team } = await found('FREE', { lapsedAt: Date.now(), notice: 'lapse', noticeAt: Date.now() });
       const second = await engine.documents.insert(teams, newTeam(owner.id));
       await start('1d');
@@ -306,7 +447,8 @@ describe(`retention, ${engineUnderTest}`, () => {
     test('is found among more teams than are read at once, made in one moment', async () => {
       const covered = await found('TEAM', { createdAt: 1 });
       const many = Array.from({ length: 620 }, () => newTeam(covered.owner.id, { createdAt: 1 }));
-      for (const part of [many.slice(0, 310), many.slice(310)]) await engine.documents.commit(part.map((team) => write.insert(teams, team)));
+      for (const part of [many.slice(0, 310), many.slice(310)])
+        await engine.documents.commit(part.map((team) => write.insert(teams, team)));
       const last = [await found('FREE', { createdAt: 1 }), await found()];
       await start('1d');
       for (const { owner } of last) await sweepUntil(() => expect(mailed('team-lapse', owner.id)).toBe(1));
@@ -315,6 +457,8 @@ describe(`retention, ${engineUnderTest}`, () => {
   });
 
   test('a schedule that is none is told at the start', async () => {
-    await expect(startRetention({ engine, config: { ...config, RETENTION_SCHEDULE: 'often' }, log, clock })).rejects.toThrow('RETENTION_SCHEDULE: "often" is neither a duration like 60s nor a cron expression');
+    await expect(
+      startRetention({ engine, config: { ...config, RETENTION_SCHEDULE: 'often' }, log, clock }),
+    ).rejects.toThrow('RETENTION_SCHEDULE: "often" is neither a duration like 60s nor a cron expression');
   });
 });

@@ -18,7 +18,18 @@ import { sweeps } from './sweeps.ts';
 
 export interface RetentionOptions {
   readonly engine: Engine;
-  readonly config: Pick<Config, 'RETENTION_DAYS_FREE' | 'RETENTION_DAYS_ESSENTIALS' | 'RETENTION_DAYS_TEAM' | 'RETENTION_SCHEDULE' | 'ERASURE_SETTLE_SECONDS' | 'TEAM_GRACE_DAYS' | 'TEAM_REMOVAL_DAYS' | 'AUDIT_RETENTION_DAYS' | 'RATE_LIMITS'>;
+  readonly config: Pick<
+    Config,
+    | 'RETENTION_DAYS_FREE'
+    | 'RETENTION_DAYS_ESSENTIALS'
+    | 'RETENTION_DAYS_TEAM'
+    | 'RETENTION_SCHEDULE'
+    | 'ERASURE_SETTLE_SECONDS'
+    | 'TEAM_GRACE_DAYS'
+    | 'TEAM_REMOVAL_DAYS'
+    | 'AUDIT_RETENTION_DAYS'
+    | 'RATE_LIMITS'
+  >;
   readonly log: Log;
   readonly clock: Clock;
   readonly metrics?: Registry;
@@ -40,15 +51,28 @@ export async function startRetention(options: RetentionOptions): Promise<{ close
     const closing = new AbortController();
     const metrics = retentionMetrics(options.metrics ?? new Registry());
     const deps = {
-      engine, config, log, clock, metrics, makeId: randomId, settleMs: settleMsOf(config), teamPeriods: teamPeriodsOf(config), retentionDays: retentionDaysOf(config),
+      engine,
+      config,
+      log,
+      clock,
+      metrics,
+      makeId: randomId,
+      settleMs: settleMsOf(config),
+      teamPeriods: teamPeriodsOf(config),
+      retentionDays: retentionDaysOf(config),
       auditRetentionMs: Math.round(config.AUDIT_RETENTION_DAYS * 86_400_000),
-      audit: auditBy({ makeId: randomId, clock }, bySystem), closing: closing.signal,
-      giveWay: giveWay(engine), storeTime: options.storeTime ?? (() => engine.documents.storeTime()),
+      audit: auditBy({ makeId: randomId, clock }, bySystem),
+      closing: closing.signal,
+      giveWay: giveWay(engine),
+      storeTime: options.storeTime ?? (() => engine.documents.storeTime()),
     };
     for (const { name } of sweeps) {
       await engine.jobQueue.schedule(retentionQueue, { id: `sweep.${name}`, every, data: { kind: 'sweep', name } });
     }
-    const worker = await engine.jobQueue.work(retentionQueue, { concurrency, run: (job) => runRetentionJob(deps, job) });
+    const worker = await engine.jobQueue.work(retentionQueue, {
+      concurrency,
+      run: (job) => runRetentionJob(deps, job),
+    });
     own.add(() => worker.close());
     own.add(() => closing.abort());
     return { close: () => own.closeAll() };

@@ -10,9 +10,19 @@ import { retentionMetrics } from './retention-metrics.ts';
 export function sweepDeps(engine: Engine, clock: Clock, given: Partial<RetentionDeps['engine']> = {}): RetentionDeps {
   const { messages, deliveries, documents, bus, jobQueue } = engine;
   return {
-    engine: { messages, deliveries, documents, bus, jobQueue, ...given }, clock, log: openLog('test', 'silent'),
-    config: { RATE_LIMITS: true }, settleMs: 0, teamPeriods: { graceMs: 0, removalMs: 0 }, retentionDays: { FREE: 7, ESSENTIALS: 30, TEAM: 90 }, makeId: newId, audit: testAudit, auditRetentionMs: 0,
-    storeTime: async () => null, giveWay: { rest: async () => 0 }, metrics: retentionMetrics(new Registry()),
+    engine: { messages, deliveries, documents, bus, jobQueue, ...given },
+    clock,
+    log: openLog('test', 'silent'),
+    config: { RATE_LIMITS: true },
+    settleMs: 0,
+    teamPeriods: { graceMs: 0, removalMs: 0 },
+    retentionDays: { FREE: 7, ESSENTIALS: 30, TEAM: 90 },
+    makeId: newId,
+    audit: testAudit,
+    auditRetentionMs: 0,
+    storeTime: async () => null,
+    giveWay: { rest: async () => 0 },
+    metrics: retentionMetrics(new Registry()),
   };
 }
 

@@ -9,7 +9,11 @@ export interface SweepEachOptions {
 }
 
 /** Sweeps one after the other until the run is over. One that fails is told of, and does not keep the others from it. */
-export async function sweepEach(deps: RetentionDeps, limit: SweepLimit, { ids, idsMax, sweepOne, onFailure }: SweepEachOptions): Promise<SweepReport> {
+export async function sweepEach(
+  deps: RetentionDeps,
+  limit: SweepLimit,
+  { ids, idsMax, sweepOne, onFailure }: SweepEachOptions,
+): Promise<SweepReport> {
   let removed = 0;
   let hasMore = ids.length === idsMax;
   for (const id of ids) {

@@ -7,9 +7,14 @@ import type { RetentionDeps } from './retention-deps.ts';
 type Figures = Pick<RetentionRun, 'messages' | 'bytes' | 'tiers' | 'topics'>;
 
 /** Adds up what a run removes, from where its report stands. */
-export function tallyRun({ engine: { documents }, clock, metrics }: RetentionDeps, run: RetentionRun): { add(gone: ReadonlyMap<string, MessageVolume>): Promise<Figures> } {
+export function tallyRun(
+  { engine: { documents }, clock, metrics }: RetentionDeps,
+  run: RetentionRun,
+): { add(gone: ReadonlyMap<string, MessageVolume>): Promise<Figures> } {
   let sum: MessageVolume = { messages: run.messages, bytes: run.bytes };
-  const ofTier = new Map<Tier, MessageVolume>(run.tiers.map(({ tier, messages, bytes }) => [tier, { messages, bytes }]));
+  const ofTier = new Map<Tier, MessageVolume>(
+    run.tiers.map(({ tier, messages, bytes }) => [tier, { messages, bytes }]),
+  );
   const topics = new Map(run.topics.map((one) => [one.topicId, one]));
   const tierOf = new Map<string, Tier | null>(run.topics.map(({ topicId, tier }) => [topicId, tier]));
 
@@ -27,7 +32,8 @@ export function tallyRun({ engine: { documents }, clock, metrics }: RetentionDep
         if (topic !== undefined) topics.set(topicId, { ...topic, ...plusVolume(topic, volume) });
       }
       return {
-        ...sum, topics: [...topics.values()],
+        ...sum,
+        topics: [...topics.values()],
         tiers: tiers.filter((tier) => ofTier.has(tier)).map((tier) => ({ tier, ...ofTier.get(tier)! })),
       };
     },

@@ -5,5 +5,10 @@ import { walkIndex } from '@tocsin/shared/stores/walk-index.ts';
 
 /** All teams that are active, or all that are not, in pages, the oldest first. */
 export function walkTeams(documents: Documents, isActive: boolean): AsyncGenerator<Team[], void> {
-  return walkIndex(documents, teams, { index: 'byActive', equals: { isActive }, valueOf: ({ createdAt }) => createdAt, next: (time) => time + 1 });
+  return walkIndex(documents, teams, {
+    index: 'byActive',
+    equals: { isActive },
+    valueOf: ({ createdAt }) => createdAt,
+    next: (time) => time + 1,
+  });
 }

@@ -19,7 +19,7 @@ export function mayUseTopic(caller: Caller, topic: TopicAccess, act: TopicAct, r
   const isPublic = topic.accessLevel === 'public';
   if (caller.kind === 'anonymous') return isPublic && act !== 'manage';
   if (caller.userId === topic.ownerId) return true;
-  const memberRole = topic.teamId === null || caller.scopes !== null && !isPublic ? null : role;
+  const memberRole = topic.teamId === null || (caller.scopes !== null && !isPublic) ? null : role;
   if (act === 'manage') return memberRole === 'owner' || memberRole === 'admin';
   return isPublic || memberRole !== null;
 }

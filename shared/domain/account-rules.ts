@@ -12,7 +12,8 @@ const labelForm = /^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
 export function isEmailAddress(text: string): boolean {
   const at = text.lastIndexOf('@');
   const localPart = text.slice(0, Math.max(at, 0));
-  if (text.length > addressLengthMax || localPart.length > localPartLengthMax || !localPartForm.test(localPart)) return false;
+  if (text.length > addressLengthMax || localPart.length > localPartLengthMax || !localPartForm.test(localPart))
+    return false;
   const labels = text.slice(at + 1).split('.');
   return labels.length >= 2 && labels.every((label) => labelForm.test(label)) && !/^\d+$/.test(labels.at(-1)!);
 }
@@ -37,6 +38,7 @@ export const passwordBytesMax = 72;
 export function passwordFault(password: string): string | null {
   if (!password.isWellFormed()) return 'must be valid Unicode';
   if ([...password].length < passwordLengthMin) return `must have at least ${passwordLengthMin} characters`;
-  if (new TextEncoder().encode(password).length > passwordBytesMax) return `must have at most ${passwordBytesMax} bytes in UTF-8`;
+  if (new TextEncoder().encode(password).length > passwordBytesMax)
+    return `must have at most ${passwordBytesMax} bytes in UTF-8`;
   return null;
 }

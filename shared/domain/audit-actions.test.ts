@@ -3,8 +3,9 @@ import { expect, test } from '@jest/globals';
 import { auditActions } from './audit-actions.ts';
 
 const operations = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
-const rows = [...operations.matchAll(/^\| `([a-z_]+\.[a-z_]+)` \| (.*?) \| (?:`(\w+)` )?\| (?:(.*) )?\|$/gm)]
-  .map(([, name, means, subject = null, details = '']) => [name, means, subject, details]);
+const rows = [...operations.matchAll(/^\| `([a-z_]+\.[a-z_]+)` \| (.*?) \| (?:`(\w+)` )?\| (?:(.*) )?\|$/gm)].map(
+  ([, name, means, subject = null, details = '']) => [name, means, subject, details],
+);
 
 test('docs/operations.md has the table of actions, in its order', () => {
   const table = Object.entries(auditActions).map(([name, { means, subject, details }]) => {

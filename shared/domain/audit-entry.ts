@@ -6,11 +6,15 @@ export const auditActorKinds = ['operator', 'system', 'anonymous'] as const;
 
 /** By what an actor proved to be who it is, or where it acts. */
 export type AuditThrough =
-  | 'password' | 'google' | 'apple' // a login that begins
-  | 'login' | 'api_key' // a credential of an account
+  | 'password'
+  | 'google'
+  | 'apple' // a login that begins
+  | 'login'
+  | 'api_key' // a credential of an account
   | 'mail_link'
   | 'refresh_token'
-  | 'admin_token' | 'cli' // the operator
+  | 'admin_token'
+  | 'cli' // the operator
   | 'server' // Tocsin by itself
   | 'nothing';
 
@@ -75,30 +79,47 @@ const charsMax = { address: 64, userAgent: 200 } as const;
 
 /** The entry of an act, and what of it is a person's, null where there is nothing. */
 export function auditEntryOf<A extends AuditAction>(
-  source: AuditSource, act: AuditAct<A>, made: { id: string; at: number },
+  source: AuditSource,
+  act: AuditAct<A>,
+  made: { id: string; at: number },
 ): { entry: Omit<AuditEntry, 'version'>; origin: Omit<AuditOrigin, 'version'> | null } {
   const { action, subject, within } = act;
   const row = auditActions[action];
   const entry = {
-    ...made, action, actor: source.actor, through: source.through, credentialId: source.credentialId,
-    subjectType: subject === null ? null : row.subject, subjectId: subject?.id ?? null, subjectName: subject?.name ?? null,
-    withinType: within?.type ?? null, withinId: within?.id ?? null,
-    details: Object.fromEntries(Object.entries(row.details).map(([name, kind]) => {
-      const value: unknown = (act.details as Readonly<Record<string, unknown>>)[name];
-      return [name, kind === 'time' && typeof value === 'number' ? toIso(value) : value];
-    })),
+    ...made,
+    action,
+    actor: source.actor,
+    through: source.through,
+    credentialId: source.credentialId,
+    subjectType: subject === null ? null : row.subject,
+    subjectId: subject?.id ?? null,
+    subjectName: subject?.name ?? null,
+    withinType: within?.type ?? null,
+    withinId: within?.id ?? null,
+    details: Object.fromEntries(
+      Object.entries(row.details).map(([name, kind]) => {
+        const value: unknown = (act.details as Readonly<Record<string, unknown>>)[name];
+        return [name, kind === 'time' && typeof value === 'number' ? toIso(value) : value];
+      }),
+    ),
   };
   const { address, userAgent } = source;
   const formerEmail = act.formerEmail ?? null;
   if (address === null && userAgent === null && formerEmail === null) return { entry, origin: null };
   const origin = {
-    ...made, userId: personOf(source, entry), formerEmail,
-    address: address?.slice(0, charsMax.address) ?? null, userAgent: userAgent?.slice(0, charsMax.userAgent) ?? null,
+    ...made,
+    userId: personOf(source, entry),
+    formerEmail,
+    address: address?.slice(0, charsMax.address) ?? null,
+    userAgent: userAgent?.slice(0, charsMax.userAgent) ?? null,
   };
   return { entry, origin };
 }
 
-function personOf({ actor }: AuditSource, { subjectType, subjectId }: Pick<AuditEntry, 'subjectType' | 'subjectId'>): string | null {
+function personOf(
+  { actor }: AuditSource,
+  { subjectType, subjectId }: Pick<AuditEntry, 'subjectType' | 'subjectId'>,
+): string | null {
   if (isAccount(actor)) return actor;
   return actor === 'anonymous' && subjectType === 'account' ? subjectId : null;
 }
@@ -113,7 +134,10 @@ export interface ReadAuditEntry {
 
 /** The ids of the accounts that an entry names. */
 export function accountsOf({ actor, subjectType, subjectId }: AuditEntry): string[] {
-  return [...(isAccount(actor) ? [actor] : []), ...(subjectType === 'account' && subjectId !== null ? [subjectId] : [])];
+  return [
+    ...(isAccount(actor) ? [actor] : []),
+    ...(subjectType === 'account' && subjectId !== null ? [subjectId] : []),
+  ];
 }
 
 /** An entry as it is shown. `usernames` are those of accounts, by id; one that is not among them has no name. */
@@ -126,13 +150,26 @@ export function toAuditEntryJson({ entry, origin }: ReadAuditEntry, usernames: R
     timestamp: toIso(entry.at),
     action: entry.action,
     actor: {
-      type: isByAccount ? 'account' : actor, id: isByAccount ? actor : null, name: isByAccount ? nameOf(actor) : null,
-      through: entry.through, credential_id: entry.credentialId,
+      type: isByAccount ? 'account' : actor,
+      id: isByAccount ? actor : null,
+      name: isByAccount ? nameOf(actor) : null,
+      through: entry.through,
+      credential_id: entry.credentialId,
     },
     origin: { address: origin?.address ?? null, user_agent: origin?.userAgent ?? null },
-    subject: subjectId === null ? null : { type: subjectType!, id: subjectId, name: subjectType === 'account' ? nameOf(subjectId) : entry.subjectName },
+    subject:
+      subjectId === null
+        ? null
+        : {
+            type: subjectType!,
+            id: subjectId,
+            name: subjectType === 'account' ? nameOf(subjectId) : entry.subjectName,
+          },
     within: withinId === null ? null : { type: withinType!, id: withinId },
-    details: { ...entry.details, ...(entry.action === 'account.email_changed' ? { former_email: origin?.formerEmail ?? null } : {}) },
+    details: {
+      ...entry.details,
+      ...(entry.action === 'account.email_changed' ? { former_email: origin?.formerEmail ?? null } : {}),
+    },
   };
 }
 

@@ -1,6 +1,14 @@
 /** What an API key may do. `*` is everything. */
 export const scopes = [
-  '*', 'publish', 'subscribe', 'topics:read', 'topics:write', 'account:read', 'account:write', 'keys:read', 'keys:write',
+  '*',
+  'publish',
+  'subscribe',
+  'topics:read',
+  'topics:write',
+  'account:read',
+  'account:write',
+  'keys:read',
+  'keys:write',
 ] as const;
 export type Scope = (typeof scopes)[number];
 
@@ -32,11 +40,21 @@ export const credentialLimits = { name: 80, description: 1_000 } as const;
 const shownCharacters = 12;
 
 /** What a new key is made from; everything else begins the same for all. */
-export type NewApiKey = Pick<ApiKey, 'id' | 'userId' | 'name' | 'description' | 'secretHash' | 'scopes' | 'createdAt' | 'expiresAt'>;
+export type NewApiKey = Pick<
+  ApiKey,
+  'id' | 'userId' | 'name' | 'description' | 'secretHash' | 'scopes' | 'createdAt' | 'expiresAt'
+>;
 
 /** A new key, active and never used. `secret` is the whole key. */
 export function newApiKey(secret: string, from: NewApiKey): ApiKey {
-  return { ...from, version: 1, keyPrefix: secret.slice(0, shownCharacters), isActive: true, lastUsedAt: null, requestCount: 0 };
+  return {
+    ...from,
+    version: 1,
+    keyPrefix: secret.slice(0, shownCharacters),
+    isActive: true,
+    lastUsedAt: null,
+    requestCount: 0,
+  };
 }
 
 /** A topic access token: one topic. Only the hash of the secret is stored. */

@@ -3,17 +3,38 @@ import fc from 'fast-check';
 import { foldCase, isPlain } from './fold-case.ts';
 
 test.each([
-  ['DISK', 'disk'], ['Straße', 'STRASSE'], ['ẞ', 'ss'], ['ΣΊΣΥΦΟΣ', 'σίσυφος'], ['K', '\u212a'], ['ſ', 'S'], ['ﬁn', 'FIN'], ['İ', 'i\u0307'],
-  ['Жук', 'жУК'], ['ŉ', 'ʼN'], ['ᾳ', 'ΑΙ'], ['Ǆ', 'ǅ'], ['Ꭰ', 'ꭰ'], ['\u{1e900}', '\u{1e922}'], ['a\0É', 'A\0é'],
+  ['DISK', 'disk'],
+  ['Straße', 'STRASSE'],
+  ['ẞ', 'ss'],
+  ['ΣΊΣΥΦΟΣ', 'σίσυφος'],
+  ['K', '\u212a'],
+  ['ſ', 'S'],
+  ['ﬁn', 'FIN'],
+  ['İ', 'i\u0307'],
+  ['Жук', 'жУК'],
+  ['ŉ', 'ʼN'],
+  ['ᾳ', 'ΑΙ'],
+  ['Ǆ', 'ǅ'],
+  ['Ꭰ', 'ꭰ'],
+  ['\u{1e900}', '\u{1e922}'],
+  ['a\0É', 'A\0é'],
 ])('%j and %j differ by case alone', (one, other) => {
   expect(foldCase(one)).toBe(foldCase(other));
 });
 
-test.each([['ı', 'i'], ['ı', 'I'], ['é', 'e\u0301'], ['e', 'é'], ['Å', 'A'], ['\0', ''], ['\ud83d\ude00', '\ufffd']])('%j and %j are not the same', (one, other) => {
+test.each([
+  ['ı', 'i'],
+  ['ı', 'I'],
+  ['é', 'e\u0301'],
+  ['e', 'é'],
+  ['Å', 'A'],
+  ['\0', ''],
+  ['\ud83d\ude00', '\ufffd'],
+])('%j and %j are not the same', (one, other) => {
   expect(foldCase(one)).not.toBe(foldCase(other));
 });
 
-test('letters are the same as Unicode\'s simple folding has it, where that says anything', () => {
+test("letters are the same as Unicode's simple folding has it, where that says anything", () => {
   const differing: string[] = [];
   for (let point = 0; point <= 0x10ffff; point += 1) {
     if (point >= 0xd800 && point <= 0xdfff) continue;
@@ -27,17 +48,31 @@ test('letters are the same as Unicode\'s simple folding has it, where that says 
   expect(differing).toEqual([]);
 });
 
-const text = fc.string({ unit: fc.oneof(fc.constantFrom('ı', 'i', 'I', 'İ', 'Σ', 'σ', 'ς', 'ß', 'ſ', ' ', '\0', '\u0307', 'A'), fc.string({ unit: 'grapheme', minLength: 1, maxLength: 1 })) });
+const text = fc.string({
+  unit: fc.oneof(
+    fc.constantFrom('ı', 'i', 'I', 'İ', 'Σ', 'σ', 'ς', 'ß', 'ſ', ' ', '\0', '\u0307', 'A'),
+    fc.string({ unit: 'grapheme', minLength: 1, maxLength: 1 }),
+  ),
+});
 
 test('what is folded stays so, and a part of a text is part of what that folds to', () => {
-  fc.assert(fc.property(text, text, (one, other) => {
-    expect(foldCase(foldCase(one))).toBe(foldCase(one));
-    expect(foldCase(one + other)).toBe(foldCase(one) + foldCase(other));
-    expect(foldCase(one).isWellFormed()).toBe(true);
-  }), { numRuns: 2_000 });
+  fc.assert(
+    fc.property(text, text, (one, other) => {
+      expect(foldCase(foldCase(one))).toBe(foldCase(one));
+      expect(foldCase(one + other)).toBe(foldCase(one) + foldCase(other));
+      expect(foldCase(one).isWellFormed()).toBe(true);
+    }),
+    { numRuns: 2_000 },
+  );
 });
 
 test('ASCII without NUL is plain, and folds by its letters', () => {
-  expect([isPlain(''), isPlain('A\n\x7f~'), isPlain('\0'), isPlain('é'), isPlain('😀')]).toEqual([true, true, false, false, false]);
+  expect([isPlain(''), isPlain('A\n\x7f~'), isPlain('\0'), isPlain('é'), isPlain('😀')]).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
   expect(foldCase('AZ[`az{')).toBe('az[`az{');
 });

@@ -13,7 +13,8 @@ export function editRecord(message: StoredMessage, edit: MessageEdit, now: numbe
     ...withoutOffset(message),
     ...(edit.message === undefined ? {} : { message: edit.message }),
     ...(edit.title === undefined ? {} : { title: edit.title }),
-    isEdited: true, editedAt: now,
+    isEdited: true,
+    editedAt: now,
   };
   return { type: 'message_edited', timestamp: now, message: after };
 }

@@ -24,5 +24,7 @@ export const deletedContentMs = 30 * 86_400_000;
 
 /** The message as whoever manages its topic sees it: a deleted one with its content for some time. */
 export function asManagersSee<M extends StoredMessage>(message: M, now: number): M {
-  return message.deletedAt === null || message.deletedAt > now - deletedContentMs ? message : emptied(message, message.deletedAt);
+  return message.deletedAt === null || message.deletedAt > now - deletedContentMs
+    ? message
+    : emptied(message, message.deletedAt);
 }

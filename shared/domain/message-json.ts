@@ -73,7 +73,8 @@ export function fromRecordValue(type: LogRecord['type'], timestamp: number, valu
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
-const isPriority = (value: unknown): value is Priority => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 5;
+const isPriority = (value: unknown): value is Priority =>
+  Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 5;
 const isTags = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
 
 function expected<T>(field: string, value: unknown, is: (value: unknown) => value is T): T {

@@ -11,19 +11,35 @@ export function passesMobileFilter(settings: MobileSettings, message: Pick<Messa
 }
 
 /** The rule by which the settings keep the message back, for the subscriber to read; null when they let it through. */
-export function mobileFilterFault(settings: MobileSettings, message: Pick<Message, 'priority' | 'tags'>): string | null {
+export function mobileFilterFault(
+  settings: MobileSettings,
+  message: Pick<Message, 'priority' | 'tags'>,
+): string | null {
   const { mobileEnabled, priorityThreshold, tagsFilter } = settings;
   if (!mobileEnabled) return 'mobile notifications are off for the topic';
-  if (priorityThreshold > message.priority) return `priority ${message.priority} is below the threshold of ${priorityThreshold}`;
+  if (priorityThreshold > message.priority)
+    return `priority ${message.priority} is below the threshold of ${priorityThreshold}`;
   const isTagged = tagsFilter.length === 0 || tagsFilter.some((tag) => message.tags.includes(tag));
   return isTagged ? null : `no tag of the filter: ${tagsFilter.join(', ')}`;
 }
 
 /** The stored messages of the topic and time that the settings let through, as the message store is asked for them; null: none. */
 export function mobileMessageFilter(
-  topicId: string, { mobileEnabled, priorityThreshold, tagsFilter }: MobileSettings, { from, to, now }: { from: number; to: number; now: number },
+  topicId: string,
+  { mobileEnabled, priorityThreshold, tagsFilter }: MobileSettings,
+  { from, to, now }: { from: number; to: number; now: number },
 ): MessageFilter | null {
   const tags = tagsFilter.filter((tag) => !tag.includes(',')); // no message has one with a comma
   if (!mobileEnabled || (tagsFilter.length > 0 && tags.length === 0)) return null;
-  return { topicIds: [topicId], text: null, priorityMin: priorityThreshold, priorityMax: null, tags, from, to, includesDeleted: false, now };
+  return {
+    topicIds: [topicId],
+    text: null,
+    priorityMin: priorityThreshold,
+    priorityMax: null,
+    tags,
+    from,
+    to,
+    includesDeleted: false,
+    now,
+  };
 }

@@ -2,7 +2,8 @@
  * A date, or a date and time with any offset or none (RFC 3339, its forms without seconds, and ISO 8601's `+0200`). The
  * plus of an offset that a query holds unescaped has become a space.
  */
-export const timeForm = /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?:[Tt ]([01]\d|2[0-4]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(?:([Zz])|([+ -])([01]\d|2[0-3]):?([0-5]\d))?)?$/;
+export const timeForm =
+  /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?:[Tt ]([01]\d|2[0-4]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(?:([Zz])|([+ -])([01]\d|2[0-3]):?([0-5]\d))?)?$/;
 
 const dayMs = 86_400_000;
 
@@ -19,6 +20,8 @@ export function parseTime(text: string, bareDate: 'startOfDay' | 'endOfDay' = 's
   // The runtime takes 30 February as 1 March.
   if (Number.isNaN(date) || new Date(date).getUTCDate() !== Number(day)) return null;
   if (hour === undefined || minute === undefined) return bareDate === 'startOfDay' ? date : date + dayMs - 1;
-  const time = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.padEnd(3, '0').slice(0, 3)}${offset}`);
+  const time = Date.parse(
+    `${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.padEnd(3, '0').slice(0, 3)}${offset}`,
+  );
   return Number.isNaN(time) ? null : time;
 }

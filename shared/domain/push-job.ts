@@ -138,16 +138,33 @@ export function walkJob(page: Omit<WalkJob, 'kind'>, priority: Priority): Queued
 
 /** The job of a page of a topic's messages, for the normal queue. */
 export function renotifyTopicJob(page: Omit<RenotifyTopicJob, 'kind'>): QueuedPush {
-  return { id: `renotify.${page.request}.from.${page.after ?? 'start'}`, data: { kind: 'renotify', ...page }, priority: queuePriority(1) };
+  return {
+    id: `renotify.${page.request}.from.${page.after ?? 'start'}`,
+    data: { kind: 'renotify', ...page },
+    priority: queuePriority(1),
+  };
 }
 
 /** A job that tries again; the id is the caller's, a fresh one for each. */
-export function sendJob(id: string, again: Omit<SendJob, 'kind'>, at: { priority: Priority; delayMs: number }): QueuedPush {
-  return { id: `push.${again.messageId}.${id}`, data: { kind: 'send', ...again }, priority: queuePriority(at.priority), delayMs: at.delayMs };
+export function sendJob(
+  id: string,
+  again: Omit<SendJob, 'kind'>,
+  at: { priority: Priority; delayMs: number },
+): QueuedPush {
+  return {
+    id: `push.${again.messageId}.${id}`,
+    data: { kind: 'send', ...again },
+    priority: queuePriority(at.priority),
+    delayMs: at.delayMs,
+  };
 }
 
 /** A job for `receiptsQueue`; the id is the caller's, a fresh one for each. */
-export function receiptsJob(id: string, asked: Omit<ReceiptsJob, 'kind'>, delayMs: number): Omit<QueuedPush, 'priority'> {
+export function receiptsJob(
+  id: string,
+  asked: Omit<ReceiptsJob, 'kind'>,
+  delayMs: number,
+): Omit<QueuedPush, 'priority'> {
   return { id: `receipts.${id}`, data: { kind: 'receipts', ...asked }, delayMs };
 }
 
@@ -158,7 +175,12 @@ export function testPushJob(id: string, deviceId: string): QueuedPush {
 
 /** The job of a summary; those of the same time are one. */
 export function summaryJob(summary: Omit<SummaryJob, 'kind'>, { at, now }: { at: number; now: number }): QueuedPush {
-  return { id: `${summary.of.why}.${summary.subscriptionId}.${at}`, data: { kind: 'summary', ...summary }, priority: queuePriority(1), delayMs: at - now };
+  return {
+    id: `${summary.of.why}.${summary.subscriptionId}.${at}`,
+    data: { kind: 'summary', ...summary },
+    priority: queuePriority(1),
+    delayMs: at - now,
+  };
 }
 
 /** The job of a page of a replacement, or of what is tried again of one. */

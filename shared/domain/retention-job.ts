@@ -22,8 +22,13 @@ interface Cleanup {
 }
 
 /** The jobs of cleanups: one at once, and behind what leaves something under way another one when that has settled. */
-export function cleanUpTopicJobs(cleanups: readonly Cleanup[], { makeId, settleMs }: { readonly makeId: () => string; readonly settleMs: number }) {
-  return cleanups.flatMap(({ topicId, kind }) => (kind === 'prune' ? [0] : [0, settleMs]).map((delayMs) => cleanUpTopicJob(makeId(), topicId, delayMs)));
+export function cleanUpTopicJobs(
+  cleanups: readonly Cleanup[],
+  { makeId, settleMs }: { readonly makeId: () => string; readonly settleMs: number },
+) {
+  return cleanups.flatMap(({ topicId, kind }) =>
+    (kind === 'prune' ? [0] : [0, settleMs]).map((delayMs) => cleanUpTopicJob(makeId(), topicId, delayMs)),
+  );
 }
 
 /** Runs the removal of expired messages as an operator asked for it. */

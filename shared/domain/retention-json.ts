@@ -6,7 +6,10 @@ import type { RetentionRun, RetentionState, WaitingPlan } from './retention-run.
 const volume = ({ messages, bytes }: MessageVolume) => ({ messages, bytes });
 
 /** A plan as the operator is shown it: at most `limit` of its topics, and when the oldest message that each keeps was published. */
-export function toPlanJson(plan: RetentionPlan, { state, oldestKept, limit }: { state: RetentionState; oldestKept: ReadonlyMap<string, number>; limit: number }) {
+export function toPlanJson(
+  plan: RetentionPlan,
+  { state, oldestKept, limit }: { state: RetentionState; oldestKept: ReadonlyMap<string, number>; limit: number },
+) {
   return {
     up_to: toIso(plan.upTo),
     ...volume(plan),
@@ -14,7 +17,12 @@ export function toPlanJson(plan: RetentionPlan, { state, oldestKept, limit }: { 
     held: volume(plan.held),
     tiers: plan.tiers.map((one) => ({ tier: one.tier, ...volume(one), of_messages: one.ofMessages })),
     topics: plan.topics.slice(0, limit).map((topic) => ({
-      topic_id: topic.topicId, topic: topic.name, tier: topic.tier, retention_days: topic.retentionDays, legal_hold: topic.isHeld, ...volume(topic),
+      topic_id: topic.topicId,
+      topic: topic.name,
+      tier: topic.tier,
+      retention_days: topic.retentionDays,
+      legal_hold: topic.isHeld,
+      ...volume(topic),
       oldest_kept: isoOrNull(oldestKept.get(topic.topicId) ?? null),
     })),
     topic_count: plan.topics.length,
@@ -25,7 +33,8 @@ export function toPlanJson(plan: RetentionPlan, { state, oldestKept, limit }: { 
 /** Whether messages expire, and what waits for the operator. */
 export function toStateJson({ pausedAt, reason, waiting, confirmedUpTo }: RetentionState) {
   return {
-    paused_at: isoOrNull(pausedAt), pause_reason: reason,
+    paused_at: isoOrNull(pausedAt),
+    pause_reason: reason,
     waiting: waiting === null ? null : toWaitingJson(waiting),
     confirmed_up_to: isoOrNull(confirmedUpTo),
   };
@@ -33,7 +42,9 @@ export function toStateJson({ pausedAt, reason, waiting, confirmedUpTo }: Retent
 
 function toWaitingJson(waiting: WaitingPlan) {
   return {
-    up_to: toIso(waiting.upTo), since: toIso(waiting.since), ...volume(waiting),
+    up_to: toIso(waiting.upTo),
+    since: toIso(waiting.since),
+    ...volume(waiting),
     tiers: waiting.tiers.map((one) => ({ tier: one.tier, ...volume(one), of_messages: one.ofMessages })),
   };
 }

@@ -36,17 +36,31 @@ export const unconfirmedMax = { messages: 10_000, shareOfTier: 0.2 } as const;
 
 /** Whether the plan is so large that an operator has to confirm it. */
 export function needsConfirmation({ messages, tiers: planned }: Pick<RetentionPlan, 'messages' | 'tiers'>): boolean {
-  return messages > unconfirmedMax.messages && planned.some((one) => one.messages > unconfirmedMax.shareOfTier * one.ofMessages);
+  return (
+    messages > unconfirmedMax.messages &&
+    planned.some((one) => one.messages > unconfirmedMax.shareOfTier * one.ofMessages)
+  );
 }
 
 /** Adds up the topics. `ofTier` has how many messages all topics of each tier have. */
-export function planOf(upTo: number, topics: readonly PlannedTopic[], ofTier: ReadonlyMap<Tier, number>): RetentionPlan {
-  const sum = (some: readonly PlannedTopic[]): MessageVolume => some.reduce<MessageVolume>((all, topic) => plusVolume(all, topic), noVolume);
+export function planOf(
+  upTo: number,
+  topics: readonly PlannedTopic[],
+  ofTier: ReadonlyMap<Tier, number>,
+): RetentionPlan {
+  const sum = (some: readonly PlannedTopic[]): MessageVolume =>
+    some.reduce<MessageVolume>((all, topic) => plusVolume(all, topic), noVolume);
   const going = topics.filter(({ isHeld }) => !isHeld);
   return {
     upTo,
     topics: [...topics].sort((a, b) => b.messages - a.messages || (a.topicId < b.topicId ? -1 : 1)),
-    tiers: tiers.map((tier) => ({ tier, ...sum(going.filter((topic) => topic.tier === tier)), ofMessages: ofTier.get(tier) ?? 0 })).filter(({ messages }) => messages > 0),
+    tiers: tiers
+      .map((tier) => ({
+        tier,
+        ...sum(going.filter((topic) => topic.tier === tier)),
+        ofMessages: ofTier.get(tier) ?? 0,
+      }))
+      .filter(({ messages }) => messages > 0),
     ...sum(going),
     held: sum(topics.filter(({ isHeld }) => isHeld)),
   };

@@ -36,7 +36,14 @@ export interface QuietHours {
 /** What of a subscription decides whether and how a message is pushed. */
 export type MobileSettings = Pick<
   Subscription,
-  'mobileEnabled' | 'priorityThreshold' | 'tagsFilter' | 'soundEnabled' | 'vibrateEnabled' | 'notificationSound' | 'quietHours' | 'maxPerMinute'
+  | 'mobileEnabled'
+  | 'priorityThreshold'
+  | 'tagsFilter'
+  | 'soundEnabled'
+  | 'vibrateEnabled'
+  | 'notificationSound'
+  | 'quietHours'
+  | 'maxPerMinute'
 >;
 
 export const defaultMobileSettings: MobileSettings = {

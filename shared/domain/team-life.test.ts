@@ -13,12 +13,37 @@ test.each<[string, Team, Tier, string]>([
   ['an active team with its tier rests', teamWith(), 'TEAM', 'rest'],
   ['below the tier its grace begins', teamWith(), 'ESSENTIALS', 'lapse'],
   ['its owner is told before anything else', teamWith({ lapsedAt: 0, notice: 'lapse', noticeAt: 0 }), 'FREE', 'mail'],
-  ['in the grace it rests', teamWith({ lapsedAt: dayMs, notice: 'lapse', noticeAt: dayMs, noticeSentAt: dayMs }), 'FREE', 'rest'],
-  ['at the end of the grace it is deactivated', teamWith({ lapsedAt: 0, notice: 'lapse', noticeAt: 0, noticeSentAt: 0 }), 'FREE', 'deactivate'],
-  ['the tier ends the grace', teamWith({ lapsedAt: 0, notice: 'lapse', noticeAt: 0, noticeSentAt: 0 }), 'TEAM', 'recover'],
+  [
+    'in the grace it rests',
+    teamWith({ lapsedAt: dayMs, notice: 'lapse', noticeAt: dayMs, noticeSentAt: dayMs }),
+    'FREE',
+    'rest',
+  ],
+  [
+    'at the end of the grace it is deactivated',
+    teamWith({ lapsedAt: 0, notice: 'lapse', noticeAt: 0, noticeSentAt: 0 }),
+    'FREE',
+    'deactivate',
+  ],
+  [
+    'the tier ends the grace',
+    teamWith({ lapsedAt: 0, notice: 'lapse', noticeAt: 0, noticeSentAt: 0 }),
+    'TEAM',
+    'recover',
+  ],
   ['even before the mail has gone', teamWith({ lapsedAt: 0, notice: 'lapse', noticeAt: 0 }), 'TEAM', 'recover'],
-  ['deactivated, it does not come back by the tier alone', teamWith({ isActive: false, deactivatedAt: 7 * dayMs }), 'TEAM', 'rest'],
-  ['what is being removed is left to the removal', teamWith({ isActive: false, deactivatedAt: -100 * dayMs, removal: 'erase' }), 'FREE', 'rest'],
+  [
+    'deactivated, it does not come back by the tier alone',
+    teamWith({ isActive: false, deactivatedAt: 7 * dayMs }),
+    'TEAM',
+    'rest',
+  ],
+  [
+    'what is being removed is left to the removal',
+    teamWith({ isActive: false, deactivatedAt: -100 * dayMs, removal: 'erase' }),
+    'FREE',
+    'rest',
+  ],
 ])('after a week: %s', (_name, team, tier, kind) => {
   expect(stepOf(team, tier, 7 * dayMs).kind).toBe(kind);
 });
@@ -37,7 +62,11 @@ test('a removal is announced 30, 7 and 1 days before, each once', () => {
       removedAt = now;
     }
   }
-  expect(told).toEqual([[30, 'removal-30-days'], [53, 'removal-7-days'], [59, 'removal-1-day']]);
+  expect(told).toEqual([
+    [30, 'removal-30-days'],
+    [53, 'removal-7-days'],
+    [59, 'removal-1-day'],
+  ]);
   expect(removedAt).toBe(60 * dayMs);
 });
 

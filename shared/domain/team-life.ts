@@ -12,8 +12,14 @@ export interface TeamPeriods {
 }
 
 /** As configured, in days. */
-export function teamPeriodsOf(config: { readonly TEAM_GRACE_DAYS: number; readonly TEAM_REMOVAL_DAYS: number }): TeamPeriods {
-  return { graceMs: Math.round(config.TEAM_GRACE_DAYS * dayMs), removalMs: Math.round(config.TEAM_REMOVAL_DAYS * dayMs) };
+export function teamPeriodsOf(config: {
+  readonly TEAM_GRACE_DAYS: number;
+  readonly TEAM_REMOVAL_DAYS: number;
+}): TeamPeriods {
+  return {
+    graceMs: Math.round(config.TEAM_GRACE_DAYS * dayMs),
+    removalMs: Math.round(config.TEAM_REMOVAL_DAYS * dayMs),
+  };
 }
 
 /** What a team says of notices when nothing is wrong with it. */
@@ -33,7 +39,10 @@ const removalNotices: readonly { readonly notice: TeamNotice; readonly beforeMs:
 const lastNoticeMs = 23 * 3_600_000;
 
 /** When a deactivated team is removed. */
-export function removalTime(team: Pick<Team, 'deactivatedAt' | 'updatedAt' | 'notice' | 'noticeAt'>, { removalMs }: Pick<TeamPeriods, 'removalMs'>): number {
+export function removalTime(
+  team: Pick<Team, 'deactivatedAt' | 'updatedAt' | 'notice' | 'noticeAt'>,
+  { removalMs }: Pick<TeamPeriods, 'removalMs'>,
+): number {
   const due = (team.deactivatedAt ?? team.updatedAt) + removalMs;
   if (team.notice !== 'removal-1-day' || team.noticeAt === null) return due;
   return Math.max(due, team.noticeAt + Math.min(lastNoticeMs, removalMs));
@@ -72,7 +81,13 @@ export function fieldsAfterStep(step: TeamStep, now: number): Partial<Omit<Team,
 }
 
 /** A team's fields once it is deactivated or reactivated. */
-export function fieldsWhenSet({ isActive, now }: { readonly isActive: boolean; readonly now: number }): Partial<Omit<Team, 'id' | 'version'>> {
+export function fieldsWhenSet({
+  isActive,
+  now,
+}: {
+  readonly isActive: boolean;
+  readonly now: number;
+}): Partial<Omit<Team, 'id' | 'version'>> {
   return { isActive, deactivatedAt: isActive ? null : now, updatedAt: now, ...noNotice };
 }
 

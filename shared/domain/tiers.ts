@@ -32,10 +32,16 @@ export function reachesTier(tier: Tier, required: Tier): boolean {
 export type RetentionDays = Readonly<Record<Tier, number>>;
 
 /** As configured. */
-export function retentionDaysOf(
-  config: { readonly RETENTION_DAYS_FREE: number; readonly RETENTION_DAYS_ESSENTIALS: number; readonly RETENTION_DAYS_TEAM: number },
-): RetentionDays {
-  return { FREE: config.RETENTION_DAYS_FREE, ESSENTIALS: config.RETENTION_DAYS_ESSENTIALS, TEAM: config.RETENTION_DAYS_TEAM };
+export function retentionDaysOf(config: {
+  readonly RETENTION_DAYS_FREE: number;
+  readonly RETENTION_DAYS_ESSENTIALS: number;
+  readonly RETENTION_DAYS_TEAM: number;
+}): RetentionDays {
+  return {
+    FREE: config.RETENTION_DAYS_FREE,
+    ESSENTIALS: config.RETENTION_DAYS_ESSENTIALS,
+    TEAM: config.RETENTION_DAYS_TEAM,
+  };
 }
 
 const dayMs = 86_400_000;

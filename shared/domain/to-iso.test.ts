@@ -3,7 +3,10 @@ import fc from 'fast-check';
 import { toIso } from './to-iso.ts';
 
 test('a time is written as Date writes it', () => {
-  fc.assert(fc.property(fc.date({ noInvalidDate: true }), (date) => expect(toIso(date.getTime())).toBe(date.toISOString())), { numRuns: 2_000 });
+  fc.assert(
+    fc.property(fc.date({ noInvalidDate: true }), (date) => expect(toIso(date.getTime())).toBe(date.toISOString())),
+    { numRuns: 2_000 },
+  );
 });
 
 test('every day of four centuries has its date', () => {
@@ -13,9 +16,13 @@ test('every day of four centuries has its date', () => {
   }
 });
 
-test.each(['1969-12-31T23:59:59.999Z', '2000-02-29T00:00:00.000Z', '2100-02-28T23:59:59.999Z', '9999-12-31T23:59:59.999Z', '+010000-01-01T00:00:00.000Z'])(
-  'the edge %s is right', (text) => expect(toIso(Date.parse(text))).toBe(text),
-);
+test.each([
+  '1969-12-31T23:59:59.999Z',
+  '2000-02-29T00:00:00.000Z',
+  '2100-02-28T23:59:59.999Z',
+  '9999-12-31T23:59:59.999Z',
+  '+010000-01-01T00:00:00.000Z',
+])('the edge %s is right', (text) => expect(toIso(Date.parse(text))).toBe(text));
 
 test('what is no time throws', () => {
   expect(() => toIso(Number.NaN)).toThrow(RangeError);

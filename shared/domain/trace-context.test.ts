@@ -7,7 +7,10 @@ const traceparent = `00-${traceId}-${spanId}-01`;
 
 test('a traceparent is taken as it is, with its tracestate', () => {
   expect(parseTraceContext(traceparent)).toEqual({ traceparent });
-  expect(parseTraceContext(traceparent, 'congo=t61rcWkgMzE,rojo=1')).toEqual({ traceparent, tracestate: 'congo=t61rcWkgMzE,rojo=1' });
+  expect(parseTraceContext(traceparent, 'congo=t61rcWkgMzE,rojo=1')).toEqual({
+    traceparent,
+    tracestate: 'congo=t61rcWkgMzE,rojo=1',
+  });
 });
 
 test('of a later version the part that is known is taken', () => {
@@ -16,8 +19,22 @@ test('of a later version the part that is known is taken', () => {
 });
 
 test.each([
-  undefined, null, 7, ['x'], '', 'nonsense', traceparent.toUpperCase(), `${traceparent}-more`, `${traceparent}, ${traceparent}`, `ff-${traceId}-${spanId}-01`,
-  `00-${'0'.repeat(32)}-${spanId}-01`, `00-${traceId}-${'0'.repeat(16)}-01`, `00-${traceId}-${spanId}`, `0-${traceId}-${spanId}-01`, ` ${traceparent}`, `${traceparent}\n`,
+  undefined,
+  null,
+  7,
+  ['x'],
+  '',
+  'nonsense',
+  traceparent.toUpperCase(),
+  `${traceparent}-more`,
+  `${traceparent}, ${traceparent}`,
+  `ff-${traceId}-${spanId}-01`,
+  `00-${'0'.repeat(32)}-${spanId}-01`,
+  `00-${traceId}-${'0'.repeat(16)}-01`,
+  `00-${traceId}-${spanId}`,
+  `0-${traceId}-${spanId}-01`,
+  ` ${traceparent}`,
+  `${traceparent}\n`,
 ])('%j is no traceparent', (sent) => {
   expect(parseTraceContext(sent, 'a=b')).toBeUndefined();
 });
@@ -32,5 +49,6 @@ test('a job carries its context in its data', () => {
   const carrying = withTrace(job, { traceparent, tracestate: 'a=b' });
   expect(carrying).toEqual({ id: 'a', data: { kind: 'walk', trace: { traceparent, tracestate: 'a=b' } } });
   expect(traceOf(carrying.data)).toEqual({ traceparent, tracestate: 'a=b' });
-  for (const data of [{}, { trace: null }, { trace: 'x' }, { trace: {} }, { trace: { traceparent: 'x' } }]) expect(traceOf(data)).toBeUndefined();
+  for (const data of [{}, { trace: null }, { trace: 'x' }, { trace: {} }, { trace: { traceparent: 'x' } }])
+    expect(traceOf(data)).toBeUndefined();
 });

@@ -23,12 +23,16 @@ export function parseTraceContext(traceparent: unknown, tracestate?: unknown): T
   const [, version, traceId, spanId, flags, more] = form.exec(traceparent) ?? [];
   if (version === undefined || (version === '00' && more !== undefined)) return undefined;
   const parsed = { traceparent: `00-${traceId}-${spanId}-${flags}` };
-  const isKept = typeof tracestate === 'string' && tracestate.length <= tracestateMax && /^[\x20-\x7e]+$/.test(tracestate);
+  const isKept =
+    typeof tracestate === 'string' && tracestate.length <= tracestateMax && /^[\x20-\x7e]+$/.test(tracestate);
   return isKept ? { ...parsed, tracestate } : parsed;
 }
 
 /** A job, or what else carries data, with the context in it; as it is where there is none. */
-export function withTrace<T extends { readonly data: { readonly [key: string]: unknown } }>(carrier: T, trace: TraceContext | undefined): T {
+export function withTrace<T extends { readonly data: { readonly [key: string]: unknown } }>(
+  carrier: T,
+  trace: TraceContext | undefined,
+): T {
   return trace === undefined ? carrier : { ...carrier, data: { ...carrier.data, trace } };
 }
 

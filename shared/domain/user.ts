@@ -31,13 +31,24 @@ export interface User {
 }
 
 /** What a new account is made from; everything else begins the same for all. */
-export type NewUser = Pick<User, 'id' | 'email' | 'username' | 'passwordHash' | 'isVerified' | 'createdAt' | 'termsAcceptedAt'>
-  & Partial<Pick<User, 'oauthProvider'>>;
+export type NewUser = Pick<
+  User,
+  'id' | 'email' | 'username' | 'passwordHash' | 'isVerified' | 'createdAt' | 'termsAcceptedAt'
+> &
+  Partial<Pick<User, 'oauthProvider'>>;
 
 /** A new account: FREE, active, and never logged in. The address must be lower-cased. */
 export function newUser(from: NewUser): Omit<User, 'version'> {
   return {
-    usernameKey: usernameKey(from.username), avatarUrl: null, tier: 'FREE', tierExpiresAt: null, additionalMembers: 0,
-    wasVerified: from.isVerified, isActive: true, lastLogin: null, oauthProvider: null, ...from,
+    usernameKey: usernameKey(from.username),
+    avatarUrl: null,
+    tier: 'FREE',
+    tierExpiresAt: null,
+    additionalMembers: 0,
+    wasVerified: from.isVerified,
+    isActive: true,
+    lastLogin: null,
+    oauthProvider: null,
+    ...from,
   };
 }

@@ -17,9 +17,14 @@ const beginsWithinMs = 60 * 60_000;
  * Why the ledger has no row of a message for a device: whoever a filter leaves out is never visited, so nothing was
  * stored for them. Judged by the settings as they are now, which can have been changed since.
  */
-export function whyUnsent(message: StoredMessage, to: { device: Device; subscription: Subscription | null; now: number }): Unsent {
+export function whyUnsent(
+  message: StoredMessage,
+  to: { device: Device; subscription: Subscription | null; now: number },
+): Unsent {
   const { device, subscription, now } = to;
-  const reason = message.isDeleted ? 'message deleted' : deviceFault(message, device) ?? subscriptionFault(message, subscription);
+  const reason = message.isDeleted
+    ? 'message deleted'
+    : (deviceFault(message, device) ?? subscriptionFault(message, subscription));
   if (reason !== null) return { status: 'skipped', reason };
   if (now - message.timestamp < beginsWithinMs) return { status: 'pending', reason: null };
   return { status: 'skipped', reason: 'left out by the settings of that time, which have changed since' };
@@ -32,5 +37,8 @@ function deviceFault(message: StoredMessage, device: Device): string | null {
 
 function subscriptionFault(message: StoredMessage, subscription: Subscription | null): string | null {
   if (subscription === null) return 'not subscribed to the topic';
-  return mobileFilterFault(subscription, message) ?? (subscription.createdAt > message.timestamp ? 'subscribed after the message' : null);
+  return (
+    mobileFilterFault(subscription, message) ??
+    (subscription.createdAt > message.timestamp ? 'subscribed after the message' : null)
+  );
 }

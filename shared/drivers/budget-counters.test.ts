@@ -39,7 +39,10 @@ test('a clock that stood ahead for a while and was set back keeps nobody from mo
   const hourMs = 3_600_000;
   for (let n = 0; n < 3; n += 1) counters.take([window('minute', 60_000)], 24 * hourMs);
   // What was counted stays so: no more than the limit is accepted within the window.
-  expect(counters.take([window('minute', 60_000)], 0)).toEqual({ accepted: false, windows: [{ remaining: 0, resetAt: 60_000 }] });
+  expect(counters.take([window('minute', 60_000)], 0)).toEqual({
+    accepted: false,
+    windows: [{ remaining: 0, resetAt: 60_000 }],
+  });
   expect(counters.take([window('minute', 60_000)], 60_000).accepted).toBe(true);
   counters.sweep(3 * 60_000);
   expect(counters.size).toBe(0);

@@ -44,7 +44,10 @@ export class BudgetCounters {
     const before = this.peek(windows, now);
     if (!before.accepted) return before;
     for (const window of windows) this.#count(window, now);
-    return { accepted: true, windows: before.windows.map(({ remaining, resetAt }) => ({ remaining: remaining - 1, resetAt })) };
+    return {
+      accepted: true,
+      windows: before.windows.map(({ remaining, resetAt }) => ({ remaining: remaining - 1, resetAt })),
+    };
   }
 
   peek(windows: readonly BudgetWindow[], now: number): BudgetState {
@@ -146,6 +149,7 @@ export class BudgetCounters {
 }
 
 /** When the window ends, if it begins now. */
-export const endOfWindow = ({ span }: BudgetWindow, now: number): number => ('endsAt' in span ? span.endsAt : now + span.lengthMs);
+export const endOfWindow = ({ span }: BudgetWindow, now: number): number =>
+  'endsAt' in span ? span.endsAt : now + span.lengthMs;
 
 const secondOf = ({ endsAt }: Counter): number => Math.floor(endsAt / 1_000);

@@ -32,10 +32,19 @@ export const jobRules = {
 const idForm = /^(?!\d+$)[A-Za-z0-9._-]{1,200}$/;
 
 /** The job with its defaults. Throws RangeError for what the port does not allow: a fault of the program. */
-export function checkedJob({ id, data, delayMs = 0, priority = 50, attempts = 10, backoffMs = 1_000 }: NewJob): CheckedJob {
+export function checkedJob({
+  id,
+  data,
+  delayMs = 0,
+  priority = 50,
+  attempts = 10,
+  backoffMs = 1_000,
+}: NewJob): CheckedJob {
   checkId(id);
-  if (!Number.isInteger(priority) || priority < 1 || priority > 100) throw new RangeError(`a job's priority is 1 to 100, not ${priority}`);
-  if (!Number.isInteger(attempts) || attempts < 1) throw new RangeError(`a job has at least one attempt, not ${attempts}`);
+  if (!Number.isInteger(priority) || priority < 1 || priority > 100)
+    throw new RangeError(`a job's priority is 1 to 100, not ${priority}`);
+  if (!Number.isInteger(attempts) || attempts < 1)
+    throw new RangeError(`a job has at least one attempt, not ${attempts}`);
   if (!(delayMs >= 0) || !(backoffMs >= 0)) throw new RangeError('a job’s delay and backoff are not negative');
   return { id, data, delayMs: Math.ceil(delayMs), priority, attempts, backoffMs };
 }

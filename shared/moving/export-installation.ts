@@ -3,7 +3,15 @@ import { existsSync } from 'node:fs';
 import { mkdir, open, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { storeParts, type InstallationRows, type Part, type Row } from '../ports/installation-rows.ts';
-import { exportFormat, manifestFile, partFile, secretFileMode, secretsFile, type ExportedPart, type Manifest } from './manifest.ts';
+import {
+  exportFormat,
+  manifestFile,
+  partFile,
+  secretFileMode,
+  secretsFile,
+  type ExportedPart,
+  type Manifest,
+} from './manifest.ts';
 import { movedCollections } from './moved-collections.ts';
 import { writePart } from './part-files.ts';
 import { RowsDigest } from './rows-digest.ts';
@@ -18,15 +26,22 @@ export interface ExportOptions {
 }
 
 /** The parts of an installation in the order in which they are written: topics before what lies in their partitions. */
-export const exportedParts: readonly Part[] = [...Object.keys(movedCollections).filter((name) => movedCollections[name] === true), ...storeParts];
+export const exportedParts: readonly Part[] = [
+  ...Object.keys(movedCollections).filter((name) => movedCollections[name] === true),
+  ...storeParts,
+];
 
 /**
  * Writes all of an installation into a directory, a file for each part, in the memory of a page, and the manifest with counts and
  * checksums last. One that was cut off is begun anew by the next call. Throws where the directory has a whole export, where what is
  * read would not be whole, and when somebody wrote meanwhile.
  */
-export async function exportInstallation(rows: InstallationRows, { dir, jwtSecrets, report }: ExportOptions): Promise<Manifest> {
-  if (existsSync(join(dir, manifestFile))) throw new Error(`${dir} has a whole export already: name another directory, or remove it`);
+export async function exportInstallation(
+  rows: InstallationRows,
+  { dir, jwtSecrets, report }: ExportOptions,
+): Promise<Manifest> {
+  if (existsSync(join(dir, manifestFile)))
+    throw new Error(`${dir} has a whole export already: name another directory, or remove it`);
   const { obstacles, notes } = await rows.state();
   if (obstacles.length > 0) throw new Error(`The export would not be whole: ${obstacles.join('; ')}`);
   for (const note of notes) report(`Note: ${note}.`);
@@ -39,9 +54,17 @@ export async function exportInstallation(rows: InstallationRows, { dir, jwtSecre
     parts.push({ name, ...digest.sum, ...written });
     report(`${name}: ${digest.sum.rows}`);
   }
-  if (String(await rows.ends()) !== String(ends)) throw new Error('Something was published while it was exported: stop every node, and export again');
+  if (String(await rows.ends()) !== String(ends))
+    throw new Error('Something was published while it was exported: stop every node, and export again');
   if (jwtSecrets !== undefined) await writeWhole(join(dir, secretsFile), { jwtSecrets });
-  const manifest: Manifest = { format: exportFormat, id: randomUUID(), exportedAt: new Date().toISOString(), engine: rows.engine, ends: [...ends], parts };
+  const manifest: Manifest = {
+    format: exportFormat,
+    id: randomUUID(),
+    exportedAt: new Date().toISOString(),
+    engine: rows.engine,
+    ends: [...ends],
+    parts,
+  };
   await writeWhole(join(dir, manifestFile), manifest);
   return manifest;
 }

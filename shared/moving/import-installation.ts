@@ -5,7 +5,16 @@ import { z } from 'zod';
 import { choosePartition } from '../domain/choose-partition.ts';
 import { rowsPageMax, type ImportPlace, type InstallationRows, type Row } from '../ports/installation-rows.ts';
 import { exportedParts } from './export-installation.ts';
-import { exportFormat, manifest, manifestFile, partFile, secrets, secretsFile, type ExportedPart, type Manifest } from './manifest.ts';
+import {
+  exportFormat,
+  manifest,
+  manifestFile,
+  partFile,
+  secrets,
+  secretsFile,
+  type ExportedPart,
+  type Manifest,
+} from './manifest.ts';
 import { fileSha256, readPart } from './part-files.ts';
 import { RowsDigest, type RowsSum } from './rows-digest.ts';
 import { checkRow } from './check-row.ts';
@@ -23,10 +32,14 @@ const rowsPerPlace = 5_000;
 /** The manifest of a whole export. Throws for anything else, in words for the operator. */
 async function readManifest(dir: string): Promise<Manifest> {
   const file = join(dir, manifestFile);
-  if (!existsSync(file)) throw new Error(`${dir} has no whole export: there is no ${manifestFile}, which is written last`);
+  if (!existsSync(file))
+    throw new Error(`${dir} has no whole export: there is no ${manifestFile}, which is written last`);
   const value: unknown = JSON.parse(await readFile(file, 'utf8'));
   const format = (value as { format?: unknown } | null)?.format;
-  if (format !== exportFormat) throw new Error(`${file} has the format ${String(format)}, and this program reads ${exportFormat}: import it with the program that exported it, or a newer one`);
+  if (format !== exportFormat)
+    throw new Error(
+      `${file} has the format ${String(format)}, and this program reads ${exportFormat}: import it with the program that exported it, or a newer one`,
+    );
   const parsed = manifest.safeParse(value);
   if (!parsed.success) throw new Error(`${file} is no manifest: ${z.prettifyError(parsed.error)}`);
   const unknown = parsed.data.parts.filter(({ name }) => !exportedParts.includes(name)).map(({ name }) => name);
@@ -45,12 +58,18 @@ async function readSecrets(dir: string): Promise<readonly string[] | undefined> 
  * holds their number and checksum against the export, and only then sets the base above every position and lets servers open it.
  * One that was killed goes on where it was. Throws where the installation is not empty, or has another import under way.
  */
-export async function importInstallation(rows: InstallationRows, { dir, takeSecrets, report }: ImportOptions): Promise<Manifest> {
+export async function importInstallation(
+  rows: InstallationRows,
+  { dir, takeSecrets, report }: ImportOptions,
+): Promise<Manifest> {
   const exported = await readManifest(dir);
   const { id, parts, ends } = exported;
   await checkFiles(dir, parts);
   const known = await rows.importPlace();
-  if (known !== null && known.exportId !== id) throw new Error('Another import into this installation is not finished: run that one again, or begin with an empty installation');
+  if (known !== null && known.exportId !== id)
+    throw new Error(
+      'Another import into this installation is not finished: run that one again, or begin with an empty installation',
+    );
   if (known === null) await requireEmpty(rows);
   const adapt = adapterFor(rows, exported);
   const signedBy = await readSecrets(dir);
@@ -75,7 +94,8 @@ async function checkFiles(dir: string, parts: readonly ExportedPart[]): Promise<
   for (const { name, sha256 } of parts) {
     const file = join(dir, partFile(name));
     if (!existsSync(file)) throw new Error(`${file} is missing`);
-    if (await fileSha256(file) !== sha256) throw new Error(`${file} is not what was exported: its SHA-256 is another one. Copy it again`);
+    if ((await fileSha256(file)) !== sha256)
+      throw new Error(`${file} is not what was exported: its SHA-256 is another one. Copy it again`);
   }
 }
 
@@ -88,7 +108,10 @@ async function requireEmpty(rows: InstallationRows): Promise<void> {
       break;
     }
   }
-  if (filled.length > 0) throw new Error(`The installation is not empty (${filled.join(', ')}): import into one that no server has been started on`);
+  if (filled.length > 0)
+    throw new Error(
+      `The installation is not empty (${filled.join(', ')}): import into one that no server has been started on`,
+    );
 }
 
 type Adapt = (part: string, row: Row) => Row;
@@ -96,10 +119,13 @@ type Adapt = (part: string, row: Row) => Row;
 /** What an installation has otherwise than the one that the rows are from: topics lie in partitions, of which there may be more now. */
 function adapterFor({ partitions }: InstallationRows, { ends }: Manifest): Adapt {
   if (partitions > 1 && ends.length > partitions) {
-    throw new Error(`The export is from a log of ${ends.length} partitions, and this one has ${partitions}: make it with KAFKA_PARTITIONS=${ends.length} or more`);
+    throw new Error(
+      `The export is from a log of ${ends.length} partitions, and this one has ${partitions}: make it with KAFKA_PARTITIONS=${ends.length} or more`,
+    );
   }
   const isKept = ends.length > 1 && partitions > 1;
-  return (part, row) => (part !== 'topics' || isKept ? row : { ...row, partition: choosePartition((row as { id: string }).id, partitions) });
+  return (part, row) =>
+    part !== 'topics' || isKept ? row : { ...row, partition: choosePartition((row as { id: string }).id, partitions) };
 }
 
 interface Writing extends Pick<ImportOptions, 'dir' | 'report'> {
@@ -108,7 +134,11 @@ interface Writing extends Pick<ImportOptions, 'dir' | 'report'> {
 }
 
 /** Writes what is not written yet, and sums up all that there should be. */
-async function writeRows({ rows, dir, report, adapt }: Writing, part: ExportedPart, begun: ImportPlace): Promise<{ sum: RowsSum; place: ImportPlace }> {
+async function writeRows(
+  { rows, dir, report, adapt }: Writing,
+  part: ExportedPart,
+  begun: ImportPlace,
+): Promise<{ sum: RowsSum; place: ImportPlace }> {
   const { name } = part;
   const [read, adapted] = [new RowsDigest(), new RowsDigest()];
   let place = begun;
@@ -128,7 +158,8 @@ async function writeRows({ rows, dir, report, adapt }: Writing, part: ExportedPa
     await rows.write(name, toWrite);
     if (read.sum.rows % rowsPerPlace === 0) await keep();
   }
-  if (read.sum.rows !== part.rows || read.sum.digest !== part.digest) throw new Error(`${name} has ${read.sum.rows} rows that are not the ${part.rows} of the manifest`);
+  if (read.sum.rows !== part.rows || read.sum.digest !== part.digest)
+    throw new Error(`${name} has ${read.sum.rows} rows that are not the ${part.rows} of the manifest`);
   if (read.sum.rows > (begun.written[name] ?? 0)) await keep();
   return { sum: adapted.sum, place };
 }
@@ -138,6 +169,8 @@ async function verify(rows: InstallationRows, name: string, expected: RowsSum): 
   for await (const page of rows.rows(name)) for (const row of page) found.add(row);
   const { sum } = found;
   if (sum.rows === expected.rows && sum.digest === expected.digest) return;
-  throw new Error(`${name}: ${sum.rows} rows were read back of ${expected.rows}${sum.rows === expected.rows ? ', and some are not what was written' : ''}. `
-    + 'Something else writes to this installation: begin with an empty one');
+  throw new Error(
+    `${name}: ${sum.rows} rows were read back of ${expected.rows}${sum.rows === expected.rows ? ', and some are not what was written' : ''}. ` +
+      'Something else writes to this installation: begin with an empty one',
+  );
 }

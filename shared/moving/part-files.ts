@@ -10,20 +10,29 @@ import { secretFileMode } from './manifest.ts';
 /** Harm prevented: a file without line breaks filling the memory. Far above any row. */
 const lineCharsMax = 16 * 1024 * 1024;
 
-const hashing = (hash: Hash): Transform => new Transform({
-  transform(chunk: Buffer, _encoding, done) {
-    hash.update(chunk);
-    done(null, chunk);
-  },
-});
+const hashing = (hash: Hash): Transform =>
+  new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      done(null, chunk);
+    },
+  });
 
 /** Writes the rows as lines of JSON, gzipped, in the memory of a page; resolves with what the file is checked by. */
-export async function writePart(file: string, pages: AsyncIterable<readonly Row[]>): Promise<{ sha256: string; bytes: number }> {
+export async function writePart(
+  file: string,
+  pages: AsyncIterable<readonly Row[]>,
+): Promise<{ sha256: string; bytes: number }> {
   const hash = createHash('sha256');
   const lines = async function* () {
     for await (const page of pages) yield page.map((row) => `${JSON.stringify(row)}\n`).join('');
   };
-  await pipeline(Readable.from(lines()), createGzip(), hashing(hash), createWriteStream(file, { mode: secretFileMode, flush: true }));
+  await pipeline(
+    Readable.from(lines()),
+    createGzip(),
+    hashing(hash),
+    createWriteStream(file, { mode: secretFileMode, flush: true }),
+  );
   return { sha256: hash.digest('hex'), bytes: (await stat(file)).size };
 }
 
@@ -58,6 +67,7 @@ export async function* readPart(file: string, pageSize: number): AsyncGenerator<
 
 function parseLine(file: string, line: string): Row {
   const row: unknown = JSON.parse(line);
-  if (typeof row !== 'object' || row === null || Array.isArray(row)) throw new Error(`${file} has a line that is no object`);
+  if (typeof row !== 'object' || row === null || Array.isArray(row))
+    throw new Error(`${file} has a line that is no object`);
   return row;
 }

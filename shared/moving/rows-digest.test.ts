@@ -8,10 +8,19 @@ function sumOf(...rows: object[]) {
 }
 
 test('a sum is the same in any order of rows and keys, and another one for another row, one more and one twice', () => {
-  const [a, b] = [{ id: '1', nested: { x: 1, y: null } }, { id: '2', nested: [] }];
+  const [a, b] = [
+    { id: '1', nested: { x: 1, y: null } },
+    { id: '2', nested: [] },
+  ];
   const sum = sumOf(a, b);
   expect(sumOf(b, { nested: { y: null, x: 1 }, id: '1' })).toEqual(sum);
   expect(sum).toMatchObject({ rows: 2, digest: expect.stringMatching(/^[0-9a-f]{64}$/) });
-  const others = [sumOf(a), sumOf(a, b, b), sumOf(a, b, a), sumOf(a, { ...b, nested: [null] }), sumOf({ ...a, nested: { x: '1', y: null } }, b)];
+  const others = [
+    sumOf(a),
+    sumOf(a, b, b),
+    sumOf(a, b, a),
+    sumOf(a, { ...b, nested: [null] }),
+    sumOf({ ...a, nested: { x: '1', y: null } }, b),
+  ];
   expect(new Set([sum, ...others].map(({ digest }) => digest)).size).toBe(6);
 });

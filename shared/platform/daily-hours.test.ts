@@ -6,7 +6,9 @@ const berlin = (start: string, end: string): DailyHours => ({ start, end, timezo
 const at = (iso: string): number => Date.parse(iso);
 const spanOf = (hours: DailyHours, iso: string): [string, string] | null => {
   const span = spanAt(hours, at(iso));
-  return span === null ? null : [new Date(span.start).toISOString().slice(0, 16), new Date(span.end).toISOString().slice(0, 16)];
+  return span === null
+    ? null
+    : [new Date(span.start).toISOString().slice(0, 16), new Date(span.end).toISOString().slice(0, 16)];
 };
 
 test.each<[string, DailyHours, string, [string, string] | null]>([
@@ -18,45 +20,119 @@ test.each<[string, DailyHours, string, [string, string] | null]>([
   ['past midnight, after it', berlin('22:00', '07:00'), '2026-02-01T05:59Z', ['2026-01-31T21:00', '2026-02-01T06:00']],
   ['past midnight, by day', berlin('22:00', '07:00'), '2026-02-01T12:00Z', null],
   // On 2026-03-29 clocks go from 02:00 to 03:00 (01:00Z), on 2026-10-25 from 03:00 back to 02:00 (01:00Z).
-  ['over the night of spring, an hour shorter', berlin('22:00', '07:00'), '2026-03-29T03:00Z', ['2026-03-28T21:00', '2026-03-29T05:00']],
-  ['over the night of autumn, an hour longer', berlin('22:00', '07:00'), '2026-10-25T03:00Z', ['2026-10-24T20:00', '2026-10-25T06:00']],
-  ['from a time that is left out', berlin('02:30', '07:00'), '2026-03-29T01:00Z', ['2026-03-29T01:00', '2026-03-29T05:00']],
-  ['to a time that is left out', berlin('22:00', '02:30'), '2026-03-29T00:59Z', ['2026-03-28T21:00', '2026-03-29T01:00']],
-  ['from a time that comes twice', berlin('02:30', '07:00'), '2026-10-25T00:45Z', ['2026-10-25T00:30', '2026-10-25T06:00']],
-  ['to a time that comes twice', berlin('22:00', '02:30'), '2026-10-25T00:45Z', ['2026-10-24T20:00', '2026-10-25T01:30']],
-  ['where midnight is left out', { start: '00:00', end: '01:30', timezone: 'America/Santiago' }, '2026-09-06T04:10Z', ['2026-09-06T04:00', '2026-09-06T04:30']],
-  ['of half an hour’s change', { start: '02:10', end: '02:20', timezone: 'Australia/Lord_Howe' }, '2026-10-03T15:30Z', null],
+  [
+    'over the night of spring, an hour shorter',
+    berlin('22:00', '07:00'),
+    '2026-03-29T03:00Z',
+    ['2026-03-28T21:00', '2026-03-29T05:00'],
+  ],
+  [
+    'over the night of autumn, an hour longer',
+    berlin('22:00', '07:00'),
+    '2026-10-25T03:00Z',
+    ['2026-10-24T20:00', '2026-10-25T06:00'],
+  ],
+  [
+    'from a time that is left out',
+    berlin('02:30', '07:00'),
+    '2026-03-29T01:00Z',
+    ['2026-03-29T01:00', '2026-03-29T05:00'],
+  ],
+  [
+    'to a time that is left out',
+    berlin('22:00', '02:30'),
+    '2026-03-29T00:59Z',
+    ['2026-03-28T21:00', '2026-03-29T01:00'],
+  ],
+  [
+    'from a time that comes twice',
+    berlin('02:30', '07:00'),
+    '2026-10-25T00:45Z',
+    ['2026-10-25T00:30', '2026-10-25T06:00'],
+  ],
+  [
+    'to a time that comes twice',
+    berlin('22:00', '02:30'),
+    '2026-10-25T00:45Z',
+    ['2026-10-24T20:00', '2026-10-25T01:30'],
+  ],
+  [
+    'where midnight is left out',
+    { start: '00:00', end: '01:30', timezone: 'America/Santiago' },
+    '2026-09-06T04:10Z',
+    ['2026-09-06T04:00', '2026-09-06T04:30'],
+  ],
+  [
+    'of half an hour’s change',
+    { start: '02:10', end: '02:20', timezone: 'Australia/Lord_Howe' },
+    '2026-10-03T15:30Z',
+    null,
+  ],
 ])('%s', (_name, hours, time, span) => {
   expect(spanOf(hours, time)).toEqual(span);
 });
 
 // Zones whose clocks are set at odd times, by odd amounts, or never.
-const zones = ['Europe/Berlin', 'America/New_York', 'America/Santiago', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'Pacific/Apia', 'Africa/Casablanca', 'UTC'];
-const clock = fc.tuple(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 59 }))
+const zones = [
+  'Europe/Berlin',
+  'America/New_York',
+  'America/Santiago',
+  'Australia/Lord_Howe',
+  'Asia/Kathmandu',
+  'Pacific/Apia',
+  'Africa/Casablanca',
+  'UTC',
+];
+const clock = fc
+  .tuple(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 59 }))
   .map(([hour, minute]) => `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`);
-const formats = new Map(zones.map((timeZone) => [timeZone, new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })]));
+const formats = new Map(
+  zones.map((timeZone) => [
+    timeZone,
+    new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
+  ]),
+);
 
 test('it is quiet whenever the clock on the wall shows a time of the hours, and never else but between two passes of their end', () => {
-  fc.assert(fc.property(
-    fc.constantFrom(...zones), clock, clock, fc.integer({ min: at('2025-01-01T00:00Z'), max: at('2028-01-01T00:00Z') }),
-    (timezone, start, end, time) => {
-      fc.pre(start !== end);
-      const shown = formats.get(timezone)!.format(time);
-      const isShown = start < end ? start <= shown && shown < end : start <= shown || shown < end;
-      const span = spanAt({ start, end, timezone }, time);
-      if (isShown) expect(span).not.toBeNull();
-      if (span === null) return;
-      expect(span.start <= time && time < span.end).toBe(true);
-      // Every time of a span has the same one, and both of its ends are the clock's.
-      expect(spanAt({ start, end, timezone }, span.start)).toEqual(span);
-      expect(spanAt({ start, end, timezone }, span.end - 1)).toEqual(span);
-      expect(formats.get(timezone)!.format(span.start) >= start).toBe(true);
-      if (!isShown) expect(span.end - time).toBeLessThanOrEqual(3_600_000);
-    },
-  ), { numRuns: 500 });
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...zones),
+      clock,
+      clock,
+      fc.integer({ min: at('2025-01-01T00:00Z'), max: at('2028-01-01T00:00Z') }),
+      (timezone, start, end, time) => {
+        fc.pre(start !== end);
+        const shown = formats.get(timezone)!.format(time);
+        const isShown = start < end ? start <= shown && shown < end : start <= shown || shown < end;
+        const span = spanAt({ start, end, timezone }, time);
+        if (isShown) expect(span).not.toBeNull();
+        if (span === null) return;
+        expect(span.start <= time && time < span.end).toBe(true);
+        // Every time of a span has the same one, and both of its ends are the clock's.
+        expect(spanAt({ start, end, timezone }, span.start)).toEqual(span);
+        expect(spanAt({ start, end, timezone }, span.end - 1)).toEqual(span);
+        expect(formats.get(timezone)!.format(span.start) >= start).toBe(true);
+        if (!isShown) expect(span.end - time).toBeLessThanOrEqual(3_600_000);
+      },
+    ),
+    { numRuns: 500 },
+  );
 });
 
 test('a name of a time zone is one of the database', () => {
-  expect(['Europe/Berlin', 'UTC', 'Etc/GMT+5', 'America/Argentina/Buenos_Aires'].map(isTimezone)).toEqual([true, true, true, true]);
-  expect(['', 'Mars/Olympus', '+02:00', '../UTC', 'CET '.repeat(20), 'local', 'system'].map(isTimezone)).toEqual([false, false, false, false, false, false, false]);
+  expect(['Europe/Berlin', 'UTC', 'Etc/GMT+5', 'America/Argentina/Buenos_Aires'].map(isTimezone)).toEqual([
+    true,
+    true,
+    true,
+    true,
+  ]);
+  expect(['', 'Mars/Olympus', '+02:00', '../UTC', 'CET '.repeat(20), 'local', 'system'].map(isTimezone)).toEqual([
+    false,
+    false,
+    false,
+    false,
+    false,
+    false,
+    false,
+  ]);
 });

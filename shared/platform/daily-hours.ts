@@ -40,7 +40,11 @@ export function spanAt(hours: DailyHours, time: number): Span | null {
 function instantsOf(day: DateTime, clock: string): number[] {
   const [hour, minute] = clock.split(':').map(Number);
   const at = DateTime.fromObject({ year: day.year, month: day.month, day: day.day, hour, minute }, { zone: day.zone });
-  if (at.hour === hour && at.minute === minute) return at.getPossibleOffsets().map((one) => one.toMillis()).sort((a, b) => a - b);
+  if (at.hour === hour && at.minute === minute)
+    return at
+      .getPossibleOffsets()
+      .map((one) => one.toMillis())
+      .sort((a, b) => a - b);
   return [jumpBefore(at.toMillis(), day.zone)];
 }
 

@@ -17,7 +17,9 @@ export interface Findings {
 }
 
 export function findingsOf(part: string): Findings {
-  const make = (state: Finding['state']) => (text: string): Finding => ({ part, state, text });
+  const make =
+    (state: Finding['state']) =>
+    (text: string): Finding => ({ part, state, text });
   return { ok: make('ok'), warning: make('warning'), fault: make('fault') };
 }
 

@@ -9,7 +9,12 @@ describe('the health server', () => {
   const start = async (status: 'ok' | 'down'): Promise<string> => {
     const metrics = new Registry();
     new Counter({ name: 'tests_total', help: 'Tests', registers: [metrics] }).inc(3);
-    const server = await startHealthServer({ host: '127.0.0.1', port: 0, checkReadiness: () => Promise.resolve({ status }), metrics });
+    const server = await startHealthServer({
+      host: '127.0.0.1',
+      port: 0,
+      checkReadiness: () => Promise.resolve({ status }),
+      metrics,
+    });
     close = server.close;
     return server.url;
   };

@@ -15,10 +15,13 @@ export interface HealthServerOptions {
  * What an orchestrator and a scraper ask of a service that has no other HTTP: `GET /health/live`, `/health/ready` and
  * `/metrics`. Resolves with its address once it listens; rejects when it cannot.
  */
-export async function startHealthServer(options: HealthServerOptions): Promise<{ readonly url: string; close(): Promise<void> }> {
+export async function startHealthServer(
+  options: HealthServerOptions,
+): Promise<{ readonly url: string; close(): Promise<void> }> {
   const server = createServer((request, response) => {
     const path = request.url?.split('?', 1)[0];
-    if (request.method !== 'GET' && request.method !== 'HEAD') return answerJson(response, 405, { detail: 'Method not allowed' }, { Allow: 'GET, HEAD' });
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      return answerJson(response, 405, { detail: 'Method not allowed' }, { Allow: 'GET, HEAD' });
     answer(options, path, response).catch((error: unknown) => response.destroy(error as Error));
   });
   await new Promise<void>((resolve, reject) => {
@@ -28,10 +31,11 @@ export async function startHealthServer(options: HealthServerOptions): Promise<{
   const { address, port, family } = server.address() as AddressInfo;
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
-    close: () => new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
   };
 }
 

@@ -29,15 +29,24 @@ describe('loadConfig', () => {
   });
 
   test.each([
-    ['JWT_SECRET', 'x'.repeat(31), /JWT_SECRET: each secret needs at least 32 bytes/], ['JWT_SECRET', `${'x'.repeat(32)},short`, /at least 32 bytes/], ['JWT_SECRET', ' , ', /at least 32 bytes/],
+    ['JWT_SECRET', 'x'.repeat(31), /JWT_SECRET: each secret needs at least 32 bytes/],
+    ['JWT_SECRET', `${'x'.repeat(32)},short`, /at least 32 bytes/],
+    ['JWT_SECRET', ' , ', /at least 32 bytes/],
     ['JWT_SECRET', 'secret', /at least 32 bytes/],
   ])('%s=%s is too short to start with, embedded and in a cluster', (name, value, why) => {
-    const cluster = { KAFKA_BROKERS: 'k:9092', MONGO_URL: 'mongodb://m', REDIS_URL: 'redis://r', JWT_SECRET: 'y'.repeat(32) };
+    const cluster = {
+      KAFKA_BROKERS: 'k:9092',
+      MONGO_URL: 'mongodb://m',
+      REDIS_URL: 'redis://r',
+      JWT_SECRET: 'y'.repeat(32),
+    };
     for (const env of [{}, cluster]) expect(() => loadConfig({ ...env, [name]: value }, none)).toThrow(why);
   });
 
   test.each(['admin', 'x'.repeat(15)])('ADMIN_TOKEN=%s is too short to start with in production', (token) => {
-    expect(() => loadConfig({ NODE_ENV: 'production', ADMIN_TOKEN: token }, none)).toThrow('ADMIN_TOKEN: at least 16 characters where NODE_ENV is production');
+    expect(() => loadConfig({ NODE_ENV: 'production', ADMIN_TOKEN: token }, none)).toThrow(
+      'ADMIN_TOKEN: at least 16 characters where NODE_ENV is production',
+    );
     expect(loadConfig({ NODE_ENV: 'production', ADMIN_TOKEN: 'x'.repeat(16) }, none).ADMIN_TOKEN).toHaveLength(16);
   });
 
@@ -46,9 +55,17 @@ describe('loadConfig', () => {
     ['TRUST_PROXY', '10.0.0.0/33', 'TRUST_PROXY: it takes'],
     ['SMTP_URL', 'http://mail.example.org', 'SMTP_URL: it takes an address that begins with smtp:// or smtps://'],
     ['BASE_URL', 'ftp://tocsin.example.org', 'BASE_URL: it takes an address that begins with http:// or https://'],
-    ['CORS_ORIGINS', 'https://app.example.org, app.example.org', 'CORS_ORIGINS: it takes `*`, or origins like https://app.example.org'],
+    [
+      'CORS_ORIGINS',
+      'https://app.example.org, app.example.org',
+      'CORS_ORIGINS: it takes `*`, or origins like https://app.example.org',
+    ],
     ['CORS_ORIGINS', 'https://app.example.org/app', 'CORS_ORIGINS: it takes'],
-    ['RETENTION_SCHEDULE', '99 99 * * *', 'RETENTION_SCHEDULE: it takes a duration like 60s, or a cron expression of five fields'],
+    [
+      'RETENTION_SCHEDULE',
+      '99 99 * * *',
+      'RETENTION_SCHEDULE: it takes a duration like 60s, or a cron expression of five fields',
+    ],
   ])('%s=%s is refused, naming the variable and what it takes', (name, value, why) => {
     expect(() => loadConfig({ [name]: value }, none)).toThrow(why);
   });
@@ -57,17 +74,35 @@ describe('loadConfig', () => {
     expect(loadConfig({ TRUST_PROXY: value }, none).TRUST_PROXY).toBe(value);
   });
 
-  test('switches and levels are taken in any case, an operator\'s token of any length elsewhere, and periods of teams from 0 days on', () => {
-    const config = loadConfig({ RATE_LIMITS: 'OFF', LOG_LEVEL: 'WARN', ADMIN_TOKEN: 'admin', TEAM_GRACE_DAYS: '0', TEAM_REMOVAL_DAYS: '0' }, none);
-    expect(config).toMatchObject({ RATE_LIMITS: false, LOG_LEVEL: 'warn', ADMIN_TOKEN: 'admin', TEAM_GRACE_DAYS: 0, TEAM_REMOVAL_DAYS: 0 });
+  test("switches and levels are taken in any case, an operator's token of any length elsewhere, and periods of teams from 0 days on", () => {
+    const config = loadConfig(
+      { RATE_LIMITS: 'OFF', LOG_LEVEL: 'WARN', ADMIN_TOKEN: 'admin', TEAM_GRACE_DAYS: '0', TEAM_REMOVAL_DAYS: '0' },
+      none,
+    );
+    expect(config).toMatchObject({
+      RATE_LIMITS: false,
+      LOG_LEVEL: 'warn',
+      ADMIN_TOKEN: 'admin',
+      TEAM_GRACE_DAYS: 0,
+      TEAM_REMOVAL_DAYS: 0,
+    });
   });
 
-  test.each([['*', ['*']], ['https://a.example.org/, http://localhost:5173', ['https://a.example.org', 'http://localhost:5173']], ['capacitor://localhost,null', ['capacitor://localhost', 'null']]])('CORS_ORIGINS=%s is taken', (value, origins) => {
+  test.each([
+    ['*', ['*']],
+    ['https://a.example.org/, http://localhost:5173', ['https://a.example.org', 'http://localhost:5173']],
+    ['capacitor://localhost,null', ['capacitor://localhost', 'null']],
+  ])('CORS_ORIGINS=%s is taken', (value, origins) => {
     expect(loadConfig({ CORS_ORIGINS: value }, none).CORS_ORIGINS).toEqual(origins);
   });
 
   test('a fault that is told does not show the secret', () => {
-    for (const env of [{ JWT_SECRET: 'hunter2' }, { NODE_ENV: 'production', ADMIN_TOKEN: 'hunter2' }, { SMTP_URL: 'hunter2' }, { MONGO_URL: 'hunter2' }]) {
+    for (const env of [
+      { JWT_SECRET: 'hunter2' },
+      { NODE_ENV: 'production', ADMIN_TOKEN: 'hunter2' },
+      { SMTP_URL: 'hunter2' },
+      { MONGO_URL: 'hunter2' },
+    ]) {
       try {
         loadConfig(env, none);
         throw new Error('it was taken');
@@ -93,15 +128,37 @@ describe('loadConfig', () => {
 
     test('is off without its variables, and has its key from a file', () => {
       expect(loadConfig({}, none).apns).toBeUndefined();
-      expect(loadConfig({ ...all, APNS_KEY_FILE: file('key.p8', key) }, none).apns)
-        .toEqual({ key, keyId: 'K1', teamId: 'T1', bundleId: 'org.example.app', url: undefined, ca: undefined });
+      expect(loadConfig({ ...all, APNS_KEY_FILE: file('key.p8', key) }, none).apns).toEqual({
+        key,
+        keyId: 'K1',
+        teamId: 'T1',
+        bundleId: 'org.example.app',
+        url: undefined,
+        ca: undefined,
+      });
     });
 
     test.each([
-      ['part of them', () => ({ APNS_KEY_ID: 'K1', APNS_BUNDLE_ID: 'b' }), 'APNS_KEY_FILE and APNS_TEAM_ID missing: set all of'],
-      ['a key that is not there', () => ({ ...all, APNS_KEY_FILE: join(folder, 'nowhere') }), 'cannot be read (ENOENT)'],
-      ['a file without a key', () => ({ ...all, APNS_KEY_FILE: file('empty.p8', '') }), 'holds no private key in PEM form'],
-      ['an authority that is none', () => ({ ...all, APNS_KEY_FILE: file('key.p8', key), APNS_CA_FILE: file('key2.p8', key) }), 'holds no certificate in PEM form'],
+      [
+        'part of them',
+        () => ({ APNS_KEY_ID: 'K1', APNS_BUNDLE_ID: 'b' }),
+        'APNS_KEY_FILE and APNS_TEAM_ID missing: set all of',
+      ],
+      [
+        'a key that is not there',
+        () => ({ ...all, APNS_KEY_FILE: join(folder, 'nowhere') }),
+        'cannot be read (ENOENT)',
+      ],
+      [
+        'a file without a key',
+        () => ({ ...all, APNS_KEY_FILE: file('empty.p8', '') }),
+        'holds no private key in PEM form',
+      ],
+      [
+        'an authority that is none',
+        () => ({ ...all, APNS_KEY_FILE: file('key.p8', key), APNS_CA_FILE: file('key2.p8', key) }),
+        'holds no certificate in PEM form',
+      ],
     ])('%s is refused', (_what, env, fault) => {
       expect(() => loadConfig(env(), none)).toThrow(fault);
     });
@@ -119,8 +176,11 @@ describe('loadConfig', () => {
       return loadConfig({ FCM_SERVICE_ACCOUNT_FILE: file }, none).fcmServiceAccount;
     };
     const account = {
-      type: 'service_account', project_id: 'p', private_key: '-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----\n',
-      client_email: 'a@p.iam.gserviceaccount.com', token_uri: 'https://oauth2.googleapis.com/token',
+      type: 'service_account',
+      project_id: 'p',
+      private_key: '-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----\n',
+      client_email: 'a@p.iam.gserviceaccount.com',
+      token_uri: 'https://oauth2.googleapis.com/token',
     };
 
     test('is off without the key of a service account', () => {
@@ -128,17 +188,30 @@ describe('loadConfig', () => {
       expect(withFile(JSON.stringify({ ...account, client_id: '1' }))).toEqual(account);
     });
 
-    test.each(['', '{}', 'null', JSON.stringify({ ...account, type: 'authorized_user' }), JSON.stringify({ ...account, private_key: 'x' })])('a file with %j is refused', (text) => {
+    test.each([
+      '',
+      '{}',
+      'null',
+      JSON.stringify({ ...account, type: 'authorized_user' }),
+      JSON.stringify({ ...account, private_key: 'x' }),
+    ])('a file with %j is refused', (text) => {
       expect(() => withFile(text)).toThrow('is not the JSON key of a service account');
     });
 
     test('a file that is not there is refused', () => {
-      expect(() => loadConfig({ FCM_SERVICE_ACCOUNT_FILE: join(folder, 'nowhere') }, none)).toThrow('cannot be read (ENOENT)');
+      expect(() => loadConfig({ FCM_SERVICE_ACCOUNT_FILE: join(folder, 'nowhere') }, none)).toThrow(
+        'cannot be read (ENOENT)',
+      );
     });
   });
 
   describe('Kafka by TLS and SASL', () => {
-    const cluster = { KAFKA_BROKERS: 'k:9093', MONGO_URL: 'mongodb://m', REDIS_URL: 'redis://r', JWT_SECRET: 'x'.repeat(32) };
+    const cluster = {
+      KAFKA_BROKERS: 'k:9093',
+      MONGO_URL: 'mongodb://m',
+      REDIS_URL: 'redis://r',
+      JWT_SECRET: 'x'.repeat(32),
+    };
     const kafkaOf = (env: Record<string, string>) => {
       const { kafkaTls, kafkaSasl } = loadConfig({ ...cluster, ...env }, none).cluster!;
       return { tls: kafkaTls, sasl: kafkaSasl };
@@ -174,10 +247,26 @@ describe('loadConfig', () => {
 
     test.each<[string, () => Record<string, string>, RegExp]>([
       ['a file without TLS', () => ({ KAFKA_TLS_CA_FILE: caFile }), /set KAFKA_TLS=on/],
-      ['a file that is not there', () => ({ KAFKA_TLS: 'on', KAFKA_TLS_CA_FILE: join(folder, 'none.pem') }), /KAFKA_TLS_CA_FILE: .*none\.pem cannot be read \(ENOENT\)/],
-      ['a file without a certificate', () => ({ KAFKA_TLS: 'on', KAFKA_TLS_CA_FILE: emptyFile }), /holds no certificate/],
-      ['a mechanism that is not known', () => ({ KAFKA_SASL_MECHANISM: 'oauthbearer', KAFKA_SASL_USERNAME: 'u', KAFKA_SASL_PASSWORD: 'p' }), /KAFKA_SASL_MECHANISM: .*plain.*scram-sha-256.*scram-sha-512/],
-      ['a username alone', () => ({ KAFKA_SASL_USERNAME: 'u' }), /KAFKA_SASL_MECHANISM and KAFKA_SASL_PASSWORD missing: set all of/],
+      [
+        'a file that is not there',
+        () => ({ KAFKA_TLS: 'on', KAFKA_TLS_CA_FILE: join(folder, 'none.pem') }),
+        /KAFKA_TLS_CA_FILE: .*none\.pem cannot be read \(ENOENT\)/,
+      ],
+      [
+        'a file without a certificate',
+        () => ({ KAFKA_TLS: 'on', KAFKA_TLS_CA_FILE: emptyFile }),
+        /holds no certificate/,
+      ],
+      [
+        'a mechanism that is not known',
+        () => ({ KAFKA_SASL_MECHANISM: 'oauthbearer', KAFKA_SASL_USERNAME: 'u', KAFKA_SASL_PASSWORD: 'p' }),
+        /KAFKA_SASL_MECHANISM: .*plain.*scram-sha-256.*scram-sha-512/,
+      ],
+      [
+        'a username alone',
+        () => ({ KAFKA_SASL_USERNAME: 'u' }),
+        /KAFKA_SASL_MECHANISM and KAFKA_SASL_PASSWORD missing: set all of/,
+      ],
     ])('is refused with %s', (_, env, why) => {
       expect(() => kafkaOf(env())).toThrow(why);
     });
@@ -199,7 +288,8 @@ describe('loadConfig', () => {
 });
 
 describe('showConfig', () => {
-  const shown = (env: NodeJS.ProcessEnv, file = none) => new Map(showConfig(env, file).map(({ name, value, origin }) => [name, [value, origin]]));
+  const shown = (env: NodeJS.ProcessEnv, file = none) =>
+    new Map(showConfig(env, file).map(({ name, value, origin }) => [name, [value, origin]]));
 
   test('every variable is shown with what it is and who says so', () => {
     const file = join(mkdtempSync(join(tmpdir(), 'tocsin-config-')), '.env');
@@ -208,14 +298,24 @@ describe('showConfig', () => {
     rmSync(join(file, '..'), { recursive: true });
     expect([...all.keys()].toSorted()).toEqual([...variableNames].toSorted());
     expect(['PORT', 'HOST', 'DATA_DIR', 'RATE_LIMITS', 'BASE_URL'].map((name) => all.get(name))).toEqual([
-      ['82', 'environment'], ['::1', '.env'], ['./data', 'default'], ['on', 'default'], [null, 'default'],
+      ['82', 'environment'],
+      ['::1', '.env'],
+      ['./data', 'default'],
+      ['on', 'default'],
+      [null, 'default'],
     ]);
   });
 
   test('no secret and no password is shown', () => {
-    const all = shown({ JWT_SECRET: 'one', ADMIN_TOKEN: 'two', SMTP_URL: 'smtp://ada:th/r@e@mail:25', REDIS_URL: 'redis://:four@redis', MONGO_URL: 'mongodb://a:five@b,c/d' });
-    expect(['JWT_SECRET', 'ADMIN_TOKEN', 'SMTP_URL', 'REDIS_URL', 'MONGO_URL'].map((name) => all.get(name)![0])).toEqual([
-      '***', '***', 'smtp://ada:***@mail:25', 'redis://:***@redis', 'mongodb://a:***@b,c/d',
-    ]);
+    const all = shown({
+      JWT_SECRET: 'one',
+      ADMIN_TOKEN: 'two',
+      SMTP_URL: 'smtp://ada:th/r@e@mail:25',
+      REDIS_URL: 'redis://:four@redis',
+      MONGO_URL: 'mongodb://a:five@b,c/d',
+    });
+    expect(
+      ['JWT_SECRET', 'ADMIN_TOKEN', 'SMTP_URL', 'REDIS_URL', 'MONGO_URL'].map((name) => all.get(name)![0]),
+    ).toEqual(['***', '***', 'smtp://ada:***@mail:25', 'redis://:***@redis', 'mongodb://a:***@b,c/d']);
   });
 });

@@ -68,8 +68,15 @@ export type FcmServiceAccount = z.infer<typeof fcmServiceAccount>;
 
 /** What `cluster` and `jwtSecrets` hold, in the form that it is used in. */
 const heldElsewhere = [
-  'KAFKA_BROKERS', 'KAFKA_TLS', 'KAFKA_TLS_CA_FILE', 'KAFKA_SASL_MECHANISM', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD',
-  'MONGO_URL', 'REDIS_URL', 'JWT_SECRET',
+  'KAFKA_BROKERS',
+  'KAFKA_TLS',
+  'KAFKA_TLS_CA_FILE',
+  'KAFKA_SASL_MECHANISM',
+  'KAFKA_SASL_USERNAME',
+  'KAFKA_SASL_PASSWORD',
+  'MONGO_URL',
+  'REDIS_URL',
+  'JWT_SECRET',
 ] as const;
 type HeldAsItIs = Omit<Variables, (typeof heldElsewhere)[number]>;
 
@@ -98,13 +105,22 @@ export function loadConfig(environment: NodeJS.ProcessEnv, envFile = '.env'): Co
   const faults = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
   const cluster = readCluster(merged, parsed.data, faults);
   checkGoogle(merged, faults);
-  if (merged['NODE_ENV'] === 'production' && isShortAdminToken(merged['ADMIN_TOKEN'])) faults.push('ADMIN_TOKEN: at least 16 characters where NODE_ENV is production');
+  if (merged['NODE_ENV'] === 'production' && isShortAdminToken(merged['ADMIN_TOKEN']))
+    faults.push('ADMIN_TOKEN: at least 16 characters where NODE_ENV is production');
   const apns = readApns(merged, faults);
   const fcmAccount = readFcm(merged['FCM_SERVICE_ACCOUNT_FILE'], faults);
   const jwtSecrets = readJwtSecrets(merged['JWT_SECRET'], cluster !== undefined, faults);
   if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
   const { BASE_URL, APP_URL, ...rest } = heldAsItIs(parsed.data);
-  return { ...rest, BASE_URL: BASE_URL?.replace(/\/$/, ''), APP_URL: APP_URL?.replace(/\/$/, ''), cluster, apns, fcmServiceAccount: fcmAccount, jwtSecrets };
+  return {
+    ...rest,
+    BASE_URL: BASE_URL?.replace(/\/$/, ''),
+    APP_URL: APP_URL?.replace(/\/$/, ''),
+    cluster,
+    apns,
+    fcmServiceAccount: fcmAccount,
+    jwtSecrets,
+  };
 }
 
 function readEnvFile(envFile: string): NodeJS.ProcessEnv {
@@ -126,11 +142,17 @@ export interface ShownVariable {
 /** Every variable with its value and where that comes from, without secrets; also of a configuration that cannot be used. */
 export function showConfig(environment: NodeJS.ProcessEnv, envFile = '.env'): ShownVariable[] {
   const set = setIn({ ...readEnvFile(envFile), ...environment });
-  return variableGroups.flatMap(({ rows }) => rows).map(({ name, byDefault, isSecret }) => {
-    const value = set[name] ?? byDefault ?? null;
-    const origin = set[name] === undefined ? 'default' : environment[name] === undefined ? '.env' : 'environment';
-    return { name, value: isSecret === true && value !== null ? '***' : value?.replace(urlPassword, '//$1:***@') ?? null, origin };
-  });
+  return variableGroups
+    .flatMap(({ rows }) => rows)
+    .map(({ name, byDefault, isSecret }) => {
+      const value = set[name] ?? byDefault ?? null;
+      const origin = set[name] === undefined ? 'default' : environment[name] === undefined ? '.env' : 'environment';
+      return {
+        name,
+        value: isSecret === true && value !== null ? '***' : (value?.replace(urlPassword, '//$1:***@') ?? null),
+        origin,
+      };
+    });
 }
 
 const urlPassword = /\/\/([^:@/]*):.*@/;
@@ -141,12 +163,18 @@ function heldAsItIs(all: Variables): HeldAsItIs {
 }
 
 /** `parsed` is undefined when something else is wrong; the faults of this part are told all the same. */
-function readCluster(env: NodeJS.ProcessEnv, parsed: Variables | undefined, faults: string[]): ClusterConfig | undefined {
+function readCluster(
+  env: NodeJS.ProcessEnv,
+  parsed: Variables | undefined,
+  faults: string[],
+): ClusterConfig | undefined {
   const names = ['KAFKA_BROKERS', 'MONGO_URL', 'REDIS_URL'];
   const missing = names.filter((name) => env[name] === undefined);
   if (missing.length === names.length) return undefined;
   if (missing.length > 0) {
-    faults.push(`${missing.join(' and ')} missing: set all of ${names.join(', ')} for a cluster, or none for one process on one file`);
+    faults.push(
+      `${missing.join(' and ')} missing: set all of ${names.join(', ')} for a cluster, or none for one process on one file`,
+    );
     return undefined;
   }
   return {
@@ -166,7 +194,10 @@ function readKafkaTls(caFile: string | undefined, isOn: boolean, faults: string[
 }
 
 /** The text of a file that holds what it should in PEM form; undefined, with a fault, for any other. */
-function readPem(from: { variable: string; file: string; holds: 'CERTIFICATE' | 'PRIVATE KEY' }, faults: string[]): string | undefined {
+function readPem(
+  from: { variable: string; file: string; holds: 'CERTIFICATE' | 'PRIVATE KEY' },
+  faults: string[],
+): string | undefined {
   try {
     const text = readFileSync(from.file, 'utf8');
     if (text.includes(`-----BEGIN ${from.holds}-----`)) return text;
@@ -187,9 +218,19 @@ function readApns(env: NodeJS.ProcessEnv, faults: string[]): ApnsConfig | undefi
   }
   const key = readPem({ variable: 'APNS_KEY_FILE', file: env['APNS_KEY_FILE']!, holds: 'PRIVATE KEY' }, faults);
   const caFile = env['APNS_CA_FILE'];
-  const ca = caFile === undefined ? undefined : readPem({ variable: 'APNS_CA_FILE', file: caFile, holds: 'CERTIFICATE' }, faults);
+  const ca =
+    caFile === undefined
+      ? undefined
+      : readPem({ variable: 'APNS_CA_FILE', file: caFile, holds: 'CERTIFICATE' }, faults);
   if (key === undefined) return undefined;
-  return { key, keyId: env['APNS_KEY_ID']!, teamId: env['APNS_TEAM_ID']!, bundleId: env['APNS_BUNDLE_ID']!, url: env['APNS_URL'], ca };
+  return {
+    key,
+    keyId: env['APNS_KEY_ID']!,
+    teamId: env['APNS_TEAM_ID']!,
+    bundleId: env['APNS_BUNDLE_ID']!,
+    url: env['APNS_URL'],
+    ca,
+  };
 }
 
 function readFcm(file: string | undefined, faults: string[]): FcmServiceAccount | undefined {
@@ -204,11 +245,17 @@ function readFcm(file: string | undefined, faults: string[]): FcmServiceAccount 
       return undefined;
     }
   }
-  faults.push(`FCM_SERVICE_ACCOUNT_FILE: ${file} is not the JSON key of a service account, as the Firebase console gives it`);
+  faults.push(
+    `FCM_SERVICE_ACCOUNT_FILE: ${file} is not the JSON key of a service account, as the Firebase console gives it`,
+  );
   return undefined;
 }
 
-function readKafkaSasl(env: NodeJS.ProcessEnv, mechanism: KafkaSasl['mechanism'] | undefined, faults: string[]): KafkaSasl | undefined {
+function readKafkaSasl(
+  env: NodeJS.ProcessEnv,
+  mechanism: KafkaSasl['mechanism'] | undefined,
+  faults: string[],
+): KafkaSasl | undefined {
   const names = ['KAFKA_SASL_MECHANISM', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'];
   const missing = names.filter((name) => env[name] === undefined);
   if (missing.length === names.length) return undefined;
@@ -219,12 +266,18 @@ function readKafkaSasl(env: NodeJS.ProcessEnv, mechanism: KafkaSasl['mechanism']
 
 function checkGoogle(env: NodeJS.ProcessEnv, faults: string[]): void {
   const missing = ['GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET'].filter((name) => env[name] === undefined);
-  if (missing.length === 1) faults.push(`${missing[0]} missing: signing in with Google needs GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET, or neither`);
+  if (missing.length === 1)
+    faults.push(
+      `${missing[0]} missing: signing in with Google needs GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET, or neither`,
+    );
 }
 
 function readJwtSecrets(text: string | undefined, isCluster: boolean, faults: string[]): string[] | undefined {
   if (text === undefined) {
-    if (isCluster) faults.push('JWT_SECRET missing: all nodes of a cluster need the same one, for example from `openssl rand -base64 32`');
+    if (isCluster)
+      faults.push(
+        'JWT_SECRET missing: all nodes of a cluster need the same one, for example from `openssl rand -base64 32`',
+      );
     return undefined;
   }
   const secrets = list(text);

@@ -13,21 +13,42 @@ function collect() {
   return { log: openLog('test', 'trace', destination), lines: () => chunks.join('').split('\n').slice(0, -1) };
 }
 
-test.each(['a\nb', 'a\r\n{"level":"fatal","msg":"forged"}', 'a\u2028b\u0085c', 'a\u0000b', '\u001b[2Ja', '"}\n{"a":"'])('%j in anything that is logged stays in its line', (text) => {
-  const { log, lines } = collect();
-  log.info({ [text]: text, nested: { text } }, text);
-  log.warn({ err: new Error(text) }, 'failed');
-  expect(lines()).toHaveLength(2);
-  expect(lines().map((line) => JSON.parse(line) as object)).toMatchObject([{ level: 'info', msg: text, [text]: text, nested: { text } }, { level: 'warn', msg: 'failed' }]);
-  // What moves a terminal's cursor is escaped, too.
-  for (const line of lines()) expect(line).not.toMatch(/[\u0000-\u001f]/);
-});
+test.each(['a\nb', 'a\r\n{"level":"fatal","msg":"forged"}', 'a\u2028b\u0085c', 'a\u0000b', '\u001b[2Ja', '"}\n{"a":"'])(
+  '%j in anything that is logged stays in its line',
+  (text) => {
+    const { log, lines } = collect();
+    log.info({ [text]: text, nested: { text } }, text);
+    log.warn({ err: new Error(text) }, 'failed');
+    expect(lines()).toHaveLength(2);
+    expect(lines().map((line) => JSON.parse(line) as object)).toMatchObject([
+      { level: 'info', msg: text, [text]: text, nested: { text } },
+      { level: 'warn', msg: 'failed' },
+    ]);
+    // What moves a terminal's cursor is escaped, too.
+    for (const line of lines()) expect(line).not.toMatch(/[\u0000-\u001f]/);
+  },
+);
 
 test('an error is told by its kind, words, code and causes, without what it carries', () => {
   const { log, lines } = collect();
   const cause = Object.assign(new Error('the store said no'), { document: { message: 'a text' } });
-  log.error({ err: Object.assign(new RangeError('a write failed', { cause }), { code: 'E11000', writeErrors: [{ op: { token: 'tk_secret' } }] }) }, 'failed');
+  log.error(
+    {
+      err: Object.assign(new RangeError('a write failed', { cause }), {
+        code: 'E11000',
+        writeErrors: [{ op: { token: 'tk_secret' } }],
+      }),
+    },
+    'failed',
+  );
   const [line] = lines();
-  expect(JSON.parse(line!)).toMatchObject({ err: { type: 'RangeError', message: 'a write failed: the store said no', code: 'E11000', stack: expect.stringContaining('caused by') } });
+  expect(JSON.parse(line!)).toMatchObject({
+    err: {
+      type: 'RangeError',
+      message: 'a write failed: the store said no',
+      code: 'E11000',
+      stack: expect.stringContaining('caused by'),
+    },
+  });
   expect(line).not.toMatch(/a text|tk_secret/);
 });

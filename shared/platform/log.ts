@@ -9,8 +9,12 @@ export type Log = Logger;
  */
 export function openLog(service: string, level: string, destination?: DestinationStream, fields?: () => object): Log {
   const options = {
-    level, base: { service }, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label: string) => ({ level: label }) },
-    serializers: { err: describeError }, ...(fields === undefined ? {} : { mixin: fields }),
+    level,
+    base: { service },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: describeError },
+    ...(fields === undefined ? {} : { mixin: fields }),
   };
   return destination === undefined ? pino(options) : pino(options, destination);
 }

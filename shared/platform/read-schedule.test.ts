@@ -7,7 +7,18 @@ test('a duration is an interval, five fields are a cron expression', () => {
 });
 
 test('anything else is refused, and so is what never comes', () => {
-  for (const text of ['', '60', '0s', '1.5h', 'daily', '* * * *', '0 0 3 * * 1', '99 99 * * *', 'a b c d e', '0 0 31 2 *']) {
+  for (const text of [
+    '',
+    '60',
+    '0s',
+    '1.5h',
+    'daily',
+    '* * * *',
+    '0 0 3 * * 1',
+    '99 99 * * *',
+    'a b c d e',
+    '0 0 31 2 *',
+  ]) {
     expect(() => readSchedule(text)).toThrow(RangeError);
   }
 });

@@ -18,7 +18,9 @@ export function readSchedule(text: string): number | string {
   } else if (isCron(trimmed)) {
     return trimmed;
   }
-  throw new RangeError(`RETENTION_SCHEDULE: ${JSON.stringify(text)} is neither a duration like 60s nor a cron expression of five fields`);
+  throw new RangeError(
+    `RETENTION_SCHEDULE: ${JSON.stringify(text)} is neither a duration like 60s nor a cron expression of five fields`,
+  );
 }
 
 function isCron(text: string): boolean {

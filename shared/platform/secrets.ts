@@ -16,7 +16,11 @@ export function signText(key: string, purpose: string, text: string): string {
 }
 
 /** Whether the proof is one by any of the keys. */
-export function isSignedText(keys: readonly string[], purpose: string, signed: { text: string; proof: string }): boolean {
+export function isSignedText(
+  keys: readonly string[],
+  purpose: string,
+  signed: { text: string; proof: string },
+): boolean {
   const given = Buffer.from(signed.proof);
   return keys.some((key) => {
     const expected = Buffer.from(signText(key, purpose, signed.text));

@@ -10,7 +10,11 @@ import { dirname, resolve } from 'node:path';
  * `beside` are endings of files that `write` may leave beside its own, and that must not stand beside the finished one: those
  * of another age would be taken for its.
  */
-export async function writeNewFile<T>(path: string, write: (partial: string) => Promise<T>, beside: readonly string[] = []): Promise<T> {
+export async function writeNewFile<T>(
+  path: string,
+  write: (partial: string) => Promise<T>,
+  beside: readonly string[] = [],
+): Promise<T> {
   refuseTaken(path, beside);
   const partial = `${path}.${process.pid}.partial`;
   const folder = dirname(resolve(path));
@@ -32,7 +36,8 @@ export async function writeNewFile<T>(path: string, write: (partial: string) => 
 
 function refuseTaken(path: string, beside: readonly string[]): void {
   const taken = ['', ...beside].map((ending) => path + ending).find(existsSync);
-  if (taken !== undefined) throw new Error(`${taken} exists, and nothing is overwritten: move it away, or choose another place`);
+  if (taken !== undefined)
+    throw new Error(`${taken} exists, and nothing is overwritten: move it away, or choose another place`);
 }
 
 async function toDisk(path: string): Promise<void> {

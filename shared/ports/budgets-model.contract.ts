@@ -14,7 +14,11 @@ const step = fc.record({
   node: fc.constantFrom(0, 1),
   caller: fc.constantFrom(...callers),
   windows: fc.subarray([...windowNames], { minLength: 1 }),
-  limits: fc.record({ minute: fc.integer({ min: 0, max: 4 }), hour: fc.integer({ min: 1, max: 8 }), day: fc.integer({ min: 1, max: 12 }) }),
+  limits: fc.record({
+    minute: fc.integer({ min: 0, max: 4 }),
+    hour: fc.integer({ min: 1, max: 8 }),
+    day: fc.integer({ min: 1, max: 12 }),
+  }),
 });
 
 /** What a budget is, with nothing in it but a number for each window: no time passes in it. */
@@ -36,7 +40,10 @@ class BudgetModel {
   }
 }
 
-const shown = ({ accepted, windows }: BudgetState) => ({ accepted, remaining: windows.map(({ remaining }) => remaining) });
+const shown = ({ accepted, windows }: BudgetState) => ({
+  accepted,
+  remaining: windows.map(({ remaining }) => remaining),
+});
 
 /** Any order of uses, looks and refunds over the nodes counts as one number for each window does. */
 export async function expectBudgetsAsModel(nodes: readonly [Bus, Bus], now: () => number): Promise<void> {
@@ -47,7 +54,11 @@ export async function expectBudgetsAsModel(nodes: readonly [Bus, Bus], now: () =
       const model = new BudgetModel();
       const run = randomUUID();
       for (const { kind, node, caller, windows: names, limits } of steps) {
-        const windows = names.map((name): BudgetWindow => ({ key: `{${run}:${caller}}:${name}`, limit: limits[name], span: spans[name] }));
+        const windows = names.map((name): BudgetWindow => ({
+          key: `{${run}:${caller}}:${name}`,
+          limit: limits[name],
+          span: spans[name],
+        }));
         const bus = nodes[node]!;
         if (kind === 'refund') {
           await bus.refundBudget(windows, now());

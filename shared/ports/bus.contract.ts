@@ -69,7 +69,8 @@ function channels(open: () => Promise<Bus>, openTwo: () => Promise<[Bus, Bus]>):
     const { seen, receive } = collect();
     await node.subscribe(channel, receive);
     const payloads = Array.from({ length: 2_000 }, (_, n) => `${n}`);
-    for (let start = 0; start < payloads.length; start += 37) await publisher.publish(channel, payloads.slice(start, start + 37));
+    for (let start = 0; start < payloads.length; start += 37)
+      await publisher.publish(channel, payloads.slice(start, start + 37));
     await eventually(() => seen.length >= payloads.length);
     expect(seen).toEqual(payloads);
   });
@@ -207,10 +208,14 @@ function budgets(openTwo: () => Promise<[Bus, Bus]>, place: () => BusPlace): voi
       { key: `${key}:minute`, limit: 10, span: { lengthMs: 60_000 } },
       { key: `${key}:day`, limit: 50, span: { endsAt: place().now() + hourMs } },
     ];
-    const states = await Promise.all(Array.from({ length: 500 }, (_, n) => nodes[n % 2]!.takeBudget(windows, place().now())));
+    const states = await Promise.all(
+      Array.from({ length: 500 }, (_, n) => nodes[n % 2]!.takeBudget(windows, place().now())),
+    );
     const accepted = states.filter((state) => state.accepted);
     expect(accepted.length).toBe(10);
-    expect(accepted.map((state) => state.windows[0]!.remaining).sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(accepted.map((state) => state.windows[0]!.remaining).sort((a, b) => a - b)).toEqual([
+      0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+    ]);
     const after = await nodes[0].peekBudget(windows, place().now());
     expect(after.windows.map(({ remaining }) => remaining)).toEqual([0, 40]);
   });
@@ -230,10 +235,16 @@ function budgets(openTwo: () => Promise<[Bus, Bus]>, place: () => BusPlace): voi
     const [one, two] = await openTwo();
     const window: BudgetWindow = { key: newKey(), limit: 1, span: { lengthMs: hourMs } };
     for (let n = 0; n < 3; n += 1) {
-      expect(await one.peekBudget([window], place().now())).toMatchObject({ accepted: true, windows: [{ remaining: 1 }] });
+      expect(await one.peekBudget([window], place().now())).toMatchObject({
+        accepted: true,
+        windows: [{ remaining: 1 }],
+      });
     }
     await one.takeBudget([window], place().now());
-    expect(await two.peekBudget([window], place().now())).toMatchObject({ accepted: false, windows: [{ remaining: 0 }] });
+    expect(await two.peekBudget([window], place().now())).toMatchObject({
+      accepted: false,
+      windows: [{ remaining: 0 }],
+    });
   });
 
   test('a refund gives back one use, and never more than were taken', async () => {
@@ -254,19 +265,29 @@ function budgets(openTwo: () => Promise<[Bus, Bus]>, place: () => BusPlace): voi
     const key = newKey();
     const window = (limit: number): BudgetWindow => ({ key, limit, span: { lengthMs: hourMs } });
     for (let n = 0; n < 3; n += 1) await bus.takeBudget([window(5)], place().now());
-    expect(await bus.takeBudget([window(2)], place().now())).toMatchObject({ accepted: false, windows: [{ remaining: 0 }] });
-    expect(await bus.takeBudget([window(10)], place().now())).toMatchObject({ accepted: true, windows: [{ remaining: 6 }] });
-    expect(await bus.takeBudget([{ key: newKey(), limit: 0, span: { lengthMs: hourMs } }], place().now())).toMatchObject({ accepted: false });
+    expect(await bus.takeBudget([window(2)], place().now())).toMatchObject({
+      accepted: false,
+      windows: [{ remaining: 0 }],
+    });
+    expect(await bus.takeBudget([window(10)], place().now())).toMatchObject({
+      accepted: true,
+      windows: [{ remaining: 6 }],
+    });
+    expect(
+      await bus.takeBudget([{ key: newKey(), limit: 0, span: { lengthMs: hourMs } }], place().now()),
+    ).toMatchObject({ accepted: false });
   });
 }
 
 /** What two clocks and a round trip may differ by. */
 const toleranceMs = 1_000;
 
-const expectAbout = (time: number, expected: number) => expect(Math.abs(time - expected)).toBeLessThanOrEqual(toleranceMs);
+const expectAbout = (time: number, expected: number) =>
+  expect(Math.abs(time - expected)).toBeLessThanOrEqual(toleranceMs);
 
 function budgetWindows(open: () => Promise<Bus>, place: () => BusPlace): void {
-  const endOf = async (bus: Bus, window: BudgetWindow) => (await bus.peekBudget([window], place().now())).windows[0]!.resetAt;
+  const endOf = async (bus: Bus, window: BudgetWindow) =>
+    (await bus.peekBudget([window], place().now())).windows[0]!.resetAt;
 
   test('a window begins with its first use and ends a length later', async () => {
     const bus = await open();
@@ -280,7 +301,10 @@ function budgetWindows(open: () => Promise<Bus>, place: () => BusPlace): void {
     await eventually(async () => expect(Math.abs((await endOf(bus, window)) - endsAt)).toBeLessThanOrEqual(100));
     expect((await bus.takeBudget([window], place().now())).accepted).toBe(false);
     await place().passTime(endsAt + 150 - place().now());
-    expect(await bus.peekBudget([window], place().now())).toMatchObject({ accepted: true, windows: [{ remaining: 2 }] });
+    expect(await bus.peekBudget([window], place().now())).toMatchObject({
+      accepted: true,
+      windows: [{ remaining: 2 }],
+    });
     expect((await bus.takeBudget([window], place().now())).accepted).toBe(true);
   });
 
@@ -357,7 +381,13 @@ function connections(openTwo: () => Promise<[Bus, Bus]>, place: () => BusPlace):
   test('connections are the sum over the nodes, each as it told last', async () => {
     const [one, two] = await openTwo();
     const [topic, other] = [randomUUID(), randomUUID()];
-    await one.announceConnections('node-1', new Map([[topic, 3], [other, 1]]));
+    await one.announceConnections(
+      'node-1',
+      new Map([
+        [topic, 3],
+        [other, 1],
+      ]),
+    );
     await two.announceConnections('node-2', new Map([[topic, 4]]));
     await eventually(async () => expect(await one.countConnections(topic)).toBe(7));
     await two.announceConnections('node-2', new Map([[other, 5]]));

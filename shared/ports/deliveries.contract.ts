@@ -33,24 +33,35 @@ export function deliveriesContract(name: string, start: () => Promise<Deliveries
     afterAll(() => fixture.close());
 
     describeRecipients(() => opened);
-    describeClaims(() => fixture, () => opened.deliveries);
+    describeClaims(
+      () => fixture,
+      () => opened.deliveries,
+    );
     describeLedger(() => opened.deliveries);
     describeRemoval(start);
-    test('any sequence of claims and outcomes ends as the rules of the port say', () => ledgerAgreesWithModel(opened.deliveries));
+    test('any sequence of claims and outcomes ends as the rules of the port say', () =>
+      ledgerAgreesWithModel(opened.deliveries));
   });
 }
 
 const plain = { priority: 3 as Priority, tags: [] };
 
 function describeRecipients(at: () => { documents: Documents; deliveries: Deliveries }): void {
-  const subscribe = async (topicId: string, given: Parameters<typeof newSubscription>[2] = {}, userId: string = newId()) =>
-    at().documents.insert(subscriptionCollection, newSubscription(userId, topicId, given));
-  const addDevice = (userId: string, given: Parameters<typeof newDevice>[1] = {}) => at().documents.insert(deviceCollection, newDevice(userId, given));
+  const subscribe = async (
+    topicId: string,
+    given: Parameters<typeof newSubscription>[2] = {},
+    userId: string = newId(),
+  ) => at().documents.insert(subscriptionCollection, newSubscription(userId, topicId, given));
+  const addDevice = (userId: string, given: Parameters<typeof newDevice>[1] = {}) =>
+    at().documents.insert(deviceCollection, newDevice(userId, given));
   const walk = async (match: Parameters<Deliveries['recipients']>[0], limit: number) => {
     const pages: Recipient[][] = [];
     let after: string | null = null;
     do {
-      const page: Awaited<ReturnType<Deliveries['recipients']>> = await at().deliveries.recipients(match, { after, limit });
+      const page: Awaited<ReturnType<Deliveries['recipients']>> = await at().deliveries.recipients(match, {
+        after,
+        limit,
+      });
       pages.push(page.recipients);
       expect(page.recipients.length).toBeLessThanOrEqual(limit);
       after = page.next;
@@ -61,19 +72,37 @@ function describeRecipients(at: () => { documents: Documents; deliveries: Delive
   test('a recipient comes with its settings and its active devices', async () => {
     const topicId = newId();
     const settings = {
-      priorityThreshold: 2, tagsFilter: ['pump'], soundEnabled: false, vibrateEnabled: false, notificationSound: 'horn',
-      quietHours: { start: '22:00', end: '07:00', timezone: 'Europe/Berlin', allowPriority: null }, maxPerMinute: 3,
+      priorityThreshold: 2,
+      tagsFilter: ['pump'],
+      soundEnabled: false,
+      vibrateEnabled: false,
+      notificationSound: 'horn',
+      quietHours: { start: '22:00', end: '07:00', timezone: 'Europe/Berlin', allowPriority: null },
+      maxPerMinute: 3,
     };
     const { id: subscriptionId, userId, createdAt: subscribedAt } = await subscribe(topicId, settings);
     const ios = await addDevice(userId, { platform: 'ios', createdAt: 1 });
     const android = await addDevice(userId, { platform: 'android', createdAt: 2 });
     await addDevice(userId, { isActive: false });
     await addDevice(newId());
-    expect(await at().deliveries.recipients({ topicId, message: { priority: 3, tags: ['pump', 'x'] } }, { after: null, limit: 10 })).toEqual({
-      recipients: [{
-        subscriptionId, userId, subscribedAt, settings: { mobileEnabled: true, ...settings },
-        devices: [{ id: ios.id, platform: 'ios', pushToken: ios.pushToken, doubtedAt: null, createdAt: 1 }, { id: android.id, platform: 'android', pushToken: android.pushToken, doubtedAt: null, createdAt: 2 }],
-      }],
+    expect(
+      await at().deliveries.recipients(
+        { topicId, message: { priority: 3, tags: ['pump', 'x'] } },
+        { after: null, limit: 10 },
+      ),
+    ).toEqual({
+      recipients: [
+        {
+          subscriptionId,
+          userId,
+          subscribedAt,
+          settings: { mobileEnabled: true, ...settings },
+          devices: [
+            { id: ios.id, platform: 'ios', pushToken: ios.pushToken, doubtedAt: null, createdAt: 1 },
+            { id: android.id, platform: 'android', pushToken: android.pushToken, doubtedAt: null, createdAt: 2 },
+          ],
+        },
+      ],
       next: null,
     });
   });
@@ -93,33 +122,61 @@ function describeRecipients(at: () => { documents: Documents; deliveries: Delive
     expect((await walk({ topicId, message: plain }, 1)).map(({ subscriptionId }) => subscriptionId)).toEqual(ids);
     const whole = await at().deliveries.recipients({ topicId, message: plain }, { after: null, limit: 7 });
     expect([whole.recipients.length, whole.next]).toEqual([7, null]);
-    expect(await at().deliveries.recipients({ topicId: newId(), message: plain }, { after: null, limit: 7 })).toEqual({ recipients: [], next: null });
+    expect(await at().deliveries.recipients({ topicId: newId(), message: plain }, { after: null, limit: 7 })).toEqual({
+      recipients: [],
+      next: null,
+    });
   });
 
   test('the few that a message passes to are found among thousands', async () => {
     const topicId = newId();
-    const all = Array.from({ length: 4_100 }, (_, place) => newSubscription(newId(), topicId, { priorityThreshold: place % 1_000 === 50 ? 1 : 5 }));
+    const all = Array.from({ length: 4_100 }, (_, place) =>
+      newSubscription(newId(), topicId, { priorityThreshold: place % 1_000 === 50 ? 1 : 5 }),
+    );
     for (let from = 0; from < all.length; from += 1_000) {
-      await at().documents.commit(all.slice(from, from + 1_000).map((one) => write.insert(subscriptionCollection, one)));
+      await at().documents.commit(
+        all.slice(from, from + 1_000).map((one) => write.insert(subscriptionCollection, one)),
+      );
     }
     const expected = all.filter(({ priorityThreshold }) => priorityThreshold === 1).map(({ id }) => id);
-    expect((await walk({ topicId, message: plain }, 500)).map(({ subscriptionId }) => subscriptionId)).toEqual(expected);
+    expect((await walk({ topicId, message: plain }, 500)).map(({ subscriptionId }) => subscriptionId)).toEqual(
+      expected,
+    );
   });
 
   test('exactly those are recipients whom the mobile filter lets the message through to', async () => {
     const tag = fc.constantFrom('a', 'A', 'ä', 'pump', '"', "'", '$in', '', 'a.b', '[]', '😀', '{"$ne":null}');
-    const settings = fc.record({ mobileEnabled: fc.boolean(), priorityThreshold: fc.integer({ min: 1, max: 5 }), tagsFilter: fc.array(tag, { maxLength: 3 }) });
-    const message = fc.record({ priority: fc.integer({ min: 1, max: 5 }) as fc.Arbitrary<Priority>, tags: fc.array(tag, { maxLength: 3 }) });
-    await fc.assert(fc.asyncProperty(fc.array(settings, { minLength: 1, maxLength: 8 }), fc.array(message, { minLength: 1, maxLength: 5 }), async (wishes, messages) => {
-      const topicId = newId();
-      const all = wishes.map((wish) => newSubscription(newId(), topicId, wish));
-      await at().documents.commit(all.map((one) => write.insert(subscriptionCollection, one)));
-      for (const one of messages) {
-        const expected = all.filter((subscription) => passesMobileFilter(subscription, one)).map(({ id }) => id).sort();
-        expect((await walk({ topicId, message: one }, 3)).map(({ subscriptionId }) => subscriptionId)).toEqual(expected);
-      }
-      expect(await at().deliveries.hasRecipients(topicId)).toBe(wishes.some(({ mobileEnabled }) => mobileEnabled));
-    }), { numRuns: Number(process.env.MODEL_RUNS ?? 60), endOnFailure: false });
+    const settings = fc.record({
+      mobileEnabled: fc.boolean(),
+      priorityThreshold: fc.integer({ min: 1, max: 5 }),
+      tagsFilter: fc.array(tag, { maxLength: 3 }),
+    });
+    const message = fc.record({
+      priority: fc.integer({ min: 1, max: 5 }) as fc.Arbitrary<Priority>,
+      tags: fc.array(tag, { maxLength: 3 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(settings, { minLength: 1, maxLength: 8 }),
+        fc.array(message, { minLength: 1, maxLength: 5 }),
+        async (wishes, messages) => {
+          const topicId = newId();
+          const all = wishes.map((wish) => newSubscription(newId(), topicId, wish));
+          await at().documents.commit(all.map((one) => write.insert(subscriptionCollection, one)));
+          for (const one of messages) {
+            const expected = all
+              .filter((subscription) => passesMobileFilter(subscription, one))
+              .map(({ id }) => id)
+              .sort();
+            expect((await walk({ topicId, message: one }, 3)).map(({ subscriptionId }) => subscriptionId)).toEqual(
+              expected,
+            );
+          }
+          expect(await at().deliveries.hasRecipients(topicId)).toBe(wishes.some(({ mobileEnabled }) => mobileEnabled));
+        },
+      ),
+      { numRuns: Number(process.env.MODEL_RUNS ?? 60), endOnFailure: false },
+    );
   });
 
   test('a topic has recipients while a subscription of it has mobile notifications on', async () => {
@@ -134,8 +191,15 @@ function describeRecipients(at: () => { documents: Documents; deliveries: Delive
   });
 }
 
-const claimOf = (messageId: string, given: Partial<Claim> = {}): Claim =>
-  ({ messageId, deviceId: newId(), topicId: newId(), userId: newId(), subscriptionId: newId(), platform: 'ios', ...given });
+const claimOf = (messageId: string, given: Partial<Claim> = {}): Claim => ({
+  messageId,
+  deviceId: newId(),
+  topicId: newId(),
+  userId: newId(),
+  subscriptionId: newId(),
+  platform: 'ios',
+  ...given,
+});
 const claimsOf = (messageId: string, count: number) => Array.from({ length: count }, () => claimOf(messageId));
 const idsOf = (claims: readonly { deviceId: string }[]) => new Set(claims.map(({ deviceId }) => deviceId));
 const outcomesOf = (claims: readonly Claim[], given: Pick<Outcome, 'status'> & Partial<Outcome>): Outcome[] =>
@@ -148,7 +212,14 @@ function describeClaims(fixture: () => DeliveriesFixture, at: () => Deliveries):
     const claims = claimsOf(newId(), 3);
     expect(await at().claim([...claims, claims[0]!], { now, staleAfterMs })).toEqual(idsOf(claims));
     expect(await at().claim(claims, { now, staleAfterMs })).toEqual(new Set());
-    const expected = claims.map((claim): Delivery => ({ ...claim, status: 'pending', reason: null, attempts: 1, retryAt: null, updatedAt: now }));
+    const expected = claims.map((claim): Delivery => ({
+      ...claim,
+      status: 'pending',
+      reason: null,
+      attempts: 1,
+      retryAt: null,
+      updatedAt: now,
+    }));
     expect(await at().find(claims[0]!.messageId, { limit: 10 })).toEqual(expected);
     expect(await at().claim([], { now, staleAfterMs })).toEqual(new Set());
   });
@@ -166,39 +237,68 @@ function describeClaims(fixture: () => DeliveriesFixture, at: () => Deliveries):
     const again = claimOf(old!.messageId);
     expect(await at().claim([old!, young!, again], { now, staleAfterMs })).toEqual(idsOf([old!, again]));
     expect(await at().claim([old!, young!, again], { now, staleAfterMs })).toEqual(new Set());
-    expect((await at().find(old!.messageId, { limit: 9 })).map(({ attempts, updatedAt }) => [attempts, updatedAt]))
-      .toEqual([[2, now], [1, now - staleAfterMs], [1, now]]);
+    expect(
+      (await at().find(old!.messageId, { limit: 9 })).map(({ attempts, updatedAt }) => [attempts, updatedAt]),
+    ).toEqual([
+      [2, now],
+      [1, now - staleAfterMs],
+      [1, now],
+    ]);
   });
 
   test('a retrying push is claimed again when it is due', async () => {
     const [due, later, any] = claimsOf(newId(), 3);
-    await at().record([
-      ...outcomesOf([due!], { status: 'retrying', reason: '503', retryAt: now }),
-      ...outcomesOf([later!], { status: 'retrying', reason: '503', retryAt: now + 1 }),
-      ...outcomesOf([any!], { status: 'retrying' }),
-    ], now - 1_000);
+    await at().record(
+      [
+        ...outcomesOf([due!], { status: 'retrying', reason: '503', retryAt: now }),
+        ...outcomesOf([later!], { status: 'retrying', reason: '503', retryAt: now + 1 }),
+        ...outcomesOf([any!], { status: 'retrying' }),
+      ],
+      now - 1_000,
+    );
     expect(await at().claim([due!, later!, any!], { now, staleAfterMs })).toEqual(idsOf([due!, any!]));
     expect(await at().claim([due!, later!, any!], { now: now + 1, staleAfterMs })).toEqual(idsOf([later!]));
-    expect(await at().find(due!.messageId, { limit: 1 })).toMatchObject([{ status: 'pending', reason: null, retryAt: null, attempts: 1, updatedAt: now }]);
+    expect(await at().find(due!.messageId, { limit: 1 })).toMatchObject([
+      { status: 'pending', reason: null, retryAt: null, attempts: 1, updatedAt: now },
+    ]);
   });
 
   test('what is over is never claimed', async () => {
     const claims = claimsOf(newId(), 4);
-    const over = (['sent', 'skipped', 'dead_token', 'failed'] as const).map((status, place) => outcomesOf([claims[place]!], { status })).flat();
+    const over = (['sent', 'skipped', 'dead_token', 'failed'] as const)
+      .map((status, place) => outcomesOf([claims[place]!], { status }))
+      .flat();
     await at().record(over, now - 10 * staleAfterMs);
     expect(await at().claim(claims, { now, staleAfterMs })).toEqual(new Set());
   });
 
   test('what is over is claimed again where that is asked for, by its status, once, and never what is sent or still claimed', async () => {
     const claims = claimsOf(newId(), 5);
-    const over = (['sent', 'skipped', 'dead_token', 'failed'] as const).map((status, place) => outcomesOf([claims[place]!], { status, reason: 'x' })).flat();
+    const over = (['sent', 'skipped', 'dead_token', 'failed'] as const)
+      .map((status, place) => outcomesOf([claims[place]!], { status, reason: 'x' }))
+      .flat();
     await at().claim(claims.slice(4), { now, staleAfterMs });
     await at().record(over, now - 10 * staleAfterMs);
     expect(await at().claim(claims, { now, staleAfterMs, again: ['failed'] })).toEqual(idsOf([claims[3]!]));
-    expect(await at().claim(claims, { now, staleAfterMs, again: ['failed', 'skipped', 'dead_token'] })).toEqual(idsOf(claims.slice(1, 3)));
-    expect(await at().claim(claims, { now, staleAfterMs, again: ['failed', 'skipped', 'dead_token'] })).toEqual(new Set());
-    expect((await at().find(claims[0]!.messageId, { limit: 5 })).map(({ status, reason, attempts }) => [status, reason, attempts]))
-      .toEqual([['sent', 'x', 0], ['pending', null, 1], ['pending', null, 1], ['pending', null, 1], ['pending', null, 1]]);
+    expect(await at().claim(claims, { now, staleAfterMs, again: ['failed', 'skipped', 'dead_token'] })).toEqual(
+      idsOf(claims.slice(1, 3)),
+    );
+    expect(await at().claim(claims, { now, staleAfterMs, again: ['failed', 'skipped', 'dead_token'] })).toEqual(
+      new Set(),
+    );
+    expect(
+      (await at().find(claims[0]!.messageId, { limit: 5 })).map(({ status, reason, attempts }) => [
+        status,
+        reason,
+        attempts,
+      ]),
+    ).toEqual([
+      ['sent', 'x', 0],
+      ['pending', null, 1],
+      ['pending', null, 1],
+      ['pending', null, 1],
+      ['pending', null, 1],
+    ]);
   });
 
   test('claims of several messages at once, or too many, are refused', async () => {
@@ -216,8 +316,11 @@ function describeClaims(fixture: () => DeliveriesFixture, at: () => Deliveries):
   test('of 8 concurrent claimers each device goes to one', async () => {
     const claims = await prepared(newId());
     const stores = await Promise.all(Array.from({ length: 4 }, async () => (await fixture().open()).deliveries));
-    const won = await Promise.all([...stores, ...stores].map((store, place) =>
-      store.claim([...claims.slice(place * 50), ...claims.slice(0, place * 50)], { now, staleAfterMs })));
+    const won = await Promise.all(
+      [...stores, ...stores].map((store, place) =>
+        store.claim([...claims.slice(place * 50), ...claims.slice(0, place * 50)], { now, staleAfterMs }),
+      ),
+    );
     expect(won.flatMap((ids) => [...ids]).sort()).toEqual([...idsOf(claims)].sort());
   });
 
@@ -236,14 +339,19 @@ function describeClaims(fixture: () => DeliveriesFixture, at: () => Deliveries):
 
   test('what a killed process had claimed is claimed by another when it is stale', async () => {
     const claims = claimsOf(newId(), 50);
-    const printed = await killAfterLines(`${fixture().childCode}
+    const printed = await killAfterLines(
+      `${fixture().childCode}
       const won = await deliveries.claim(${JSON.stringify(claims)}, { now: ${now}, staleAfterMs: ${staleAfterMs} });
       for (const id of won) process.stdout.write(id + '\\n');
-      setInterval(() => undefined, 1_000);`, claims.length);
+      setInterval(() => undefined, 1_000);`,
+      claims.length,
+    );
     expect(new Set(printed)).toEqual(idsOf(claims));
     expect(await at().claim(claims, { now: now + staleAfterMs, staleAfterMs })).toEqual(new Set());
     expect(await at().claim(claims, { now: now + staleAfterMs + 1, staleAfterMs })).toEqual(idsOf(claims));
-    expect(new Set((await at().find(claims[0]!.messageId, { limit: 50 })).map(({ attempts }) => attempts))).toEqual(new Set([2]));
+    expect(new Set((await at().find(claims[0]!.messageId, { limit: 50 })).map(({ attempts }) => attempts))).toEqual(
+      new Set([2]),
+    );
   });
 }
 
@@ -251,35 +359,63 @@ function describeLedger(at: () => Deliveries): void {
   test('an outcome is stored with its reason, and keeps the attempts', async () => {
     const claim = claimOf(newId());
     await at().claim([claim], { now, staleAfterMs });
-    await at().record(outcomesOf([claim], { status: 'retrying', reason: 'TooManyRequests', retryAt: now + 5 }), now + 1);
-    expect(await at().find(claim.messageId, { limit: 1 }))
-      .toEqual([{ ...claim, status: 'retrying', reason: 'TooManyRequests', attempts: 1, retryAt: now + 5, updatedAt: now + 1 }]);
+    await at().record(
+      outcomesOf([claim], { status: 'retrying', reason: 'TooManyRequests', retryAt: now + 5 }),
+      now + 1,
+    );
+    expect(await at().find(claim.messageId, { limit: 1 })).toEqual([
+      { ...claim, status: 'retrying', reason: 'TooManyRequests', attempts: 1, retryAt: now + 5, updatedAt: now + 1 },
+    ]);
     await at().record(outcomesOf([claim], { status: 'sent' }), now + 2);
-    expect(await at().find(claim.messageId, { limit: 1 })).toEqual([{ ...claim, status: 'sent', reason: null, attempts: 1, retryAt: null, updatedAt: now + 2 }]);
+    expect(await at().find(claim.messageId, { limit: 1 })).toEqual([
+      { ...claim, status: 'sent', reason: null, attempts: 1, retryAt: null, updatedAt: now + 2 },
+    ]);
   });
 
   test('a skip needs no claim, and the last outcome of a device counts', async () => {
     const claim = claimOf(newId());
-    await at().record([...outcomesOf([claim], { status: 'failed', reason: 'x' }), ...outcomesOf([claim], { status: 'skipped', reason: 'no access' })], now);
-    expect(await at().find(claim.messageId, { limit: 2 })).toEqual([{ ...claim, status: 'skipped', reason: 'no access', attempts: 0, retryAt: null, updatedAt: now }]);
+    await at().record(
+      [
+        ...outcomesOf([claim], { status: 'failed', reason: 'x' }),
+        ...outcomesOf([claim], { status: 'skipped', reason: 'no access' }),
+      ],
+      now,
+    );
+    expect(await at().find(claim.messageId, { limit: 2 })).toEqual([
+      { ...claim, status: 'skipped', reason: 'no access', attempts: 0, retryAt: null, updatedAt: now },
+    ]);
   });
 
   test('what is sent stays sent against a later skip or retry, and not against what the provider says later', async () => {
     const [skipped, retrying, dead] = claimsOf(newId(), 3);
     await at().record(outcomesOf([skipped!, retrying!, dead!], { status: 'sent' }), now);
-    await at().record([
-      ...outcomesOf([skipped!], { status: 'skipped', reason: 'no access' }), ...outcomesOf([retrying!], { status: 'retrying', retryAt: now }),
-      ...outcomesOf([dead!], { status: 'dead_token', reason: 'DeviceNotRegistered' }),
-    ], now + 1);
-    expect((await at().find(dead!.messageId, { limit: 3 })).map(({ status, updatedAt }) => [status, updatedAt]))
-      .toEqual([['sent', now], ['sent', now], ['dead_token', now + 1]]);
+    await at().record(
+      [
+        ...outcomesOf([skipped!], { status: 'skipped', reason: 'no access' }),
+        ...outcomesOf([retrying!], { status: 'retrying', retryAt: now }),
+        ...outcomesOf([dead!], { status: 'dead_token', reason: 'DeviceNotRegistered' }),
+      ],
+      now + 1,
+    );
+    expect(
+      (await at().find(dead!.messageId, { limit: 3 })).map(({ status, updatedAt }) => [status, updatedAt]),
+    ).toEqual([
+      ['sent', now],
+      ['sent', now],
+      ['dead_token', now + 1],
+    ]);
   });
 
   test('thousands of mixed outcomes are stored at once', async () => {
     const claims = claimsOf(newId(), 2_300);
     await at().claim(claims.slice(0, 1_000), { now, staleAfterMs });
     const statuses = ['sent', 'skipped', 'failed'] as const;
-    await at().record(claims.flatMap((claim, place) => outcomesOf([claim], { status: statuses[place % 3]!, reason: place % 3 === 2 ? `reason ${place % 40}` : null })), now);
+    await at().record(
+      claims.flatMap((claim, place) =>
+        outcomesOf([claim], { status: statuses[place % 3]!, reason: place % 3 === 2 ? `reason ${place % 40}` : null }),
+      ),
+      now,
+    );
     expect(await at().counts(claims[0]!.messageId)).toMatchObject({ sent: 767, skipped: 767, failed: 766, pending: 0 });
     await at().record([], now);
   });
@@ -287,15 +423,23 @@ function describeLedger(at: () => Deliveries): void {
   test('a find is of one user, of some devices, or of all, in order of device id, and of no other message', async () => {
     const messageId = newId();
     const userId = newId();
-    const [mine, alsoMine, other] = [claimOf(messageId, { userId }), claimOf(messageId, { userId }), claimOf(messageId)];
+    const [mine, alsoMine, other] = [
+      claimOf(messageId, { userId }),
+      claimOf(messageId, { userId }),
+      claimOf(messageId),
+    ];
     await at().record(outcomesOf([other, alsoMine, mine, claimOf(newId(), { userId })], { status: 'sent' }), now);
-    const find = async (filter: Parameters<Deliveries['find']>[1]) => (await at().find(messageId, filter)).map(({ deviceId }) => deviceId);
+    const find = async (filter: Parameters<Deliveries['find']>[1]) =>
+      (await at().find(messageId, filter)).map(({ deviceId }) => deviceId);
     expect(await find({ limit: 10 })).toEqual([mine, alsoMine, other].map(({ deviceId }) => deviceId));
     expect(await find({ limit: 2 })).toEqual([mine, alsoMine].map(({ deviceId }) => deviceId));
     expect(await find({ after: mine.deviceId, limit: 10 })).toEqual([alsoMine, other].map(({ deviceId }) => deviceId));
     expect(await find({ after: other.deviceId, limit: 10 })).toEqual([]);
     expect(await find({ userId, limit: 10 })).toEqual([mine, alsoMine].map(({ deviceId }) => deviceId));
-    expect(await find({ deviceIds: [other.deviceId, mine.deviceId, newId()], limit: 10 })).toEqual([mine.deviceId, other.deviceId]);
+    expect(await find({ deviceIds: [other.deviceId, mine.deviceId, newId()], limit: 10 })).toEqual([
+      mine.deviceId,
+      other.deviceId,
+    ]);
     expect(await find({ userId, deviceIds: [other.deviceId, mine.deviceId], limit: 10 })).toEqual([mine.deviceId]);
     expect(await find({ deviceIds: [], limit: 10 })).toEqual([]);
     expect(await find({ limit: 0 })).toEqual([]);
@@ -304,14 +448,38 @@ function describeLedger(at: () => Deliveries): void {
 
   test('counts have an entry for every status', async () => {
     const claims = claimsOf(newId(), 5);
-    expect(await at().counts(newId())).toEqual({ pending: 0, sent: 0, skipped: 0, retrying: 0, dead_token: 0, failed: 0 });
+    expect(await at().counts(newId())).toEqual({
+      pending: 0,
+      sent: 0,
+      skipped: 0,
+      retrying: 0,
+      dead_token: 0,
+      failed: 0,
+    });
     await at().claim(claims, { now, staleAfterMs });
-    await at().record([...outcomesOf(claims.slice(0, 2), { status: 'sent' }), ...outcomesOf(claims.slice(2, 3), { status: 'failed' })], now);
-    expect(await at().counts(claims[0]!.messageId)).toEqual({ pending: 2, sent: 2, skipped: 0, retrying: 0, dead_token: 0, failed: 1 });
+    await at().record(
+      [...outcomesOf(claims.slice(0, 2), { status: 'sent' }), ...outcomesOf(claims.slice(2, 3), { status: 'failed' })],
+      now,
+    );
+    expect(await at().counts(claims[0]!.messageId)).toEqual({
+      pending: 2,
+      sent: 2,
+      skipped: 0,
+      retrying: 0,
+      dead_token: 0,
+      failed: 1,
+    });
   });
 
   test('ids that are no UUIDs are ids too', async () => {
-    const claim: Claim = { messageId: `m/${randomUUID()}`, deviceId: "d'$ne", topicId: 'T', userId: '', subscriptionId: randomUUID().toUpperCase(), platform: 'expo' };
+    const claim: Claim = {
+      messageId: `m/${randomUUID()}`,
+      deviceId: "d'$ne",
+      topicId: 'T',
+      userId: '',
+      subscriptionId: randomUUID().toUpperCase(),
+      platform: 'expo',
+    };
     expect(await at().claim([claim], { now, staleAfterMs })).toEqual(idsOf([claim]));
     expect(await at().find(claim.messageId, { userId: '', limit: 2 })).toMatchObject([claim]);
     expect(await at().counts(claim.messageId)).toMatchObject({ pending: 1 });
@@ -325,7 +493,10 @@ function describeRemoval(start: () => Promise<DeliveriesFixture>): void {
     const claims = claimsOf(newId(), 6);
     for (const [place, claim] of claims.entries()) await deliveries.claim([claim], { now: now + place, staleAfterMs });
     await deliveries.record(outcomesOf([claims[0]!], { status: 'sent' }), now + 10);
-    const left = async () => (await deliveries.find(claims[0]!.messageId, { limit: 10 })).map(({ deviceId }) => claims.findIndex((claim) => claim.deviceId === deviceId));
+    const left = async () =>
+      (await deliveries.find(claims[0]!.messageId, { limit: 10 })).map(({ deviceId }) =>
+        claims.findIndex((claim) => claim.deviceId === deviceId),
+      );
     expect(await deliveries.removeBefore(now + 5, 3)).toBe(3);
     expect(await left()).toEqual([0, 4, 5]);
     expect(await deliveries.removeBefore(now + 5, 3)).toBe(1);
@@ -336,7 +507,7 @@ function describeRemoval(start: () => Promise<DeliveriesFixture>): void {
     await fixture.close();
   });
 
-  test('rows of one user go, at most so many at once, and nobody else\'s', async () => {
+  test("rows of one user go, at most so many at once, and nobody else's", async () => {
     const fixture = await start();
     const { deliveries } = await fixture.open();
     const [messageId, userId] = [newId(), newId()];
@@ -348,7 +519,9 @@ function describeRemoval(start: () => Promise<DeliveriesFixture>): void {
     expect(await deliveries.removeOfUser(userId, 3)).toBe(3);
     expect(await deliveries.removeOfUser(userId, 3)).toBe(1);
     expect(await deliveries.removeOfUser(userId, 3)).toBe(0);
-    expect((await deliveries.find(messageId, { limit: 10 })).map(({ deviceId }) => deviceId)).toEqual([others.deviceId]);
+    expect((await deliveries.find(messageId, { limit: 10 })).map(({ deviceId }) => deviceId)).toEqual([
+      others.deviceId,
+    ]);
     await fixture.close();
   });
 }

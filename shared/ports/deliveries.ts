@@ -33,7 +33,10 @@ export interface Deliveries {
    * Resolves with the claimed rows' device ids: only these may be sent. `attempts` of a claimed row grows by one.
    * All claims are of one message, at most 1,000; throws RangeError else.
    */
-  claim(claims: readonly Claim[], at: { now: number; staleAfterMs: number; again?: readonly RevivableStatus[] }): Promise<Set<string>>;
+  claim(
+    claims: readonly Claim[],
+    at: { now: number; staleAfterMs: number; again?: readonly RevivableStatus[] },
+  ): Promise<Set<string>>;
 
   /**
    * Stores outcomes; a row that is not there yet (a skip needs no claim) is made. Of several of one push the last counts.
@@ -45,7 +48,10 @@ export interface Deliveries {
    * The message's rows, of one user, of some devices (at most 1,000) or of all, in order of device id; at most `limit`, of
    * all with the cursor `after` those that come after this device.
    */
-  find(messageId: string, filter: { userId?: string; deviceIds?: readonly string[]; after?: string; limit: number }): Promise<Delivery[]>;
+  find(
+    messageId: string,
+    filter: { userId?: string; deviceIds?: readonly string[]; after?: string; limit: number },
+  ): Promise<Delivery[]>;
 
   /** How many rows of the message have each status; every status has an entry. */
   counts(messageId: string): Promise<Record<DeliveryStatus, number>>;

@@ -32,26 +32,36 @@ export function kindOf(collection: AnyCollection, field: string): FieldKind {
 
 /** Throws when the declaration cannot be made into a table: bad names, keys over unknown or unordered fields. */
 export function checkCollection(collection: AnyCollection): void {
-  const names = [collection.name, ...Object.keys(collection.fields), ...Object.keys(collection.uniqueKeys), ...Object.keys(collection.indexes)];
+  const names = [
+    collection.name,
+    ...Object.keys(collection.fields),
+    ...Object.keys(collection.uniqueKeys),
+    ...Object.keys(collection.indexes),
+  ];
   for (const name of names) {
-    if (!identifier.test(name)) throw new TypeError(`${collection.name}: ${name} is no camelCase name of at most 40 characters`);
+    if (!identifier.test(name))
+      throw new TypeError(`${collection.name}: ${name} is no camelCase name of at most 40 characters`);
   }
   for (const field of ['id', 'version']) {
-    if (Object.hasOwn(collection.fields, field)) throw new TypeError(`${collection.name}: ${field} is always there, it is not declared`);
+    if (Object.hasOwn(collection.fields, field))
+      throw new TypeError(`${collection.name}: ${field} is always there, it is not declared`);
   }
   for (const [name, fields] of [...Object.entries(collection.uniqueKeys), ...Object.entries(collection.indexes)]) {
     if (fields.length === 0) throw new TypeError(`${collection.name}: ${name} has no fields`);
     if (new Set(fields).size < fields.length) throw new TypeError(`${collection.name}: ${name} has a field twice`);
     for (const field of fields) {
-      if (!indexable.has(kindOf(collection, field))) throw new TypeError(`${collection.name}: ${name} cannot be over ${field}, which has no order`);
+      if (!indexable.has(kindOf(collection, field)))
+        throw new TypeError(`${collection.name}: ${name} cannot be over ${field}, which has no order`);
     }
   }
   for (const lists of [collection.uniqueKeys, collection.indexes]) {
     const forms = Object.values(lists).map((fields) => fields.join(' '));
-    if (new Set(forms).size < forms.length) throw new TypeError(`${collection.name}: two of its indexes are over the same fields`);
+    if (new Set(forms).size < forms.length)
+      throw new TypeError(`${collection.name}: two of its indexes are over the same fields`);
   }
   for (const name of Object.keys(collection.uniqueKeys)) {
-    if (Object.hasOwn(collection.indexes, name)) throw new TypeError(`${collection.name}: ${name} is a key and an index`);
+    if (Object.hasOwn(collection.indexes, name))
+      throw new TypeError(`${collection.name}: ${name} is a key and an index`);
   }
 }
 
@@ -111,16 +121,20 @@ export function checkChanges(collection: AnyCollection, set: object): Map<string
 /** What to add to which fields, in order of the declaration. */
 export function checkIncrements(collection: AnyCollection, by: object): Map<string, number> {
   const checked = checkGiven(collection, by, (field, value) => {
-    if (kindOf(collection, field) !== 'integer') throw new TypeError(`${collection.name}: ${field} is no integer to add to`);
-    if (!Number.isSafeInteger(value)) throw new TypeError(`${collection.name}: only an integer can be added to ${field}`);
+    if (kindOf(collection, field) !== 'integer')
+      throw new TypeError(`${collection.name}: ${field} is no integer to add to`);
+    if (!Number.isSafeInteger(value))
+      throw new TypeError(`${collection.name}: only an integer can be added to ${field}`);
   });
   return checked as Map<string, number>;
 }
 
 export function checkRaise(collection: AnyCollection, { field, to }: { field: string; to: number }): void {
   checkChangeable(collection);
-  if (field === 'version' || !['time', 'integer'].includes(kindOf(collection, field))) throw new TypeError(`${collection.name}: ${field} is no time or integer to raise`);
-  if (Object.values(collection.uniqueKeys).some((fields) => fields.includes(field))) throw new TypeError(`${collection.name}: ${field} is part of a unique key`);
+  if (field === 'version' || !['time', 'integer'].includes(kindOf(collection, field)))
+    throw new TypeError(`${collection.name}: ${field} is no time or integer to raise`);
+  if (Object.values(collection.uniqueKeys).some((fields) => fields.includes(field)))
+    throw new TypeError(`${collection.name}: ${field} is part of a unique key`);
   if (!Number.isSafeInteger(to)) throw new TypeError(`${collection.name}: ${field} can only be raised to an integer`);
 }
 
@@ -128,7 +142,11 @@ function checkChangeable(collection: AnyCollection): void {
   if (collection.isAppendOnly === true) throw new TypeError(`${collection.name}: what is there is not changed`);
 }
 
-function checkGiven(collection: AnyCollection, given: object, check: (field: string, value: unknown) => void): Map<string, unknown> {
+function checkGiven(
+  collection: AnyCollection,
+  given: object,
+  check: (field: string, value: unknown) => void,
+): Map<string, unknown> {
   checkChangeable(collection);
   const values = given as { readonly [field: string]: unknown };
   for (const field of Object.keys(values)) {
@@ -171,31 +189,46 @@ interface AnyQuery {
 /** Resolves a query; throws when it is not one that its index can answer. */
 export function planQuery(collection: AnyCollection, query: AnyQuery): Plan {
   const isUniqueKey = Object.hasOwn(collection.uniqueKeys, query.index);
-  const fields = isUniqueKey ? collection.uniqueKeys[query.index]
-    : Object.hasOwn(collection.indexes, query.index) ? collection.indexes[query.index] : undefined;
+  const fields = isUniqueKey
+    ? collection.uniqueKeys[query.index]
+    : Object.hasOwn(collection.indexes, query.index)
+      ? collection.indexes[query.index]
+      : undefined;
   if (fields === undefined) throw new TypeError(`${collection.name}: no index ${query.index} is declared`);
   const given = new Map(Object.entries(query.equals).filter(([, value]) => value !== undefined));
   const equals = fields.slice(0, given.size).map((field) => [field, given.get(field)] as const);
   for (const [field, value] of equals) {
-    if (value === undefined || value === null) throw new TypeError(`${collection.name}: equals must give the first fields of ${query.index}, and ${field} is missing`);
+    if (value === undefined || value === null)
+      throw new TypeError(
+        `${collection.name}: equals must give the first fields of ${query.index}, and ${field} is missing`,
+      );
     checkValue(collection, field, value);
   }
-  if (equals.length < given.size) throw new TypeError(`${collection.name}: ${query.index} has fewer fields than equals`);
+  if (equals.length < given.size)
+    throw new TypeError(`${collection.name}: ${query.index} has fewer fields than equals`);
   const rest = fields.slice(given.size);
   for (const bound of [query.from, query.to]) {
     if (bound === undefined) continue;
-    if (rest[0] === undefined) throw new TypeError(`${collection.name}: ${query.index} has no field left for from and to`);
+    if (rest[0] === undefined)
+      throw new TypeError(`${collection.name}: ${query.index} has no field left for from and to`);
     checkValue(collection, rest[0], bound);
   }
   return {
-    index: query.index, isUniqueKey, equals, rest, from: query.from, to: query.to, isDescending: query.descending === true,
+    index: query.index,
+    isUniqueKey,
+    equals,
+    rest,
+    from: query.from,
+    to: query.to,
+    isDescending: query.descending === true,
     limit: checkedCount(query.limit ?? 0, documentLimits.found, 'limit'),
     offset: checkedCount(query.offset ?? 0, Number.MAX_SAFE_INTEGER, 'offset'),
   };
 }
 
 function checkedCount(value: number, max: number, name: string): number {
-  if (!Number.isSafeInteger(value) || value < 0 || value > max) throw new RangeError(`${name} must be an integer from 0 to ${max}`);
+  if (!Number.isSafeInteger(value) || value < 0 || value > max)
+    throw new RangeError(`${name} must be an integer from 0 to ${max}`);
   return value;
 }
 

@@ -14,9 +14,13 @@ export function describeReadsById(at: () => Documents): void {
   });
 
   test('some fields of many documents come with their ids, and nothing else', async () => {
-    const [here, gone] = [await at().insert(things, newThing(randomUUID(), { rank: 7, extra: { a: [1] }, score: null })), randomUUID()];
-    expect(await at().pick(things, [gone, here.id, here.id], ['rank', 'extra', 'isActive', 'score', 'version']))
-      .toEqual([{ id: here.id, rank: 7, extra: { a: [1] }, isActive: here.isActive, score: null, version: 1 }]);
+    const [here, gone] = [
+      await at().insert(things, newThing(randomUUID(), { rank: 7, extra: { a: [1] }, score: null })),
+      randomUUID(),
+    ];
+    expect(
+      await at().pick(things, [gone, here.id, here.id], ['rank', 'extra', 'isActive', 'score', 'version']),
+    ).toEqual([{ id: here.id, rank: 7, extra: { a: [1] }, isActive: here.isActive, score: null, version: 1 }]);
     expect(await at().pick(things, [here.id], [])).toEqual([{ id: here.id }]);
     expect(await at().pick(things, [], ['rank'])).toEqual([]);
     await expect(at().pick(things, [here.id], ['unknown' as 'rank'])).rejects.toThrow('no field unknown');

@@ -15,7 +15,11 @@ export interface Documents {
   getMany<T extends Document>(collection: Collection<T>, ids: readonly string[]): Promise<T[]>;
 
   /** The ids and these fields of the documents that exist, in any order; at most 1,000 ids. For many documents of which little is asked. */
-  pick<T extends Document, F extends keyof T & string>(collection: Collection<T>, ids: readonly string[], fields: readonly F[]): Promise<Pick<T, F | 'id'>[]>;
+  pick<T extends Document, F extends keyof T & string>(
+    collection: Collection<T>,
+    ids: readonly string[],
+    fields: readonly F[],
+  ): Promise<Pick<T, F | 'id'>[]>;
 
   /** Sorted by the index's fields after the given ones, then by id: null first, false before true, texts by their UTF-8 bytes. */
   find<T extends Document>(collection: Collection<T>, query: Query<T>): Promise<T[]>;
@@ -36,7 +40,11 @@ export interface Documents {
    * Sets the given fields if the stored version is `version`, and resolves with the new document (version + 1).
    * Throws StaleVersion when it is not, or the document is gone; UniqueKeyViolation.
    */
-  update<T extends Document>(collection: Collection<T>, at: { id: string; version: number }, set: Changes<T>): Promise<T>;
+  update<T extends Document>(
+    collection: Collection<T>,
+    at: { id: string; version: number },
+    set: Changes<T>,
+  ): Promise<T>;
 
   /**
    * Adds to integer fields (null counts as 0) without regard to the version, which stays. A document that is gone
@@ -48,7 +56,11 @@ export interface Documents {
    * Raises a `time` or `integer` field to a value in all of the documents where it is lower or null, without regard to the
    * version, which stays. Documents that are gone change nothing. At most 1,000 ids; never a field of a unique key.
    */
-  raise<T extends Document>(collection: Collection<T>, ids: readonly string[], raised: { field: keyof T & string; to: number }): Promise<void>;
+  raise<T extends Document>(
+    collection: Collection<T>,
+    ids: readonly string[],
+    raised: { field: keyof T & string; to: number },
+  ): Promise<void>;
 
   /** Removes the document; resolves with whether it was there. */
   remove<T extends Document>(collection: Collection<T>, id: string): Promise<boolean>;
@@ -107,28 +119,62 @@ export interface Query<T extends Document> {
 /** One of the writes of a `commit`. Made with `write.*`, which keeps collection and document types together. */
 export type Write =
   | { readonly kind: 'insert'; readonly collection: Collection<Document>; readonly document: New<Document> }
-  | { readonly kind: 'update'; readonly collection: Collection<Document>; readonly id: string; readonly version: number; readonly set: object }
+  | {
+      readonly kind: 'update';
+      readonly collection: Collection<Document>;
+      readonly id: string;
+      readonly version: number;
+      readonly set: object;
+    }
   | { readonly kind: 'increment'; readonly collection: Collection<Document>; readonly id: string; readonly by: object }
   /** With a version, the removal is conditional: StaleVersion when the document has another one or is gone. */
-  | { readonly kind: 'remove'; readonly collection: Collection<Document>; readonly id: string; readonly version?: number }
+  | {
+      readonly kind: 'remove';
+      readonly collection: Collection<Document>;
+      readonly id: string;
+      readonly version?: number;
+    }
   /** Changes nothing; StaleVersion when the document does not have this version at the moment of the commit. */
-  | { readonly kind: 'require'; readonly collection: Collection<Document>; readonly id: string; readonly version: number };
+  | {
+      readonly kind: 'require';
+      readonly collection: Collection<Document>;
+      readonly id: string;
+      readonly version: number;
+    };
 
 const erase = <T extends Document>(collection: Collection<T>): Collection<Document> =>
   collection as unknown as Collection<Document>;
 
 /** Builders of the writes of a `commit`. */
 export const write = {
-  insert: <T extends Document>(collection: Collection<T>, document: New<T>): Write =>
-    ({ kind: 'insert', collection: erase(collection), document }),
-  update: <T extends Document>(collection: Collection<T>, at: { id: string; version: number }, set: Changes<T>): Write =>
-    ({ kind: 'update', collection: erase(collection), id: at.id, version: at.version, set }),
-  increment: <T extends Document>(collection: Collection<T>, id: string, by: Increments<T>): Write =>
-    ({ kind: 'increment', collection: erase(collection), id, by }),
-  remove: <T extends Document>(collection: Collection<T>, id: string, version?: number): Write =>
-    ({ kind: 'remove', collection: erase(collection), id, ...(version === undefined ? {} : { version }) }),
-  require: <T extends Document>(collection: Collection<T>, at: { id: string; version: number }): Write =>
-    ({ kind: 'require', collection: erase(collection), id: at.id, version: at.version }),
+  insert: <T extends Document>(collection: Collection<T>, document: New<T>): Write => ({
+    kind: 'insert',
+    collection: erase(collection),
+    document,
+  }),
+  update: <T extends Document>(
+    collection: Collection<T>,
+    at: { id: string; version: number },
+    set: Changes<T>,
+  ): Write => ({ kind: 'update', collection: erase(collection), id: at.id, version: at.version, set }),
+  increment: <T extends Document>(collection: Collection<T>, id: string, by: Increments<T>): Write => ({
+    kind: 'increment',
+    collection: erase(collection),
+    id,
+    by,
+  }),
+  remove: <T extends Document>(collection: Collection<T>, id: string, version?: number): Write => ({
+    kind: 'remove',
+    collection: erase(collection),
+    id,
+    ...(version === undefined ? {} : { version }),
+  }),
+  require: <T extends Document>(collection: Collection<T>, at: { id: string; version: number }): Write => ({
+    kind: 'require',
+    collection: erase(collection),
+    id: at.id,
+    version: at.version,
+  }),
 };
 
 /** Another document holds the key. `key` is the name under `uniqueKeys`, or `id`. A retry cannot help. */

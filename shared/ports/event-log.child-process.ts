@@ -14,7 +14,9 @@ const script = fileURLToPath(new URL('./event-log.child.ts', import.meta.url));
 
 /** Starts `event-log.child.ts` on the log at the address. What it says on standard error is shown when it ends by itself. */
 export function startChild(mode: 'append' | 'consume', log: { module: string; address: string }, group = ''): Child {
-  const process_ = spawn(process.execPath, [script, mode, log.module, log.address, group], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const process_ = spawn(process.execPath, [script, mode, log.module, log.address, group], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const lines: string[] = [];
   let rest = '';
   let complaint = '';
@@ -25,7 +27,8 @@ export function startChild(mode: 'append' | 'consume', log: { module: string; ad
   });
   process_.stderr.setEncoding('utf8').on('data', (text: string) => (complaint += text));
   const gone = once(process_, 'close').then(() => {
-    if (process_.exitCode !== null) throw new Error(`the child process ended by itself (${process_.exitCode}): ${complaint}`);
+    if (process_.exitCode !== null)
+      throw new Error(`the child process ended by itself (${process_.exitCode}): ${complaint}`);
   });
   gone.catch(() => undefined); // shown by kill()
   return {

@@ -27,8 +27,19 @@ const record = (caller: number): LogRecord => ({
   type: 'message',
   timestamp: Date.now(),
   message: {
-    id: randomUUID(), topicId: 'topic-1', message: `from caller ${caller}`, title: null, priority: 3, tags: [], timestamp: Date.now(),
-    expiresAt: Date.now() + 86_400_000, markdown: false, isDeleted: false, isEdited: false, deletedAt: null, editedAt: null,
+    id: randomUUID(),
+    topicId: 'topic-1',
+    message: `from caller ${caller}`,
+    title: null,
+    priority: 3,
+    tags: [],
+    timestamp: Date.now(),
+    expiresAt: Date.now() + 86_400_000,
+    markdown: false,
+    isDeleted: false,
+    isEdited: false,
+    deletedAt: null,
+    editedAt: null,
   },
 });
 

@@ -2,7 +2,15 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { LogRecord } from '../domain/log-record.ts';
 import { eventually } from '../testing/eventually.ts';
 import { startChild, type Child } from './event-log.child-process.ts';
-import { appendTo, collector, expectGrowing, newGroup, partitionsOf, readAll, testRecord } from './event-log.fixtures.ts';
+import {
+  appendTo,
+  collector,
+  expectGrowing,
+  newGroup,
+  partitionsOf,
+  readAll,
+  testRecord,
+} from './event-log.fixtures.ts';
 import type { ConsumeOptions, Consumption, EventLog } from './event-log.ts';
 
 /** A log's place on its engine: what stays when the log is closed or its process dies. */
@@ -109,7 +117,10 @@ function appending(open: () => Promise<EventLog>): void {
 
   test('a record’s trace comes with it to those who follow the log', async () => {
     const log = await open();
-    const trace = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', tracestate: 'congo=t61rcWkgMzE' };
+    const trace = {
+      traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+      tracestate: 'congo=t61rcWkgMzE',
+    };
     const { onBatch, seen } = collector();
     await log.consume({ group: newGroup(), onBatch });
     await log.append(0, { ...testRecord(), trace }, 'alarms');
@@ -121,7 +132,11 @@ function appending(open: () => Promise<EventLog>): void {
   test('every field of a record comes back as it was, also text of four bytes a character', async () => {
     const log = await open();
     const full = testRecord({
-      message: `${'🚨'.repeat(4_000 - 4)}é\n\u0000"`, title: '標題 🗼', priority: 5, tags: ['ä', '🏷️', 'a,b'], markdown: true,
+      message: `${'🚨'.repeat(4_000 - 4)}é\n\u0000"`,
+      title: '標題 🗼',
+      priority: 5,
+      tags: ['ä', '🏷️', 'a,b'],
+      markdown: true,
     });
     const plain = testRecord({ message: ' ', title: null, priority: 1, tags: [] });
     for (const record of [full, plain]) await log.append(0, record, 'alarms');
@@ -134,7 +149,9 @@ function appending(open: () => Promise<EventLog>): void {
     const published = testRecord();
     const at = published.timestamp;
     const edited: LogRecord = {
-      type: 'message_edited', timestamp: at + 1_000, message: { ...published.message, message: 'better', isEdited: true, editedAt: at + 1_000 },
+      type: 'message_edited',
+      timestamp: at + 1_000,
+      message: { ...published.message, message: 'better', isEdited: true, editedAt: at + 1_000 },
     };
     const deleted: LogRecord = {
       type: 'message_deleted',
@@ -147,7 +164,9 @@ function appending(open: () => Promise<EventLog>): void {
     const seen = await readAll(log, 3);
     expect(seen.map(({ record }) => record.type)).toEqual(['message', 'message_edited', 'message_deleted']);
     expect(seen.map(({ record }) => record.timestamp)).toEqual([at, at + 1_000, at + 2_000]);
-    expect(seen.map(({ record }) => record.message.id)).toEqual([published, published, published].map(({ message }) => message.id));
+    expect(seen.map(({ record }) => record.message.id)).toEqual(
+      [published, published, published].map(({ message }) => message.id),
+    );
     expect(seen.at(-1)!.record).toEqual(deleted);
   });
 
@@ -245,7 +264,10 @@ function consuming(open: () => Promise<EventLog>): void {
     const startingAt = async (position: number | null, options: Partial<ConsumeOptions> = {}) => {
       const reader = collector();
       const consumption = await log.consume({
-        group, onBatch: reader.onBatch, startAt: (partition) => Promise.resolve(partition === 0 ? position : null), ...options,
+        group,
+        onBatch: reader.onBatch,
+        startAt: (partition) => Promise.resolve(partition === 0 ? position : null),
+        ...options,
       });
       return { reader, consumption };
     };
@@ -353,25 +375,31 @@ function memberships(open: () => Promise<EventLog>): void {
     await log.close();
   });
 
-  test('members of a group divide the work, and hand over on close without a loss', async () => {
-    const log = await open();
-    const group = newGroup();
-    const readers = [collector(), collector()];
-    const consumptions: Consumption[] = [];
-    for (const reader of readers) consumptions.push(await log.consume({ group, onBatch: reader.onBatch }));
-    const both = () => new Set([...readers[0]!.ids(), ...readers[1]!.ids()]);
+  test(
+    'members of a group divide the work, and hand over on close without a loss',
+    async () => {
+      const log = await open();
+      const group = newGroup();
+      const readers = [collector(), collector()];
+      const consumptions: Consumption[] = [];
+      for (const reader of readers) consumptions.push(await log.consume({ group, onBatch: reader.onBatch }));
+      const both = () => new Set([...readers[0]!.ids(), ...readers[1]!.ids()]);
 
-    const whileBoth = await appendTo(log, 60);
-    await eventually(() => expect(both()).toEqual(new Set(whileBoth)), { timeoutMs: 25_000 });
-    const appending = appendTo(log, 200);
-    await consumptions[0]!.close();
-    const countAtClose = readers[0]!.seen.length;
-    const during = await appending;
-    const after = await appendTo(log, 60);
-    await eventually(() => expect(both()).toEqual(new Set([...whileBoth, ...during, ...after])), { timeoutMs: 25_000 });
-    expect(readers[0]!.seen.length).toBe(countAtClose);
-    for (const reader of readers) reader.expectOrdered();
-  }, slow);
+      const whileBoth = await appendTo(log, 60);
+      await eventually(() => expect(both()).toEqual(new Set(whileBoth)), { timeoutMs: 25_000 });
+      const appending = appendTo(log, 200);
+      await consumptions[0]!.close();
+      const countAtClose = readers[0]!.seen.length;
+      const during = await appending;
+      const after = await appendTo(log, 60);
+      await eventually(() => expect(both()).toEqual(new Set([...whileBoth, ...during, ...after])), {
+        timeoutMs: 25_000,
+      });
+      expect(readers[0]!.seen.length).toBe(countAtClose);
+      for (const reader of readers) reader.expectOrdered();
+    },
+    slow,
+  );
 }
 
 function crashes(
@@ -379,33 +407,50 @@ function crashes(
   start: (mode: 'append' | 'consume', group?: string) => Child,
   place: () => EventLogPlace,
 ): void {
-  test('what a killed process had acknowledged is in the log, in its order', async () => {
-    const child = start('append');
-    await eventually(() => child.lines.length > 300, { timeoutMs: 25_000 });
-    await child.kill();
-    const acknowledged = child.lines.map((line) => JSON.parse(line) as { caller: number; partition: number; id: string; offset: number });
+  test(
+    'what a killed process had acknowledged is in the log, in its order',
+    async () => {
+      const child = start('append');
+      await eventually(() => child.lines.length > 300, { timeoutMs: 25_000 });
+      await child.kill();
+      const acknowledged = child.lines.map(
+        (line) => JSON.parse(line) as { caller: number; partition: number; id: string; offset: number },
+      );
 
-    const log = await open();
-    const seen = await readAll(log, acknowledged.length);
-    const offsets = new Map(seen.map(({ offset, record }) => [record.message.id, offset]));
-    for (const { id, offset } of acknowledged) expect(offsets.get(id)).toBe(offset);
-    for (const own of Map.groupBy(acknowledged, ({ caller }) => caller).values()) expectGrowing(own.map(({ offset }) => offset));
-    const next = await log.append(0, testRecord(), 'alarms');
-    expectGrowing([...acknowledged.filter(({ partition }) => partition === 0).map(({ offset }) => offset).sort((a, b) => a - b), next]);
-  }, slow);
+      const log = await open();
+      const seen = await readAll(log, acknowledged.length);
+      const offsets = new Map(seen.map(({ offset, record }) => [record.message.id, offset]));
+      for (const { id, offset } of acknowledged) expect(offsets.get(id)).toBe(offset);
+      for (const own of Map.groupBy(acknowledged, ({ caller }) => caller).values())
+        expectGrowing(own.map(({ offset }) => offset));
+      const next = await log.append(0, testRecord(), 'alarms');
+      expectGrowing([
+        ...acknowledged
+          .filter(({ partition }) => partition === 0)
+          .map(({ offset }) => offset)
+          .sort((a, b) => a - b),
+        next,
+      ]);
+    },
+    slow,
+  );
 
-  test('what a killed member was handling comes again to the next', async () => {
-    const group = newGroup();
-    const before = await open();
-    const ids = await appendTo(before, 40);
-    if (!place().hasManyClients) await before.close();
-    const child = start('consume', group);
-    await eventually(() => child.lines.length >= 5, { timeoutMs: 25_000 });
-    await child.kill();
+  test(
+    'what a killed member was handling comes again to the next',
+    async () => {
+      const group = newGroup();
+      const before = await open();
+      const ids = await appendTo(before, 40);
+      if (!place().hasManyClients) await before.close();
+      const child = start('consume', group);
+      await eventually(() => child.lines.length >= 5, { timeoutMs: 25_000 });
+      await child.kill();
 
-    const log = place().hasManyClients ? before : await open();
-    const reader = collector();
-    await log.consume({ group, onBatch: reader.onBatch });
-    await eventually(() => expect(reader.ids()).toEqual(new Set(ids)), { timeoutMs: 40_000 });
-  }, slow);
+      const log = place().hasManyClients ? before : await open();
+      const reader = collector();
+      await log.consume({ group, onBatch: reader.onBatch });
+      await eventually(() => expect(reader.ids()).toEqual(new Set(ids)), { timeoutMs: 40_000 });
+    },
+    slow,
+  );
 }

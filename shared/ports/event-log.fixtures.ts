@@ -34,7 +34,8 @@ export function testRecord(changes: Partial<Message> = {}): LogRecord {
 export const newGroup = (): string => `test-${randomUUID()}`;
 
 /** The numbers of the log's partitions. */
-export const partitionsOf = (log: EventLog): number[] => Array.from({ length: log.partitions }, (_, partition) => partition);
+export const partitionsOf = (log: EventLog): number[] =>
+  Array.from({ length: log.partitions }, (_, partition) => partition);
 
 /** Appends records round robin over the partitions, or to one; resolves with their message ids. */
 export async function appendTo(log: EventLog, count: number, partition?: number): Promise<string[]> {
@@ -75,5 +76,6 @@ export async function readAll(log: EventLog, count: number): Promise<PlacedRecor
 
 /** Each position is above the one before it. */
 export function expectGrowing(positions: readonly number[]): void {
-  for (let index = 1; index < positions.length; index += 1) expect(positions[index]!).toBeGreaterThan(positions[index - 1]!);
+  for (let index = 1; index < positions.length; index += 1)
+    expect(positions[index]!).toBeGreaterThan(positions[index - 1]!);
 }

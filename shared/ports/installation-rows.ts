@@ -34,7 +34,12 @@ export interface StoreRows {
   readonly messages: MessageRow;
   readonly deliveries: Delivery;
 }
-export const storeParts = ['topicFigures', 'changes', 'messages', 'deliveries'] as const satisfies readonly (keyof StoreRows)[];
+export const storeParts = [
+  'topicFigures',
+  'changes',
+  'messages',
+  'deliveries',
+] as const satisfies readonly (keyof StoreRows)[];
 
 /** One of these, or the name of a collection of documents. */
 export type Part = string;

@@ -33,7 +33,9 @@ export function jobQueueContract(name: string, newPlace: () => Promise<JobQueueP
         return jobs;
       },
       startChild: (task) => {
-        const child = startChild(childScript, [JSON.stringify({ ...task, ...place.child, queue: stage.queue } satisfies ChildTask)]);
+        const child = startChild(childScript, [
+          JSON.stringify({ ...task, ...place.child, queue: stage.queue } satisfies ChildTask),
+        ]);
         children.push(child);
         return child;
       },
@@ -100,7 +102,9 @@ function adding({ queue, open }: Stage): void {
     await jobs.add(queue, [again, again]);
     expect(await jobs.counts(queue)).toMatchObject({ waiting: 1 });
     const running = gate();
-    const { runs, ids } = await collect(jobs, queue, { run: ({ id }) => (id === job.id ? running.wait() : Promise.resolve()) });
+    const { runs, ids } = await collect(jobs, queue, {
+      run: ({ id }) => (id === job.id ? running.wait() : Promise.resolve()),
+    });
     await eventually(() => runs.length === 1);
     await jobs.add(queue, [again]);
     running.open();
@@ -125,7 +129,15 @@ function adding({ queue, open }: Stage): void {
 
   test('what is not an id, a priority or a number of attempts is refused, and nothing of the call is added', async () => {
     const jobs = await open();
-    const wrong: Partial<NewJob>[] = [{ id: '12345' }, { id: 'a:b' }, { id: '' }, { priority: 0 }, { priority: 101 }, { attempts: 0 }, { delayMs: -1 }];
+    const wrong: Partial<NewJob>[] = [
+      { id: '12345' },
+      { id: 'a:b' },
+      { id: '' },
+      { priority: 0 },
+      { priority: 101 },
+      { attempts: 0 },
+      { delayMs: -1 },
+    ];
     for (const changes of wrong) await expect(jobs.add(queue, [newJob(), newJob(changes)])).rejects.toThrow(RangeError);
     await jobs.add(queue, []);
     expect(await jobs.counts(queue)).toEqual({ waiting: 0, delayed: 0, active: 0, failed: 0 });
@@ -138,17 +150,28 @@ function adding({ queue, open }: Stage): void {
     await jobs.ping();
     await jobs.close();
     await jobs.close();
-    for (const call of [jobs.ping(), jobs.add(queue, [newJob()]), jobs.counts(queue), jobs.failed(queue, { limit: 1, offset: 0 })]) {
+    for (const call of [
+      jobs.ping(),
+      jobs.add(queue, [newJob()]),
+      jobs.counts(queue),
+      jobs.failed(queue, { limit: 1, offset: 0 }),
+    ]) {
       await expect(call).rejects.toMatchObject({ code: 'unavailable' });
     }
-    await expect(jobs.work(queue, { concurrency: 1, run: () => Promise.resolve() })).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(jobs.work(queue, { concurrency: 1, run: () => Promise.resolve() })).rejects.toMatchObject({
+      code: 'unavailable',
+    });
   });
 }
 
 function ordering({ queue, open }: Stage): void {
   test('low priority numbers go first, then the order of arrival', async () => {
     const jobs = await open();
-    await jobs.add(queue, [newJob({ id: 'late-1', priority: 100 }), newJob({ id: 'plain-1' }), newJob({ id: 'urgent-1', priority: 1 })]);
+    await jobs.add(queue, [
+      newJob({ id: 'late-1', priority: 100 }),
+      newJob({ id: 'plain-1' }),
+      newJob({ id: 'urgent-1', priority: 1 }),
+    ]);
     await jobs.add(queue, [newJob({ id: 'plain-2', priority: 50 }), newJob({ id: 'urgent-2', priority: 1 })]);
     await jobs.add(queue, [newJob({ id: 'late-2', priority: 100 }), newJob({ id: 'plain-3' })]);
     const { ids } = await collect(jobs, queue, { concurrency: 1 });
@@ -178,7 +201,11 @@ function ordering({ queue, open }: Stage): void {
     const jobs = await open();
     const { runs, ids } = await collect(jobs, queue);
     const added = Date.now();
-    await jobs.add(queue, [newJob({ id: 'third', delayMs: 1_200 }), newJob({ id: 'second', delayMs: 600 }), newJob({ id: 'first' })]);
+    await jobs.add(queue, [
+      newJob({ id: 'third', delayMs: 1_200 }),
+      newJob({ id: 'second', delayMs: 600 }),
+      newJob({ id: 'first' }),
+    ]);
     await eventually(() => expect(ids()).toEqual(['first', 'second', 'third']));
     expect(runs[1]!.at - added).toBeGreaterThanOrEqual(600);
     expect(runs[2]!.at - added).toBeGreaterThanOrEqual(1_200);
@@ -195,16 +222,22 @@ function ordering({ queue, open }: Stage): void {
     });
     await jobs.add(queue, newJobs(3, { delayMs: 60_000 }));
     await eventually(() => runs.length === 3);
-    await eventually(async () => expect(await jobs.counts(queue)).toEqual({ waiting: 2, delayed: 3, active: 2, failed: 1 }));
+    await eventually(async () =>
+      expect(await jobs.counts(queue)).toEqual({ waiting: 2, delayed: 3, active: 2, failed: 1 }),
+    );
     running.open();
-    await eventually(async () => expect(await jobs.counts(queue)).toEqual({ waiting: 0, delayed: 3, active: 0, failed: 1 }));
+    await eventually(async () =>
+      expect(await jobs.counts(queue)).toEqual({ waiting: 0, delayed: 3, active: 0, failed: 1 }),
+    );
   });
 }
 
 function failing({ queue, open }: Stage): void {
   test('a failed run is tried again after a pause that doubles, and the attempts are counted', async () => {
     const jobs = await open();
-    const { runs } = await collect(jobs, queue, { run: ({ attempt }) => (attempt < 4 ? Promise.reject(new Error('not yet')) : Promise.resolve()) });
+    const { runs } = await collect(jobs, queue, {
+      run: ({ attempt }) => (attempt < 4 ? Promise.reject(new Error('not yet')) : Promise.resolve()),
+    });
     await jobs.add(queue, [newJob({ backoffMs: 200 })]);
     await eventually(() => runs.length === 4);
     await nothingLeft(jobs, queue);
@@ -216,7 +249,10 @@ function failing({ queue, open }: Stage): void {
 
   test('a job whose attempts are used up is failed, and listed with its reason, newest first', async () => {
     const jobs = await open();
-    const { runs } = await collect(jobs, queue, { concurrency: 1, run: ({ id }) => Promise.reject(new Error(`cannot do ${id}`)) });
+    const { runs } = await collect(jobs, queue, {
+      concurrency: 1,
+      run: ({ id }) => Promise.reject(new Error(`cannot do ${id}`)),
+    });
     const started = Date.now();
     for (const id of ['a', 'b', 'c']) {
       await jobs.add(queue, [newJob({ id, data: { of: id }, attempts: 2, backoffMs: 10 })]);
@@ -224,7 +260,9 @@ function failing({ queue, open }: Stage): void {
     }
     expect(runs.length).toBe(6);
     const failed = await jobs.failed(queue, { limit: 10, offset: 0 });
-    expect(failed).toMatchObject(['c', 'b', 'a'].map((id) => ({ id, data: { of: id }, attempt: 2, reason: `cannot do ${id}` })));
+    expect(failed).toMatchObject(
+      ['c', 'b', 'a'].map((id) => ({ id, data: { of: id }, attempt: 2, reason: `cannot do ${id}` })),
+    );
     for (const { failedAt } of failed) expect(Math.abs(failedAt - started)).toBeLessThan(slow);
     expect((await jobs.failed(queue, { limit: 1, offset: 1 })).map(({ id }) => id)).toEqual(['b']);
     expect(await jobs.failed(queue, { limit: 5, offset: 3 })).toEqual([]);
@@ -235,12 +273,16 @@ function failing({ queue, open }: Stage): void {
   test('a failed job that is put back has all its attempts', async () => {
     const jobs = await open();
     let isWell = false;
-    const { runs } = await collect(jobs, queue, { run: () => (isWell ? Promise.resolve() : Promise.reject(new Error('ill'))) });
+    const { runs } = await collect(jobs, queue, {
+      run: () => (isWell ? Promise.resolve() : Promise.reject(new Error('ill'))),
+    });
     await jobs.add(queue, [newJob({ id: 'patient', attempts: 2, backoffMs: 10 })]);
     await eventually(async () => expect(await jobs.counts(queue)).toMatchObject({ failed: 1 }));
     expect(await jobs.retryFailed(queue, 'patient')).toBe(true);
     await eventually(() => runs.length === 4);
-    await eventually(async () => expect(await jobs.counts(queue)).toEqual({ waiting: 0, delayed: 0, active: 0, failed: 1 }));
+    await eventually(async () =>
+      expect(await jobs.counts(queue)).toEqual({ waiting: 0, delayed: 0, active: 0, failed: 1 }),
+    );
     isWell = true;
     expect(await jobs.retryFailed(queue, 'patient')).toBe(true);
     await eventually(() => runs.length === 5);
@@ -255,7 +297,8 @@ function failing({ queue, open }: Stage): void {
     const jobs = await open();
     let times = 0;
     const { runs } = await collect(jobs, queue, {
-      run: () => (++times <= 3 ? Promise.reject(new RetryLater(250.5, 'the provider asks to wait')) : Promise.resolve()),
+      run: () =>
+        ++times <= 3 ? Promise.reject(new RetryLater(250.5, 'the provider asks to wait')) : Promise.resolve(),
     });
     await jobs.add(queue, [newJob({ attempts: 1 })]);
     await eventually(() => runs.length === 4);
@@ -270,7 +313,9 @@ function failing({ queue, open }: Stage): void {
     const { runs } = await collect(jobs, queue, { run: () => Promise.reject(new Discard('the device is gone')) });
     await jobs.add(queue, [newJob({ id: 'vain', attempts: 10, backoffMs: 1 })]);
     await eventually(async () => {
-      expect(await jobs.failed(queue, { limit: 10, offset: 0 })).toMatchObject([{ id: 'vain', attempt: 1, reason: 'the device is gone' }]);
+      expect(await jobs.failed(queue, { limit: 10, offset: 0 })).toMatchObject([
+        { id: 'vain', attempt: 1, reason: 'the device is gone' },
+      ]);
     });
     await nothingLeft(jobs, queue);
     expect(runs.length).toBe(1);
@@ -287,7 +332,12 @@ function failing({ queue, open }: Stage): void {
     await jobs.add(queue, [newJob({ id: 'thrown', attempts: 1 }), newJob({ id: 'text', attempts: 1 })]);
     await eventually(async () => {
       const failed = await jobs.failed(queue, { limit: 10, offset: 0 });
-      expect(new Map(failed.map(({ id, reason }) => [id, reason]))).toEqual(new Map([['thrown', 'at once'], ['text', 'just text']]));
+      expect(new Map(failed.map(({ id, reason }) => [id, reason]))).toEqual(
+        new Map([
+          ['thrown', 'at once'],
+          ['text', 'just text'],
+        ]),
+      );
     });
   });
 }

@@ -14,7 +14,10 @@ export function closing({ queue, open }: Stage): void {
     const [jobs, other] = [await open(), await open()];
     const running = gate();
     let ended = 0;
-    const { worker, runs } = await collect(jobs, queue, { concurrency: 2, run: () => running.wait().then(() => void (ended += 1)) });
+    const { worker, runs } = await collect(jobs, queue, {
+      concurrency: 2,
+      run: () => running.wait().then(() => void (ended += 1)),
+    });
     await jobs.add(queue, newJobs(5));
     await eventually(() => runs.length === 2);
     const closed = worker.close();
@@ -65,7 +68,8 @@ export function crashing({ queue, open, startChild }: Stage): void {
   test('a job that runs longer than its lease is not run twice while its worker lives', async () => {
     const [one, two] = [await open(), await open()];
     const job = newJob();
-    const run = ({ id }: Job) => (id === job.id ? new Promise<void>((resolve) => setTimeout(resolve, leaseMs * 2.5)) : Promise.resolve());
+    const run = ({ id }: Job) =>
+      id === job.id ? new Promise<void>((resolve) => setTimeout(resolve, leaseMs * 2.5)) : Promise.resolve();
     const workers = [await collect(one, queue, { leaseMs, run }), await collect(two, queue, { leaseMs, run })];
     await one.add(queue, [job]);
     await eventually(() => workers.some(({ runs }) => runs.length === 1));
@@ -73,35 +77,43 @@ export function crashing({ queue, open, startChild }: Stage): void {
     expect(workers.flatMap(({ ids }) => ids())).toEqual([job.id]);
   });
 
-  test('a job whose process was killed is run by another within 15 seconds', async () => {
-    const jobs = await open();
-    const child = startChild({ runs: 'hang' });
-    await eventually(() => child.lines.includes('"ready"'));
-    const added = newJobs(3);
-    await jobs.add(queue, added);
-    await eventually(() => child.lines.length === 4);
-    const { runs, ids } = await collect(jobs, queue);
-    await child.kill();
-    const killedAt = Date.now();
-    await eventually(() => expect(ids().sort()).toEqual(added.map(({ id }) => id).sort()), { timeoutMs: 20_000 });
-    expect(Math.max(...runs.map(({ at }) => at)) - killedAt).toBeLessThan(15_000);
-    expect(runs.map(({ attempt }) => attempt)).toEqual([1, 1, 1]);
-    await nothingLeft(jobs, queue);
-    expect(runs.length).toBe(3);
-  }, slow);
-
-  test('a job whose processes are killed again and again is still run, with its attempts', async () => {
-    const jobs = await open();
-    const job = newJob({ attempts: 1 });
-    await jobs.add(queue, [job]);
-    for (let kill = 0; kill < 4; kill += 1) {
-      const child = startChild({ runs: 'hang', leaseMs: 500 });
-      await eventually(() => child.lines.some((line) => line.includes(job.id)));
+  test(
+    'a job whose process was killed is run by another within 15 seconds',
+    async () => {
+      const jobs = await open();
+      const child = startChild({ runs: 'hang' });
+      await eventually(() => child.lines.includes('"ready"'));
+      const added = newJobs(3);
+      await jobs.add(queue, added);
+      await eventually(() => child.lines.length === 4);
+      const { runs, ids } = await collect(jobs, queue);
       await child.kill();
-    }
-    const { ids, runs } = await collect(jobs, queue, { leaseMs: 500 });
-    await eventually(() => expect(ids()).toEqual([job.id]));
-    await nothingLeft(jobs, queue);
-    expect(runs).toMatchObject([{ id: job.id, attempt: 1 }]);
-  }, slow);
+      const killedAt = Date.now();
+      await eventually(() => expect(ids().sort()).toEqual(added.map(({ id }) => id).sort()), { timeoutMs: 20_000 });
+      expect(Math.max(...runs.map(({ at }) => at)) - killedAt).toBeLessThan(15_000);
+      expect(runs.map(({ attempt }) => attempt)).toEqual([1, 1, 1]);
+      await nothingLeft(jobs, queue);
+      expect(runs.length).toBe(3);
+    },
+    slow,
+  );
+
+  test(
+    'a job whose processes are killed again and again is still run, with its attempts',
+    async () => {
+      const jobs = await open();
+      const job = newJob({ attempts: 1 });
+      await jobs.add(queue, [job]);
+      for (let kill = 0; kill < 4; kill += 1) {
+        const child = startChild({ runs: 'hang', leaseMs: 500 });
+        await eventually(() => child.lines.some((line) => line.includes(job.id)));
+        await child.kill();
+      }
+      const { ids, runs } = await collect(jobs, queue, { leaseMs: 500 });
+      await eventually(() => expect(ids()).toEqual([job.id]));
+      await nothingLeft(jobs, queue);
+      expect(runs).toMatchObject([{ id: job.id, attempt: 1 }]);
+    },
+    slow,
+  );
 }

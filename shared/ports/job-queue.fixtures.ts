@@ -16,9 +16,14 @@ export interface Stage {
 export const slow = 60_000;
 
 /** A job that no other has the id of. */
-export const newJob = (changes: Partial<NewJob> = {}): NewJob => ({ id: `job-${randomUUID()}`, data: { topic_id: 'topic-1' }, ...changes });
+export const newJob = (changes: Partial<NewJob> = {}): NewJob => ({
+  id: `job-${randomUUID()}`,
+  data: { topic_id: 'topic-1' },
+  ...changes,
+});
 
-export const newJobs = (count: number, changes: Partial<NewJob> = {}): NewJob[] => Array.from({ length: count }, () => newJob(changes));
+export const newJobs = (count: number, changes: Partial<NewJob> = {}): NewJob[] =>
+  Array.from({ length: count }, () => newJob(changes));
 
 /** A worker that keeps what it ran, with the time, and then does what is asked. */
 export async function collect(jobs: JobQueue, queue: string, options: Partial<WorkOptions> = {}) {

@@ -8,10 +8,13 @@ const minuteMs = 60_000;
 
 /** The ids of the jobs that the children have begun to run. */
 const idsOf = (children: readonly Child[]): string[] =>
-  children.flatMap(({ lines }) => lines.filter((line) => line.includes('"id"')).map((line) => (JSON.parse(line) as Job).id));
+  children.flatMap(({ lines }) =>
+    lines.filter((line) => line.includes('"id"')).map((line) => (JSON.parse(line) as Job).id),
+  );
 
 /** The times of the slots that the jobs are of. */
-const slotsOf = (ids: readonly string[]): number[] => ids.map((id) => Number(id.split('.').at(-1))).sort((a, b) => a - b);
+const slotsOf = (ids: readonly string[]): number[] =>
+  ids.map((id) => Number(id.split('.').at(-1))).sort((a, b) => a - b);
 
 /** What schedules promise. */
 export function scheduling({ queue, open, startChild }: Stage): void {
@@ -34,7 +37,11 @@ export function scheduling({ queue, open, startChild }: Stage): void {
     // The second is for a machine that takes more than four seconds to start two processes.
     const [one, two] = [new Date(first), new Date(first + minuteMs)];
     const minutes = `${one.getUTCMinutes()},${two.getUTCMinutes()}`;
-    await jobs.schedule(queue, { id: 'at', every: `${minutes} ${one.getUTCHours()},${two.getUTCHours()} * * *`, data: { kind: 'daily' } });
+    await jobs.schedule(queue, {
+      id: 'at',
+      every: `${minutes} ${one.getUTCHours()},${two.getUTCHours()} * * *`,
+      data: { kind: 'daily' },
+    });
     await jobs.schedule(queue, { id: 'each', every: '* * * * *', data: {} });
     await jobs.schedule(queue, { id: 'not', every: `${minutes} ${(one.getUTCHours() + 12) % 24} * * *`, data: {} });
     const children = [startChild({ runs: 'end', clockAheadMs }), startChild({ runs: 'end', clockAheadMs })];
@@ -68,7 +75,8 @@ export function scheduling({ queue, open, startChild }: Stage): void {
     await eventually(() => expect(runs.at(-1)!.data).toEqual({ version: 2 }));
     const changed = runs.length;
     await eventually(() => runs.length >= changed + 3);
-    for (const { id, data } of runs.slice(changed)) expect([data, Number(id.split('.')[1]) % 300]).toEqual([{ version: 2 }, 0]);
+    for (const { id, data } of runs.slice(changed))
+      expect([data, Number(id.split('.')[1]) % 300]).toEqual([{ version: 2 }, 0]);
     await jobs.unschedule(queue, 'sweep');
     await jobs.unschedule(queue, 'sweep');
     await jobs.schedule(queue, { id: 'other', every: 500, data: {} });

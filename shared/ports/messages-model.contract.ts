@@ -32,29 +32,43 @@ const history = fc.record({
  * Hands random records over in random order, some of them again and again, by both calls, and compares every read with
  * the model. `nodes` have the same store open; it may hold other topics. Positions from `firstOffset` on must be free.
  */
-export async function agreesWithModel(nodes: readonly Messages[], firstOffset: number, runs = Number(process.env.MODEL_RUNS ?? 100)): Promise<void> {
+export async function agreesWithModel(
+  nodes: readonly Messages[],
+  firstOffset: number,
+  runs = Number(process.env.MODEL_RUNS ?? 100),
+): Promise<void> {
   const messages = nodes[0]!;
   let offset = firstOffset;
-  await fc.assert(fc.asyncProperty(history, async ({ events, deliveries, atOnce, lastOrder, pageSize }) => {
-    const topicIds = Array.from({ length: topicsMax }, newId);
-    const records = recordsOf(events, topicIds, offset);
-    offset += 100;
-    const shuffled = [...records].map((record, index) => ({ record, key: lastOrder[index]! }))
-      .sort((a, b) => a.key - b.key).map(({ record }) => record);
-    const handOvers = deliveries.map(({ picks, isSettle }, turn) => async () => {
-      const chosen = picks.map((pick) => records[pick % records.length]!);
-      const node = nodes[turn % nodes.length]!;
-      if (isSettle) await node.settle(0, inOrder(chosen));
-      else await node.apply(chosen);
-    }).concat(() => messages.apply(shuffled));
-    if (atOnce) await Promise.all(handOvers.map((handOver) => handOver()));
-    else for (const handOver of handOvers) await handOver();
-    const model = new MessagesModel(records);
-    await compareSettled(messages, model, records, topicIds);
-    for (const { id } of new Set(records.map(({ record }) => record.message))) expect(await messages.find(id)).toEqual(model.find(id));
-    for (const topicId of topicIds) await compareTopic({ messages, model, topicId, pageSize });
-    expect(await messages.topicStats(topicIds)).toEqual(new Map(topicIds.map((topicId) => [topicId, model.stats(topicId)])));
-  }), { numRuns: runs, endOnFailure: false });
+  await fc.assert(
+    fc.asyncProperty(history, async ({ events, deliveries, atOnce, lastOrder, pageSize }) => {
+      const topicIds = Array.from({ length: topicsMax }, newId);
+      const records = recordsOf(events, topicIds, offset);
+      offset += 100;
+      const shuffled = [...records]
+        .map((record, index) => ({ record, key: lastOrder[index]! }))
+        .sort((a, b) => a.key - b.key)
+        .map(({ record }) => record);
+      const handOvers = deliveries
+        .map(({ picks, isSettle }, turn) => async () => {
+          const chosen = picks.map((pick) => records[pick % records.length]!);
+          const node = nodes[turn % nodes.length]!;
+          if (isSettle) await node.settle(0, inOrder(chosen));
+          else await node.apply(chosen);
+        })
+        .concat(() => messages.apply(shuffled));
+      if (atOnce) await Promise.all(handOvers.map((handOver) => handOver()));
+      else for (const handOver of handOvers) await handOver();
+      const model = new MessagesModel(records);
+      await compareSettled(messages, model, records, topicIds);
+      for (const { id } of new Set(records.map(({ record }) => record.message)))
+        expect(await messages.find(id)).toEqual(model.find(id));
+      for (const topicId of topicIds) await compareTopic({ messages, model, topicId, pageSize });
+      expect(await messages.topicStats(topicIds)).toEqual(
+        new Map(topicIds.map((topicId) => [topicId, model.stats(topicId)])),
+      );
+    }),
+    { numRuns: runs, endOnFailure: false },
+  );
 }
 
 type Event = typeof event extends fc.Arbitrary<infer T> ? T : never;
@@ -64,21 +78,37 @@ function recordsOf(events: readonly Event[], topicIds: readonly string[], firstO
   // A second copy is the same message, with the time of its only publish.
   const drafts = Array.from({ length: messagesMax }, (_, index) => {
     const firstTurn = events.findIndex(({ kind, message }) => kind === 'message' && message === index);
-    return testMessage(topicIds[index % topicIds.length]!, { message: `draft ${index}`, tags: ['a'], timestamp: times[firstTurn] ?? testTime });
+    return testMessage(topicIds[index % topicIds.length]!, {
+      message: `draft ${index}`,
+      tags: ['a'],
+      timestamp: times[firstTurn] ?? testTime,
+    });
   });
   let offset = firstOffset;
   return events.map(({ kind, message: index, gap }, turn) => {
     offset += gap;
     const draft = drafts[index]!;
     const time = times[turn]!;
-    if (kind === 'edit') return edited(offset, draft, { message: `edit ${turn}`, title: `${turn}`, tags: turn % 2 ? [] : ['b'], editedAt: time });
+    if (kind === 'edit')
+      return edited(offset, draft, {
+        message: `edit ${turn}`,
+        title: `${turn}`,
+        tags: turn % 2 ? [] : ['b'],
+        editedAt: time,
+      });
     return kind === 'deletion' ? deleted(offset, draft, time) : published(offset, draft);
   });
 }
 
-const inOrder = (records: readonly PlacedRecord[]): PlacedRecord[] => [...new Set(records)].sort((a, b) => a.offset - b.offset);
+const inOrder = (records: readonly PlacedRecord[]): PlacedRecord[] =>
+  [...new Set(records)].sort((a, b) => a.offset - b.offset);
 
-async function compareSettled(messages: Messages, model: MessagesModel, records: readonly PlacedRecord[], topicIds: readonly string[]): Promise<void> {
+async function compareSettled(
+  messages: Messages,
+  model: MessagesModel,
+  records: readonly PlacedRecord[],
+  topicIds: readonly string[],
+): Promise<void> {
   const settled = await messages.settle(0, records);
   for (const topicId of topicIds) {
     const ofTopic = settled.filter(({ record }) => record.message.topicId === topicId);
@@ -86,14 +116,23 @@ async function compareSettled(messages: Messages, model: MessagesModel, records:
   }
 }
 
-async function compareTopic(at: { messages: Messages; model: MessagesModel; topicId: string; pageSize: number }): Promise<void> {
+async function compareTopic(at: {
+  messages: Messages;
+  model: MessagesModel;
+  topicId: string;
+  pageSize: number;
+}): Promise<void> {
   const { messages, model, topicId, pageSize: limit } = at;
   const now = testTime;
   const upTo = model.lastOffset(topicId);
   expect(await messages.newest(topicId, { limit: 100, now })).toEqual(model.history(topicId));
   expect(await messages.newest(topicId, { limit, now })).toEqual(model.history(topicId).slice(-limit));
-  expect(await allPages(async (after) => messages.after(topicId, { after, upTo, limit, now }))).toEqual(model.history(topicId));
-  expect(await allPages(async (after) => messages.records(topicId, { from: after + 1, upTo, limit, now }))).toEqual(model.records(topicId));
+  expect(await allPages(async (after) => messages.after(topicId, { after, upTo, limit, now }))).toEqual(
+    model.history(topicId),
+  );
+  expect(await allPages(async (after) => messages.records(topicId, { from: after + 1, upTo, limit, now }))).toEqual(
+    model.records(topicId),
+  );
   expect(await messages.lastOffsets([topicId])).toEqual(new Map([[topicId, upTo]]));
   const newest = model.history(topicId).at(-1);
   expect(await messages.newestOfEach([topicId], now)).toEqual(new Map(newest === undefined ? [] : [[topicId, newest]]));

@@ -1,5 +1,13 @@
 import { expect, test } from '@jest/globals';
-import { deleted, edited, newId, published, testMessage, testTime, type MessagesUnderTest } from './messages.fixtures.ts';
+import {
+  deleted,
+  edited,
+  newId,
+  published,
+  testMessage,
+  testTime,
+  type MessagesUnderTest,
+} from './messages.fixtures.ts';
 
 const now = testTime;
 const minute = 60_000;
@@ -17,7 +25,9 @@ function describeHistory({ messages, freeOffset }: MessagesUnderTest): void {
   const tenMessages = async () => {
     const offset = freeOffset();
     const [topicId, other] = [newId(), newId()];
-    const own = Array.from({ length: 10 }, (_, index) => published(offset + 3 * index, testMessage(topicId, { message: `${index}` })));
+    const own = Array.from({ length: 10 }, (_, index) =>
+      published(offset + 3 * index, testMessage(topicId, { message: `${index}` })),
+    );
     const others = own.map((one) => published(one.offset + 1, testMessage(other)));
     await messages().apply([...own, ...others]);
     return { topicId, offset, offsets: own.map((one) => one.offset) };
@@ -36,16 +46,32 @@ function describeHistory({ messages, freeOffset }: MessagesUnderTest): void {
     const topicIds = [one.topicId, empty, two.topicId];
     const newest = await messages().newestOfEach(topicIds, now);
     expect([...newest].map(([topicId, message]) => [topicId, message.topicId, message.offset]).sort()).toEqual(
-      [one, two].map(({ topicId, offsets }) => [topicId, topicId, offsets.at(-1)!]).sort());
-    expect(await messages().lastOffsets(topicIds)).toEqual(new Map([[one.topicId, one.offsets.at(-1)!], [empty, -1], [two.topicId, two.offsets.at(-1)!]]));
+      [one, two].map(({ topicId, offsets }) => [topicId, topicId, offsets.at(-1)!]).sort(),
+    );
+    expect(await messages().lastOffsets(topicIds)).toEqual(
+      new Map([
+        [one.topicId, one.offsets.at(-1)!],
+        [empty, -1],
+        [two.topicId, two.offsets.at(-1)!],
+      ]),
+    );
     expect([await messages().newestOfEach([], now), await messages().lastOffsets([])]).toEqual([new Map(), new Map()]);
   });
 
   test('the newest message of a topic is the newest that history shows', async () => {
     const offset = freeOffset();
     const topicId = newId();
-    const [kept, short, gone] = [testMessage(topicId), testMessage(topicId, { expiresAt: now + minute }), testMessage(topicId)];
-    await messages().apply([published(offset, kept), published(offset + 1, short), published(offset + 2, gone), deleted(offset + 3, gone)]);
+    const [kept, short, gone] = [
+      testMessage(topicId),
+      testMessage(topicId, { expiresAt: now + minute }),
+      testMessage(topicId),
+    ];
+    await messages().apply([
+      published(offset, kept),
+      published(offset + 1, short),
+      published(offset + 2, gone),
+      deleted(offset + 3, gone),
+    ]);
     const newestAt = async (time: number) => (await messages().newestOfEach([topicId], time)).get(topicId)?.id;
     expect([await newestAt(now), await newestAt(now + minute)]).toEqual([short.id, kept.id]);
   });
@@ -53,16 +79,28 @@ function describeHistory({ messages, freeOffset }: MessagesUnderTest): void {
   test('many messages are found at once, also what expired or was deleted, and what is unknown is left out', async () => {
     const offset = freeOffset();
     const topicId = newId();
-    const [plain, short, gone] = [testMessage(topicId), testMessage(topicId, { expiresAt: now + 1 }), testMessage(newId())];
-    await messages().apply([published(offset, plain), published(offset + 1, short), published(offset + 2, gone), deleted(offset + 3, gone)]);
+    const [plain, short, gone] = [
+      testMessage(topicId),
+      testMessage(topicId, { expiresAt: now + 1 }),
+      testMessage(newId()),
+    ];
+    await messages().apply([
+      published(offset, plain),
+      published(offset + 1, short),
+      published(offset + 2, gone),
+      deleted(offset + 3, gone),
+    ]);
     const found = await messages().findMany([gone.id, newId(), short.id, plain.id]);
-    expect(found.sort((a, b) => a.offset - b.offset)).toEqual(await Promise.all([plain, short, gone].map(({ id }) => messages().find(id))));
+    expect(found.sort((a, b) => a.offset - b.offset)).toEqual(
+      await Promise.all([plain, short, gone].map(({ id }) => messages().find(id))),
+    );
     expect(await messages().findMany([])).toEqual([]);
   });
 
   test('messages after a position come up to the other one, inclusive, oldest first', async () => {
     const { topicId, offsets } = await tenMessages();
-    const read = async (after: number, upTo: number, limit = 50) => offsetsOf(await messages().after(topicId, { after, upTo, limit, now }));
+    const read = async (after: number, upTo: number, limit = 50) =>
+      offsetsOf(await messages().after(topicId, { after, upTo, limit, now }));
     expect(await read(offsets[2]!, offsets[5]!)).toEqual(offsets.slice(3, 6));
     expect(await read(offsets[2]! - 1, offsets[5]! - 1)).toEqual(offsets.slice(2, 5));
     expect(await read(-1, Number.MAX_SAFE_INTEGER)).toEqual(offsets);
@@ -79,8 +117,12 @@ function describeHistory({ messages, freeOffset }: MessagesUnderTest): void {
     const range = { upTo: at + 9, limit: 50 };
     const shownAt = async (time: number) => ({
       newest: (await messages().newest(topicId, { limit: 50, now: time })).some(({ id }) => id === short.id),
-      after: (await messages().after(topicId, { after: offset, ...range, now: time })).some(({ id }) => id === short.id),
-      records: (await messages().records(topicId, { from: offset, ...range, now: time })).filter(({ message }) => message.id === short.id).length,
+      after: (await messages().after(topicId, { after: offset, ...range, now: time })).some(
+        ({ id }) => id === short.id,
+      ),
+      records: (await messages().records(topicId, { from: offset, ...range, now: time })).filter(
+        ({ message }) => message.id === short.id,
+      ).length,
     });
     expect(await shownAt(now + minute - 1)).toEqual({ newest: true, after: true, records: 2 });
     expect(await shownAt(now + minute)).toEqual({ newest: false, after: false, records: 0 });
@@ -90,12 +132,18 @@ function describeHistory({ messages, freeOffset }: MessagesUnderTest): void {
   test('pages are filled past what expired or was deleted', async () => {
     const offset = freeOffset();
     const topicId = newId();
-    const drafts = Array.from({ length: 9 }, (_, index) => testMessage(topicId, index % 3 === 1 ? { expiresAt: now + minute } : {}));
+    const drafts = Array.from({ length: 9 }, (_, index) =>
+      testMessage(topicId, index % 3 === 1 ? { expiresAt: now + minute } : {}),
+    );
     await messages().apply(drafts.map((message, index) => published(offset + index, message)));
-    await messages().apply(drafts.flatMap((message, index) => (index % 3 === 2 ? [deleted(offset + 20 + index, message)] : [])));
+    await messages().apply(
+      drafts.flatMap((message, index) => (index % 3 === 2 ? [deleted(offset + 20 + index, message)] : [])),
+    );
     const later = now + minute;
     expect(offsetsOf(await messages().newest(topicId, { limit: 2, now: later }))).toEqual([offset + 3, offset + 6]);
-    expect(offsetsOf(await messages().after(topicId, { after: offset, upTo: offset + 50, limit: 2, now: later }))).toEqual([offset + 3, offset + 6]);
+    expect(
+      offsetsOf(await messages().after(topicId, { after: offset, upTo: offset + 50, limit: 2, now: later })),
+    ).toEqual([offset + 3, offset + 6]);
   });
 
   test('a topic that nothing was applied to is empty in every read', async () => {
@@ -127,7 +175,10 @@ function describeRecords({ messages, freeOffset }: MessagesUnderTest): void {
     const topicId = newId();
     const drafts = Array.from({ length: 12 }, () => testMessage(topicId));
     const changes = drafts.flatMap((message, index) =>
-      index % 2 ? [edited(offset + 2 * index + 1, message, { message: 'x' })] : [deleted(offset + 2 * index + 1, message)]);
+      index % 2
+        ? [edited(offset + 2 * index + 1, message, { message: 'x' })]
+        : [deleted(offset + 2 * index + 1, message)],
+    );
     await messages().apply([...drafts.map((message, index) => published(offset + 2 * index, message)), ...changes]);
     const read: number[] = [];
     for (let from = offset; ; from = read.at(-1)! + 1) {
@@ -159,11 +210,18 @@ function describePositions({ messages, freeOffset }: MessagesUnderTest): void {
   test('the position at a time is exact while clocks differ by less than ten seconds', async () => {
     const offset = freeOffset();
     const topicId = newId();
-    const times = [0, 9_000, 1_000, 4_000, 12_000, 3_500, 11_000, 60_000, 51_000, 52_000, 120_000].map((ms) => now + ms);
-    await messages().apply(times.map((timestamp, index) => published(offset + 2 * index, testMessage(topicId, { timestamp }))));
+    const times = [0, 9_000, 1_000, 4_000, 12_000, 3_500, 11_000, 60_000, 51_000, 52_000, 120_000].map(
+      (ms) => now + ms,
+    );
+    await messages().apply(
+      times.map((timestamp, index) => published(offset + 2 * index, testMessage(topicId, { timestamp }))),
+    );
     for (const time of [...times, ...times.map((one) => one + 1), ...times.map((one) => one - 1)]) {
       const first = times.findIndex((one) => one >= time);
-      expect([time, await messages().offsetAtTime(topicId, time)]).toEqual([time, first < 0 ? null : offset + 2 * first]);
+      expect([time, await messages().offsetAtTime(topicId, time)]).toEqual([
+        time,
+        first < 0 ? null : offset + 2 * first,
+      ]);
     }
   });
 
@@ -188,12 +246,18 @@ function describeStats({ messages, freeOffset }: MessagesUnderTest): void {
     const newer = testMessage(busy, { timestamp: now + 5 });
     const only = testMessage(emptiedTopic, { timestamp: now + 3 });
     await messages().apply([published(offset + 1, newer), published(offset, older), published(offset + 2, only)]);
-    await messages().apply([edited(offset + 3, older, { message: 'x' }), deleted(offset + 4, only), deleted(offset + 5, only)]);
-    expect(await messages().topicStats([busy, emptiedTopic, unknown])).toEqual(new Map([
-      [busy, { messageCount: 2, lastMessageAt: now + 5 }],
-      [emptiedTopic, { messageCount: 0, lastMessageAt: now + 3 }],
-      [unknown, { messageCount: 0, lastMessageAt: null }],
-    ]));
+    await messages().apply([
+      edited(offset + 3, older, { message: 'x' }),
+      deleted(offset + 4, only),
+      deleted(offset + 5, only),
+    ]);
+    expect(await messages().topicStats([busy, emptiedTopic, unknown])).toEqual(
+      new Map([
+        [busy, { messageCount: 2, lastMessageAt: now + 5 }],
+        [emptiedTopic, { messageCount: 0, lastMessageAt: now + 3 }],
+        [unknown, { messageCount: 0, lastMessageAt: null }],
+      ]),
+    );
     expect(await messages().topicStats([])).toEqual(new Map());
   });
 
@@ -202,22 +266,58 @@ function describeStats({ messages, freeOffset }: MessagesUnderTest): void {
     const [busy, quiet, unknown] = [newId(), newId(), newId()];
     const at = (topicId: string, ms: number, given = {}) => testMessage(topicId, { timestamp: now + ms, ...given });
     const [gone, changed, short] = [at(busy, 40), at(busy, 50), at(busy, 60, { expiresAt: now + minute })];
-    const own = [at(busy, 10), at(busy, 30), at(busy, 20), gone, changed, short].map((message, index) => published(offset + 2 * index, message));
+    const own = [at(busy, 10), at(busy, 30), at(busy, 20), gone, changed, short].map((message, index) =>
+      published(offset + 2 * index, message),
+    );
     await messages().apply([...own, published(offset + 1, at(quiet, 15))]);
     await messages().apply([deleted(offset + 20, gone), edited(offset + 21, changed, { message: 'x' })]);
     const count = (marks: [string, number][], time = now, max = 10_000) =>
-      messages().countAfter(marks.map(([topicId, ms]) => ({ topicId, after: now + ms })), { max, now: time });
-    expect(await count([[busy, 0], [quiet, 0], [unknown, 0], [busy, 20], [busy, 9], [busy, 29], [busy, 59], [busy, 60]])).toEqual([5, 1, 0, 3, 5, 3, 1, 0]);
-    expect(await count([[busy, 0], [busy, 50]], now + minute)).toEqual([4, 0]);
-    expect(await count([[busy, 0], [busy, 50]], now, 2)).toEqual([2, 1]);
+      messages().countAfter(
+        marks.map(([topicId, ms]) => ({ topicId, after: now + ms })),
+        { max, now: time },
+      );
+    expect(
+      await count([
+        [busy, 0],
+        [quiet, 0],
+        [unknown, 0],
+        [busy, 20],
+        [busy, 9],
+        [busy, 29],
+        [busy, 59],
+        [busy, 60],
+      ]),
+    ).toEqual([5, 1, 0, 3, 5, 3, 1, 0]);
+    expect(
+      await count(
+        [
+          [busy, 0],
+          [busy, 50],
+        ],
+        now + minute,
+      ),
+    ).toEqual([4, 0]);
+    expect(
+      await count(
+        [
+          [busy, 0],
+          [busy, 50],
+        ],
+        now,
+        2,
+      ),
+    ).toEqual([2, 1]);
     expect(await count([])).toEqual([]);
   });
 
   test('the marks of many topics are counted each', async () => {
     const offset = freeOffset();
     const topics = Array.from({ length: 60 }, () => newId());
-    const records = topics.flatMap((topicId, index) => Array.from({ length: index % 4 }, (_, at) =>
-      published(offset + 4 * index + at, testMessage(topicId, { timestamp: now + at }))));
+    const records = topics.flatMap((topicId, index) =>
+      Array.from({ length: index % 4 }, (_, at) =>
+        published(offset + 4 * index + at, testMessage(topicId, { timestamp: now + at })),
+      ),
+    );
     await messages().apply(records);
     const marks = topics.map((topicId) => ({ topicId, after: now - 1 }));
     expect(await messages().countAfter(marks, { max: 10, now })).toEqual(topics.map((_, index) => index % 4));
@@ -227,11 +327,25 @@ function describeStats({ messages, freeOffset }: MessagesUnderTest): void {
     const offset = freeOffset();
     const topicId = newId();
     const timeOf = (at: number) => now + at * 1_000 + (at % 9 === 0 ? -8_000 : 0);
-    await messages().apply(Array.from({ length: 200 }, (_, at) => published(offset + at, testMessage(topicId, { timestamp: timeOf(at) }))));
+    await messages().apply(
+      Array.from({ length: 200 }, (_, at) => published(offset + at, testMessage(topicId, { timestamp: timeOf(at) }))),
+    );
     const after = [0, 60, 130, 140, 190, 199].map((at) => now + at * 1_000);
-    const expected = after.map((time) => Array.from({ length: 200 }, (_, at) => timeOf(at)).filter((one) => one > time).length);
-    expect(await messages().countAfter(after.map((time) => ({ topicId, after: time })), { max: 10_000, now })).toEqual(expected);
-    expect(await messages().countAfter(after.map((time) => ({ topicId, after: time })), { max: 7, now })).toEqual(expected.map((count) => Math.min(7, count)));
+    const expected = after.map(
+      (time) => Array.from({ length: 200 }, (_, at) => timeOf(at)).filter((one) => one > time).length,
+    );
+    expect(
+      await messages().countAfter(
+        after.map((time) => ({ topicId, after: time })),
+        { max: 10_000, now },
+      ),
+    ).toEqual(expected);
+    expect(
+      await messages().countAfter(
+        after.map((time) => ({ topicId, after: time })),
+        { max: 7, now },
+      ),
+    ).toEqual(expected.map((count) => Math.min(7, count)));
   });
 
   test('a count that was asked for before follows every write to its topic, and expiry', async () => {
@@ -240,7 +354,8 @@ function describeStats({ messages, freeOffset }: MessagesUnderTest): void {
     const at = (ms: number, given = {}) => testMessage(topicId, { timestamp: now + ms, ...given });
     const [first, short, moved] = [at(1), at(2, { expiresAt: now + minute }), at(3)];
     const mark = { topicId, after: now };
-    const count = async (time = now, max = 10_000) => (await messages().countAfter([mark, { topicId: other, after: now }], { max, now: time }))[0];
+    const count = async (time = now, max = 10_000) =>
+      (await messages().countAfter([mark, { topicId: other, after: now }], { max, now: time }))[0];
     expect(await count()).toBe(0);
     await messages().apply([published(offset, first)]);
     expect([await count(), await count()]).toEqual([1, 1]);

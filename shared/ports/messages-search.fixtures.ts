@@ -7,16 +7,78 @@ import { deleted, edited, published, testMessage, testTime } from './messages.fi
 /** A filter that lets everything through, but for what is given. */
 export function anyMessage(topicIds: readonly string[], given: Partial<MessageFilter> = {}): MessageFilter {
   return {
-    topicIds, text: null, priorityMin: null, priorityMax: null, tags: [], from: null, to: null, includesDeleted: false, now: testTime, ...given,
+    topicIds,
+    text: null,
+    priorityMin: null,
+    priorityMax: null,
+    tags: [],
+    from: null,
+    to: null,
+    includesDeleted: false,
+    now: testTime,
+    ...given,
   };
 }
 
 /** Letters that fold in unusual ways, what patterns are made of, what ends a C string, and what is more than one unit. */
 const pieces = [
-  'a', 'A', 'k', 'K', '\u212a', 's', 'SS', 'ß', 'ẞ', 'ſ', 'i', 'I', 'İ', 'ı', 'ﬁ', 'F', 'é', 'É', 'e\u0301', 'Σ', 'σ', 'ς', 'ж', 'Ж', '😀',
-  '%', '_', '\\', '.', '*', '+', '?', '^', '$', '|', '(', ')', '[', ']', '{', '}', '-', '/', '#', "'", '"', '`', ',', ' ', '\n', '\t', '\0', '\\E', '\\Q',
+  'a',
+  'A',
+  'k',
+  'K',
+  '\u212a',
+  's',
+  'SS',
+  'ß',
+  'ẞ',
+  'ſ',
+  'i',
+  'I',
+  'İ',
+  'ı',
+  'ﬁ',
+  'F',
+  'é',
+  'É',
+  'e\u0301',
+  'Σ',
+  'σ',
+  'ς',
+  'ж',
+  'Ж',
+  '😀',
+  '%',
+  '_',
+  '\\',
+  '.',
+  '*',
+  '+',
+  '?',
+  '^',
+  '$',
+  '|',
+  '(',
+  ')',
+  '[',
+  ']',
+  '{',
+  '}',
+  '-',
+  '/',
+  '#',
+  "'",
+  '"',
+  '`',
+  ',',
+  ' ',
+  '\n',
+  '\t',
+  '\0',
+  '\\E',
+  '\\Q',
 ];
-const someText = (lengths: { minLength: number; maxLength: number }) => fc.array(fc.constantFrom(...pieces), lengths).map((parts) => parts.join(''));
+const someText = (lengths: { minLength: number; maxLength: number }) =>
+  fc.array(fc.constantFrom(...pieces), lengths).map((parts) => parts.join(''));
 
 const storedTags = ['a', 'A', 'ä', 'b"a', '"', '\\', '[', ']', '["', 'x,', ',a', 'x,"a', '%', 'a b', '\0'];
 /** In a query, commas separate tags. */
@@ -40,7 +102,12 @@ const priority = fc.option(fc.integer({ min: 1, max: 5 }));
 const asked = fc.record({
   topics: fc.subarray([0, 1, 2]),
   /** A piece of some message's text, or anything. */
-  text: fc.option(fc.oneof(someText({ minLength: 1, maxLength: 3 }), fc.record({ of: fc.nat(), at: fc.nat(), length: fc.integer({ min: 1, max: 4 }), isUpper: fc.boolean() }))),
+  text: fc.option(
+    fc.oneof(
+      someText({ minLength: 1, maxLength: 3 }),
+      fc.record({ of: fc.nat(), at: fc.nat(), length: fc.integer({ min: 1, max: 4 }), isUpper: fc.boolean() }),
+    ),
+  ),
   priorityMin: priority,
   priorityMax: priority,
   tags: fc.oneof(fc.constant([]), fc.uniqueArray(fc.constantFrom(...askedTags), { maxLength: 3 })),
@@ -61,12 +128,20 @@ type Draft = typeof draft extends fc.Arbitrary<infer T> ? T : never;
 type Asked = typeof asked extends fc.Arbitrary<infer T> ? T : never;
 
 /** The records of the drafts, positions and times growing together, as on one node. */
-export function recordsOfDrafts(drafts: readonly Draft[], topicIds: readonly string[], firstOffset: number): PlacedRecord[] {
+export function recordsOfDrafts(
+  drafts: readonly Draft[],
+  topicIds: readonly string[],
+  firstOffset: number,
+): PlacedRecord[] {
   let timestamp = testTime;
   const messages = drafts.map((one, index) => {
     timestamp += one.laterMs;
     return testMessage(topicIds[one.topic]!, {
-      message: one.message, title: one.title, priority: one.priority, tags: one.tags, timestamp,
+      message: one.message,
+      title: one.title,
+      priority: one.priority,
+      tags: one.tags,
+      timestamp,
       // Some expire between the times that are asked at.
       expiresAt: index % 5 === 4 ? testTime + 2 * hour : testTime + 80 * 24 * hour,
     });
@@ -74,26 +149,44 @@ export function recordsOfDrafts(drafts: readonly Draft[], topicIds: readonly str
   const changes = drafts.flatMap(({ change, deletedDaysAgo }, index) => {
     const message = messages[index]!;
     const at = firstOffset + drafts.length + 2 * index;
-    const edit = edited(at, message, { message: `${message.message}Σ edited`, title: index % 2 === 0 ? null : message.message, tags: ['a'], editedAt: testTime });
+    const edit = edited(at, message, {
+      message: `${message.message}Σ edited`,
+      title: index % 2 === 0 ? null : message.message,
+      tags: ['a'],
+      editedAt: testTime,
+    });
     const deletion = deleted(at + 1, message, testTime - deletedDaysAgo * (deletedContentMs / 30));
     return [...(change.startsWith('edited') ? [edit] : []), ...(change.endsWith('deleted') ? [deletion] : [])];
   });
   return [...messages.map((message, index) => published(firstOffset + index, message)), ...changes];
 }
 
-export function filterOf(question: Asked, records: readonly PlacedRecord[], topicIds: readonly string[]): MessageFilter {
+export function filterOf(
+  question: Asked,
+  records: readonly PlacedRecord[],
+  topicIds: readonly string[],
+): MessageFilter {
   const { text, priorityMin, priorityMax, from, to, tags, includesDeleted } = question;
-  return anyMessage(question.topics.map((topic) => topicIds[topic]!), {
-    text: typeof text === 'object' && text !== null ? pieceOf(records, text) : text,
-    priorityMin, priorityMax, tags, includesDeleted,
-    from: from === null ? null : testTime + from,
-    to: to === null ? null : testTime + to,
-    now: testTime + question.laterMs,
-  });
+  return anyMessage(
+    question.topics.map((topic) => topicIds[topic]!),
+    {
+      text: typeof text === 'object' && text !== null ? pieceOf(records, text) : text,
+      priorityMin,
+      priorityMax,
+      tags,
+      includesDeleted,
+      from: from === null ? null : testTime + from,
+      to: to === null ? null : testTime + to,
+      now: testTime + question.laterMs,
+    },
+  );
 }
 
 /** Part of a text that was published, in another case maybe. Cut between code points: half a surrogate pair cannot be asked for. */
-function pieceOf(records: readonly PlacedRecord[], { of, at, length, isUpper }: { of: number; at: number; length: number; isUpper: boolean }): string {
+function pieceOf(
+  records: readonly PlacedRecord[],
+  { of, at, length, isUpper }: { of: number; at: number; length: number; isUpper: boolean },
+): string {
   const record = records[of % Math.max(records.length, 1)];
   const points = [...(record?.record.message.message || 'nothing')];
   const start = at % points.length;

@@ -1,9 +1,19 @@
 import { expect, test } from '@jest/globals';
-import { day, deleted, edited, newId, published, testMessage, testTime, type MessagesUnderTest } from './messages.fixtures.ts';
+import {
+  day,
+  deleted,
+  edited,
+  newId,
+  published,
+  testMessage,
+  testTime,
+  type MessagesUnderTest,
+} from './messages.fixtures.ts';
 import type { SettledRecord } from './messages.ts';
 
 const now = testTime;
-const places = (settled: readonly SettledRecord[]) => settled.map(({ offset, previousOffset }) => [offset, previousOffset]);
+const places = (settled: readonly SettledRecord[]) =>
+  settled.map(({ offset, previousOffset }) => [offset, previousOffset]);
 
 /** The fan-out's step, and the watermark that follows it. */
 export function describeSettling(under: MessagesUnderTest): void {
@@ -16,7 +26,12 @@ function describeBatches({ messages, freeOffset, newPlace }: MessagesUnderTest):
   test('settling writes what is missing, and tells each record the topic’s one before it', async () => {
     const offset = freeOffset();
     const [a, b] = [testMessage(newId()), testMessage(newId())];
-    const records = [published(offset, a), published(offset + 1, b), edited(offset + 3, a, { message: 'edited' }), deleted(offset + 4, b)];
+    const records = [
+      published(offset, a),
+      published(offset + 1, b),
+      edited(offset + 3, a, { message: 'edited' }),
+      deleted(offset + 4, b),
+    ];
     expect(await messages().settle(0, records)).toEqual([
       { ...records[0], previousOffset: null },
       { ...records[1], previousOffset: null },
@@ -35,7 +50,11 @@ function describeBatches({ messages, freeOffset, newPlace }: MessagesUnderTest):
     const records = [0, 1, 2].map((index) => published(offset + index, testMessage(topicId)));
     await messages().apply(records);
     const first = await messages().settle(0, records);
-    expect(places(first)).toEqual([[offset, null], [offset + 1, offset], [offset + 2, offset + 1]]);
+    expect(places(first)).toEqual([
+      [offset, null],
+      [offset + 1, offset],
+      [offset + 2, offset + 1],
+    ]);
     expect(await messages().settle(0, records)).toEqual(first);
     expect((await messages().topicStats([topicId])).get(topicId)?.messageCount).toBe(3);
   });
@@ -45,8 +64,14 @@ function describeBatches({ messages, freeOffset, newPlace }: MessagesUnderTest):
     const topicId = newId();
     const records = [0, 1, 2, 3].map((index) => published(offset + index, testMessage(topicId)));
     await messages().apply([records[0]!, records[3]!]);
-    expect(places(await messages().settle(0, records.slice(0, 2)))).toEqual([[offset, null], [offset + 1, offset]]);
-    expect(places(await messages().settle(0, records.slice(2)))).toEqual([[offset + 2, offset + 1], [offset + 3, offset + 2]]);
+    expect(places(await messages().settle(0, records.slice(0, 2)))).toEqual([
+      [offset, null],
+      [offset + 1, offset],
+    ]);
+    expect(places(await messages().settle(0, records.slice(2)))).toEqual([
+      [offset + 2, offset + 1],
+      [offset + 3, offset + 2],
+    ]);
   });
 
   test('a store goes on right after another one settled in between', async () => {
@@ -58,7 +83,7 @@ function describeBatches({ messages, freeOffset, newPlace }: MessagesUnderTest):
       const settled: SettledRecord[] = [];
       for (let index = 0; index < 8; index += 2) {
         const store = index % 4 === 0 ? one : other;
-        settled.push(...await store.settle(0, records.slice(index, index + 2)));
+        settled.push(...(await store.settle(0, records.slice(index, index + 2))));
         await store.moveWatermark(0, index + 1);
       }
       expect(places(settled)).toEqual(records.map(({ offset }) => [offset, offset === 0 ? null : offset - 1]));
@@ -79,7 +104,9 @@ function describeBatches({ messages, freeOffset, newPlace }: MessagesUnderTest):
   test('a large batch of many topics is settled whole', async () => {
     const offset = freeOffset();
     const topicIds = Array.from({ length: 100 }, newId);
-    const records = Array.from({ length: 900 }, (_, index) => published(offset + index, testMessage(topicIds[index % 100]!)));
+    const records = Array.from({ length: 900 }, (_, index) =>
+      published(offset + index, testMessage(topicIds[index % 100]!)),
+    );
     await messages().apply(records.filter((_, index) => index % 3 !== 0));
     const settled = await messages().settle(0, records);
     expect(places(settled)).toEqual(records.map((one, index) => [one.offset, index < 100 ? null : one.offset - 100]));
@@ -94,9 +121,15 @@ function describeSecondCopies({ messages, freeOffset }: MessagesUnderTest): void
     const [inBatch, before, next] = [testMessage(topicId), testMessage(topicId), testMessage(topicId)];
     await messages().settle(0, [published(offset, before)]);
     const settled = await messages().settle(0, [
-      published(offset + 1, inBatch), published(offset + 2, inBatch), published(offset + 3, before), published(offset + 4, next),
+      published(offset + 1, inBatch),
+      published(offset + 2, inBatch),
+      published(offset + 3, before),
+      published(offset + 4, next),
     ]);
-    expect(places(settled)).toEqual([[offset + 1, offset], [offset + 4, offset + 1]]);
+    expect(places(settled)).toEqual([
+      [offset + 1, offset],
+      [offset + 4, offset + 1],
+    ]);
     const records = await messages().records(topicId, { from: offset, upTo: offset + 9, limit: 10, now });
     expect(records.map((one) => one.offset)).toEqual([offset, offset + 1, offset + 4]);
   });

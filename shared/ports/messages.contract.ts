@@ -9,7 +9,15 @@ import { describeMessageRemoval } from './messages-removal.contract.ts';
 import { describeMessageSearch } from './messages-search.contract.ts';
 import { describeSettling } from './messages-settling.contract.ts';
 import {
-  day, deleted, edited, newId, published, testMessage, testTime, type MessagesPlace, type MessagesUnderTest,
+  day,
+  deleted,
+  edited,
+  newId,
+  published,
+  testMessage,
+  testTime,
+  type MessagesPlace,
+  type MessagesUnderTest,
 } from './messages.fixtures.ts';
 import type { Messages } from './messages.ts';
 
@@ -71,7 +79,10 @@ function describeApplying({ messages, freeOffset }: MessagesUnderTest): void {
   test('a second copy at a higher position changes nothing, and one at a lower position is the message', async () => {
     const offset = freeOffset();
     const message = testMessage(newId());
-    const shown = async () => (await messages().records(message.topicId, { from: 0, upTo: offset + 9, limit: 10, now: testTime })).map((one) => one.offset);
+    const shown = async () =>
+      (await messages().records(message.topicId, { from: 0, upTo: offset + 9, limit: 10, now: testTime })).map(
+        (one) => one.offset,
+      );
     await messages().apply([published(offset + 5, message)]);
     await messages().apply([published(offset + 7, message)]);
     expect(await shown()).toEqual([offset + 5]);
@@ -98,17 +109,28 @@ function describeApplying({ messages, freeOffset }: MessagesUnderTest): void {
     await messages().apply([edit]);
     expect(await messages().find(message.id)).toBeNull();
     expect(await messages().newest(message.topicId, { limit: 10, now: testTime })).toEqual([]);
-    expect(await messages().records(message.topicId, { from: 0, upTo: offset + 9, limit: 10, now: testTime })).toEqual([]);
-    expect((await messages().topicStats([message.topicId])).get(message.topicId)).toEqual({ messageCount: 0, lastMessageAt: null });
+    expect(await messages().records(message.topicId, { from: 0, upTo: offset + 9, limit: 10, now: testTime })).toEqual(
+      [],
+    );
+    expect((await messages().topicStats([message.topicId])).get(message.topicId)).toEqual({
+      messageCount: 0,
+      lastMessageAt: null,
+    });
     await messages().apply([published(offset, message)]);
-    expect(await messages().newest(message.topicId, { limit: 10, now: testTime })).toEqual([{ ...edit.record.message, offset }]);
+    expect(await messages().newest(message.topicId, { limit: 10, now: testTime })).toEqual([
+      { ...edit.record.message, offset },
+    ]);
   });
 
   test('a deletion takes the message out of history, empties its records, and keeps its text in the store', async () => {
     const offset = freeOffset();
     const [kept, gone] = [testMessage(newId()), testMessage(newId(), { title: 'Title', tags: ['a'] })];
     const deletedAt = testTime + 5;
-    await messages().apply([published(offset, gone), published(offset + 1, kept), deleted(offset + 2, gone, deletedAt)]);
+    await messages().apply([
+      published(offset, gone),
+      published(offset + 1, kept),
+      deleted(offset + 2, gone, deletedAt),
+    ]);
     expect(await messages().newest(gone.topicId, { limit: 10, now: testTime })).toEqual([]);
     expect(await messages().after(gone.topicId, { after: -1, upTo: offset + 9, limit: 10, now: testTime })).toEqual([]);
     const shown = emptied({ ...gone, offset }, deletedAt);
@@ -132,7 +154,11 @@ function describeApplying({ messages, freeOffset }: MessagesUnderTest): void {
   test('a deletion is final: an edit that lost the race with it does not bring the message back', async () => {
     const offset = freeOffset();
     const message = testMessage(newId());
-    await messages().apply([published(offset, message), deleted(offset + 1, message), edited(offset + 2, message, { message: 'late' })]);
+    await messages().apply([
+      published(offset, message),
+      deleted(offset + 1, message),
+      edited(offset + 2, message, { message: 'late' }),
+    ]);
     expect(await messages().newest(message.topicId, { limit: 10, now: testTime })).toEqual([]);
     expect((await messages().find(message.id))?.isDeleted).toBe(true);
   });
@@ -140,10 +166,17 @@ function describeApplying({ messages, freeOffset }: MessagesUnderTest): void {
   test('a record whose message has expired leaves nothing but the topic’s last position and time', async () => {
     const offset = freeOffset();
     const late = testMessage(newId(), { timestamp: testTime - 8 * day, expiresAt: testTime });
-    await messages().apply([published(offset, late), edited(offset + 1, late, { message: 'edited' }), deleted(offset + 2, late)]);
+    await messages().apply([
+      published(offset, late),
+      edited(offset + 1, late, { message: 'edited' }),
+      deleted(offset + 2, late),
+    ]);
     expect(await messages().find(late.id)).toBeNull();
     expect((await messages().lastOffsets([late.topicId])).get(late.topicId)).toBe(offset + 2);
-    expect((await messages().topicStats([late.topicId])).get(late.topicId)).toEqual({ messageCount: 0, lastMessageAt: late.timestamp });
+    expect((await messages().topicStats([late.topicId])).get(late.topicId)).toEqual({
+      messageCount: 0,
+      lastMessageAt: late.timestamp,
+    });
   });
 }
 
@@ -153,10 +186,12 @@ function describeRaces({ messages, nodes, freeOffset }: MessagesUnderTest): void
     const topicId = newId();
     const records = Array.from({ length: 40 }, (_, index) => published(offset + index, testMessage(topicId)));
     const deletions = records.slice(0, 10).map(({ record }, index) => deleted(offset + 100 + index, record.message));
-    await Promise.all(Array.from({ length: 8 }, (_, turn) => {
-      const all = [...records, ...deletions];
-      return nodes()[turn % nodes().length]!.apply(turn % 3 ? all : all.reverse());
-    }));
+    await Promise.all(
+      Array.from({ length: 8 }, (_, turn) => {
+        const all = [...records, ...deletions];
+        return nodes()[turn % nodes().length]!.apply(turn % 3 ? all : all.reverse());
+      }),
+    );
     expect((await messages().topicStats([topicId])).get(topicId)?.messageCount).toBe(30);
     const history = await messages().newest(topicId, { limit: 100, now: testTime });
     expect(history.map((one) => one.offset)).toEqual(records.slice(10).map((one) => one.offset));
@@ -169,11 +204,17 @@ function describeRaces({ messages, nodes, freeOffset }: MessagesUnderTest): void
       const message = testMessage(topicId);
       const edits = [3, 4, 5].map((place) => edited(offset + place, message, { message: `edit ${place}` }));
       const copies = [1, 2].map((place) => published(offset + place, message));
-      return [...edits.toReversed(), ...copies.toReversed(), deleted(offset + 7, message, testTime + 7), deleted(offset + 6, message, testTime + 6)];
+      return [
+        ...edits.toReversed(),
+        ...copies.toReversed(),
+        deleted(offset + 7, message, testTime + 7),
+        deleted(offset + 6, message, testTime + 6),
+      ];
     });
     await Promise.all(records.flat().map((record, index) => nodes()[index % nodes().length]!.apply([record])));
     const model = new MessagesModel(records.flat());
-    for (const [{ record }] of records as [PlacedRecord][]) expect(await messages().find(record.message.id)).toEqual(model.find(record.message.id));
+    for (const [{ record }] of records as [PlacedRecord][])
+      expect(await messages().find(record.message.id)).toEqual(model.find(record.message.id));
     expect((await messages().topicStats([topicId])).get(topicId)).toEqual(model.stats(topicId));
   });
 }
@@ -182,14 +223,20 @@ function describeDurability({ newPlace }: MessagesUnderTest): void {
   test('what was applied survives SIGKILL, and is counted', async () => {
     const place = await newPlace();
     try {
-      const lines = await killAfterLines(`${place.childCode}
+      const lines = await killAfterLines(
+        `${place.childCode}
         const { applyForever } = await import(${JSON.stringify(new URL('../testing/apply-forever.ts', import.meta.url).href)});
-        await applyForever(messages);`, 300);
+        await applyForever(messages);`,
+        300,
+      );
       const messages = await place.open();
       const topicId = lines[0]!;
-      const applied = lines.slice(1).map(Number).sort((a, b) => a - b);
+      const applied = lines
+        .slice(1)
+        .map(Number)
+        .sort((a, b) => a - b);
       const found = new Set<number>();
-      for (let from = 0; ; ) {
+      for (let from = 0; ;) {
         const page = await messages.records(topicId, { from, upTo: Number.MAX_SAFE_INTEGER, limit: 1_000, now: 0 });
         if (page.length === 0) break;
         for (const { offset } of page) found.add(offset);

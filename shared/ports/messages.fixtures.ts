@@ -62,5 +62,9 @@ export function edited(offset: number, message: Message, fields: Partial<Message
 
 /** The record of a deletion, which carries the message emptied. */
 export function deleted(offset: number, message: Message, deletedAt = message.timestamp + 120_000): PlacedRecord {
-  return { partition: 0, offset, record: { type: 'message_deleted', timestamp: deletedAt, message: emptied(message, deletedAt) } };
+  return {
+    partition: 0,
+    offset,
+    record: { type: 'message_deleted', timestamp: deletedAt, message: emptied(message, deletedAt) },
+  };
 }

@@ -155,7 +155,6 @@ export interface Messages {
   close(): Promise<void>;
 }
 
-
 export interface LifetimeChange {
   readonly lifetimeMs: number;
   readonly onlyLonger: boolean;

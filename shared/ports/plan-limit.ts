@@ -5,5 +5,9 @@ export const planMsMax = 60_000;
 
 /** What they throw when their time limit ended them. */
 export function planTookTooLong(cause?: unknown): AppError {
-  return new AppError('unavailable', 'Looking at what has expired took too long: try again when less is going on, or with an earlier time', { cause, retryAfterSeconds: 60 });
+  return new AppError(
+    'unavailable',
+    'Looking at what has expired took too long: try again when less is going on, or with an earlier time',
+    { cause, retryAfterSeconds: 60 },
+  );
 }

@@ -5,5 +5,8 @@ export const searchMsMax = 5_000;
 
 /** What a search throws that was ended by its time limit. */
 export function searchTookTooLong(cause?: unknown): AppError {
-  return new AppError('unavailable', 'The search took too long: ask for one topic, or for a shorter span of time', { cause, retryAfterSeconds: 5 });
+  return new AppError('unavailable', 'The search took too long: ask for one topic, or for a shorter span of time', {
+    cause,
+    retryAfterSeconds: 5,
+  });
 }

@@ -9,7 +9,12 @@ import { findUserByEmail, users } from './users.ts';
 const engine = await useTestEngine();
 
 /** Who types the same into the form as somebody who has not verified the address: an account of its own. */
-const again = (user: New<User>): New<User> => ({ ...newUser(), email: user.email, username: user.username, usernameKey: user.usernameKey });
+const again = (user: New<User>): New<User> => ({
+  ...newUser(),
+  email: user.email,
+  username: user.username,
+  usernameKey: user.usernameKey,
+});
 
 /** The documents, but that `act` happens behind the first look at an address. */
 function withInterruption(documents: Documents, act: () => Promise<unknown>): Documents {
@@ -31,7 +36,10 @@ test('an account that is made while the next one with its address and username l
   const { documents } = engine;
   const first = newUser({ isVerified: false, wasVerified: false });
   const second = again(first);
-  await make(withInterruption(documents, () => make(documents, first)), second);
+  await make(
+    withInterruption(documents, () => make(documents, first)),
+    second,
+  );
   expect(await documents.get(users, first.id)).toBeNull();
   expect((await findUserByEmail(documents, first.email))?.id).toBe(second.id);
 });
@@ -39,7 +47,10 @@ test('an account that is made while the next one with its address and username l
 test('one that was verified by then keeps its address, and who comes later is told so', async () => {
   const { documents } = engine;
   const first = newUser();
-  const late = make(withInterruption(documents, () => make(documents, first)), again(first));
+  const late = make(
+    withInterruption(documents, () => make(documents, first)),
+    again(first),
+  );
   await expect(late).rejects.toMatchObject({ code: 'conflict', message: 'Email already registered' });
   expect((await findUserByEmail(documents, first.email))?.id).toBe(first.id);
 });
@@ -50,5 +61,10 @@ test('of many equal registrations at once all are made, each in the place of the
   const all = [first, ...Array.from({ length: 11 }, () => again(first))];
   await Promise.all(all.map((user) => make(documents, { ...user, isVerified: false, wasVerified: false })));
   expect(all.map(({ id }) => id)).toContain((await findUserByEmail(documents, first.email))?.id);
-  expect(await documents.getMany(users, all.map(({ id }) => id))).toHaveLength(1);
+  expect(
+    await documents.getMany(
+      users,
+      all.map(({ id }) => id),
+    ),
+  ).toHaveLength(1);
 });

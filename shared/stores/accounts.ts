@@ -42,7 +42,7 @@ export async function removeUnverified(documents: Documents, user: User, audit: 
   return [
     write.remove(users, user.id, user.version),
     ...given.map((consent) => write.remove(consents, consent.id)),
-    ...await voidMailTokens(documents, user.id),
+    ...(await voidMailTokens(documents, user.id)),
     ...origins.writes,
     ...(origins.hasMore ? [write.insert(accountErasures, erasure)] : []),
     ...audit({ action: 'account.deleted', subject: { id: user.id }, details: { reason: 'never_verified' } }),
@@ -50,20 +50,26 @@ export async function removeUnverified(documents: Documents, user: User, audit: 
 }
 
 /** Another account took the address or the username in between: `makeRoom` then tells which, or makes room anew. */
-export const isTakenMeanwhile = (error: unknown): boolean => error instanceof UniqueKeyViolation && error.collection === users.name;
+export const isTakenMeanwhile = (error: unknown): boolean =>
+  error instanceof UniqueKeyViolation && error.collection === users.name;
 
 /**
  * Stores a new account and its first consent, in the place of one with this address that was never verified. `also` is
  * written with it: its record in the audit log. Throws `conflict` as `makeRoom` does, also under races.
  */
 export async function createAccount(
-  documents: Documents, account: { user: New<User>; consent?: New<Consent>; also: readonly Write[] }, audit: Audit,
+  documents: Documents,
+  account: { user: New<User>; consent?: New<Consent>; also: readonly Write[] },
+  audit: Audit,
 ): Promise<User> {
   const { user, consent, also } = account;
   await retryStale(async () => {
     const room = await makeRoom(documents, { email: user.email, usernameKey: user.usernameKey }, audit);
     await documents.commit([
-      ...room, write.insert(users, user), ...(consent === undefined ? [] : [write.insert(consents, consent)]), ...also,
+      ...room,
+      write.insert(users, user),
+      ...(consent === undefined ? [] : [write.insert(consents, consent)]),
+      ...also,
     ]);
   }, isTakenMeanwhile);
   return { ...user, version: 1 };

@@ -1,18 +1,37 @@
 import type { AuditAction } from '../domain/audit-actions.ts';
-import { auditEntryOf, type AuditAct, type AuditEntry, type AuditOrigin, type AuditSource } from '../domain/audit-entry.ts';
+import {
+  auditEntryOf,
+  type AuditAct,
+  type AuditEntry,
+  type AuditOrigin,
+  type AuditSource,
+} from '../domain/audit-entry.ts';
 import { write, type Collection, type Documents, type Write } from '../ports/documents.ts';
 import { removeFound } from './remove-found.ts';
 
 export const auditEntries: Collection<AuditEntry> = {
   name: 'auditEntries',
   fields: {
-    at: 'time', action: 'text', actor: 'text', through: 'text', credentialId: 'text', subjectType: 'text', subjectId: 'text',
-    subjectName: 'text', withinType: 'text', withinId: 'text', details: 'json',
+    at: 'time',
+    action: 'text',
+    actor: 'text',
+    through: 'text',
+    credentialId: 'text',
+    subjectType: 'text',
+    subjectId: 'text',
+    subjectName: 'text',
+    withinType: 'text',
+    withinId: 'text',
+    details: 'json',
   },
   isAppendOnly: true,
   uniqueKeys: {},
   indexes: {
-    byTime: ['at'], byActor: ['actor', 'at'], byAction: ['action', 'at'], bySubject: ['subjectId', 'at'], byWithin: ['withinId', 'at'],
+    byTime: ['at'],
+    byActor: ['actor', 'at'],
+    byAction: ['action', 'at'],
+    bySubject: ['subjectId', 'at'],
+    byWithin: ['withinId', 'at'],
   },
 };
 
@@ -28,7 +47,10 @@ export const auditOrigins: Collection<AuditOrigin> = {
 export type Audit = <A extends AuditAction>(act: AuditAct<A>) => Write[];
 
 /** Records the acts of one source. */
-export function auditBy(deps: { readonly makeId: () => string; readonly clock: () => number }, source: AuditSource): Audit {
+export function auditBy(
+  deps: { readonly makeId: () => string; readonly clock: () => number },
+  source: AuditSource,
+): Audit {
   return (act) => {
     const { entry, origin } = auditEntryOf(source, act, { id: deps.makeId(), at: deps.clock() });
     return [write.insert(auditEntries, entry), ...(origin === null ? [] : [write.insert(auditOrigins, origin)])];
@@ -36,7 +58,13 @@ export function auditBy(deps: { readonly makeId: () => string; readonly clock: (
 }
 
 /** What Tocsin does by itself: sweeps, and what follows from an act of somebody. */
-export const bySystem: AuditSource = { actor: 'system', through: 'server', credentialId: null, address: null, userAgent: null };
+export const bySystem: AuditSource = {
+  actor: 'system',
+  through: 'server',
+  credentialId: null,
+  address: null,
+  userAgent: null,
+};
 
 /** Origins removed at once. Harm prevented: a commit that holds everyone else up. */
 const originsAtOnce = 500;
@@ -47,7 +75,10 @@ export function eraseAuditOrigins(documents: Documents, userId: string): Promise
 }
 
 /** The writes that do so for an account that nobody has used, and whether they are as many as a commit should have: then there may be more. */
-export async function auditOriginRemovals(documents: Documents, userId: string): Promise<{ writes: Write[]; hasMore: boolean }> {
+export async function auditOriginRemovals(
+  documents: Documents,
+  userId: string,
+): Promise<{ writes: Write[]; hasMore: boolean }> {
   const found = await documents.find(auditOrigins, { index: 'byUser', equals: { userId }, limit: originsAtOnce });
   return { writes: found.map(({ id }) => write.remove(auditOrigins, id)), hasMore: found.length === originsAtOnce };
 }

@@ -17,9 +17,12 @@ const engine = await useTestEngine();
 const settleMs = 60_000;
 const retentionDays = { FREE: 7, ESSENTIALS: 30, TEAM: 90 };
 
-const addSubscription = (topicId: string, userId = newId()) => engine.documents.insert(subscriptions, newSubscription(userId, topicId));
-const subscribed = (topicId: string) => engine.documents.count(subscriptions, { index: 'byTopic', equals: { topicId } });
-const addTopic = (given: Partial<Topic> = {}) => engine.documents.insert(topics, newTopic(given.ownerId ?? newId(), given));
+const addSubscription = (topicId: string, userId = newId()) =>
+  engine.documents.insert(subscriptions, newSubscription(userId, topicId));
+const subscribed = (topicId: string) =>
+  engine.documents.count(subscriptions, { index: 'byTopic', equals: { topicId } });
+const addTopic = (given: Partial<Topic> = {}) =>
+  engine.documents.insert(topics, newTopic(given.ownerId ?? newId(), given));
 const addCleanup = (topicId: string, kind: 'erase' | 'prune' | 'retain') =>
   engine.documents.insert(topicCleanups, newTopicCleanup({ id: newId(), topicId, kind, requestedAt: Date.now() }));
 
@@ -29,13 +32,24 @@ test('nothing of a deleted topic is left, and nothing of another is touched', as
   for (const topic of [gone, kept]) {
     await addSubscription(topic.id);
     await documents.insert(topicTokens, {
-      id: newId(), topicId: topic.id, createdBy: newId(), name: 't', secretHash: newId(), permissions: ['read'], createdAt: 1, expiresAt: null, lastUsedAt: null,
+      id: newId(),
+      topicId: topic.id,
+      createdBy: newId(),
+      name: 't',
+      secretHash: newId(),
+      permissions: ['read'],
+      createdAt: 1,
+      expiresAt: null,
+      lastUsedAt: null,
     });
     for (let sent = 0; sent < 3; sent++) await publish(engine, topic, newMessage(topic.id));
   }
   const now = Date.now();
   await documents.commit(removeTopicWrites(gone, { id: newId(), now }));
-  expect(await cleanUpTopic(engine, gone.id, { now, batchesMax: 100, settleMs, retentionDays })).toEqual({ removed: 5, hasMore: false });
+  expect(await cleanUpTopic(engine, gone.id, { now, batchesMax: 100, settleMs, retentionDays })).toEqual({
+    removed: 5,
+    hasMore: false,
+  });
   const left = async (topic: Topic) => [
     await subscribed(topic.id),
     await documents.count(topicTokens, { index: 'byTopic', equals: { topicId: topic.id } }),
@@ -51,11 +65,19 @@ test('an erasure goes on where it stopped, and is done when what came late is go
   await publish(engine, topic, newMessage(topic.id));
   const now = Date.now();
   await engine.documents.commit(removeTopicWrites(topic, { id: newId(), now }));
-  expect(await cleanUpTopic(engine, topic.id, { now, batchesMax: 1, settleMs, retentionDays })).toEqual({ removed: 3, hasMore: true });
-  expect(await cleanUpTopic(engine, topic.id, { now, batchesMax: 100, settleMs, retentionDays })).toEqual({ removed: 1, hasMore: false });
+  expect(await cleanUpTopic(engine, topic.id, { now, batchesMax: 1, settleMs, retentionDays })).toEqual({
+    removed: 3,
+    hasMore: true,
+  });
+  expect(await cleanUpTopic(engine, topic.id, { now, batchesMax: 100, settleMs, retentionDays })).toEqual({
+    removed: 1,
+    hasMore: false,
+  });
   await publish(engine, topic, newMessage(topic.id));
   expect(await topicsToCleanUp(engine.documents, 1_000)).toContain(topic.id);
-  expect(await cleanUpTopic(engine, topic.id, { now: now + settleMs, batchesMax: 100, settleMs, retentionDays })).toEqual({ removed: 1, hasMore: false });
+  expect(
+    await cleanUpTopic(engine, topic.id, { now: now + settleMs, batchesMax: 100, settleMs, retentionDays }),
+  ).toEqual({ removed: 1, hasMore: false });
   expect(await topicsToCleanUp(engine.documents, 1_000)).not.toContain(topic.id);
 });
 
@@ -63,7 +85,9 @@ test('a topic that exists is never erased', async () => {
   const topic = await addTopic();
   await addSubscription(topic.id);
   await addCleanup(topic.id, 'erase');
-  await expect(cleanUpTopic(engine, topic.id, { now: Date.now(), batchesMax: 100, settleMs, retentionDays })).rejects.toThrow('exists');
+  await expect(
+    cleanUpTopic(engine, topic.id, { now: Date.now(), batchesMax: 100, settleMs, retentionDays }),
+  ).rejects.toThrow('exists');
   expect(await subscribed(topic.id)).toBe(1);
 });
 
@@ -78,7 +102,10 @@ test('behind a closed topic only those who may read it keep their subscription',
   for (const userId of readers) await addSubscription(ofTeam.id, userId);
   await Promise.all(Array.from({ length: 701 }, () => addSubscription(ofTeam.id)));
   await addCleanup(ofTeam.id, 'prune');
-  expect(await cleanUpTopic(engine, ofTeam.id, { now: Date.now(), batchesMax: 100, settleMs, retentionDays })).toEqual({ removed: 701, hasMore: false });
+  expect(await cleanUpTopic(engine, ofTeam.id, { now: Date.now(), batchesMax: 100, settleMs, retentionDays })).toEqual({
+    removed: 701,
+    hasMore: false,
+  });
   const left = await documents.find(subscriptions, { index: 'byTopic', equals: { topicId: ofTeam.id }, limit: 10 });
   expect(left.map(({ userId }) => userId).sort()).toEqual(readers.sort());
   expect((await documents.get(topics, ofTeam.id))!.subscriberCount).toBe(2);
@@ -90,7 +117,10 @@ test('a topic that was opened again loses no subscription', async () => {
   const topic = await addTopic({ name, nameKey: topicNameKey(name) });
   await addSubscription(topic.id);
   await addCleanup(topic.id, 'prune');
-  expect(await cleanUpTopic(engine, topic.id, { now: Date.now(), batchesMax: 100, settleMs, retentionDays })).toEqual({ removed: 0, hasMore: false });
+  expect(await cleanUpTopic(engine, topic.id, { now: Date.now(), batchesMax: 100, settleMs, retentionDays })).toEqual({
+    removed: 0,
+    hasMore: false,
+  });
   expect(await subscribed(topic.id)).toBe(1);
 });
 
@@ -101,13 +131,18 @@ test('messages that are stored get the expiry that their topic asks for now, in 
   const topic = await documents.insert(topics, newTopic(owner.id, { retentionDays: 10 }));
   const timestamp = Date.now() - 5 * dayMs;
   const store = async (count: number) => {
-    for (let n = 0; n < count; n += 1) await publish(engine, topic, newMessage(topic.id, { timestamp, expiresAt: timestamp + 90 * dayMs }));
+    for (let n = 0; n < count; n += 1)
+      await publish(engine, topic, newMessage(topic.id, { timestamp, expiresAt: timestamp + 90 * dayMs }));
   };
-  const lifetimes = async () => (await messages.newest(topic.id, { limit: 1_000, now: Date.now() })).map(({ expiresAt }) => (expiresAt - timestamp) / dayMs);
+  const lifetimes = async () =>
+    (await messages.newest(topic.id, { limit: 1_000, now: Date.now() })).map(
+      ({ expiresAt }) => (expiresAt - timestamp) / dayMs,
+    );
   await store(450);
   await addCleanup(topic.id, 'retain');
   const now = Date.now();
-  const clean = (batchesMax: number, at = now) => cleanUpTopic(engine, topic.id, { now: at, batchesMax, settleMs, retentionDays });
+  const clean = (batchesMax: number, at = now) =>
+    cleanUpTopic(engine, topic.id, { now: at, batchesMax, settleMs, retentionDays });
   expect(await clean(2)).toEqual({ removed: 0, hasMore: true });
   expect((await lifetimes()).filter((days) => days === 10)).toHaveLength(400);
   expect(await clean(2)).toEqual({ removed: 0, hasMore: false });

@@ -17,9 +17,15 @@ const cleanupsMax = 100;
  * Throws `unavailable`.
  */
 export async function cleanUpTopic(
-  deps: { documents: Documents; messages: Messages }, topicId: string, at: ErasureRun & { readonly retentionDays: RetentionDays },
+  deps: { documents: Documents; messages: Messages },
+  topicId: string,
+  at: ErasureRun & { readonly retentionDays: RetentionDays },
 ): Promise<BatchReport> {
-  const cleanups = await deps.documents.find(topicCleanups, { index: 'byTopic', equals: { topicId }, limit: cleanupsMax });
+  const cleanups = await deps.documents.find(topicCleanups, {
+    index: 'byTopic',
+    equals: { topicId },
+    limit: cleanupsMax,
+  });
   let removed = 0;
   for (const cleanup of cleanups) {
     const step = await runCleanup(deps, cleanup, at);
@@ -31,7 +37,9 @@ export async function cleanUpTopic(
 }
 
 function runCleanup(
-  deps: { documents: Documents; messages: Messages }, cleanup: TopicCleanup, at: ErasureRun & { readonly retentionDays: RetentionDays },
+  deps: { documents: Documents; messages: Messages },
+  cleanup: TopicCleanup,
+  at: ErasureRun & { readonly retentionDays: RetentionDays },
 ): Promise<BatchReport> {
   switch (cleanup.kind) {
     case 'erase':

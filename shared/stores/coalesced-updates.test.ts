@@ -12,7 +12,11 @@ const engine = await useTestEngine();
 /** Adds to a topic's count; never by the clock, so that a test says when. */
 function adder(documents: Documents, onLoss: (error: unknown) => void = () => undefined) {
   return coalescedUpdates<Topic, number>({
-    documents, collection: topics, merge: (a, b) => a + b, everyMs: 3_600_000, onLoss,
+    documents,
+    collection: topics,
+    merge: (a, b) => a + b,
+    everyMs: 3_600_000,
+    onLoss,
     change: (topic, count) => (count === 0 ? null : { subscriberCount: topic.subscriberCount + count }),
   });
 }
@@ -26,8 +30,8 @@ test('what came for a document is one update, and closing writes the rest', asyn
   updates.add(two.id, 0);
   updates.add(newId(), 5); // is gone
   await updates.flush();
-  expect((await engine.documents.get(topics, one.id))).toMatchObject({ subscriberCount: 100, version: 2 });
-  expect((await engine.documents.get(topics, two.id))).toMatchObject({ version: 1 });
+  expect(await engine.documents.get(topics, one.id)).toMatchObject({ subscriberCount: 100, version: 2 });
+  expect(await engine.documents.get(topics, two.id)).toMatchObject({ version: 1 });
   updates.add(one.id, 7);
   await updates.close();
   expect(await countOf(one.id)).toBe(107);
@@ -60,7 +64,8 @@ test('while the store is away updates wait, and a failure that is none of that i
   let failure: Error | undefined = unavailable('Database');
   const failing: Documents = {
     ...engine.documents,
-    getMany: (collection, ids) => (failure === undefined ? engine.documents.getMany(collection, ids) : Promise.reject(failure)),
+    getMany: (collection, ids) =>
+      failure === undefined ? engine.documents.getMany(collection, ids) : Promise.reject(failure),
   };
   const lost: unknown[] = [];
   const updates = adder(failing, (error) => lost.push(error));

@@ -2,7 +2,10 @@ import { isUnavailable } from '../domain/errors.ts';
 import { StaleVersion, type Changes, type Collection, type Document, type Documents } from '../ports/documents.ts';
 import { GatheredUpdates, type GatheredOptions } from './gathered-updates.ts';
 
-export interface CoalescedOptions<T extends Document, P> extends Pick<GatheredOptions<P>, 'merge' | 'everyMs' | 'onLoss'> {
+export interface CoalescedOptions<T extends Document, P> extends Pick<
+  GatheredOptions<P>,
+  'merge' | 'everyMs' | 'onLoss'
+> {
   readonly documents: Documents;
   readonly collection: Collection<T>;
   /** What to set; null when the document says it already. */
@@ -10,24 +13,32 @@ export interface CoalescedOptions<T extends Document, P> extends Pick<GatheredOp
 }
 
 /** Gathered updates that are written by conditional ones, so that nothing that others changed is overwritten. */
-export function coalescedUpdates<T extends Document, P>({ documents, collection, change, ...options }: CoalescedOptions<T, P>): GatheredUpdates<P> {
+export function coalescedUpdates<T extends Document, P>({
+  documents,
+  collection,
+  change,
+  ...options
+}: CoalescedOptions<T, P>): GatheredUpdates<P> {
   const { onLoss } = options;
   return new GatheredUpdates<P>({
-    ...options, of: collection.name,
+    ...options,
+    of: collection.name,
     async write(batch) {
       const again = new Map<string, P>();
       const found = await documents.getMany(collection, [...batch.keys()]);
-      await Promise.all(found.map(async (document) => {
-        const update = batch.get(document.id)!;
-        const set = change(document, update);
-        if (set === null) return;
-        try {
-          await documents.update(collection, document, set);
-        } catch (error) {
-          if (error instanceof StaleVersion || isUnavailable(error)) again.set(document.id, update);
-          else onLoss(error);
-        }
-      }));
+      await Promise.all(
+        found.map(async (document) => {
+          const update = batch.get(document.id)!;
+          const set = change(document, update);
+          if (set === null) return;
+          try {
+            await documents.update(collection, document, set);
+          } catch (error) {
+            if (error instanceof StaleVersion || isUnavailable(error)) again.set(document.id, update);
+            else onLoss(error);
+          }
+        }),
+      );
       return again;
     },
   });

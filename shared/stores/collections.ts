@@ -22,10 +22,32 @@ import { topics } from './topics.ts';
 import { users } from './users.ts';
 
 const all = [
-  users, topics, idempotencyKeys, apiKeys, topicTokens, loginSessions, teams, teamMembers, teamInvites,
-  consents, mailTokens, addressChanges, identities,
-  subscriptions, devices, quotaGuards, topicCleanups, logConsumers, messageLocks, accountErasures, streamSessions,
-  sweepPlaces, auditEntries, auditOrigins, retentionRuns, retentionStates,
+  users,
+  topics,
+  idempotencyKeys,
+  apiKeys,
+  topicTokens,
+  loginSessions,
+  teams,
+  teamMembers,
+  teamInvites,
+  consents,
+  mailTokens,
+  addressChanges,
+  identities,
+  subscriptions,
+  devices,
+  quotaGuards,
+  topicCleanups,
+  logConsumers,
+  messageLocks,
+  accountErasures,
+  streamSessions,
+  sweepPlaces,
+  auditEntries,
+  auditOrigins,
+  retentionRuns,
+  retentionStates,
 ];
 
 /** Every kind of document there is; drivers make their tables and models from this list when they open. */

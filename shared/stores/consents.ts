@@ -4,7 +4,12 @@ import { write, type Collection, type Documents, type New, type Write } from '..
 export const consents: Collection<Consent> = {
   name: 'consents',
   fields: {
-    userId: 'text', consentType: 'text', documentVersion: 'text', acceptedAt: 'time', consentMethod: 'text', isActive: 'boolean',
+    userId: 'text',
+    consentType: 'text',
+    documentVersion: 'text',
+    acceptedAt: 'time',
+    consentMethod: 'text',
+    isActive: 'boolean',
   },
   uniqueKeys: {},
   indexes: { byUser: ['userId', 'acceptedAt'], byActive: ['userId', 'isActive'] },
@@ -20,6 +25,10 @@ export function listConsents(documents: Documents, userId: string): Promise<Cons
  * of the account at its version, so that of two at once one is the active one.
  */
 export async function recordConsent(documents: Documents, consent: New<Consent>): Promise<Write[]> {
-  const former = await documents.find(consents, { index: 'byActive', equals: { userId: consent.userId, isActive: true }, limit: 100 });
+  const former = await documents.find(consents, {
+    index: 'byActive',
+    equals: { userId: consent.userId, isActive: true },
+    limit: 100,
+  });
   return [...former.map((one) => write.update(consents, one, { isActive: false })), write.insert(consents, consent)];
 }

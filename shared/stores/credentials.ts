@@ -4,8 +4,17 @@ import type { Collection, Documents } from '../ports/documents.ts';
 export const apiKeys: Collection<ApiKey> = {
   name: 'apiKeys',
   fields: {
-    userId: 'text', name: 'text', description: 'text', secretHash: 'text', keyPrefix: 'text', scopes: 'json', isActive: 'boolean',
-    createdAt: 'time', expiresAt: 'time', lastUsedAt: 'time', requestCount: 'integer',
+    userId: 'text',
+    name: 'text',
+    description: 'text',
+    secretHash: 'text',
+    keyPrefix: 'text',
+    scopes: 'json',
+    isActive: 'boolean',
+    createdAt: 'time',
+    expiresAt: 'time',
+    lastUsedAt: 'time',
+    requestCount: 'integer',
   },
   uniqueKeys: { secret: ['secretHash'] },
   indexes: { byUser: ['userId', 'createdAt'] },
@@ -14,8 +23,14 @@ export const apiKeys: Collection<ApiKey> = {
 export const topicTokens: Collection<TopicToken> = {
   name: 'topicTokens',
   fields: {
-    topicId: 'text', createdBy: 'text', name: 'text', secretHash: 'text', permissions: 'json', createdAt: 'time',
-    expiresAt: 'time', lastUsedAt: 'time',
+    topicId: 'text',
+    createdBy: 'text',
+    name: 'text',
+    secretHash: 'text',
+    permissions: 'json',
+    createdAt: 'time',
+    expiresAt: 'time',
+    lastUsedAt: 'time',
   },
   uniqueKeys: { secret: ['secretHash'] },
   indexes: { byTopic: ['topicId', 'createdAt'], byCreator: ['createdBy', 'createdAt'] },
@@ -24,7 +39,10 @@ export const topicTokens: Collection<TopicToken> = {
 export const loginSessions: Collection<LoginSession> = {
   name: 'loginSessions',
   fields: {
-    userId: 'text', refreshHash: 'text', createdAt: 'time', expiresAt: 'time',
+    userId: 'text',
+    refreshHash: 'text',
+    createdAt: 'time',
+    expiresAt: 'time',
   },
   uniqueKeys: {},
   indexes: { byUser: ['userId', 'createdAt'], byExpiry: ['expiresAt'] },

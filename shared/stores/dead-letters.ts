@@ -31,10 +31,17 @@ export interface DeadLetterFilter {
  * Pushes that were given up, the newest first, at most `limit` (1,000 at most): failed jobs of the push queues, which keeps
  * them for 30 days. Throws `not_found` `Topic not found`, and `unavailable` while the queue is away.
  */
-export async function listDeadLetters(store: DeadLetterStore, filter: DeadLetterFilter, limit: number): Promise<DeadLetter[]> {
+export async function listDeadLetters(
+  store: DeadLetterStore,
+  filter: DeadLetterFilter,
+  limit: number,
+): Promise<DeadLetter[]> {
   const { isWanted } = await wantedBy(store.documents, filter);
   const found = await Promise.all(queues.map((queue) => lettersOf(store, queue, { isWanted, limit })));
-  const newest = found.flat().sort((a, b) => b.failedAt - a.failedAt).slice(0, limit);
+  const newest = found
+    .flat()
+    .sort((a, b) => b.failedAt - a.failedAt)
+    .slice(0, limit);
   const named = await store.documents.getMany(topics, [...new Set(newest.map(({ topicId }) => topicId))]);
   const names = new Map(named.map(({ id, name }) => [id, name]));
   return newest.map((letter) => ({ ...letter, topic: names.get(letter.topicId) ?? null }));
@@ -45,9 +52,15 @@ export async function listDeadLetters(store: DeadLetterStore, filter: DeadLetter
  * start. Resolves with how many letters it put back; one that somebody else puts back meanwhile is not among them. Throws
  * as `listDeadLetters` does. That it was asked for is recorded before.
  */
-export async function redriveDeadLetters(store: DeadLetterStore, filter: DeadLetterFilter, audit: Audit): Promise<number> {
+export async function redriveDeadLetters(
+  store: DeadLetterStore,
+  filter: DeadLetterFilter,
+  audit: Audit,
+): Promise<number> {
   const { topic, isWanted } = await wantedBy(store.documents, filter);
-  await store.documents.commit(audit({ action: 'push.redriven', subject: topic ?? null, details: { message_id: filter.messageId ?? null } }));
+  await store.documents.commit(
+    audit({ action: 'push.redriven', subject: topic ?? null, details: { message_id: filter.messageId ?? null } }),
+  );
   let redriven = 0;
   for (const queue of queues) {
     // All of them first: what is put back leaves the list that is being read.
@@ -66,14 +79,24 @@ const queues: readonly PushQueue[] = Object.values(pushQueues);
 type Letter = Omit<DeadLetter, 'topic'>;
 
 async function wantedBy(
-  documents: Documents, { topic: name, messageId }: DeadLetterFilter,
+  documents: Documents,
+  { topic: name, messageId }: DeadLetterFilter,
 ): Promise<{ topic: Topic | undefined; isWanted: (letter: Letter) => boolean }> {
   const topic = name === undefined ? undefined : await findTopicByName(documents, name);
   if (topic === null) throw new AppError('not_found', 'Topic not found');
-  return { topic, isWanted: (letter) => (topic === undefined || letter.topicId === topic.id) && (messageId === undefined || letter.messageId === messageId) };
+  return {
+    topic,
+    isWanted: (letter) =>
+      (topic === undefined || letter.topicId === topic.id) &&
+      (messageId === undefined || letter.messageId === messageId),
+  };
 }
 
-async function lettersOf({ jobQueue }: DeadLetterStore, queue: PushQueue, of: { isWanted: (letter: Letter) => boolean; limit: number }): Promise<Letter[]> {
+async function lettersOf(
+  { jobQueue }: DeadLetterStore,
+  queue: PushQueue,
+  of: { isWanted: (letter: Letter) => boolean; limit: number },
+): Promise<Letter[]> {
   const letters: Letter[] = [];
   for (let offset = 0; offset < lettersMax && letters.length < of.limit; offset += pageSize) {
     const jobs = await jobQueue.failed(queue, { limit: pageSize, offset });

@@ -42,18 +42,21 @@ export async function eraseAccount(deps: EraseAccountDeps, userId: string, at: E
   const { documents } = deps;
   const erasure = await documents.get(accountErasures, userId);
   if (erasure === null) return { removed: 0, hasMore: false };
-  if (await documents.get(users, userId) !== null) throw new Error(`account ${userId} is to be erased, and exists`);
-  const report = await runBatches([
-    () => removeTopics(deps, userId),
-    () => removeTeams(deps, userId),
-    () => leaveTeams(deps, userId),
-    () => unsubscribe(documents, userId),
-    () => removeTokens(deps, userId),
-    ...ownDocuments(documents, erasure),
-    () => deps.deliveries.removeOfUser(userId, rowsAtOnce),
-  ], at.batchesMax);
+  if ((await documents.get(users, userId)) !== null) throw new Error(`account ${userId} is to be erased, and exists`);
+  const report = await runBatches(
+    [
+      () => removeTopics(deps, userId),
+      () => removeTeams(deps, userId),
+      () => leaveTeams(deps, userId),
+      () => unsubscribe(documents, userId),
+      () => removeTokens(deps, userId),
+      ...ownDocuments(documents, erasure),
+      () => deps.deliveries.removeOfUser(userId, rowsAtOnce),
+    ],
+    at.batchesMax,
+  );
   if (report.hasMore || erasure.requestedAt + at.settleMs > at.now) return report;
-  if (await documents.count(topics, { index: 'byOwner', equals: { ownerId: userId } }) > 0) return report;
+  if ((await documents.count(topics, { index: 'byOwner', equals: { ownerId: userId } })) > 0) return report;
   await documents.commit([write.remove(quotaGuards, userId), write.remove(accountErasures, userId)]);
   return report;
 }
@@ -86,17 +89,30 @@ function ownDocuments(documents: Documents, { id: userId, email, requestedAt }: 
 const isRemoval = ({ kind }: Write): boolean => kind === 'remove';
 
 /** A topic's messages, tokens and subscriptions are its own cleanup's. */
-async function removeTopics({ documents, makeId, clock, onStep, audit }: EraseAccountDeps, ownerId: string): Promise<number> {
+async function removeTopics(
+  { documents, makeId, clock, onStep, audit }: EraseAccountDeps,
+  ownerId: string,
+): Promise<number> {
   const removed = await retryStale(async () => {
-    const found = await documents.find(topics, { index: 'byOwnerHeld', equals: { ownerId, isHeld: false }, limit: batchSize });
+    const found = await documents.find(topics, {
+      index: 'byOwnerHeld',
+      equals: { ownerId, isHeld: false },
+      limit: batchSize,
+    });
     const writes = found.flatMap((topic) => removeTopicWrites(topic, { id: makeId(), now: clock() }));
     // Writes of one kind to one collection that stand together are one command to MongoDB.
-    const recorded = found.flatMap((topic) => audit({ action: 'topic.deleted', subject: topic, within: { type: 'account', id: ownerId }, details: {} }));
-    if (found.length > 0) await documents.commit([...writes.filter(isRemoval), ...writes.filter((one) => !isRemoval(one)), ...recorded]);
+    const recorded = found.flatMap((topic) =>
+      audit({ action: 'topic.deleted', subject: topic, within: { type: 'account', id: ownerId }, details: {} }),
+    );
+    if (found.length > 0)
+      await documents.commit([...writes.filter(isRemoval), ...writes.filter((one) => !isRemoval(one)), ...recorded]);
     return found;
   });
   if (removed.length > 0) {
-    await onStep({ changes: removed.map(topicChange), cleanups: removed.map(({ id }) => ({ topicId: id, kind: 'erase' })) });
+    await onStep({
+      changes: removed.map(topicChange),
+      cleanups: removed.map(({ id }) => ({ topicId: id, kind: 'erase' })),
+    });
   }
   return removed.length;
 }
@@ -110,10 +126,19 @@ async function removeTeams(deps: EraseAccountDeps, ownerId: string): Promise<num
 async function leaveTeams({ documents, onStep, audit }: EraseAccountDeps, userId: string): Promise<number> {
   const found = await retryStale(async () => {
     const members = await documents.find(teamMembers, { index: 'byUser', equals: { userId }, limit: batchSize });
-    const recorded = members.flatMap(({ teamId }) => audit({
-      action: 'team.member_removed', subject: { id: userId }, within: { type: 'team', id: teamId }, details: {},
-    }));
-    if (members.length > 0) await documents.commit([...members.map(({ id, version }) => write.remove(teamMembers, id, version)), ...recorded]);
+    const recorded = members.flatMap(({ teamId }) =>
+      audit({
+        action: 'team.member_removed',
+        subject: { id: userId },
+        within: { type: 'team', id: teamId },
+        details: {},
+      }),
+    );
+    if (members.length > 0)
+      await documents.commit([
+        ...members.map(({ id, version }) => write.remove(teamMembers, id, version)),
+        ...recorded,
+      ]);
     return members;
   });
   if (found.length === 0) return 0;
@@ -125,11 +150,24 @@ async function leaveTeams({ documents, onStep, audit }: EraseAccountDeps, userId
 /** Tokens that it made, also for topics of others; those of its own topics are gone with them, or about to be. */
 async function removeTokens({ documents, onStep, audit }: EraseAccountDeps, createdBy: string): Promise<number> {
   const found = await documents.find(topicTokens, { index: 'byCreator', equals: { createdBy }, limit: batchSize });
-  const living = new Set((await documents.getMany(topics, found.map(({ topicId }) => topicId))).map(({ id }) => id));
+  const living = new Set(
+    (
+      await documents.getMany(
+        topics,
+        found.map(({ topicId }) => topicId),
+      )
+    ).map(({ id }) => id),
+  );
   const ofOthers = found.filter(({ topicId }) => living.has(topicId));
   for (const token of ofOthers) await removeTopicToken(documents, token, audit);
-  await documents.commit(found.filter(({ topicId }) => !living.has(topicId)).map(({ id }) => write.remove(topicTokens, id)));
-  if (found.length > 0) await onStep({ changes: ofOthers.map(({ secretHash }): Change => ({ kind: 'topic-token', secretHash })), cleanups: [] });
+  await documents.commit(
+    found.filter(({ topicId }) => !living.has(topicId)).map(({ id }) => write.remove(topicTokens, id)),
+  );
+  if (found.length > 0)
+    await onStep({
+      changes: ofOthers.map(({ secretHash }): Change => ({ kind: 'topic-token', secretHash })),
+      cleanups: [],
+    });
   return found.length;
 }
 
@@ -138,10 +176,12 @@ function unsubscribe(documents: Documents, userId: string): Promise<number> {
   return retryStale(async () => {
     const found = await documents.find(subscriptions, { index: 'byUser', equals: { userId }, limit: batchSize });
     if (found.length > 0) {
-      await documents.commit(found.flatMap(({ id, version, topicId }) => [
-        write.remove(subscriptions, id, version),
-        write.increment(topics, topicId, { subscriberCount: -1 }),
-      ]));
+      await documents.commit(
+        found.flatMap(({ id, version, topicId }) => [
+          write.remove(subscriptions, id, version),
+          write.increment(topics, topicId, { subscriberCount: -1 }),
+        ]),
+      );
     }
     return found.length;
   });

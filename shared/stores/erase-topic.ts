@@ -17,16 +17,21 @@ const batchSize = 500;
  * living one is ever touched.
  */
 export async function eraseTopic(
-  deps: { documents: Documents; messages: Messages }, topicId: string, batchesMax: number,
+  deps: { documents: Documents; messages: Messages },
+  topicId: string,
+  batchesMax: number,
 ): Promise<BatchReport> {
   const { documents, messages } = deps;
-  if (await documents.get(topics, topicId) !== null) throw new Error(`topic ${topicId} is to be erased, and exists`);
-  const report = await runBatches([
-    () => removeFound(documents, topicTokens, { index: 'byTopic', equals: { topicId }, limit: batchSize }),
-    () => removeFound(documents, logConsumers, { index: 'name', equals: { topicId }, limit: batchSize }),
-    () => removeFound(documents, subscriptions, { index: 'byTopic', equals: { topicId }, limit: batchSize }),
-    () => messages.removeTopic(topicId, batchSize),
-  ], batchesMax);
+  if ((await documents.get(topics, topicId)) !== null) throw new Error(`topic ${topicId} is to be erased, and exists`);
+  const report = await runBatches(
+    [
+      () => removeFound(documents, topicTokens, { index: 'byTopic', equals: { topicId }, limit: batchSize }),
+      () => removeFound(documents, logConsumers, { index: 'name', equals: { topicId }, limit: batchSize }),
+      () => removeFound(documents, subscriptions, { index: 'byTopic', equals: { topicId }, limit: batchSize }),
+      () => messages.removeTopic(topicId, batchSize),
+    ],
+    batchesMax,
+  );
   if (!report.hasMore) await documents.remove(quotaGuards, topicId);
   return report;
 }

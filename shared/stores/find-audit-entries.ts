@@ -37,13 +37,18 @@ export async function findAuditEntries(documents: Documents, filter: AuditFilter
     if (fits(entry, filter)) found.push(entry);
     lookedAt += 1;
     last = { at: entry.at, id: entry.id };
-    if (found.length >= limit || lookedAt >= lookedAtMax) return { entries: await withOrigins(documents, found), next: last };
+    if (found.length >= limit || lookedAt >= lookedAtMax)
+      return { entries: await withOrigins(documents, found), next: last };
   }
   return { entries: await withOrigins(documents, found), next: null };
 }
 
 /** All entries that fit, newest first, in pages of at most `pageSize`. */
-export async function* walkAuditEntries(documents: Documents, filter: AuditFilter, pageSize: number): AsyncGenerator<readonly ReadAuditEntry[], void> {
+export async function* walkAuditEntries(
+  documents: Documents,
+  filter: AuditFilter,
+  pageSize: number,
+): AsyncGenerator<readonly ReadAuditEntry[], void> {
   let { after } = filter;
   do {
     const page = await findAuditEntries(documents, { ...filter, after }, pageSize);
@@ -61,13 +66,23 @@ export async function findAuditActor(documents: Documents, actor: string): Promi
 }
 
 /** The usernames of the accounts that the entries name and that exist, by id. */
-export async function findAuditNames(documents: Documents, entries: readonly ReadAuditEntry[]): Promise<Map<string, string>> {
+export async function findAuditNames(
+  documents: Documents,
+  entries: readonly ReadAuditEntry[],
+): Promise<Map<string, string>> {
   const named = await findUsers(documents, [...new Set(entries.flatMap(({ entry }) => accountsOf(entry)))]);
   return new Map(named.map(({ id, username }) => [id, username]));
 }
 
 async function withOrigins(documents: Documents, entries: readonly AuditEntry[]): Promise<ReadAuditEntry[]> {
-  const origins = new Map((await documents.getMany(auditOrigins, entries.map(({ id }) => id))).map((origin) => [origin.id, origin]));
+  const origins = new Map(
+    (
+      await documents.getMany(
+        auditOrigins,
+        entries.map(({ id }) => id),
+      )
+    ).map((origin) => [origin.id, origin]),
+  );
   return entries.map((entry) => ({ entry, origin: origins.get(entry.id) ?? null }));
 }
 
@@ -90,13 +105,20 @@ function walk(documents: Documents, filter: AuditFilter): AsyncIterable<AuditEnt
 }
 
 async function* walkIndex(
-  documents: Documents, by: { index: string; equals: Partial<AuditEntry> }, { since, until, after }: AuditFilter,
+  documents: Documents,
+  by: { index: string; equals: Partial<AuditEntry> },
+  { since, until, after }: AuditFilter,
 ): AsyncGenerator<AuditEntry, void> {
   let last = after;
   let to = after === undefined ? until : Math.min(after.at, until ?? after.at);
   for (let offset = 0; ;) {
     const page = await documents.find(auditEntries, {
-      ...by, ...(since === undefined ? {} : { from: since }), ...(to === undefined ? {} : { to }), descending: true, limit: readAtOnce, offset,
+      ...by,
+      ...(since === undefined ? {} : { from: since }),
+      ...(to === undefined ? {} : { to }),
+      descending: true,
+      limit: readAtOnce,
+      offset,
     });
     // Those of the last one's millisecond are read again.
     for (const entry of page) {
@@ -112,10 +134,14 @@ async function* walkIndex(
 }
 
 /** Whether the first comes after the second, newest first. */
-const isBehind = (entry: AuditPlace, other: AuditPlace): boolean => entry.at < other.at || (entry.at === other.at && entry.id < other.id);
+const isBehind = (entry: AuditPlace, other: AuditPlace): boolean =>
+  entry.at < other.at || (entry.at === other.at && entry.id < other.id);
 
 /** Both in one order. */
-async function* merged(one: AsyncGenerator<AuditEntry, void>, two: AsyncGenerator<AuditEntry, void>): AsyncGenerator<AuditEntry, void> {
+async function* merged(
+  one: AsyncGenerator<AuditEntry, void>,
+  two: AsyncGenerator<AuditEntry, void>,
+): AsyncGenerator<AuditEntry, void> {
   let [first, second] = [await one.next(), await two.next()];
   while (first.done !== true || second.done !== true) {
     const isFirst = second.done === true || (first.done !== true && isBehind(second.value, first.value));

@@ -4,8 +4,7 @@ import bcrypt from 'bcrypt';
 
 /** What the thread is asked: the hash of a password, or whether a password is a hash's. */
 export type HashingJob =
-  | { readonly password: string; readonly cost: number }
-  | { readonly password: string; readonly hash: string };
+  { readonly password: string; readonly cost: number } | { readonly password: string; readonly hash: string };
 
 /** A priority is a thread's on Linux. Elsewhere it is the whole process's, and is left as it is. */
 function giveWay(): void {

@@ -34,9 +34,15 @@ export class History {
     // Streams of many topics, and streams that come back all at once, ask for the same things together.
     this.#lastOffset = readTogether((topicIds) => messages.lastOffsets(topicIds), lookupsMax);
     this.#newest = readTogether((topicIds) => messages.newestOfEach(topicIds, clock()), lookupsMax);
-    this.#find = readTogether(async (ids) => new Map((await messages.findMany(ids)).map((message) => [message.id, message])), lookupsMax);
+    this.#find = readTogether(
+      async (ids) => new Map((await messages.findMany(ids)).map((message) => [message.id, message])),
+      lookupsMax,
+    );
     this.#storedWatermark = readTogether(
-      async (partitions) => new Map(await Promise.all(partitions.map(async (one) => [one, await messages.watermark(one)] as const))), lookupsMax);
+      async (partitions) =>
+        new Map(await Promise.all(partitions.map(async (one) => [one, await messages.watermark(one)] as const))),
+      lookupsMax,
+    );
   }
 
   /** The message, also a deleted or expired one, or null. */
@@ -74,7 +80,9 @@ export class History {
   /** The first `limit` records from the position on, never past a hole. */
   async records(topic: TopicPlace, from: number, limit: number): Promise<TopicRecord[]> {
     const now = this.#clock();
-    return this.#belowWatermark(topic.partition, (upTo) => this.#messages.records(topic.id, { from, upTo, limit, now }));
+    return this.#belowWatermark(topic.partition, (upTo) =>
+      this.#messages.records(topic.id, { from, upTo, limit, now }),
+    );
   }
 
   /**
@@ -118,7 +126,10 @@ export class History {
    * The watermark counts as it was before the read: one that is read afterwards may have moved over a hole that the read
    * still saw.
    */
-  async #belowWatermark<T extends { readonly offset: number }>(partition: number, read: (upTo: number) => Promise<T[]>): Promise<T[]> {
+  async #belowWatermark<T extends { readonly offset: number }>(
+    partition: number,
+    read: (upTo: number) => Promise<T[]>,
+  ): Promise<T[]> {
     const watermark = await this.watermark(partition);
     const first = await read(Number.MAX_SAFE_INTEGER);
     const top = first.at(-1)?.offset ?? -1;

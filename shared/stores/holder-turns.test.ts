@@ -20,7 +20,12 @@ function tracked(turns: HolderTurns) {
 
 test('work of one holder runs in order of arrival, one at a time, also after an error; other holders do not wait', async () => {
   const { running, begin } = tracked(new HolderTurns());
-  const [first, second, third, other] = [begin('a', 'first'), begin('a', 'second'), begin('a', 'third'), begin('b', 'other')];
+  const [first, second, third, other] = [
+    begin('a', 'first'),
+    begin('a', 'second'),
+    begin('a', 'third'),
+    begin('b', 'other'),
+  ];
   await nextTurn();
   expect(running).toEqual(['first', 'other']);
   first.resolve('1');

@@ -24,5 +24,7 @@ export const idempotencyKeys: Collection<IdempotencyKey> = {
 
 /** The id that the key is stored under: the same key by another publisher or on another topic is another one. */
 export function idempotencyKeyId(of: { publisher: string; topicId: string; key: string }): string {
-  return createHash('sha256').update(JSON.stringify([of.publisher, of.topicId, of.key])).digest('hex');
+  return createHash('sha256')
+    .update(JSON.stringify([of.publisher, of.topicId, of.key]))
+    .digest('hex');
 }

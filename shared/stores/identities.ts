@@ -9,7 +9,10 @@ export const identities: Collection<Identity> = {
 };
 
 /** The identity of the provider's subject, or null. */
-export async function findIdentity(documents: Documents, of: Pick<Identity, 'provider' | 'subject'>): Promise<Identity | null> {
+export async function findIdentity(
+  documents: Documents,
+  of: Pick<Identity, 'provider' | 'subject'>,
+): Promise<Identity | null> {
   const { provider, subject } = of;
   const [identity] = await documents.find(identities, { index: 'subject', equals: { provider, subject }, limit: 1 });
   return identity ?? null;

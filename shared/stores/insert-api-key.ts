@@ -8,7 +8,11 @@ import { commitWithinQuota } from './quota-guards.ts';
  * Stores a key together with the other writes, unless the account has as many as it may. `loadOwner` resolves with the write that
  * makes sure of the account, or throws. Throws `forbidden` `API key limit reached`.
  */
-export async function insertApiKey(documents: Documents, key: ApiKey, { loadOwner, also }: { readonly loadOwner: () => Promise<Write>; readonly also: readonly Write[] }): Promise<void> {
+export async function insertApiKey(
+  documents: Documents,
+  key: ApiKey,
+  { loadOwner, also }: { readonly loadOwner: () => Promise<Write>; readonly also: readonly Write[] },
+): Promise<void> {
   await commitWithinQuota(documents, key.userId, async () => {
     const owner = await loadOwner();
     const count = await documents.count(apiKeys, { index: 'byUser', equals: { userId: key.userId } });

@@ -18,8 +18,16 @@ export const consumersPerOwner = 1_000;
 export type ConsumersOf = Pick<LogConsumer, 'topicId' | 'ownerId'>;
 
 /** The owner's consumer of the topic with the name, in any case, or null. */
-export async function findLogConsumer(documents: Documents, { topicId, ownerId }: ConsumersOf, name: string): Promise<LogConsumer | null> {
-  const [consumer] = await documents.find(logConsumers, { index: 'name', equals: { topicId, ownerId, nameKey: topicNameKey(name) }, limit: 1 });
+export async function findLogConsumer(
+  documents: Documents,
+  { topicId, ownerId }: ConsumersOf,
+  name: string,
+): Promise<LogConsumer | null> {
+  const [consumer] = await documents.find(logConsumers, {
+    index: 'name',
+    equals: { topicId, ownerId, nameKey: topicNameKey(name) },
+    limit: 1,
+  });
   return consumer ?? null;
 }
 

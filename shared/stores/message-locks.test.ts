@@ -20,7 +20,9 @@ test('works for one message run one after the other, those for others beside the
   };
   await Promise.all(Array.from({ length: 10 }, () => withMessageLocked(deps(), id, work)));
   expect(atOnce).toBe(1);
-  const inside = await withMessageLocked(deps(), id, () => withMessageLocked(deps(), other, () => Promise.resolve('both')));
+  const inside = await withMessageLocked(deps(), id, () =>
+    withMessageLocked(deps(), other, () => Promise.resolve('both')),
+  );
   expect(inside).toBe('both');
 });
 
@@ -35,7 +37,7 @@ test('the lock of a process that died is taken over once it is old, and what it 
   const id = newId();
   const died = Promise.withResolvers<void>();
   const late = withMessageLocked(deps(), id, () => died.promise);
-  while (await engine.documents.get(messageLocks, id) === null) await pause(1);
+  while ((await engine.documents.get(messageLocks, id)) === null) await pause(1);
   now += lockLifetimeMs - 1;
   let isTaken = false;
   const free = Promise.withResolvers<void>();
@@ -60,7 +62,7 @@ test('the lock of a process that died while its clock stood ahead is taken over 
   const died = Promise.withResolvers<void>();
   now += 3_600_000;
   const late = withMessageLocked(deps(), id, () => died.promise);
-  while (await engine.documents.get(messageLocks, id) === null) await pause(1);
+  while ((await engine.documents.get(messageLocks, id)) === null) await pause(1);
   now -= 3_600_000;
   expect(await withMessageLocked(deps(), id, () => Promise.resolve('taken over'))).toBe('taken over');
   died.resolve();

@@ -1,6 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../domain/errors.ts';
-import { StaleVersion, UniqueKeyViolation, write, type Collection, type Document, type Documents } from '../ports/documents.ts';
+import {
+  StaleVersion,
+  UniqueKeyViolation,
+  write,
+  type Collection,
+  type Document,
+  type Documents,
+} from '../ports/documents.ts';
 
 /** Somebody is changing the message with this id. */
 export interface MessageLock extends Document {
@@ -26,7 +33,9 @@ const longestPauseMs = 50;
  * or the store is away.
  */
 export async function withMessageLocked<T>(
-  { documents, clock }: { documents: Documents; clock: () => number }, messageId: string, work: () => Promise<T>,
+  { documents, clock }: { documents: Documents; clock: () => number },
+  messageId: string,
+  work: () => Promise<T>,
 ): Promise<T> {
   const lock = await take(documents, messageId, clock);
   try {
@@ -42,7 +51,8 @@ async function take(documents: Documents, id: string, clock: () => number): Prom
   for (let pauseMs = 2; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
     const lock = await tryToTake(documents, id, clock());
     if (lock !== null) return lock;
-    if (performance.now() >= deadline) throw new AppError('unavailable', 'Too many changes of this at once', { retryAfterSeconds: 1 });
+    if (performance.now() >= deadline)
+      throw new AppError('unavailable', 'Too many changes of this at once', { retryAfterSeconds: 1 });
     await pause(pauseMs * (0.5 + Math.random()));
   }
 }
@@ -52,7 +62,9 @@ async function tryToTake(documents: Documents, id: string, now: number): Promise
     const held = await documents.get(messageLocks, id);
     if (held === null) return await documents.insert(messageLocks, { id, takenAt: now });
     // By the clock of whoever took it, which may stand ahead of ours by more.
-    return Math.abs(now - held.takenAt) < lockLifetimeMs ? null : await documents.update(messageLocks, held, { takenAt: now });
+    return Math.abs(now - held.takenAt) < lockLifetimeMs
+      ? null
+      : await documents.update(messageLocks, held, { takenAt: now });
   } catch (error) {
     if (error instanceof UniqueKeyViolation || error instanceof StaleVersion) return null;
     throw error;

@@ -13,7 +13,8 @@ import { findUserByEmail, updateUserByEmail } from './users.ts';
 /** Vouches for the account's address, as its mailed link would: it may log in from then on. */
 export function verifyAccount(documents: Documents, email: string, audit: Audit): Promise<User> {
   return updateUserByEmail(documents, email, ({ id }) => ({
-    set: { isVerified: true, wasVerified: true }, also: audit({ action: 'account.verified', subject: { id }, details: {} }),
+    set: { isVerified: true, wasVerified: true },
+    also: audit({ action: 'account.verified', subject: { id }, details: {} }),
   }));
 }
 
@@ -30,12 +31,20 @@ export function setPassword(documents: Documents, email: string, passwordHash: s
   return changeAndEndLogins(documents, async () => {
     const user = await load(documents, email);
     const recorded = audit({ action: 'password.set', subject: { id: user.id }, details: {} });
-    return { user, set: { passwordHash }, also: [...await voidMailTokens(documents, user.id, 'password-reset'), ...recorded] };
+    return {
+      user,
+      set: { passwordHash },
+      also: [...(await voidMailTokens(documents, user.id, 'password-reset')), ...recorded],
+    };
   });
 }
 
 /** Takes the account away, as `removeAccount`. Throws `conflict` while one of its topics is under legal hold. */
-export function removeAccountByEmail(documents: Documents, email: string, by: { now: number; audit: Audit }): Promise<User> {
+export function removeAccountByEmail(
+  documents: Documents,
+  email: string,
+  by: { now: number; audit: Audit },
+): Promise<User> {
   return retryStale(async () => {
     const user = await load(documents, email);
     await removeAccount(documents, user, by);

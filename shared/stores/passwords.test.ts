@@ -47,7 +47,8 @@ describe('passwords', () => {
 
   test('nobody has a password, not even an empty one', async () => {
     const passwords = openPasswords({ cost });
-    for (const password of ['', 'correct horse', 'x'.repeat(100)]) expect(await passwords.matches(password, null)).toBe(false);
+    for (const password of ['', 'correct horse', 'x'.repeat(100)])
+      expect(await passwords.matches(password, null)).toBe(false);
   });
 
   test('to find that nobody has a password costs as much as to find that it is a wrong one', async () => {
@@ -73,7 +74,9 @@ describe('passwords', () => {
     expect(refused).toHaveLength(9);
     expect(refused[0]!.reason).toMatchObject({ code: 'limited', message: 'Rate limit exceeded', retryAfterSeconds: 1 });
     // Those that were refused left no place taken.
-    await expect(Promise.all(Array.from({ length: 51 }, () => passwords.matches('guess', null)))).resolves.toHaveLength(51);
+    await expect(Promise.all(Array.from({ length: 51 }, () => passwords.matches('guess', null)))).resolves.toHaveLength(
+      51,
+    );
   });
 
   test('hashing gives way to everything else of the process', async () => {

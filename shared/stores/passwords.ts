@@ -69,7 +69,7 @@ class HashingThreads {
     if (thread === undefined || thread.hasEnded) thread = new HashingThread();
     this.#busy.add(thread);
     try {
-      return await thread.run(job) as T;
+      return (await thread.run(job)) as T;
     } finally {
       this.#busy.delete(thread);
       if (!thread.hasEnded) this.#idle.push(thread);

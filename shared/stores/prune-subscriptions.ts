@@ -14,7 +14,11 @@ const batchSize = 500;
  * Removes the subscriptions of those who may not read the private topic, and takes them off its count, in at most
  * `batchesMax` batches. A topic that is public or gone is left alone.
  */
-export async function pruneSubscriptions(documents: Documents, topicId: string, batchesMax: number): Promise<BatchReport> {
+export async function pruneSubscriptions(
+  documents: Documents,
+  topicId: string,
+  batchesMax: number,
+): Promise<BatchReport> {
   let removed = 0;
   let kept = 0;
   for (let batch = 0; batch < batchesMax; batch++) {
@@ -26,10 +30,19 @@ export async function pruneSubscriptions(documents: Documents, topicId: string, 
   return { removed, hasMore: true };
 }
 
-async function pruneBatch(documents: Documents, topicId: string, offset: number): Promise<{ removed: number; kept: number }> {
+async function pruneBatch(
+  documents: Documents,
+  topicId: string,
+  offset: number,
+): Promise<{ removed: number; kept: number }> {
   const topic = await documents.get(topics, topicId);
   if (topic === null || topic.accessLevel === 'public') return { removed: 0, kept: 0 };
-  const found = await documents.find(subscriptions, { index: 'byTopic', equals: { topicId }, limit: batchSize, offset });
+  const found = await documents.find(subscriptions, {
+    index: 'byTopic',
+    equals: { topicId },
+    limit: batchSize,
+    offset,
+  });
   const readers = await readersOf(documents, topic);
   const lost = found.filter(({ userId }) => !readers.has(userId));
   if (lost.length > 0) {

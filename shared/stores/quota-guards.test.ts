@@ -34,13 +34,20 @@ test('what was refused while nothing else was counted stays refused', async () =
 
 test('many at once are each stored, and no commit is tried more than a few times for each', async () => {
   let commits = 0;
-  const counting = { ...engine.documents, commit: (writes: Parameters<typeof engine.documents.commit>[0]) => {
-    commits += 1;
-    return engine.documents.commit(writes);
-  } };
+  const counting = {
+    ...engine.documents,
+    commit: (writes: Parameters<typeof engine.documents.commit>[0]) => {
+      commits += 1;
+      return engine.documents.commit(writes);
+    },
+  };
   const holderId = newId();
   const many = 40;
-  await Promise.all(Array.from({ length: many }, () => commitWithinQuota(counting, holderId, async () => ({ writes: [], result: undefined }))));
+  await Promise.all(
+    Array.from({ length: many }, () =>
+      commitWithinQuota(counting, holderId, async () => ({ writes: [], result: undefined })),
+    ),
+  );
   expect((await engine.documents.get(quotaGuards, holderId))?.version).toBe(many);
   expect(commits).toBeLessThan(3 * many);
 });

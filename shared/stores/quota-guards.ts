@@ -1,5 +1,13 @@
 import { AppError, isUnavailable } from '../domain/errors.ts';
-import { StaleVersion, UniqueKeyViolation, write, type Collection, type Document, type Documents, type Write } from '../ports/documents.ts';
+import {
+  StaleVersion,
+  UniqueKeyViolation,
+  write,
+  type Collection,
+  type Document,
+  type Documents,
+  type Write,
+} from '../ports/documents.ts';
 import { holderTurns } from './holder-turns.ts';
 import { retryStale } from './retry-stale.ts';
 
@@ -26,14 +34,17 @@ export interface Prepared<T> {
  * Rejects with what `prepare` throws otherwise, UniqueKeyViolation, or `unavailable`.
  */
 export async function commitWithinQuota<T>(
-  documents: Documents, holderId: string, prepare: () => Promise<Prepared<T>>,
+  documents: Documents,
+  holderId: string,
+  prepare: () => Promise<Prepared<T>>,
   isLostRace: (error: unknown) => boolean = () => false,
 ): Promise<T> {
   const attempt = async () => {
     const guard = await documents.get(quotaGuards, holderId);
     const { writes, result } = await prepare().catch(async (error: unknown) => {
       const isRefusal = error instanceof AppError && !isUnavailable(error);
-      if (isRefusal && (await documents.get(quotaGuards, holderId))?.version !== guard?.version) throw new StaleVersion(quotaGuards.name, holderId);
+      if (isRefusal && (await documents.get(quotaGuards, holderId))?.version !== guard?.version)
+        throw new StaleVersion(quotaGuards.name, holderId);
       throw error;
     });
     const counted = guard === null ? write.insert(quotaGuards, { id: holderId }) : write.update(quotaGuards, guard, {});
@@ -42,9 +53,12 @@ export async function commitWithinQuota<T>(
   };
   // Many at once would go on meeting: those that lost once come one after another on this node.
   let hasLost = false;
-  return retryStale(() => {
-    if (hasLost) return holderTurns(documents).run(holderId, attempt);
-    hasLost = true;
-    return attempt();
-  }, (error) => isLostRace(error) || (error instanceof UniqueKeyViolation && error.collection === quotaGuards.name));
+  return retryStale(
+    () => {
+      if (hasLost) return holderTurns(documents).run(holderId, attempt);
+      hasLost = true;
+      return attempt();
+    },
+    (error) => isLostRace(error) || (error instanceof UniqueKeyViolation && error.collection === quotaGuards.name),
+  );
 }

@@ -2,15 +2,24 @@ import { expect, test } from '@jest/globals';
 import { readTogether } from './read-together.ts';
 
 /** A store whose reads end when the test says so. */
-function slowStore(): { reads: number[][]; read: (keys: number[]) => Promise<Map<number, string>>; answer: (error?: Error) => Promise<void> } {
+function slowStore(): {
+  reads: number[][];
+  read: (keys: number[]) => Promise<Map<number, string>>;
+  answer: (error?: Error) => Promise<void>;
+} {
   const reads: number[][] = [];
   const open: ((error?: Error) => void)[] = [];
   return {
     reads,
-    read: (keys) => new Promise((resolve, reject) => {
-      reads.push(keys);
-      open.push((error) => (error === undefined ? resolve(new Map(keys.filter((key) => key > 0).map((key) => [key, `value ${key}`]))) : reject(error)));
-    }),
+    read: (keys) =>
+      new Promise((resolve, reject) => {
+        reads.push(keys);
+        open.push((error) =>
+          error === undefined
+            ? resolve(new Map(keys.filter((key) => key > 0).map((key) => [key, `value ${key}`])))
+            : reject(error),
+        );
+      }),
     async answer(error) {
       open.shift()!(error);
       await new Promise((resolve) => setImmediate(resolve));

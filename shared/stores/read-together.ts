@@ -8,7 +8,10 @@ interface Waiting<V> {
  * once. A value is never older than the call that asked for it: the read that serves a call begins after the call.
  * Resolves with undefined for a key that the read gave nothing for, and rejects with the error of its read.
  */
-export function readTogether<K, V>(read: (keys: K[]) => Promise<ReadonlyMap<K, V>>, keysMax: number): (key: K) => Promise<V | undefined> {
+export function readTogether<K, V>(
+  read: (keys: K[]) => Promise<ReadonlyMap<K, V>>,
+  keysMax: number,
+): (key: K) => Promise<V | undefined> {
   const waiting = new Map<K, Waiting<V>[]>();
   let isReading = false;
 
@@ -29,12 +32,13 @@ export function readTogether<K, V>(read: (keys: K[]) => Promise<ReadonlyMap<K, V
     isReading = false;
   };
 
-  return (key) => new Promise((resolve, reject) => {
-    const calls = waiting.get(key);
-    if (calls === undefined) waiting.set(key, [{ resolve, reject }]);
-    else calls.push({ resolve, reject });
-    if (isReading) return;
-    isReading = true;
-    void readAll();
-  });
+  return (key) =>
+    new Promise((resolve, reject) => {
+      const calls = waiting.get(key);
+      if (calls === undefined) waiting.set(key, [{ resolve, reject }]);
+      else calls.push({ resolve, reject });
+      if (isReading) return;
+      isReading = true;
+      void readAll();
+    });
 }

@@ -18,7 +18,11 @@ const identitiesMax = 100;
  * Throws `conflict` when one of its topics is under legal hold. Whoever puts a topic under hold moves its owner's version
  * in the same commit: of a hold and a deletion at once only one is then stored. Throws StaleVersion.
  */
-export async function removeAccount(documents: Documents, user: User, by: { now: number; audit: Audit }): Promise<AccountErasure> {
+export async function removeAccount(
+  documents: Documents,
+  user: User,
+  by: { now: number; audit: Audit },
+): Promise<AccountErasure> {
   const held = await documents.count(topics, { index: 'byOwnerHeld', equals: { ownerId: user.id, isHeld: true } });
   if (held > 0) throw new AppError('conflict', 'Topic is under legal hold');
   const tied = await documents.find(identities, { index: 'byUser', equals: { userId: user.id }, limit: identitiesMax });

@@ -8,7 +8,10 @@ import { retryStale } from './retry-stale.ts';
 export function removeApiKey(documents: Documents, load: () => Promise<ApiKey>, audit: Audit): Promise<ApiKey> {
   return retryStale(async () => {
     const key = await load();
-    await documents.commit([write.remove(apiKeys, key.id, key.version), ...audit({ action: 'api_key.deleted', subject: key, details: {} })]);
+    await documents.commit([
+      write.remove(apiKeys, key.id, key.version),
+      ...audit({ action: 'api_key.deleted', subject: key, details: {} }),
+    ]);
     return key;
   });
 }

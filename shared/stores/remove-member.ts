@@ -27,7 +27,12 @@ export function removeMember(documents: Documents, teamId: string, userId: strin
         write.remove(subscriptions, id, version),
         write.increment(topics, topicId, { subscriberCount: -1 }),
       ]),
-      ...audit({ action: 'team.member_removed', subject: { id: userId }, within: { type: 'team', id: teamId }, details: {} }),
+      ...audit({
+        action: 'team.member_removed',
+        subject: { id: userId },
+        within: { type: 'team', id: teamId },
+        details: {},
+      }),
     ]);
     return true;
   });
@@ -35,7 +40,11 @@ export function removeMember(documents: Documents, teamId: string, userId: strin
 
 async function subscriptionsToEnd(documents: Documents, { teamId, userId }: TeamMember) {
   const [closed, own] = await Promise.all([
-    documents.find(topics, { index: 'byTeamListed', equals: { teamId, isListed: false, accessLevel: 'private' }, limit: privateTopicsMax }),
+    documents.find(topics, {
+      index: 'byTeamListed',
+      equals: { teamId, isListed: false, accessLevel: 'private' },
+      limit: privateTopicsMax,
+    }),
     documents.find(subscriptions, { index: 'byUser', equals: { userId }, limit: subscriptionsPerAccount }),
   ]);
   const lost = new Set(closed.filter(({ ownerId }) => ownerId !== userId).map(({ id }) => id));

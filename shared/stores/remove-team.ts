@@ -46,7 +46,8 @@ export async function removeTeam(deps: RemoveTeamDeps, teamId: string, fate: Top
   const team = await retryStale(async () => {
     const found = await findTeam(documents, teamId);
     if (found === null) throw new AppError('not_found', 'Team not found');
-    if (fate === 'erase' && await holdsTopic(documents, teamId)) throw new AppError('conflict', 'Topic is under legal hold');
+    if (fate === 'erase' && (await holdsTopic(documents, teamId)))
+      throw new AppError('conflict', 'Topic is under legal hold');
     return beginRemoval(documents, found, { fate, recorded: by(deletionOf(found, fate, 'request')) });
   });
   await finishRemoval(deps, team);
@@ -63,7 +64,10 @@ export async function removeTeamOfNobody(deps: RemoveTeamDeps, { id }: Team): Pr
   const team = await retryStale(async () => {
     const found = await deps.documents.get(teams, id);
     if (found === null || found.removal !== null) return found;
-    return beginRemoval(deps.documents, found, { fate: 'erase', recorded: deps.audit(deletionOf(found, 'erase', 'account_deleted')) });
+    return beginRemoval(deps.documents, found, {
+      fate: 'erase',
+      recorded: deps.audit(deletionOf(found, 'erase', 'account_deleted')),
+    });
   });
   if (team !== null) await completeRemoval(deps, team);
 }
@@ -72,7 +76,11 @@ const deletionOf = (team: Team, topics: TopicFate, reason: 'request' | 'lapsed' 
   ({ action: 'team.deleted', subject: { id: team.id, name: team.name }, details: { topics, reason } }) as const;
 
 /** The first step, which is recorded. Throws StaleVersion. */
-function beginRemoval(documents: Documents, team: Team, { fate, recorded }: { fate: TopicFate; recorded: readonly Write[] }): Promise<Team> {
+function beginRemoval(
+  documents: Documents,
+  team: Team,
+  { fate, recorded }: { fate: TopicFate; recorded: readonly Write[] },
+): Promise<Team> {
   return updateWith(documents, teams, team, { set: { removal: fate }, also: recorded });
 }
 
@@ -85,9 +93,13 @@ async function finishRemoval(deps: RemoveTeamDeps, team: Team): Promise<void> {
 export async function completeRemoval(deps: RemoveTeamDeps, team: Team): Promise<void> {
   const { documents } = deps;
   // Both come to an end: a team whose removal has begun gets neither topics nor members.
-  while (await releaseTopics(deps, team) > 0);
-  while (await removeMembers(deps, team) > 0);
-  const invites = await documents.find(teamInvites, { index: 'byTeam', equals: { teamId: team.id }, limit: 2 * invitesMax });
+  while ((await releaseTopics(deps, team)) > 0);
+  while ((await removeMembers(deps, team)) > 0);
+  const invites = await documents.find(teamInvites, {
+    index: 'byTeam',
+    equals: { teamId: team.id },
+    limit: 2 * invitesMax,
+  });
   await documents.commit([
     ...invites.map(({ id }) => write.remove(teamInvites, id)),
     write.remove(quotaGuards, team.id),
@@ -99,11 +111,13 @@ export async function completeRemoval(deps: RemoveTeamDeps, team: Team): Promise
 /** Teams whose removal has begun, the oldest first. */
 export async function findRemovals(documents: Documents, limit: number): Promise<Team[]> {
   const fates: readonly TopicFate[] = ['erase', 'convert'];
-  return (await Promise.all(fates.map((removal) => documents.find(teams, { index: 'byRemoval', equals: { removal }, limit })))).flat();
+  return (
+    await Promise.all(fates.map((removal) => documents.find(teams, { index: 'byRemoval', equals: { removal }, limit })))
+  ).flat();
 }
 
 async function holdsTopic(documents: Documents, teamId: string): Promise<boolean> {
-  return await documents.count(topics, { index: 'byTeamHeld', equals: { teamId, isHeld: true } }) > 0;
+  return (await documents.count(topics, { index: 'byTeamHeld', equals: { teamId, isHeld: true } })) > 0;
 }
 
 /** Takes a batch of topics out of the team; resolves with how many. */
@@ -115,7 +129,11 @@ async function releaseTopics({ documents, makeId, clock, onStep, audit }: Remove
       const cleanup = { id: makeId(), now: clock() };
       return isErased(topic) ? removeTopicWrites(topic, cleanup) : convertTopicWrites(topic, cleanup);
     });
-    const recorded = found.filter(isErased).flatMap((topic) => audit({ action: 'topic.deleted', subject: topic, within: { type: 'team', id: team.id }, details: {} }));
+    const recorded = found
+      .filter(isErased)
+      .flatMap((topic) =>
+        audit({ action: 'topic.deleted', subject: topic, within: { type: 'team', id: team.id }, details: {} }),
+      );
     if (found.length > 0) await documents.commit([...writes, ...recorded]);
     return found;
   });
@@ -131,7 +149,10 @@ async function releaseTopics({ documents, makeId, clock, onStep, audit }: Remove
 function convertTopicWrites(topic: Topic, cleanup: { id: string; now: number }): Write[] {
   return [
     write.update(topics, topic, { teamId: null, accessLevel: 'private', isListed: false }),
-    write.insert(topicCleanups, newTopicCleanup({ id: cleanup.id, topicId: topic.id, kind: 'prune', requestedAt: cleanup.now })),
+    write.insert(
+      topicCleanups,
+      newTopicCleanup({ id: cleanup.id, topicId: topic.id, kind: 'prune', requestedAt: cleanup.now }),
+    ),
   ];
 }
 

@@ -10,15 +10,25 @@ import { commitWithinQuota } from './quota-guards.ts';
  * left behind. Resolves with whether it was there: of several that remove it at once for one. Whoever calls this says so to the
  * nodes (`{kind: 'topic-token'}`).
  */
-export function removeTopicToken(documents: Documents, { id, topicId }: Pick<TopicToken, 'id' | 'topicId'>, audit: Audit): Promise<boolean> {
+export function removeTopicToken(
+  documents: Documents,
+  { id, topicId }: Pick<TopicToken, 'id' | 'topicId'>,
+  audit: Audit,
+): Promise<boolean> {
   return commitWithinQuota(documents, topicId, async () => {
     const token = await documents.get(topicTokens, id);
     if (token === null) return { writes: [], result: false };
     const consumers = await listLogConsumers(documents, { topicId, ownerId: id });
     return {
       writes: [
-        write.remove(topicTokens, id), ...consumers.map((consumer) => write.remove(logConsumers, consumer.id)),
-        ...audit({ action: 'topic_token.deleted', subject: token, within: { type: 'topic', id: topicId }, details: {} }),
+        write.remove(topicTokens, id),
+        ...consumers.map((consumer) => write.remove(logConsumers, consumer.id)),
+        ...audit({
+          action: 'topic_token.deleted',
+          subject: token,
+          within: { type: 'topic', id: topicId },
+          details: {},
+        }),
       ],
       result: true,
     };

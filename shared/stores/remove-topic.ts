@@ -12,7 +12,13 @@ import { topics } from './topics.ts';
  * `Topic not found`, and `conflict` under legal hold.
  */
 export function removeTopic(
-  { documents, makeId, clock }: { readonly documents: Documents; readonly makeId: () => string; readonly clock: () => number }, topicId: string, audit: Audit,
+  {
+    documents,
+    makeId,
+    clock,
+  }: { readonly documents: Documents; readonly makeId: () => string; readonly clock: () => number },
+  topicId: string,
+  audit: Audit,
 ): Promise<Topic> {
   return retryStale(async () => {
     const topic = await documents.get(topics, topicId);
@@ -20,7 +26,12 @@ export function removeTopic(
     if (topic.isHeld) throw new AppError('conflict', 'Topic is under legal hold');
     await documents.commit([
       ...removeTopicWrites(topic, { id: makeId(), now: clock() }),
-      ...audit({ action: 'topic.deleted', subject: topic, ...(topic.teamId === null ? {} : { within: { type: 'team', id: topic.teamId } }), details: {} }),
+      ...audit({
+        action: 'topic.deleted',
+        subject: topic,
+        ...(topic.teamId === null ? {} : { within: { type: 'team', id: topic.teamId } }),
+        details: {},
+      }),
     ]);
     return topic;
   });

@@ -29,7 +29,11 @@ interface RetainRun {
  * is shortened. What has expired stays expired. Goes on where the last run of this cleanup ended, and begins anew once all has
  * settled: a run by a former setting may have written behind its place. Running it again changes nothing more. Nothing to do for a topic that is gone. Throws `unavailable`.
  */
-export async function retainMessages({ documents, messages }: RetainDeps, given: TopicCleanup, at: RetainRun): Promise<BatchReport> {
+export async function retainMessages(
+  { documents, messages }: RetainDeps,
+  given: TopicCleanup,
+  at: RetainRun,
+): Promise<BatchReport> {
   const cleanup = at.hasSettled && given.isSettling !== true ? await beginAnew(documents, given) : given;
   if (cleanup === null) return { removed: 0, hasMore: true };
   let after = cleanup.doneUpTo ?? -1;
@@ -47,11 +51,18 @@ export async function retainMessages({ documents, messages }: RetainDeps, given:
 }
 
 /** What the topic asks for at this moment; null for one that is gone. */
-async function lifetimeNow(documents: Documents, topicId: string, { now, retentionDays }: RetainRun): Promise<{ lifetimeMs: number; onlyLonger: boolean } | null> {
+async function lifetimeNow(
+  documents: Documents,
+  topicId: string,
+  { now, retentionDays }: RetainRun,
+): Promise<{ lifetimeMs: number; onlyLonger: boolean } | null> {
   const topic = await documents.get(topics, topicId);
   const owner = topic === null ? null : await documents.get(users, topic.ownerId);
   if (topic === null || owner === null) return null;
-  return { lifetimeMs: lifetimeMsOf(topic, retentionDays[tierInForce(owner, now)]), onlyLonger: topic.retentionDays === null };
+  return {
+    lifetimeMs: lifetimeMsOf(topic, retentionDays[tierInForce(owner, now)]),
+    onlyLonger: topic.retentionDays === null,
+  };
 }
 
 /** Null when another one has changed it meanwhile. */

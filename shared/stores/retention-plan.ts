@@ -34,32 +34,62 @@ export async function planRetention(deps: PlanDeps, { upTo, now, except }: PlanO
 }
 
 /** The topics of the plan alone: what has expired of each, and whose it is. */
-export async function planTopics({ documents, messages }: PlanDeps, { upTo, now, except }: PlanOf): Promise<PlannedTopic[]> {
+export async function planTopics(
+  { documents, messages }: PlanDeps,
+  { upTo, now, except }: PlanOf,
+): Promise<PlannedTopic[]> {
   const expired = await messages.expired(upTo, except);
-  const owned = await findOwned(documents, expired.map(({ topicId }) => topicId), now);
+  const owned = await findOwned(
+    documents,
+    expired.map(({ topicId }) => topicId),
+    now,
+  );
   return expired.map(({ topicId, messages: count, bytes }) => {
     const of = owned.get(topicId);
-    return { topicId, name: of?.topic.name ?? null, tier: of?.tier ?? null, retentionDays: of?.topic.retentionDays ?? null, isHeld: of?.topic.isHeld ?? false, messages: count, bytes };
+    return {
+      topicId,
+      name: of?.topic.name ?? null,
+      tier: of?.tier ?? null,
+      retentionDays: of?.topic.retentionDays ?? null,
+      isHeld: of?.topic.isHeld ?? false,
+      messages: count,
+      bytes,
+    };
   });
 }
 
 /** The topics that exist, each with its owner's tier in force. */
-export async function findOwned(documents: Documents, topicIds: readonly string[], now: number): Promise<Map<string, { topic: Topic; tier: Tier | null }>> {
+export async function findOwned(
+  documents: Documents,
+  topicIds: readonly string[],
+  now: number,
+): Promise<Map<string, { topic: Topic; tier: Tier | null }>> {
   const found = (await inChunks(topicIds, (ids) => documents.getMany(topics, ids))).flat();
   const tierOf = await findTiers(documents, found, now);
   return new Map(found.map((topic) => [topic.id, { topic, tier: tierOf.get(topic.ownerId) ?? null }]));
 }
 
 /** The plan as the operator is shown it, with at most `limit` of its topics. */
-export async function describePlan(deps: PlanDeps, { upTo, now, limit }: { upTo: number; now: number; limit: number }): Promise<ReturnType<typeof toPlanJson>> {
+export async function describePlan(
+  deps: PlanDeps,
+  { upTo, now, limit }: { upTo: number; now: number; limit: number },
+): Promise<ReturnType<typeof toPlanJson>> {
   const plan = await planRetention(deps, { upTo, now });
   const state = await readRetentionState(deps.documents);
-  const oldestKept = await findOldestKept(deps, plan.topics.slice(0, limit).map(({ topicId }) => topicId), upTo);
+  const oldestKept = await findOldestKept(
+    deps,
+    plan.topics.slice(0, limit).map(({ topicId }) => topicId),
+    upTo,
+  );
   return toPlanJson(plan, { state, oldestKept, limit });
 }
 
 /** When the oldest message that each of the topics keeps was published. */
-async function findOldestKept({ messages }: PlanDeps, topicIds: readonly string[], upTo: number): Promise<Map<string, number>> {
+async function findOldestKept(
+  { messages }: PlanDeps,
+  topicIds: readonly string[],
+  upTo: number,
+): Promise<Map<string, number>> {
   const found = await inChunks(topicIds, (ids) => messages.oldestKept(ids, upTo));
   return new Map(found.flatMap((oldest) => [...oldest]));
 }
@@ -69,7 +99,12 @@ async function countByTier({ documents, messages }: PlanDeps, now: number): Prom
   const counts = new Map<Tier, number>();
   for await (const page of walkTopics(documents)) {
     const tierOf = await findTiers(documents, page, now);
-    const stats = (await inChunks(page.map(({ id }) => id), (ids) => messages.topicStats(ids))).flatMap((some) => [...some]);
+    const stats = (
+      await inChunks(
+        page.map(({ id }) => id),
+        (ids) => messages.topicStats(ids),
+      )
+    ).flatMap((some) => [...some]);
     const countOf = new Map(stats.map(([topicId, { messageCount }]) => [topicId, messageCount]));
     for (const { id, ownerId } of page) {
       const tier = tierOf.get(ownerId);

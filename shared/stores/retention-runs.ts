@@ -4,8 +4,18 @@ import { UniqueKeyViolation, type Collection, type Documents } from '../ports/do
 export const retentionRuns: Collection<RetentionRun> = {
   name: 'retentionRuns',
   fields: {
-    startedBy: 'text', startedAt: 'time', endedAt: 'time', upTo: 'time', planned: 'json', messages: 'integer', bytes: 'integer',
-    tiers: 'json', topics: 'json', outcome: 'text', interruptions: 'integer', leasedUntil: 'time',
+    startedBy: 'text',
+    startedAt: 'time',
+    endedAt: 'time',
+    upTo: 'time',
+    planned: 'json',
+    messages: 'integer',
+    bytes: 'integer',
+    tiers: 'json',
+    topics: 'json',
+    outcome: 'text',
+    interruptions: 'integer',
+    leasedUntil: 'time',
   },
   uniqueKeys: {},
   indexes: { byTime: ['startedAt'] },
@@ -26,7 +36,14 @@ export async function readRetentionState(documents: Documents): Promise<Retentio
   const stored = await documents.get(retentionStates, stateId);
   if (stored !== null) return stored;
   try {
-    return await documents.insert(retentionStates, { id: stateId, pausedAt: null, reason: null, runId: null, waiting: null, confirmedUpTo: null });
+    return await documents.insert(retentionStates, {
+      id: stateId,
+      pausedAt: null,
+      reason: null,
+      runId: null,
+      waiting: null,
+      confirmedUpTo: null,
+    });
   } catch (error) {
     if (!(error instanceof UniqueKeyViolation)) throw error;
     return (await documents.get(retentionStates, stateId))!;

@@ -12,7 +12,10 @@ const pauseStepMs = 2;
  * Runs a read, decision and conditional write again from the read on when what it read was changed meanwhile.
  * `isLostRace` names further errors that mean the same. Throws `unavailable` when a hundred attempts lost.
  */
-export async function retryStale<T>(attempt: () => Promise<T>, isLostRace: (error: unknown) => boolean = () => false): Promise<T> {
+export async function retryStale<T>(
+  attempt: () => Promise<T>,
+  isLostRace: (error: unknown) => boolean = () => false,
+): Promise<T> {
   for (let round = 1; ; round++) {
     try {
       return await attempt();

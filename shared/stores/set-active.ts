@@ -9,6 +9,7 @@ import { updateUserByEmail } from './users.ts';
  */
 export function setActive(documents: Documents, email: string, isActive: boolean, audit: Audit): Promise<User> {
   return updateUserByEmail(documents, email, ({ id }) => ({
-    set: { isActive }, also: audit({ action: isActive ? 'account.enabled' : 'account.disabled', subject: { id }, details: {} }),
+    set: { isActive },
+    also: audit({ action: isActive ? 'account.enabled' : 'account.disabled', subject: { id }, details: {} }),
   }));
 }

@@ -11,7 +11,10 @@ import { updateWith } from './update-with.ts';
  * nodes (`{kind: 'api-key'}`). Throws what `load` throws, and `invalid` when an expired key is to be enabled.
  */
 export function setApiKeyActive(
-  documents: Documents, load: () => Promise<ApiKey>, { isActive, now }: { readonly isActive: boolean; readonly now: number }, audit: Audit,
+  documents: Documents,
+  load: () => Promise<ApiKey>,
+  { isActive, now }: { readonly isActive: boolean; readonly now: number },
+  audit: Audit,
 ): Promise<ApiKey> {
   return retryStale(async () => {
     const key = await load();

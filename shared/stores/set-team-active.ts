@@ -11,12 +11,21 @@ import { updateWith } from './update-with.ts';
  * Deactivates a team, or reactivates it with everything that it had; one that is so already stays as it is. Whoever
  * calls this says so to the nodes (`{kind: 'team'}`). Throws `not_found` `Team not found`.
  */
-export function setTeamActive(documents: Documents, teamId: string, to: { isActive: boolean; now: number }, audit: Audit): Promise<Team> {
+export function setTeamActive(
+  documents: Documents,
+  teamId: string,
+  to: { isActive: boolean; now: number },
+  audit: Audit,
+): Promise<Team> {
   return retryStale(async () => {
     const team = await findTeam(documents, teamId);
     if (team === null) throw new AppError('not_found', 'Team not found');
     if (team.isActive === to.isActive) return team;
-    const recorded = audit({ action: to.isActive ? 'team.reactivated' : 'team.deactivated', subject: { id: team.id, name: team.name }, details: {} });
+    const recorded = audit({
+      action: to.isActive ? 'team.reactivated' : 'team.deactivated',
+      subject: { id: team.id, name: team.name },
+      details: {},
+    });
     return updateWith(documents, teams, team, { set: fieldsWhenSet(to), also: recorded });
   });
 }

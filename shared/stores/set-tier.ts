@@ -16,14 +16,24 @@ export interface TierSetting {
 }
 
 /** The operator's setting of an account's tier, which is recorded. Throws `not_found` `User not found`. */
-export async function setTier(documents: Documents, email: string, setting: TierSetting & { readonly now: number }, audit: Audit): Promise<User> {
+export async function setTier(
+  documents: Documents,
+  email: string,
+  setting: TierSetting & { readonly now: number },
+  audit: Audit,
+): Promise<User> {
   const user = await updateUserByEmail(documents, email, (before) => {
     const set = {
       tier: setting.tier,
       tierExpiresAt: setting.expiresAt === undefined ? endToCome(before, setting.now) : setting.expiresAt,
       additionalMembers: setting.additionalMembers ?? before.additionalMembers,
     };
-    const details = { tier: set.tier, former_tier: before.tier, expires_at: set.tierExpiresAt, additional_members: set.additionalMembers };
+    const details = {
+      tier: set.tier,
+      former_tier: before.tier,
+      expires_at: set.tierExpiresAt,
+      additional_members: set.additionalMembers,
+    };
     return { set, also: audit({ action: 'account.tier_changed', subject: { id: before.id }, details }) };
   });
   if (reachesTier(tierInForce(user, setting.now), 'TEAM')) await endGraces(documents, user.id);

@@ -5,11 +5,20 @@ import { retryStale } from './retry-stale.ts';
 export const teamInvites: Collection<TeamInvite> = {
   name: 'teamInvites',
   fields: {
-    teamId: 'text', email: 'text', role: 'text', invitedById: 'text', tokenHash: 'text', createdAt: 'time', expiresAt: 'time',
+    teamId: 'text',
+    email: 'text',
+    role: 'text',
+    invitedById: 'text',
+    tokenHash: 'text',
+    createdAt: 'time',
+    expiresAt: 'time',
   },
   uniqueKeys: { address: ['teamId', 'email'], token: ['tokenHash'] },
   indexes: {
-    byTeam: ['teamId', 'expiresAt'], byExpiry: ['expiresAt'], byInviter: ['invitedById', 'createdAt'], byEmail: ['email', 'createdAt'],
+    byTeam: ['teamId', 'expiresAt'],
+    byExpiry: ['expiresAt'],
+    byInviter: ['invitedById', 'createdAt'],
+    byEmail: ['email', 'createdAt'],
   },
 };
 
@@ -21,8 +30,12 @@ export function isListedInvite(invite: TeamInvite, now: number): boolean {
   return invite.expiresAt > now - inviteKeptMs;
 }
 
-const listed = (teamId: string, now: number): Query<TeamInvite> =>
-  ({ index: 'byTeam', equals: { teamId }, from: now - inviteKeptMs + 1, limit: invitesMax });
+const listed = (teamId: string, now: number): Query<TeamInvite> => ({
+  index: 'byTeam',
+  equals: { teamId },
+  from: now - inviteKeptMs + 1,
+  limit: invitesMax,
+});
 
 /** The team's invites that are listed, the newest first. */
 export async function findInvites(documents: Documents, teamId: string, now: number): Promise<TeamInvite[]> {
@@ -51,7 +64,9 @@ export async function findInviteByToken(documents: Documents, tokenHash: string)
  * invite, or null when it was cancelled, accepted, or has expired.
  */
 export async function setInviteToken(
-  documents: Documents, id: string, token: { tokenHash: string; now: number },
+  documents: Documents,
+  id: string,
+  token: { tokenHash: string; now: number },
 ): Promise<TeamInvite | null> {
   return retryStale(async () => {
     const invite = await documents.get(teamInvites, id);

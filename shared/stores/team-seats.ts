@@ -13,7 +13,9 @@ export interface Seats {
 /** Seats are the owner's, over all active teams; pending invites take none. */
 export async function findSeats(documents: Documents, owner: Pick<User, 'id' | 'additionalMembers'>): Promise<Seats> {
   const owned = await findOwnedTeams(documents, owner.id);
-  const members = await Promise.all(owned.filter(({ isActive }) => isActive).map(({ id }) => findMembers(documents, id)));
+  const members = await Promise.all(
+    owned.filter(({ isActive }) => isActive).map(({ id }) => findMembers(documents, id)),
+  );
   return {
     total: baseMembers + owner.additionalMembers,
     holders: new Set(members.flat().map(({ userId }) => userId)),

@@ -4,11 +4,26 @@ import type { Collection, Documents } from '../ports/documents.ts';
 export const teams: Collection<Team> = {
   name: 'teams',
   fields: {
-    name: 'text', displayName: 'text', description: 'text', ownerId: 'text', isActive: 'boolean', createdAt: 'time',
-    updatedAt: 'time', deactivatedAt: 'time', lapsedAt: 'time', notice: 'text', noticeAt: 'time', noticeSentAt: 'time', removal: 'text',
+    name: 'text',
+    displayName: 'text',
+    description: 'text',
+    ownerId: 'text',
+    isActive: 'boolean',
+    createdAt: 'time',
+    updatedAt: 'time',
+    deactivatedAt: 'time',
+    lapsedAt: 'time',
+    notice: 'text',
+    noticeAt: 'time',
+    noticeSentAt: 'time',
+    removal: 'text',
   },
   uniqueKeys: { name: ['name'] },
-  indexes: { byOwner: ['ownerId', 'createdAt'], byRemoval: ['removal', 'createdAt'], byActive: ['isActive', 'createdAt'] },
+  indexes: {
+    byOwner: ['ownerId', 'createdAt'],
+    byRemoval: ['removal', 'createdAt'],
+    byActive: ['isActive', 'createdAt'],
+  },
 };
 
 export const teamMembers: Collection<TeamMember> = {
@@ -41,7 +56,12 @@ export async function findTeamByName(documents: Documents, name: string): Promis
 
 /** The owner's teams, the newest first; none whose removal has begun. */
 export async function findOwnedTeams(documents: Documents, ownerId: string): Promise<Team[]> {
-  const found = await documents.find(teams, { index: 'byOwner', equals: { ownerId }, descending: true, limit: 2 * teamsMax });
+  const found = await documents.find(teams, {
+    index: 'byOwner',
+    equals: { ownerId },
+    descending: true,
+    limit: 2 * teamsMax,
+  });
   return found.filter(({ removal }) => removal === null);
 }
 
@@ -70,8 +90,10 @@ export async function findMemberships(documents: Documents, userId: string): Pro
   const roles = await findRoles(documents, userId);
   const found: Team[] = [];
   const ids = [...roles.keys()];
-  for (let at = 0; at < ids.length; at += membershipsMax) found.push(...await documents.getMany(teams, ids.slice(at, at + membershipsMax)));
-  return found.filter(({ removal }) => removal === null)
+  for (let at = 0; at < ids.length; at += membershipsMax)
+    found.push(...(await documents.getMany(teams, ids.slice(at, at + membershipsMax))));
+  return found
+    .filter(({ removal }) => removal === null)
     .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
     .map((team) => ({ team, role: roles.get(team.id)! }));
 }

@@ -15,7 +15,10 @@ export interface TopicActivity {
 
 export function topicActivity(documents: Documents, onLoss: (error: unknown) => void): TopicActivity {
   const updates = coalescedUpdates<Topic, number>({
-    documents, collection: topics, everyMs, onLoss,
+    documents,
+    collection: topics,
+    everyMs,
+    onLoss,
     merge: Math.max,
     change: (topic, time) => (topic.lastActivityAt < time ? { lastActivityAt: time } : null),
   });

@@ -34,7 +34,8 @@ export const topicCleanups: Collection<TopicCleanup> = {
  * it had cached (5 s), a record that the fan-out brings late, a mail that was being composed. An erasure is done when nothing
  * was left after this.
  */
-export const settleMsOf = (config: { readonly ERASURE_SETTLE_SECONDS: number }): number => config.ERASURE_SETTLE_SECONDS * 1_000;
+export const settleMsOf = (config: { readonly ERASURE_SETTLE_SECONDS: number }): number =>
+  config.ERASURE_SETTLE_SECONDS * 1_000;
 
 /** One run of an erasure: at most `batchesMax` batches, and the last run once `settleMs` are over since the deletion. */
 export interface ErasureRun {
@@ -44,13 +45,17 @@ export interface ErasureRun {
 }
 
 /** A cleanup that nothing is done of yet. */
-export const newTopicCleanup = (of: Pick<TopicCleanup, 'id' | 'topicId' | 'kind' | 'requestedAt'>): New<TopicCleanup> =>
-  ({ ...of, doneUpTo: null, isSettling: null });
+export const newTopicCleanup = (
+  of: Pick<TopicCleanup, 'id' | 'topicId' | 'kind' | 'requestedAt'>,
+): New<TopicCleanup> => ({ ...of, doneUpTo: null, isSettling: null });
 
 /** The writes that take a topic away, if it still has this version. */
 export function removeTopicWrites(topic: Topic, cleanup: { id: string; now: number }): Write[] {
   return [
     write.remove(topics, topic.id, topic.version),
-    write.insert(topicCleanups, newTopicCleanup({ id: cleanup.id, topicId: topic.id, kind: 'erase', requestedAt: cleanup.now })),
+    write.insert(
+      topicCleanups,
+      newTopicCleanup({ id: cleanup.id, topicId: topic.id, kind: 'erase', requestedAt: cleanup.now }),
+    ),
   ];
 }

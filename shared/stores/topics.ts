@@ -4,9 +4,22 @@ import type { Collection, Documents } from '../ports/documents.ts';
 export const topics: Collection<Topic> = {
   name: 'topics',
   fields: {
-    name: 'text', nameKey: 'text', ownerId: 'text', teamId: 'text', accessLevel: 'text', description: 'text',
-    isDiscoverable: 'boolean', isListed: 'boolean', iconName: 'text', iconColor: 'text', createdAt: 'time',
-    partition: 'integer', retentionDays: 'integer', isHeld: 'boolean', subscriberCount: 'integer', lastActivityAt: 'time',
+    name: 'text',
+    nameKey: 'text',
+    ownerId: 'text',
+    teamId: 'text',
+    accessLevel: 'text',
+    description: 'text',
+    isDiscoverable: 'boolean',
+    isListed: 'boolean',
+    iconName: 'text',
+    iconColor: 'text',
+    createdAt: 'time',
+    partition: 'integer',
+    retentionDays: 'integer',
+    isHeld: 'boolean',
+    subscriberCount: 'integer',
+    lastActivityAt: 'time',
   },
   uniqueKeys: { name: ['nameKey'] },
   indexes: {
@@ -34,6 +47,10 @@ const privateTopicsMax = 200;
 
 /** Ids of the owner's oldest private topics that belong to no team, oldest first. */
 export async function findPrivateTopicIds(documents: Documents, ownerId: string): Promise<string[]> {
-  const found = await documents.find(topics, { index: 'byOwnerAccess', equals: { ownerId, accessLevel: 'private' }, limit: privateTopicsMax });
+  const found = await documents.find(topics, {
+    index: 'byOwnerAccess',
+    equals: { ownerId, accessLevel: 'private' },
+    limit: privateTopicsMax,
+  });
   return found.filter((topic) => topic.teamId === null).map((topic) => topic.id);
 }

@@ -20,7 +20,9 @@ export interface IndexWalk<T extends Document, V extends string | number> {
  * comes twice. Of more than 10,000 that share a value the others are left out.
  */
 export async function* walkIndex<T extends Document, V extends string | number>(
-  documents: Pick<Documents, 'find'>, collection: Collection<T>, { index, equals, valueOf, next, ...walk }: IndexWalk<T, V>,
+  documents: Pick<Documents, 'find'>,
+  collection: Collection<T>,
+  { index, equals, valueOf, next, ...walk }: IndexWalk<T, V>,
 ): AsyncGenerator<T[], void> {
   let { from } = walk;
   // Of the value that the last page ended with: they are found again.

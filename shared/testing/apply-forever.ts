@@ -11,11 +11,13 @@ const writers = 8;
 export async function applyForever(messages: Messages): Promise<never> {
   const topicId = newId();
   process.stdout.write(`${topicId}\n`);
-  await Promise.all(Array.from({ length: writers }, async (_, writer) => {
-    for (let offset = writer; ; offset += writers) {
-      await messages.apply([published(offset, testMessage(topicId, { expiresAt: Number.MAX_SAFE_INTEGER }))]);
-      process.stdout.write(`${offset}\n`);
-    }
-  }));
+  await Promise.all(
+    Array.from({ length: writers }, async (_, writer) => {
+      for (let offset = writer; ; offset += writers) {
+        await messages.apply([published(offset, testMessage(topicId, { expiresAt: Number.MAX_SAFE_INTEGER }))]);
+        process.stdout.write(`${offset}\n`);
+      }
+    }),
+  );
   throw new Error('the writers ended');
 }

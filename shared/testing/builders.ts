@@ -23,9 +23,23 @@ export function newUser(given: Partial<New<User>> = {}): New<User> {
   const id = newId();
   const username = `u-${id.slice(-12)}`;
   return {
-    id, email: `${username}@example.org`, username, usernameKey: username, passwordHash: null, avatarUrl: null, tier: 'FREE',
-    tierExpiresAt: null, additionalMembers: 0, isVerified: true, wasVerified: true, isActive: true, createdAt: Date.now(),
-    lastLogin: null, termsAcceptedAt: null, oauthProvider: null, ...given,
+    id,
+    email: `${username}@example.org`,
+    username,
+    usernameKey: username,
+    passwordHash: null,
+    avatarUrl: null,
+    tier: 'FREE',
+    tierExpiresAt: null,
+    additionalMembers: 0,
+    isVerified: true,
+    wasVerified: true,
+    isActive: true,
+    createdAt: Date.now(),
+    lastLogin: null,
+    termsAcceptedAt: null,
+    oauthProvider: null,
+    ...given,
   };
 }
 
@@ -34,17 +48,42 @@ export function newTopic(ownerId: string, given: Partial<New<Topic>> = {}): New<
   const id = newId();
   const name = given.name ?? `t-${id.slice(-12)}`;
   return {
-    id, name, nameKey: topicNameKey(name), ownerId, teamId: null, accessLevel: 'public', description: '', isDiscoverable: false,
-    isListed: false, iconName: null, iconColor: null, createdAt: Date.now(), partition: 0, retentionDays: null, isHeld: false, subscriberCount: 0,
-    lastActivityAt: Date.now(), ...given,
+    id,
+    name,
+    nameKey: topicNameKey(name),
+    ownerId,
+    teamId: null,
+    accessLevel: 'public',
+    description: '',
+    isDiscoverable: false,
+    isListed: false,
+    iconName: null,
+    iconColor: null,
+    createdAt: Date.now(),
+    partition: 0,
+    retentionDays: null,
+    isHeld: false,
+    subscriberCount: 0,
+    lastActivityAt: Date.now(),
+    ...given,
   };
 }
 
 export function newTeam(ownerId: string, given: Partial<New<Team>> = {}): New<Team> {
   const id = newId();
   return {
-    id, name: `team-${id.slice(-12)}`, displayName: 'Team', description: '', ownerId, isActive: true, createdAt: Date.now(),
-    updatedAt: Date.now(), deactivatedAt: null, ...noNotice, removal: null, ...given,
+    id,
+    name: `team-${id.slice(-12)}`,
+    displayName: 'Team',
+    description: '',
+    ownerId,
+    isActive: true,
+    createdAt: Date.now(),
+    updatedAt: Date.now(),
+    deactivatedAt: null,
+    ...noNotice,
+    removal: null,
+    ...given,
   };
 }
 
@@ -53,10 +92,22 @@ export function newMember(teamId: string, userId: string, role: TeamMember['role
 }
 
 /** A subscription with the default settings. */
-export function newSubscription(userId: string, topicId: string, given: Partial<New<Subscription>> = {}): New<Subscription> {
+export function newSubscription(
+  userId: string,
+  topicId: string,
+  given: Partial<New<Subscription>> = {},
+): New<Subscription> {
   return {
-    id: newId(), userId, topicId, createdAt: Date.now(), lastViewedAt: null, lastNotifiedAt: null, isPinned: false, webEnabled: true,
-    ...defaultMobileSettings, ...given,
+    id: newId(),
+    userId,
+    topicId,
+    createdAt: Date.now(),
+    lastViewedAt: null,
+    lastNotifiedAt: null,
+    isPinned: false,
+    webEnabled: true,
+    ...defaultMobileSettings,
+    ...given,
   };
 }
 
@@ -64,8 +115,19 @@ export function newSubscription(userId: string, topicId: string, given: Partial<
 export function newDevice(userId: string, given: Partial<New<Device>> = {}): New<Device> {
   const id = newId();
   return {
-    id, userId, pushToken: `ExponentPushToken[${id}]`, platform: 'expo', deviceId: `d-${id}`, deviceName: null, appVersion: null,
-    isActive: true, createdAt: Date.now(), lastSeen: Date.now(), tokenGivenAt: null, doubtedAt: null, ...given,
+    id,
+    userId,
+    pushToken: `ExponentPushToken[${id}]`,
+    platform: 'expo',
+    deviceId: `d-${id}`,
+    deviceName: null,
+    appVersion: null,
+    isActive: true,
+    createdAt: Date.now(),
+    lastSeen: Date.now(),
+    tokenGivenAt: null,
+    doubtedAt: null,
+    ...given,
   };
 }
 
@@ -79,7 +141,19 @@ export const newPushToken: Readonly<Record<Platform, () => string>> = {
 /** A message that is published now and lives a week. */
 export function newMessage(topicId: string, given: Partial<Message> = {}): Message {
   return {
-    id: newId(), topicId, message: 'the pump stopped', title: null, priority: 3, tags: [], timestamp: Date.now(),
-    expiresAt: Date.now() + 7 * dayMs, markdown: false, isDeleted: false, isEdited: false, deletedAt: null, editedAt: null, ...given,
+    id: newId(),
+    topicId,
+    message: 'the pump stopped',
+    title: null,
+    priority: 3,
+    tags: [],
+    timestamp: Date.now(),
+    expiresAt: Date.now() + 7 * dayMs,
+    markdown: false,
+    isDeleted: false,
+    isEdited: false,
+    deletedAt: null,
+    editedAt: null,
+    ...given,
   };
 }

@@ -19,7 +19,10 @@ export async function cuttableLink(target: { host: string; port: number }): Prom
   const server = createServer((near) => {
     if (state === 'cut') return void near.destroy();
     const far = connect(target);
-    for (const [from, to] of [[near, far], [far, near]] as const) {
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
       sockets.add(from);
       from.on('data', (bytes) => state === 'up' && to.write(bytes));
       from.on('error', () => undefined); // a cut link is what this is for

@@ -27,16 +27,23 @@ export function decodeOtlpTraces(body: Buffer): ReceivedSpan[] {
   return messages(fieldsOf(body), 1).flatMap((resourceSpans) => {
     const [resource] = messages(resourceSpans, 1);
     const attributes = resource === undefined ? {} : attributesOf(resource, 1);
-    return messages(resourceSpans, 2).flatMap((scope) => messages(scope, 2)).map((span) => spanOf(span, attributes));
+    return messages(resourceSpans, 2)
+      .flatMap((scope) => messages(scope, 2))
+      .map((span) => spanOf(span, attributes));
   });
 }
 
 function spanOf(span: Fields, resource: Readonly<Record<string, unknown>>): ReceivedSpan {
   const [status] = messages(span, 15);
   return {
-    traceId: hex(span, 1), spanId: hex(span, 2), traceState: text(span, 3), parentSpanId: hex(span, 4), name: text(span, 5),
+    traceId: hex(span, 1),
+    spanId: hex(span, 2),
+    traceState: text(span, 3),
+    parentSpanId: hex(span, 4),
+    name: text(span, 5),
     kind: kinds[Number(span.get(6)?.[0] ?? 0n)]!,
-    startedAt: Number(span.get(7)?.[0] as bigint) / 1e6, endedAt: Number(span.get(8)?.[0] as bigint) / 1e6,
+    startedAt: Number(span.get(7)?.[0] as bigint) / 1e6,
+    endedAt: Number(span.get(8)?.[0] as bigint) / 1e6,
     attributes: attributesOf(span, 9),
     links: messages(span, 13).map((link) => ({ traceId: hex(link, 1), spanId: hex(link, 2) })),
     isFailed: status?.get(3)?.[0] === errorStatus,
@@ -70,7 +77,8 @@ function valueOf(value: Fields): unknown {
 /** The values of a message's fields, by number: bytes, or numbers of up to 64 bits. */
 type Fields = ReadonlyMap<number, readonly (bigint | Buffer)[]>;
 
-const messages = (of: Fields, field: number): Fields[] => (of.get(field) ?? []).map((bytes) => fieldsOf(bytes as Buffer));
+const messages = (of: Fields, field: number): Fields[] =>
+  (of.get(field) ?? []).map((bytes) => fieldsOf(bytes as Buffer));
 const hex = (of: Fields, field: number): string => (of.get(field)?.[0] as Buffer | undefined)?.toString('hex') ?? '';
 const text = (of: Fields, field: number): string => (of.get(field)?.[0] as Buffer | undefined)?.toString() ?? '';
 

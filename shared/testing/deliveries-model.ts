@@ -14,7 +14,12 @@ export class DeliveriesModel {
     const isStale = row?.status === 'pending' && row.updatedAt < now - staleAfterMs;
     if (row !== undefined && !isDue && !isStale) return false;
     this.#rows.set(keyOf(claim), {
-      ...(row ?? claim), status: 'pending', reason: null, attempts: (row?.attempts ?? 0) + 1, retryAt: null, updatedAt: now,
+      ...(row ?? claim),
+      status: 'pending',
+      reason: null,
+      attempts: (row?.attempts ?? 0) + 1,
+      retryAt: null,
+      updatedAt: now,
     });
     return true;
   }
@@ -25,14 +30,32 @@ export class DeliveriesModel {
       const row = this.#rows.get(keyOf(claim));
       if (row?.status === 'sent' && (status === 'skipped' || status === 'retrying')) continue;
       this.#rows.set(keyOf(claim), {
-        ...(row ?? { ...claim, attempts: 0 }), status, reason, retryAt: status === 'retrying' ? (retryAt ?? null) : null, updatedAt: now,
+        ...(row ?? { ...claim, attempts: 0 }),
+        status,
+        reason,
+        retryAt: status === 'retrying' ? (retryAt ?? null) : null,
+        updatedAt: now,
       });
     }
   }
 
-  find(messageId: string, { userId, deviceIds, after, limit }: { userId?: string; deviceIds?: readonly string[]; after?: string; limit: number }): Delivery[] {
+  find(
+    messageId: string,
+    {
+      userId,
+      deviceIds,
+      after,
+      limit,
+    }: { userId?: string; deviceIds?: readonly string[]; after?: string; limit: number },
+  ): Delivery[] {
     return [...this.#rows.values()]
-      .filter((row) => row.messageId === messageId && (userId ?? row.userId) === row.userId && (deviceIds ?? [row.deviceId]).includes(row.deviceId) && (after === undefined || row.deviceId > after))
+      .filter(
+        (row) =>
+          row.messageId === messageId &&
+          (userId ?? row.userId) === row.userId &&
+          (deviceIds ?? [row.deviceId]).includes(row.deviceId) &&
+          (after === undefined || row.deviceId > after),
+      )
       .sort((a, b) => (a.deviceId < b.deviceId ? -1 : 1))
       .slice(0, limit);
   }

@@ -1,5 +1,12 @@
 import { planQuery, type AnyCollection } from '../ports/document-checks.ts';
-import { StaleVersion, UniqueKeyViolation, type Collection, type Document, type Query, type Write } from '../ports/documents.ts';
+import {
+  StaleVersion,
+  UniqueKeyViolation,
+  type Collection,
+  type Document,
+  type Query,
+  type Write,
+} from '../ports/documents.ts';
 
 /** All keys that a write would break: which of them a store names is its own affair. */
 export class ModelViolation extends UniqueKeyViolation {
@@ -32,11 +39,13 @@ export class DocumentsModel {
   #matching<T extends Document>(collection: Collection<T>, query: Query<T>): T[] {
     const plan = planQuery(collection as unknown as AnyCollection, query);
     const next = plan.rest[0]!;
-    const found = [...this.#documents.values()].filter((document) =>
-      plan.equals.every(([field, value]) => document[field] === value)
-      && (plan.from === undefined || (document[next] !== null && compare(document[next], plan.from) >= 0))
-      && (plan.to === undefined || (document[next] !== null && compare(document[next], plan.to) <= 0))
-      && (!plan.isUniqueKey || plan.rest.every((field) => document[field] !== null)));
+    const found = [...this.#documents.values()].filter(
+      (document) =>
+        plan.equals.every(([field, value]) => document[field] === value) &&
+        (plan.from === undefined || (document[next] !== null && compare(document[next], plan.from) >= 0)) &&
+        (plan.to === undefined || (document[next] !== null && compare(document[next], plan.to) <= 0)) &&
+        (!plan.isUniqueKey || plan.rest.every((field) => document[field] !== null)),
+    );
     const order = [...plan.rest, 'id'];
     found.sort((a, b) => order.map((field) => compare(a[field], b[field])).find((sign) => sign !== 0) ?? 0);
     if (plan.isDescending) found.reverse();
@@ -55,7 +64,10 @@ export class DocumentsModel {
         return this.#store(collection, { ...present!, ...write.set, version: write.version + 1 });
       case 'increment': {
         if (present === undefined) return undefined;
-        const added = Object.entries(write.by as { [field: string]: number }).map(([field, by]) => [field, Number(present[field] ?? 0) + by]);
+        const added = Object.entries(write.by as { [field: string]: number }).map(([field, by]) => [
+          field,
+          Number(present[field] ?? 0) + by,
+        ]);
         this.#store(collection, { ...present, ...Object.fromEntries(added) });
         return undefined;
       }
@@ -77,9 +89,13 @@ export class DocumentsModel {
   }
 
   #store(collection: AnyCollection, document: Values, isNew = false): Values {
-    const broken = Object.entries(collection.uniqueKeys).filter(([, fields]) =>
-      fields.every((field) => document[field] !== null)
-      && [...this.#documents.values()].some((other) => other.id !== document.id && fields.every((field) => other[field] === document[field])));
+    const broken = Object.entries(collection.uniqueKeys).filter(
+      ([, fields]) =>
+        fields.every((field) => document[field] !== null) &&
+        [...this.#documents.values()].some(
+          (other) => other.id !== document.id && fields.every((field) => other[field] === document[field]),
+        ),
+    );
     const keys = broken.map(([key]) => key);
     if (isNew && this.#documents.has(document.id)) keys.unshift('id');
     if (keys.length > 0) throw new ModelViolation(collection.name, keys);

@@ -7,7 +7,10 @@ export function residentMb(pid: number): number {
 
 /** The figures of a test as one line of JSON; times are rounded to whole numbers. */
 export function printFigures(test: string, figures: Record<string, unknown>): void {
-  const rounded = Object.entries(figures).map(([name, value]) => [name, typeof value === 'number' ? Math.round(value * 1_000) / 1_000 : value]);
+  const rounded = Object.entries(figures).map(([name, value]) => [
+    name,
+    typeof value === 'number' ? Math.round(value * 1_000) / 1_000 : value,
+  ]);
   process.stdout.write(`${JSON.stringify({ test, ...Object.fromEntries(rounded) })}\n`);
 }
 

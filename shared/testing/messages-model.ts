@@ -28,14 +28,20 @@ export class MessagesModel {
 
   /** What history shows, oldest first. */
   history(topicId: string): StoredMessage[] {
-    return this.#ownRecords(topicId).filter(({ record }) => record.type === 'message')
-      .map(({ record }) => this.find(record.message.id)!).filter(({ isDeleted }) => !isDeleted);
+    return this.#ownRecords(topicId)
+      .filter(({ record }) => record.type === 'message')
+      .map(({ record }) => this.find(record.message.id)!)
+      .filter(({ isDeleted }) => !isDeleted);
   }
 
   /** All that the filter lets through, newest first. */
   matching(filter: MessageFilter): StoredMessage[] {
-    const published = this.#records.filter(({ record }) => record.type === 'message' && filter.topicIds.includes(record.message.topicId));
-    const messages = [...new Set(published.map(({ record }) => record.message.id))].map((id) => asManagersSee(this.find(id)!, filter.now));
+    const published = this.#records.filter(
+      ({ record }) => record.type === 'message' && filter.topicIds.includes(record.message.topicId),
+    );
+    const messages = [...new Set(published.map(({ record }) => record.message.id))].map((id) =>
+      asManagersSee(this.find(id)!, filter.now),
+    );
     return messages.filter((message) => isLetThrough(message, filter)).sort((a, b) => b.offset - a.offset);
   }
 
@@ -50,16 +56,35 @@ export class MessagesModel {
   }
 
   records(topicId: string): TopicRecord[] {
-    return this.#ownRecords(topicId).flatMap(({ offset, record: { type, timestamp, message: { id } } }) => {
-      const message = this.find(id);
-      if (message === null) return [];
-      return [{ offset, type, timestamp, message: message.deletedAt === null ? message : emptied(message, message.deletedAt) }];
-    });
+    return this.#ownRecords(topicId).flatMap(
+      ({
+        offset,
+        record: {
+          type,
+          timestamp,
+          message: { id },
+        },
+      }) => {
+        const message = this.find(id);
+        if (message === null) return [];
+        return [
+          {
+            offset,
+            type,
+            timestamp,
+            message: message.deletedAt === null ? message : emptied(message, message.deletedAt),
+          },
+        ];
+      },
+    );
   }
 
   /** Of the topic and not a second copy, with the position of the one before. */
   settled(topicId: string): { offset: number; previousOffset: number | null }[] {
-    return this.#ownRecords(topicId).map(({ offset }, index, all) => ({ offset, previousOffset: all[index - 1]?.offset ?? null }));
+    return this.#ownRecords(topicId).map(({ offset }, index, all) => ({
+      offset,
+      previousOffset: all[index - 1]?.offset ?? null,
+    }));
   }
 
   offsetAtTime(topicId: string, time: number): number | null {
@@ -71,8 +96,13 @@ export class MessagesModel {
   }
 
   stats(topicId: string): TopicStats {
-    const times = this.#ofTopic(topicId).filter(({ record }) => record.type === 'message').map(({ record }) => record.timestamp);
-    return { messageCount: this.history(topicId).length, lastMessageAt: times.length === 0 ? null : Math.max(...times) };
+    const times = this.#ofTopic(topicId)
+      .filter(({ record }) => record.type === 'message')
+      .map(({ record }) => record.timestamp);
+    return {
+      messageCount: this.history(topicId).length,
+      lastMessageAt: times.length === 0 ? null : Math.max(...times),
+    };
   }
 
   #ofTopic(topicId: string): PlacedRecord[] {
@@ -81,16 +111,26 @@ export class MessagesModel {
 
   /** Without second copies. */
   #ownRecords(topicId: string): PlacedRecord[] {
-    return this.#ofTopic(topicId).filter(({ offset, record }) =>
-      record.type !== 'message' || this.find(record.message.id)!.offset === offset);
+    return this.#ofTopic(topicId).filter(
+      ({ offset, record }) => record.type !== 'message' || this.find(record.message.id)!.offset === offset,
+    );
   }
 }
 
-function isLetThrough(message: StoredMessage, { text, priorityMin, priorityMax, tags, from, to, includesDeleted, now }: MessageFilter): boolean {
-  const holds = (needle: string) => [message.message, message.title ?? ''].some((one) => foldCase(one).includes(foldCase(needle)));
-  return message.expiresAt > now && (includesDeleted || !message.isDeleted)
-    && (text === null || holds(text))
-    && (tags.length === 0 || message.tags.some((tag) => tags.includes(tag)))
-    && message.priority >= (priorityMin ?? 1) && message.priority <= (priorityMax ?? 5)
-    && message.timestamp >= (from ?? -Infinity) && message.timestamp <= (to ?? Infinity);
+function isLetThrough(
+  message: StoredMessage,
+  { text, priorityMin, priorityMax, tags, from, to, includesDeleted, now }: MessageFilter,
+): boolean {
+  const holds = (needle: string) =>
+    [message.message, message.title ?? ''].some((one) => foldCase(one).includes(foldCase(needle)));
+  return (
+    message.expiresAt > now &&
+    (includesDeleted || !message.isDeleted) &&
+    (text === null || holds(text)) &&
+    (tags.length === 0 || message.tags.some((tag) => tags.includes(tag))) &&
+    message.priority >= (priorityMin ?? 1) &&
+    message.priority <= (priorityMax ?? 5) &&
+    message.timestamp >= (from ?? -Infinity) &&
+    message.timestamp <= (to ?? Infinity)
+  );
 }

@@ -27,7 +27,10 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
     request.on('end', () => {
       headers.push(request.headers);
       if (isAway) return response.writeHead(503).end();
-      const isTraces = request.method === 'POST' && request.url === '/v1/traces' && request.headers['content-type'] === 'application/x-protobuf';
+      const isTraces =
+        request.method === 'POST' &&
+        request.url === '/v1/traces' &&
+        request.headers['content-type'] === 'application/x-protobuf';
       if (!isTraces) return response.writeHead(404).end();
       try {
         const body = Buffer.concat(chunks);
@@ -42,7 +45,8 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    spans, headers,
+    spans,
+    headers,
     setAway(value) {
       isAway = value;
     },

@@ -28,17 +28,23 @@ export const engineUnderTest = process.env['TOCSIN_ENGINE'] === 'cluster' ? 'clu
 export function enginesUnderTest(): TestEngines | undefined {
   if (engineUnderTest === 'embedded') return undefined;
   const engines = readTestEngines();
-  if (engines === undefined) throw new Error('TOCSIN_ENGINE=cluster needs TEST_KAFKA_BROKERS, TEST_MONGO_URL and TEST_REDIS_URL');
+  if (engines === undefined)
+    throw new Error('TOCSIN_ENGINE=cluster needs TEST_KAFKA_BROKERS, TEST_MONGO_URL and TEST_REDIS_URL');
   return engines;
 }
 
 /** A directory for an embedded installation, or names of its own on the real engines where they are given. */
 export function newTestPlace(engines?: TestEngines): TestPlace {
   const dataDir = mkdtempSync(join(tmpdir(), 'tocsin-test-'));
-  const env = { DATA_DIR: dataDir, LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent', ...(engines === undefined ? {} : clusterEnv(engines)) };
+  const env = {
+    DATA_DIR: dataDir,
+    LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
+    ...(engines === undefined ? {} : clusterEnv(engines)),
+  };
   const config = loadConfig(env, '/nonexistent');
   return {
-    env, config,
+    env,
+    config,
     async remove() {
       rmSync(dataDir, { recursive: true, force: true });
       await removeInstallation(config);
@@ -51,7 +57,11 @@ function clusterEnv(engines: TestEngines): Record<string, string> {
   const mongoUrl = new URL(engines.mongoUrl);
   mongoUrl.pathname = `/${name}`;
   return {
-    KAFKA_BROKERS: engines.kafkaBrokers, KAFKA_TOPIC: name, KAFKA_PARTITIONS: '2', MONGO_URL: mongoUrl.href, REDIS_URL: engines.redisUrl,
+    KAFKA_BROKERS: engines.kafkaBrokers,
+    KAFKA_TOPIC: name,
+    KAFKA_PARTITIONS: '2',
+    MONGO_URL: mongoUrl.href,
+    REDIS_URL: engines.redisUrl,
     JWT_SECRET: 'a secret of the tests: 32 bytes or more',
   };
 }
@@ -70,7 +80,11 @@ export async function openOwnEngine(own: Closers, clock?: Clock): Promise<{ plac
 }
 
 /** Publishes as the API does: the log first, then the store. */
-export async function publish(engine: Engine, topic: Pick<Topic, 'partition' | 'name'>, message: Message): Promise<void> {
+export async function publish(
+  engine: Engine,
+  topic: Pick<Topic, 'partition' | 'name'>,
+  message: Message,
+): Promise<void> {
   const record = { type: 'message' as const, timestamp: message.timestamp, message };
   const offset = await engine.eventLog.append(topic.partition, record, topic.name);
   await engine.messages.apply([{ partition: topic.partition, offset, record }]);

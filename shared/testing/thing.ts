@@ -15,7 +15,14 @@ export interface Thing extends Document {
 export const things: Collection<Thing> = {
   name: 'things',
   fields: {
-    name: 'text', email: 'text', team: 'text', rank: 'integer', score: 'real', isActive: 'boolean', madeAt: 'time', extra: 'json',
+    name: 'text',
+    email: 'text',
+    team: 'text',
+    rank: 'integer',
+    score: 'real',
+    isActive: 'boolean',
+    madeAt: 'time',
+    extra: 'json',
   },
   uniqueKeys: { email: ['email'], teamRank: ['team', 'rank'] },
   indexes: { byName: ['name', 'madeAt'], byActive: ['name', 'isActive', 'rank'], byTeam: ['team', 'name'] },
@@ -26,7 +33,12 @@ export interface Half extends Document {
   readonly pairOf: string;
 }
 
-export const lefts: Collection<Half> = { name: 'lefts', fields: { pairOf: 'text' }, uniqueKeys: {}, indexes: { byPair: ['pairOf'] } };
+export const lefts: Collection<Half> = {
+  name: 'lefts',
+  fields: { pairOf: 'text' },
+  uniqueKeys: {},
+  indexes: { byPair: ['pairOf'] },
+};
 export const rights: Collection<Half> = { ...lefts, name: 'rights' };
 
 /** A document that is never changed. */
@@ -34,10 +46,27 @@ export interface Appended extends Document {
   readonly rank: number;
 }
 
-export const appended: Collection<Appended> = { name: 'appended', fields: { rank: 'integer' }, uniqueKeys: {}, indexes: { byRank: ['rank'] }, isAppendOnly: true };
+export const appended: Collection<Appended> = {
+  name: 'appended',
+  fields: { rank: 'integer' },
+  uniqueKeys: {},
+  indexes: { byRank: ['rank'] },
+  isAppendOnly: true,
+};
 
 export const thingCollections = [things, lefts, rights, appended];
 
 export function newThing(id: string, given: Partial<New<Thing>> = {}): New<Thing> {
-  return { id, name: id, email: null, team: null, rank: 0, score: null, isActive: true, madeAt: 0, extra: null, ...given };
+  return {
+    id,
+    name: id,
+    email: null,
+    team: null,
+    rank: 0,
+    score: null,
+    isActive: true,
+    madeAt: 0,
+    extra: null,
+    ...given,
+  };
 }

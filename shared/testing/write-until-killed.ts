@@ -8,14 +8,16 @@ const writers = 8;
 
 /** Runs in the process to be killed: writes for as long as it lives, and prints the id of what is acknowledged. */
 export async function writeForever(documents: Documents): Promise<never> {
-  await Promise.all(Array.from({ length: writers }, async (_, writer) => {
-    for (let turn = 0; ; turn++) {
-      const id = `${writer}-${turn}`;
-      await documents.insert(things, newThing(id, { email: id }));
-      await documents.commit([write.insert(lefts, { id, pairOf: id }), write.insert(rights, { id, pairOf: id })]);
-      process.stdout.write(`${id}\n`);
-    }
-  }));
+  await Promise.all(
+    Array.from({ length: writers }, async (_, writer) => {
+      for (let turn = 0; ; turn++) {
+        const id = `${writer}-${turn}`;
+        await documents.insert(things, newThing(id, { email: id }));
+        await documents.commit([write.insert(lefts, { id, pairOf: id }), write.insert(rights, { id, pairOf: id })]);
+        process.stdout.write(`${id}\n`);
+      }
+    }),
+  );
   throw new Error('the writers ended');
 }
 
@@ -24,7 +26,9 @@ export async function writeForever(documents: Documents): Promise<never> {
  * the lines. Rejects when it ends by itself.
  */
 export async function killAfterLines(code: string, linesMin: number): Promise<string[]> {
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', code], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const exited = new Promise<NodeJS.Signals | null>((resolve) => child.once('close', (_, signal) => resolve(signal)));
   const lines: string[] = [];
   for await (const line of createInterface({ input: child.stdout })) {

@@ -28,10 +28,17 @@ afterEach(async () => {
 });
 
 function open(given: Partial<TracingSettings> = {}): void {
-  tracing = otelTracing({
-    url: `${receiver.url}/v1/traces`, headers: { 'x-key': 'let me in' }, resource: { 'service.name': 'tocsin-test' },
-    sampler: 'parentbased_always_on', ratio: 1, ...given,
-  }, log);
+  tracing = otelTracing(
+    {
+      url: `${receiver.url}/v1/traces`,
+      headers: { 'x-key': 'let me in' },
+      resource: { 'service.name': 'tocsin-test' },
+      sampler: 'parentbased_always_on',
+      ratio: 1,
+      ...given,
+    },
+    log,
+  );
 }
 
 function keeping(into: Record<string, unknown>[]): Writable {
@@ -44,16 +51,29 @@ function keeping(into: Record<string, unknown>[]): Writable {
 }
 
 test('a span goes on from the context that it is given, and what is begun within it from there, to the collector and with its headers', async () => {
-  await tracing.span({ name: 'outer', kind: 'server', parent: sampled, attributes: { 'http.route': '/{topic}' } }, async (outer) => {
-    outer.set({ 'http.response.status_code': 200 });
-    await tracing.span({ name: 'inner', kind: 'internal' }, () => Promise.resolve());
-  });
+  await tracing.span(
+    { name: 'outer', kind: 'server', parent: sampled, attributes: { 'http.route': '/{topic}' } },
+    async (outer) => {
+      outer.set({ 'http.response.status_code': 200 });
+      await tracing.span({ name: 'inner', kind: 'internal' }, () => Promise.resolve());
+    },
+  );
   await tracing.close();
   const [inner, outer] = receiver.spans;
   expect(outer).toMatchObject({
-    name: 'outer', kind: 'server', traceId, parentSpanId: spanId, traceState: 'congo=t61rcWkgMzE', links: [], isFailed: false,
+    name: 'outer',
+    kind: 'server',
+    traceId,
+    parentSpanId: spanId,
+    traceState: 'congo=t61rcWkgMzE',
+    links: [],
+    isFailed: false,
     attributes: { 'http.route': '/{topic}', 'http.response.status_code': 200 },
-    resource: { 'service.name': 'tocsin-test', 'telemetry.sdk.name': 'opentelemetry', 'service.instance.id': expect.any(String) },
+    resource: {
+      'service.name': 'tocsin-test',
+      'telemetry.sdk.name': 'opentelemetry',
+      'service.instance.id': expect.any(String),
+    },
   });
   expect(inner).toMatchObject({ name: 'inner', kind: 'internal', traceId, parentSpanId: outer!.spanId });
   expect(inner!.startedAt).toBeGreaterThanOrEqual(outer!.startedAt);
@@ -73,13 +93,18 @@ test('a consumer is linked to its parent; with no context it begins a trace, wha
 });
 
 test('of a failure the kind is told and not the words, and what is to come again later is none', async () => {
-  const failing = (error: Error) => tracing.span({ name: error.name, kind: 'internal' }, () => Promise.reject(error)).catch((caught: unknown) => caught);
+  const failing = (error: Error) =>
+    tracing
+      .span({ name: error.name, kind: 'internal' }, () => Promise.reject(error))
+      .catch((caught: unknown) => caught);
   expect(await failing(unavailable('Log'))).toMatchObject({ code: 'unavailable' });
   await failing(new TypeError('the text of a message'));
   await failing(new RetryLater(1_000, 'not stored yet'));
   await tracing.close();
   expect(receiver.spans.map(({ isFailed, attributes }) => [isFailed, attributes])).toEqual([
-    [true, { 'error.type': 'unavailable' }], [true, { 'error.type': 'TypeError' }], [false, { 'tocsin.put_off': true }],
+    [true, { 'error.type': 'unavailable' }],
+    [true, { 'error.type': 'TypeError' }],
+    [false, { 'tocsin.put_off': true }],
   ]);
 });
 
@@ -88,7 +113,8 @@ test('what is made within a span carries it on, or what the span was told to han
   await tracing.span({ name: 'request', kind: 'server', parent: null }, async (span) => {
     expect(tracing.handOn()).toEqual(span.context);
     await tracing.span({ name: 'job', kind: 'consumer', parent: sampled, handsOn: sampled }, () =>
-      tracing.span({ name: 'page', kind: 'internal' }, async () => expect(tracing.handOn()).toEqual(sampled)));
+      tracing.span({ name: 'page', kind: 'internal' }, async () => expect(tracing.handOn()).toEqual(sampled)),
+    );
   });
 });
 
@@ -103,7 +129,8 @@ test('a log line within a span bears its ids, and one behind its end does not', 
   late.resolve();
   await behind;
   expect(lines.map(({ msg, trace_id, span_id, trace_flags }) => [msg, trace_id, span_id, trace_flags])).toEqual([
-    ['within', traceId, context.traceparent.split('-')[2], '01'], ['behind', undefined, undefined, undefined],
+    ['within', traceId, context.traceparent.split('-')[2], '01'],
+    ['behind', undefined, undefined, undefined],
   ]);
 });
 
@@ -117,8 +144,13 @@ test('what the caller does not keep is not kept, and its context goes on', async
 });
 
 test.each([
-  ['always_on', 1, 1], ['always_off', 1, 0], ['traceidratio', 0, 0], ['traceidratio', 1, 1],
-  ['parentbased_always_on', 1, 1], ['parentbased_always_off', 1, 0], ['parentbased_traceidratio', 0, 0],
+  ['always_on', 1, 1],
+  ['always_off', 1, 0],
+  ['traceidratio', 0, 0],
+  ['traceidratio', 1, 1],
+  ['parentbased_always_on', 1, 1],
+  ['parentbased_always_off', 1, 0],
+  ['parentbased_traceidratio', 0, 0],
 ] as const)('the sampler %s at %d keeps %d of a trace that begins here', async (sampler, ratio, kept) => {
   open({ sampler, ratio });
   tracing.start({ name: 'request', kind: 'server', parent: null }).end();
@@ -137,5 +169,11 @@ test('the log tells once that the collector takes no spans, and nobody notices o
     delete process.env['OTEL_EXPORTER_OTLP_TIMEOUT'];
     receiver = await startOtlpReceiver();
   }
-  expect(lines).toEqual([expect.objectContaining({ level: 'warn', msg: expect.stringContaining('takes no spans'), collector: expect.stringMatching(/\/v1\/traces$/) })]);
+  expect(lines).toEqual([
+    expect.objectContaining({
+      level: 'warn',
+      msg: expect.stringContaining('takes no spans'),
+      collector: expect.stringMatching(/\/v1\/traces$/),
+    }),
+  ]);
 });

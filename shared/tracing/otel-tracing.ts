@@ -1,10 +1,32 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { createTraceState, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Context, type Span as OtelSpan, type SpanContext, type Tracer } from '@opentelemetry/api';
+import {
+  createTraceState,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Context,
+  type Span as OtelSpan,
+  type SpanContext,
+  type Tracer,
+} from '@opentelemetry/api';
 import { ExportResultCode } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
-import { defaultResource, detectResources, resourceFromAttributes, serviceInstanceIdDetector } from '@opentelemetry/resources';
 import {
-  AlwaysOffSampler, AlwaysOnSampler, BatchSpanProcessor, ParentBasedSampler, TraceIdRatioBasedSampler, TracerProvider, type Sampler, type SpanExporter,
+  defaultResource,
+  detectResources,
+  resourceFromAttributes,
+  serviceInstanceIdDetector,
+} from '@opentelemetry/resources';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+  type Sampler,
+  type SpanExporter,
 } from '@opentelemetry/sdk-trace';
 import { AppError } from '../domain/errors.ts';
 import type { TraceContext } from '../domain/trace-context.ts';
@@ -21,7 +43,13 @@ const closeMsMax = 2_000;
 /** Harm prevented: a line for each batch while the collector is away. */
 const logEveryMs = 60_000;
 
-const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, producer: SpanKind.PRODUCER, consumer: SpanKind.CONSUMER, internal: SpanKind.INTERNAL } as const;
+const kinds = {
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+  producer: SpanKind.PRODUCER,
+  consumer: SpanKind.CONSUMER,
+  internal: SpanKind.INTERNAL,
+} as const;
 
 /** Where what is run now stands. */
 interface Active {
@@ -35,9 +63,16 @@ interface Active {
 export function otelTracing(settings: TracingSettings, log: Log): Tracing {
   const exporter = new OTLPTraceExporter({ url: settings.url, headers: settings.headers });
   const provider = new TracerProvider({
-    resource: defaultResource().merge(detectResources({ detectors: [serviceInstanceIdDetector] })).merge(resourceFromAttributes(settings.resource)),
+    resource: defaultResource()
+      .merge(detectResources({ detectors: [serviceInstanceIdDetector] }))
+      .merge(resourceFromAttributes(settings.resource)),
     sampler: samplerOf(settings.sampler, settings.ratio),
-    spanProcessors: [new BatchSpanProcessor({ exporter: tellingOfLoss(exporter, { url: settings.url, log }), maxQueueSize: waitingMax })],
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: tellingOfLoss(exporter, { url: settings.url, log }),
+        maxQueueSize: waitingMax,
+      }),
+    ],
   });
   return new OtelTracing(provider);
 }
@@ -81,7 +116,7 @@ class OtelTracing implements Tracing {
 
   handOn(): TraceContext | undefined {
     const active = this.#active.getStore();
-    return active === undefined ? undefined : active.handsOn ?? toTraceContext(active.spanContext);
+    return active === undefined ? undefined : (active.handsOn ?? toTraceContext(active.spanContext));
   }
 
   logFields(): Readonly<Record<string, string>> {
@@ -119,8 +154,10 @@ class OpenSpan implements Span {
   end(failure?: unknown): void {
     const span = this.#span;
     if (span === undefined) return;
-    if (failure instanceof RetryLater) span.setAttribute('tocsin.put_off', true); // it waits for something, and has not failed
-    else if (failure !== undefined) span.setAttribute('error.type', kindOf(failure)).setStatus({ code: SpanStatusCode.ERROR });
+    if (failure instanceof RetryLater)
+      span.setAttribute('tocsin.put_off', true); // it waits for something, and has not failed
+    else if (failure !== undefined)
+      span.setAttribute('error.type', kindOf(failure)).setStatus({ code: SpanStatusCode.ERROR });
     span.end();
     this.active.isOver = true;
     this.#span = undefined;
@@ -134,7 +171,8 @@ function kindOf(failure: unknown): string {
   return failure instanceof Error ? failure.name : '_OTHER';
 }
 
-const contextOf = (above: SpanContext | undefined): Context => (above === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, above));
+const contextOf = (above: SpanContext | undefined): Context =>
+  above === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, above);
 
 const flagsOf = (traceFlags: number): string => traceFlags.toString(16).padStart(2, '0');
 
@@ -148,7 +186,11 @@ function toTraceContext({ traceId, spanId, traceFlags, traceState }: SpanContext
 function toSpanContext({ traceparent, tracestate }: TraceContext): SpanContext {
   const [, traceId, spanId, flags] = traceparent.split('-') as [string, string, string, string];
   return {
-    traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true, ...(tracestate === undefined ? {} : { traceState: createTraceState(tracestate) }),
+    traceId,
+    spanId,
+    traceFlags: Number.parseInt(flags, 16),
+    isRemote: true,
+    ...(tracestate === undefined ? {} : { traceState: createTraceState(tracestate) }),
   };
 }
 
@@ -177,7 +219,10 @@ function tellingOfLoss(exporter: OTLPTraceExporter, { url, log }: { url: string;
     lost += spans;
     if (performance.now() - loggedAt < logEveryMs) return;
     loggedAt = performance.now();
-    log.warn({ err: error, collector: withoutSecrets(url), lost }, 'the collector of traces takes no spans, they are lost; nothing else suffers from it');
+    log.warn(
+      { err: error, collector: withoutSecrets(url), lost },
+      'the collector of traces takes no spans, they are lost; nothing else suffers from it',
+    );
   };
   const onSuccess = (): void => {
     if (lost === 0) return;

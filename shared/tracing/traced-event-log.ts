@@ -16,13 +16,25 @@ export interface TracedLogOptions {
  */
 export function tracedEventLog(log: EventLog, { tracing, system, name }: TracedLogOptions): EventLog {
   const of = { 'messaging.system': system, 'messaging.destination.name': name };
-  const startHandling = (group: string, { partition, offset, record }: PlacedRecord): Span => tracing.start({
-    name: `process ${name}`, kind: 'consumer', parent: record.trace ?? null,
-    attributes: { ...of, ...messagingOperation('process'), 'messaging.consumer.group.name': group, ...placeOf(partition, record), 'tocsin.log.position': offset },
-  });
+  const startHandling = (group: string, { partition, offset, record }: PlacedRecord): Span =>
+    tracing.start({
+      name: `process ${name}`,
+      kind: 'consumer',
+      parent: record.trace ?? null,
+      attributes: {
+        ...of,
+        ...messagingOperation('process'),
+        'messaging.consumer.group.name': group,
+        ...placeOf(partition, record),
+        'tocsin.log.position': offset,
+      },
+    });
   const handle = async (batch: RecordBatch, { group, onBatch }: ConsumeOptions): Promise<void> => {
     const spans = batch.records.map((placed) => startHandling(group, placed));
-    const records = batch.records.map((placed, index) => ({ ...placed, record: { ...placed.record, trace: spans[index]!.context } }));
+    const records = batch.records.map((placed, index) => ({
+      ...placed,
+      record: { ...placed.record, trace: spans[index]!.context },
+    }));
     const run = (): Promise<void> => onBatch({ ...batch, records });
     try {
       // Of several none is the one that the handler's steps belong to.
@@ -35,13 +47,19 @@ export function tracedEventLog(log: EventLog, { tracing, system, name }: TracedL
   };
   return {
     partitions: log.partitions,
-    append: (partition, record, topicName) => tracing.span({
-      name: `send ${name}`, kind: 'producer', attributes: { ...of, ...messagingOperation('send'), ...placeOf(partition, record) },
-    }, async (span) => {
-      const offset = await log.append(partition, { ...record, trace: span.context }, topicName);
-      span.set({ 'tocsin.log.position': offset });
-      return offset;
-    }),
+    append: (partition, record, topicName) =>
+      tracing.span(
+        {
+          name: `send ${name}`,
+          kind: 'producer',
+          attributes: { ...of, ...messagingOperation('send'), ...placeOf(partition, record) },
+        },
+        async (span) => {
+          const offset = await log.append(partition, { ...record, trace: span.context }, topicName);
+          span.set({ 'tocsin.log.position': offset });
+          return offset;
+        },
+      ),
     consume: (options) => log.consume({ ...options, onBatch: (batch) => handle(batch, options) }),
     end: (partition) => log.end(partition),
     lag: (group) => log.lag(group),
@@ -52,7 +70,9 @@ export function tracedEventLog(log: EventLog, { tracing, system, name }: TracedL
 
 function placeOf(partition: number, { type, message }: PlacedRecord['record']): SpanAttributes {
   return {
-    'messaging.destination.partition.id': String(partition), 'messaging.message.id': message.id,
-    'tocsin.topic.id': message.topicId, 'tocsin.record.type': type,
+    'messaging.destination.partition.id': String(partition),
+    'messaging.message.id': message.id,
+    'tocsin.topic.id': message.topicId,
+    'tocsin.record.type': type,
   };
 }

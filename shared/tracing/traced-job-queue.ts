@@ -7,21 +7,37 @@ import { messagingOperation, type Tracing } from './tracing.ts';
  * unless the data has one already. What a run adds carries on what its own job came with, so that the pages and tries of
  * one work are found side by side.
  */
-export function tracedJobQueue(jobs: JobQueue, { tracing, system }: { tracing: Tracing; /** `messaging.system`. */ system: string }): JobQueue {
+export function tracedJobQueue(
+  jobs: JobQueue,
+  { tracing, system }: { tracing: Tracing; /** `messaging.system`. */ system: string },
+): JobQueue {
   const run = (queue: string, job: Job, options: WorkOptions): Promise<void> => {
     const parent = traceOf(job.data);
-    return tracing.span({
-      name: `process ${queue}`, kind: 'consumer', parent: parent ?? null, handsOn: parent,
-      attributes: {
-        'messaging.system': system, ...messagingOperation('process'), 'messaging.destination.name': queue,
-        'messaging.message.id': job.id, 'tocsin.job.kind': String(job.data['kind']), 'tocsin.job.attempt': job.attempt,
+    return tracing.span(
+      {
+        name: `process ${queue}`,
+        kind: 'consumer',
+        parent: parent ?? null,
+        handsOn: parent,
+        attributes: {
+          'messaging.system': system,
+          ...messagingOperation('process'),
+          'messaging.destination.name': queue,
+          'messaging.message.id': job.id,
+          'tocsin.job.kind': String(job.data['kind']),
+          'tocsin.job.attempt': job.attempt,
+        },
       },
-    }, () => options.run(job));
+      () => options.run(job),
+    );
   };
   return {
     add: (queue, added) => {
       const trace = tracing.handOn();
-      return jobs.add(queue, added.map((job) => ('trace' in job.data ? job : withTrace(job, trace))));
+      return jobs.add(
+        queue,
+        added.map((job) => ('trace' in job.data ? job : withTrace(job, trace))),
+      );
     },
     work: (queue, options) => jobs.work(queue, { ...options, run: (job) => run(queue, job, options) }),
     schedule: (queue, schedule) => jobs.schedule(queue, schedule),

@@ -1,6 +1,13 @@
 import type { Config } from '../platform/load-config.ts';
 
-export const samplerNames = ['always_on', 'always_off', 'traceidratio', 'parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'] as const;
+export const samplerNames = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
 export type SamplerName = (typeof samplerNames)[number];
 
 export interface TracingSettings {
@@ -35,16 +42,28 @@ export function tracingSettings(config: Config, process: { serviceName: string; 
   if (config.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || !isAsked) return { kind: 'off' };
   const protocol = config.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? config.OTEL_EXPORTER_OTLP_PROTOCOL ?? 'http/protobuf';
   const sampler = samplerNames.find((name) => name === config.OTEL_TRACES_SAMPLER);
-  if (exporter !== undefined && exporter !== 'otlp') return { kind: 'unmet', why: `OTEL_TRACES_EXPORTER is ${exporter}: spans go by otlp or nowhere` };
-  if (protocol !== 'http/protobuf') return { kind: 'unmet', why: `the protocol of OTLP is ${protocol}: spans go by http/protobuf alone, mostly to port 4318` };
-  if (sampler === undefined) return { kind: 'unmet', why: `OTEL_TRACES_SAMPLER is ${config.OTEL_TRACES_SAMPLER}: it may be ${samplerNames.join(', ')}` };
+  if (exporter !== undefined && exporter !== 'otlp')
+    return { kind: 'unmet', why: `OTEL_TRACES_EXPORTER is ${exporter}: spans go by otlp or nowhere` };
+  if (protocol !== 'http/protobuf')
+    return {
+      kind: 'unmet',
+      why: `the protocol of OTLP is ${protocol}: spans go by http/protobuf alone, mostly to port 4318`,
+    };
+  if (sampler === undefined)
+    return {
+      kind: 'unmet',
+      why: `OTEL_TRACES_SAMPLER is ${config.OTEL_TRACES_SAMPLER}: it may be ${samplerNames.join(', ')}`,
+    };
   return {
     kind: 'on',
     settings: {
-      url: config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? `${(config.OTEL_EXPORTER_OTLP_ENDPOINT ?? defaultEndpoint).replace(/\/$/, '')}/v1/traces`,
+      url:
+        config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ??
+        `${(config.OTEL_EXPORTER_OTLP_ENDPOINT ?? defaultEndpoint).replace(/\/$/, '')}/v1/traces`,
       headers: { ...pairsOf(config.OTEL_EXPORTER_OTLP_HEADERS), ...pairsOf(config.OTEL_EXPORTER_OTLP_TRACES_HEADERS) },
       resource: {
-        'service.name': process.serviceName, 'service.version': process.version,
+        'service.name': process.serviceName,
+        'service.version': process.version,
         ...pairsOf(config.OTEL_RESOURCE_ATTRIBUTES),
         ...(config.OTEL_SERVICE_NAME === undefined ? {} : { 'service.name': config.OTEL_SERVICE_NAME }),
       },
@@ -56,7 +75,10 @@ export function tracingSettings(config: Config, process: { serviceName: string; 
 
 /** `key=value` by commas, percent-encoded, as the variables of OpenTelemetry have it; what is none is left out. */
 function pairsOf(text: string | undefined): Record<string, string> {
-  const pairs = (text ?? '').split(',').map((pair) => /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(pair)).filter((pair) => pair !== null);
+  const pairs = (text ?? '')
+    .split(',')
+    .map((pair) => /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(pair))
+    .filter((pair) => pair !== null);
   return Object.fromEntries(pairs.map(([, key, value]) => [decoded(key!), decoded(value!)]));
 }
 

@@ -4,7 +4,10 @@ import type { TraceContext } from '../domain/trace-context.ts';
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 /** What OpenTelemetry calls this step of a message's or a job's way. */
-export const messagingOperation = (name: 'send' | 'process'): SpanAttributes => ({ 'messaging.operation.type': name, 'messaging.operation.name': name });
+export const messagingOperation = (name: 'send' | 'process'): SpanAttributes => ({
+  'messaging.operation.type': name,
+  'messaging.operation.name': name,
+});
 
 export interface SpanOptions {
   /** One of few: what was done, and not to what. */

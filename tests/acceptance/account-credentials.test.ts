@@ -20,30 +20,48 @@ test('a key reads the account with account:read, changes it with account:write, 
   const [reader, writer] = [await keyOf(account, 'account:read'), await keyOf(account, 'account:write')];
   for (const path of ['/auth/me', '/api/users/me', '/auth/consent-history']) {
     expect((await reader.call('GET', path)).status).toBe(200);
-    expect(await writer.call('GET', path)).toMatchObject({ status: 403, body: { detail: 'Missing scope: account:read' } });
+    expect(await writer.call('GET', path)).toMatchObject({
+      status: 403,
+      body: { detail: 'Missing scope: account:read' },
+    });
   }
-  for (const [method, path, json] of [['PATCH', '/api/users/me', {}], ['POST', '/auth/accept-terms', consent]] as const) {
+  for (const [method, path, json] of [
+    ['PATCH', '/api/users/me', {}],
+    ['POST', '/auth/accept-terms', consent],
+  ] as const) {
     expect((await writer.call(method, path, { json })).status).toBe(200);
-    expect(await reader.call(method, path, { json })).toMatchObject({ status: 403, body: { detail: 'Missing scope: account:write' } });
+    expect(await reader.call(method, path, { json })).toMatchObject({
+      status: 403,
+      body: { detail: 'Missing scope: account:write' },
+    });
   }
 });
 
 test('a password is changed by a login alone', async () => {
   const account = await createAccount(store);
   const json = { current_password: account.password, new_password: 'a better password' };
-  expect(await (await keyOf(account, '*')).call('POST', '/auth/password-change', { json }))
-    .toMatchObject({ status: 403, body: { detail: 'Requires a login' } });
-  expect(await new Client().call('POST', '/auth/password-change', { json }))
-    .toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
+  expect(await (await keyOf(account, '*')).call('POST', '/auth/password-change', { json })).toMatchObject({
+    status: 403,
+    body: { detail: 'Requires a login' },
+  });
+  expect(await new Client().call('POST', '/auth/password-change', { json })).toMatchObject({
+    status: 401,
+    body: { detail: 'Not authenticated' },
+  });
 });
 
 test('a topic token opens no account', async () => {
   const account = await createAccount(store);
   const topic = await createTopic(account);
-  const made = await account.client.call('POST', `/api/topics/${topic.name}/access-tokens`, { json: { name: 'a token', permissions: ['read', 'write'] } });
+  const made = await account.client.call('POST', `/api/topics/${topic.name}/access-tokens`, {
+    json: { name: 'a token', permissions: ['read', 'write'] },
+  });
   const holder = new Client(made.body.token as string);
   for (const path of ['/auth/me', '/api/users/me', '/auth/consent-history']) {
-    expect(await holder.call('GET', path)).toMatchObject({ status: 403, body: { detail: 'A topic token opens only its topic' } });
+    expect(await holder.call('GET', path)).toMatchObject({
+      status: 403,
+      body: { detail: 'A topic token opens only its topic' },
+    });
   }
 });
 

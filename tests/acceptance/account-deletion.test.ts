@@ -18,28 +18,39 @@ const stack = useStack();
 const remove = (person: Person, password = person.password) => person.delete('/api/users/me', { password });
 const wrong = { status: 401, body: { detail: 'Could not validate credentials' } };
 /** Nodes are told over the bus at once, and know by age within five seconds. */
-const onAllNodes = (check: (node: number) => Promise<void>) => eventually(async () => {
-  for (const node of [0, 1]) await check(node);
-}, { timeoutMs: 5_500 });
+const onAllNodes = (check: (node: number) => Promise<void>) =>
+  eventually(
+    async () => {
+      for (const node of [0, 1]) await check(node);
+    },
+    { timeoutMs: 5_500 },
+  );
 
 /** A stream that is open; `code` is what it closes with. */
 async function openWebSocket(path: string, node: number): Promise<{ code: Promise<number> }> {
   const { urls } = testStack();
-  const socket = new WebSocket(urls[node % urls.length]!.replace('http', 'ws') + path, { headers: { 'X-Forwarded-For': newAddress() } });
+  const socket = new WebSocket(urls[node % urls.length]!.replace('http', 'ws') + path, {
+    headers: { 'X-Forwarded-For': newAddress() },
+  });
   const code = new Promise<number>((resolve) => socket.once('close', resolve));
   await new Promise<void>((resolve, reject) => socket.once('error', reject).once('message', () => resolve()));
   return { code };
 }
 
 test('with the account go all its credentials, its topics and its teams, on all nodes within five seconds', async () => {
-  const { owner, other, topic, teamTopic, otherTopic, teamId, otherTeamId, key, topicToken } = await makeFullAccount(stack);
+  const { owner, other, topic, teamTopic, otherTopic, teamId, otherTeamId, key, topicToken } =
+    await makeFullAccount(stack);
   const login = await logIn(owner);
   expect(await remove(owner)).toMatchObject({ status: 204, body: undefined });
 
   await onAllNodes(async (node) => {
-    for (const credential of [owner.client.token!, login.access, key]) expect(await new Client(credential).call('GET', '/auth/me', { node })).toMatchObject(wrong);
+    for (const credential of [owner.client.token!, login.access, key])
+      expect(await new Client(credential).call('GET', '/auth/me', { node })).toMatchObject(wrong);
     for (const { name } of [topic, teamTopic]) {
-      expect(await new Client().call('GET', `/${name}/json`, { node })).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
+      expect(await new Client().call('GET', `/${name}/json`, { node })).toMatchObject({
+        status: 404,
+        body: { detail: 'Topic not found' },
+      });
     }
     expect((await new Client(topicToken).call('GET', `/${otherTopic.name}/json`, { node })).status).not.toBe(200);
     expect((await new Client().call('GET', `/api/topics/${otherTopic.name}`, { node })).body.subscriber_count).toBe(0);
@@ -61,7 +72,10 @@ test('address, username and topic names are free at once, and nothing comes back
   expect(created).toMatchObject({ status: 201, body: { message_count: 0, last_message_at: null } });
   expect(created.body.id).not.toBe(topic.id);
   await onAllNodes(async (node) => {
-    expect((await new Client().call('GET', `/${topic.name}/json?since=all`, { node })).body).toMatchObject({ count: 0, messages: [] });
+    expect((await new Client().call('GET', `/${topic.name}/json?since=all`, { node })).body).toMatchObject({
+      count: 0,
+      messages: [],
+    });
   });
   expect((await new Client().call('GET', `/api/topics/${topic.name}/log`)).body.records).toEqual([]);
 });
@@ -72,7 +86,11 @@ test('the streams of its topics and its own end within five seconds', async () =
   const readers = await openOnAllNodes(`/${topic.name}/ws?token=${other.client.token}`);
   const own = await openOnAllNodes(`/${otherTopic.name}/ws?token=${owner.client.token}`);
   const sse = await new Promise<IncomingMessage>((resolve, reject) => {
-    get(`${testStack().urls[0]}/${topic.name}/sse`, { agent: false, headers: { 'X-Forwarded-For': newAddress() } }, resolve).on('error', reject);
+    get(
+      `${testStack().urls[0]}/${topic.name}/sse`,
+      { agent: false, headers: { 'X-Forwarded-For': newAddress() } },
+      resolve,
+    ).on('error', reject);
   });
   const sseEnded = new Promise<void>((resolve) => sse.on('close', () => resolve()).resume());
 
@@ -87,7 +105,10 @@ test('the streams of its topics and its own end within five seconds', async () =
 test('the wrong password deletes nothing, and five of them are enough', async () => {
   const owner = await stack.person();
   for (let attempt = 0; attempt < 5; attempt += 1) {
-    expect(await remove(owner, 'not the password')).toMatchObject({ status: 400, body: { detail: 'Current password is wrong' } });
+    expect(await remove(owner, 'not the password')).toMatchObject({
+      status: 400,
+      body: { detail: 'Current password is wrong' },
+    });
   }
   expect(await remove(owner)).toMatchObject({ status: 429, body: { detail: 'Too many failed logins' } });
   expect((await owner.get('/auth/me')).status).toBe(200);
@@ -96,11 +117,26 @@ test('the wrong password deletes nothing, and five of them are enough', async ()
 test('a login is needed, and its password', async () => {
   const { owner, key, topicToken } = await makeFullAccount(stack);
   const json = { password: owner.password };
-  expect(await new Client().call('DELETE', '/api/users/me', { json })).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
-  expect(await new Client(key).call('DELETE', '/api/users/me', { json })).toMatchObject({ status: 403, body: { detail: 'Requires a login' } });
-  expect(await new Client(topicToken).call('DELETE', '/api/users/me', { json })).toMatchObject({ status: 403, body: { detail: 'A topic token opens only its topic' } });
-  expect(await owner.delete('/api/users/me', {})).toMatchObject({ status: 422, body: { detail: 'password: is required' } });
-  expect(await owner.delete('/api/users/me', { password: 1 })).toMatchObject({ status: 422, body: { detail: 'password: must be a string' } });
+  expect(await new Client().call('DELETE', '/api/users/me', { json })).toMatchObject({
+    status: 401,
+    body: { detail: 'Not authenticated' },
+  });
+  expect(await new Client(key).call('DELETE', '/api/users/me', { json })).toMatchObject({
+    status: 403,
+    body: { detail: 'Requires a login' },
+  });
+  expect(await new Client(topicToken).call('DELETE', '/api/users/me', { json })).toMatchObject({
+    status: 403,
+    body: { detail: 'A topic token opens only its topic' },
+  });
+  expect(await owner.delete('/api/users/me', {})).toMatchObject({
+    status: 422,
+    body: { detail: 'password: is required' },
+  });
+  expect(await owner.delete('/api/users/me', { password: 1 })).toMatchObject({
+    status: 422,
+    body: { detail: 'password: must be a string' },
+  });
   expect((await owner.get('/auth/me')).status).toBe(200);
 });
 
@@ -109,7 +145,10 @@ test('an account without a password cannot delete itself, whatever it sends', as
   const user = (await stack.documents().get(users, owner.id))!;
   await stack.documents().update(users, user, { passwordHash: null });
   for (const json of [{ password: owner.password }, {}]) {
-    expect(await owner.delete('/api/users/me', json)).toMatchObject({ status: 403, body: { detail: expect.stringMatching(/^This account has no password/) } });
+    expect(await owner.delete('/api/users/me', json)).toMatchObject({
+      status: 403,
+      body: { detail: expect.stringMatching(/^This account has no password/) },
+    });
   }
 });
 
@@ -117,7 +156,8 @@ test('an account with a topic under legal hold is not deleted', async () => {
   const { owner, topic } = await makeFullAccount(stack);
   const documents = stack.documents();
   // The server counts in the topic at the same time.
-  const hold = (isHeld: boolean) => retryStale(async () => documents.update(topics, (await documents.get(topics, topic.id))!, { isHeld }));
+  const hold = (isHeld: boolean) =>
+    retryStale(async () => documents.update(topics, (await documents.get(topics, topic.id))!, { isHeld }));
   await hold(true);
   expect(await remove(owner)).toMatchObject({ status: 409, body: { detail: 'Topic is under legal hold' } });
   expect((await owner.get(`/api/topics/${topic.name}`)).status).toBe(200);
@@ -137,17 +177,23 @@ test('what is made while the account is deleted is not left behind', async () =>
   const [owner, other] = [await stack.person({ tier: 'TEAM' }), await stack.person()];
   const otherTopic = (await other.post('/api/topics', { name: newTopicName() })).body;
   const making = Array.from({ length: 12 }, (_, at) => [
-    owner.post('/api/topics', { name: newTopicName() }), owner.post('/api/keys', { name: 'k' }),
+    owner.post('/api/topics', { name: newTopicName() }),
+    owner.post('/api/keys', { name: 'k' }),
     owner.post('/api/devices/register', { platform: 'ios', push_token: newTopicName(), device_id: `d${at}` }),
-    owner.post('/api/subscriptions', { topic_name: otherTopic.name }), logIn(owner).catch(() => undefined),
+    owner.post('/api/subscriptions', { topic_name: otherTopic.name }),
+    logIn(owner).catch(() => undefined),
   ]).flat();
   expect((await remove(owner)).status).toBe(204);
   await Promise.all(making);
   const { id } = owner;
   const documents = stack.documents();
-  await eventually(async () => expect([
-    await documents.count(topics, { index: 'byOwner', equals: { ownerId: id } }), await documents.count(apiKeys, { index: 'byUser', equals: { userId: id } }),
-    await documents.count(devices, { index: 'byUser', equals: { userId: id } }), await documents.count(subscriptions, { index: 'byUser', equals: { userId: id } }),
-  ]).toEqual([0, 0, 0, 0]));
+  await eventually(async () =>
+    expect([
+      await documents.count(topics, { index: 'byOwner', equals: { ownerId: id } }),
+      await documents.count(apiKeys, { index: 'byUser', equals: { userId: id } }),
+      await documents.count(devices, { index: 'byUser', equals: { userId: id } }),
+      await documents.count(subscriptions, { index: 'byUser', equals: { userId: id } }),
+    ]).toEqual([0, 0, 0, 0]),
+  );
   expect((await other.get(`/api/topics/${otherTopic.name}`)).body.subscriber_count).toBe(0);
 });

@@ -38,7 +38,11 @@ async function storeMessages(engine: Engine, topicId: string): Promise<void> {
   for (let stored = 0; stored < messageCount; stored += batchSize) {
     const records = Array.from({ length: batchSize }, (_, place): PlacedRecord => {
       const message = newMessage(topicId, { message: text });
-      return { partition: 0, offset: stored + place, record: { type: 'message', timestamp: message.timestamp, message } };
+      return {
+        partition: 0,
+        offset: stored + place,
+        record: { type: 'message', timestamp: message.timestamp, message },
+      };
     });
     if (engine.kind === 'cluster') await engine.messages.apply(records);
     else await Promise.all(records.map(({ partition, record }) => engine.eventLog.append(partition, record, 't')));
@@ -54,9 +58,16 @@ beforeAll(async () => {
   await storeMessages(engine, topic.id);
   await engine.close();
   const env = { ...place.env, LOG_LEVEL: 'info', NODE_OPTIONS: nodeOptions };
-  server = new ServerProcess({ name: 'api', args: ['services/api/main.ts'], env, logFile: join(place.env['DATA_DIR']!, 'api.log') });
+  server = new ServerProcess({
+    name: 'api',
+    args: ['services/api/main.ts'],
+    env,
+    logFile: join(place.env['DATA_DIR']!, 'api.log'),
+  });
   await server.start();
-  const login = await new Client(undefined, [server.url]).call('POST', '/auth/login', { json: { email: user.email, password } });
+  const login = await new Client(undefined, [server.url]).call('POST', '/auth/login', {
+    json: { email: user.email, password },
+  });
   token = login.body.access_token as string;
 }, 300_000);
 afterAll(async () => {
@@ -64,12 +75,16 @@ afterAll(async () => {
   await place?.remove();
 });
 
-const memoryMb = (): number => Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))![1]) / 1024;
+const memoryMb = (): number =>
+  Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))![1]) / 1024;
 
 /** By `node:http`, since an answer that came by `fetch` is held against the document, which takes longer than to send it. */
 function open(path: string): Promise<IncomingMessage> {
   return new Promise<IncomingMessage>((resolve, reject) => {
-    get(server.url + path, { agent: false, headers: { Authorization: `Bearer ${token}` } }, resolve).on('error', reject);
+    get(server.url + path, { agent: false, headers: { Authorization: `Bearer ${token}` } }, resolve).on(
+      'error',
+      reject,
+    );
   });
 }
 
@@ -100,7 +115,9 @@ async function download(pauseMs: number): Promise<Download> {
 /** Reads everything once, page by page: then the store's cache is as full as any reader makes it, and what follows is the export's. */
 async function readHistory(): Promise<void> {
   for (let since = 'all'; ;) {
-    const page = JSON.parse(await textOf(await open(`/${topicName}/json?limit=100&since=${since}`))) as { messages: { id: string }[] };
+    const page = JSON.parse(await textOf(await open(`/${topicName}/json?limit=100&since=${since}`))) as {
+      messages: { id: string }[];
+    };
     if (page.messages.length === 0) return;
     since = page.messages.at(-1)!.id;
   }

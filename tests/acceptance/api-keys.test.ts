@@ -5,18 +5,35 @@ import { useStack, type Person } from './use-stack.ts';
 
 const stack = useStack();
 const byKey = (key: string) => stack.caller({ 'X-API-Key': key });
-const makeKey = async (owner: Person, fields: object = {}) => (await owner.post('/api/keys', { name: 'ci', ...fields })).body;
+const makeKey = async (owner: Person, fields: object = {}) =>
+  (await owner.post('/api/keys', { name: 'ci', ...fields })).body;
 const inTenMinutes = () => new Date(Date.now() + 600_000).toISOString();
 
 test('a key shows its secret once, and has all scopes and no end unless told otherwise', async () => {
   const owner = await stack.person();
-  const { status, body } = await owner.post('/api/keys', { name: 'ci', description: null, scopes: null, expires_at: null });
+  const { status, body } = await owner.post('/api/keys', {
+    name: 'ci',
+    description: null,
+    scopes: null,
+    expires_at: null,
+  });
   expect(status).toBe(201);
   const { key, ...shown } = body;
   expect(key).toMatch(/^toc_[\w-]{43}$/);
   expect(shown).toEqual({
-    id: expect.any(String), user_id: owner.id, name: 'ci', key_prefix: key.slice(0, 12), description: '', scopes: ['*'],
-    request_count: 0, is_active: true, is_valid: true, created_at: expect.any(String), last_used: null, last_used_at: null, expires_at: null,
+    id: expect.any(String),
+    user_id: owner.id,
+    name: 'ci',
+    key_prefix: key.slice(0, 12),
+    description: '',
+    scopes: ['*'],
+    request_count: 0,
+    is_active: true,
+    is_valid: true,
+    created_at: expect.any(String),
+    last_used: null,
+    last_used_at: null,
+    expires_at: null,
   });
   expect((await owner.get('/api/keys')).body).toEqual([shown]);
 });
@@ -26,7 +43,10 @@ test('keys are listed newest first, to their owner alone', async () => {
   await makeKey(owner, { name: 'one' });
   await makeKey(owner, { name: 'two', description: 'for the build', scopes: ['publish', 'publish', 'keys:read'] });
   const { body } = await owner.get('/api/keys');
-  expect(body).toMatchObject([{ name: 'two', description: 'for the build', scopes: ['publish', 'keys:read'] }, { name: 'one' }]);
+  expect(body).toMatchObject([
+    { name: 'two', description: 'for the build', scopes: ['publish', 'keys:read'] },
+    { name: 'one' },
+  ]);
   expect((await other.get('/api/keys')).body).toEqual([]);
 });
 
@@ -57,11 +77,20 @@ test('a revoked key is refused at once, and works again when it is enabled', asy
   const { id, key } = await makeKey(owner);
   expect((await byKey(key).get('/api/keys')).status).toBe(200);
   for (const _ of ['first', 'again']) {
-    expect(await owner.post(`/api/keys/${id}/revoke`)).toMatchObject({ status: 200, body: { id, is_active: false, is_valid: false } });
+    expect(await owner.post(`/api/keys/${id}/revoke`)).toMatchObject({
+      status: 200,
+      body: { id, is_active: false, is_valid: false },
+    });
   }
-  expect(await byKey(key).get('/api/keys')).toMatchObject({ status: 401, body: { detail: 'Could not validate credentials' } });
+  expect(await byKey(key).get('/api/keys')).toMatchObject({
+    status: 401,
+    body: { detail: 'Could not validate credentials' },
+  });
   for (const _ of ['first', 'again']) {
-    expect(await owner.post(`/api/keys/${id}/enable`)).toMatchObject({ status: 200, body: { id, is_active: true, is_valid: true } });
+    expect(await owner.post(`/api/keys/${id}/enable`)).toMatchObject({
+      status: 200,
+      body: { id, is_active: true, is_valid: true },
+    });
   }
   const listed = await byKey(key).get('/api/keys');
   expect(listed.status).toBe(200);
@@ -71,11 +100,16 @@ test('a revoked key is refused at once, and works again when it is enabled', asy
 test('a revocation counts on the other nodes, too, and so does a deletion', async () => {
   const owner = await stack.person();
   const onOther = (key: string) => new Client(key).call('GET', '/api/keys', { node: 1 });
-  for (const end of [(id: string) => owner.post(`/api/keys/${id}/revoke`), (id: string) => owner.delete(`/api/keys/${id}`)]) {
+  for (const end of [
+    (id: string) => owner.post(`/api/keys/${id}/revoke`),
+    (id: string) => owner.delete(`/api/keys/${id}`),
+  ]) {
     const { id, key } = await makeKey(owner);
     expect((await onOther(key)).status).toBe(200);
     await end(id);
-    await eventually(async () => expect(await onOther(key)).toMatchObject({ status: 401, body: { detail: 'Could not validate credentials' } }));
+    await eventually(async () =>
+      expect(await onOther(key)).toMatchObject({ status: 401, body: { detail: 'Could not validate credentials' } }),
+    );
   }
 });
 
@@ -96,14 +130,21 @@ test('an expired key says so, is not valid, and cannot be enabled', async () => 
     expect(await byKey(key).get('/api/keys')).toMatchObject({ status: 401, body: { detail: 'Token has expired' } });
   });
   expect((await owner.get('/api/keys')).body).toMatchObject([{ is_active: true, is_valid: false }]);
-  expect(await owner.post(`/api/keys/${id}/enable`)).toMatchObject({ status: 400, body: { detail: 'API key has expired' } });
+  expect(await owner.post(`/api/keys/${id}/enable`)).toMatchObject({
+    status: 400,
+    body: { detail: 'API key has expired' },
+  });
   expect(await owner.post(`/api/keys/${id}/revoke`)).toMatchObject({ status: 200, body: { is_active: false } });
 });
 
-test('another account\'s key is a 404, and an id that is none a 422', async () => {
+test("another account's key is a 404, and an id that is none a 422", async () => {
   const [owner, other] = [await stack.person(), await stack.person()];
   const { id } = await makeKey(owner);
-  for (const answer of [await other.post(`/api/keys/${id}/revoke`), await other.post(`/api/keys/${id}/enable`), await other.delete(`/api/keys/${id}`)]) {
+  for (const answer of [
+    await other.post(`/api/keys/${id}/revoke`),
+    await other.post(`/api/keys/${id}/enable`),
+    await other.delete(`/api/keys/${id}`),
+  ]) {
     expect(answer).toMatchObject({ status: 404, body: { detail: 'API key not found' } });
   }
   expect(await other.delete('/api/keys/7')).toMatchObject({ status: 422, body: { detail: 'key_id: must be a UUID' } });
@@ -113,10 +154,19 @@ test('another account\'s key is a 404, and an id that is none a 422', async () =
 test('a key makes no key that may do more than itself', async () => {
   const owner = await stack.person();
   const { key } = await makeKey(owner, { scopes: ['keys:write', 'publish'] });
-  expect(await byKey(key).post('/api/keys', { name: 'k' })).toMatchObject({ status: 403, body: { detail: 'Missing scope: *' } });
-  expect(await byKey(key).post('/api/keys', { name: 'k', scopes: ['publish', 'subscribe'] })).toMatchObject({ status: 403, body: { detail: 'Missing scope: subscribe' } });
+  expect(await byKey(key).post('/api/keys', { name: 'k' })).toMatchObject({
+    status: 403,
+    body: { detail: 'Missing scope: *' },
+  });
+  expect(await byKey(key).post('/api/keys', { name: 'k', scopes: ['publish', 'subscribe'] })).toMatchObject({
+    status: 403,
+    body: { detail: 'Missing scope: subscribe' },
+  });
   expect((await byKey(key).post('/api/keys', { name: 'k', scopes: ['publish'] })).status).toBe(201);
-  expect(await byKey(key).get('/api/keys')).toMatchObject({ status: 403, body: { detail: 'Missing scope: keys:read' } });
+  expect(await byKey(key).get('/api/keys')).toMatchObject({
+    status: 403,
+    body: { detail: 'Missing scope: keys:read' },
+  });
   const all = await makeKey(owner);
   expect((await byKey(all.key).post('/api/keys', { name: 'k', scopes: ['*', 'subscribe'] })).status).toBe(201);
 });
@@ -132,23 +182,33 @@ test('the use of a key shows at once on the node that saw it', async () => {
 
 test('of many keys made at once no more than 100 are stored', async () => {
   const owner = await stack.person();
-  const make = (count: number) => Promise.all(Array.from({ length: count }, () => owner.post('/api/keys', { name: 'k' })));
+  const make = (count: number) =>
+    Promise.all(Array.from({ length: count }, () => owner.post('/api/keys', { name: 'k' })));
   // Most of them one by one: of many at once each waits for all the others.
   for (let made = 0; made < 60; made += 1) await make(1);
   expect((await make(30)).every((answer) => answer.status === 201)).toBe(true);
   const last = await make(20);
   expect(last.filter((answer) => answer.status === 201).length).toBe(10);
-  expect(last.find((answer) => answer.status !== 201)).toMatchObject({ status: 403, body: { detail: 'API key limit reached' } });
+  expect(last.find((answer) => answer.status !== 201)).toMatchObject({
+    status: 403,
+    body: { detail: 'API key limit reached' },
+  });
   expect((await owner.get('/api/keys')).body.length).toBe(100);
 });
 
-test('a key opens its user\'s private topic with the scope for it, and no one else\'s', async () => {
+test("a key opens its user's private topic with the scope for it, and no one else's", async () => {
   const [owner, other] = [await stack.person(), await stack.person()];
   const name = newTopicName();
   await owner.post('/api/topics', { name, access_level: 'private' });
   const read = (key: string) => byKey(key).get(`/api/topics/${name}`);
   expect((await read((await makeKey(owner)).key)).status).toBe(200);
-  expect(await read((await makeKey(owner, { scopes: ['publish'] })).key)).toMatchObject({ status: 403, body: { detail: 'Missing scope: topics:read' } });
-  expect(await read((await makeKey(other)).key)).toMatchObject({ status: 403, body: { detail: 'Insufficient permissions to access this topic' } });
+  expect(await read((await makeKey(owner, { scopes: ['publish'] })).key)).toMatchObject({
+    status: 403,
+    body: { detail: 'Missing scope: topics:read' },
+  });
+  expect(await read((await makeKey(other)).key)).toMatchObject({
+    status: 403,
+    body: { detail: 'Insufficient permissions to access this topic' },
+  });
   expect((await owner.post('/api/keys', { name: 'k', expires_at: inTenMinutes() })).status).toBe(201);
 });

@@ -19,17 +19,24 @@ const { adminToken, operator, logOf } = useAuditLog(stack);
 const command = async (...args: string[]) => (await runCommand(args)).out;
 
 const by = ({ id, user, client }: Person, through = 'login') => ({
-  actor: { type: 'account', id, name: user.username, through, credential_id: expect.any(String) }, origin: { address: client.address, user_agent: 'node' },
+  actor: { type: 'account', id, name: user.username, through, credential_id: expect.any(String) },
+  origin: { address: client.address, user_agent: 'node' },
 });
 const byOperator = {
-  actor: { type: 'operator', id: null, name: null, through: 'admin_token', credential_id: null }, origin: { address: expect.stringMatching(/^fd/), user_agent: 'node' },
+  actor: { type: 'operator', id: null, name: null, through: 'admin_token', credential_id: null },
+  origin: { address: expect.stringMatching(/^fd/), user_agent: 'node' },
 };
 const byCommand = {
-  actor: { type: 'operator', id: null, name: null, through: 'cli', credential_id: null }, origin: { address: null, user_agent: expect.stringMatching(/^tocsin, run by ./) },
+  actor: { type: 'operator', id: null, name: null, through: 'cli', credential_id: null },
+  origin: { address: null, user_agent: expect.stringMatching(/^tocsin, run by ./) },
 };
-const bySystem = { actor: { type: 'system', id: null, name: null, through: 'server', credential_id: null }, origin: { address: null, user_agent: null } };
+const bySystem = {
+  actor: { type: 'system', id: null, name: null, through: 'server', credential_id: null },
+  origin: { address: null, user_agent: null },
+};
 const byNobody = (address: string, through = 'nothing') => ({
-  actor: { type: 'anonymous', id: null, name: null, through, credential_id: null }, origin: { address, user_agent: 'node' },
+  actor: { type: 'anonymous', id: null, name: null, through, credential_id: null },
+  origin: { address, user_agent: 'node' },
 });
 const account = ({ id, user: { username: name } }: Person) => ({ type: 'account', id, name });
 const inTeam = ({ id }: { id: string }) => ({ type: 'team', id });
@@ -49,44 +56,78 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
   'login.succeeded': async () => {
     const person = await stack.person();
     const [{ origin }] = (await logOf({ subject: person.id })) as [Entry];
-    return { ...by(person, 'password'), origin: { ...origin, user_agent: 'node' }, subject: account(person), details: { method: 'password' } };
+    return {
+      ...by(person, 'password'),
+      origin: { ...origin, user_agent: 'node' },
+      subject: account(person),
+      details: { method: 'password' },
+    };
   },
   'login.failed': async () => {
     const [person, stranger] = [await stack.person(), new Client()];
-    expect((await stranger.call('POST', '/auth/login', { json: { email: person.email, password: 'wrong' } })).status).toBe(401);
-    return { ...byNobody(stranger.address), subject: account(person), details: { method: 'password', reason: 'wrong_password', further_unrecorded: false } };
+    expect(
+      (await stranger.call('POST', '/auth/login', { json: { email: person.email, password: 'wrong' } })).status,
+    ).toBe(401);
+    return {
+      ...byNobody(stranger.address),
+      subject: account(person),
+      details: { method: 'password', reason: 'wrong_password', further_unrecorded: false },
+    };
   },
   'login.revoked': async () => {
     const [person, client] = [await stack.person(), new Client()];
-    const { refresh_token: token } = await made(client.call('POST', '/auth/login', { json: { email: person.email, password: person.password } }));
+    const { refresh_token: token } = await made(
+      client.call('POST', '/auth/login', { json: { email: person.email, password: person.password } }),
+    );
     await made(client.call('POST', '/auth/refresh', { json: { refresh_token: token } }));
     expect((await client.call('POST', '/auth/refresh', { json: { refresh_token: token } })).status).toBe(401);
-    return { ...byNobody(client.address, 'refresh_token'), subject: account(person), details: { session_id: expect.stringMatching(/^[0-9a-f-]{36}$/) } };
+    return {
+      ...byNobody(client.address, 'refresh_token'),
+      subject: account(person),
+      details: { session_id: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+    };
   },
   'password.check_failed': async () => {
     const person = await stack.person();
-    expect((await person.post('/auth/password-change', { current_password: 'wrong', new_password: 'a new password' })).status).toBe(400);
+    expect(
+      (await person.post('/auth/password-change', { current_password: 'wrong', new_password: 'a new password' }))
+        .status,
+    ).toBe(400);
     return { ...by(person), subject: account(person), details: { further_unrecorded: false } };
   },
   'password.changed': async () => {
     const person = await stack.person();
-    await made(person.post('/auth/password-change', { current_password: person.password, new_password: 'a new password' }));
+    await made(
+      person.post('/auth/password-change', { current_password: person.password, new_password: 'a new password' }),
+    );
     return { ...by(person), subject: account(person) };
   },
   'password.reset': async () => {
     const [person, client] = [await stack.person(), new Client()];
     await made(person.post('/auth/password-reset/request', { email: person.email }));
     const token = (await mailedLink(person.email, 'password-reset')).hash.slice('#token='.length);
-    await made(client.call('POST', '/auth/password-reset/confirm', { json: { token, new_password: 'a new password' } }));
+    await made(
+      client.call('POST', '/auth/password-reset/confirm', { json: { token, new_password: 'a new password' } }),
+    );
     const { actor } = by(person, 'mail_link');
-    return { actor: { ...actor, credential_id: null }, origin: { address: client.address, user_agent: 'node' }, subject: account(person) };
+    return {
+      actor: { ...actor, credential_id: null },
+      origin: { address: client.address, user_agent: 'node' },
+      subject: account(person),
+    };
   },
-  'identity.linked': 'tests/acceptance/apple-sign-in.test.ts', 'password.set': 'tests/acceptance/operator-commands.test.ts', 'account.logins_ended': 'tests/acceptance/operator-commands.test.ts',
+  'identity.linked': 'tests/acceptance/apple-sign-in.test.ts',
+  'password.set': 'tests/acceptance/operator-commands.test.ts',
+  'account.logins_ended': 'tests/acceptance/operator-commands.test.ts',
   'account.created': async () => {
     const [registration, client] = [newRegistration(), new Client()];
     await made(client.call('POST', '/auth/register', { json: registration }));
     const { id, username } = (await findUserByEmail(stack.documents(), registration.email))!;
-    return { ...byNobody(client.address), subject: { type: 'account', id, name: username }, details: { method: 'password' } };
+    return {
+      ...byNobody(client.address),
+      subject: { type: 'account', id, name: username },
+      details: { method: 'password' },
+    };
   },
   'operator.refused': 'tests/acceptance/audit-refusals.test.ts',
   'account.verified': async () => {
@@ -97,7 +138,11 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     expect((await client.call('HEAD', link.pathname + link.search)).status).toBe(302);
     expect((await client.call('GET', link.pathname + link.search)).headers.get('location')).toContain('status=success');
     expect((await client.call('GET', link.pathname + link.search)).headers.get('location')).toContain('status=error');
-    return { actor: { type: 'account', id, name, through: 'mail_link', credential_id: null }, origin: { address: client.address, user_agent: 'node' }, subject: { type: 'account', id, name } };
+    return {
+      actor: { type: 'account', id, name, through: 'mail_link', credential_id: null },
+      origin: { address: client.address, user_agent: 'node' },
+      subject: { type: 'account', id, name },
+    };
   },
   'account.username_changed': async () => {
     const person = await stack.person();
@@ -115,14 +160,31 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     const person = await stack.person();
     await made(person.delete('/api/users/me', { password: person.password }));
     // Where it came from is the person's, and goes with the rest of the account.
-    await eventually(async () => expect((await logOf({ actor: person.id })).map(({ origin }) => origin.address)).toEqual([null, null]));
+    await eventually(async () =>
+      expect((await logOf({ actor: person.id })).map(({ origin }) => origin.address)).toEqual([null, null]),
+    );
     const { actor } = by(person);
-    return { actor: { ...actor, name: null }, origin: { address: null, user_agent: null }, subject: { type: 'account', id: person.id, name: null }, details: { reason: 'request' } };
+    return {
+      actor: { ...actor, name: null },
+      origin: { address: null, user_agent: null },
+      subject: { type: 'account', id: person.id, name: null },
+      details: { reason: 'request' },
+    };
   },
   'account.tier_changed': async () => {
     const person = await stack.person();
-    await made(operator.put(`/admin/users/${person.email}/tier`, { tier: 'TEAM', expires_at: '2100-01-01', additional_members: 3 }));
-    return { ...byOperator, subject: account(person), details: { tier: 'TEAM', former_tier: 'FREE', expires_at: '2100-01-01T00:00:00.000Z', additional_members: 3 } };
+    await made(
+      operator.put(`/admin/users/${person.email}/tier`, {
+        tier: 'TEAM',
+        expires_at: '2100-01-01',
+        additional_members: 3,
+      }),
+    );
+    return {
+      ...byOperator,
+      subject: account(person),
+      details: { tier: 'TEAM', former_tier: 'FREE', expires_at: '2100-01-01T00:00:00.000Z', additional_members: 3 },
+    };
   },
   'account.disabled': async () => {
     const person = await stack.person();
@@ -136,8 +198,14 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
   },
   'api_key.created': async () => {
     const person = await stack.person();
-    const { id } = await made(person.post('/api/keys', { name: 'ci', scopes: ['publish', 'subscribe'], expires_at: '2100-01-01' }));
-    return { ...by(person), subject: { type: 'api_key', id, name: 'ci' }, details: { scopes: ['publish', 'subscribe'], expires_at: '2100-01-01T00:00:00.000Z' } };
+    const { id } = await made(
+      person.post('/api/keys', { name: 'ci', scopes: ['publish', 'subscribe'], expires_at: '2100-01-01' }),
+    );
+    return {
+      ...by(person),
+      subject: { type: 'api_key', id, name: 'ci' },
+      details: { scopes: ['publish', 'subscribe'], expires_at: '2100-01-01T00:00:00.000Z' },
+    };
   },
   'api_key.revoked': async () => {
     const { person, key } = await keyOf();
@@ -159,7 +227,12 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
   },
   'topic_token.created': async () => {
     const { person, topic, token } = await tokenOf();
-    return { ...by(person), subject: token, within: inTopic(topic), details: { permissions: ['read'], expires_at: null } };
+    return {
+      ...by(person),
+      subject: token,
+      within: inTopic(topic),
+      details: { permissions: ['read'], expires_at: null },
+    };
   },
   'topic_token.deleted': async () => {
     const { person, topic, token } = await tokenOf();
@@ -170,13 +243,21 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     const { person, topic } = await topicOf();
     await made(person.patch(`/api/topics/${topic.id}`, { access_level: 'private' }));
     await made(person.patch(`/api/topics/${topic.id}`, { description: 'still private', access_level: 'private' }));
-    return { ...by(person), subject: { type: 'topic', ...topic }, details: { access_level: 'private', former_access_level: 'public' } };
+    return {
+      ...by(person),
+      subject: { type: 'topic', ...topic },
+      details: { access_level: 'private', former_access_level: 'public' },
+    };
   },
   'topic.retention_changed': async () => {
     const { person, topic } = await topicOf();
     await made(person.patch(`/api/topics/${topic.id}`, { retention_days: 2 }));
     await made(person.patch(`/api/topics/${topic.id}`, { description: 'two days', retention_days: 2 }));
-    return { ...by(person), subject: { type: 'topic', ...topic }, details: { retention_days: 2, former_retention_days: null } };
+    return {
+      ...by(person),
+      subject: { type: 'topic', ...topic },
+      details: { retention_days: 2, former_retention_days: null },
+    };
   },
   'topic.deleted': async () => {
     const { owner, team } = await teamOf();
@@ -208,7 +289,12 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
   },
   'team.invited': async () => {
     const { owner, team, invite } = await inviteOf();
-    return { ...by(owner), subject: { type: 'team_invite', id: invite.id, name: null }, within: inTeam(team), details: { role: 'admin' } };
+    return {
+      ...by(owner),
+      subject: { type: 'team_invite', id: invite.id, name: null },
+      within: inTeam(team),
+      details: { role: 'admin' },
+    };
   },
   'team.invite_cancelled': async () => {
     const { owner, team, invite } = await inviteOf();
@@ -219,19 +305,31 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     const { team, invite, invitee } = await inviteOf();
     const token = (await mailedLink(invitee.email, 'team-invite')).hash.slice('#token='.length);
     await made(invitee.post('/api/teams/invites/accept', { token }));
-    return { ...by(invitee), subject: account(invitee), within: inTeam(team), details: { role: 'admin', invite_id: invite.id } };
+    return {
+      ...by(invitee),
+      subject: account(invitee),
+      within: inTeam(team),
+      details: { role: 'admin', invite_id: invite.id },
+    };
   },
   'team.role_changed': async () => {
     const { owner, team, member } = await teamOf();
-    for (const role of ['admin', 'admin']) await made(owner.patch(`/api/teams/${team.id}/members/${member.id}`, { role }));
-    return { ...by(owner), subject: account(member), within: inTeam(team), details: { role: 'admin', former_role: 'member' } };
+    for (const role of ['admin', 'admin'])
+      await made(owner.patch(`/api/teams/${team.id}/members/${member.id}`, { role }));
+    return {
+      ...by(owner),
+      subject: account(member),
+      within: inTeam(team),
+      details: { role: 'admin', former_role: 'member' },
+    };
   },
   'team.member_removed': async () => {
     const { team, member } = await teamOf();
     await made(member.delete(`/api/teams/${team.id}/members/${member.id}`));
     return { ...by(member), subject: account(member), within: inTeam(team) };
   },
-  'team.lapsed': 'services/retention/start-retention.engines.test.ts', 'team.deactivated': 'services/retention/start-retention.engines.test.ts',
+  'team.lapsed': 'services/retention/start-retention.engines.test.ts',
+  'team.deactivated': 'services/retention/start-retention.engines.test.ts',
   'team.reactivated': async () => {
     const owner = await stack.person({ tier: 'TEAM' });
     const id = await stack.team(owner, [], { isActive: false });
@@ -243,11 +341,15 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     const topic = await createTopic(owner, { team_id: team.id });
     await made(owner.delete(`/api/teams/${team.id}?delete_topics=true`));
     // What went along is Tocsin's own act.
-    expect(await logOf({ subject: topic.id })).toMatchObject([{ action: 'topic.deleted', within: inTeam(team), ...bySystem }]);
+    expect(await logOf({ subject: topic.id })).toMatchObject([
+      { action: 'topic.deleted', within: inTeam(team), ...bySystem },
+    ]);
     return { ...by(owner), subject: team, details: { topics: 'erase', reason: 'request' } };
   },
-  'retention.run_requested': 'tests/acceptance/expiry.test.ts', 'retention.plan_confirmed': 'services/retention/expire-messages.engines.test.ts',
-  'retention.paused': 'tests/acceptance/expiry.test.ts', 'retention.resumed': 'tests/acceptance/expiry.test.ts',
+  'retention.run_requested': 'tests/acceptance/expiry.test.ts',
+  'retention.plan_confirmed': 'services/retention/expire-messages.engines.test.ts',
+  'retention.paused': 'tests/acceptance/expiry.test.ts',
+  'retention.resumed': 'tests/acceptance/expiry.test.ts',
   'push.redriven': async () => {
     const { topic } = await topicOf();
     await made(operator.post('/admin/push/dead-letters/redrive', { topic: topic.name }));
@@ -290,22 +392,37 @@ async function topicOf() {
 
 async function tokenOf() {
   const { person, topic } = await topicOf();
-  const { id } = await made(person.post(`/api/topics/${topic.name}/access-tokens`, { name: 'reader', permissions: ['read'] }));
+  const { id } = await made(
+    person.post(`/api/topics/${topic.name}/access-tokens`, { name: 'reader', permissions: ['read'] }),
+  );
   return { person, topic, token: { type: 'topic_token', id, name: 'reader' } };
 }
 
 describe('of each act the log has who did what, when, from where', () => {
-  const here = Object.entries(acts).filter((row): row is [AuditAction, () => Promise<Recorded>] => typeof row[1] !== 'string');
+  const here = Object.entries(acts).filter(
+    (row): row is [AuditAction, () => Promise<Recorded>] => typeof row[1] !== 'string',
+  );
 
   test.each(here)('%s', async (action, act) => {
     const begun = Date.now();
     const { within = null, details = {}, ...recorded } = await act();
     const entries = await logOf({ action, subject: recorded.subject.id });
-    expect(entries).toEqual([{ id: expect.stringMatching(/^[0-9a-f-]{36}$/), timestamp: expect.stringMatching(/Z$/), action, within, details, ...recorded }]);
+    expect(entries).toEqual([
+      {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        timestamp: expect.stringMatching(/Z$/),
+        action,
+        within,
+        details,
+        ...recorded,
+      },
+    ]);
     expect(Math.abs(Date.parse(entries[0].timestamp) - begun)).toBeLessThan(60_000);
     // What is told of an act is what the table says, and all of it.
     const told = Object.keys(auditActions[action].details);
-    expect(Object.keys(details).sort()).toEqual([...told, ...(action === 'account.email_changed' ? ['former_email'] : [])].sort());
+    expect(Object.keys(details).sort()).toEqual(
+      [...told, ...(action === 'account.email_changed' ? ['former_email'] : [])].sort(),
+    );
   });
 });
 
@@ -322,23 +439,41 @@ describe('the log', () => {
   test('is read newest first, page by page, by who acted', async () => {
     const read: Entry[] = [];
     for (let cursor: string | null = ''; cursor !== null;) {
-      const { status, body } = await operator.get(`/admin/audit?actor=${person.id}&limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`);
+      const { status, body } = await operator.get(
+        `/admin/audit?actor=${person.id}&limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`,
+      );
       expect(status).toBe(200);
       read.push(...body.entries);
       cursor = body.next_cursor;
     }
     expect(keysOf(read)).toEqual([...ids.toReversed(), person.id]);
     expect(await logOf({ actor: person.email })).toEqual(read);
-    expect(await logOf({ actor: person.id, action: 'api_key.created', until: read[1].timestamp })).toEqual(read.slice(1, 3));
+    expect(await logOf({ actor: person.id, action: 'api_key.created', until: read[1].timestamp })).toEqual(
+      read.slice(1, 3),
+    );
     expect(await logOf({ actor: person.id, since: read[1].timestamp })).toEqual(read.slice(0, 2));
     expect(keysOf(await logOf({ actor: person.id, limit: '2' }))).toEqual([ids[2], ids[1]]);
   });
 
   test('is printed by the command, too', async () => {
     const entries = await logOf({ actor: person.id });
-    expect(await command('audit', '--actor', person.email, '--json')).toBe(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
-    const lines = await command('audit', '--actor', person.id, '--action', 'api_key.created', '--since', entries[1].timestamp, '--limit', '1');
-    expect(lines).toBe(`${entries[0].timestamp}  api_key.created  ${person.user.username} (login)  api_key three  ${person.client.address}  scopes: *\n`);
+    expect(await command('audit', '--actor', person.email, '--json')).toBe(
+      entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''),
+    );
+    const lines = await command(
+      'audit',
+      '--actor',
+      person.id,
+      '--action',
+      'api_key.created',
+      '--since',
+      entries[1].timestamp,
+      '--limit',
+      '1',
+    );
+    expect(lines).toBe(
+      `${entries[0].timestamp}  api_key.created  ${person.user.username} (login)  api_key three  ${person.client.address}  scopes: *\n`,
+    );
   });
 
   test('is followed by the command until that is ended', async () => {
@@ -356,12 +491,25 @@ describe('the log', () => {
 
   test('refuses what makes no sense, and whoever is not the operator', async () => {
     const refused = (detail: unknown) => ({ status: 422, body: { detail } });
-    expect(await operator.get('/admin/audit?since=2030-01-02&until=2030-01-01')).toMatchObject(refused('since: must not be after until'));
-    expect(await operator.get('/admin/audit?actor=somebody')).toMatchObject(refused(expect.stringContaining('actor: must be')));
+    expect(await operator.get('/admin/audit?since=2030-01-02&until=2030-01-01')).toMatchObject(
+      refused('since: must not be after until'),
+    );
+    expect(await operator.get('/admin/audit?actor=somebody')).toMatchObject(
+      refused(expect.stringContaining('actor: must be')),
+    );
     expect(await operator.get('/admin/audit?action=nothing')).toMatchObject(refused(expect.stringContaining('action')));
-    expect(await operator.get('/admin/audit?actor=nobody@example.org')).toMatchObject({ status: 404, body: { detail: 'User not found' } });
-    expect(await stack.caller().get('/admin/audit')).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
-    expect(await person.get('/admin/audit')).toMatchObject({ status: 401, body: { detail: 'Could not validate credentials' } });
+    expect(await operator.get('/admin/audit?actor=nobody@example.org')).toMatchObject({
+      status: 404,
+      body: { detail: 'User not found' },
+    });
+    expect(await stack.caller().get('/admin/audit')).toMatchObject({
+      status: 401,
+      body: { detail: 'Not authenticated' },
+    });
+    expect(await person.get('/admin/audit')).toMatchObject({
+      status: 401,
+      body: { detail: 'Could not validate credentials' },
+    });
   });
 
   test('tells what Tocsin removes by itself, such as an account that was never verified and gives way', async () => {
@@ -370,7 +518,8 @@ describe('the log', () => {
     const { id } = (await findUserByEmail(stack.documents(), registration.email))!;
     await made(new Client().call('POST', '/auth/register', { json: newRegistration({ email: registration.email }) }));
     expect(await logOf({ subject: id })).toMatchObject([
-      { action: 'account.deleted', ...bySystem, details: { reason: 'never_verified' } }, { action: 'account.created', origin: { address: null } },
+      { action: 'account.deleted', ...bySystem, details: { reason: 'never_verified' } },
+      { action: 'account.created', origin: { address: null } },
     ]);
   });
 
@@ -380,9 +529,17 @@ describe('the log', () => {
     const other = await stack.team(member, [[owner, 'admin']]);
     await made(owner.delete('/api/users/me', { password: owner.password }));
     await eventually(async () => {
-      expect(await logOf({ subject: topic.id })).toMatchObject([{ action: 'topic.deleted', within: { type: 'account', id: owner.id }, ...bySystem }]);
-      expect((await logOf({ subject: team.id }))[0]).toMatchObject({ action: 'team.deleted', details: { topics: 'erase', reason: 'account_deleted' }, ...bySystem });
-      expect(await logOf({ subject: other })).toMatchObject([{ action: 'team.member_removed', subject: { type: 'account', id: owner.id, name: null }, ...bySystem }]);
+      expect(await logOf({ subject: topic.id })).toMatchObject([
+        { action: 'topic.deleted', within: { type: 'account', id: owner.id }, ...bySystem },
+      ]);
+      expect((await logOf({ subject: team.id }))[0]).toMatchObject({
+        action: 'team.deleted',
+        details: { topics: 'erase', reason: 'account_deleted' },
+        ...bySystem,
+      });
+      expect(await logOf({ subject: other })).toMatchObject([
+        { action: 'team.member_removed', subject: { type: 'account', id: owner.id, name: null }, ...bySystem },
+      ]);
     });
   });
 
@@ -392,17 +549,36 @@ describe('the log', () => {
     const text = `text ${randomUUID()}`;
     const { id } = await made(owner.publish(topic.name, text));
     const { key } = await made(owner.post('/api/keys', { name: 'k' }));
-    const { token } = await made(owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['write'] }));
+    const { token } = await made(
+      owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['write'] }),
+    );
     const login = await made(stack.caller().post('/auth/login', { email: owner.email, password: owner.password }));
     const guess = randomUUID();
     await stack.caller().post('/auth/login', { email: owner.email, password: guess });
     await made(new Client(key as string).call('DELETE', `/api/${topic.name}/messages/${id}`));
     await made(operator.put(`/admin/users/${owner.email}/tier`, { tier: 'TEAM' }));
-    const filters: Record<string, string>[] = [{ actor: owner.id }, { subject: owner.id }, { subject: team.id }, { subject: topic.id }];
+    const filters: Record<string, string>[] = [
+      { actor: owner.id },
+      { subject: owner.id },
+      { subject: team.id },
+      { subject: topic.id },
+    ];
     const read = (await Promise.all(filters.map(logOf))).flat();
     expect(read.length).toBeGreaterThan(12);
     const inviteToken = (await mailedLink(invitee.email, 'team-invite')).hash.slice('#token='.length);
-    for (const secret of [key, token, login.access_token, login.refresh_token, owner.password, guess, adminToken, inviteToken, text, owner.email, invitee.email]) {
+    for (const secret of [
+      key,
+      token,
+      login.access_token,
+      login.refresh_token,
+      owner.password,
+      guess,
+      adminToken,
+      inviteToken,
+      text,
+      owner.email,
+      invitee.email,
+    ]) {
       expect(secret.length).toBeGreaterThan(8);
       expect(JSON.stringify(read)).not.toContain(secret);
     }
@@ -413,7 +589,9 @@ describe('the log', () => {
     const before = await logOf({ actor: owner.id });
     expect((await owner.publish(topic.name)).status).toBe(200);
     expect((await owner.post('/api/keys', { name: 'k', scopes: ['nothing'] })).status).toBe(422);
-    expect((await person.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'] })).status).toBe(403);
+    expect(
+      (await person.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'] })).status,
+    ).toBe(403);
     expect((await owner.patch('/api/users/me', { email: owner.email })).status).toBe(200);
     expect(await logOf({ actor: owner.id })).toEqual(before);
     expect((await logOf({ subject: topic.id })).map(({ action }) => action)).toEqual([]);

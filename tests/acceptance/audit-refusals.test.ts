@@ -11,27 +11,47 @@ test('of a flood of refused logins the log has ten a minute from an address, the
   const attacker = new Client();
   const victims = await Promise.all([1, 2, 3].map(() => stack.person()));
   for (const { email } of victims) {
-    await Promise.all(Array.from({ length: 5 }, () => attacker.call('POST', '/auth/login', { json: { email, password: 'wrong' } })));
+    await Promise.all(
+      Array.from({ length: 5 }, () => attacker.call('POST', '/auth/login', { json: { email, password: 'wrong' } })),
+    );
   }
   const recorded = (await Promise.all(victims.map(({ id }) => logOf({ subject: id, action: 'login.failed' })))).flat();
-  expect(recorded.map(({ details }) => details.further_unrecorded).sort()).toEqual([...Array.from({ length: 9 }, () => false), true]);
+  expect(recorded.map(({ details }) => details.further_unrecorded).sort()).toEqual([
+    ...Array.from({ length: 9 }, () => false),
+    true,
+  ]);
 });
 
 test('of a flood of wrong tokens of the operator the log has who sent them, ten a minute from an address, and nothing of a request without one', async () => {
   const stranger = new Client();
-  const recorded = async () => (await logOf({ actor: 'anonymous', action: 'operator.refused', limit: '1000' })).filter(({ origin }) => origin.address === stranger.address);
+  const recorded = async () =>
+    (await logOf({ actor: 'anonymous', action: 'operator.refused', limit: '1000' })).filter(
+      ({ origin }) => origin.address === stranger.address,
+    );
   expect((await stranger.call('GET', '/admin/audit')).status).toBe(401);
   expect(await recorded()).toEqual([]);
-  const answers = await Promise.all(Array.from({ length: 15 }, (_, n) => stranger.call('GET', '/admin/audit', { token: `${adminToken}${n}` })));
+  const answers = await Promise.all(
+    Array.from({ length: 15 }, (_, n) => stranger.call('GET', '/admin/audit', { token: `${adminToken}${n}` })),
+  );
   expect(answers.map(({ status }) => status)).toEqual(Array(15).fill(401));
-  expect((await recorded()).map(({ details }) => details.further_unrecorded).sort()).toEqual([...Array.from({ length: 9 }, () => false), true]);
-  expect((await recorded())[0]).toMatchObject({ actor: { type: 'anonymous', through: 'nothing' }, origin: { user_agent: 'node' }, subject: null, within: null });
+  expect((await recorded()).map(({ details }) => details.further_unrecorded).sort()).toEqual([
+    ...Array.from({ length: 9 }, () => false),
+    true,
+  ]);
+  expect((await recorded())[0]).toMatchObject({
+    actor: { type: 'anonymous', through: 'nothing' },
+    origin: { user_agent: 'node' },
+    subject: null,
+    within: null,
+  });
 });
 
 test('of an address that nobody has the log tells that somebody tried it, and not the address', async () => {
   const [stranger, email] = [new Client(), newRegistration().email];
   expect((await stranger.call('POST', '/auth/login', { json: { email, password: 'wrong' } })).status).toBe(401);
-  const found = (await logOf({ actor: 'anonymous', action: 'login.failed', limit: '1000' })).filter(({ origin }) => origin.address === stranger.address);
+  const found = (await logOf({ actor: 'anonymous', action: 'login.failed', limit: '1000' })).filter(
+    ({ origin }) => origin.address === stranger.address,
+  );
   expect(found).toMatchObject([{ subject: { type: 'account', name: null }, details: { reason: 'unknown_person' } }]);
   expect(JSON.stringify(found)).not.toContain(email);
 });

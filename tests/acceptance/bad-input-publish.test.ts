@@ -36,22 +36,58 @@ const numbers = [0, 6, -1, 2.5, 2 ** 53, 2 ** 63, 2 ** 64, 1e308];
 test('a field of the JSON that is of another type, out of range or injected is a 422 that names it', async () => {
   const bad: [string, unknown][] = [
     ...[undefined, null, 7, true, [], ...operators].map((value): [string, unknown] => ['topic', value]),
-    ...[7, true, [], {}, '', '\ud800', 'x'.repeat(4_001), ...operators].map((value): [string, unknown] => ['message', value]),
+    ...[7, true, [], {}, '', '\ud800', 'x'.repeat(4_001), ...operators].map((value): [string, unknown] => [
+      'message',
+      value,
+    ]),
     ...[7, true, [], {}, '\udc00', 'x'.repeat(251), ...operators].map((value): [string, unknown] => ['title', value]),
-    ...[...numbers, true, [], '9', '.*', '__proto__', 'constructor', '5\u0000', ...operators].map((value): [string, unknown] => ['priority', value]),
-    ...[7, true, [7], [null], [['a']], [{ $ne: null }], ['\ud800'], ['x'.repeat(65)], Array.from({ length: 21 }, (_, index) => `${index}`), ...operators].map((value): [string, unknown] => ['tags', value]),
+    ...[...numbers, true, [], '9', '.*', '__proto__', 'constructor', '5\u0000', ...operators].map(
+      (value): [string, unknown] => ['priority', value],
+    ),
+    ...[
+      7,
+      true,
+      [7],
+      [null],
+      [['a']],
+      [{ $ne: null }],
+      ['\ud800'],
+      ['x'.repeat(65)],
+      Array.from({ length: 21 }, (_, index) => `${index}`),
+      ...operators,
+    ].map((value): [string, unknown] => ['tags', value]),
     ...[[], {}, ...operators].map((value): [string, unknown] => ['markdown', value]),
   ];
   for (const [field, value] of bad) {
     const { status, body } = await owner.post('/', { topic: topic.name, message: 'x', [field]: value });
-    expect({ field, value, status, detail: body.detail }).toEqual({ field, value, status: 422, detail: expect.stringMatching(new RegExp(`^${field}: `)) });
+    expect({ field, value, status, detail: body.detail }).toEqual({
+      field,
+      value,
+      status: 422,
+      detail: expect.stringMatching(new RegExp(`^${field}: `)),
+    });
   }
   await expectNothingChanged();
 }, 120_000);
 
 test('names of topics in the JSON that none can have are a 404', async () => {
-  for (const name of ['.*', '__proto__', 'constructor', 'a\r\nb', 'a\u0000b', '', ' ', `${topic.name} `, '../api', '$ne', 'x'.repeat(60_000)]) {
-    expect(await owner.post('/', { topic: name, message: 'x' })).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
+  for (const name of [
+    '.*',
+    '__proto__',
+    'constructor',
+    'a\r\nb',
+    'a\u0000b',
+    '',
+    ' ',
+    `${topic.name} `,
+    '../api',
+    '$ne',
+    'x'.repeat(60_000),
+  ]) {
+    expect(await owner.post('/', { topic: name, message: 'x' })).toMatchObject({
+      status: 404,
+      body: { detail: 'Topic not found' },
+    });
   }
   await expectNothingChanged();
 });
@@ -76,10 +112,19 @@ test.each<[string, string, Record<string, string>, string]>([
   ['a key that is too long', '', { 'Idempotency-Key': 'k'.repeat(129) }, 'Idempotency-Key'],
 ])('%s is a 422', async (_what, query, headers, field) => {
   // The JSON publish has no templates.
-  const paths: [string, CallOptions][] = [[at(query), { text: 'x' }], ...(field === 'template' ? [] : [[`/${query}`, { json: { topic: topic.name, message: 'x' } }] as [string, CallOptions]])];
+  const paths: [string, CallOptions][] = [
+    [at(query), { text: 'x' }],
+    ...(field === 'template'
+      ? []
+      : [[`/${query}`, { json: { topic: topic.name, message: 'x' } }] as [string, CallOptions]]),
+  ];
   for (const [path, options] of paths) {
     const { status, body } = await owner.client.call('POST', path, { ...options, headers });
-    expect({ path, status, detail: body.detail }).toEqual({ path, status: 422, detail: expect.stringMatching(new RegExp(`^${field}: `)) });
+    expect({ path, status, detail: body.detail }).toEqual({
+      path,
+      status: 422,
+      detail: expect.stringMatching(new RegExp(`^${field}: `)),
+    });
   }
   await expectNothingChanged();
 });
@@ -88,15 +133,25 @@ test('a credential given twice in a query is a 422', async () => {
   const { key } = (await owner.post('/api/keys', { name: 'k' })).body;
   const nobody = stack.caller();
   for (const path of [at(`?api_key=${key}&api_key=${key}`), `/?api_key=${key}&api_key=${key}`]) {
-    expect(await nobody.post(path, { topic: topic.name, message: 'x' })).toMatchObject({ status: 422, body: { detail: 'api_key: must be given once' } });
+    expect(await nobody.post(path, { topic: topic.name, message: 'x' })).toMatchObject({
+      status: 422,
+      body: { detail: 'api_key: must be given once' },
+    });
   }
   await expectNothingChanged();
 });
 
 test.each([
-  ['a continuation byte alone', [0x80]], ['an overlong slash', [0xc0, 0xaf]], ['a surrogate', [0xed, 0xa0, 0x80]], ['beyond Unicode', [0xf4, 0x90, 0x80, 0x80]], ['a character cut off', [0x61, 0xe2, 0x82]],
+  ['a continuation byte alone', [0x80]],
+  ['an overlong slash', [0xc0, 0xaf]],
+  ['a surrogate', [0xed, 0xa0, 0x80]],
+  ['beyond Unicode', [0xf4, 0x90, 0x80, 0x80]],
+  ['a character cut off', [0x61, 0xe2, 0x82]],
 ])('a text with %s is a 422', async (_what, bytes) => {
-  expect(await owner.client.call('POST', at(), { text: new Uint8Array(bytes) })).toMatchObject({ status: 422, body: { detail: 'message: must be valid UTF-8' } });
+  expect(await owner.client.call('POST', at(), { text: new Uint8Array(bytes) })).toMatchObject({
+    status: 422,
+    body: { detail: 'message: must be valid UTF-8' },
+  });
   await expectNothingChanged();
 });
 
@@ -112,9 +167,15 @@ describe('line breaks and NULs', () => {
       socket.on('error', reject);
     });
   }
-  const head = (header: string) => `POST ${at()} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${owner.client.token}\r\nConnection: close\r\n${header}\r\nContent-Length: 1\r\n\r\nx`;
+  const head = (header: string) =>
+    `POST ${at()} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${owner.client.token}\r\nConnection: close\r\n${header}\r\nContent-Length: 1\r\n\r\nx`;
 
-  test.each([['a NUL', 'X-Title: a\u0000b'], ['a bare line break', 'X-Title: a\rb'], ['a name with a blank', 'X Title: a'], ['two lengths', 'Content-Length: 2']])('%s in a header is a 400', async (_what, header) => {
+  test.each([
+    ['a NUL', 'X-Title: a\u0000b'],
+    ['a bare line break', 'X-Title: a\rb'],
+    ['a name with a blank', 'X Title: a'],
+    ['two lengths', 'Content-Length: 2'],
+  ])('%s in a header is a 400', async (_what, header) => {
     const answer = await raw(head(header));
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer).toContain('{"detail":"The request is not valid HTTP"}');
@@ -129,16 +190,28 @@ describe('line breaks and NULs', () => {
   });
 });
 
-test.each(['', '?wait=60&since=all'])('GET /{topic}/json%s: parameters that are out of form are a 422, a browser cannot inject', async (valid) => {
-  const glue = valid === '' ? '?' : '&';
-  for (const [name, values] of Object.entries({
-    since: ['.*', '__proto__', '{"$gt":""}', '1 OR 1=1', '%00', '18446744073709551617', '-5', '1e9', '10y'], limit: ['0', '101', '1.5', '-1', '9223372036854775808', '[]', '%24ne'],
-    poll: ['2', 'yes', '{}'], wait: ['-1', '61', '18446744073709551617', 'x'],
-  })) {
-    for (const value of values) {
-      if (valid.includes(`${name}=`)) continue;
-      const { status, body } = await owner.get(`/${topic.name}/json${valid}${glue}${name}=${value.startsWith('%') ? value : encodeURIComponent(value)}`);
-      expect({ name, value, status, detail: body.detail }).toEqual({ name, value, status: 422, detail: expect.stringMatching(new RegExp(`^${name}: `)) });
+test.each(['', '?wait=60&since=all'])(
+  'GET /{topic}/json%s: parameters that are out of form are a 422, a browser cannot inject',
+  async (valid) => {
+    const glue = valid === '' ? '?' : '&';
+    for (const [name, values] of Object.entries({
+      since: ['.*', '__proto__', '{"$gt":""}', '1 OR 1=1', '%00', '18446744073709551617', '-5', '1e9', '10y'],
+      limit: ['0', '101', '1.5', '-1', '9223372036854775808', '[]', '%24ne'],
+      poll: ['2', 'yes', '{}'],
+      wait: ['-1', '61', '18446744073709551617', 'x'],
+    })) {
+      for (const value of values) {
+        if (valid.includes(`${name}=`)) continue;
+        const { status, body } = await owner.get(
+          `/${topic.name}/json${valid}${glue}${name}=${value.startsWith('%') ? value : encodeURIComponent(value)}`,
+        );
+        expect({ name, value, status, detail: body.detail }).toEqual({
+          name,
+          value,
+          status: 422,
+          detail: expect.stringMatching(new RegExp(`^${name}: `)),
+        });
+      }
     }
-  }
-});
+  },
+);

@@ -14,7 +14,10 @@ interface Parameter {
 }
 interface Operation {
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
+  readonly requestBody?: {
+    readonly required: boolean;
+    readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
+  };
 }
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a document of any shape, read by reference
 let document: any;
@@ -30,12 +33,19 @@ beforeAll(async () => {
 /** What is judged elsewhere: publishing takes text, a link that is followed answers with a page, and streams are refused before they begin. */
 const elsewhere = /^(POST|PUT) \/(\{topic\})?$|^GET \/auth\/|^GET \/(\{topic\}\/)?(sse|ws)$/;
 
-const resolve = (schema: Schema): Schema => (schema.$ref === undefined ? schema : schema.$ref.split('/').slice(1).reduce((at, key) => at[key], document));
+const resolve = (schema: Schema): Schema =>
+  schema.$ref === undefined
+    ? schema
+    : schema.$ref
+        .split('/')
+        .slice(1)
+        .reduce((at, key) => at[key], document);
 const operationOf = (name: string): Operation => {
   const [method, path] = name.split(' ') as [string, string];
   return document.paths[path][method.toLowerCase()];
 };
-const bodySchema = ({ requestBody }: Operation): Schema | undefined => requestBody && resolve(requestBody.content['application/json']!.schema);
+const bodySchema = ({ requestBody }: Operation): Schema | undefined =>
+  requestBody && resolve(requestBody.content['application/json']!.schema);
 const queryOf = ({ parameters = [] }: Operation) => parameters.filter((parameter) => parameter.in === 'query');
 
 function callerOf({ by = 'owner' }: Fixture): Caller {
@@ -44,7 +54,11 @@ function callerOf({ by = 'owner' }: Fixture): Caller {
 }
 
 /** Sends what should be refused, a few at a time. */
-async function eachRefused<T>(inputs: readonly T[], send: (input: T) => Promise<Answer>, judge: (input: T, answer: Answer) => void): Promise<void> {
+async function eachRefused<T>(
+  inputs: readonly T[],
+  send: (input: T) => Promise<Answer>,
+  judge: (input: T, answer: Answer) => void,
+): Promise<void> {
   for (let at = 0; at < inputs.length; at += 10) {
     const batch = inputs.slice(at, at + 10);
     const answers = await Promise.all(batch.map(send));
@@ -52,12 +66,22 @@ async function eachRefused<T>(inputs: readonly T[], send: (input: T) => Promise<
   }
 }
 
-const methods: Readonly<Record<string, keyof Caller>> = { GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'delete' };
-const callWith = (caller: Caller, method: string, path: string, json?: unknown) => (caller[methods[method]!] as Caller['post'])(path, json);
+const methods: Readonly<Record<string, keyof Caller>> = {
+  GET: 'get',
+  POST: 'post',
+  PUT: 'put',
+  PATCH: 'patch',
+  DELETE: 'delete',
+};
+const callWith = (caller: Caller, method: string, path: string, json?: unknown) =>
+  (caller[methods[method]!] as Caller['post'])(path, json);
 
 test('every operation that takes input has a row here', () => {
   const all = Object.entries(document.paths as Record<string, Record<string, Operation>>).flatMap(([path, item]) =>
-    Object.entries(item).filter(([, operation]) => operation.requestBody !== undefined || queryOf(operation).length > 0).map(([method]) => `${method.toUpperCase()} ${path}`));
+    Object.entries(item)
+      .filter(([, operation]) => operation.requestBody !== undefined || queryOf(operation).length > 0)
+      .map(([method]) => `${method.toUpperCase()} ${path}`),
+  );
   expect(all.filter((name) => !elsewhere.test(name) && fixtures[name] === undefined)).toEqual([]);
 });
 
@@ -71,22 +95,36 @@ describe.each(Object.entries(fixtures))('%s', (name, fixture) => {
       const bad = badBodies(schema, fixture.body!(world), method === 'PATCH');
       // A field without a value that is bad would be one that nobody looks at.
       expect(new Set(bad.map(({ field }) => field))).toEqual(new Set(Object.keys(schema.properties!)));
-      await eachRefused(bad, ({ body }) => callWith(callerOf(fixture), method, fixture.path(world), body), ({ field, body }, answer) => {
-        expect({ field, body, status: answer.status, detail: answer.body?.detail }).toEqual({ field, body, status: 422, detail: expect.stringMatching(new RegExp(`(^|; )${field}\\b`)) });
-      });
+      await eachRefused(
+        bad,
+        ({ body }) => callWith(callerOf(fixture), method, fixture.path(world), body),
+        ({ field, body }, answer) => {
+          expect({ field, body, status: answer.status, detail: answer.body?.detail }).toEqual({
+            field,
+            body,
+            status: 422,
+            detail: expect.stringMatching(new RegExp(`(^|; )${field}\\b`)),
+          });
+        },
+      );
       expect(await snapshot()).toEqual(before);
     }, 120_000);
 
     test('refuses what is no JSON object, is too large or of another type', async () => {
       const before = await snapshot();
       const send = (text: string | Uint8Array<ArrayBuffer>, type = 'application/json') => {
-        const headers = { 'Content-Type': type, ...(fixture.by === 'operator' ? { Authorization: `Bearer ${testStack().env['ADMIN_TOKEN']}` } : {}) };
+        const headers = {
+          'Content-Type': type,
+          ...(fixture.by === 'operator' ? { Authorization: `Bearer ${testStack().env['ADMIN_TOKEN']}` } : {}),
+        };
         const client = fixture.by === undefined ? world.owner.client : new Client();
         return client.call(method, fixture.path(world), { text, headers });
       };
       const valid = JSON.stringify(fixture.body!(world));
-      for (const text of ['{', valid.slice(0, -1), `${valid}x`, '{"a":1,}', '\u0000']) expect({ text, status: (await send(text)).status }).toEqual({ text, status: 400 });
-      for (const text of ['[]', 'null', '7', '"text"', `[${valid}]`]) expect({ text, status: (await send(text)).status }).toEqual({ text, status: 422 });
+      for (const text of ['{', valid.slice(0, -1), `${valid}x`, '{"a":1,}', '\u0000'])
+        expect({ text, status: (await send(text)).status }).toEqual({ text, status: 400 });
+      for (const text of ['[]', 'null', '7', '"text"', `[${valid}]`])
+        expect({ text, status: (await send(text)).status }).toEqual({ text, status: 422 });
       // No body is one without a field, which is in order where none has to be there.
       if (operationOf(name).requestBody!.required) expect((await send('')).status).toBe(422);
       expect((await send(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]))).status).toBe(422);
@@ -102,9 +140,17 @@ describe.each(Object.entries(fixtures))('%s', (name, fixture) => {
     for (const { name: parameter, schema } of queryOf(operationOf(name))) {
       const bad = badParameters(resolve(schema)).map((text) => `${parameter}=${encodeURIComponent(text)}`);
       if (resolve(schema).type !== 'array') bad.push(`${parameter}=1&${parameter}=1`);
-      await eachRefused(bad, (query) => callWith(callerOf(fixture), method, `${fixture.path(world)}?${query}`, fixture.body?.(world)), (query, answer) => {
-        expect({ query, status: answer.status, detail: answer.body?.detail }).toEqual({ query, status: 422, detail: expect.stringContaining(parameter) });
-      });
+      await eachRefused(
+        bad,
+        (query) => callWith(callerOf(fixture), method, `${fixture.path(world)}?${query}`, fixture.body?.(world)),
+        (query, answer) => {
+          expect({ query, status: answer.status, detail: answer.body?.detail }).toEqual({
+            query,
+            status: 422,
+            detail: expect.stringContaining(parameter),
+          });
+        },
+      );
     }
     expect(await snapshot()).toEqual(before);
   }, 120_000);
@@ -112,16 +158,39 @@ describe.each(Object.entries(fixtures))('%s', (name, fixture) => {
 
 test('an id in a path that is no UUID is a 422, whatever it holds, and changes nothing', async () => {
   const before = await snapshot();
-  const known: Readonly<Record<string, string>> = { topic: world.topic.name, name: world.topic.name, topic_name: world.topic.name, team_id: world.team, user_id: world.other.id };
+  const known: Readonly<Record<string, string>> = {
+    topic: world.topic.name,
+    name: world.topic.name,
+    topic_name: world.topic.name,
+    team_id: world.team,
+    user_id: world.other.id,
+  };
   for (const [path, item] of Object.entries(document.paths as Record<string, Record<string, Operation>>)) {
     const id = /\{(\w+_id)\}(?!.*\{\w+_id\})/.exec(path)?.[1];
     if (id === undefined) continue;
     for (const method of Object.keys(item)) {
-      for (const bad of ['1', 'null', '%5B%24ne%5D', '.*', 'a%00b', '%0d%0a', '__proto__', `${randomUUID()}0`, 'x'.repeat(300)]) {
-        const filled = path.replace(`{${id}}`, bad).replaceAll(/\{(\w+)\}/g, (_, parameter: string) => known[parameter] ?? randomUUID());
+      for (const bad of [
+        '1',
+        'null',
+        '%5B%24ne%5D',
+        '.*',
+        'a%00b',
+        '%0d%0a',
+        '__proto__',
+        `${randomUUID()}0`,
+        'x'.repeat(300),
+      ]) {
+        const filled = path
+          .replace(`{${id}}`, bad)
+          .replaceAll(/\{(\w+)\}/g, (_, parameter: string) => known[parameter] ?? randomUUID());
         const valid = fixtures[`${method.toUpperCase()} ${path}`]?.body?.(world);
         const answer = await callWith(world.owner, method.toUpperCase(), filled, valid);
-        expect({ method, filled, status: answer.status, detail: answer.body?.detail }).toEqual({ method, filled, status: 422, detail: `${id}: must be a UUID` });
+        expect({ method, filled, status: answer.status, detail: answer.body?.detail }).toEqual({
+          method,
+          filled,
+          status: 422,
+          detail: `${id}: must be a UUID`,
+        });
       }
     }
   }
@@ -129,9 +198,32 @@ test('an id in a path that is no UUID is a 422, whatever it holds, and changes n
 }, 120_000);
 
 test('a name in a path that none can have is a 404, whatever it holds', async () => {
-  for (const bad of ['a.b', '.*', '%5B%24ne%5D', 'a%00b', '%0d%0aX:1', '__proto__', 'constructor', '%7B%22%24ne%22:null%7D', 'x'.repeat(300), '%F0%9F%98%80']) {
-    for (const path of [`/${bad}/json`, `/api/topics/${bad}`, `/api/topics/${bad}/stats`, `/api/topics/${bad}/log`, `/api/topics/${bad}/consumers`, `/api/topics/${bad}/access-tokens`, `/api/subscriptions/check/${bad}`]) {
-      expect({ path, ...(await world.owner.get(path)) }).toMatchObject({ path, status: 404, body: { detail: 'Topic not found' } });
+  for (const bad of [
+    'a.b',
+    '.*',
+    '%5B%24ne%5D',
+    'a%00b',
+    '%0d%0aX:1',
+    '__proto__',
+    'constructor',
+    '%7B%22%24ne%22:null%7D',
+    'x'.repeat(300),
+    '%F0%9F%98%80',
+  ]) {
+    for (const path of [
+      `/${bad}/json`,
+      `/api/topics/${bad}`,
+      `/api/topics/${bad}/stats`,
+      `/api/topics/${bad}/log`,
+      `/api/topics/${bad}/consumers`,
+      `/api/topics/${bad}/access-tokens`,
+      `/api/subscriptions/check/${bad}`,
+    ]) {
+      expect({ path, ...(await world.owner.get(path)) }).toMatchObject({
+        path,
+        status: 404,
+        body: { detail: 'Topic not found' },
+      });
     }
     expect((await world.owner.publish(bad)).status).toBe(404);
   }

@@ -21,11 +21,25 @@ export interface Schema {
 /** What a query of a document store would read as a condition. */
 const operators: readonly unknown[] = [{ $ne: null }, { $gt: '' }, { $regex: '.*' }, { $where: 'sleep(1000)' }];
 /** What no name, id, time or word can be. */
-const injections = ['.*', '^(a+)+$', "' OR 1=1 --", '__proto__', 'constructor', 'a\r\nSet-Cookie: b', 'a\u0000b', '\ud800', '../../etc/passwd', '${7*7}', '{{7*7}}'];
+const injections = [
+  '.*',
+  '^(a+)+$',
+  "' OR 1=1 --",
+  '__proto__',
+  'constructor',
+  'a\r\nSet-Cookie: b',
+  'a\u0000b',
+  '\ud800',
+  '../../etc/passwd',
+  '${7*7}',
+  '{{7*7}}',
+];
 const hugeNumbers = [2 ** 53, 2 ** 63, 2 ** 64, 1e308];
 
 const alternatives = (schema: Schema): readonly Schema[] | undefined =>
-  schema.anyOf ?? schema.oneOf ?? (Array.isArray(schema.type) ? (schema.type as string[]).map((type) => ({ ...schema, type })) : undefined);
+  schema.anyOf ??
+  schema.oneOf ??
+  (Array.isArray(schema.type) ? (schema.type as string[]).map((type) => ({ ...schema, type })) : undefined);
 
 /** The forms that a value may have, without null. */
 function formsOf(schema: Schema): readonly Schema[] {
@@ -40,8 +54,11 @@ export function badValues(schema: Schema): unknown[] {
   const forms = formsOf(schema);
   const types = new Set(forms.map(({ type }) => type));
   const ofOtherTypes = [
-    ...(types.has('string') ? [] : ['text', '']), ...(types.has('number') || types.has('integer') ? [] : [7, 0, -1.5]), ...(types.has('boolean') ? [] : [true]),
-    ...(types.has('array') ? [] : [[], ['text'], [null]]), ...(types.has('object') ? [] : [{}, ...operators]),
+    ...(types.has('string') ? [] : ['text', '']),
+    ...(types.has('number') || types.has('integer') ? [] : [7, 0, -1.5]),
+    ...(types.has('boolean') ? [] : [true]),
+    ...(types.has('array') ? [] : [[], ['text'], [null]]),
+    ...(types.has('object') ? [] : [{}, ...operators]),
   ];
   return forms.length !== 1 ? ofOtherTypes : [...ofOtherTypes, ...badValuesOf(forms[0]!)];
 }
@@ -56,8 +73,12 @@ function badValuesOf(schema: Schema): unknown[] {
       return badNumbers(schema);
     case 'array':
       return [
-        ...badValues(schema.items ?? {}).slice(0, 12).map((value) => [value]),
-        ...(schema.maxItems === undefined ? [] : [Array.from({ length: schema.maxItems + 1 }, (_, index) => `item-${index}`)]),
+        ...badValues(schema.items ?? {})
+          .slice(0, 12)
+          .map((value) => [value]),
+        ...(schema.maxItems === undefined
+          ? []
+          : [Array.from({ length: schema.maxItems + 1 }, (_, index) => `item-${index}`)]),
       ];
     default:
       return [];
@@ -65,25 +86,44 @@ function badValuesOf(schema: Schema): unknown[] {
 }
 
 function badTexts({ enum: words, format, pattern, minLength = 0, maxLength }: Schema): string[] {
-  const isClosed = words !== undefined || pattern !== undefined || format === 'uuid' || format === 'date-time' || format === 'email';
+  const isClosed =
+    words !== undefined || pattern !== undefined || format === 'uuid' || format === 'date-time' || format === 'email';
   // A text that is looked up or compared may be any; one that is stored must be Unicode.
   const unknown = isClosed ? [...injections, '', ' '] : maxLength === undefined ? [] : ['\ud800'];
-  return [...unknown.filter((text) => !words?.includes(text) && (pattern === undefined || !new RegExp(pattern, 'u').test(text))), ...(minLength > 0 ? [''] : []), ...(maxLength === undefined ? [] : ['x'.repeat(maxLength + 1)])];
+  return [
+    ...unknown.filter(
+      (text) => !words?.includes(text) && (pattern === undefined || !new RegExp(pattern, 'u').test(text)),
+    ),
+    ...(minLength > 0 ? [''] : []),
+    ...(maxLength === undefined ? [] : ['x'.repeat(maxLength + 1)]),
+  ];
 }
 
 function badNumbers({ minimum, maximum }: Schema): number[] {
-  return [...(minimum === undefined ? [] : [minimum - 1, -hugeNumbers[2]!]), ...(maximum === undefined ? [] : [maximum + 1, ...hugeNumbers.filter((number) => number > maximum)])];
+  return [
+    ...(minimum === undefined ? [] : [minimum - 1, -hugeNumbers[2]!]),
+    ...(maximum === undefined ? [] : [maximum + 1, ...hugeNumbers.filter((number) => number > maximum)]),
+  ];
 }
 
 /** Bodies that the schema refuses, one for each fault of each field, made from one that it takes. */
-export function badBodies(schema: Schema, valid: Readonly<Record<string, unknown>>, isPatch: boolean): { field: string; body: unknown }[] {
+export function badBodies(
+  schema: Schema,
+  valid: Readonly<Record<string, unknown>>,
+  isPatch: boolean,
+): { field: string; body: unknown }[] {
   const required = schema.required ?? [];
   return Object.entries(schema.properties ?? {}).flatMap(([field, of]) => {
     const isRequired = required.includes(field);
     const without = Object.fromEntries(Object.entries(valid).filter(([name]) => name !== field));
     return [
       ...badValues(of).map((value) => ({ field, body: { ...valid, [field]: value } })),
-      ...(isRequired ? [{ field, body: without }, { field, body: { ...valid, [field]: null } }] : []),
+      ...(isRequired
+        ? [
+            { field, body: without },
+            { field, body: { ...valid, [field]: null } },
+          ]
+        : []),
       ...(isPatch && !isRequired && !isNullable(of) ? [{ field, body: { ...valid, [field]: null } }] : []),
     ];
   });
@@ -92,8 +132,24 @@ export function badBodies(schema: Schema, valid: Readonly<Record<string, unknown
 /** Texts in a query that the schema refuses. */
 export function badParameters(schema: Schema): string[] {
   const [form = {}] = formsOf(schema);
-  const numbers = ['x', '1.5', '1e3', '0x10', ' 1', '1;DROP TABLE', '99999999999999999999', '{"$gt":0}', 'NaN', '-9223372036854775809'];
-  if (form.type === 'integer') return [...numbers, ...(form.minimum === undefined ? [] : [String(form.minimum - 1)]), ...(form.maximum === undefined ? [] : [String(form.maximum + 1)])];
+  const numbers = [
+    'x',
+    '1.5',
+    '1e3',
+    '0x10',
+    ' 1',
+    '1;DROP TABLE',
+    '99999999999999999999',
+    '{"$gt":0}',
+    'NaN',
+    '-9223372036854775809',
+  ];
+  if (form.type === 'integer')
+    return [
+      ...numbers,
+      ...(form.minimum === undefined ? [] : [String(form.minimum - 1)]),
+      ...(form.maximum === undefined ? [] : [String(form.maximum + 1)]),
+    ];
   if (form.type === 'boolean') return ['maybe', '2', 'TRUE!', '{"$ne":null}'];
   if (form.type === 'array') return [];
   return badTexts(form).filter((text) => text !== '' && text.isWellFormed());

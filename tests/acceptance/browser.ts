@@ -22,12 +22,19 @@ export class Browser {
   readonly setCookies: string[] = [];
 
   /** Opens the address and follows where it leads, up to the first page that `isReached` names or that leads no further. */
-  async open(address: string | URL, options: { method?: string; isReached?: (url: URL) => boolean } = {}): Promise<Page> {
+  async open(
+    address: string | URL,
+    options: { method?: string; isReached?: (url: URL) => boolean } = {},
+  ): Promise<Page> {
     let url = new URL(address);
     let method = options.method ?? 'GET';
     for (let redirects = 0; redirects < redirectsMax; redirects += 1) {
       if (options.isReached?.(url) === true) return { url, status: 0, text: '' };
-      const response = await fetch(url, { method, redirect: 'manual', headers: { Cookie: this.#cookiesFor(url), 'X-Forwarded-For': this.#address } });
+      const response = await fetch(url, {
+        method,
+        redirect: 'manual',
+        headers: { Cookie: this.#cookiesFor(url), 'X-Forwarded-For': this.#address },
+      });
       this.#keep(url, response.headers.getSetCookie());
       const location = response.headers.get('location');
       if (location === null) return { url, status: response.status, text: await response.text() };
@@ -56,6 +63,9 @@ export class Browser {
 
   #cookiesFor(url: URL): string {
     const jar = this.#jars.get(url.origin) ?? new Map<string, Cookie>();
-    return [...jar].filter(([, { path }]) => url.pathname.startsWith(path)).map(([name, { value }]) => `${name}=${value}`).join('; ');
+    return [...jar]
+      .filter(([, { path }]) => url.pathname.startsWith(path))
+      .map(([name, { value }]) => `${name}=${value}`)
+      .join('; ');
   }
 }

@@ -8,7 +8,9 @@ import { newAddress, testStack } from './stack.ts';
 const programs = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
 
 function chromiumPath(): string | undefined {
-  const candidates = (process.env['PATH'] ?? '').split(delimiter).flatMap((dir) => programs.map((name) => join(dir, name)));
+  const candidates = (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .flatMap((dir) => programs.map((name) => join(dir, name)));
   return candidates.find((path) => {
     try {
       accessSync(path, constants.X_OK);
@@ -50,7 +52,11 @@ export function useChromium(): ChromiumUse {
   return {
     async open(path, options = {}) {
       const base = testStack().urls[0]!;
-      const context = await browser.newContext({ locale: 'en-GB', extraHTTPHeaders: { 'X-Forwarded-For': newAddress() }, ...options });
+      const context = await browser.newContext({
+        locale: 'en-GB',
+        extraHTTPHeaders: { 'X-Forwarded-For': newAddress() },
+        ...options,
+      });
       const page = await context.newPage();
       page.on('console', (line) => {
         if (line.type() === 'error') faults.push(line.text());

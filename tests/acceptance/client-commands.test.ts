@@ -31,24 +31,56 @@ test('what one publishes from a terminal comes to another, and stands in the log
   const events: { type: string; message: string; position: string }[] = [];
   createInterface(subscriber.stdout).on('line', (line) => events.push(JSON.parse(line)));
 
-  const first = await run(account, ['publish', topic.name, 'Nightly backup finished', '--title', 'Backups', '--priority', 'high', '--tags', 'db,ok']);
+  const first = await run(account, [
+    'publish',
+    topic.name,
+    'Nightly backup finished',
+    '--title',
+    'Backups',
+    '--priority',
+    'high',
+    '--tags',
+    'db,ok',
+  ]);
   expect(first).toMatchObject({ code: 0, error: '' });
   await run(account, ['publish', topic.name, '--json'], 'from standard input\n');
-  await eventually(() => expect(events).toMatchObject([
-    { type: 'message', id: first.out.trim(), title: 'Backups', message: 'Nightly backup finished', priority: 4, tags: ['db', 'ok'], position: `${topic.name}:${first.out.trim()}` },
-    { type: 'message', message: 'from standard input' },
-  ]), { timeoutMs: 30_000 });
+  await eventually(
+    () =>
+      expect(events).toMatchObject([
+        {
+          type: 'message',
+          id: first.out.trim(),
+          title: 'Backups',
+          message: 'Nightly backup finished',
+          priority: 4,
+          tags: ['db', 'ok'],
+          position: `${topic.name}:${first.out.trim()}`,
+        },
+        { type: 'message', message: 'from standard input' },
+      ]),
+    { timeoutMs: 30_000 },
+  );
   subscriber.kill('SIGTERM');
 
   const log = ['log', topic.name, '--consumer', 'archive'];
-  expect((await run(account, [...log, '--limit', '1'])).out).toMatch(/^\d+ {2}\S+Z {2}message {2}Backups: Nightly backup finished\n$/);
+  expect((await run(account, [...log, '--limit', '1'])).out).toMatch(
+    /^\d+ {2}\S+Z {2}message {2}Backups: Nightly backup finished\n$/,
+  );
   expect((await run(account, log)).out).toMatch(/^\d+ {2}\S+Z {2}message {2}from standard input\n$/);
   expect(await run(account, log)).toEqual({ code: 0, out: '', error: '' });
 }, 180_000); // six programs, each of which a busy machine starts in many seconds
 
 test('what the server refuses fails with 1 and its reason, what is called wrongly with 2', async () => {
   const account = await createAccount(store);
-  expect(await run(account, ['publish', 'no-such-topic', 'text'])).toEqual({ code: 1, out: '', error: 'Topic not found\n' });
+  expect(await run(account, ['publish', 'no-such-topic', 'text'])).toEqual({
+    code: 1,
+    out: '',
+    error: 'Topic not found\n',
+  });
   expect(await run(account, ['subscribe', 'no-such-topic'])).toEqual({ code: 1, out: '', error: 'Topic not found\n' });
-  expect(await run(account, ['log', 'any', '--from-offset', '1', '--consumer', 'archive'])).toMatchObject({ code: 2, out: '', error: expect.stringContaining('cannot be used with') });
+  expect(await run(account, ['log', 'any', '--from-offset', '1', '--consumer', 'archive'])).toMatchObject({
+    code: 2,
+    out: '',
+    error: expect.stringContaining('cannot be used with'),
+  });
 }, 120_000);

@@ -15,7 +15,11 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
   const click = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
   const see = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();
   const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
-  const isLive = (page: Page) => page.getByRole('status').filter({ hasText: /^live$/ }).waitFor();
+  const isLive = (page: Page) =>
+    page
+      .getByRole('status')
+      .filter({ hasText: /^live$/ })
+      .waitFor();
   const texts = (page: Page) => page.locator('.message .text').allTextContents();
   /** The link at this stack's first node: with a port that the machine chooses, whoever sends the mails does not know the address. */
   const here = ({ pathname, search, hash }: URL) => testStack().urls[0]! + pathname + search + hash;
@@ -64,7 +68,9 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await click(page, 'Publish');
     await see(page, 'first of all');
     const { body } = await new Client().call('GET', `/${topic}/json`);
-    expect(body.messages).toMatchObject([{ message: 'first of all', title: 'Größe 📦', tags: ['db', 'ok'], priority: 5 }]);
+    expect(body.messages).toMatchObject([
+      { message: 'first of all', title: 'Größe 📦', tags: ['db', 'ok'], priority: 5 },
+    ]);
     await page.getByRole('link', { name: 'My topics' }).click();
     await page.getByRole('link', { name: topic }).waitFor();
     await click(page, 'Log out');
@@ -74,7 +80,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await heading(page, 'Log in');
   });
 
-  test('a topic\'s page has its history and shows what comes, edited and deleted while one looks, each once', async () => {
+  test("a topic's page has its history and shows what comes, edited and deleted while one looks, each once", async () => {
     const owner = await stack.person({ tier: 'ESSENTIALS' });
     const topic = await createTopic(owner, { access_level: 'private' });
     for (const text of ['one', 'two']) await owner.publish(topic.name, text);
@@ -100,9 +106,13 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await heading(page, 'My topics');
     await page.getByRole('link', { name: topic.name }).click();
     await isLive(page);
-    const login = JSON.parse((await page.evaluate(() => sessionStorage.getItem('tocsin.session')))!) as { access_token: string };
+    const login = JSON.parse((await page.evaluate(() => sessionStorage.getItem('tocsin.session')))!) as {
+      access_token: string;
+    };
     expect(addresses.some((address) => address.includes('/sse?session='))).toBe(true);
-    expect(addresses.filter((address) => address.includes(login.access_token) || address.includes('token='))).toEqual([]);
+    expect(addresses.filter((address) => address.includes(login.access_token) || address.includes('token='))).toEqual(
+      [],
+    );
   });
 
   test('whatever a message holds is shown as text', async () => {
@@ -120,7 +130,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     expect(await page.locator('.message .badge').allTextContents()).toEqual(Array(2).fill('<i>tag</i>'));
   });
 
-  test('a browser that follows a topic\'s address reads and publishes without a login, where the topic is public', async () => {
+  test("a browser that follows a topic's address reads and publishes without a login, where the topic is public", async () => {
     const topic = await createTopic(await stack.person());
     const page = await chromium.open(`/${topic.name}`);
     await isLive(page);
@@ -149,7 +159,11 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     const { access, refresh } = await logIn(person);
     chromium.expectRefusals();
     const page = await chromium.open('/console/login');
-    const keep = (tokens: object) => page.evaluate((stored) => sessionStorage.setItem('tocsin.session', JSON.stringify(stored)), { user: null, ...tokens });
+    const keep = (tokens: object) =>
+      page.evaluate((stored) => sessionStorage.setItem('tocsin.session', JSON.stringify(stored)), {
+        user: null,
+        ...tokens,
+      });
     await keep({ access_token: `${access}x`, refresh_token: refresh });
     await page.goto(`${testStack().urls[0]}/console`);
     await heading(page, 'My topics');
@@ -227,14 +241,21 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await see(out, 'not set up on this server');
   });
 
-  test.each([['a desk', 1_280, 'light'], ['a phone', 360, 'dark']] as const)('on %s nothing is cut off, and every field has a label', async (_where, width, colorScheme) => {
+  test.each([
+    ['a desk', 1_280, 'light'],
+    ['a phone', 360, 'dark'],
+  ] as const)('on %s nothing is cut off, and every field has a label', async (_where, width, colorScheme) => {
     const owner = await stack.person();
     const topic = await createTopic(owner, { description: 'x'.repeat(200) });
     await owner.publish(topic.name, 'w'.repeat(300));
     const page = await chromium.open('/console/login', { viewport: { width, height: 740 }, colorScheme });
     const isWhole = async () => {
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-      expect(await page.evaluate("[...document.querySelectorAll('input, textarea, select')].filter(({ labels }) => labels.length === 0).length")).toBe(0);
+      expect(
+        await page.evaluate(
+          "[...document.querySelectorAll('input, textarea, select')].filter(({ labels }) => labels.length === 0).length",
+        ),
+      ).toBe(0);
     };
     await isWhole();
     await typeLogin(page, owner);

@@ -49,16 +49,20 @@ test('the consumer of the docs, killed and started again, processes every record
   writeFileSync(join(dir, 'consumer.mjs'), code);
   const owner = await stack.person({ tier: 'TEAM' });
   const topic = await createTopic(owner, { access_level: 'private' });
-  const { token } = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 'archive', permissions: ['read'] })).body;
+  const { token } = (
+    await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 'archive', permissions: ['read'] })
+  ).body;
   const env = { PATH: process.env['PATH'], TOCSIN_URL: testStack().urls[0]!, TOPIC: topic.name, TOKEN: token };
 
   const published: string[] = [];
   for (let round = 1; round <= 3; round += 1) {
     running = spawn(process.execPath, ['consumer.mjs'], { cwd: dir, env, stdio: ['ignore', 'inherit', 'inherit'] });
-    const sending = Promise.all(Array.from({ length: 25 }, async (_, index) => {
-      const { body } = await owner.client.call('POST', `/${topic.name}`, { text: `${round}-${index}`, node: index });
-      published.push(`${body.offset} ${body.message}`);
-    }));
+    const sending = Promise.all(
+      Array.from({ length: 25 }, async (_, index) => {
+        const { body } = await owner.client.call('POST', `/${topic.name}`, { text: `${round}-${index}`, node: index });
+        published.push(`${body.offset} ${body.message}`);
+      }),
+    );
     const before = processed().length;
     await eventually(() => expect(processed().length).toBeGreaterThan(before), { timeoutMs: 20_000 });
     await kill();

@@ -15,7 +15,8 @@ beforeAll(async () => {
   owner = await stack.person();
   topic = await createTopic(owner, { access_level: 'private' });
   key = (await owner.post('/api/keys', { name: 'k' })).body.key as string;
-  token = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read', 'write'] })).body.token as string;
+  token = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read', 'write'] }))
+    .body.token as string;
 });
 
 interface Sent {
@@ -33,7 +34,9 @@ const places: Readonly<Record<string, (isGood: boolean) => Partial<Sent>>> = {
 };
 
 async function statusOf(method: 'get' | 'head', path: string, sent: readonly Partial<Sent>[]): Promise<number> {
-  const query = new URLSearchParams(Object.assign({}, ...sent.map((one) => one.query ?? {})) as Record<string, string>).toString();
+  const query = new URLSearchParams(
+    Object.assign({}, ...sent.map((one) => one.query ?? {})) as Record<string, string>,
+  ).toString();
   const headers = Object.assign({}, ...sent.map((one) => one.headers ?? {})) as Record<string, string>;
   return (await stack.caller(headers)[method](query === '' ? path : `${path}?${query}`)).status;
 }
@@ -48,26 +51,38 @@ const onStreams = ['X-Topic-Token', 'Authorization', 'X-API-Key', 'token', 'api_
 const elsewhere = ['Authorization', 'X-API-Key', 'api_key', 'auth', 'X-Topic-Token'];
 
 describe('only the first credential is looked at', () => {
-  test.each(inOrder(onTopics))('on a topic\'s routes %s comes before %s', async (first, _text, rest) => {
+  test.each(inOrder(onTopics))("on a topic's routes %s comes before %s", async (first, _text, rest) => {
     const path = `/${topic.name}/json`;
-    expect(await statusOf('get', path, [places[first]!(true), ...rest.map((place) => places[place]!(false))])).toBe(200);
-    expect(await statusOf('get', path, [places[first]!(false), ...rest.map((place) => places[place]!(true))])).toBe(401);
+    expect(await statusOf('get', path, [places[first]!(true), ...rest.map((place) => places[place]!(false))])).toBe(
+      200,
+    );
+    expect(await statusOf('get', path, [places[first]!(false), ...rest.map((place) => places[place]!(true))])).toBe(
+      401,
+    );
   });
 
   test.each(inOrder(onStreams))('on streams %s comes before %s', async (first, _text, rest) => {
     const path = `/${topic.name}/sse`;
-    expect(await statusOf('head', path, [places[first]!(true), ...rest.map((place) => places[place]!(false))])).toBe(200);
-    expect(await statusOf('head', path, [places[first]!(false), ...rest.map((place) => places[place]!(true))])).toBe(401);
+    expect(await statusOf('head', path, [places[first]!(true), ...rest.map((place) => places[place]!(false))])).toBe(
+      200,
+    );
+    expect(await statusOf('head', path, [places[first]!(false), ...rest.map((place) => places[place]!(true))])).toBe(
+      401,
+    );
   });
 
   test.each(inOrder(elsewhere))('elsewhere %s comes before %s', async (first, _text, rest) => {
     const right = first === 'X-Topic-Token' ? 403 : 200; // it opens only its topic
-    expect(await statusOf('get', '/api/topics/my', [places[first]!(true), ...rest.map((place) => places[place]!(false))])).toBe(right);
-    expect(await statusOf('get', '/api/topics/my', [places[first]!(false), ...rest.map((place) => places[place]!(true))])).toBe(401);
+    expect(
+      await statusOf('get', '/api/topics/my', [places[first]!(true), ...rest.map((place) => places[place]!(false))]),
+    ).toBe(right);
+    expect(
+      await statusOf('get', '/api/topics/my', [places[first]!(false), ...rest.map((place) => places[place]!(true))]),
+    ).toBe(401);
   });
 });
 
-test('the query\'s token is read on streams alone', async () => {
+test("the query's token is read on streams alone", async () => {
   expect(await statusOf('get', `/${topic.name}/json`, [places['token']!(true)])).toBe(401);
   expect(await statusOf('get', '/api/topics/public', [places['token']!(false)])).toBe(200);
 });
@@ -76,18 +91,30 @@ test('an empty header or parameter is none', async () => {
   const empty = { 'X-Topic-Token': '', Authorization: '', 'X-API-Key': ' ' };
   const query = `api_key=&auth=&token=`;
   expect((await stack.caller(empty).get(`/api/topics/public?${query}`)).status).toBe(200);
-  expect(await stack.caller(empty).get(`/${topic.name}/json?${query}`)).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
+  expect(await stack.caller(empty).get(`/${topic.name}/json?${query}`)).toMatchObject({
+    status: 401,
+    body: { detail: 'Not authenticated' },
+  });
   expect((await stack.caller({ ...empty, 'X-API-Key': key }).get(`/${topic.name}/json`)).status).toBe(200);
   expect((await stack.caller(empty).get(`/${topic.name}/json?auth=${base64url(`Bearer ${key}`)}`)).status).toBe(200);
 });
 
-test.each(['Digest username="x"', 'Token abc', 'abc', 'Bearer', 'Basic', 'Basic !', `Basic ${btoa('no colon')}`, `Basic ${btoa('user:')}`, `Negotiate ${btoa('x:y')}`])(
-  'Authorization: %s is no credential', async (value) => {
-    for (const path of [`/${topic.name}/json`, '/api/topics/public', '/api/keys']) expect(await stack.caller({ Authorization: value }).get(path)).toMatchObject(bad);
-  },
-);
+test.each([
+  'Digest username="x"',
+  'Token abc',
+  'abc',
+  'Bearer',
+  'Basic',
+  'Basic !',
+  `Basic ${btoa('no colon')}`,
+  `Basic ${btoa('user:')}`,
+  `Negotiate ${btoa('x:y')}`,
+])('Authorization: %s is no credential', async (value) => {
+  for (const path of [`/${topic.name}/json`, '/api/topics/public', '/api/keys'])
+    expect(await stack.caller({ Authorization: value }).get(path)).toMatchObject(bad);
+});
 
-test('a bearer\'s kind is told by its prefix, Basic carries any as its password, and so does auth', async () => {
+test("a bearer's kind is told by its prefix, Basic carries any as its password, and so does auth", async () => {
   for (const secret of [owner.client.token!, key, token]) {
     const basic = `Basic ${btoa(`anyone:${secret}`)}`;
     for (const value of [`Bearer ${secret}`, `bearer   ${secret}`, basic, `Basic ${btoa(`:${secret}`)}`]) {
@@ -99,18 +126,30 @@ test('a bearer\'s kind is told by its prefix, Basic carries any as its password,
 
 test('a credential is none where another kind belongs', async () => {
   const jwt = owner.client.token!;
-  for (const [header, secret] of [['X-API-Key', jwt], ['X-API-Key', token], ['X-Topic-Token', jwt], ['X-Topic-Token', key]] as const) {
+  for (const [header, secret] of [
+    ['X-API-Key', jwt],
+    ['X-API-Key', token],
+    ['X-Topic-Token', jwt],
+    ['X-Topic-Token', key],
+  ] as const) {
     expect(await stack.caller({ [header]: secret }).get(`/${topic.name}/json`)).toMatchObject(bad);
   }
-  for (const secret of [jwt, token]) expect(await stack.caller().get(`/${topic.name}/json?api_key=${secret}`)).toMatchObject(bad);
+  for (const secret of [jwt, token])
+    expect(await stack.caller().get(`/${topic.name}/json?api_key=${secret}`)).toMatchObject(bad);
 });
 
 test('a credential is judged where none is needed', async () => {
   const open = await createTopic(await stack.person());
   expect(await stack.caller({ 'X-API-Key': 'toc_wrong' }).get(`/${open.name}/json`)).toMatchObject(bad);
   const lacking = (await owner.post('/api/keys', { name: 'k', scopes: ['publish'] })).body.key as string;
-  expect(await stack.caller({ 'X-API-Key': lacking }).get(`/${open.name}/json`)).toMatchObject({ status: 403, body: { detail: 'Missing scope: subscribe' } });
-  expect(await stack.caller({ 'X-Topic-Token': token }).get(`/${open.name}/json`)).toMatchObject({ status: 403, body: { detail: 'Insufficient permissions to access this topic' } });
+  expect(await stack.caller({ 'X-API-Key': lacking }).get(`/${open.name}/json`)).toMatchObject({
+    status: 403,
+    body: { detail: 'Missing scope: subscribe' },
+  });
+  expect(await stack.caller({ 'X-Topic-Token': token }).get(`/${open.name}/json`)).toMatchObject({
+    status: 403,
+    body: { detail: 'Insufficient permissions to access this topic' },
+  });
   const { headers } = await stack.caller({ Authorization: 'Bearer wrong' }).get('/api/topics/public');
   expect(headers.get('www-authenticate')).toBe('Bearer');
 });

@@ -8,7 +8,11 @@ const stack = useStack();
 const noCounts = { pending: 0, sent: 0, skipped: 0, retrying: 0, dead_token: 0, failed: 0 };
 
 async function registerDevice(person: Person, platform = 'ios'): Promise<string> {
-  const { status, body } = await person.post('/api/devices/register', { push_token: randomUUID(), platform, device_id: randomUUID() });
+  const { status, body } = await person.post('/api/devices/register', {
+    push_token: randomUUID(),
+    platform,
+    device_id: randomUUID(),
+  });
   expect(status).toBe(201);
   return body.id;
 }
@@ -16,12 +20,27 @@ async function registerDevice(person: Person, platform = 'ios'): Promise<string>
 const subscribe = async (person: Person, topic_name: string, mobile_notification_settings: object = {}) =>
   expect((await person.post('/api/subscriptions', { topic_name, mobile_notification_settings })).status).toBe(201);
 
-const entry = (device_id: string, given: object) => ({ device_id, platform: 'ios', attempts: 0, updated_at: expect.any(String), ...given });
+const entry = (device_id: string, given: object) => ({
+  device_id,
+  platform: 'ios',
+  attempts: 0,
+  updated_at: expect.any(String),
+  ...given,
+});
 
 test('what kept a message from a phone is told to its owner alone, and the numbers to who manages the topic', async () => {
-  const [owner, reader, filtered, stranger] = [await stack.person(), await stack.person(), await stack.person(), await stack.person()];
+  const [owner, reader, filtered, stranger] = [
+    await stack.person(),
+    await stack.person(),
+    await stack.person(),
+    await stack.person(),
+  ];
   const topic = await createTopic(owner);
-  const [phone, tablet, other] = [await registerDevice(reader), await registerDevice(reader), await registerDevice(filtered)];
+  const [phone, tablet, other] = [
+    await registerDevice(reader),
+    await registerDevice(reader),
+    await registerDevice(filtered),
+  ];
   await subscribe(reader, topic.name);
   await subscribe(filtered, topic.name, { priority_threshold: 4 });
   const { id } = (await owner.publish(topic.name)).body;
@@ -29,12 +48,21 @@ test('what kept a message from a phone is told to its owner alone, and the numbe
 
   // APNs is not configured here.
   const skipped = { status: 'skipped', reason: 'not configured' };
-  await eventually(async () => expect(await deliveries(reader)).toMatchObject({
-    status: 200, body: { message_id: id, counts: null, deliveries: [entry(tablet, skipped), entry(phone, skipped)] },
-  }));
-  expect((await deliveries(filtered)).body.deliveries).toEqual([entry(other, { status: 'skipped', reason: 'priority 3 is below the threshold of 4' })]);
+  await eventually(async () =>
+    expect(await deliveries(reader)).toMatchObject({
+      status: 200,
+      body: { message_id: id, counts: null, deliveries: [entry(tablet, skipped), entry(phone, skipped)] },
+    }),
+  );
+  expect((await deliveries(filtered)).body.deliveries).toEqual([
+    entry(other, { status: 'skipped', reason: 'priority 3 is below the threshold of 4' }),
+  ]);
   expect((await deliveries(stranger)).body).toEqual({ message_id: id, deliveries: [], counts: null });
-  expect((await deliveries(owner)).body).toEqual({ message_id: id, deliveries: [], counts: { ...noCounts, skipped: 2 } });
+  expect((await deliveries(owner)).body).toEqual({
+    message_id: id,
+    deliveries: [],
+    counts: { ...noCounts, skipped: 2 },
+  });
 
   // A device that is gone keeps its row.
   expect((await reader.delete(`/api/devices/${tablet}`)).status).toBe(204);
@@ -43,7 +71,10 @@ test('what kept a message from a phone is told to its owner alone, and the numbe
 
 test('the admins of its team manage a topic, its members do not', async () => {
   const [owner, admin, member] = [await stack.person({ tier: 'TEAM' }), await stack.person(), await stack.person()];
-  const team_id = await stack.team(owner, [[admin, 'admin'], [member, 'member']]);
+  const team_id = await stack.team(owner, [
+    [admin, 'admin'],
+    [member, 'member'],
+  ]);
   const topic = await createTopic(owner, { team_id, access_level: 'private' });
   const { id } = (await owner.publish(topic.name)).body;
   expect((await admin.get(`/api/messages/${id}/deliveries`)).body.counts).toEqual(noCounts);
@@ -59,7 +90,8 @@ test('the ledger of what a caller may not read does not exist for them', async (
   expect(await stranger.get(path)).toMatchObject(notFound);
   expect(await owner.get(`/api/messages/${randomUUID()}/deliveries`)).toMatchObject(notFound);
   expect(await stack.caller().get(path)).toMatchObject({ status: 401 });
-  const { token } = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'] })).body;
+  const { token } = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'] }))
+    .body;
   expect(await stack.caller({ 'X-Topic-Token': token }).get(path)).toMatchObject({ status: 403 });
   expect((await owner.get(path)).status).toBe(200);
 });

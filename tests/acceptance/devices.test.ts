@@ -5,16 +5,29 @@ import { useStack, type Person } from './use-stack.ts';
 
 const stack = useStack();
 const fields = (over: object = {}) => ({
-  push_token: `token-${randomUUID()}`, platform: 'ios', device_id: `phone-${randomUUID()}`, device_name: 'My phone', app_version: '1.2.3', ...over,
+  push_token: `token-${randomUUID()}`,
+  platform: 'ios',
+  device_id: `phone-${randomUUID()}`,
+  device_name: 'My phone',
+  app_version: '1.2.3',
+  ...over,
 });
-const register = async (person: Person, over: object = {}) => (await person.post('/api/devices/register', fields(over))).body;
+const register = async (person: Person, over: object = {}) =>
+  (await person.post('/api/devices/register', fields(over))).body;
 
 test('a registered device is shown to its owner', async () => {
   const person = await stack.person();
   const sent = fields();
   const { status, body } = await person.post('/api/devices/register', sent);
   expect(status).toBe(201);
-  expect(body).toEqual({ id: expect.any(String), user_id: person.id, ...sent, is_active: true, created_at: expect.any(String), last_seen: expect.any(String) });
+  expect(body).toEqual({
+    id: expect.any(String),
+    user_id: person.id,
+    ...sent,
+    is_active: true,
+    created_at: expect.any(String),
+    last_seen: expect.any(String),
+  });
   expect(await person.get(`/api/devices/${body.id}`)).toMatchObject({ status: 200, body });
   const second = await register(person, { platform: 'expo', device_name: null, app_version: undefined });
   expect(second).toMatchObject({ platform: 'expo', device_name: null, app_version: null });
@@ -25,8 +38,15 @@ test('registering a device again updates it under the same id, and makes it acti
   const person = await stack.person();
   const first = await register(person);
   await stack.documents().update(devices, { id: first.id, version: 1 }, { isActive: false });
-  const again = await person.post('/api/devices/register', { push_token: 'new-' + first.push_token, platform: 'android', device_id: first.device_id });
-  expect(again).toMatchObject({ status: 201, body: { id: first.id, created_at: first.created_at, platform: 'android', is_active: true, device_name: null } });
+  const again = await person.post('/api/devices/register', {
+    push_token: 'new-' + first.push_token,
+    platform: 'android',
+    device_id: first.device_id,
+  });
+  expect(again).toMatchObject({
+    status: 201,
+    body: { id: first.id, created_at: first.created_at, platform: 'android', is_active: true, device_name: null },
+  });
   expect((await person.get('/api/devices/my')).body).toEqual([again.body]);
 });
 
@@ -44,7 +64,11 @@ test('a push token is on one device: registered elsewhere, it takes the former d
 test('of two accounts that register a token at once one has it', async () => {
   const people = await Promise.all(Array.from({ length: 6 }, () => stack.person()));
   const push_token = `token-${randomUUID()}`;
-  const answers = await Promise.all(people.map(({ client }, node) => client.call('POST', '/api/devices/register', { json: fields({ push_token }), node })));
+  const answers = await Promise.all(
+    people.map(({ client }, node) =>
+      client.call('POST', '/api/devices/register', { json: fields({ push_token }), node }),
+    ),
+  );
   expect(answers.map((answer) => answer.status)).toEqual(people.map(() => 201));
   const left = (await Promise.all(people.map(async (person) => (await person.get('/api/devices/my')).body))).flat();
   expect(left).toMatchObject([{ push_token }]);
@@ -61,25 +85,45 @@ test('a PUT leaves what it does not name, and a new push token makes the device 
   const person = await stack.person();
   const device = await register(person);
   const put = (body: object) => person.put(`/api/devices/${device.id}`, body);
-  expect(await put({ device_name: 'Renamed', app_version: null })).toMatchObject({ status: 200, body: { device_name: 'Renamed', app_version: '1.2.3', push_token: device.push_token } });
+  expect(await put({ device_name: 'Renamed', app_version: null })).toMatchObject({
+    status: 200,
+    body: { device_name: 'Renamed', app_version: '1.2.3', push_token: device.push_token },
+  });
   const { version } = (await stack.documents().get(devices, device.id))!;
   await stack.documents().update(devices, { id: device.id, version }, { isActive: false });
   expect((await put({ push_token: device.push_token })).body.is_active).toBe(false);
   const other = await register(person);
-  expect((await put({ push_token: other.push_token })).body).toMatchObject({ id: device.id, push_token: other.push_token, is_active: true });
+  expect((await put({ push_token: other.push_token })).body).toMatchObject({
+    id: device.id,
+    push_token: other.push_token,
+    is_active: true,
+  });
   expect((await person.get('/api/devices/my')).body.length).toBe(1);
-  expect(await put({ push_token: '' })).toMatchObject({ status: 422, body: { detail: 'push_token: must be 1 to 4096 characters' } });
+  expect(await put({ push_token: '' })).toMatchObject({
+    status: 422,
+    body: { detail: 'push_token: must be 1 to 4096 characters' },
+  });
 });
 
-test('a deleted device is gone, and another account\'s was never there', async () => {
+test("a deleted device is gone, and another account's was never there", async () => {
   const [person, other] = [await stack.person(), await stack.person()];
   const { id } = await register(person);
-  for (const refused of [await other.get(`/api/devices/${id}`), await other.put(`/api/devices/${id}`, {}), await other.delete(`/api/devices/${id}`)]) {
+  for (const refused of [
+    await other.get(`/api/devices/${id}`),
+    await other.put(`/api/devices/${id}`, {}),
+    await other.delete(`/api/devices/${id}`),
+  ]) {
     expect(refused).toMatchObject({ status: 404, body: { detail: 'Device not found' } });
   }
   expect((await person.delete(`/api/devices/${id}`)).status).toBe(204);
-  expect(await person.delete(`/api/devices/${id}`)).toMatchObject({ status: 404, body: { detail: 'Device not found' } });
-  expect(await person.get('/api/devices/phone-1')).toMatchObject({ status: 422, body: { detail: 'device_id: must be a UUID' } });
+  expect(await person.delete(`/api/devices/${id}`)).toMatchObject({
+    status: 404,
+    body: { detail: 'Device not found' },
+  });
+  expect(await person.get('/api/devices/phone-1')).toMatchObject({
+    status: 422,
+    body: { detail: 'device_id: must be a UUID' },
+  });
   expect((await stack.caller().get('/api/devices/my')).status).toBe(401);
 });
 
@@ -98,12 +142,16 @@ test.each([
 
 test('an account has at most 100 devices, and its own can still be renewed', async () => {
   const person = await stack.person();
-  const make = (count: number) => Promise.all(Array.from({ length: count }, () => person.post('/api/devices/register', fields())));
+  const make = (count: number) =>
+    Promise.all(Array.from({ length: count }, () => person.post('/api/devices/register', fields())));
   // One by one up to the last places: of many at once each waits for all the others.
   for (let made = 0; made < 90; made += 1) await make(1);
   const last = await make(20);
   expect(last.filter((answer) => answer.status === 201).length).toBe(10);
-  expect(last.find((answer) => answer.status !== 201)).toMatchObject({ status: 403, body: { detail: 'Device limit reached' } });
+  expect(last.find((answer) => answer.status !== 201)).toMatchObject({
+    status: 403,
+    body: { detail: 'Device limit reached' },
+  });
   const known = last.find((answer) => answer.status === 201)!.body;
   expect((await person.post('/api/devices/register', fields({ device_id: known.device_id }))).status).toBe(201);
   expect((await person.post('/api/devices/register', fields({ push_token: known.push_token }))).status).toBe(403);

@@ -10,7 +10,11 @@ interface Document {
 
 test('the page may be cached, and runs nothing but what this server sends', async () => {
   const { status, headers, body } = await new Client().call('GET', '/docs');
-  expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([200, 'text/html; charset=utf-8', 'public, max-age=300']);
+  expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
+    200,
+    'text/html; charset=utf-8',
+    'public, max-age=300',
+  ]);
   expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self';/);
   expect(headers.get('x-content-type-options')).toBe('nosniff');
   const [, script] = /<script type="module" src="([^"]+)">/.exec(body)!;
@@ -23,7 +27,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
   const chromium = useChromium();
 
   test('the page shows every chapter and operation of /openapi.json', async () => {
-    const { body } = await new Client().call('GET', '/openapi.json') as { body: Document };
+    const { body } = (await new Client().call('GET', '/openapi.json')) as { body: Document };
     const page = await chromium.open('/docs');
     const explorer = page.locator('openapi-explorer');
     await explorer.getByText('Publishing', { exact: true }).first().waitFor();

@@ -8,16 +8,23 @@ import type { TestStack } from './stack.ts';
  * Where the installation's stores hold one of the texts, as names of tables and collections, each once: every row of
  * SQLite's file, or every document of MongoDB and every key of Redis. A UUID is also found where it is stored as bytes.
  */
-export async function findTraces(stack: Pick<TestStack, 'engine' | 'env'>, texts: readonly string[]): Promise<string[]> {
+export async function findTraces(
+  stack: Pick<TestStack, 'engine' | 'env'>,
+  texts: readonly string[],
+): Promise<string[]> {
   return [...new Set((await findTracesOfEach(stack, texts)).values().toArray().flat())].sort();
 }
 
 /** The same for each of the texts, found in one look through the stores. */
-export async function findTracesOfEach(stack: Pick<TestStack, 'engine' | 'env'>, texts: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+export async function findTracesOfEach(
+  stack: Pick<TestStack, 'engine' | 'env'>,
+  texts: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
   const places = new Map(texts.map((text) => [text, new Set<string>()]));
   const look: Look = (place, value) => {
     const content = inOneText(value);
-    for (const [text, found] of places) if (content.includes(text) || (isUuid.test(text) && content.includes(text.replaceAll('-', '')))) found.add(place);
+    for (const [text, found] of places)
+      if (content.includes(text) || (isUuid.test(text) && content.includes(text.replaceAll('-', '')))) found.add(place);
   };
   if (stack.engine === 'embedded') lookInSqlite(join(stack.env['DATA_DIR']!, 'tocsin.db'), look);
   else {
@@ -46,7 +53,9 @@ function inOneText(value: unknown): string {
 function lookInSqlite(path: string, look: Look): void {
   const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
   try {
-    for (const { name } of db.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`).all()) {
+    for (const { name } of db
+      .prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
+      .all()) {
       const statement = db.prepare(`SELECT * FROM "${String(name)}"`);
       statement.setReadBigInts(true);
       for (const row of statement.iterate()) look(String(name), row);
@@ -75,8 +84,14 @@ async function lookInRedis(url: string, prefix: string, look: Look): Promise<voi
   try {
     for await (const found of redis.scanStream({ match: `${prefix}*`, count: 1_000 })) {
       const keys = found as string[];
-      const types = await inOneGo(redis, keys.map((key) => ['type', key]));
-      const contents = await inOneGo(redis, keys.map((key, index) => readers[String(types[index])]?.(key) ?? ['exists', key]));
+      const types = await inOneGo(
+        redis,
+        keys.map((key) => ['type', key]),
+      );
+      const contents = await inOneGo(
+        redis,
+        keys.map((key, index) => readers[String(types[index])]?.(key) ?? ['exists', key]),
+      );
       keys.forEach((key, index) => look(kindOf(key, prefix), [key, contents[index]]));
     }
   } finally {
@@ -86,8 +101,12 @@ async function lookInRedis(url: string, prefix: string, look: Look): Promise<voi
 
 /** By the type of a key, the command that reads all that it holds. */
 const readers: Readonly<Record<string, (key: string) => string[]>> = {
-  string: (key) => ['get', key], hash: (key) => ['hgetall', key], list: (key) => ['lrange', key, '0', '-1'],
-  set: (key) => ['smembers', key], zset: (key) => ['zrange', key, '0', '-1'], stream: (key) => ['xrange', key, '-', '+'],
+  string: (key) => ['get', key],
+  hash: (key) => ['hgetall', key],
+  list: (key) => ['lrange', key, '0', '-1'],
+  set: (key) => ['smembers', key],
+  zset: (key) => ['zrange', key, '0', '-1'],
+  stream: (key) => ['xrange', key, '-', '+'],
 };
 
 /** The answers of the commands, which go together: one by one they take most of the time. Throws when one has failed. */

@@ -28,16 +28,24 @@ export async function makeFullAccount(stack: StackUse): Promise<FullAccount> {
   const [owner, other] = [await stack.person({ tier: 'TEAM' }), await stack.person({ tier: 'TEAM' })];
   const teamId = await stack.team(owner, [[other, 'member']]);
   const otherTeamId = await stack.team(other, [[owner, 'admin']]);
-  const topic = await made(owner.post('/api/topics', { name: newTopicName(), description: 'mine', is_discoverable: true }));
-  const teamTopic = await made(owner.post('/api/topics', { name: newTopicName(), access_level: 'private', team_id: teamId }));
+  const topic = await made(
+    owner.post('/api/topics', { name: newTopicName(), description: 'mine', is_discoverable: true }),
+  );
+  const teamTopic = await made(
+    owner.post('/api/topics', { name: newTopicName(), access_level: 'private', team_id: teamId }),
+  );
   const otherTopic = await made(other.post('/api/topics', { name: newTopicName() }));
   const texts = [`first ${randomUUID()}`, `second ${randomUUID()}`, `of the team ${randomUUID()}`];
   await made(owner.publish(topic.name, texts[0]));
-  await made(owner.client.call('POST', `/${topic.name}`, { text: texts[1]!, headers: { 'Idempotency-Key': randomUUID() } }));
+  await made(
+    owner.client.call('POST', `/${topic.name}`, { text: texts[1]!, headers: { 'Idempotency-Key': randomUUID() } }),
+  );
   await made(owner.publish(teamTopic.name, texts[2]));
   await made(owner.publish(otherTopic.name, 'to somebody else'));
   const { key } = await made(owner.post('/api/keys', { name: 'ci' }));
-  const { token: topicToken } = await made(owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 'reader', permissions: ['read'] }));
+  const { token: topicToken } = await made(
+    owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 'reader', permissions: ['read'] }),
+  );
   await made(owner.post('/api/devices/register', { platform: 'ios', push_token: randomUUID(), device_id: 'a phone' }));
   await made(owner.post('/api/subscriptions', { topic_name: otherTopic.name }));
   await made(owner.post('/api/subscriptions', { topic_name: topic.name }));
@@ -45,7 +53,18 @@ export async function makeFullAccount(stack: StackUse): Promise<FullAccount> {
   await made(owner.put(`/api/topics/${otherTopic.name}/consumers/mine`, { offset: 0 }));
   await made(owner.post('/auth/accept-terms', { accepted: true, consent_method: 'web_checkbox' }));
   await made(owner.post('/auth/password-reset/request', { email: owner.email }));
-  await stack.documents().insert(identities, { id: randomUUID(), provider: 'google', subject: randomUUID(), userId: owner.id, linkedAt: Date.now() });
-  await stack.documents().insert(addressChanges, { id: randomUUID(), userId: owner.id, oldEmail: newRegistration().email, changedAt: Date.now() });
+  await stack.documents().insert(identities, {
+    id: randomUUID(),
+    provider: 'google',
+    subject: randomUUID(),
+    userId: owner.id,
+    linkedAt: Date.now(),
+  });
+  await stack.documents().insert(addressChanges, {
+    id: randomUUID(),
+    userId: owner.id,
+    oldEmail: newRegistration().email,
+    changedAt: Date.now(),
+  });
   return { owner, other, topic, teamTopic, otherTopic, teamId, otherTeamId, key, topicToken, texts };
 }

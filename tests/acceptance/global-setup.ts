@@ -6,12 +6,21 @@ import { startOwnStack } from './own-stack.ts';
  * listens where pushes are sent to: no test of this stack may reach a real provider.
  */
 const env = {
-  TRUST_PROXY: '1', ADMIN_TOKEN: 'the-operator-of-the-tests', LOG_LEVEL: 'info', EXPO_URL: 'http://127.0.0.1:9', ERASURE_SETTLE_SECONDS: '10',
+  TRUST_PROXY: '1',
+  ADMIN_TOKEN: 'the-operator-of-the-tests',
+  LOG_LEVEL: 'info',
+  EXPO_URL: 'http://127.0.0.1:9',
+  ERASURE_SETTLE_SECONDS: '10',
 };
 
 /** Starts the stack that all acceptance files share. */
 export default async function globalSetup(): Promise<void> {
   const stack = await startOwnStack(env, 'nodes');
-  process.env['TOCSIN_TEST_STACK'] = JSON.stringify({ engine: stack.engine, urls: stack.urls, pids: stack.apiPids(), env: stack.env });
+  process.env['TOCSIN_TEST_STACK'] = JSON.stringify({
+    engine: stack.engine,
+    urls: stack.urls,
+    pids: stack.apiPids(),
+    env: stack.env,
+  });
   (globalThis as { tocsinStack?: Stack }).tocsinStack = stack;
 }

@@ -13,8 +13,11 @@ import { useOwnStack } from './use-own-stack.ts';
 const appUrl = 'https://app.example/base';
 const google = await startOpenIdProvider();
 const { stack: running, store } = await useOwnStack({
-  GOOGLE_ISSUER: google.issuer, GOOGLE_CLIENT_ID: google.clientId, GOOGLE_CLIENT_SECRET: google.clientSecret,
-  APP_URL: appUrl, TRUST_PROXY: '1',
+  GOOGLE_ISSUER: google.issuer,
+  GOOGLE_CLIENT_ID: google.clientId,
+  GOOGLE_CLIENT_SECRET: google.clientSecret,
+  APP_URL: appUrl,
+  TRUST_PROXY: '1',
 });
 afterAll(() => google.close());
 google.register(`${running.urls[0]}/auth/google/callback`);
@@ -43,22 +46,36 @@ async function finish(browser: Browser, form: URL, answer: string): Promise<Reco
   return Object.fromEntries(new URLSearchParams(url.hash.slice(1)));
 }
 
-const me = async (outcome: Record<string, string>) => (await new Client(outcome['access_token'], running.urls).call('GET', '/auth/me')).body;
-const logIn = (json: { email: string; password: string }) => new Client(undefined, running.urls).call('POST', '/auth/login', { json });
+const me = async (outcome: Record<string, string>) =>
+  (await new Client(outcome['access_token'], running.urls).call('GET', '/auth/me')).body;
+const logIn = (json: { email: string; password: string }) =>
+  new Client(undefined, running.urls).call('POST', '/auth/login', { json });
 
 test('a person whom Google vouches for has an account at once: verified, without a password, with a username made from the address', async () => {
   const { subject, email } = newPerson({ picture: 'https://pictures.example/a.png' });
   const outcome = await signIn(subject);
   expect(Object.keys(outcome).sort()).toEqual(['access_token', 'refresh_token']);
   expect(await me(outcome)).toEqual({
-    id: expect.any(String), email, username: email.split('@')[0], avatar_url: 'https://pictures.example/a.png', subscription_tier: 'FREE',
-    is_verified: true, is_active: true, created_at: expect.any(String), last_login: expect.any(String), oauth_provider: 'google', terms_accepted_at: null,
+    id: expect.any(String),
+    email,
+    username: email.split('@')[0],
+    avatar_url: 'https://pictures.example/a.png',
+    subscription_tier: 'FREE',
+    is_verified: true,
+    is_active: true,
+    created_at: expect.any(String),
+    last_login: expect.any(String),
+    oauth_provider: 'google',
+    terms_accepted_at: null,
   });
-  const refreshed = await new Client(undefined, running.urls).call('POST', '/auth/refresh', { json: { refresh_token: outcome['refresh_token'] } });
+  const refreshed = await new Client(undefined, running.urls).call('POST', '/auth/refresh', {
+    json: { refresh_token: outcome['refresh_token'] },
+  });
   expect(refreshed.status).toBe(200);
 
-  const change = await new Client(outcome['access_token'], running.urls)
-    .call('POST', '/auth/password-change', { json: { current_password: 'anything', new_password: 'a better password' } });
+  const change = await new Client(outcome['access_token'], running.urls).call('POST', '/auth/password-change', {
+    json: { current_password: 'anything', new_password: 'a better password' },
+  });
   expect(change.status).toBe(403);
 });
 
@@ -66,11 +83,18 @@ test('the browser is led to Google with PKCE, state and nonce, and keeps a cooki
   const browser = new Browser();
   const { url } = await browser.open(loginUrl(), { isReached: ({ origin }) => origin === google.issuer });
   expect(Object.fromEntries(url.searchParams)).toEqual({
-    client_id: google.clientId, response_type: 'code', scope: 'openid email profile', redirect_uri: `${running.urls[0]}/auth/google/callback`,
-    state: expect.stringMatching(/^[\w-]{32,}$/), nonce: expect.stringMatching(/^[\w-]{32,}$/),
-    code_challenge: expect.stringMatching(/^[\w-]{43}$/), code_challenge_method: 'S256',
+    client_id: google.clientId,
+    response_type: 'code',
+    scope: 'openid email profile',
+    redirect_uri: `${running.urls[0]}/auth/google/callback`,
+    state: expect.stringMatching(/^[\w-]{32,}$/),
+    nonce: expect.stringMatching(/^[\w-]{32,}$/),
+    code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+    code_challenge_method: 'S256',
   });
-  expect(browser.setCookies).toEqual([expect.stringMatching(/^tocsin_google=[^;]+; Max-Age=600; Path=\/auth\/google; HttpOnly; SameSite=Lax$/)]);
+  expect(browser.setCookies).toEqual([
+    expect.stringMatching(/^tocsin_google=[^;]+; Max-Age=600; Path=\/auth\/google; HttpOnly; SameSite=Lax$/),
+  ]);
 });
 
 test('a person comes back to the same account, also with another address', async () => {
@@ -90,7 +114,7 @@ test('an address that only UserInfo tells counts as well', async () => {
   google.setClaimsInIdToken(true);
 });
 
-test('an account that holds the address verified is the person\'s, and keeps its password and its origin', async () => {
+test("an account that holds the address verified is the person's, and keeps its password and its origin", async () => {
   const account = await createAccount(store, { urls: running.urls });
   const { subject } = newPerson({ email: account.email.toUpperCase() });
   expect(await me(await signIn(subject))).toMatchObject({ id: account.user.id, oauth_provider: null });
@@ -99,9 +123,15 @@ test('an account that holds the address verified is the person\'s, and keeps its
 
 test('an account with the address that was never verified gives way, with its username', async () => {
   const squatter = newRegistration();
-  expect((await new Client(undefined, running.urls).call('POST', '/auth/register', { json: squatter })).status).toBe(201);
+  expect((await new Client(undefined, running.urls).call('POST', '/auth/register', { json: squatter })).status).toBe(
+    201,
+  );
   const { subject } = newPerson({ email: squatter.email });
-  expect(await me(await signIn(subject))).toMatchObject({ email: squatter.email, username: squatter.username, oauth_provider: 'google' });
+  expect(await me(await signIn(subject))).toMatchObject({
+    email: squatter.email,
+    username: squatter.username,
+    oauth_provider: 'google',
+  });
   expect((await logIn(squatter)).status).toBe(401);
 });
 
@@ -132,7 +162,10 @@ test('an address that an account changed to and has not verified fails the sign-
 test('a person whose account waits for its new address to be verified cannot sign in until then', async () => {
   const { subject } = newPerson();
   const { access_token: token } = await signIn(subject);
-  expect((await new Client(token, running.urls).call('PATCH', '/api/users/me', { json: { email: newRegistration().email } })).status).toBe(200);
+  expect(
+    (await new Client(token, running.urls).call('PATCH', '/api/users/me', { json: { email: newRegistration().email } }))
+      .status,
+  ).toBe(200);
   expect(await signIn(subject)).toEqual({ error: 'email_not_verified' });
 });
 
@@ -168,9 +201,13 @@ test('what was begun in another browser, or not at all, is not finished', async 
   const [attacker, victim] = [new Browser(), new Browser()];
   const form = await attacker.open(loginUrl(), { isReached: isAtForm });
   const isCallback = (url: URL) => url.pathname === '/auth/google/callback';
-  const { url: callback } = await attacker.open(`${form.url.href}?person=${newPerson().subject}`, { method: 'POST', isReached: isCallback });
+  const { url: callback } = await attacker.open(`${form.url.href}?person=${newPerson().subject}`, {
+    method: 'POST',
+    isReached: isCallback,
+  });
 
-  const errorOf = async (browser: Browser, url: URL | string) => new URLSearchParams((await browser.open(url, { isReached: isInApp })).url.hash.slice(1)).get('error');
+  const errorOf = async (browser: Browser, url: URL | string) =>
+    new URLSearchParams((await browser.open(url, { isReached: isInApp })).url.hash.slice(1)).get('error');
   expect(await errorOf(victim, callback)).toBe('invalid_state');
   await victim.open(loginUrl(), { isReached: isAtForm });
   expect(await errorOf(victim, callback)).toBe('invalid_state');
@@ -186,22 +223,40 @@ test('what was begun in another browser, or not at all, is not finished', async 
 async function comeBack(subject: string): Promise<{ callback: URL; cookie: string }> {
   const browser = new Browser();
   const form = await browser.open(loginUrl(), { isReached: isAtForm });
-  const { url } = await browser.open(`${form.url.href}?person=${subject}`, { method: 'POST', isReached: ({ pathname }) => pathname === '/auth/google/callback' });
-  return { callback: url, cookie: /^tocsin_google=([^;]+)/.exec(browser.setCookies.findLast((one) => one.startsWith('tocsin_google='))!)![1]! };
+  const { url } = await browser.open(`${form.url.href}?person=${subject}`, {
+    method: 'POST',
+    isReached: ({ pathname }) => pathname === '/auth/google/callback',
+  });
+  return {
+    callback: url,
+    cookie: /^tocsin_google=([^;]+)/.exec(browser.setCookies.findLast((one) => one.startsWith('tocsin_google='))!)![1]!,
+  };
 }
 
 /** What the callback leads to with this cookie. */
 async function outcomeOf(callback: URL, cookie: string): Promise<Record<string, string>> {
-  const answer = await fetch(callback, { redirect: 'manual', headers: { Cookie: `tocsin_google=${cookie}`, 'X-Forwarded-For': newAddress() } });
+  const answer = await fetch(callback, {
+    redirect: 'manual',
+    headers: { Cookie: `tocsin_google=${cookie}`, 'X-Forwarded-For': newAddress() },
+  });
   expect(answer.headers.get('location')).toMatch(/^https:\/\/app\.example\/base\/auth\/callback#/);
   return Object.fromEntries(new URLSearchParams(new URL(answer.headers.get('location')!).hash.slice(1)));
 }
 
 test('a code is good for the browser that has its verifier, its nonce and its state, and once', async () => {
-  const resign = (cookie: string, claims: object) => signLike(cookie, { ...claims }, { typ: 'begun-login+jwt' }, stackSecret(running));
-  for (const [claims, error] of [[{ codeVerifier: 'x'.repeat(43) }, 'invalid_response'], [{ nonce: 'x'.repeat(43) }, 'invalid_response'], [{ state: 'x'.repeat(43) }, 'invalid_state'], [{ exp: 1 }, 'invalid_state']] as const) {
+  const resign = (cookie: string, claims: object) =>
+    signLike(cookie, { ...claims }, { typ: 'begun-login+jwt' }, stackSecret(running));
+  for (const [claims, error] of [
+    [{ codeVerifier: 'x'.repeat(43) }, 'invalid_response'],
+    [{ nonce: 'x'.repeat(43) }, 'invalid_response'],
+    [{ state: 'x'.repeat(43) }, 'invalid_state'],
+    [{ exp: 1 }, 'invalid_state'],
+  ] as const) {
     const { callback, cookie } = await comeBack(newPerson().subject);
-    expect({ claims, outcome: await outcomeOf(callback, await resign(cookie, claims)) }).toEqual({ claims, outcome: { error } });
+    expect({ claims, outcome: await outcomeOf(callback, await resign(cookie, claims)) }).toEqual({
+      claims,
+      outcome: { error },
+    });
   }
   const { callback, cookie } = await comeBack(newPerson().subject);
   // Signed anew and otherwise as it was, so what failed above failed for what was changed.
@@ -211,7 +266,9 @@ test('a code is good for the browser that has its verifier, its nonce and its st
 });
 
 test('nobody chooses where a sign-in leads back to', async () => {
-  const query = ['redirect_uri', 'redirect', 'next', 'return_to', 'callback', 'app_url'].map((name) => `${name}=https://evil.example/`).join('&');
+  const query = ['redirect_uri', 'redirect', 'next', 'return_to', 'callback', 'app_url']
+    .map((name) => `${name}=https://evil.example/`)
+    .join('&');
   const browser = new Browser();
   const { url } = await browser.open(`${loginUrl()}?${query}`, { isReached: ({ origin }) => origin === google.issuer });
   expect(url.searchParams.get('redirect_uri')).toBe(`${running.urls[0]}/auth/google/callback`);
@@ -227,7 +284,10 @@ test('while the provider is away the app is told so', async () => {
   const browser = new Browser();
   const form = await browser.open(loginUrl(), { isReached: isAtForm });
   const isCallback = (url: URL) => url.pathname === '/auth/google/callback';
-  const { url: callback } = await browser.open(`${form.url.href}?person=${newPerson().subject}`, { method: 'POST', isReached: isCallback });
+  const { url: callback } = await browser.open(`${form.url.href}?person=${newPerson().subject}`, {
+    method: 'POST',
+    isReached: isCallback,
+  });
   google.setAway(true);
   const { url } = await browser.open(callback, { isReached: isInApp });
   google.setAway(false);

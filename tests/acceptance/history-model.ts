@@ -19,14 +19,33 @@ export interface ShownRecord {
   readonly message: Shown;
 }
 
-const text = fc.array(fc.constantFrom('a', 'B', 'ß', 'É', ' ', '%', '_', '\\', '"', '\n', '🔔'), { minLength: 1, maxLength: 6 }).map((parts) => parts.join(''));
+const text = fc
+  .array(fc.constantFrom('a', 'B', 'ß', 'É', ' ', '%', '_', '\\', '"', '\n', '🔔'), { minLength: 1, maxLength: 6 })
+  .map((parts) => parts.join(''));
 const title = fc.option(fc.constantFrom('Door', 'door open', 'Straße'), { nil: null });
 const tags = fc.uniqueArray(fc.constantFrom('x', 'y', 'X', 'ü'), { maxLength: 3 });
 
 /** What is done to a topic; `target` picks one of the messages so far. */
 export const act = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ kind: fc.constant('publish' as const), text, title, tags, priority: fc.integer({ min: 1, max: 5 }) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('edit' as const), target: fc.nat(), text, title: fc.option(title, { nil: undefined }) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('publish' as const),
+      text,
+      title,
+      tags,
+      priority: fc.integer({ min: 1, max: 5 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('edit' as const),
+      target: fc.nat(),
+      text,
+      title: fc.option(title, { nil: undefined }),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), target: fc.nat() }) },
 );
 export type Act = typeof act extends fc.Arbitrary<infer T> ? T : never;
@@ -42,8 +61,15 @@ export interface Filter {
 
 export const filter: fc.Arbitrary<Filter> = fc.record({
   q: fc.option(fc.constantFrom('a', 'b', 'ss', 'é', 'DOOR', '%', '_', '\\', '🔔'), { nil: undefined }),
-  tags: fc.option(fc.uniqueArray(fc.constantFrom('x', 'y', 'ü', 'none'), { minLength: 1, maxLength: 2 }), { nil: undefined }),
-  priorities: fc.option(fc.tuple(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 5 })).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const), { nil: undefined }),
+  tags: fc.option(fc.uniqueArray(fc.constantFrom('x', 'y', 'ü', 'none'), { minLength: 1, maxLength: 2 }), {
+    nil: undefined,
+  }),
+  priorities: fc.option(
+    fc
+      .tuple(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 5 }))
+      .map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const),
+    { nil: undefined },
+  ),
   from: fc.option(fc.nat(), { nil: undefined }),
   to: fc.option(fc.nat(), { nil: undefined }),
 });
@@ -86,15 +112,24 @@ export class HistoryModel {
   matching(asked: Filter, includesDeleted: boolean): Shown[] {
     const { q, priorities: [low, high] = [1, 5] as const } = asked;
     const { from = '', to = '9999' } = this.range(asked);
-    return (includesDeleted ? this.all : this.history()).filter((one) =>
-      (q === undefined || [one.message, one.title ?? ''].some((part) => foldCase(part).includes(foldCase(q))))
-      && (asked.tags === undefined || one.tags.some((tag) => asked.tags!.includes(tag)))
-      && one.priority >= low && one.priority <= high && one.timestamp >= from && one.timestamp <= to).toReversed();
+    return (includesDeleted ? this.all : this.history())
+      .filter(
+        (one) =>
+          (q === undefined || [one.message, one.title ?? ''].some((part) => foldCase(part).includes(foldCase(q)))) &&
+          (asked.tags === undefined || one.tags.some((tag) => asked.tags!.includes(tag))) &&
+          one.priority >= low &&
+          one.priority <= high &&
+          one.timestamp >= from &&
+          one.timestamp <= to,
+      )
+      .toReversed();
   }
 
   /** The times that the filter's picks stand for, the earlier one first. */
   range({ from, to }: Filter): { from?: string; to?: string } {
-    const [first, second] = [from, to].map((pick) => (pick === undefined ? undefined : this.all[pick % this.all.length]?.timestamp));
+    const [first, second] = [from, to].map((pick) =>
+      pick === undefined ? undefined : this.all[pick % this.all.length]?.timestamp,
+    );
     const isReversed = first !== undefined && second !== undefined && first > second;
     const [start, end] = isReversed ? [second, first] : [first, second];
     return { ...(start === undefined ? {} : { from: start }), ...(end === undefined ? {} : { to: end }) };

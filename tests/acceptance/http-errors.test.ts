@@ -15,12 +15,19 @@ function expectJsonError(answer: Answer, status: number, detail: string): void {
   expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
 }
 
-test.each(['/api/nothing', '/a/b/c', '/auth/nothing', '/admin/nothing/here', '/api/topics/x/y/z', '/API/topics', '/Auth/me', '/v1/nothing'])(
-  '%s is no path', async (path) => {
-    const caller = path.startsWith('/admin/') ? new Client('the-operator-of-the-tests') : new Client();
-    for (const method of ['GET', 'POST', 'DELETE']) expectJsonError(await caller.call(method, path), 404, 'Not found');
-  },
-);
+test.each([
+  '/api/nothing',
+  '/a/b/c',
+  '/auth/nothing',
+  '/admin/nothing/here',
+  '/api/topics/x/y/z',
+  '/API/topics',
+  '/Auth/me',
+  '/v1/nothing',
+])('%s is no path', async (path) => {
+  const caller = path.startsWith('/admin/') ? new Client('the-operator-of-the-tests') : new Client();
+  for (const method of ['GET', 'POST', 'DELETE']) expectJsonError(await caller.call(method, path), 404, 'Not found');
+});
 
 test.each([
   ['DELETE', '/some-topic', 'POST, PUT'],
@@ -44,7 +51,11 @@ test.each([
 
 test('a credential is judged where no route is, too, and a valid one spares the address', async () => {
   const person = await stack.person();
-  for (const [method, path] of [['GET', '/api/nothing'], ['DELETE', '/some-topic'], ['PUT', '/api/topics']] as const) {
+  for (const [method, path] of [
+    ['GET', '/api/nothing'],
+    ['DELETE', '/some-topic'],
+    ['PUT', '/api/topics'],
+  ] as const) {
     expect(await new Client('nonsense').call(method, path)).toMatchObject(badCredential);
     const answer = await person.client.call(method, path);
     expect([404, 405]).toContain(answer.status);
@@ -55,7 +66,9 @@ test('a credential is judged where no route is, too, and a valid one spares the 
 test('credentials sent to the endpoints that give them out are never read', async () => {
   const stale = new Client('nonsense');
   const login = { email: 'nobody@example.org', password: 'x' };
-  expect((await stale.call('POST', '/auth/refresh', { json: { refresh_token: 'x' } })).headers.get('x-ratelimit-limit')).toBe('60');
+  expect(
+    (await stale.call('POST', '/auth/refresh', { json: { refresh_token: 'x' } })).headers.get('x-ratelimit-limit'),
+  ).toBe('60');
   expect((await stale.call('POST', '/auth/login', { json: {} })).status).toBe(422);
   expect((await stale.call('POST', '/auth/password-reset/request', { json: { email: login.email } })).status).toBe(200);
   expect((await stale.call('POST', '/auth/nothing')).status).toBe(404);
@@ -72,19 +85,32 @@ test.each(['/%zz', '/%', '/%c3%28/json', '/api/topics/%e0%a4%a', '/%ff/ws'])('%s
 });
 
 test("the caller's X-Request-Id comes back when it is one", async () => {
-  const withId = async (id: string) => (await new Client().call('GET', '/api/topics/public', { headers: { 'X-Request-Id': id } })).headers.get('x-request-id');
+  const withId = async (id: string) =>
+    (await new Client().call('GET', '/api/topics/public', { headers: { 'X-Request-Id': id } })).headers.get(
+      'x-request-id',
+    );
   expect(await withId('order-17/retry:2')).toBe('order-17/retry:2');
   expect(await withId('x'.repeat(128))).toBe('x'.repeat(128));
-  for (const bad of ['x'.repeat(129), 'two words', '\u00fc', '']) expect(await withId(bad)).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
+  for (const bad of ['x'.repeat(129), 'two words', '\u00fc', ''])
+    expect(await withId(bad)).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
 });
 
 test('HEAD answers as GET, without a body', async () => {
   const topic = await createTopic(await stack.person());
   await stack.caller().publish(topic.name);
-  for (const path of [`/${topic.name}/json`, '/api/topics/public', `/api/topics/${topic.name}`, `/api/topics/${topic.name}/log`]) {
+  for (const path of [
+    `/${topic.name}/json`,
+    '/api/topics/public',
+    `/api/topics/${topic.name}`,
+    `/api/topics/${topic.name}/log`,
+  ]) {
     const get = await new Client().call('GET', path);
     const head = await new Client().call('HEAD', path);
-    expect([head.status, head.body, head.headers.get('content-type')]).toEqual([get.status, undefined, 'application/json']);
+    expect([head.status, head.body, head.headers.get('content-type')]).toEqual([
+      get.status,
+      undefined,
+      'application/json',
+    ]);
     expect(Number(head.headers.get('content-length'))).toBeGreaterThan(0);
   }
   expect(await new Client().call('HEAD', '/no-such-topic/json')).toMatchObject({ status: 404, body: undefined });
@@ -94,15 +120,29 @@ test('HEAD answers as GET, without a body', async () => {
 
 test('answers are not cached, and nothing says what they are made with', async () => {
   const { headers } = await new Client().call('GET', '/api/topics/public');
-  expect([headers.get('cache-control'), headers.get('x-content-type-options'), headers.get('etag'), headers.get('x-powered-by'), headers.get('server')])
-    .toEqual(['no-store', 'nosniff', null, null, null]);
+  expect([
+    headers.get('cache-control'),
+    headers.get('x-content-type-options'),
+    headers.get('etag'),
+    headers.get('x-powered-by'),
+    headers.get('server'),
+  ]).toEqual(['no-store', 'nosniff', null, null, null]);
 });
 
 test('a JSON endpoint takes JSON: no type, another charset and +json are JSON, anything else is a 415', async () => {
   const call = (type: string | undefined, text: string | Uint8Array<ArrayBuffer> = '{}') =>
-    new Client().call('POST', '/auth/login', { text: typeof text === 'string' ? new TextEncoder().encode(text) : text, headers: type === undefined ? {} : { 'Content-Type': type } });
-  for (const type of [undefined, 'application/json', 'Application/JSON; charset=utf-8', 'application/merge-patch+json']) expect((await call(type)).status).toBe(422);
-  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/jsonx']) {
+    new Client().call('POST', '/auth/login', {
+      text: typeof text === 'string' ? new TextEncoder().encode(text) : text,
+      headers: type === undefined ? {} : { 'Content-Type': type },
+    });
+  for (const type of [undefined, 'application/json', 'Application/JSON; charset=utf-8', 'application/merge-patch+json'])
+    expect((await call(type)).status).toBe(422);
+  for (const type of [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/jsonx',
+  ]) {
     expectJsonError(await call(type), 415, 'Send the body as Content-Type: application/json');
   }
 });
@@ -116,7 +156,11 @@ test.each([
   ['no UTF-8', new Uint8Array([0x7b, 0xff, 0x7d]), 422, 'body: must be valid UTF-8'],
   ['too large', `{"email":"${'x'.repeat(65_536)}"}`, 413, 'The body must be at most 65536 bytes'],
 ])('a body that is %s', async (_what, text, status, detail) => {
-  expectJsonError(await new Client().call('POST', '/auth/login', { text, headers: { 'Content-Type': 'application/json' } }), status, detail);
+  expectJsonError(
+    await new Client().call('POST', '/auth/login', { text, headers: { 'Content-Type': 'application/json' } }),
+    status,
+    detail,
+  );
 });
 
 test('a bug is a 500 that tells nothing of it', async () => {
@@ -132,7 +176,11 @@ test('a bug is a 500 that tells nothing of it', async () => {
 });
 
 test('what is wrong with several fields is said at once', async () => {
-  expectJsonError(await new Client().call('POST', '/auth/login', { json: { email: 7 } }), 422, 'email: must be a string; password: is required');
+  expectJsonError(
+    await new Client().call('POST', '/auth/login', { json: { email: 7 } }),
+    422,
+    'email: must be a string; password: is required',
+  );
 });
 
 test('the checks run in their order: credential, scope, existence, access, body, rules', async () => {
@@ -152,7 +200,10 @@ test('the checks run in their order: credential, scope, existence, access, body,
   expect(await publish(owner.client, topic.name)).toEqual([413, 'The body must be at most 65536 bytes']);
 
   const patch = async (client: Client, id: string, text: string, type = 'text/plain') => {
-    const { status, body } = await client.call('PATCH', `/api/topics/${id}`, { text, headers: { 'Content-Type': type } });
+    const { status, body } = await client.call('PATCH', `/api/topics/${id}`, {
+      text,
+      headers: { 'Content-Type': type },
+    });
     return [status, body.detail];
   };
   expect(await patch(new Client(), '7', '{')).toEqual([401, 'Not authenticated']);
@@ -161,12 +212,22 @@ test('the checks run in their order: credential, scope, existence, access, body,
   expect(await patch(other.client, topic.id, '{')).toEqual([403, 'Insufficient permissions to access this topic']);
   expect(await patch(owner.client, topic.id, '{')).toEqual([415, 'Send the body as Content-Type: application/json']);
   expect(await patch(owner.client, topic.id, '{', 'application/json')).toEqual([400, 'The body is not valid JSON']);
-  expect(await patch(owner.client, topic.id, '{"name":"api"}', 'application/json')).toEqual([422, 'name: is reserved, choose another']);
+  expect(await patch(owner.client, topic.id, '{"name":"api"}', 'application/json')).toEqual([
+    422,
+    'name: is reserved, choose another',
+  ]);
 });
 
 test.each([
-  ['limit=0', 'limit'], ['limit=101', 'limit'], ['limit=x', 'limit'], ['limit=', 'limit'], ['limit=1.5', 'limit'], ['offset=-1', 'offset'],
-  ['page=0', 'page'], ['per_page=101', 'per_page'], ['limit=5&limit=5', 'limit'],
+  ['limit=0', 'limit'],
+  ['limit=101', 'limit'],
+  ['limit=x', 'limit'],
+  ['limit=', 'limit'],
+  ['limit=1.5', 'limit'],
+  ['offset=-1', 'offset'],
+  ['page=0', 'page'],
+  ['per_page=101', 'per_page'],
+  ['limit=5&limit=5', 'limit'],
 ])('/api/topics?%s is a 422', async (query, field) => {
   const answer = await new Client().call('GET', `/api/topics?${query}`);
   expect(answer.status).toBe(422);
@@ -176,6 +237,12 @@ test.each([
 test('what is not known in a query or a body is ignored', async () => {
   expect((await new Client().call('GET', '/api/topics?fields=a&fields=b&__proto__=1&constructor=2')).status).toBe(200);
   const person = await stack.person();
-  const made = await person.post('/api/keys', { name: 'k', admin: true, user_id: 'somebody', is_active: false, request_count: 9 });
+  const made = await person.post('/api/keys', {
+    name: 'k',
+    admin: true,
+    user_id: 'somebody',
+    is_active: false,
+    request_count: 9,
+  });
   expect(made).toMatchObject({ status: 201, body: { user_id: person.id, is_active: true, request_count: 0 } });
 });

@@ -16,14 +16,18 @@ beforeAll(async () => {
 });
 
 /** Sends bytes as they are, and resolves with the status, headers and JSON of the first answer. */
-async function sendRaw(bytes: string | Buffer): Promise<{ status: number; headers: Map<string, string>; body: { detail?: string } }> {
+async function sendRaw(
+  bytes: string | Buffer,
+): Promise<{ status: number; headers: Map<string, string>; body: { detail?: string } }> {
   const socket = connect(Number(url.port), url.hostname);
   socket.on('error', () => undefined); // the server may cut off what it refuses
   socket.write(bytes);
   const answer = await textOf(socket);
   const [head = '', body = ''] = answer.split('\r\n\r\n');
   const [statusLine = '', ...lines] = head.split('\r\n');
-  const headers = new Map(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]));
+  const headers = new Map(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  );
   return { status: Number(statusLine.split(' ')[1]), headers, body: JSON.parse(body) as { detail?: string } };
 }
 
@@ -34,7 +38,11 @@ test.each([
   ['no Host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
   ['a header with a line break in its name', 'GET / HTTP/1.1\r\nHost: x\r\nA\nb: c\r\n\r\n', 400],
   ['two lengths of one body', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd', 400],
-  ['a length and chunks', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', 400],
+  [
+    'a length and chunks',
+    'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    400,
+  ],
 ])('%s is refused in JSON, too', async (_what, bytes, status) => {
   const answer = await sendRaw(bytes);
   expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'application/json']);
@@ -51,7 +59,10 @@ test('headers of 60 KiB are taken', async () => {
 
 /** Starts a request whose body does not come by itself. */
 function start(path: string, headers: Record<string, string>) {
-  const request = httpRequest(new URL(path, url), { method: 'POST', headers: { 'X-Forwarded-For': address, ...headers } });
+  const request = httpRequest(new URL(path, url), {
+    method: 'POST',
+    headers: { 'X-Forwarded-For': address, ...headers },
+  });
   const answered = once(request, 'response') as Promise<[IncomingMessage]>;
   return { request, answered };
 }

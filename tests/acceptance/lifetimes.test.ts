@@ -40,7 +40,8 @@ test('an access token is good for 24 hours, and then says so', async () => {
   const claims = decodeJwt(token);
   expect([claims.exp! - claims.iat!, expiresIn]).toEqual([86_400, 86_400]);
   const now = Math.floor(Date.now() / 1_000);
-  const at = async (exp: number) => new Client(await signed({ ...claims, iat: exp - 86_400, exp })).call('GET', '/auth/me');
+  const at = async (exp: number) =>
+    new Client(await signed({ ...claims, iat: exp - 86_400, exp })).call('GET', '/auth/me');
   expect((await at(now + 3_600)).status).toBe(200);
   const expired = await at(now - 60);
   expect(expired).toMatchObject({ status: 401, body: { detail: 'Token has expired' } });
@@ -49,7 +50,8 @@ test('an access token is good for 24 hours, and then says so', async () => {
 
 test('a refresh token is good for 30 days, and a new one as long', async () => {
   const { before, refresh_token: token } = await login();
-  const sessionOf = async (refreshToken: string) => (await stack.documents().get(loginSessions, /^rt_([0-9a-f-]{36})\./.exec(refreshToken)![1]!))!;
+  const sessionOf = async (refreshToken: string) =>
+    (await stack.documents().get(loginSessions, /^rt_([0-9a-f-]{36})\./.exec(refreshToken)![1]!))!;
   expectEnd((await sessionOf(token)).expiresAt, before + 30 * 24 * hourMs);
   const refreshedAt = Date.now();
   const { body } = await new Client().call('POST', '/auth/refresh', { json: { refresh_token: token } });
@@ -87,8 +89,11 @@ test('an idempotency key is remembered for 24 hours, and then publishes again', 
   const send = () => client.call('POST', `/${name}`, { text: 'x', headers: { 'Idempotency-Key': 'the key' } });
   const before = Date.now();
   const { body: first } = await send();
-  const [stored] = (await stack.documents().find(idempotencyKeys, { index: 'byExpiry', equals: {}, from: before + 24 * hourMs, limit: 1_000 }))
-    .filter(({ messageId }) => messageId === first.id);
+  const [stored] = (
+    await stack
+      .documents()
+      .find(idempotencyKeys, { index: 'byExpiry', equals: {}, from: before + 24 * hourMs, limit: 1_000 })
+  ).filter(({ messageId }) => messageId === first.id);
   expectEnd(stored!.expiresAt, before + 24 * hourMs);
   await stack.documents().update(idempotencyKeys, stored!, { expiresAt: Date.now() - 1 });
   const again = await send();

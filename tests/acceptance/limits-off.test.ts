@@ -10,7 +10,8 @@ import { useOwnStack } from './use-own-stack.ts';
 const { stack, store } = await useOwnStack({ RATE_LIMITS: 'off' }, 'nodes');
 const anybody = new Client(undefined, stack.urls);
 
-const times = <T>(count: number, act: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: count }, act));
+const times = <T>(count: number, act: () => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, act));
 const allOf = (count: number, status: number): number[] => Array<number>(count).fill(status);
 
 test('each API node says so in its log', async () => {
@@ -26,11 +27,15 @@ test('an address and a FREE account go beyond their budgets, and no answer tells
   const account = await createAccount(store, { urls: stack.urls });
   const topic = await createTopic(account);
   const answers = [
-    ...await times(65, () => anybody.call('GET', '/api/topics')),
-    ...await times(15, () => account.client.call('POST', `/${topic.name}`, { text: 'beyond the budget of a minute' })),
+    ...(await times(65, () => anybody.call('GET', '/api/topics'))),
+    ...(await times(15, () =>
+      account.client.call('POST', `/${topic.name}`, { text: 'beyond the budget of a minute' }),
+    )),
   ];
   expect(answers.map(({ status }) => status)).toEqual(allOf(80, 200));
-  expect(answers.flatMap(({ headers }) => [...headers.keys()]).filter((name) => name.startsWith('x-ratelimit'))).toEqual([]);
+  expect(
+    answers.flatMap(({ headers }) => [...headers.keys()]).filter((name) => name.startsWith('x-ratelimit')),
+  ).toEqual([]);
 });
 
 test('failed logins keep nobody out', async () => {

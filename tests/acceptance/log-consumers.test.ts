@@ -15,13 +15,21 @@ beforeAll(async () => {
   owner = await stack.person({ tier: 'TEAM' });
   topic = await createTopic(owner);
   offsets = [];
-  for (const text of ['one', 'two', 'three']) offsets.push((await stack.caller().publish(topic.name, text)).body.offset);
+  for (const text of ['one', 'two', 'three'])
+    offsets.push((await stack.caller().publish(topic.name, text)).body.offset);
 });
 
 const path = (name: string, of = topic.name) => `/api/topics/${of}/consumers/${name}`;
-const shown = (name: string, offset: number) => ({ name, offset, head: offsets[2]! + 1, lag: Math.max(0, offsets[2]! + 1 - offset), updated_at: expect.stringMatching(/^\d{4}-.*Z$/) });
+const shown = (name: string, offset: number) => ({
+  name,
+  offset,
+  head: offsets[2]! + 1,
+  lag: Math.max(0, offsets[2]! + 1 - offset),
+  updated_at: expect.stringMatching(/^\d{4}-.*Z$/),
+});
 const offsetsOf = (answer: Answer): number[] => answer.body.records.map(({ offset }: { offset: number }) => offset);
-const readFrom = (by: Caller, name: string, query = '') => by.get(`/api/topics/${topic.name}/log?consumer=${name}${query}`);
+const readFrom = (by: Caller, name: string, query = '') =>
+  by.get(`/api/topics/${topic.name}/log?consumer=${name}${query}`);
 
 async function topicToken(permissions: string[], of = topic.name) {
   const { token, id } = (await owner.post(`/api/topics/${of}/access-tokens`, { name: 't', permissions })).body;
@@ -29,18 +37,34 @@ async function topicToken(permissions: string[], of = topic.name) {
 }
 
 test('a position is kept, moved on and back, read from, listed and forgotten', async () => {
-  expect(await owner.put(path('archive'), { offset: offsets[1] })).toMatchObject({ status: 200, body: shown('archive', offsets[1]!) });
+  expect(await owner.put(path('archive'), { offset: offsets[1] })).toMatchObject({
+    status: 200,
+    body: shown('archive', offsets[1]!),
+  });
   expect(await owner.get(path('archive'))).toMatchObject({ status: 200, body: shown('archive', offsets[1]!) });
   const read = await readFrom(owner, 'archive');
   expect(offsetsOf(read)).toEqual(offsets.slice(1));
-  expect((await owner.put(path('archive'), { offset: read.body.next_offset })).body).toMatchObject({ lag: 0, offset: offsets[2]! + 1 });
-  expect(await readFrom(owner, 'archive')).toMatchObject({ status: 200, body: { records: [], next_offset: offsets[2]! + 1 } });
+  expect((await owner.put(path('archive'), { offset: read.body.next_offset })).body).toMatchObject({
+    lag: 0,
+    offset: offsets[2]! + 1,
+  });
+  expect(await readFrom(owner, 'archive')).toMatchObject({
+    status: 200,
+    body: { records: [], next_offset: offsets[2]! + 1 },
+  });
   expect((await owner.put(path('archive'), { offset: 0 })).body.lag).toBe(offsets[2]! + 1);
   expect(offsetsOf(await readFrom(owner, 'archive', '&limit=2'))).toEqual(offsets.slice(0, 2));
   await owner.put(path('Billing'), { offset: offsets[2] });
-  expect((await owner.get(`/api/topics/${topic.name}/consumers`)).body).toEqual([shown('archive', 0), shown('Billing', offsets[2]!)]);
+  expect((await owner.get(`/api/topics/${topic.name}/consumers`)).body).toEqual([
+    shown('archive', 0),
+    shown('Billing', offsets[2]!),
+  ]);
   expect((await owner.delete(path('archive'))).status).toBe(204);
-  for (const answer of [await owner.delete(path('archive')), await owner.get(path('archive')), await readFrom(owner, 'archive')]) {
+  for (const answer of [
+    await owner.delete(path('archive')),
+    await owner.get(path('archive')),
+    await readFrom(owner, 'archive'),
+  ]) {
     expect(answer).toMatchObject({ status: 404, body: { detail: 'Consumer not found' } });
   }
 });
@@ -52,7 +76,10 @@ test('reading moves no position', async () => {
 });
 
 test('a position beyond the end waits there, and is not behind', async () => {
-  expect((await owner.put(path('ahead'), { offset: Number.MAX_SAFE_INTEGER })).body).toMatchObject({ offset: Number.MAX_SAFE_INTEGER, lag: 0 });
+  expect((await owner.put(path('ahead'), { offset: Number.MAX_SAFE_INTEGER })).body).toMatchObject({
+    offset: Number.MAX_SAFE_INTEGER,
+    lag: 0,
+  });
   expect((await readFrom(owner, 'ahead')).body).toMatchObject({ records: [], next_offset: Number.MAX_SAFE_INTEGER });
 });
 
@@ -70,15 +97,23 @@ test('a name is found in any case and shown as it was written first', async () =
 
 test.each(['%20', 'a.b', 'a%2Fb', '%00', '%C3%BC', 'x'.repeat(65)])('%s is no name', async (name) => {
   const answer = await owner.put(path(name), { offset: 0 });
-  expect(answer).toMatchObject({ status: 422, body: { detail: 'consumer: must be 1 to 64 of the characters A-Z, a-z, 0-9, _ and -' } });
+  expect(answer).toMatchObject({
+    status: 422,
+    body: { detail: 'consumer: must be 1 to 64 of the characters A-Z, a-z, 0-9, _ and -' },
+  });
   expect((await owner.get(path(name))).body).toEqual({ detail: 'Consumer not found' });
   expect((await owner.delete(path(name))).status).toBe(404);
 });
 
 test.each([
-  [{}, 'offset: is required'], [{ offset: null }, 'offset: is required'], [{ offset: '1' }, 'offset: must be a number'],
-  [{ offset: -1 }, 'offset: must be a whole number'], [{ offset: 1.5 }, 'offset: must be a whole number'],
-  [{ offset: 2 ** 53 }, 'offset: must be a whole number'], [{ offset: { $gt: 0 } }, 'offset: must be a number'], [[1], 'body: must be an object'],
+  [{}, 'offset: is required'],
+  [{ offset: null }, 'offset: is required'],
+  [{ offset: '1' }, 'offset: must be a number'],
+  [{ offset: -1 }, 'offset: must be a whole number'],
+  [{ offset: 1.5 }, 'offset: must be a whole number'],
+  [{ offset: 2 ** 53 }, 'offset: must be a whole number'],
+  [{ offset: { $gt: 0 } }, 'offset: must be a number'],
+  [[1], 'body: must be an object'],
 ])('%j sets nothing', async (json, detail) => {
   const answer = await owner.put(path('refused'), json);
   expect(answer.status).toBe(422);
@@ -123,14 +158,22 @@ describe('a consumer belongs to whoever made it', () => {
 
   test('it takes the scope and the permission to read', async () => {
     const { key } = (await owner.post('/api/keys', { name: 'k', scopes: ['publish', 'topics:write'] })).body;
-    const calls = (by: Caller) => [by.put(path('x'), { offset: 0 }), by.get(path('x')), by.get(`/api/topics/${topic.name}/consumers`), by.delete(path('x'))];
+    const calls = (by: Caller) => [
+      by.put(path('x'), { offset: 0 }),
+      by.get(path('x')),
+      by.get(`/api/topics/${topic.name}/consumers`),
+      by.delete(path('x')),
+    ];
     for (const answer of await Promise.all(calls(stack.caller({ 'X-API-Key': key })))) {
       expect(answer).toMatchObject({ status: 403, body: { detail: 'Missing scope: subscribe' } });
     }
     for (const answer of await Promise.all(calls((await topicToken(['write'])).by))) {
       expect(answer).toMatchObject({ status: 403, body: { detail: 'Insufficient permissions to access this topic' } });
     }
-    expect(await owner.put(path('x', newTopicName()), { offset: 0 })).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
+    expect(await owner.put(path('x', newTopicName()), { offset: 0 })).toMatchObject({
+      status: 404,
+      body: { detail: 'Topic not found' },
+    });
   });
 });
 
@@ -138,10 +181,18 @@ test('a hundred of one owner on one topic, however many are made at once', async
   const reader = await stack.person();
   for (let made = 0; made < 95; made += 1) {
     await stack.documents().insert(logConsumers, {
-      id: randomUUID(), topicId: topic.id, ownerId: reader.id, name: `m${made}`, nameKey: `m${made}`, offset: made, updatedAt: Date.now(),
+      id: randomUUID(),
+      topicId: topic.id,
+      ownerId: reader.id,
+      name: `m${made}`,
+      nameKey: `m${made}`,
+      offset: made,
+      updatedAt: Date.now(),
     });
   }
-  const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => reader.put(path(`c${index}`), { offset: index })));
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, (_, index) => reader.put(path(`c${index}`), { offset: index })),
+  );
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
   for (const answer of answers.filter(({ status }) => status !== 200)) {
     expect(answer).toMatchObject({ status: 403, body: { detail: 'Consumer limit reached' } });
@@ -151,21 +202,39 @@ test('a hundred of one owner on one topic, however many are made at once', async
   expect((await (await stack.person()).put(path('c'), { offset: 0 })).status).toBe(200);
 });
 
-test('the last place is one consumer\'s, however often it is set at once', async () => {
+test("the last place is one consumer's, however often it is set at once", async () => {
   const reader = await stack.person();
-  await stack.documents().commit(Array.from({ length: 99 }, (_, made) => write.insert(logConsumers, {
-    id: randomUUID(), topicId: topic.id, ownerId: reader.id, name: `m${made}`, nameKey: `m${made}`, offset: made, updatedAt: Date.now(),
-  })));
-  const answers = await Promise.all(Array.from({ length: 8 }, (_, node) => reader.client.call('PUT', path('last'), { json: { offset: 1 }, node })));
+  await stack.documents().commit(
+    Array.from({ length: 99 }, (_, made) =>
+      write.insert(logConsumers, {
+        id: randomUUID(),
+        topicId: topic.id,
+        ownerId: reader.id,
+        name: `m${made}`,
+        nameKey: `m${made}`,
+        offset: made,
+        updatedAt: Date.now(),
+      }),
+    ),
+  );
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, node) => reader.client.call('PUT', path('last'), { json: { offset: 1 }, node })),
+  );
   expect(answers.map(({ status }) => status)).toEqual(Array<number>(8).fill(200));
 });
 
 test('moved by many at once, a position is one of those that were sent', async () => {
-  const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => owner.put(path('busy'), { offset: 1_000 + index })));
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => owner.put(path('busy'), { offset: 1_000 + index })),
+  );
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
   const { offset } = (await owner.get(path('busy'))).body;
   expect(offset).toBeGreaterThanOrEqual(1_000);
-  expect((await owner.get(`/api/topics/${topic.name}/consumers`)).body.filter(({ name }: { name: string }) => name === 'busy')).toHaveLength(1);
+  expect(
+    (await owner.get(`/api/topics/${topic.name}/consumers`)).body.filter(
+      ({ name }: { name: string }) => name === 'busy',
+    ),
+  ).toHaveLength(1);
 });
 
 describe('a consumer ends', () => {

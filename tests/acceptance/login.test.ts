@@ -20,9 +20,16 @@ test('a login answers the tokens and the account', async () => {
   const { status, body, headers } = await tryLogIn({ ...account, email: account.email.toUpperCase() });
   expect(status).toBe(200);
   expect(body).toEqual({
-    access_token: expect.any(String), refresh_token: expect.any(String), token_type: 'bearer', expires_in: 86_400,
+    access_token: expect.any(String),
+    refresh_token: expect.any(String),
+    token_type: 'bearer',
+    expires_in: 86_400,
     user: {
-      id: account.user.id, email: account.email, username: account.user.username, subscription_tier: 'FREE', is_verified: true,
+      id: account.user.id,
+      email: account.email,
+      username: account.user.username,
+      subscription_tier: 'FREE',
+      is_verified: true,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     },
   });
@@ -32,11 +39,25 @@ test('a login answers the tokens and the account', async () => {
 test('/auth/me and /api/users/me show the account, each with its fields alone', async () => {
   const account = await createAccount(store, { tier: 'TEAM' });
   const shared = {
-    id: account.user.id, email: account.email, username: account.user.username, avatar_url: null, subscription_tier: 'TEAM',
-    is_verified: true, is_active: true, created_at: expect.any(String), last_login: expect.any(String),
+    id: account.user.id,
+    email: account.email,
+    username: account.user.username,
+    avatar_url: null,
+    subscription_tier: 'TEAM',
+    is_verified: true,
+    is_active: true,
+    created_at: expect.any(String),
+    last_login: expect.any(String),
   };
-  expect((await account.client.call('GET', '/auth/me')).body).toEqual({ ...shared, oauth_provider: null, terms_accepted_at: expect.any(String) });
-  expect((await account.client.call('GET', '/api/users/me')).body).toEqual({ ...shared, subscription_expires_at: null });
+  expect((await account.client.call('GET', '/auth/me')).body).toEqual({
+    ...shared,
+    oauth_provider: null,
+    terms_accepted_at: expect.any(String),
+  });
+  expect((await account.client.call('GET', '/api/users/me')).body).toEqual({
+    ...shared,
+    subscription_expires_at: null,
+  });
 });
 
 test('without a login there is no account to show', async () => {
@@ -75,9 +96,17 @@ test.each([
 
 test('a login is JSON: another type and a broken body are told', async () => {
   const client = new Client();
-  expect(await client.call('POST', '/auth/login', { text: '{"email":', headers: { 'Content-Type': 'application/json' } }))
-    .toMatchObject({ status: 400, body: { detail: 'The body is not valid JSON' } });
-  expect((await client.call('POST', '/auth/login', { text: 'email=a', headers: { 'Content-Type': 'application/x-www-form-urlencoded' } })).status).toBe(415);
+  expect(
+    await client.call('POST', '/auth/login', { text: '{"email":', headers: { 'Content-Type': 'application/json' } }),
+  ).toMatchObject({ status: 400, body: { detail: 'The body is not valid JSON' } });
+  expect(
+    (
+      await client.call('POST', '/auth/login', {
+        text: 'email=a',
+        headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+      })
+    ).status,
+  ).toBe(415);
 });
 
 test('of any number of parallel guesses five are judged within a minute', async () => {
@@ -102,19 +131,30 @@ test('of any number of parallel guesses five are judged within a minute', async 
 test('whoever has guessed too often can still reset the password, and log in by it from elsewhere', async () => {
   const account = await createAccount(store);
   const guesser = new Client();
-  for (let guess = 0; guess < 5; guess += 1) await guesser.call('POST', '/auth/login', { json: { email: account.email, password: `guess ${guess}` } });
-  expect((await guesser.call('POST', '/auth/login', { json: { email: account.email, password: account.password } })).status).toBe(429);
-  expect((await guesser.call('POST', '/auth/password-reset/request', { json: { email: account.email } })).status).toBe(200);
+  for (let guess = 0; guess < 5; guess += 1)
+    await guesser.call('POST', '/auth/login', { json: { email: account.email, password: `guess ${guess}` } });
+  expect(
+    (await guesser.call('POST', '/auth/login', { json: { email: account.email, password: account.password } })).status,
+  ).toBe(429);
+  expect((await guesser.call('POST', '/auth/password-reset/request', { json: { email: account.email } })).status).toBe(
+    200,
+  );
   const token = (await mailedLink(account.email, 'password-reset')).hash.slice('#token='.length);
-  expect((await guesser.call('POST', '/auth/password-reset/confirm', { json: { token, new_password: 'a new password' } })).status).toBe(200);
+  expect(
+    (await guesser.call('POST', '/auth/password-reset/confirm', { json: { token, new_password: 'a new password' } }))
+      .status,
+  ).toBe(200);
   expect((await tryLogIn({ email: account.email, password: 'a new password' })).status).toBe(200);
 });
 
 test('any number of right logins go through, at once and after each other', async () => {
   const account = await createAccount(store);
   const client = new Client();
-  const answers = await Promise.all(Array.from({ length: 12 }, () =>
-    client.call('POST', '/auth/login', { json: { email: account.email, password: account.password } })));
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, () =>
+      client.call('POST', '/auth/login', { json: { email: account.email, password: account.password } }),
+    ),
+  );
   expect(answers.map(({ status }) => status)).toEqual(Array<number>(12).fill(200));
   const sessions = new Set(answers.map(({ body }) => body.refresh_token as string));
   expect(sessions.size).toBe(12);
@@ -134,9 +174,14 @@ test('keys and topic tokens of a disabled account are credentials of it, too', a
   const account = await createAccount(store);
   const topic = await createTopic(account);
   const key = (await account.client.call('POST', '/api/keys', { json: { name: 'a key' } })).body.key as string;
-  const token = (await account.client.call('POST', `/api/topics/${topic.name}/access-tokens`, { json: { name: 'a token', permissions: ['read'] } })).body.token as string;
+  const token = (
+    await account.client.call('POST', `/api/topics/${topic.name}/access-tokens`, {
+      json: { name: 'a token', permissions: ['read'] },
+    })
+  ).body.token as string;
   const read = (credential: string) => new Client(credential).call('GET', `/${topic.name}/json`);
   for (const credential of [key, token]) expect((await read(credential)).status).toBe(200);
   await setActive(store.documents, account.email, false, testAudit);
-  for (const credential of [key, token]) await eventually(async () => expect(await read(credential)).toMatchObject(wrong));
+  for (const credential of [key, token])
+    await eventually(async () => expect(await read(credential)).toMatchObject(wrong));
 });

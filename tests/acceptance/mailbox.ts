@@ -5,7 +5,11 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { testStack, type TestStack } from './stack.ts';
 
 /** The mails of the kind to the address, oldest first, as the stack (the shared one by default) wrote them. */
-export async function mailsTo(address: string, kind: MailKind, stack: Pick<TestStack, 'env'> = testStack()): Promise<string[]> {
+export async function mailsTo(
+  address: string,
+  kind: MailKind,
+  stack: Pick<TestStack, 'env'> = testStack(),
+): Promise<string[]> {
   const folder = join(stack.env['DATA_DIR']!, 'mail');
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];

@@ -17,16 +17,21 @@ beforeAll(async () => {
   own = await createTopic(reader);
   elsewhere = await createTopic(other);
   for (const [index, priority] of [1, 3, 3, 5].entries()) {
-    published.push((await reader.post('/', { topic: own.name, message: `Number ${index}`, priority, tags: [`i${index}`] })).body);
+    published.push(
+      (await reader.post('/', { topic: own.name, message: `Number ${index}`, priority, tags: [`i${index}`] })).body,
+    );
   }
   const { body: gone } = await reader.publish(own.name, 'gone');
   await reader.delete(`/api/${own.name}/messages/${gone.id}`);
   await other.publish(elsewhere.name, 'elsewhere');
 });
 
-type Bucket = Record<'priority_1' | 'priority_2' | 'priority_3' | 'priority_4' | 'priority_5', number> & { timestamp: string };
+type Bucket = Record<'priority_1' | 'priority_2' | 'priority_3' | 'priority_4' | 'priority_5', number> & {
+  timestamp: string;
+};
 const activity = (query = '') => reader.get(`/api/messages/activity${query}`);
-const sum = (buckets: Bucket[], priority: 1 | 2 | 3 | 4 | 5): number => buckets.reduce((total, bucket) => total + bucket[`priority_${priority}`], 0);
+const sum = (buckets: Bucket[], priority: 1 | 2 | 3 | 4 | 5): number =>
+  buckets.reduce((total, bucket) => total + bucket[`priority_${priority}`], 0);
 const floor = (time: number, size: number) => Math.floor(time / size) * size;
 const startsOf = (from: number, to: number, size: number): string[] => {
   const starts: string[] = [];
@@ -45,7 +50,14 @@ test('by default the last 24 hours are counted by the hour, in hours of UTC, emp
   expect(body).toMatchObject({ total: 4, bucket_size: 'hour' });
   expect(body.buckets.map(({ timestamp }: Bucket) => timestamp)).toEqual(startsOf(start, end, hour));
   expect(([1, 2, 3, 4, 5] as const).map((priority) => sum(body.buckets, priority))).toEqual([1, 0, 2, 0, 1]);
-  expect(body.buckets[0]).toEqual({ timestamp: expect.any(String), priority_1: 0, priority_2: 0, priority_3: 0, priority_4: 0, priority_5: 0 });
+  expect(body.buckets[0]).toEqual({
+    timestamp: expect.any(String),
+    priority_1: 0,
+    priority_2: 0,
+    priority_3: 0,
+    priority_4: 0,
+    priority_5: 0,
+  });
   const first = new Date(floor(Date.parse(published[0].timestamp), hour)).toISOString();
   expect(body.buckets.find(({ timestamp }: Bucket) => timestamp === first).priority_1).toBe(1);
 });
@@ -54,7 +66,9 @@ test('only what lies in the range is counted, both ends included', async () => {
   const [first, last] = [published[0].timestamp as string, published[3].timestamp as string];
   const { body } = await activity(`?start_date=${first}&end_date=${last}`);
   expect(body).toMatchObject({ total: 4, start_date: first, end_date: last, bucket_size: 'hour' });
-  expect(body.buckets.map(({ timestamp }: Bucket) => timestamp)).toEqual(startsOf(Date.parse(first), Date.parse(last), hour));
+  expect(body.buckets.map(({ timestamp }: Bucket) => timestamp)).toEqual(
+    startsOf(Date.parse(first), Date.parse(last), hour),
+  );
   const later = new Date(Date.parse(last) + 1).toISOString();
   expect((await activity(`?start_date=${later}`)).body.total).toBe(0);
   const earlier = new Date(Date.parse(first) - 1).toISOString();
@@ -78,11 +92,19 @@ test.each([
 });
 
 test.each([
-  ['start_date=2026-01-01T00:00:00Z&end_date=2026-02-11T16:00:00Z&bucket=hour', 'start_date'], ['start_date=2026-01-01&end_date=2028-09-27', 'start_date'],
-  ['start_date=2026-01-02&end_date=2026-01-01', 'start_date'], ['start_date=2999-01-01', 'start_date'], ['end_date=2026-01-01', 'start_date'],
-  ['start_date=soon', 'start_date'], ['bucket=week', 'bucket'], ['priority_min=3&priority_max=2', 'priority_min'], ['priority_max=0', 'priority_max'],
-  [`query=${'x'.repeat(201)}`, 'query'], [`topics=${Array.from({ length: 101 }, (_, index) => `t${index}`).join(',')}`, 'topics'],
-  [`tags=${Array.from({ length: 21 }, (_, index) => index).join(',')}`, 'tags'], ['bucket=day&bucket=hour', 'bucket'],
+  ['start_date=2026-01-01T00:00:00Z&end_date=2026-02-11T16:00:00Z&bucket=hour', 'start_date'],
+  ['start_date=2026-01-01&end_date=2028-09-27', 'start_date'],
+  ['start_date=2026-01-02&end_date=2026-01-01', 'start_date'],
+  ['start_date=2999-01-01', 'start_date'],
+  ['end_date=2026-01-01', 'start_date'],
+  ['start_date=soon', 'start_date'],
+  ['bucket=week', 'bucket'],
+  ['priority_min=3&priority_max=2', 'priority_min'],
+  ['priority_max=0', 'priority_max'],
+  [`query=${'x'.repeat(201)}`, 'query'],
+  [`topics=${Array.from({ length: 101 }, (_, index) => `t${index}`).join(',')}`, 'topics'],
+  [`tags=${Array.from({ length: 21 }, (_, index) => index).join(',')}`, 'tags'],
+  ['bucket=day&bucket=hour', 'bucket'],
 ])('?%s is a 422', async (query, field) => {
   const { status, body } = await activity(`?${query}`);
   expect(status).toBe(422);
@@ -90,16 +112,30 @@ test.each([
 });
 
 test.each([
-  ['priority_min=3', 3], ['priority_min=2&priority_max=4', 2], ['tags=i0,i3', 2], ['tags=i0&tags=i3', 2], ['query=NUMBER', 4], ['query=number%203', 1], ['query=%20%20%20', 4],
-  ['query=gone', 0], ['query=number&tags=i1&priority_max=3', 1], ['topics=', 4],
+  ['priority_min=3', 3],
+  ['priority_min=2&priority_max=4', 2],
+  ['tags=i0,i3', 2],
+  ['tags=i0&tags=i3', 2],
+  ['query=NUMBER', 4],
+  ['query=number%203', 1],
+  ['query=%20%20%20', 4],
+  ['query=gone', 0],
+  ['query=number&tags=i1&priority_max=3', 1],
+  ['topics=', 4],
 ])('?%s counts %i', async (query, count) => {
   expect((await activity(`?${query}`)).body.total).toBe(count);
 });
 
-test('named topics are counted alone, also public ones that are nothing of the caller\'s', async () => {
+test("named topics are counted alone, also public ones that are nothing of the caller's", async () => {
   expect((await activity(`?topics=${elsewhere.name}`)).body.total).toBe(1);
   expect((await activity(`?topics=${own.name.toUpperCase()},${elsewhere.name},${own.name}`)).body.total).toBe(5);
-  expect(await activity(`?topics=${own.name},${newTopicName()}`)).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
+  expect(await activity(`?topics=${own.name},${newTopicName()}`)).toMatchObject({
+    status: 404,
+    body: { detail: 'Topic not found' },
+  });
   const secret = await createTopic(await stack.person(), { access_level: 'private' });
-  expect(await activity(`?topics=${own.name},${secret.name}`)).toMatchObject({ status: 403, body: { detail: 'Insufficient permissions to access this topic' } });
+  expect(await activity(`?topics=${own.name},${secret.name}`)).toMatchObject({
+    status: 403,
+    body: { detail: 'Insufficient permissions to access this topic' },
+  });
 });

@@ -26,7 +26,11 @@ interface LiveEvent {
 /** Follows a topic by SSE on the last node; resolves once `ready` is there, with what has come. */
 async function followSse(name: string, query = ''): Promise<LiveEvent[]> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    get(`${testStack().urls.at(-1)}/${name}/sse${query}`, { agent: false, headers: { 'X-Forwarded-For': newAddress() } }, resolve).on('error', reject);
+    get(
+      `${testStack().urls.at(-1)}/${name}/sse${query}`,
+      { agent: false, headers: { 'X-Forwarded-For': newAddress() } },
+      resolve,
+    ).on('error', reject);
   });
   own.add(() => void response.destroy());
   const events: LiveEvent[] = [];
@@ -39,7 +43,8 @@ async function followSse(name: string, query = ''): Promise<LiveEvent[]> {
       const field = (of: string) => new RegExp(`^${of}: ?(.*)$`, 'm').exec(part)?.[1];
       const event = field('event');
       if (event === 'ready') isReady = true;
-      else if (event !== undefined && event !== 'ping') events.push({ event, id: field('id'), data: JSON.parse(field('data')!) as Record<string, unknown> });
+      else if (event !== undefined && event !== 'ping')
+        events.push({ event, id: field('id'), data: JSON.parse(field('data')!) as Record<string, unknown> });
     }
   });
   await eventually(() => isReady);
@@ -48,7 +53,9 @@ async function followSse(name: string, query = ''): Promise<LiveEvent[]> {
 
 /** Follows a topic by WebSocket on the first node; resolves once `ready` is there, with the frames that have come. */
 async function followWebSocket(name: string): Promise<Record<string, unknown>[]> {
-  const socket = new WebSocket(`${testStack().urls[0]!.replace('http', 'ws')}/${name}/ws`, { headers: { 'X-Forwarded-For': newAddress() } });
+  const socket = new WebSocket(`${testStack().urls[0]!.replace('http', 'ws')}/${name}/ws`, {
+    headers: { 'X-Forwarded-For': newAddress() },
+  });
   own.add(() => socket.terminate());
   const frames: Record<string, unknown>[] = [];
   let isReady = false;
@@ -79,13 +86,18 @@ test('edits and deletions reach open streams as events of their own, in order, w
     { event: 'message_edited', id: undefined, data: after },
     { event: 'message_deleted', id: undefined, data: gone },
   ]);
-  expect(frames).toEqual([{ type: 'message', ...message }, { type: 'message_edited', ...after }, { type: 'message_deleted', ...gone }]);
+  expect(frames).toEqual([
+    { type: 'message', ...message },
+    { type: 'message_edited', ...after },
+    { type: 'message_deleted', ...gone },
+  ]);
 });
 
 test('a stream that resumes is sent messages as they stand, and no changes to messages before its position', async () => {
   const topic = await createTopic(owner);
   const ids: string[] = [];
-  for (const text of ['one', 'two', 'three', 'four']) ids.push((await owner.publish(topic.name, text)).body.id as string);
+  for (const text of ['one', 'two', 'three', 'four'])
+    ids.push((await owner.publish(topic.name, text)).body.id as string);
   const path = (index: number) => `/api/${topic.name}/messages/${ids[index]}`;
   await owner.patch(path(0), { message: 'ONE' });
   await owner.patch(path(2), { message: 'THREE' });
@@ -94,5 +106,8 @@ test('a stream that resumes is sent messages as they stand, and no changes to me
   const events = await followSse(topic.name, `?since_id=${ids[0]}`);
   const { body: last } = await owner.publish(topic.name, 'five');
   await eventually(() => events.at(-1)?.data['id'] === last.id);
-  expect(events.map(({ event, id, data }) => [event, id, data['message']])).toEqual([['message', ids[2], 'THREE'], ['message', last.id, 'five']]);
+  expect(events.map(({ event, id, data }) => [event, id, data['message']])).toEqual([
+    ['message', ids[2], 'THREE'],
+    ['message', last.id, 'five'],
+  ]);
 });

@@ -22,16 +22,36 @@ test('a deleted message is gone from history, and its record in the log is empty
   const topic = await topicWith(['one', 'two', 'three']);
   const gone = topic.ids[1]!;
   const { status, body } = await owner.delete(deletion(topic, gone));
-  expect([status, body]).toEqual([200, { id: gone, deleted_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/), message: 'Message deleted' }]);
+  expect([status, body]).toEqual([
+    200,
+    { id: gone, deleted_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/), message: 'Message deleted' },
+  ]);
   const history = (await owner.get(`/${topic.name}/json`)).body.messages;
   expect(history.map(({ message }: { message: string }) => message)).toEqual(['one', 'three']);
   const { records } = (await owner.get(`/api/topics/${topic.name}/log`)).body;
   const emptied = expect.objectContaining({
-    id: gone, message: '', title: null, tags: [], is_deleted: true, is_edited: false, deleted_at: body.deleted_at, topic: topic.name,
+    id: gone,
+    message: '',
+    title: null,
+    tags: [],
+    is_deleted: true,
+    is_edited: false,
+    deleted_at: body.deleted_at,
+    topic: topic.name,
   });
-  expect(records.map(({ type }: { type: string }) => type)).toEqual(['message', 'message', 'message', 'message_deleted']);
+  expect(records.map(({ type }: { type: string }) => type)).toEqual([
+    'message',
+    'message',
+    'message',
+    'message_deleted',
+  ]);
   expect(records[1].message).toEqual(emptied);
-  expect(records[3]).toEqual({ offset: expect.any(Number), type: 'message_deleted', timestamp: body.deleted_at, message: records[1].message });
+  expect(records[3]).toEqual({
+    offset: expect.any(Number),
+    type: 'message_deleted',
+    timestamp: body.deleted_at,
+    message: records[1].message,
+  });
   expect(records[3].offset).toBeGreaterThan(records[2].offset);
 });
 
@@ -45,22 +65,30 @@ test('counts no longer hold a deleted message, and the time of the last publish 
   expect(await counts()).toMatchObject({ message_count: 4, unread_count: 2 });
   expect((await owner.delete(deletion(topic, last.id))).status).toBe(200);
   expect(await counts()).toMatchObject({ message_count: 3, unread_count: 1 });
-  expect((await owner.get(`/api/topics/${topic.name}`)).body).toMatchObject({ message_count: 3, last_message_at: last.timestamp });
+  expect((await owner.get(`/api/topics/${topic.name}`)).body).toMatchObject({
+    message_count: 3,
+    last_message_at: last.timestamp,
+  });
 });
 
 test('what is deleted can neither be deleted nor edited again', async () => {
   const topic = await topicWith(['one']);
   const path = deletion(topic, topic.ids[0]!);
   expect((await owner.delete(path)).status).toBe(200);
-  for (const refused of [await owner.delete(path), await owner.patch(path, { message: 'again' }), await owner.patch(path, {})]) {
+  for (const refused of [
+    await owner.delete(path),
+    await owner.patch(path, { message: 'again' }),
+    await owner.patch(path, {}),
+  ]) {
     expect(refused).toMatchObject({ status: 404, body: { detail: 'Message not found' } });
   }
 });
 
 test('of many deletions at once, on all nodes, one is made', async () => {
   const topic = await topicWith(['one']);
-  const answers = await Promise.all(Array.from({ length: 8 }, (_, node) =>
-    owner.client.call('DELETE', deletion(topic, topic.ids[0]!), { node })));
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, node) => owner.client.call('DELETE', deletion(topic, topic.ids[0]!), { node })),
+  );
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404, 404, 404, 404, 404]);
   const { records } = (await owner.get(`/api/topics/${topic.name}/log`)).body;
   expect(records.map(({ type }: { type: string }) => type)).toEqual(['message', 'message_deleted']);
@@ -75,16 +103,25 @@ test('the topic is found in any case, and so is the message', async () => {
 describe('what is not there', () => {
   test('is a 404 that names its kind', async () => {
     const [topic, other] = [await topicWith(['one']), await topicWith(['two'])];
-    expect(await owner.delete(deletion({ name: newTopicName() }, topic.ids[0]!))).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
+    expect(await owner.delete(deletion({ name: newTopicName() }, topic.ids[0]!))).toMatchObject({
+      status: 404,
+      body: { detail: 'Topic not found' },
+    });
     for (const id of [randomUUID(), other.ids[0]!]) {
-      expect(await owner.delete(deletion(topic, id))).toMatchObject({ status: 404, body: { detail: 'Message not found' } });
+      expect(await owner.delete(deletion(topic, id))).toMatchObject({
+        status: 404,
+        body: { detail: 'Message not found' },
+      });
     }
     expect((await owner.get(`/${other.name}/json`)).body.count).toBe(1);
   });
 
   test('is a 422 where it is no id, once the caller may ask', async () => {
     const topic = await topicWith(['one']);
-    expect(await owner.delete(deletion(topic, 'first'))).toMatchObject({ status: 422, body: { detail: 'message_id: must be a UUID' } });
+    expect(await owner.delete(deletion(topic, 'first'))).toMatchObject({
+      status: 422,
+      body: { detail: 'message_id: must be a UUID' },
+    });
     expect((await stack.caller().delete(deletion(topic, 'first'))).status).toBe(401);
     expect((await (await stack.person()).delete(deletion(topic, 'first'))).status).toBe(403);
   });
@@ -97,15 +134,24 @@ describe('what is not there', () => {
 });
 
 describe('who may delete and edit', () => {
-  const both = async (caller: Pick<Person, 'delete' | 'patch'>, path: string) => [await caller.patch(path, { message: 'new' }), await caller.delete(path)];
+  const both = async (caller: Pick<Person, 'delete' | 'patch'>, path: string) => [
+    await caller.patch(path, { message: 'new' }),
+    await caller.delete(path),
+  ];
 
-  test('is the owner, and the admins of the topic\'s team', async () => {
+  test("is the owner, and the admins of the topic's team", async () => {
     const [admin, member] = [await stack.person(), await stack.person()];
-    const team_id = await stack.team(owner, [[admin, 'admin'], [member, 'member']]);
+    const team_id = await stack.team(owner, [
+      [admin, 'admin'],
+      [member, 'member'],
+    ]);
     for (const access_level of ['public', 'private']) {
       const topic = await topicWith(['one', 'two'], { team_id, access_level });
       for (const refused of await both(member, deletion(topic, topic.ids[0]!))) {
-        expect(refused).toMatchObject({ status: 403, body: { detail: 'Insufficient permissions to access this topic' } });
+        expect(refused).toMatchObject({
+          status: 403,
+          body: { detail: 'Insufficient permissions to access this topic' },
+        });
       }
       for (const [index, manager] of [admin, owner].entries()) {
         for (const done of await both(manager, deletion(topic, topic.ids[index]!))) expect(done.status).toBe(200);
@@ -118,20 +164,24 @@ describe('who may delete and edit', () => {
     const path = deletion(topic, topic.ids[0]!);
     const tokens = `/api/topics/${topic.name}/access-tokens`;
     const { token } = (await owner.post(tokens, { name: 't', permissions: ['read', 'write'] })).body;
-    for (const refused of await both(stack.caller(), path)) expect(refused).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
+    for (const refused of await both(stack.caller(), path))
+      expect(refused).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
     for (const refused of await both(await stack.person({ tier: 'TEAM' }), path)) {
       expect(refused).toMatchObject({ status: 403, body: { detail: 'Insufficient permissions to access this topic' } });
     }
     for (const refused of await both(stack.caller({ 'X-Topic-Token': token }), path)) {
       expect(refused).toMatchObject({ status: 403, body: { detail: 'A topic token opens only its topic' } });
     }
-    expect((await owner.get(`/${topic.name}/json`)).body.messages).toMatchObject([{ message: 'one', is_edited: false }]);
+    expect((await owner.get(`/${topic.name}/json`)).body.messages).toMatchObject([
+      { message: 'one', is_edited: false },
+    ]);
   });
 
   test('an API key needs the scope topics:write, and its user the topic', async () => {
     const topic = await topicWith(['one'], { access_level: 'private' });
     const path = deletion(topic, topic.ids[0]!);
-    const key = async (scopes: string[], person = owner) => stack.caller({ 'X-API-Key': (await person.post('/api/keys', { name: 'k', scopes })).body.key });
+    const key = async (scopes: string[], person = owner) =>
+      stack.caller({ 'X-API-Key': (await person.post('/api/keys', { name: 'k', scopes })).body.key });
     for (const refused of await both(await key(['topics:read', 'publish', 'subscribe']), path)) {
       expect(refused).toMatchObject({ status: 403, body: { detail: 'Missing scope: topics:write' } });
     }
@@ -139,9 +189,12 @@ describe('who may delete and edit', () => {
     for (const done of await both(await key(['topics:write']), path)) expect(done.status).toBe(200);
   });
 
-  test('takes the ESSENTIALS tier of the topic\'s owner, in force now', async () => {
+  test("takes the ESSENTIALS tier of the topic's owner, in force now", async () => {
     const tierless = { status: 403, body: { detail: 'Requires the ESSENTIALS tier or higher' } };
-    for (const poor of [await stack.person(), await stack.person({ tier: 'TEAM', tierExpiresAt: Date.now() - 1_000 })]) {
+    for (const poor of [
+      await stack.person(),
+      await stack.person({ tier: 'TEAM', tierExpiresAt: Date.now() - 1_000 }),
+    ]) {
       const topic = await createTopic(poor);
       const { id } = (await poor.publish(topic.name)).body;
       for (const refused of await both(poor, deletion(topic, id))) expect(refused).toMatchObject(tierless);

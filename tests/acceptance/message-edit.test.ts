@@ -12,7 +12,15 @@ beforeAll(async () => {
 
 /** Publishes a message with all fields; resolves with it and the path to change it by. */
 async function published(fields: Record<string, unknown> = {}) {
-  const json = { topic: topic.name, message: 'first', title: 'Title', priority: 4, tags: ['a', 'b'], markdown: true, ...fields };
+  const json = {
+    topic: topic.name,
+    message: 'first',
+    title: 'Title',
+    priority: 4,
+    tags: ['a', 'b'],
+    markdown: true,
+    ...fields,
+  };
   const { status, body } = await owner.post('/', json);
   expect(status).toBe(200);
   const { event: _event, time: _time, expires: _expires, ...message } = body;
@@ -20,28 +28,54 @@ async function published(fields: Record<string, unknown> = {}) {
 }
 
 const shown = async (id: string) =>
-  (await owner.get(`/${topic.name}/json?since=all&limit=100`)).body.messages.find((message: { id: string }) => message.id === id);
+  (await owner.get(`/${topic.name}/json?since=all&limit=100`)).body.messages.find(
+    (message: { id: string }) => message.id === id,
+  );
 
 test('an edit replaces text and title and nothing else', async () => {
   const { message, path } = await published();
   const { status, body } = await owner.patch(path, { message: 'second  \r\n', title: 'New' });
-  expect([status, body]).toEqual([200, { id: message.id, message: 'second  \r\n', title: 'New', edited_at: expect.any(String) }]);
-  expect(await shown(message.id)).toEqual({ ...message, message: 'second  \r\n', title: 'New', is_edited: true, edited_at: body.edited_at });
+  expect([status, body]).toEqual([
+    200,
+    { id: message.id, message: 'second  \r\n', title: 'New', edited_at: expect.any(String) },
+  ]);
+  expect(await shown(message.id)).toEqual({
+    ...message,
+    message: 'second  \r\n',
+    title: 'New',
+    is_edited: true,
+    edited_at: body.edited_at,
+  });
 });
 
 test('a title that is left out stays, null or a blank one removes it, and a text that is left out stays', async () => {
   const { message, path } = await published();
   expect((await owner.patch(path, { message: 'second' })).body).toMatchObject({ message: 'second', title: 'Title' });
-  expect((await owner.patch(path, { message: 'third', title: null })).body).toMatchObject({ message: 'third', title: null });
+  expect((await owner.patch(path, { message: 'third', title: null })).body).toMatchObject({
+    message: 'third',
+    title: null,
+  });
   expect((await owner.patch(path, { title: 'Back' })).body).toMatchObject({ message: 'third', title: 'Back' });
   expect((await owner.patch(path, { title: '  ' })).body).toMatchObject({ message: 'third', title: null });
-  expect(await shown(message.id)).toMatchObject({ message: 'third', title: null, tags: ['a', 'b'], priority: 4, markdown: true });
+  expect(await shown(message.id)).toMatchObject({
+    message: 'third',
+    title: null,
+    tags: ['a', 'b'],
+    priority: 4,
+    markdown: true,
+  });
 });
 
 test('an edit of nothing changes nothing', async () => {
   const { message, path } = await published();
-  expect(await owner.patch(path, {})).toMatchObject({ status: 200, body: { id: message.id, message: 'first', title: 'Title', edited_at: null } });
-  expect(await owner.patch(path, { text: 'unknown', priority: 1 })).toMatchObject({ status: 200, body: { edited_at: null } });
+  expect(await owner.patch(path, {})).toMatchObject({
+    status: 200,
+    body: { id: message.id, message: 'first', title: 'Title', edited_at: null },
+  });
+  expect(await owner.patch(path, { text: 'unknown', priority: 1 })).toMatchObject({
+    status: 200,
+    body: { edited_at: null },
+  });
   expect(await shown(message.id)).toEqual(message);
 });
 
@@ -49,13 +83,22 @@ test('a text is taken up to 4,000 characters and byte for byte, a title up to 25
   const { message, path } = await published();
   const text = `${'😀'.repeat(3_996)} \u0000\né`;
   const title = '💾'.repeat(250);
-  expect(await owner.patch(path, { message: text, title })).toMatchObject({ status: 200, body: { message: text, title } });
+  expect(await owner.patch(path, { message: text, title })).toMatchObject({
+    status: 200,
+    body: { message: text, title },
+  });
   expect(await shown(message.id)).toMatchObject({ message: text, title });
 });
 
 test.each([
-  [{ message: '' }, 'message'], [{ message: null }, 'message'], [{ message: 7 }, 'message'], [{ message: 'x'.repeat(4_001) }, 'message'],
-  [{ message: '\ud800' }, 'message'], [{ title: 'x'.repeat(251) }, 'title'], [{ title: 7 }, 'title'], [[], 'body'],
+  [{ message: '' }, 'message'],
+  [{ message: null }, 'message'],
+  [{ message: 7 }, 'message'],
+  [{ message: 'x'.repeat(4_001) }, 'message'],
+  [{ message: '\ud800' }, 'message'],
+  [{ title: 'x'.repeat(251) }, 'title'],
+  [{ title: 7 }, 'title'],
+  [[], 'body'],
 ])('%j is a 422', async (json, field) => {
   const { message, path } = await published();
   const answer = await owner.patch(path, json);
@@ -84,7 +127,9 @@ test('edits are records of the log, and every record shows its message as it sta
 
 test('edits at once, on all nodes, lose nothing of each other', async () => {
   const { message, path } = await published();
-  const edits = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? { message: `text ${index}` } : { title: `title ${index}` }));
+  const edits = Array.from({ length: 10 }, (_, index) =>
+    index % 2 === 0 ? { message: `text ${index}` } : { title: `title ${index}` },
+  );
   const answers = await Promise.all(edits.map((json, node) => owner.client.call('PATCH', path, { json, node })));
   expect(answers.map(({ status }) => status)).toEqual(edits.map(() => 200));
   const after = await shown(message.id);

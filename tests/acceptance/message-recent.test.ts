@@ -15,7 +15,8 @@ beforeAll(async () => {
   followed = [await createTopic(other), await createTopic(other)];
   unfollowed = await createTopic(reader); // to own a topic is not to be subscribed to it
   for (const { name } of followed) await reader.post('/api/subscriptions', { topic_name: name });
-  for (let index = 0; index < 6; index += 1) published.push((await other.publish(followed[index % 2]!.name, `${index}`)).body);
+  for (let index = 0; index < 6; index += 1)
+    published.push((await other.publish(followed[index % 2]!.name, `${index}`)).body);
   await reader.publish(unfollowed.name, 'not followed');
 });
 
@@ -30,18 +31,24 @@ test('the newest messages of the subscriptions come first, as they were publishe
 
 test('a named topic comes alone, and is empty without a subscription', async () => {
   const { id, name } = followed[0]!;
-  expect((await recent(`?topic=${name}`)).body).toEqual(published.filter(({ topic_id }) => topic_id === id).toReversed());
+  expect((await recent(`?topic=${name}`)).body).toEqual(
+    published.filter(({ topic_id }) => topic_id === id).toReversed(),
+  );
   expect((await recent(`?topic=${name.toUpperCase()}&limit=1`)).body).toHaveLength(1);
   expect(await recent(`?topic=${unfollowed.name}`)).toMatchObject({ status: 200, body: [] });
   expect(await recent(`?topic=${newTopicName()}`)).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
   const secret = await createTopic(other, { access_level: 'private' });
-  expect(await recent(`?topic=${secret.name}`)).toMatchObject({ status: 403, body: { detail: 'Insufficient permissions to access this topic' } });
+  expect(await recent(`?topic=${secret.name}`)).toMatchObject({
+    status: 403,
+    body: { detail: 'Insufficient permissions to access this topic' },
+  });
 });
 
 test('a subscription counts from the moment it is made to the moment it ends, on every node', async () => {
   const [friend, topic] = [await stack.person(), await createTopic(other)];
   await other.publish(topic.name, 'before');
-  const seen = async (node: number) => (await friend.client.call('GET', '/api/messages/recent', { node })).body.length as number;
+  const seen = async (node: number) =>
+    (await friend.client.call('GET', '/api/messages/recent', { node })).body.length as number;
   expect([await seen(0), await seen(1)]).toEqual([0, 0]);
   await friend.post('/api/subscriptions', { topic_name: topic.name });
   expect([await seen(1), await seen(0)]).toEqual([1, 1]);
@@ -55,7 +62,9 @@ test('deleted messages are gone, edited ones are shown as they stand', async () 
   const [one, two] = [(await other.publish(topic.name, 'one')).body, (await other.publish(topic.name, 'two')).body];
   await other.patch(`/api/${topic.name}/messages/${one.id}`, { message: 'ONE' });
   await other.delete(`/api/${topic.name}/messages/${two.id}`);
-  expect((await friend.get('/api/messages/recent')).body).toMatchObject([{ id: one.id, message: 'ONE', is_edited: true }]);
+  expect((await friend.get('/api/messages/recent')).body).toMatchObject([
+    { id: one.id, message: 'ONE', is_edited: true },
+  ]);
 });
 
 test.each(['limit=0', 'limit=201', 'limit=x', 'limit=1&limit=2', 'topic=a&topic=b'])('?%s is a 422', async (query) => {

@@ -11,14 +11,22 @@ const figures = async (): Promise<string> => (await operator.call('GET', '/metri
 
 const deploy = path.join(import.meta.dirname, '../../deploy');
 /** What a dashboard or a rule asks Prometheus for: names, without what a histogram's parts are called. */
-const asked = (file: string) => new Set([...readFileSync(path.join(deploy, file), 'utf8').matchAll(/\b((?:tocsin|nodejs|process)_[a-z0-9_]+)/g)].map(([, name]) => name!.replace(/_(bucket|count|sum)$/, '')));
+const asked = (file: string) =>
+  new Set(
+    [...readFileSync(path.join(deploy, file), 'utf8').matchAll(/\b((?:tocsin|nodejs|process)_[a-z0-9_]+)/g)].map(
+      ([, name]) => name!.replace(/_(bucket|count|sum)$/, ''),
+    ),
+  );
 
-test.each(['grafana-dashboard.json', 'alert-rules.yml'])('every figure that deploy/%s asks for is there', async (file) => {
-  const names = [...asked(file)];
-  expect(names.length).toBeGreaterThan(5);
-  const text = await figures();
-  for (const name of names) expect(text).toContain(`# TYPE ${name} `);
-});
+test.each(['grafana-dashboard.json', 'alert-rules.yml'])(
+  'every figure that deploy/%s asks for is there',
+  async (file) => {
+    const names = [...asked(file)];
+    expect(names.length).toBeGreaterThan(5);
+    const text = await figures();
+    for (const name of names) expect(text).toContain(`# TYPE ${name} `);
+  },
+);
 
 test('publishes are timed by what was asked, and not by topic, up to where they are readable', async () => {
   const owner = await createAccount(store, { urls: stack.urls });

@@ -18,15 +18,22 @@ test('whoever copies the stores has no password, token, key, session or mailed l
   await owner.post(`/api/teams/${team}/invites`, { email: invited, role: 'member' });
   await stack.caller().post('/auth/password-reset/request', { email: owner.email });
   const login = (await stack.caller().post('/auth/login', { email: owner.email, password: owner.password })).body;
-  const ofHash = async (email: string, kind: 'password-reset' | 'team-invite') => (await mailedLink(email, kind)).hash.slice('#token='.length);
+  const ofHash = async (email: string, kind: 'password-reset' | 'team-invite') =>
+    (await mailedLink(email, kind)).hash.slice('#token='.length);
   const secrets: Record<string, string> = {
-    'password of a registration': registration.password, 'verification token': (await mailedLink(registration.email, 'verify-email')).searchParams.get('token')!,
-    'reset token': await ofHash(owner.email, 'password-reset'), 'invite token': await ofHash(invited, 'team-invite'),
-    'access token': login.access_token, 'refresh token': login.refresh_token, 'API key': (await owner.post('/api/keys', { name: 'k' })).body.key,
-    'topic token': (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'] })).body.token,
+    'password of a registration': registration.password,
+    'verification token': (await mailedLink(registration.email, 'verify-email')).searchParams.get('token')!,
+    'reset token': await ofHash(owner.email, 'password-reset'),
+    'invite token': await ofHash(invited, 'team-invite'),
+    'access token': login.access_token,
+    'refresh token': login.refresh_token,
+    'API key': (await owner.post('/api/keys', { name: 'k' })).body.key,
+    'topic token': (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'] }))
+      .body.token,
     session: (await owner.post('/api/sse/sessions', { topics: [topic.name] })).body.session_id,
   };
-  for (const [what, secret] of Object.entries(secrets)) expect({ what, isSecret: secret.length > 10 }).toEqual({ what, isSecret: true });
+  for (const [what, secret] of Object.entries(secrets))
+    expect({ what, isSecret: secret.length > 10 }).toEqual({ what, isSecret: true });
   // Its second half alone would do to guess the rest.
   const halves = Object.entries(secrets).map(([what, secret]) => [what, secret.slice(secret.length / 2)] as const);
   const found = await findTracesOfEach(testStack(), [registration.email, ...halves.map(([, half]) => half)]);

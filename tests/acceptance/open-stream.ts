@@ -18,7 +18,9 @@ afterEach(() => {
 /** Opens a WebSocket stream of the path, on the last API node unless told otherwise; resolves when it is ready. It ends with the test. */
 export async function openStream(path: string, node = -1): Promise<OpenStream> {
   const { urls } = testStack();
-  const socket = new WebSocket(urls.at(node % urls.length)!.replace('http', 'ws') + path, { headers: { 'X-Forwarded-For': newAddress() } });
+  const socket = new WebSocket(urls.at(node % urls.length)!.replace('http', 'ws') + path, {
+    headers: { 'X-Forwarded-For': newAddress() },
+  });
   sockets.push(socket);
   const frames: object[] = [];
   socket.on('message', (data) => frames.push(JSON.parse((data as Buffer).toString('utf8')) as object));

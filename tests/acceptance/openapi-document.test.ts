@@ -3,11 +3,18 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { Client } from './stack.ts';
 
-const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as { version: string };
+const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as {
+  version: string;
+};
 
 test('the document has the version of the package, and may be cached', async () => {
   const { status, headers, body } = await new Client().call('GET', '/openapi.json');
-  expect([status, headers.get('content-type'), body.openapi, body.info.version]).toEqual([200, 'application/json', '3.1.1', version]);
+  expect([status, headers.get('content-type'), body.openapi, body.info.version]).toEqual([
+    200,
+    'application/json',
+    '3.1.1',
+    version,
+  ]);
   expect(headers.get('cache-control')).toMatch(/^public, max-age=\d+$/);
 });
 
@@ -16,15 +23,28 @@ test('the document costs no budget, reads no credential, and takes HEAD', async 
   expect([answer.status, answer.headers.get('x-ratelimit-limit')]).toEqual([200, null]);
   expect(await new Client().call('HEAD', '/openapi.json')).toMatchObject({ status: 200, body: undefined });
   const refused = await new Client('nonsense').call('POST', '/openapi.json');
-  expect([refused.status, refused.headers.get('allow'), refused.headers.get('x-ratelimit-limit')]).toEqual([405, 'GET, HEAD', null]);
+  expect([refused.status, refused.headers.get('allow'), refused.headers.get('x-ratelimit-limit')]).toEqual([
+    405,
+    'GET, HEAD',
+    null,
+  ]);
 });
 
 test('the document names every kind of credential, and the scope and permission that an operation needs', async () => {
   const { body } = await new Client().call('GET', '/openapi.json');
   expect(Object.keys(body.components.securitySchemes)).toEqual([
-    'accessToken', 'basic', 'apiKey', 'apiKeyInQuery', 'authInQuery', 'topicToken', 'tokenInQuery', 'adminToken',
+    'accessToken',
+    'basic',
+    'apiKey',
+    'apiKeyInQuery',
+    'authInQuery',
+    'topicToken',
+    'tokenInQuery',
+    'adminToken',
   ]);
-  expect(body.paths['/{topic}'].post.security).toEqual(expect.arrayContaining([{}, { accessToken: [] }, { apiKey: ['publish'] }, { topicToken: ['write'] }]));
+  expect(body.paths['/{topic}'].post.security).toEqual(
+    expect.arrayContaining([{}, { accessToken: [] }, { apiKey: ['publish'] }, { topicToken: ['write'] }]),
+  );
   expect(body.paths['/{topic}/sse'].get.security).toContainEqual({ tokenInQuery: ['read'] });
   expect(body.paths['/api/keys'].get.security).toContainEqual({ apiKey: ['keys:read'] });
   expect(body.paths['/auth/login'].post.security).toEqual([]);

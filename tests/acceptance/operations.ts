@@ -15,11 +15,15 @@ type Documented = Pick<Operation, 'security'>;
 
 /** All operations that the shared stack tells of. */
 export async function readOperations(): Promise<readonly Operation[]> {
-  const { paths } = (await new Client().call('GET', '/openapi.json')).body as { paths: Record<string, Record<string, Documented>> };
-  return Object.entries(paths).flatMap(([path, item]) => Object.entries(item).map(([verb, { security }]) => {
-    const method = verb.toUpperCase();
-    return { method, path, name: `${method} ${path}`, security };
-  }));
+  const { paths } = (await new Client().call('GET', '/openapi.json')).body as {
+    paths: Record<string, Record<string, Documented>>;
+  };
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([verb, { security }]) => {
+      const method = verb.toUpperCase();
+      return { method, path, name: `${method} ${path}`, security };
+    }),
+  );
 }
 
 /** Whether the operation is a stream: asked by HEAD it opens none. */

@@ -1,6 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { readTestEngines } from '@tocsin/shared/testing/read-test-engines.ts';
-import { startClusterStack, startEmbeddedStack, type ClusterLayout, type Stack } from '../../tools/stack/start-stack.ts';
+import {
+  startClusterStack,
+  startEmbeddedStack,
+  type ClusterLayout,
+  type Stack,
+} from '../../tools/stack/start-stack.ts';
 
 /**
  * A stack for one test that breaks or reconfigures it, on the engine that `TOCSIN_ENGINE` names; `env` is its configuration.
@@ -14,8 +19,11 @@ export function startOwnStack(env: Record<string, string> = {}, layout: ClusterL
   const mongoUrl = new URL(engines.mongoUrl);
   mongoUrl.pathname = `/tocsin_${run}`;
   return startClusterStack({
-    kafkaBrokers: engines.kafkaBrokers, mongoUrl: mongoUrl.href, redisUrl: engines.redisUrl,
-    jwtSecret: randomBytes(32).toString('hex'), layout,
+    kafkaBrokers: engines.kafkaBrokers,
+    mongoUrl: mongoUrl.href,
+    redisUrl: engines.redisUrl,
+    jwtSecret: randomBytes(32).toString('hex'),
+    layout,
     env: { KAFKA_TOPIC: `tocsin.${run}`, KAFKA_PARTITIONS: '4', ...env },
   });
 }

@@ -28,42 +28,58 @@ async function inBatches(count: number, act: (index: number) => Promise<unknown>
 
 /** What a page without parameters holds, the longest page, and what is asked for in vain. */
 test.each([
-  ['/api/topics', 50, 100], ['/api/topics/my', 50, 100], ['/api/topics/public', 50, 100],
-  ['/api/topics/{name}/messages', 50, 100], ['/api/messages/search', 50, 100], ['/api/messages/recent', 100, 200],
-  ['/{name}/json', 50, 100], ['/api/topics/{name}/log', 100, 1_000],
+  ['/api/topics', 50, 100],
+  ['/api/topics/my', 50, 100],
+  ['/api/topics/public', 50, 100],
+  ['/api/topics/{name}/messages', 50, 100],
+  ['/api/messages/search', 50, 100],
+  ['/api/messages/recent', 100, 200],
+  ['/{name}/json', 50, 100],
+  ['/api/topics/{name}/log', 100, 1_000],
 ])('a page of %s has %i items, and up to %i when they are asked for', async (form, byDefault, atMost) => {
   const path = form.replace('{name}', topic.name);
   const lengthOf = async (query: string) => {
     const { status, body } = await owner.get(path + query);
     expect(status).toBe(200);
-    return (Array.isArray(body) ? body : body.messages ?? body.records).length as number;
+    return (Array.isArray(body) ? body : (body.messages ?? body.records)).length as number;
   };
   expect(await lengthOf('')).toBe(byDefault);
   expect(await lengthOf('?limit=1')).toBe(1);
   // The log's longest page is longer than the log.
   expect(await lengthOf(`?limit=${atMost}`)).toBe(Math.min(atMost, messageCount));
-  expect(await owner.get(`${path}?limit=${atMost + 1}`)).toMatchObject({ status: 422, body: { detail: expect.stringMatching(/^limit: /) } });
-  expect(await owner.get(`${path}?limit=0`)).toMatchObject({ status: 422, body: { detail: expect.stringMatching(/^limit: /) } });
+  expect(await owner.get(`${path}?limit=${atMost + 1}`)).toMatchObject({
+    status: 422,
+    body: { detail: expect.stringMatching(/^limit: /) },
+  });
+  expect(await owner.get(`${path}?limit=0`)).toMatchObject({
+    status: 422,
+    body: { detail: expect.stringMatching(/^limit: /) },
+  });
 });
 
-test.each(['/api/topics', '/api/topics/my', '/api/topics/public', '/api/topics/{name}/messages', '/api/messages/search'])(
-  'a page of %s by number has 20 items, and up to 100 when they are asked for', async (form) => {
-    const path = form.replace('{name}', topic.name);
-    const lengthOf = async (query: string) => {
-      const { body, headers } = await owner.get(path + query);
-      const length = (Array.isArray(body) ? body : body.messages).length as number;
-      expect(headers.get('x-per-page')).toBe(String(length));
-      expect(Number(headers.get('x-total-count'))).toBeGreaterThan(100);
-      return { length, page: headers.get('x-page') };
-    };
-    expect(await lengthOf('?page=2')).toEqual({ length: 20, page: '2' });
-    expect(await lengthOf('?per_page=100')).toEqual({ length: 100, page: '1' });
-    for (const unread of ['limit=7&offset=90', 'limit=0&offset=-1', 'limit=all', 'limit=1&limit=2']) {
-      expect(await lengthOf(`?page=1&per_page=3&${unread}`)).toEqual({ length: 3, page: '1' });
-    }
-    for (const query of ['page=0', 'per_page=0', 'per_page=101']) expect((await owner.get(`${path}?${query}`)).status).toBe(422);
-  },
-);
+test.each([
+  '/api/topics',
+  '/api/topics/my',
+  '/api/topics/public',
+  '/api/topics/{name}/messages',
+  '/api/messages/search',
+])('a page of %s by number has 20 items, and up to 100 when they are asked for', async (form) => {
+  const path = form.replace('{name}', topic.name);
+  const lengthOf = async (query: string) => {
+    const { body, headers } = await owner.get(path + query);
+    const length = (Array.isArray(body) ? body : body.messages).length as number;
+    expect(headers.get('x-per-page')).toBe(String(length));
+    expect(Number(headers.get('x-total-count'))).toBeGreaterThan(100);
+    return { length, page: headers.get('x-page') };
+  };
+  expect(await lengthOf('?page=2')).toEqual({ length: 20, page: '2' });
+  expect(await lengthOf('?per_page=100')).toEqual({ length: 100, page: '1' });
+  for (const unread of ['limit=7&offset=90', 'limit=0&offset=-1', 'limit=all', 'limit=1&limit=2']) {
+    expect(await lengthOf(`?page=1&per_page=3&${unread}`)).toEqual({ length: 3, page: '1' });
+  }
+  for (const query of ['page=0', 'per_page=0', 'per_page=101'])
+    expect((await owner.get(`${path}?${query}`)).status).toBe(422);
+});
 
 test('lists without pages hold everything', async () => {
   const reader = await stack.person();

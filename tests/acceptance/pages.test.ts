@@ -3,33 +3,67 @@ import { Client, newTopicName } from './stack.ts';
 
 const browserAccepts = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const consolePaths = [
-  '/', '/console', '/console/login', '/console/topics/backups', '/auth/verified', '/auth/callback', '/auth/reset-password', '/auth/accept-invite',
+  '/',
+  '/console',
+  '/console/login',
+  '/console/topics/backups',
+  '/auth/verified',
+  '/auth/callback',
+  '/auth/reset-password',
+  '/auth/accept-invite',
 ];
 
-test.each(consolePaths)('GET %s is the console: it is for this server alone, and reads no credential and costs nothing', async (path) => {
-  const { status, headers, body } = await new Client('nonsense').call('GET', `${path}?api_key=nonsense`);
-  expect([status, headers.get('content-type'), headers.get('x-ratelimit-limit')]).toEqual([200, 'text/html; charset=utf-8', null]);
-  expect(headers.get('content-security-policy')).toMatch(/^default-src 'self';.*frame-ancestors 'none'/);
-  expect([headers.get('x-content-type-options'), headers.get('referrer-policy'), headers.get('cache-control')]).toEqual(['nosniff', 'no-referrer', 'no-cache']);
-  expect(body).toContain('<script type="module" src="/assets/console.js">');
-});
+test.each(consolePaths)(
+  'GET %s is the console: it is for this server alone, and reads no credential and costs nothing',
+  async (path) => {
+    const { status, headers, body } = await new Client('nonsense').call('GET', `${path}?api_key=nonsense`);
+    expect([status, headers.get('content-type'), headers.get('x-ratelimit-limit')]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+      null,
+    ]);
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'self';.*frame-ancestors 'none'/);
+    expect([
+      headers.get('x-content-type-options'),
+      headers.get('referrer-policy'),
+      headers.get('cache-control'),
+    ]).toEqual(['nosniff', 'no-referrer', 'no-cache']);
+    expect(body).toContain('<script type="module" src="/assets/console.js">');
+  },
+);
 
-test.each(['/', '/console', '/docs', '/assets/console.css', '/auth/verified'])('HEAD %s is as GET without a body', async (path) => {
-  const [got, head] = [await new Client().call('GET', path), await new Client().call('HEAD', path)];
-  expect([head.status, head.body]).toEqual([200, undefined]);
-  for (const name of ['content-type', 'etag', 'cache-control']) expect(head.headers.get(name)).toBe(got.headers.get(name));
-});
+test.each(['/', '/console', '/docs', '/assets/console.css', '/auth/verified'])(
+  'HEAD %s is as GET without a body',
+  async (path) => {
+    const [got, head] = [await new Client().call('GET', path), await new Client().call('HEAD', path)];
+    expect([head.status, head.body]).toEqual([200, undefined]);
+    for (const name of ['content-type', 'etag', 'cache-control'])
+      expect(head.headers.get(name)).toBe(got.headers.get(name));
+  },
+);
 
 test.each([
-  ['DELETE', '/', 'GET, HEAD, POST, PUT'], ['POST', '/console', 'GET, HEAD'], ['POST', '/docs', 'GET, HEAD'], ['DELETE', '/assets/console.js', 'GET, HEAD'],
+  ['DELETE', '/', 'GET, HEAD, POST, PUT'],
+  ['POST', '/console', 'GET, HEAD'],
+  ['POST', '/docs', 'GET, HEAD'],
+  ['DELETE', '/assets/console.js', 'GET, HEAD'],
   ['POST', '/auth/verified', 'GET, HEAD'],
 ])('%s %s is a 405 that names %s', async (method, path, allow) => {
   const answer = await new Client().call(method, path);
-  expect([answer.status, answer.headers.get('allow'), answer.headers.get('content-type')]).toEqual([405, allow, 'application/json']);
+  expect([answer.status, answer.headers.get('allow'), answer.headers.get('content-type')]).toEqual([
+    405,
+    allow,
+    'application/json',
+  ]);
 });
 
 test.each([
-  '/assets/nothing.js', '/assets/..%2fmain.ts', '/assets/..%2f..%2fpackage.json', '/assets/%2e%2e%2fapp.ts', '/assets/a/b', '/assets/__proto__',
+  '/assets/nothing.js',
+  '/assets/..%2fmain.ts',
+  '/assets/..%2f..%2fpackage.json',
+  '/assets/%2e%2e%2fapp.ts',
+  '/assets/a/b',
+  '/assets/__proto__',
 ])('%s is a 404, in JSON', async (path) => {
   const answer = await new Client('nonsense').call('GET', path);
   expect([answer.status, answer.body]).toEqual([404, { detail: 'Not found' }]);
@@ -38,25 +72,40 @@ test.each([
 test('a file that the browser has is not sent again, and a large one is compressed', async () => {
   const first = await new Client().call('GET', '/assets/console.js');
   const etag = first.headers.get('etag')!;
-  expect(await new Client().call('GET', '/assets/console.js', { headers: { 'If-None-Match': `"other", W/${etag}` } })).toMatchObject({ status: 304, body: undefined });
-  expect((await new Client().call('GET', '/assets/console.js', { headers: { 'If-None-Match': '"other"' } })).status).toBe(200);
+  expect(
+    await new Client().call('GET', '/assets/console.js', { headers: { 'If-None-Match': `"other", W/${etag}` } }),
+  ).toMatchObject({ status: 304, body: undefined });
+  expect(
+    (await new Client().call('GET', '/assets/console.js', { headers: { 'If-None-Match': '"other"' } })).status,
+  ).toBe(200);
   expect([first.headers.get('content-encoding'), first.headers.get('vary')]).toEqual(['gzip', 'Accept-Encoding']);
   const plain = await new Client().call('GET', '/assets/console.js', { headers: { 'Accept-Encoding': 'identity' } });
   expect([plain.headers.get('content-encoding'), plain.body]).toEqual([null, first.body]);
 });
 
-test('a browser that follows a topic\'s address comes to the topic\'s page', async () => {
+test("a browser that follows a topic's address comes to the topic's page", async () => {
   const name = newTopicName();
   for (const method of ['GET', 'HEAD']) {
     const answer = await new Client('nonsense').call(method, `/${name}`, { headers: { Accept: browserAccepts } });
-    expect([answer.status, answer.headers.get('location'), answer.headers.get('vary')]).toEqual([303, `/console/topics/${name}`, 'Accept']);
+    expect([answer.status, answer.headers.get('location'), answer.headers.get('vary')]).toEqual([
+      303,
+      `/console/topics/${name}`,
+      'Accept',
+    ]);
   }
 });
 
-test.each([undefined, '*/*', 'application/json', 'text/event-stream', 'application/json, text/html;q=0.5'])('for who accepts %s it is a 405', async (accept) => {
-  const answer = await new Client().call('GET', `/${newTopicName()}`, accept === undefined ? {} : { headers: { Accept: accept } });
-  expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST, PUT']);
-});
+test.each([undefined, '*/*', 'application/json', 'text/event-stream', 'application/json, text/html;q=0.5'])(
+  'for who accepts %s it is a 405',
+  async (accept) => {
+    const answer = await new Client().call(
+      'GET',
+      `/${newTopicName()}`,
+      accept === undefined ? {} : { headers: { Accept: accept } },
+    );
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST, PUT']);
+  },
+);
 
 test('no page stands in the way of what else has one segment', async () => {
   for (const path of ['/openapi.json', '/metrics', '/docs']) {

@@ -21,18 +21,27 @@ test('a changed password ends all logins and answers a new one', async () => {
   });
   expect(status).toBe(200);
   expect(body).toEqual({
-    message: expect.any(String), access_token: expect.any(String), refresh_token: expect.any(String), token_type: 'bearer', expires_in: 86_400,
+    message: expect.any(String),
+    access_token: expect.any(String),
+    refresh_token: expect.any(String),
+    token_type: 'bearer',
+    expires_in: 86_400,
   });
 
   expect((await new Client(body.access_token as string).call('GET', '/auth/me')).status).toBe(200);
   expect((await refresh(body.refresh_token as string)).status).toBe(200);
   expect((await refresh(other.refresh)).status).toBe(401);
   for (const node of [0, 1]) {
-    await eventually(async () => {
-      for (const client of [account.client, other.client]) {
-        expect((await client.call('GET', '/auth/me', { node })).body).toEqual({ detail: 'Could not validate credentials' });
-      }
-    }, { timeoutMs: 5_500 });
+    await eventually(
+      async () => {
+        for (const client of [account.client, other.client]) {
+          expect((await client.call('GET', '/auth/me', { node })).body).toEqual({
+            detail: 'Could not validate credentials',
+          });
+        }
+      },
+      { timeoutMs: 5_500 },
+    );
   }
   expect((await tryLogIn(account)).status).toBe(401);
   await logIn({ email: account.email, password: newPassword });
@@ -41,9 +50,14 @@ test('a changed password ends all logins and answers a new one', async () => {
 test('the wrong current password changes nothing, and five of them are enough', async () => {
   const account = await createAccount(store);
   const change = (current: string) =>
-    account.client.call('POST', '/auth/password-change', { json: { current_password: current, new_password: newPassword } });
+    account.client.call('POST', '/auth/password-change', {
+      json: { current_password: current, new_password: newPassword },
+    });
   for (let attempt = 0; attempt < 5; attempt += 1) {
-    expect(await change('not the password')).toMatchObject({ status: 400, body: { detail: 'Current password is wrong' } });
+    expect(await change('not the password')).toMatchObject({
+      status: 400,
+      body: { detail: 'Current password is wrong' },
+    });
   }
   expect(await change('not the password')).toMatchObject({ status: 429, body: { detail: 'Too many failed logins' } });
   await logIn(account);
@@ -56,7 +70,10 @@ test.each([
 ])('a password change with %j is refused', async (fields, detail) => {
   const account = await createAccount(store);
   const json = { current_password: account.password, new_password: newPassword, ...fields };
-  expect(await account.client.call('POST', '/auth/password-change', { json })).toMatchObject({ status: 422, body: { detail } });
+  expect(await account.client.call('POST', '/auth/password-change', { json })).toMatchObject({
+    status: 422,
+    body: { detail },
+  });
 });
 
 test('an account without a password has none to change', async () => {
@@ -64,15 +81,21 @@ test('an account without a password has none to change', async () => {
   const user = (await store.documents.get(users, account.user.id))!;
   await store.documents.update(users, user, { passwordHash: null });
   const json = { current_password: account.password, new_password: newPassword };
-  expect(await account.client.call('POST', '/auth/password-change', { json }))
-    .toMatchObject({ status: 403, body: { detail: expect.stringMatching(/^This account has no password/) } });
+  expect(await account.client.call('POST', '/auth/password-change', { json })).toMatchObject({
+    status: 403,
+    body: { detail: expect.stringMatching(/^This account has no password/) },
+  });
 });
 
 test('of many changes at once one wins, and one login is left', async () => {
   const account = await createAccount(store);
-  const answers = await Promise.all(['one', 'two', 'three', 'four'].map((word) => account.client.call('POST', '/auth/password-change', {
-    json: { current_password: account.password, new_password: `password ${word}` },
-  })));
+  const answers = await Promise.all(
+    ['one', 'two', 'three', 'four'].map((word) =>
+      account.client.call('POST', '/auth/password-change', {
+        json: { current_password: account.password, new_password: `password ${word}` },
+      }),
+    ),
+  );
   const won = answers.filter(({ status }) => status === 200);
   expect(won).toHaveLength(1);
   expect((await refresh(won[0]!.body.refresh_token as string)).status).toBe(200);

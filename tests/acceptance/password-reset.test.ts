@@ -35,7 +35,9 @@ test('a reset sets a new password and ends all logins', async () => {
 
   expect((await refresh(login.refresh)).status).toBe(401);
   for (const node of [0, 1]) {
-    await eventually(async () => expect((await account.client.call('GET', '/auth/me', { node })).status).toBe(401), { timeoutMs: 5_500 });
+    await eventually(async () => expect((await account.client.call('GET', '/auth/me', { node })).status).toBe(401), {
+      timeoutMs: 5_500,
+    });
   }
   expect((await tryLogIn(account)).status).toBe(401);
   await logIn({ email: account.email, password: newPassword });
@@ -95,7 +97,10 @@ test('a new password must fit the rules, and the token is not used up by one tha
   const account = await createAccount(store);
   await request(account.email);
   const token = await mailedToken(account.email);
-  expect(await confirm(token, 'short')).toMatchObject({ status: 422, body: { detail: 'new_password: must have at least 8 characters' } });
+  expect(await confirm(token, 'short')).toMatchObject({
+    status: 422,
+    body: { detail: 'new_password: must have at least 8 characters' },
+  });
   expect((await confirm(token)).status).toBe(200);
 });
 
@@ -103,7 +108,9 @@ test('known and unknown addresses are answered the same, and only accounts get m
   const account = await createAccount(store);
   const stranger = newRegistration().email;
   for (const path of ['/auth/password-reset/request', '/auth/resend-verification']) {
-    const [known, unknown] = [account.email, stranger].map((email) => new Client().call('POST', path, { json: { email } }));
+    const [known, unknown] = [account.email, stranger].map((email) =>
+      new Client().call('POST', path, { json: { email } }),
+    );
     const [a, b] = [await known!, await unknown!];
     expect(a.status).toBe(200);
     expect(a.body).toEqual({ message: expect.any(String) });

@@ -15,12 +15,19 @@ test('a username is changed, also in its case alone, and the old one is free', a
   const account = await createAccount(store);
   const { username } = newRegistration();
   const changed = await account.client.call('PATCH', '/api/users/me', { json: { username } });
-  expect(changed).toMatchObject({ status: 200, body: { id: account.user.id, username, email: account.email, is_verified: true } });
+  expect(changed).toMatchObject({
+    status: 200,
+    body: { id: account.user.id, username, email: account.email, is_verified: true },
+  });
   expect((await account.client.call('GET', '/api/users/me')).body).toEqual(changed.body);
 
-  expect((await account.client.call('PATCH', '/api/users/me', { json: { username: username.toUpperCase() } })).body.username).toBe(username.toUpperCase());
+  expect(
+    (await account.client.call('PATCH', '/api/users/me', { json: { username: username.toUpperCase() } })).body.username,
+  ).toBe(username.toUpperCase());
   const other = await createAccount(store);
-  expect((await other.client.call('PATCH', '/api/users/me', { json: { username: account.user.username } })).status).toBe(200);
+  expect(
+    (await other.client.call('PATCH', '/api/users/me', { json: { username: account.user.username } })).status,
+  ).toBe(200);
 });
 
 test('an empty change and one to the same values change nothing', async () => {
@@ -33,9 +40,17 @@ test('an empty change and one to the same values change nothing', async () => {
 
 test('what a change does not name, and what nobody may set, stays', async () => {
   const account = await createAccount(store);
-  const json = { subscription_tier: 'TEAM', is_verified: false, is_active: false, id: 'x', version: 9, __proto__: { polluted: true } };
+  const json = {
+    subscription_tier: 'TEAM',
+    is_verified: false,
+    is_active: false,
+    id: 'x',
+    version: 9,
+    __proto__: { polluted: true },
+  };
   expect(await account.client.call('PATCH', '/api/users/me', { json })).toMatchObject({
-    status: 200, body: { id: account.user.id, subscription_tier: 'FREE', is_verified: true, is_active: true },
+    status: 200,
+    body: { id: account.user.id, subscription_tier: 'FREE', is_verified: true, is_active: true },
   });
 });
 
@@ -49,7 +64,10 @@ test('a new address is unverified: no login until its link is opened, and the ol
   // Logins that exist go on, so that a mistyped address can be corrected.
   expect((await account.client.call('GET', '/auth/me')).status).toBe(200);
   expect((await refresh(login.refresh)).status).toBe(200);
-  expect(await tryLogIn({ email, password: account.password })).toMatchObject({ status: 403, body: { detail: 'Email not verified' } });
+  expect(await tryLogIn({ email, password: account.password })).toMatchObject({
+    status: 403,
+    body: { detail: 'Email not verified' },
+  });
   expect((await tryLogIn(account)).status).toBe(401);
 
   const notice = await eventually(async () => {
@@ -72,21 +90,32 @@ test('links that were mailed to an address the account has left are void', async
   await account.client.call('PATCH', '/api/users/me', { json: { email: second } });
 
   expect((await open(link)).headers.get('location')).toMatch(/status=error/);
-  expect(await new Client().call('POST', '/auth/password-reset/confirm', { json: { token, new_password: 'a better password' } }))
-    .toMatchObject({ status: 400, body: { detail: 'Invalid or used token' } });
+  expect(
+    await new Client().call('POST', '/auth/password-reset/confirm', {
+      json: { token, new_password: 'a better password' },
+    }),
+  ).toMatchObject({ status: 400, body: { detail: 'Invalid or used token' } });
   expect((await open(await mailedLink(second, 'verify-email'))).headers.get('location')).toMatch(/status=success$/);
 });
 
 test('taken names are told, and an account that was never verified gives way', async () => {
   const [account, other] = [await createAccount(store), await createAccount(store)];
   const change = (json: object) => account.client.call('PATCH', '/api/users/me', { json });
-  expect(await change({ username: other.user.username.toUpperCase() })).toMatchObject({ status: 409, body: { detail: 'Username already taken' } });
-  expect(await change({ email: other.email })).toMatchObject({ status: 409, body: { detail: 'Email already registered' } });
+  expect(await change({ username: other.user.username.toUpperCase() })).toMatchObject({
+    status: 409,
+    body: { detail: 'Username already taken' },
+  });
+  expect(await change({ email: other.email })).toMatchObject({
+    status: 409,
+    body: { detail: 'Email already registered' },
+  });
 
   const squatter = newRegistration();
   await new Client().call('POST', '/auth/register', { json: squatter });
-  expect(await change({ email: squatter.email, username: squatter.username }))
-    .toMatchObject({ status: 200, body: { email: squatter.email, username: squatter.username } });
+  expect(await change({ email: squatter.email, username: squatter.username })).toMatchObject({
+    status: 200,
+    body: { email: squatter.email, username: squatter.username },
+  });
   expect((await tryLogIn(squatter)).status).toBe(401);
 });
 
@@ -94,8 +123,10 @@ test('an address that a verified account changed to is taken, verified or not', 
   const account = await createAccount(store);
   const registration = newRegistration();
   await account.client.call('PATCH', '/api/users/me', { json: { email: registration.email } });
-  expect(await new Client().call('POST', '/auth/register', { json: registration }))
-    .toMatchObject({ status: 409, body: { detail: 'Email already registered' } });
+  expect(await new Client().call('POST', '/auth/register', { json: registration })).toMatchObject({
+    status: 409,
+    body: { detail: 'Email already registered' },
+  });
 });
 
 test.each([
@@ -105,5 +136,8 @@ test.each([
   [{ email: 'nobody' }, 'email: must be an email address of at most 254 characters'],
 ])('a change to %j is refused', async (json, detail) => {
   const account = await createAccount(store);
-  expect(await account.client.call('PATCH', '/api/users/me', { json })).toMatchObject({ status: 422, body: { detail } });
+  expect(await account.client.call('PATCH', '/api/users/me', { json })).toMatchObject({
+    status: 422,
+    body: { detail },
+  });
 });

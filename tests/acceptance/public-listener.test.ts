@@ -11,21 +11,31 @@ import { useStreams } from './use-streams.ts';
 
 // As the public reaches it: by https, with figures on a port of their own, without an operator's token and without a proxy
 // whose word counts. Each answer is asked for as a foreign client would.
-const { stack, store } = await useOwnStack({ BASE_URL: 'https://tocsin.example', APP_URL: 'https://app.example', METRICS_PORT: '0', CORS_ORIGINS: '*' });
+const { stack, store } = await useOwnStack({
+  BASE_URL: 'https://tocsin.example',
+  APP_URL: 'https://app.example',
+  METRICS_PORT: '0',
+  CORS_ORIGINS: '*',
+});
 const streams = useStreams(() => stack.urls);
 
 /** A request by another client than `fetch`, which sends any Host. */
 async function ask(method: string, path: string, options: { headers?: Record<string, string>; body?: object } = {}) {
-  const request = httpRequest(new URL(path, stack.urls[0]), { method, agent: false, headers: { ...(options.body && { 'Content-Type': 'application/json' }), ...options.headers } });
+  const request = httpRequest(new URL(path, stack.urls[0]), {
+    method,
+    agent: false,
+    headers: { ...(options.body && { 'Content-Type': 'application/json' }), ...options.headers },
+  });
   request.end(options.body && JSON.stringify(options.body));
-  const [response] = await once(request, 'response') as [IncomingMessage];
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test asserts what it finds
-  return { status: response.statusCode!, headers: response.headers, body: await json(response) as any };
+  return { status: response.statusCode!, headers: response.headers, body: (await json(response)) as any };
 }
 
 test('where the public address is https, browsers are told to keep to it, by every kind of answer', async () => {
   const hsts = { 'strict-transport-security': 'max-age=31536000' };
-  for (const path of ['/health/live', '/api/topics/public', '/auth/me', '/no/such/path', '/%zz']) expect((await ask('GET', path)).headers).toMatchObject(hsts);
+  for (const path of ['/health/live', '/api/topics/public', '/auth/me', '/no/such/path', '/%zz'])
+    expect((await ask('GET', path)).headers).toMatchObject(hsts);
   expect((await ask('POST', '/no-topic')).headers).toMatchObject(hsts);
   expect((await streams.ws('/no-topic/ws')).headers).toMatchObject(hsts);
 });
@@ -44,21 +54,33 @@ test('figures are not there where they have a port of their own', async () => {
   }
 });
 
-test('without an operator\'s token there are no operator\'s endpoints, for nobody', async () => {
+test("without an operator's token there are no operator's endpoints, for nobody", async () => {
   const account = await createAccount(store, { urls: stack.urls });
   for (const token of [undefined, '', 'undefined', 'null', account.client.token]) {
-    const answer = await ask('PUT', `/admin/users/${account.email}/tier`, { body: { tier: 'TEAM' }, headers: token === undefined ? {} : { Authorization: `Bearer ${token}` } });
+    const answer = await ask('PUT', `/admin/users/${account.email}/tier`, {
+      body: { tier: 'TEAM' },
+      headers: token === undefined ? {} : { Authorization: `Bearer ${token}` },
+    });
     expect([answer.status, answer.body]).toEqual([404, { detail: 'Not found' }]);
   }
 });
 
 test('links lead to the configured addresses, whatever Host and its like a request names', async () => {
-  const evil = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-Proto': 'http', Forwarded: 'host=evil.example', 'X-Original-Host': 'evil.example' };
+  const evil = {
+    Host: 'evil.example',
+    'X-Forwarded-Host': 'evil.example',
+    'X-Forwarded-Proto': 'http',
+    Forwarded: 'host=evil.example',
+    'X-Original-Host': 'evil.example',
+  };
   const registration = newRegistration();
   expect((await ask('POST', '/auth/register', { headers: evil, body: registration })).status).toBe(201);
   await ask('POST', '/auth/password-reset/request', { headers: evil, body: { email: registration.email } });
   const mails = await eventually(async () => {
-    const all = [...await mailsTo(registration.email, 'verify-email', stack), ...await mailsTo(registration.email, 'password-reset', stack)];
+    const all = [
+      ...(await mailsTo(registration.email, 'verify-email', stack)),
+      ...(await mailsTo(registration.email, 'password-reset', stack)),
+    ];
     expect(all).toHaveLength(2);
     return all;
   });
@@ -66,13 +88,25 @@ test('links lead to the configured addresses, whatever Host and its like a reque
   expect(links.map((link) => new URL(link).origin)).toEqual(['https://tocsin.example', 'https://app.example']);
   expect(mails.join('')).not.toContain('evil.example');
   const verified = await new Promise<string | undefined>((resolve, reject) => {
-    httpRequest(new URL('/auth/verify-email?token=x&redirect=https://evil.example', stack.urls[0]), { headers: evil }, (response) => resolve(response.resume().headers.location)).on('error', reject).end();
+    httpRequest(
+      new URL('/auth/verify-email?token=x&redirect=https://evil.example', stack.urls[0]),
+      { headers: evil },
+      (response) => resolve(response.resume().headers.location),
+    )
+      .on('error', reject)
+      .end();
   });
   expect(verified).toMatch(/^https:\/\/app\.example\/auth\/verified\?status=error&message=/);
 });
 
-test('nobody\'s X-Forwarded-For is believed where no proxy is trusted', async () => {
+test("nobody's X-Forwarded-For is believed where no proxy is trusted", async () => {
   // More than two minutes allow, since one may end meanwhile; other tests here are of the same address.
-  const answers = await Promise.all(Array.from({ length: 140 }, () => ask('GET', '/api/topics/public', { headers: { 'X-Forwarded-For': newAddress(), 'X-Real-IP': newAddress(), Forwarded: `for=${newAddress()}` } })));
+  const answers = await Promise.all(
+    Array.from({ length: 140 }, () =>
+      ask('GET', '/api/topics/public', {
+        headers: { 'X-Forwarded-For': newAddress(), 'X-Real-IP': newAddress(), Forwarded: `for=${newAddress()}` },
+      }),
+    ),
+  );
   expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(20);
 });

@@ -13,14 +13,18 @@ test('a topic is never made by a publish', async () => {
 });
 
 test.each(['api', 'auth', 'health', 'assets', 'v1', 'no such topic', 'a%2Fb', '%00', '..%2f', 'x'.repeat(65)])(
-  '/%s is no topic', async (name) => {
+  '/%s is no topic',
+  async (name) => {
     expect(await stack.caller().publish(name)).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
   },
 );
 
 test('a topic is found in any case, and shown as it was created', async () => {
   const topic = await createTopic(await stack.person());
-  expect(await stack.caller().publish(topic.name.toUpperCase())).toMatchObject({ status: 200, body: { topic: topic.name } });
+  expect(await stack.caller().publish(topic.name.toUpperCase())).toMatchObject({
+    status: 200,
+    body: { topic: topic.name },
+  });
 });
 
 test('anybody publishes to a public topic', async () => {
@@ -32,7 +36,10 @@ test('anybody publishes to a public topic', async () => {
 test('a private topic takes publishes of its owner and of its tokens with write', async () => {
   const owner = await stack.person();
   const topic = await createTopic(owner, { access_level: 'private' });
-  expect(await stack.caller().publish(topic.name)).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
+  expect(await stack.caller().publish(topic.name)).toMatchObject({
+    status: 401,
+    body: { detail: 'Not authenticated' },
+  });
   expect(await (await stack.person()).publish(topic.name)).toMatchObject(noAccess);
   expect((await owner.publish(topic.name)).status).toBe(200);
 
@@ -47,7 +54,9 @@ test("a topic token's topic is the only one that it opens, public ones included"
   const owner = await stack.person();
   const topic = await createTopic(owner);
   const other = await createTopic(owner);
-  const { token } = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read', 'write'] })).body;
+  const { token } = (
+    await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read', 'write'] })
+  ).body;
   const caller = stack.caller({ 'X-Topic-Token': token });
   expect((await caller.publish(topic.name)).status).toBe(200);
   expect(await caller.publish(other.name)).toMatchObject(noAccess);
@@ -61,11 +70,13 @@ test('an API key publishes with its scope, to what its user owns and to public t
   const topic = await createTopic(owner, { access_level: 'private' });
   const teamTopic = await createTopic(owner, { access_level: 'private', team_id: teamId });
   const publicTopic = await createTopic(member);
-  const keyOf = async (person: typeof owner, scopes: string[]) => stack.caller({ 'X-API-Key': (await person.post('/api/keys', { name: 'k', scopes })).body.key as string });
+  const keyOf = async (person: typeof owner, scopes: string[]) =>
+    stack.caller({ 'X-API-Key': (await person.post('/api/keys', { name: 'k', scopes })).body.key as string });
   const publishing = await keyOf(owner, ['publish']);
   for (const { name } of [topic, teamTopic, publicTopic]) expect((await publishing.publish(name)).status).toBe(200);
   const reading = await keyOf(owner, ['subscribe', 'topics:read']);
-  for (const { name } of [topic, publicTopic]) expect(await reading.publish(name)).toMatchObject({ status: 403, body: { detail: 'Missing scope: publish' } });
+  for (const { name } of [topic, publicTopic])
+    expect(await reading.publish(name)).toMatchObject({ status: 403, body: { detail: 'Missing scope: publish' } });
   expect((await member.publish(teamTopic.name)).status).toBe(200);
   expect(await (await keyOf(member, ['*'])).publish(teamTopic.name)).toMatchObject(noAccess);
 });
@@ -76,7 +87,10 @@ test("a deactivated team's topics take nothing, and can be read", async () => {
   const topic = await createTopic(owner, { team_id: teamId });
   const team = (await stack.documents().get(teams, teamId))!;
   await stack.documents().update(teams, team, { isActive: false, deactivatedAt: Date.now() });
-  expect(await stack.caller().publish(topic.name)).toMatchObject({ status: 403, body: { detail: 'Team is deactivated' } });
+  expect(await stack.caller().publish(topic.name)).toMatchObject({
+    status: 403,
+    body: { detail: 'Team is deactivated' },
+  });
   expect((await stack.caller().get(`/${topic.name}/json`)).status).toBe(200);
 });
 
@@ -88,7 +102,10 @@ test('after a lapse the private topics beyond the tier are read-only, the newest
   const operator = stack.caller({ Authorization: 'Bearer the-operator-of-the-tests' });
   expect((await operator.put(`/admin/users/${owner.email}/tier`, { tier: 'FREE' })).status).toBe(200);
   expect((await owner.publish(first.name)).status).toBe(200);
-  expect(await owner.publish(second.name)).toMatchObject({ status: 403, body: { detail: 'Private topic limit reached' } });
+  expect(await owner.publish(second.name)).toMatchObject({
+    status: 403,
+    body: { detail: 'Private topic limit reached' },
+  });
   expect((await owner.get(`/${second.name}/json`)).status).toBe(200);
 });
 
@@ -98,7 +115,9 @@ test('the retention is that of the tier of the topic owner, whoever publishes', 
     const { body } = await (await stack.person({ tier: 'TEAM' })).publish(topic.name);
     return (Date.parse(body.expires_at) - Date.parse(body.timestamp)) / 86_400_000;
   };
-  expect([await lifetimeDays('FREE'), await lifetimeDays('ESSENTIALS'), await lifetimeDays('TEAM')]).toEqual([7, 30, 90]);
+  expect([await lifetimeDays('FREE'), await lifetimeDays('ESSENTIALS'), await lifetimeDays('TEAM')]).toEqual([
+    7, 30, 90,
+  ]);
 });
 
 test('an API key is none where a topic token is expected', async () => {

@@ -13,9 +13,18 @@ const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\
 /** Where a publisher's connection ends, as the bytes that it had sent by then. */
 const cuts: Record<string, { isWhole: boolean; sent: (head: string, body: string) => string }> = {
   'behind the headers': { isWhole: false, sent: (head, body) => `${head}Content-Length: ${body.length}\r\n\r\n` },
-  'in the body': { isWhole: false, sent: (head, body) => `${head}Content-Length: ${body.length}\r\n\r\n${body.slice(0, -5)}` },
-  'between two chunks of the body': { isWhole: false, sent: (head, body) => `${head}Transfer-Encoding: chunked\r\n\r\n${chunk(body)}` },
-  'behind the body, before the answer': { isWhole: true, sent: (head, body) => `${head}Content-Length: ${body.length}\r\n\r\n${body}` },
+  'in the body': {
+    isWhole: false,
+    sent: (head, body) => `${head}Content-Length: ${body.length}\r\n\r\n${body.slice(0, -5)}`,
+  },
+  'between two chunks of the body': {
+    isWhole: false,
+    sent: (head, body) => `${head}Transfer-Encoding: chunked\r\n\r\n${chunk(body)}`,
+  },
+  'behind the body, before the answer': {
+    isWhole: true,
+    sent: (head, body) => `${head}Content-Length: ${body.length}\r\n\r\n${body}`,
+  },
 };
 
 interface Publish {
@@ -27,11 +36,19 @@ interface Publish {
 }
 
 /** Sends so much of a publish, and cuts the connection: with a FIN or a RST, at once or within a few milliseconds. */
-async function sendCutOff({ topic, text, key, address, node }: Publish, sent: (head: string, body: string) => string): Promise<void> {
+async function sendCutOff(
+  { topic, text, key, address, node }: Publish,
+  sent: (head: string, body: string) => string,
+): Promise<void> {
   const { urls } = testStack();
   const { hostname, port } = new URL(urls[node % urls.length]!);
   const socket = connect({ host: hostname, port: Number(port) }).on('error', () => undefined);
-  const head = [`POST /${topic} HTTP/1.1`, `Host: ${hostname}`, `X-Forwarded-For: ${address}`, ...(key === undefined ? [] : [`Idempotency-Key: ${key}`])];
+  const head = [
+    `POST /${topic} HTTP/1.1`,
+    `Host: ${hostname}`,
+    `X-Forwarded-For: ${address}`,
+    ...(key === undefined ? [] : [`Idempotency-Key: ${key}`]),
+  ];
   await new Promise((resolve) => socket.write(sent(`${head.join('\r\n')}\r\n`, text), resolve));
   await pause(Math.random() * 8);
   if (Math.random() < 0.5) socket.destroy();
@@ -55,29 +72,56 @@ async function copiesOf({ topic, text }: Publish): Promise<number> {
   return body.messages.filter(({ message }: { message: string }) => message === text).length;
 }
 
-test.each(Object.entries(cuts))('a publish that is cut off %s and sent again under its key is one message', async (name, { isWhole, sent }) => {
-  const topic = (await createTopic(await stack.person())).name;
-  const publishes = Array.from({ length: repetitions }, (_, node) => ({ topic, text: `text ${randomUUID()}`, key: randomUUID(), address: newAddress(), node }));
-  const again = await Promise.all(publishes.map(async (publish) => {
-    await sendCutOff(publish, sent);
-    return sendAgain(publish);
-  }));
-  expect(await Promise.all(publishes.map(copiesOf))).toEqual(publishes.map(() => 1));
-  // What was never whole has left nothing behind, not even a key that is in flight.
-  if (!isWhole) expect(again).toEqual(publishes.map(() => ({ waits: 0, isReplay: false })));
-  printFigures(`publish cut off ${name}`, { engine: testStack().engine, publishes: repetitions, replays: again.filter(({ isReplay }) => isReplay).length });
-});
+test.each(Object.entries(cuts))(
+  'a publish that is cut off %s and sent again under its key is one message',
+  async (name, { isWhole, sent }) => {
+    const topic = (await createTopic(await stack.person())).name;
+    const publishes = Array.from({ length: repetitions }, (_, node) => ({
+      topic,
+      text: `text ${randomUUID()}`,
+      key: randomUUID(),
+      address: newAddress(),
+      node,
+    }));
+    const again = await Promise.all(
+      publishes.map(async (publish) => {
+        await sendCutOff(publish, sent);
+        return sendAgain(publish);
+      }),
+    );
+    expect(await Promise.all(publishes.map(copiesOf))).toEqual(publishes.map(() => 1));
+    // What was never whole has left nothing behind, not even a key that is in flight.
+    if (!isWhole) expect(again).toEqual(publishes.map(() => ({ waits: 0, isReplay: false })));
+    printFigures(`publish cut off ${name}`, {
+      engine: testStack().engine,
+      publishes: repetitions,
+      replays: again.filter(({ isReplay }) => isReplay).length,
+    });
+  },
+);
 
-test.each(Object.entries(cuts))('a publish that is cut off %s without a key is one message at most, and none that is not whole', async (_, { isWhole, sent }) => {
-  const topic = (await createTopic(await stack.person())).name;
-  const publishes = Array.from({ length: repetitions }, (_, node) => ({ topic, text: `text ${randomUUID()}`, key: undefined, address: newAddress(), node }));
-  await Promise.all(publishes.map((publish) => sendCutOff(publish, sent)));
-  // One that comes after them on each node: what they do to the log, they have done by then.
-  for (const [node] of testStack().urls.entries()) expect((await new Client().call('POST', `/${topic}`, { text: 'behind them', node })).status).toBe(200);
-  const { body } = await new Client().call('GET', `/${topic}/json?since=all&limit=100`);
-  const texts = (body.messages as { message: string }[]).map(({ message }) => message).filter((text) => text !== 'behind them');
-  const possible = publishes.map(({ text }) => text);
-  expect(texts.filter((text) => !possible.includes(text))).toEqual([]);
-  expect(new Set(texts).size).toBe(texts.length);
-  if (!isWhole) expect(texts).toEqual([]);
-});
+test.each(Object.entries(cuts))(
+  'a publish that is cut off %s without a key is one message at most, and none that is not whole',
+  async (_, { isWhole, sent }) => {
+    const topic = (await createTopic(await stack.person())).name;
+    const publishes = Array.from({ length: repetitions }, (_, node) => ({
+      topic,
+      text: `text ${randomUUID()}`,
+      key: undefined,
+      address: newAddress(),
+      node,
+    }));
+    await Promise.all(publishes.map((publish) => sendCutOff(publish, sent)));
+    // One that comes after them on each node: what they do to the log, they have done by then.
+    for (const [node] of testStack().urls.entries())
+      expect((await new Client().call('POST', `/${topic}`, { text: 'behind them', node })).status).toBe(200);
+    const { body } = await new Client().call('GET', `/${topic}/json?since=all&limit=100`);
+    const texts = (body.messages as { message: string }[])
+      .map(({ message }) => message)
+      .filter((text) => text !== 'behind them');
+    const possible = publishes.map(({ text }) => text);
+    expect(texts.filter((text) => !possible.includes(text))).toEqual([]);
+    expect(new Set(texts).size).toBe(texts.length);
+    if (!isWhole) expect(texts).toEqual([]);
+  },
+);

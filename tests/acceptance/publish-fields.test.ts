@@ -12,7 +12,8 @@ beforeAll(async () => {
 /** Header values go over the wire as bytes: this is how `fetch` takes UTF-8. */
 const raw = (text: string) => Buffer.from(text, 'utf8').toString('latin1');
 
-const publish = (headers: Record<string, string>, query = '', text = 'x') => new Client().call('POST', `/${name}${query}`, { text, headers });
+const publish = (headers: Record<string, string>, query = '', text = 'x') =>
+  new Client().call('POST', `/${name}${query}`, { text, headers });
 
 describe('a title', () => {
   test.each(['X-Title', 'Title', 't'])('comes by the header %s', async (header) => {
@@ -20,7 +21,10 @@ describe('a title', () => {
   });
 
   test.each(['x-title', 'title', 't'])('comes by the query %s', async (parameter) => {
-    expect(await publish({}, `?${parameter}=Back%20up%2B%C3%BC`)).toMatchObject({ status: 200, body: { title: 'Back up+ü' } });
+    expect(await publish({}, `?${parameter}=Back%20up%2B%C3%BC`)).toMatchObject({
+      status: 200,
+      body: { title: 'Back up+ü' },
+    });
   });
 
   test('by X-Title wins over its aliases, and a header over the query', async () => {
@@ -32,14 +36,19 @@ describe('a title', () => {
     ['raw UTF-8', raw('Grüße 👋')],
     ['an encoded word in base64', '=?UTF-8?B?R3LDvMOfZSDwn5GL?='],
     ['an encoded word in Q', '=?utf-8?q?Gr=C3=BC=C3=9Fe_=F0=9F=91=8B?='],
-    ['two encoded words, between which white space counts nothing', '=?utf-8?q?Gr=C3=BC=C3=9Fe_?=  =?utf-8?b?8J+Riw==?='],
+    [
+      'two encoded words, between which white space counts nothing',
+      '=?utf-8?q?Gr=C3=BC=C3=9Fe_?=  =?utf-8?b?8J+Riw==?=',
+    ],
     ['an encoded word in another charset, and plain text', '=?iso-8859-1?q?Gr=FC=DFe?= =?utf-8?q?_=F0=9F=91=8B?='],
   ])('may be %s', async (_form, value) => {
     expect(await publish({ 'X-Title': value })).toMatchObject({ status: 200, body: { title: 'Grüße 👋' } });
   });
 
   test('that only looks like an encoded word stays as it is', async () => {
-    expect((await publish({ 'X-Title': '=?nonsense?b?AAAA?= =?utf-8?b?/w==?= a=?b' })).body.title).toBe('=?nonsense?b?AAAA?= =?utf-8?b?/w==?= a=?b');
+    expect((await publish({ 'X-Title': '=?nonsense?b?AAAA?= =?utf-8?b?/w==?= a=?b' })).body.title).toBe(
+      '=?nonsense?b?AAAA?= =?utf-8?b?/w==?= a=?b',
+    );
   });
 
   test('that is blank is null', async () => {
@@ -49,25 +58,44 @@ describe('a title', () => {
 
   test('has at most 250 code points', async () => {
     expect((await publish({ 'X-Title': raw('ü'.repeat(250)) })).status).toBe(200);
-    expect(await publish({ 'X-Title': raw('😀'.repeat(251)) })).toMatchObject({ status: 422, body: { detail: 'title: must be at most 250 characters' } });
+    expect(await publish({ 'X-Title': raw('😀'.repeat(251)) })).toMatchObject({
+      status: 422,
+      body: { detail: 'title: must be at most 250 characters' },
+    });
   });
 });
 
 describe('a priority', () => {
   test.each([
-    ['X-Priority', '1', 1], ['Priority', '5', 5], ['prio', '2', 2], ['p', '4', 4],
-    ['X-Priority', 'min', 1], ['X-Priority', 'LOW', 2], ['X-Priority', 'default', 3], ['X-Priority', 'high', 4], ['X-Priority', 'max', 5], ['X-Priority', 'urgent', 5],
+    ['X-Priority', '1', 1],
+    ['Priority', '5', 5],
+    ['prio', '2', 2],
+    ['p', '4', 4],
+    ['X-Priority', 'min', 1],
+    ['X-Priority', 'LOW', 2],
+    ['X-Priority', 'default', 3],
+    ['X-Priority', 'high', 4],
+    ['X-Priority', 'max', 5],
+    ['X-Priority', 'urgent', 5],
   ])('%s: %s is %d', async (header, value, priority) => {
     expect(await publish({ [header]: value })).toMatchObject({ status: 200, body: { priority } });
     expect(await publish({}, `?${header.toLowerCase()}=${value}`)).toMatchObject({ status: 200, body: { priority } });
   });
 
-  test.each(['0', '6', '-1', '3.5', '1e0', 'loud', 'constructor', '__proto__', 'toString', 'hasOwnProperty'])('%s is a 422', async (value) => {
-    const refused = { status: 422, body: { detail: 'priority: must be 1 to 5, or min, low, default, high, max or urgent' } };
-    expect(await publish({ 'X-Priority': value })).toMatchObject(refused);
-    expect(await publish({}, `?priority=${value}`)).toMatchObject(refused);
-    expect(await new Client().call('POST', '/', { json: { topic: name, message: 'x', priority: value } })).toMatchObject(refused);
-  });
+  test.each(['0', '6', '-1', '3.5', '1e0', 'loud', 'constructor', '__proto__', 'toString', 'hasOwnProperty'])(
+    '%s is a 422',
+    async (value) => {
+      const refused = {
+        status: 422,
+        body: { detail: 'priority: must be 1 to 5, or min, low, default, high, max or urgent' },
+      };
+      expect(await publish({ 'X-Priority': value })).toMatchObject(refused);
+      expect(await publish({}, `?priority=${value}`)).toMatchObject(refused);
+      expect(
+        await new Client().call('POST', '/', { json: { topic: name, message: 'x', priority: value } }),
+      ).toMatchObject(refused);
+    },
+  );
 
   test.each(['u=3, i', 'u=1', 'i', 'u=5,i=?0', 'U=2'])('%s of the transport is passed over', async (value) => {
     expect(await publish({ Priority: value })).toMatchObject({ status: 200, body: { priority: 3 } });
@@ -80,9 +108,15 @@ describe('a priority', () => {
 });
 
 describe('tags', () => {
-  test.each(['X-Tags', 'Tags', 'Tag', 'ta'])('come by the header %s, trimmed, without empty and repeated ones', async (header) => {
-    expect(await publish({ [header]: ' b, a,,b ,c d' })).toMatchObject({ status: 200, body: { tags: ['b', 'a', 'c d'] } });
-  });
+  test.each(['X-Tags', 'Tags', 'Tag', 'ta'])(
+    'come by the header %s, trimmed, without empty and repeated ones',
+    async (header) => {
+      expect(await publish({ [header]: ' b, a,,b ,c d' })).toMatchObject({
+        status: 200,
+        body: { tags: ['b', 'a', 'c d'] },
+      });
+    },
+  );
 
   test('come by the query, repeated or with commas', async () => {
     expect((await publish({}, '?tags=a,b&tags=c')).body.tags).toEqual(['a', 'b', 'c']);
@@ -92,30 +126,53 @@ describe('tags', () => {
   test('are at most 20, each of at most 64 characters', async () => {
     const twenty = Array.from({ length: 20 }, (_, index) => `t${index}`);
     expect((await publish({ 'X-Tags': twenty.join(',') })).body.tags).toEqual(twenty);
-    expect(await publish({ 'X-Tags': [...twenty, 'more'].join(',') })).toMatchObject({ status: 422, body: { detail: 'tags: must be at most 20' } });
+    expect(await publish({ 'X-Tags': [...twenty, 'more'].join(',') })).toMatchObject({
+      status: 422,
+      body: { detail: 'tags: must be at most 20' },
+    });
     expect((await publish({ 'X-Tags': raw('😀'.repeat(64)) })).status).toBe(200);
-    expect(await publish({ 'X-Tags': 'x'.repeat(65) })).toMatchObject({ status: 422, body: { detail: 'tags: each must be at most 64 characters' } });
+    expect(await publish({ 'X-Tags': 'x'.repeat(65) })).toMatchObject({
+      status: 422,
+      body: { detail: 'tags: each must be at most 64 characters' },
+    });
   });
 });
 
 describe('a text', () => {
   test.each(['X-Message', 'Message', 'm'])('comes by the header %s when the body is empty', async (header) => {
-    expect(await publish({ [header]: raw('Tür\\noffen') }, '', '')).toMatchObject({ status: 200, body: { message: 'Tür\noffen' } });
+    expect(await publish({ [header]: raw('Tür\\noffen') }, '', '')).toMatchObject({
+      status: 200,
+      body: { message: 'Tür\noffen' },
+    });
     expect(await publish({ [header]: 'unused' }, '', 'body')).toMatchObject({ status: 200, body: { message: 'body' } });
   });
 
   test('comes by the query when there is no other', async () => {
     expect(await publish({}, '?message=T%C3%BCr', '')).toMatchObject({ status: 200, body: { message: 'Tür' } });
-    expect(await publish({}, '?message=x'.padEnd(4_020, 'x'), '')).toMatchObject({ status: 422, body: { detail: 'message: must be at most 4000 characters' } });
+    expect(await publish({}, '?message=x'.padEnd(4_020, 'x'), '')).toMatchObject({
+      status: 422,
+      body: { detail: 'message: must be at most 4000 characters' },
+    });
   });
 });
 
-test.each([['title', 'x'], ['priority', 'x'], ['markdown', 'x'], ['message', '']])('%s given twice in the query is a 422', async (parameter, text) => {
-  expect(await publish({}, `?${parameter}=1&${parameter}=1`, text)).toMatchObject({ status: 422, body: { detail: `${parameter}: must be given once` } });
+test.each([
+  ['title', 'x'],
+  ['priority', 'x'],
+  ['markdown', 'x'],
+  ['message', ''],
+])('%s given twice in the query is a 422', async (parameter, text) => {
+  expect(await publish({}, `?${parameter}=1&${parameter}=1`, text)).toMatchObject({
+    status: 422,
+    body: { detail: `${parameter}: must be given once` },
+  });
 });
 
 test('bytes in the query that are no UTF-8 are a 422, a replacement character is itself', async () => {
-  expect(await publish({}, '?title=a%FFb')).toMatchObject({ status: 422, body: { detail: 'title: must be valid UTF-8' } });
+  expect(await publish({}, '?title=a%FFb')).toMatchObject({
+    status: 422,
+    body: { detail: 'title: must be valid UTF-8' },
+  });
   expect(await publish({}, '?tags=%C3')).toMatchObject({ status: 422, body: { detail: 'tags: must be valid UTF-8' } });
   expect((await publish({}, '?title=a%EF%BF%BDb')).body.title).toBe('a\uFFFDb');
   expect((await publish({}, '?title=100%')).body.title).toBe('100%');
@@ -123,16 +180,33 @@ test('bytes in the query that are no UTF-8 are a 422, a replacement character is
 
 test("what ntfy's clients send and Tocsin does not have is ignored", async () => {
   const headers = {
-    'X-Icon': 'https://a/b.png', 'X-Click': 'https://a', 'X-Actions': 'view, Open, https://a', 'X-Attach': 'https://a/c', 'X-Delay': '30m', At: '9am',
-    'X-Cache': 'no', 'X-Firebase': 'no', 'X-Email': 'a@b.c', 'X-Call': 'yes', 'X-Filename': 'f', 'X-UnifiedPush': '1',
+    'X-Icon': 'https://a/b.png',
+    'X-Click': 'https://a',
+    'X-Actions': 'view, Open, https://a',
+    'X-Attach': 'https://a/c',
+    'X-Delay': '30m',
+    At: '9am',
+    'X-Cache': 'no',
+    'X-Firebase': 'no',
+    'X-Email': 'a@b.c',
+    'X-Call': 'yes',
+    'X-Filename': 'f',
+    'X-UnifiedPush': '1',
   };
   expect((await publish(headers, '?icon=a&icon=b&delay=1h')).status).toBe(200);
 });
 
 test('all that is wrong with a message is told at once', async () => {
   const wrong = { 'X-Title': 'x'.repeat(251), 'X-Priority': '9', 'X-Tags': 'x'.repeat(65) };
-  const faults = 'title: must be at most 250 characters; priority: must be 1 to 5, or min, low, default, high, max or urgent; tags: each must be at most 64 characters';
-  expect(await publish(wrong, '', 'x'.repeat(4001))).toMatchObject({ status: 422, body: { detail: `message: must be at most 4000 characters; ${faults}` } });
+  const faults =
+    'title: must be at most 250 characters; priority: must be 1 to 5, or min, low, default, high, max or urgent; tags: each must be at most 64 characters';
+  expect(await publish(wrong, '', 'x'.repeat(4001))).toMatchObject({
+    status: 422,
+    body: { detail: `message: must be at most 4000 characters; ${faults}` },
+  });
   const json = { topic: name, title: wrong['X-Title'], priority: 9, tags: wrong['X-Tags'] };
-  expect(await new Client().call('POST', '/', { json })).toMatchObject({ status: 422, body: { detail: `message: is required: send it as the body; ${faults}` } });
+  expect(await new Client().call('POST', '/', { json })).toMatchObject({
+    status: 422,
+    body: { detail: `message: is required: send it as the body; ${faults}` },
+  });
 });

@@ -7,7 +7,8 @@ const stack = useStack();
 
 const send = (client: Client, name: string, key: string, { text = 'x', node = 0 } = {}): Promise<Answer> =>
   client.call('POST', `/${name}`, { text, node, headers: { 'Idempotency-Key': key } });
-const texts = async (name: string) => (await new Client().call('GET', `/${name}/json`)).body.messages.map(({ message }: { message: string }) => message);
+const texts = async (name: string) =>
+  (await new Client().call('GET', `/${name}/json`)).body.messages.map(({ message }: { message: string }) => message);
 
 test('the same key answers the first result and publishes nothing, also for another text and on another node', async () => {
   const topic = await createTopic(await stack.person());
@@ -18,16 +19,20 @@ test('the same key answers the first result and publishes nothing, also for anot
   const again = await send(client, topic.name, key, { text: 'two', node: 1 });
   expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
   expect(again.body).toEqual(first.body);
-  const asJson = await client.call('POST', '/', { json: { topic: topic.name, message: 'three' }, headers: { 'Idempotency-Key': key } });
+  const asJson = await client.call('POST', '/', {
+    json: { topic: topic.name, message: 'three' },
+    headers: { 'Idempotency-Key': key },
+  });
   expect([asJson.headers.get('idempotency-replayed'), asJson.body.id]).toEqual(['true', first.body.id]);
   expect(await texts(topic.name)).toEqual(['one']);
 });
 
-test('a key is one publisher\'s on one topic', async () => {
+test("a key is one publisher's on one topic", async () => {
   const owner = await stack.person();
   const topic = await createTopic(owner);
   const other = await createTopic(owner);
-  const { token } = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['write'] })).body;
+  const { token } = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['write'] }))
+    .body;
   const key = randomUUID();
   const publishes = [
     await send(owner.client, topic.name, key, { text: 'owner' }),
@@ -37,9 +42,15 @@ test('a key is one publisher\'s on one topic', async () => {
     await send(new Client(), topic.name, key, { text: 'an address' }),
     await send(new Client(), topic.name, key, { text: 'another address' }),
   ];
-  expect(publishes.map(({ status, headers }) => [status, headers.get('idempotency-replayed')])).toEqual(publishes.map(() => [200, null]));
+  expect(publishes.map(({ status, headers }) => [status, headers.get('idempotency-replayed')])).toEqual(
+    publishes.map(() => [200, null]),
+  );
   const { key: apiKey } = (await owner.post('/api/keys', { name: 'k' })).body;
-  expect((await send(new Client(apiKey as string), topic.name, key, { text: 'the owner by a key' })).headers.get('idempotency-replayed')).toBe('true');
+  expect(
+    (await send(new Client(apiKey as string), topic.name, key, { text: 'the owner by a key' })).headers.get(
+      'idempotency-replayed',
+    ),
+  ).toBe('true');
   expect(await texts(topic.name)).toEqual(['owner', 'somebody', 'token', 'an address', 'another address']);
 });
 
@@ -63,7 +74,8 @@ test('a replay costs no budget', async () => {
   const again = await send(owner.client, topic.name, key);
   expect(first.headers.get('x-ratelimit-remaining')).toBe('9');
   expect(again.headers.get('x-ratelimit-remaining')).toBe('9');
-  for (let rest = 8; rest >= 0; rest -= 1) expect((await owner.publish(topic.name)).headers.get('x-ratelimit-remaining')).toBe(`${rest}`);
+  for (let rest = 8; rest >= 0; rest -= 1)
+    expect((await owner.publish(topic.name)).headers.get('x-ratelimit-remaining')).toBe(`${rest}`);
   expect((await owner.publish(topic.name)).status).toBe(429);
   expect((await send(owner.client, topic.name, key)).status).toBe(200);
 });
@@ -73,7 +85,10 @@ test('a refused publish is not remembered', async () => {
   const client = new Client();
   const key = randomUUID();
   expect((await send(client, topic.name, key, { text: '' })).status).toBe(422);
-  expect((await client.call('POST', `/${topic.name}`, { text: 'x', headers: { 'Idempotency-Key': key, 'X-Priority': '9' } })).status).toBe(422);
+  expect(
+    (await client.call('POST', `/${topic.name}`, { text: 'x', headers: { 'Idempotency-Key': key, 'X-Priority': '9' } }))
+      .status,
+  ).toBe(422);
   const accepted = await send(client, topic.name, key, { text: 'now' });
   expect([accepted.status, accepted.headers.get('idempotency-replayed')]).toEqual([200, null]);
 });
@@ -92,8 +107,13 @@ test('of concurrent publishes under one key on all nodes one is published; the o
 async function publishAtOnce(key: string): Promise<Answer[]> {
   const topic = await createTopic(await stack.person());
   const client = new Client();
-  const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => send(client, topic.name, key, { text: `${index}`, node: index })));
-  const [accepted, refused] = [answers.filter(({ status }) => status === 200), answers.filter(({ status }) => status !== 200)];
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => send(client, topic.name, key, { text: `${index}`, node: index })),
+  );
+  const [accepted, refused] = [
+    answers.filter(({ status }) => status === 200),
+    answers.filter(({ status }) => status !== 200),
+  ];
   expect(new Set(accepted.map(({ body }) => body.id)).size).toBe(1);
   expect(accepted.filter(({ headers }) => headers.get('idempotency-replayed') === null)).toHaveLength(1);
   expect(await texts(topic.name)).toHaveLength(1);
@@ -102,7 +122,10 @@ async function publishAtOnce(key: string): Promise<Answer[]> {
 
 test.each(['', '   ', 'k'.repeat(129)])('the key "%s" is a 422', async (key) => {
   const topic = await createTopic(await stack.person());
-  expect(await send(new Client(), topic.name, key)).toMatchObject({ status: 422, body: { detail: 'Idempotency-Key: must be 1 to 128 characters' } });
+  expect(await send(new Client(), topic.name, key)).toMatchObject({
+    status: 422,
+    body: { detail: 'Idempotency-Key: must be 1 to 128 characters' },
+  });
 });
 
 test('a key has up to 128 characters', async () => {

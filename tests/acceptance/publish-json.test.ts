@@ -11,28 +11,60 @@ beforeAll(async () => {
   ({ name } = await createTopic(owner));
 });
 
-const send = (json: unknown, headers: Record<string, string> = {}, query = '') => new Client().call('POST', `/${query}`, { json, headers });
+const send = (json: unknown, headers: Record<string, string> = {}, query = '') =>
+  new Client().call('POST', `/${query}`, { json, headers });
 
 test.each(['POST', 'PUT'])("%s / publishes, and answers what ntfy's clients look for", async (method) => {
   const { status, body } = await new Client().call(method, '/', {
-    json: { topic: name, message: 'hi', title: 'T', priority: 4, tags: ['a', ' b ', 'a'], markdown: true, click: 'https://x', actions: [] },
+    json: {
+      topic: name,
+      message: 'hi',
+      title: 'T',
+      priority: 4,
+      tags: ['a', ' b ', 'a'],
+      markdown: true,
+      click: 'https://x',
+      actions: [],
+    },
   });
   expect(status).toBe(200);
-  expect(body).toMatchObject({ topic: name, message: 'hi', title: 'T', priority: 4, tags: ['a', 'b'], markdown: true, event: 'message' });
-  expect([body.time, body.expires]).toEqual([Math.floor(Date.parse(body.timestamp) / 1000), Math.floor(Date.parse(body.expires_at) / 1000)]);
+  expect(body).toMatchObject({
+    topic: name,
+    message: 'hi',
+    title: 'T',
+    priority: 4,
+    tags: ['a', 'b'],
+    markdown: true,
+    event: 'message',
+  });
+  expect([body.time, body.expires]).toEqual([
+    Math.floor(Date.parse(body.timestamp) / 1000),
+    Math.floor(Date.parse(body.expires_at) / 1000),
+  ]);
 });
 
-test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/octet-stream'])('a body of type %s is JSON all the same', async (type) => {
-  expect(await send({ topic: name, message: 'x' }, { 'Content-Type': type })).toMatchObject({ status: 200 });
-});
+test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/octet-stream'])(
+  'a body of type %s is JSON all the same',
+  async (type) => {
+    expect(await send({ topic: name, message: 'x' }, { 'Content-Type': type })).toMatchObject({ status: 200 });
+  },
+);
 
 test('what is absent or null may come from headers and query, what is present wins', async () => {
   const headers = { 'X-Title': 'by header', 'X-Tags': 'h', 'X-Priority': '5', 'X-Message': 'text by header' };
-  expect((await send({ topic: name, message: null, title: null }, headers)).body)
-    .toMatchObject({ message: 'text by header', title: 'by header', tags: ['h'], priority: 5 });
-  expect((await send({ topic: name, message: 'm', title: 'json', tags: [], priority: 1 }, headers)).body)
-    .toMatchObject({ message: 'm', title: 'json', tags: [], priority: 1 });
-  expect((await send({ topic: name, message: 'm' }, {}, '?title=q&p=2')).body).toMatchObject({ title: 'q', priority: 2 });
+  expect((await send({ topic: name, message: null, title: null }, headers)).body).toMatchObject({
+    message: 'text by header',
+    title: 'by header',
+    tags: ['h'],
+    priority: 5,
+  });
+  expect((await send({ topic: name, message: 'm', title: 'json', tags: [], priority: 1 }, headers)).body).toMatchObject(
+    { message: 'm', title: 'json', tags: [], priority: 1 },
+  );
+  expect((await send({ topic: name, message: 'm' }, {}, '?title=q&p=2')).body).toMatchObject({
+    title: 'q',
+    priority: 2,
+  });
 });
 
 test.each([
@@ -74,7 +106,10 @@ test('what is no JSON is a 400, and JSON that is no object a 422', async () => {
   expect(await text('['.repeat(60_000))).toMatchObject({ status: 400 });
   expect(await text('[]')).toMatchObject({ status: 422, body: { detail: 'body: must be a JSON object' } });
   expect(await text('null')).toMatchObject({ status: 422 });
-  expect(await text(new Uint8Array([0x22, 0xff, 0x22]))).toMatchObject({ status: 422, body: { detail: 'body: must be valid UTF-8' } });
+  expect(await text(new Uint8Array([0x22, 0xff, 0x22]))).toMatchObject({
+    status: 422,
+    body: { detail: 'body: must be valid UTF-8' },
+  });
   expect(await text('x'.repeat(65_537))).toMatchObject({ status: 413 });
 });
 
@@ -88,7 +123,10 @@ test('a private topic is as closed here as by its own path', async () => {
   const closed = await createTopic(owner, { access_level: 'private' });
   const json = { topic: closed.name, message: 'x' };
   expect(await send(json)).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
-  expect(await (await stack.person()).post('/', json)).toMatchObject({ status: 403, body: { detail: 'Insufficient permissions to access this topic' } });
+  expect(await (await stack.person()).post('/', json)).toMatchObject({
+    status: 403,
+    body: { detail: 'Insufficient permissions to access this topic' },
+  });
   expect(await owner.post('/', json)).toMatchObject({ status: 200 });
 });
 

@@ -25,7 +25,10 @@ describe('the path of a publish', () => {
   test.each(forms)('may be %s', async (_, path) => {
     for (const method of ['POST', 'PUT']) {
       const answer = await client.call(method, path(topic.name), { text: 'Disk is full' });
-      expect(answer).toMatchObject({ status: 200, body: { topic_id: topic.id, topic: topic.name, message: 'Disk is full' } });
+      expect(answer).toMatchObject({
+        status: 200,
+        body: { topic_id: topic.id, topic: topic.name, message: 'Disk is full' },
+      });
       expect(answer.headers.get('cache-control')).toBe('no-store');
       expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
       expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);

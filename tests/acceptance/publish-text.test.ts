@@ -20,10 +20,20 @@ test.each(['POST', 'PUT'])('%s publishes the body and answers the whole message 
   expect(headers.get('content-type')).toBe('application/json');
   expect(body).toEqual({
     id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
-    topic_id: topic.id, topic: topic.name, message: 'Disk full on db-1', title: null, priority: 3, tags: [],
+    topic_id: topic.id,
+    topic: topic.name,
+    message: 'Disk full on db-1',
+    title: null,
+    priority: 3,
+    tags: [],
     timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-    offset: expect.any(Number), markdown: false, is_deleted: false, is_edited: false, deleted_at: null, edited_at: null,
+    offset: expect.any(Number),
+    markdown: false,
+    is_deleted: false,
+    is_edited: false,
+    deleted_at: null,
+    edited_at: null,
   });
   expect(Date.parse(body.expires_at) - Date.parse(body.timestamp)).toBe(7 * 86_400_000);
 });
@@ -43,19 +53,32 @@ test.each([
   expect(before.body.messages.find(({ id }: { id: string }) => id === published.body.id)).toEqual(published.body);
 });
 
-test.each(['application/json', 'application/octet-stream', 'application/x-www-form-urlencoded', 'image/png', 'nonsense'])(
-  'a body of type %s is text all the same', async (type) => {
-    expect(await publish({ text: '{"a":1}', headers: { 'Content-Type': type } })).toMatchObject({ status: 200, body: { message: '{"a":1}', markdown: false } });
-  },
-);
+test.each([
+  'application/json',
+  'application/octet-stream',
+  'application/x-www-form-urlencoded',
+  'image/png',
+  'nonsense',
+])('a body of type %s is text all the same', async (type) => {
+  expect(await publish({ text: '{"a":1}', headers: { 'Content-Type': type } })).toMatchObject({
+    status: 200,
+    body: { message: '{"a":1}', markdown: false },
+  });
+});
 
 test('a body without a type is text', async () => {
-  expect(await publish({ text: new TextEncoder().encode('plain') })).toMatchObject({ status: 200, body: { message: 'plain' } });
+  expect(await publish({ text: new TextEncoder().encode('plain') })).toMatchObject({
+    status: 200,
+    body: { message: 'plain' },
+  });
 });
 
 test('4,000 characters are counted in code points', async () => {
   expect(await publish({ text: '😀'.repeat(4_000) })).toMatchObject({ status: 200 });
-  expect(await publish({ text: '😀'.repeat(4_001) })).toMatchObject({ status: 422, body: { detail: 'message: must be at most 4000 characters' } });
+  expect(await publish({ text: '😀'.repeat(4_001) })).toMatchObject({
+    status: 422,
+    body: { detail: 'message: must be at most 4000 characters' },
+  });
   expect((await publish({ text: 'x'.repeat(4_000) })).status).toBe(200);
   expect((await publish({ text: 'x'.repeat(4_001) })).status).toBe(422);
 });
@@ -71,7 +94,10 @@ test.each([
 });
 
 test('an empty body without X-Message is a 422', async () => {
-  expect(await publish({})).toMatchObject({ status: 422, body: { detail: 'message: is required: send it as the body' } });
+  expect(await publish({})).toMatchObject({
+    status: 422,
+    body: { detail: 'message: is required: send it as the body' },
+  });
   expect((await publish({ text: '' })).status).toBe(422);
   expect((await publish({ headers: { 'X-Message': '  ' } })).status).toBe(422);
 });
@@ -91,7 +117,10 @@ test.each([
   ['another word', { headers: { 'X-Markdown': 'on' } }, false],
   ['the header before its alias', { headers: { 'X-Markdown': 'no', Markdown: 'yes' } }, false],
 ])('markdown by %s', async (_what, sent: { headers?: Record<string, string>; query?: string }, markdown) => {
-  const answer = await new Client().call('POST', `/${topic.name}${sent.query ?? ''}`, { text: '*a*', ...(sent.headers === undefined ? {} : { headers: sent.headers }) });
+  const answer = await new Client().call('POST', `/${topic.name}${sent.query ?? ''}`, {
+    text: '*a*',
+    ...(sent.headers === undefined ? {} : { headers: sent.headers }),
+  });
   expect(answer).toMatchObject({ status: 200, body: { markdown, message: '*a*' } });
 });
 
@@ -104,6 +133,8 @@ test('positions grow within a topic and what is acknowledged can be read at once
     expect(body.offset).toBeGreaterThan(last);
     last = body.offset as number;
     const read = await client.call('GET', `/${own.name}/json`, { node: count + 1 });
-    expect(read.body.messages.map(({ message }: { message: string }) => message)).toEqual(Array.from({ length: count }, (_, index) => `${index + 1}`));
+    expect(read.body.messages.map(({ message }: { message: string }) => message)).toEqual(
+      Array.from({ length: count }, (_, index) => `${index + 1}`),
+    );
   }
 });

@@ -35,32 +35,47 @@ const phones = [
 
 /** Registers the phones, each on an account of its own that subscribes to all topics. */
 export async function pushLedger(
-  expo: ExpoSimulator, of: { store: OperatorStore; urls: readonly string[]; topics: readonly string[] },
+  expo: ExpoSimulator,
+  of: { store: OperatorStore; urls: readonly string[]; topics: readonly string[] },
 ): Promise<PushLedger> {
   const tokens = new Map<string, string>();
   for (const { device, settings } of phones) {
     const { client } = await createAccount(of.store, { urls: of.urls });
     const token = `ExponentPushToken[${randomUUID()}]`;
     tokens.set(device, token);
-    const registered = await client.call('POST', '/api/devices/register', { json: { push_token: token, platform: 'expo', device_id: device } });
+    const registered = await client.call('POST', '/api/devices/register', {
+      json: { push_token: token, platform: 'expo', device_id: device },
+    });
     expect(registered.status).toBe(201);
     for (const topic_name of of.topics) {
-      const subscribed = await client.call('POST', '/api/subscriptions', { json: { topic_name, mobile_notification_settings: settings } });
+      const subscribed = await client.call('POST', '/api/subscriptions', {
+        json: { topic_name, mobile_notification_settings: settings },
+      });
       expect(subscribed.status).toBe(201);
     }
   }
-  const judge = (acked: readonly Acked[]) => phones.map(({ device, matches }): DeviceVerdict => {
-    const ids = expo.pushes.filter(({ token }) => token === tokens.get(device)).map(({ messageId }) => messageId);
-    const got = new Set(ids);
-    const expected = new Set(acked.filter((one) => matches(one)).map(({ id }) => id));
-    return {
-      device, expected: expected.size, missing: expected.difference(got).size, unexpected: got.difference(expected).size,
-      repeated: ids.length - got.size,
-    };
-  });
+  const judge = (acked: readonly Acked[]) =>
+    phones.map(({ device, matches }): DeviceVerdict => {
+      const ids = expo.pushes.filter(({ token }) => token === tokens.get(device)).map(({ messageId }) => messageId);
+      const got = new Set(ids);
+      const expected = new Set(acked.filter((one) => matches(one)).map(({ id }) => id));
+      return {
+        device,
+        expected: expected.size,
+        missing: expected.difference(got).size,
+        unexpected: got.difference(expected).size,
+        repeated: ids.length - got.size,
+      };
+    });
   return {
     judge,
-    settled: (acked) => eventually(() => judge(acked).every(({ missing }) => missing === 0), { timeoutMs: settleMs, intervalMs: 250 })
-      .then(() => undefined, () => undefined), // the verdict says what is missing
+    settled: (acked) =>
+      eventually(() => judge(acked).every(({ missing }) => missing === 0), {
+        timeoutMs: settleMs,
+        intervalMs: 250,
+      }).then(
+        () => undefined,
+        () => undefined,
+      ), // the verdict says what is missing
   };
 }

@@ -12,7 +12,12 @@ async function newPublisher() {
   const { name } = await createTopic(account);
   return {
     remaining: async () => (await account.client.call('GET', '/api/users/me')).headers.get('x-ratelimit-remaining'),
-    publish: (count: number) => Promise.all(Array.from({ length: count }, (_, index) => account.client.call('POST', `/${name}`, { text: 'x', node: index }))),
+    publish: (count: number) =>
+      Promise.all(
+        Array.from({ length: count }, (_, index) =>
+          account.client.call('POST', `/${name}`, { text: 'x', node: index }),
+        ),
+      ),
   };
 }
 

@@ -9,7 +9,11 @@ const nodes = testStack().urls.length;
 /** What an answer says of its budget; the reset in seconds from now. */
 function budgetOf({ headers }: Answer) {
   const number = (name: string) => Number(headers.get(name));
-  return { limit: number('x-ratelimit-limit'), remaining: number('x-ratelimit-remaining'), resetIn: number('x-ratelimit-reset') - Date.now() / 1_000 };
+  return {
+    limit: number('x-ratelimit-limit'),
+    remaining: number('x-ratelimit-remaining'),
+    resetIn: number('x-ratelimit-reset') - Date.now() / 1_000,
+  };
 }
 
 /** The answer of a moment ago says so many seconds, on a machine that may be slow. */
@@ -25,26 +29,45 @@ beforeAll(async () => {
 });
 
 describe('of 500 concurrent publishes over all nodes exactly those are accepted that the minute allows', () => {
-  test.each<[Tier, number]>([['FREE', 10], ['ESSENTIALS', 30], ['TEAM', 100]])('for %s, %i', async (tier, allowed) => {
-    const person = await stack.person({ tier });
-    const topic = await createTopic(person);
-    const answers = await Promise.all(Array.from({ length: 500 }, (_, index) => person.client.call('POST', `/${topic.name}`, { text: `${index}`, node: index % nodes })));
-    const accepted = answers.filter(({ status }) => status === 200);
-    expect(accepted).toHaveLength(allowed);
-    expect(accepted.map((answer) => budgetOf(answer).remaining).sort((a, b) => a - b)).toEqual(Array.from({ length: allowed }, (_, index) => index));
-    for (const answer of answers.filter(({ status }) => status !== 200)) {
-      expect(answer).toMatchObject({ status: 429, body: { detail: 'Rate limit exceeded' } });
-      expect(budgetOf(answer)).toMatchObject({ limit: allowed, remaining: 0 });
-    }
-    expect((await person.get(`/api/topics/${topic.name}`)).body.message_count).toBe(allowed);
-  }, 120_000);
+  test.each<[Tier, number]>([
+    ['FREE', 10],
+    ['ESSENTIALS', 30],
+    ['TEAM', 100],
+  ])(
+    'for %s, %i',
+    async (tier, allowed) => {
+      const person = await stack.person({ tier });
+      const topic = await createTopic(person);
+      const answers = await Promise.all(
+        Array.from({ length: 500 }, (_, index) =>
+          person.client.call('POST', `/${topic.name}`, { text: `${index}`, node: index % nodes }),
+        ),
+      );
+      const accepted = answers.filter(({ status }) => status === 200);
+      expect(accepted).toHaveLength(allowed);
+      expect(accepted.map((answer) => budgetOf(answer).remaining).sort((a, b) => a - b)).toEqual(
+        Array.from({ length: allowed }, (_, index) => index),
+      );
+      for (const answer of answers.filter(({ status }) => status !== 200)) {
+        expect(answer).toMatchObject({ status: 429, body: { detail: 'Rate limit exceeded' } });
+        expect(budgetOf(answer)).toMatchObject({ limit: allowed, remaining: 0 });
+      }
+      expect((await person.get(`/api/topics/${topic.name}`)).body.message_count).toBe(allowed);
+    },
+    120_000,
+  );
 });
 
 test('of 500 concurrent requests without a credential from one address 60 are served', async () => {
   const client = new Client();
-  const answers = await Promise.all(Array.from({ length: 500 }, (_, index) => client.call(index % 2 === 0 ? 'GET' : 'POST', index % 2 === 0 ? `/${open.name}/json` : `/${open.name}`, {
-    node: index % nodes, ...(index % 2 === 0 ? {} : { text: 'x' }),
-  })));
+  const answers = await Promise.all(
+    Array.from({ length: 500 }, (_, index) =>
+      client.call(index % 2 === 0 ? 'GET' : 'POST', index % 2 === 0 ? `/${open.name}/json` : `/${open.name}`, {
+        node: index % nodes,
+        ...(index % 2 === 0 ? {} : { text: 'x' }),
+      }),
+    ),
+  );
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(60);
   for (const answer of answers.filter(({ status }) => status !== 200)) {
     expect(answer).toMatchObject({ status: 429, body: { detail: 'Rate limit exceeded' } });
@@ -74,13 +97,25 @@ describe('the headers', () => {
     const key = (await person.post('/api/keys', { name: 'k' })).body.key as string;
     const withKey = stack.caller({ 'X-API-Key': key });
     for (const answer of [
-      await person.get('/api/topics'), await person.get(`/api/topics/${newTopicName()}`), await person.post('/api/topics', {}), await person.get('/nowhere/at/all'),
-      await person.delete(`/${open.name}`), await withKey.get('/api/topics'), await withKey.publish(newTopicName()), await person.client.call('POST', '/api/topics', { text: '{' }),
-    ]) expect(budgetOf(answer)).toMatchObject({ limit: 10, remaining: 10 });
+      await person.get('/api/topics'),
+      await person.get(`/api/topics/${newTopicName()}`),
+      await person.post('/api/topics', {}),
+      await person.get('/nowhere/at/all'),
+      await person.delete(`/${open.name}`),
+      await withKey.get('/api/topics'),
+      await withKey.publish(newTopicName()),
+      await person.client.call('POST', '/api/topics', { text: '{' }),
+    ])
+      expect(budgetOf(answer)).toMatchObject({ limit: 10, remaining: 10 });
     const asked = [
-      await anonymous.call('GET', '/api/topics'), await anonymous.call('GET', `/api/topics/${newTopicName()}`), await anonymous.call('POST', '/api/topics', { json: {} }),
-      await anonymous.call('GET', '/nowhere/at/all'), await anonymous.call('DELETE', `/${open.name}`), await anonymous.call('POST', '/auth/login', { json: {} }),
-      await anonymous.call('GET', '/api/users/me', { token: 'nonsense' }), await anonymous.call('GET', '/api/users/me', { headers: { 'X-API-Key': 'toc_nonsense' } }),
+      await anonymous.call('GET', '/api/topics'),
+      await anonymous.call('GET', `/api/topics/${newTopicName()}`),
+      await anonymous.call('POST', '/api/topics', { json: {} }),
+      await anonymous.call('GET', '/nowhere/at/all'),
+      await anonymous.call('DELETE', `/${open.name}`),
+      await anonymous.call('POST', '/auth/login', { json: {} }),
+      await anonymous.call('GET', '/api/users/me', { token: 'nonsense' }),
+      await anonymous.call('GET', '/api/users/me', { headers: { 'X-API-Key': 'toc_nonsense' } }),
     ];
     asked.forEach((answer, index) => expect(budgetOf(answer)).toMatchObject({ limit: 60, remaining: 59 - index }));
   });
@@ -122,7 +157,9 @@ describe('one account has one budget', () => {
   async function publishers(owner: Person) {
     const topic = await createTopic(owner);
     const { key } = (await owner.post('/api/keys', { name: 'k' })).body;
-    const { token } = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['write'] })).body;
+    const { token } = (
+      await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['write'] })
+    ).body;
     return { topic, all: [owner, stack.caller({ 'X-API-Key': key }), stack.caller({ 'X-Topic-Token': token })] };
   }
 
@@ -144,7 +181,10 @@ describe('one account has one budget', () => {
 
 test('health, figures and preflights cost nothing', async () => {
   const client = new Client();
-  for (const path of ['/health/live', '/health/ready', '/metrics', '/v1/health']) expect((await client.call('GET', path)).headers.get('x-ratelimit-limit')).toBeNull();
-  await client.call('OPTIONS', `/${open.name}`, { headers: { Origin: new URL(testStack().urls[0]!).origin, 'Access-Control-Request-Method': 'POST' } });
+  for (const path of ['/health/live', '/health/ready', '/metrics', '/v1/health'])
+    expect((await client.call('GET', path)).headers.get('x-ratelimit-limit')).toBeNull();
+  await client.call('OPTIONS', `/${open.name}`, {
+    headers: { Origin: new URL(testStack().urls[0]!).origin, 'Access-Control-Request-Method': 'POST' },
+  });
   expect(budgetOf(await client.call('GET', '/api/topics')).remaining).toBe(59);
 });

@@ -17,7 +17,8 @@ async function topicWith(count: number) {
   const topic = await createTopic(owner);
   const messages = [];
   const client = new Client();
-  for (let index = 1; index <= count; index += 1) messages.push((await client.call('POST', `/${topic.name}`, { text: `${index}` })).body);
+  for (let index = 1; index <= count; index += 1)
+    messages.push((await client.call('POST', `/${topic.name}`, { text: `${index}` })).body);
   return { ...topic, messages };
 }
 
@@ -50,18 +51,25 @@ describe('the history of a topic', () => {
   test('since a time includes that very instant, however it is written', async () => {
     const { timestamp } = topic.messages[2];
     const time = Date.parse(timestamp);
-    const expected = topic.messages.filter((message: { timestamp: string }) => Date.parse(message.timestamp) >= time).map(({ message }: { message: string }) => message);
+    const expected = topic.messages
+      .filter((message: { timestamp: string }) => Date.parse(message.timestamp) >= time)
+      .map(({ message }: { message: string }) => message);
     const abroad = new Date(time + 2 * 3_600_000).toISOString().replace('Z', '+02:00');
     for (const since of [timestamp, timestamp.replace('Z', ''), encodeURIComponent(abroad), abroad, `${time / 1000}`]) {
       expect(texts(await read(topic.name, `?since=${since}`))).toEqual(expected);
     }
-    expect(texts(await read(topic.name, `?since=${Math.floor(time / 1000)}`)).length).toBeGreaterThanOrEqual(expected.length);
+    expect(texts(await read(topic.name, `?since=${Math.floor(time / 1000)}`)).length).toBeGreaterThanOrEqual(
+      expected.length,
+    );
     expect(texts(await read(topic.name, `?since=${timestamp.slice(0, 10)}`)).length).toBeGreaterThan(0);
   });
 
-  test.each(['10m', '2h', '7d', '999999999d', '300s', '0', '1577836800', '2020-01-01'])('since=%s goes back before it', async (since) => {
-    expect(texts(await read(topic.name, `?since=${since}`))).toHaveLength(6);
-  });
+  test.each(['10m', '2h', '7d', '999999999d', '300s', '0', '1577836800', '2020-01-01'])(
+    'since=%s goes back before it',
+    async (since) => {
+      expect(texts(await read(topic.name, `?since=${since}`))).toHaveLength(6);
+    },
+  );
 
   test.each(['2100-01-01', '4102444800', '999999999999'])('since=%s lies ahead of it', async (since) => {
     expect(await read(topic.name, `?since=${since}`)).toMatchObject({ status: 200, body: { messages: [], count: 0 } });
@@ -74,8 +82,19 @@ describe('the history of a topic', () => {
   });
 
   test.each([
-    'since=yesterday', 'since=10x', 'since=2026-02-30', 'since=3f2504e0-4f89-41d3-9a0c-0305e82c3301', 'since=all&since=all', 'limit=0', 'limit=101', 'limit=ten', 'poll=2',
-    'poll=yes', 'wait=61', 'wait=-1', 'wait=1.5',
+    'since=yesterday',
+    'since=10x',
+    'since=2026-02-30',
+    'since=3f2504e0-4f89-41d3-9a0c-0305e82c3301',
+    'since=all&since=all',
+    'limit=0',
+    'limit=101',
+    'limit=ten',
+    'poll=2',
+    'poll=yes',
+    'wait=61',
+    'wait=-1',
+    'wait=1.5',
   ])('?%s is a 422', async (query) => {
     const answer = await read(topic.name, `?${query}`);
     expect(answer.status).toBe(422);
@@ -96,10 +115,14 @@ test('a page has at most 100, and pages by `since` miss and repeat nothing', asy
   const clients = [new Client(), new Client()];
   const published: string[] = [];
   for (let index = 0; index < 110; index += 1) {
-    published.push((await clients[index % 2]!.call('POST', `/${topic.name}`, { text: `${index}`, node: index })).body.id);
+    published.push(
+      (await clients[index % 2]!.call('POST', `/${topic.name}`, { text: `${index}`, node: index })).body.id,
+    );
   }
   expect((await read(topic.name)).body.count).toBe(50);
-  expect((await read(topic.name, '?limit=100')).body.messages.map(({ id }: { id: string }) => id)).toEqual(published.slice(-100));
+  expect((await read(topic.name, '?limit=100')).body.messages.map(({ id }: { id: string }) => id)).toEqual(
+    published.slice(-100),
+  );
   const seen: string[] = [];
   const reader = new Client();
   for (let since = 'all'; ; since = seen.at(-1)!) {
@@ -116,7 +139,9 @@ describe('`wait`', () => {
     for (const query of ['?wait=20', '?wait=20&since=all']) {
       const own = await createTopic(owner);
       let isAnswered = false;
-      const waiting = new Client().call('GET', `/${own.name}/json${query}`, { node: 1 }).finally(() => (isAnswered = true));
+      const waiting = new Client()
+        .call('GET', `/${own.name}/json${query}`, { node: 1 })
+        .finally(() => (isAnswered = true));
       await pause(200); // that it waits can only be seen by waiting
       expect(isAnswered).toBe(false);
       await stack.caller().publish(own.name, 'at last');
@@ -163,7 +188,9 @@ describe('a private topic', () => {
     expect(await get({ Authorization: `Bearer ${(await stack.person()).client.token}` })).toEqual(noAccess);
     expect(await get({ 'X-Topic-Token': writing })).toEqual(noAccess);
     const other = await createTopic(owner);
-    const { token } = (await owner.post(`/api/topics/${other.name}/access-tokens`, { name: 'r', permissions: ['read'] })).body;
+    const { token } = (
+      await owner.post(`/api/topics/${other.name}/access-tokens`, { name: 'r', permissions: ['read'] })
+    ).body;
     expect(await get({ 'X-Topic-Token': token })).toEqual(noAccess);
     const { key } = (await owner.post('/api/keys', { name: 'k', scopes: ['publish', 'topics:read'] })).body;
     expect(await get({ 'X-API-Key': key })).toEqual([403, 'Missing scope: subscribe']);
@@ -171,7 +198,11 @@ describe('a private topic', () => {
 
   test('can be read by its owner, by a key with the scope, and by a token with `read`', async () => {
     const { key } = (await owner.post('/api/keys', { name: 'k', scopes: ['subscribe'] })).body;
-    const ways: Record<string, string>[] = [{ Authorization: `Bearer ${owner.client.token}` }, { 'X-API-Key': key as string }, { 'X-Topic-Token': reading }];
+    const ways: Record<string, string>[] = [
+      { Authorization: `Bearer ${owner.client.token}` },
+      { 'X-API-Key': key as string },
+      { 'X-Topic-Token': reading },
+    ];
     for (const headers of ways) {
       expect(texts(await new Client().call('GET', `/${name}/json`, { headers }))).toEqual(['secret']);
     }

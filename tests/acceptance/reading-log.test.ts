@@ -13,7 +13,8 @@ beforeAll(async () => {
   owner = await stack.person({ tier: 'TEAM' });
   topic = await createTopic(owner);
   const client = new Client();
-  for (let index = 1; index <= 5; index += 1) published.push((await client.call('POST', `/${topic.name}`, { text: `${index}`, node: index })).body);
+  for (let index = 1; index <= 5; index += 1)
+    published.push((await client.call('POST', `/${topic.name}`, { text: `${index}`, node: index })).body);
 });
 
 const log = (query = '', name = topic.name) => new Client().call('GET', `/api/topics/${name}/log${query}`);
@@ -23,8 +24,14 @@ test('the log begins at the start, in order of position, with the messages as th
   const { status, body } = await log();
   expect(status).toBe(200);
   expect(body).toEqual({
-    topic: topic.name, next_offset: published[4].offset + 1,
-    records: published.map((message) => ({ offset: message.offset, type: 'message', timestamp: message.timestamp, message })),
+    topic: topic.name,
+    next_offset: published[4].offset + 1,
+    records: published.map((message) => ({
+      offset: message.offset,
+      type: 'message',
+      timestamp: message.timestamp,
+      message,
+    })),
   });
 });
 
@@ -32,7 +39,9 @@ test('a reader that goes on from next_offset skips and repeats nothing, on any n
   const seen: number[] = [];
   const reader = new Client();
   for (let from = 0, round = 0; round < 10; round += 1) {
-    const answer = await reader.call('GET', `/api/topics/${topic.name}/log?limit=2&from_offset=${from}`, { node: round });
+    const answer = await reader.call('GET', `/api/topics/${topic.name}/log?limit=2&from_offset=${from}`, {
+      node: round,
+    });
     seen.push(...offsets(answer));
     if (answer.body.records.length === 0) {
       expect(answer.body.next_offset).toBe(from);
@@ -44,9 +53,17 @@ test('a reader that goes on from next_offset skips and repeats nothing, on any n
 });
 
 test('a position between records is that of the next one, one behind the end answers itself', async () => {
-  expect(offsets(await log(`?from_offset=${published[1].offset}`))).toEqual(published.slice(1).map(({ offset }) => offset));
-  expect(offsets(await log(`?from_offset=${published[1].offset + 1}`))).toEqual(published.slice(2).map(({ offset }) => offset));
-  expect((await log('?from_offset=900000000')).body).toEqual({ topic: topic.name, records: [], next_offset: 900_000_000 });
+  expect(offsets(await log(`?from_offset=${published[1].offset}`))).toEqual(
+    published.slice(1).map(({ offset }) => offset),
+  );
+  expect(offsets(await log(`?from_offset=${published[1].offset + 1}`))).toEqual(
+    published.slice(2).map(({ offset }) => offset),
+  );
+  expect((await log('?from_offset=900000000')).body).toEqual({
+    topic: topic.name,
+    records: [],
+    next_offset: 900_000_000,
+  });
 });
 
 test('a time starts at the first record that is not older, after the last one at the end of the log', async () => {
@@ -80,9 +97,17 @@ test('`wait` holds an empty answer until there is a record', async () => {
 });
 
 test.each([
-  ['from_offset=-1', 'from_offset'], ['from_offset=x', 'from_offset'], ['from_offset=1.5', 'from_offset'], ['from_offset=1e3', 'from_offset'],
-  ['from_offset=99999999999999999999', 'from_offset'], ['from_time=soon', 'from_time'], ['from_offset=1&from_time=2026-01-01', 'from_time'], ['limit=0', 'limit'],
-  ['limit=1001', 'limit'], ['wait=61', 'wait'], ['from_offset=1&from_offset=1', 'from_offset'],
+  ['from_offset=-1', 'from_offset'],
+  ['from_offset=x', 'from_offset'],
+  ['from_offset=1.5', 'from_offset'],
+  ['from_offset=1e3', 'from_offset'],
+  ['from_offset=99999999999999999999', 'from_offset'],
+  ['from_time=soon', 'from_time'],
+  ['from_offset=1&from_time=2026-01-01', 'from_time'],
+  ['limit=0', 'limit'],
+  ['limit=1001', 'limit'],
+  ['wait=61', 'wait'],
+  ['from_offset=1&from_offset=1', 'from_offset'],
 ])('?%s is a 422', async (query, field) => {
   const answer = await log(`?${query}`);
   expect(answer.status).toBe(422);
@@ -97,10 +122,17 @@ test('the log takes the permission to read', async () => {
   const writing = (await owner.post(tokens, { name: 'w', permissions: ['write'] })).body.token as string;
   expect(await stack.caller().get(path)).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
   for (const stranger of [await stack.person(), stack.caller({ 'X-Topic-Token': writing })]) {
-    expect(await stranger.get(path)).toMatchObject({ status: 403, body: { detail: 'Insufficient permissions to access this topic' } });
+    expect(await stranger.get(path)).toMatchObject({
+      status: 403,
+      body: { detail: 'Insufficient permissions to access this topic' },
+    });
   }
   const { key } = (await owner.post('/api/keys', { name: 'k', scopes: ['topics:read'] })).body;
-  expect(await stack.caller({ 'X-API-Key': key }).get(path)).toMatchObject({ status: 403, body: { detail: 'Missing scope: subscribe' } });
-  for (const reader of [owner, stack.caller({ 'X-Topic-Token': reading })]) expect((await reader.get(path)).status).toBe(200);
+  expect(await stack.caller({ 'X-API-Key': key }).get(path)).toMatchObject({
+    status: 403,
+    body: { detail: 'Missing scope: subscribe' },
+  });
+  for (const reader of [owner, stack.caller({ 'X-Topic-Token': reading })])
+    expect((await reader.get(path)).status).toBe(200);
   expect(await log('', newTopicName())).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
 });

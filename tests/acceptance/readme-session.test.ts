@@ -33,7 +33,11 @@ describeUnlessMissing('the README', findProgram('curl') === undefined ? ['curl']
     const patient = lines.replaceAll(/sleep (\d+)/g, (_, seconds) => `sleep ${5 * Number(seconds)}`);
     const script = patient.replaceAll('localhost:8080', new URL(stack.urls[0]!).host);
     const env = { ...process.env, ...stack.env, NODE_OPTIONS: '' };
-    const { stdout } = await promisify(execFile)('bash', ['-c', `set -m\n${script}`], { cwd: root, env, timeout: 100_000 });
+    const { stdout } = await promisify(execFile)('bash', ['-c', `set -m\n${script}`], {
+      cwd: root,
+      env,
+      timeout: 100_000,
+    });
 
     expect(stdout).toContain('event: ready');
     expect(stdout).toMatch(/event: message\ndata: \{.*"message":"Nightly backup finished"/);

@@ -50,8 +50,10 @@ describe(`${lineCount} real lines by ${publishers} publishers over ${topicCount}
   test('arrive complete, once and in one order at every reader', async () => {
     const { urls } = stack;
     readers = topics.flatMap((topic, first) => [
-      readSse({ urls, topic, first }), readWebSocket({ urls, topic, first: first + 1 }),
-      readHistory({ urls, topic, first }), readLog({ urls, topic, first: first + 1 }),
+      readSse({ urls, topic, first }),
+      readWebSocket({ urls, topic, first: first + 1 }),
+      readHistory({ urls, topic, first }),
+      readLog({ urls, topic, first: first + 1 }),
     ]);
     if (stack.engine === 'cluster') {
       const kafka = { brokers: stack.env['KAFKA_BROKERS']!, kafkaTopic: stack.env['KAFKA_TOPIC']!, topics };
@@ -71,12 +73,25 @@ describe(`${lineCount} real lines by ${publishers} publishers over ${topicCount}
 
     const verdicts = logs.map((log) => ({ log, verdict: judgeReader(log, lines, acked) }));
     printFigures('real lines', {
-      engine: stack.engine, acked: acked.length, sends: acked.reduce((sum, one) => sum + one.attempts, 0), killed: kills.killed,
-      readers: logs.length, connections: logs.reduce((sum, { connections }) => sum + connections, 0),
-      brokenReaders: verdicts.filter(({ log, verdict }) => isBroken(verdict, log)).length, ...totals(verdicts), repeatedByKafka: repeats(verdicts),
-      pushes: pushes.judge(acked), publishMs, catchUpMs, pushesMs,
+      engine: stack.engine,
+      acked: acked.length,
+      sends: acked.reduce((sum, one) => sum + one.attempts, 0),
+      killed: kills.killed,
+      readers: logs.length,
+      connections: logs.reduce((sum, { connections }) => sum + connections, 0),
+      brokenReaders: verdicts.filter(({ log, verdict }) => isBroken(verdict, log)).length,
+      ...totals(verdicts),
+      repeatedByKafka: repeats(verdicts),
+      pushes: pushes.judge(acked),
+      publishMs,
+      catchUpMs,
+      pushesMs,
     });
-    expect(verdicts.filter(({ log, verdict }) => isBroken(verdict, log)).map(({ log, verdict }) => ({ reader: log.name, ...verdict }))).toEqual([]);
+    expect(
+      verdicts
+        .filter(({ log, verdict }) => isBroken(verdict, log))
+        .map(({ log, verdict }) => ({ reader: log.name, ...verdict })),
+    ).toEqual([]);
     expect(sharedPlaces(acked)).toBe(0);
     // A killed notifier may repeat the sub-batch that was under way, under the same collapse id.
     for (const device of pushes.judge(acked)) expect(device).toMatchObject({ missing: 0, unexpected: 0 });
@@ -103,10 +118,13 @@ function killPlan(stack: Stack) {
 
 async function caughtUp(readers: readonly Reader[], acked: readonly Acked[]): Promise<void> {
   const expected = (reader: Reader) => acked.filter(({ line }) => reader.topics.includes(line.topic)).length;
-  await eventually(() => {
-    const behind = readers.filter((reader) => reader.count < expected(reader));
-    expect(behind.map(({ name, count }) => `${name}: ${count}`)).toEqual([]);
-  }, { timeoutMs: catchUpMs }).catch(() => undefined); // the checker says what is missing
+  await eventually(
+    () => {
+      const behind = readers.filter((reader) => reader.count < expected(reader));
+      expect(behind.map(({ name, count }) => `${name}: ${count}`)).toEqual([]);
+    },
+    { timeoutMs: catchUpMs },
+  ).catch(() => undefined); // the checker says what is missing
 }
 
 function repeats(verdicts: readonly { log: ReaderLog; verdict: Verdict }[]): number {

@@ -12,14 +12,20 @@ afterAll(() => store.close());
 
 const wrong = { status: 401, body: { detail: 'Could not validate credentials' } };
 /** The token with another secret in it, as somebody makes it up who knows the login's id. */
-const tampered = (token: string): string => token.replace(/\.(.)/, (_, first: string) => `.${first === 'a' ? 'b' : 'a'}`);
+const tampered = (token: string): string =>
+  token.replace(/\.(.)/, (_, first: string) => `.${first === 'a' ? 'b' : 'a'}`);
 const isAlive = async (access: string) => (await new Client(access).call('GET', '/auth/me')).status === 200;
 
 test('a refresh token is exchanged for a new pair, and the old access token lives on', async () => {
   const login = await logIn(await createAccount(store));
   const { status, body } = await refresh(login.refresh);
   expect(status).toBe(200);
-  expect(body).toEqual({ access_token: expect.any(String), refresh_token: expect.any(String), token_type: 'bearer', expires_in: 86_400 });
+  expect(body).toEqual({
+    access_token: expect.any(String),
+    refresh_token: expect.any(String),
+    token_type: 'bearer',
+    expires_in: 86_400,
+  });
   expect(body.access_token).not.toBe(login.access);
   expect(body.refresh_token).not.toBe(login.refresh);
   expect(await isAlive(body.access_token as string)).toBe(true);
@@ -42,8 +48,11 @@ test('a refresh token that is used twice ends its login, and only that one', asy
 
 test('of twenty parallel refreshes with one token at most one login is alive afterwards', async () => {
   const login = await logIn(await createAccount(store));
-  const answers = await Promise.all(Array.from({ length: 20 }, (_, index) =>
-    new Client().call('POST', '/auth/refresh', { json: { refresh_token: login.refresh }, node: index })));
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) =>
+      new Client().call('POST', '/auth/refresh', { json: { refresh_token: login.refresh }, node: index }),
+    ),
+  );
 
   const given = answers.filter(({ status }) => status === 200);
   expect(given.length).toBeLessThanOrEqual(1);
@@ -63,11 +72,22 @@ test('a refresh token that has expired says so', async () => {
 
 test('what is no refresh token is refused, and ends nothing', async () => {
   const login = await logIn(await createAccount(store));
-  for (const token of ['', 'nonsense', login.access, 'rt_.', login.refresh.slice(0, -1), `rt_00000000-0000-7000-8000-000000000000.${'a'.repeat(43)}.${'a'.repeat(22)}`, tampered(login.refresh)]) {
+  for (const token of [
+    '',
+    'nonsense',
+    login.access,
+    'rt_.',
+    login.refresh.slice(0, -1),
+    `rt_00000000-0000-7000-8000-000000000000.${'a'.repeat(43)}.${'a'.repeat(22)}`,
+    tampered(login.refresh),
+  ]) {
     expect(await refresh(token)).toMatchObject(wrong);
   }
   expect(await isAlive(login.access)).toBe(true);
-  expect(await new Client().call('POST', '/auth/refresh', { json: {} })).toMatchObject({ status: 422, body: { detail: 'refresh_token: is required' } });
+  expect(await new Client().call('POST', '/auth/refresh', { json: {} })).toMatchObject({
+    status: 422,
+    body: { detail: 'refresh_token: is required' },
+  });
 });
 
 test('a refresh token is no access token', async () => {

@@ -9,7 +9,11 @@ test('an account registers, opens the mailed link, and logs in', async () => {
   const registration = newRegistration();
   const registered = await register({ ...registration, email: registration.email.toUpperCase() });
   expect(registered.status).toBe(201);
-  expect(registered.body).toEqual({ message: expect.any(String), email: registration.email, username: registration.username });
+  expect(registered.body).toEqual({
+    message: expect.any(String),
+    email: registration.email,
+    username: registration.username,
+  });
 
   expect(await tryLogIn(registration)).toMatchObject({ status: 403, body: { detail: 'Email not verified' } });
 
@@ -29,14 +33,21 @@ test('a verification link is good once, and looking at it does not use it up', a
   const looked = await new Client().call('HEAD', link.pathname + link.search);
   expect(looked.status).toBe(302);
   expect((await open(link)).headers.get('location')).toMatch(/status=success$/);
-  expect((await open(link)).headers.get('location')).toMatch(/\/auth\/verified\?status=error&message=Invalid%20or%20used%20token$/);
+  expect((await open(link)).headers.get('location')).toMatch(
+    /\/auth\/verified\?status=error&message=Invalid%20or%20used%20token$/,
+  );
 });
 
-test.each(['', '?token=', '?token=nonsense'])('a verification link without its token leads to an error page (%s)', async (query) => {
-  const opened = await new Client().call('GET', `/auth/verify-email${query}`);
-  expect(opened.status).toBe(302);
-  expect(opened.headers.get('location')).toMatch(/\/auth\/verified\?status=error&message=Invalid%20or%20used%20token$/);
-});
+test.each(['', '?token=', '?token=nonsense'])(
+  'a verification link without its token leads to an error page (%s)',
+  async (query) => {
+    const opened = await new Client().call('GET', `/auth/verify-email${query}`);
+    expect(opened.status).toBe(302);
+    expect(opened.headers.get('location')).toMatch(
+      /\/auth\/verified\?status=error&message=Invalid%20or%20used%20token$/,
+    );
+  },
+);
 
 test('a newer verification link voids the older one', async () => {
   const registration = newRegistration();
@@ -67,10 +78,14 @@ test('an account that was never verified gives way to the next one with its addr
 
 test('an address that was verified and a username in any case are taken', async () => {
   const taken = await registerVerified();
-  expect(await register(newRegistration({ email: taken.email.toUpperCase() })))
-    .toMatchObject({ status: 409, body: { detail: 'Email already registered' } });
-  expect(await register(newRegistration({ username: taken.username.toUpperCase() })))
-    .toMatchObject({ status: 409, body: { detail: 'Username already taken' } });
+  expect(await register(newRegistration({ email: taken.email.toUpperCase() }))).toMatchObject({
+    status: 409,
+    body: { detail: 'Email already registered' },
+  });
+  expect(await register(newRegistration({ username: taken.username.toUpperCase() }))).toMatchObject({
+    status: 409,
+    body: { detail: 'Username already taken' },
+  });
 });
 
 test('of many registrations of one username at once one is made', async () => {
@@ -80,7 +95,10 @@ test('of many registrations of one username at once one is made', async () => {
 });
 
 test('the terms must be accepted', async () => {
-  expect(await register(newRegistration({ terms_accepted: false }))).toMatchObject({ status: 400, body: { detail: 'Terms must be accepted' } });
+  expect(await register(newRegistration({ terms_accepted: false }))).toMatchObject({
+    status: 400,
+    body: { detail: 'Terms must be accepted' },
+  });
 });
 
 test.each([

@@ -12,7 +12,13 @@ export interface Registration {
 
 export function newRegistration(fields: Partial<Registration> = {}): Registration {
   const username = `reg-${randomBytes(6).toString('hex')}`;
-  return { email: `${username}@example.org`, username, password: `secret of ${username}`, terms_accepted: true, ...fields };
+  return {
+    email: `${username}@example.org`,
+    username,
+    password: `secret of ${username}`,
+    terms_accepted: true,
+    ...fields,
+  };
 }
 
 /** Opens a mailed link of the API, as a browser does, without following where it leads. */
@@ -30,10 +36,16 @@ export async function registerVerified(fields: Partial<Registration> = {}): Prom
 }
 
 /** Logs in and throws unless that works. */
-export async function logIn(account: Pick<Registration, 'email' | 'password'>): Promise<{ access: string; refresh: string; client: Client }> {
+export async function logIn(
+  account: Pick<Registration, 'email' | 'password'>,
+): Promise<{ access: string; refresh: string; client: Client }> {
   const { status, body } = await tryLogIn(account);
   if (status !== 200) throw new Error(`login: ${status} ${JSON.stringify(body)}`);
-  return { access: body.access_token as string, refresh: body.refresh_token as string, client: new Client(body.access_token as string) };
+  return {
+    access: body.access_token as string,
+    refresh: body.refresh_token as string,
+    client: new Client(body.access_token as string),
+  };
 }
 
 /** Asks for a login, from an address of its own. */

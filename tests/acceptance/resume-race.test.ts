@@ -32,15 +32,23 @@ interface Resumed {
 test(`${resumes} clients resume while ${publishers} publishers publish as fast as they can: no gap, no repeat, in order`, async () => {
   const { urls, engine } = testStack();
   const topic = (await createTopic(await stack.person())).name;
-  const publishing = keepPublishing({ urls, topics: [topic], publishers, pauseMs: 0, headers: () => ({ 'X-Forwarded-For': newAddress() }) });
+  const publishing = keepPublishing({
+    urls,
+    topics: [topic],
+    publishers,
+    pauseMs: 0,
+    headers: () => ({ 'X-Forwarded-For': newAddress() }),
+  });
   own.add(() => publishing.cutOff());
   await eventually(() => publishing.acked.length >= historyMin, { timeoutMs: 60_000 });
   const startedAt = performance.now();
   const ackedBefore = publishing.acked.length;
   const resumed: Resumed[] = [];
-  await Promise.all(Array.from({ length: atOnce }, async (_, lane) => {
-    for (let n = lane; n < resumes; n += atOnce) resumed.push(await resume(publishing, { urls, topic, n }));
-  }));
+  await Promise.all(
+    Array.from({ length: atOnce }, async (_, lane) => {
+      for (let n = lane; n < resumes; n += atOnce) resumed.push(await resume(publishing, { urls, topic, n }));
+    }),
+  );
   const perSecond = (publishing.acked.length - ackedBefore) / ((performance.now() - startedAt) / 1_000);
   await publishing.stop();
 
@@ -50,21 +58,33 @@ test(`${resumes} clients resume while ${publishers} publishers publish as fast a
     return ids.join() !== order.slice(first, first + ids.length).join();
   });
   printFigures('resume race', {
-    engine, resumes: resumed.length, publishesPerSecond: perSecond, messagesRead: resumed.reduce((sum, { ids }) => sum + ids.length, 0), wrong: wrong.length,
+    engine,
+    resumes: resumed.length,
+    publishesPerSecond: perSecond,
+    messagesRead: resumed.reduce((sum, { ids }) => sum + ids.length, 0),
+    wrong: wrong.length,
   });
   expect(wrong).toEqual([]);
   expect(resumed).toHaveLength(resumes);
 }, 120_000);
 
 /** Reads on from a position, until well into what was published after it was there. Half of them were only just acknowledged. */
-async function resume(publishing: Publishing, { urls, topic, n }: { urls: readonly string[]; topic: string; n: number }): Promise<Resumed> {
+async function resume(
+  publishing: Publishing,
+  { urls, topic, n }: { urls: readonly string[]; topic: string; n: number },
+): Promise<Resumed> {
   const acked = publishing.acked.length;
   const back = n % 2 === 0 ? 1 : 1 + Math.floor(Math.random() * (acked + 1));
   const sinceId = publishing.acked.at(-back)?.id ?? nilId;
   const read = n % 4 < 2 ? readSse : readWebSocket;
   const ids: string[] = [];
   const reader: StreamReader = read({
-    urls, topic, sinceId, first: Math.floor(n / 4), headers: { 'X-Forwarded-For': newAddress() }, onMessage: ({ id }) => ids.push(id),
+    urls,
+    topic,
+    sinceId,
+    first: Math.floor(n / 4),
+    headers: { 'X-Forwarded-For': newAddress() },
+    onMessage: ({ id }) => ids.push(id),
   });
   own.add(() => void reader.stop());
   await eventually(() => ids.length > 0);

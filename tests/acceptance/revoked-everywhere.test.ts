@@ -10,24 +10,45 @@ const operator = () => stack.caller({ Authorization: `Bearer ${testStack().env['
 async function credentialsOf(owner: Person, expires_at?: string) {
   const topic = await createTopic(owner, { access_level: 'private' });
   const key = (await owner.post('/api/keys', { name: 'k', expires_at })).body as { id: string; key: string };
-  const token = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'], expires_at })).body as { id: string; token: string };
-  const statuses = (credential: string) => Promise.all(nodes.map(async (node) => (await new Client(credential).call('GET', `/${topic.name}/json`, { node })).status));
+  const token = (
+    await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'], expires_at })
+  ).body as { id: string; token: string };
+  const statuses = (credential: string) =>
+    Promise.all(
+      nodes.map(async (node) => (await new Client(credential).call('GET', `/${topic.name}/json`, { node })).status),
+    );
   return { topic, key, token, statuses };
 }
 
 test('a key and a token that end are refused by every node within 5 seconds, though each has seen them work', async () => {
   const ways = [
-    { end: (owner: Person, { key }: Awaited<ReturnType<typeof credentialsOf>>) => owner.post(`/api/keys/${key.id}/revoke`), of: 'key' },
-    { end: (owner: Person, { key }: Awaited<ReturnType<typeof credentialsOf>>) => owner.delete(`/api/keys/${key.id}`), of: 'key' },
-    { end: (owner: Person, { topic, token }: Awaited<ReturnType<typeof credentialsOf>>) => owner.delete(`/api/topics/${topic.name}/access-tokens/${token.id}`), of: 'token' },
+    {
+      end: (owner: Person, { key }: Awaited<ReturnType<typeof credentialsOf>>) =>
+        owner.post(`/api/keys/${key.id}/revoke`),
+      of: 'key',
+    },
+    {
+      end: (owner: Person, { key }: Awaited<ReturnType<typeof credentialsOf>>) => owner.delete(`/api/keys/${key.id}`),
+      of: 'key',
+    },
+    {
+      end: (owner: Person, { topic, token }: Awaited<ReturnType<typeof credentialsOf>>) =>
+        owner.delete(`/api/topics/${topic.name}/access-tokens/${token.id}`),
+      of: 'token',
+    },
   ] as const;
   for (const { end, of } of ways) {
     const owner = await stack.person();
     const made = await credentialsOf(owner);
     const [secret, other] = of === 'key' ? [made.key.key, made.token.token] : [made.token.token, made.key.key];
-    expect([await made.statuses(secret), await made.statuses(other)]).toEqual([nodes.map(() => 200), nodes.map(() => 200)]);
+    expect([await made.statuses(secret), await made.statuses(other)]).toEqual([
+      nodes.map(() => 200),
+      nodes.map(() => 200),
+    ]);
     await end(owner, made);
-    await eventually(async () => expect(await made.statuses(secret)).toEqual(nodes.map(() => 401)), { timeoutMs: 5_500 });
+    await eventually(async () => expect(await made.statuses(secret)).toEqual(nodes.map(() => 401)), {
+      timeoutMs: 5_500,
+    });
     expect(await made.statuses(other)).toEqual(nodes.map(() => 200));
   }
 });
@@ -35,9 +56,11 @@ test('a key and a token that end are refused by every node within 5 seconds, tho
 test('a key and a token are refused by every node when their time is over', async () => {
   const endsAt = Date.now() + 10_000; // both are made and used on every node before, on a busy machine, too
   const made = await credentialsOf(await stack.person(), new Date(endsAt).toISOString());
-  for (const secret of [made.key.key, made.token.token]) expect(await made.statuses(secret)).toEqual(nodes.map(() => 200));
+  for (const secret of [made.key.key, made.token.token])
+    expect(await made.statuses(secret)).toEqual(nodes.map(() => 200));
   await new Promise((resolve) => setTimeout(resolve, endsAt - Date.now() + 1));
-  for (const secret of [made.key.key, made.token.token]) expect(await made.statuses(secret)).toEqual(nodes.map(() => 401));
+  for (const secret of [made.key.key, made.token.token])
+    expect(await made.statuses(secret)).toEqual(nodes.map(() => 401));
 });
 
 test('a tier that is taken away counts for logins and keys that were made before', async () => {
@@ -49,12 +72,23 @@ test('a tier that is taken away counts for logins and keys that were made before
   for (const caller of [owner, byKey]) expect((await caller.patch(path, { message: 'changed' })).status).toBe(200);
   expect((await operator().put(`/admin/users/${owner.email}/tier`, { tier: 'FREE' })).status).toBe(200);
   for (const caller of [owner, byKey]) {
-    for (const answer of [await caller.patch(path, { message: 'again' }), await caller.delete(path)]) expect(answer).toMatchObject({ status: 403, body: { detail: 'Requires the ESSENTIALS tier or higher' } });
-    expect(await caller.post('/api/teams', { name: `t-${topic.id.slice(0, 8)}`, display_name: 'T' })).toMatchObject({ status: 403, body: { detail: 'Requires the TEAM tier or higher' } });
-    expect(await caller.post('/api/topics', { name: `p-${topic.id}`, access_level: 'private' })).toMatchObject({ status: 403, body: { detail: 'Private topic limit reached' } });
+    for (const answer of [await caller.patch(path, { message: 'again' }), await caller.delete(path)])
+      expect(answer).toMatchObject({ status: 403, body: { detail: 'Requires the ESSENTIALS tier or higher' } });
+    expect(await caller.post('/api/teams', { name: `t-${topic.id.slice(0, 8)}`, display_name: 'T' })).toMatchObject({
+      status: 403,
+      body: { detail: 'Requires the TEAM tier or higher' },
+    });
+    expect(await caller.post('/api/topics', { name: `p-${topic.id}`, access_level: 'private' })).toMatchObject({
+      status: 403,
+      body: { detail: 'Private topic limit reached' },
+    });
     expect((await caller.get('/api/topics/my')).headers.get('x-ratelimit-limit')).toBe('10');
   }
   for (const node of nodes) {
-    await eventually(async () => expect((await owner.client.call('PATCH', path, { json: { message: 'there' }, node })).status).toBe(403), { timeoutMs: 5_500 });
+    await eventually(
+      async () =>
+        expect((await owner.client.call('PATCH', path, { json: { message: 'there' }, node })).status).toBe(403),
+      { timeoutMs: 5_500 },
+    );
   }
 });

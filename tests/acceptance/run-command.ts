@@ -12,7 +12,10 @@ export interface Ran {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Starts `tocsin …`, with the configuration of the stack that all files share by default. */
-export function startCommand(args: readonly string[], env: Environment = testStack().env): ChildProcessWithoutNullStreams {
+export function startCommand(
+  args: readonly string[],
+  env: Environment = testStack().env,
+): ChildProcessWithoutNullStreams {
   return spawn(process.execPath, ['cli/main.ts', ...args], { env: { ...process.env, ...env } });
 }
 

@@ -11,9 +11,11 @@ const operator = 'the-operator-of-the-tests';
 const table = await readOperations();
 
 /** What the credential has to grant; undefined where it opens nothing. */
-const grantOf = ({ security }: Operation, credential: string): readonly string[] | undefined => security.find((one) => credential in one)?.[credential];
+const grantOf = ({ security }: Operation, credential: string): readonly string[] | undefined =>
+  security.find((one) => credential in one)?.[credential];
 const scopeOf = (route: Operation): string | undefined => grantOf(route, 'apiKey')?.[0];
-const needsAccount = (route: Operation): boolean => grantOf(route, 'accessToken') !== undefined && !route.security.some((one) => Object.keys(one).length === 0);
+const needsAccount = (route: Operation): boolean =>
+  grantOf(route, 'accessToken') !== undefined && !route.security.some((one) => Object.keys(one).length === 0);
 const rows = (keep: (route: Operation) => boolean) => table.filter(keep).map((route) => [route.name, route] as const);
 
 /** Which scope the decisions give to a route; undefined: it takes none, or no key at all. */
@@ -36,7 +38,8 @@ const rules: readonly (readonly [RegExp, Scope | undefined])[] = [
 /** The route's path with something in the place of each parameter; ids are of nothing that exists. */
 function pathOf(route: Operation, topic: string): string {
   return route.path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) =>
-    (['topic', 'name', 'topic_name'].includes(parameter) ? topic : parameter.endsWith('_id') ? randomUUID() : 'someone'));
+    ['topic', 'name', 'topic_name'].includes(parameter) ? topic : parameter.endsWith('_id') ? randomUUID() : 'someone',
+  );
 }
 
 /** Calls the route without anything that it could act on. Streams are asked by HEAD, so that none is opened. */
@@ -49,12 +52,20 @@ const callers = new Map<string, Caller>();
 beforeAll(async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   topic = (await createTopic(owner)).name;
-  const keyOf = async (granted: readonly Scope[]) => stack.caller({ 'X-API-Key': (await owner.post('/api/keys', { name: 'k', scopes: granted })).body.key });
+  const keyOf = async (granted: readonly Scope[]) =>
+    stack.caller({ 'X-API-Key': (await owner.post('/api/keys', { name: 'k', scopes: granted })).body.key });
   for (const scope of scopes) {
     callers.set(scope, await keyOf([scope]));
     callers.set(`all but ${scope}`, await keyOf(scopes.filter((other) => other !== scope && other !== '*')));
   }
-  callers.set('topic token', stack.caller({ 'X-Topic-Token': (await owner.post(`/api/topics/${topic}/access-tokens`, { name: 't', permissions: ['read', 'write'] })).body.token }));
+  callers.set(
+    'topic token',
+    stack.caller({
+      'X-Topic-Token': (
+        await owner.post(`/api/topics/${topic}/access-tokens`, { name: 't', permissions: ['read', 'write'] })
+      ).body.token,
+    }),
+  );
   callers.set('login', owner);
 });
 const callBy = (caller: string, route: Operation): Promise<Answer> => call(callers.get(caller)!, route, topic);
@@ -89,29 +100,58 @@ describe.each(rows((route) => scopeOf(route) !== undefined))('%s', (_name, route
   });
 });
 
-test.each(scopes.filter((scope) => scope !== '*'))('a key with %s alone is refused by every route that wants another scope', async (scope) => {
-  const others = table.filter((route) => scopeOf(route) !== undefined && scopeOf(route) !== scope);
-  expect(others.length).toBeGreaterThan(20);
-  for (const route of others) {
-    const { status, body } = await callBy(scope, route);
-    expect({ route: route.name, status, body }).toEqual({ route: route.name, status: 403, body: isStream(route) ? undefined : { detail: `Missing scope: ${scopeOf(route)}` } });
-  }
-});
+test.each(scopes.filter((scope) => scope !== '*'))(
+  'a key with %s alone is refused by every route that wants another scope',
+  async (scope) => {
+    const others = table.filter((route) => scopeOf(route) !== undefined && scopeOf(route) !== scope);
+    expect(others.length).toBeGreaterThan(20);
+    for (const route of others) {
+      const { status, body } = await callBy(scope, route);
+      expect({ route: route.name, status, body }).toEqual({
+        route: route.name,
+        status: 403,
+        body: isStream(route) ? undefined : { detail: `Missing scope: ${scopeOf(route)}` },
+      });
+    }
+  },
+);
 
-test.each(rows((route) => needsAccount(route) && grantOf(route, 'apiKey') === undefined))('%s takes a login, and no key', async (_name, route) => {
-  expect(await callBy('*', route)).toMatchObject({ status: 403, body: { detail: 'Requires a login' } });
-});
+test.each(rows((route) => needsAccount(route) && grantOf(route, 'apiKey') === undefined))(
+  '%s takes a login, and no key',
+  async (_name, route) => {
+    expect(await callBy('*', route)).toMatchObject({ status: 403, body: { detail: 'Requires a login' } });
+  },
+);
 
-test.each(rows((route) => needsAccount(route) && grantOf(route, 'topicToken') === undefined))('%s is closed to a topic token', async (_name, route) => {
-  expect(await callBy('topic token', route)).toMatchObject({ status: 403, body: { detail: 'A topic token opens only its topic' } });
-});
+test.each(rows((route) => needsAccount(route) && grantOf(route, 'topicToken') === undefined))(
+  '%s is closed to a topic token',
+  async (_name, route) => {
+    expect(await callBy('topic token', route)).toMatchObject({
+      status: 403,
+      body: { detail: 'A topic token opens only its topic' },
+    });
+  },
+);
 
-test.each(rows((route) => grantOf(route, 'adminToken') !== undefined))('%s takes the operator\'s token alone', async (_name, route) => {
-  expect(route.security).toEqual([{ adminToken: [] }]);
-  expect(await call(stack.caller(), route, topic)).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
-  expect(await callBy('login', route)).toMatchObject({ status: 401, body: { detail: 'Could not validate credentials' } });
-  for (const [header, value] of [['X-API-Key', operator], ['Authorization', `Basic ${btoa(`x:${operator}`)}`], ['X-Topic-Token', operator]] as const) {
-    expect((await call(stack.caller({ [header]: value }), route, topic)).status).toBe(401);
-  }
-  expect((await call(stack.caller({ Authorization: `Bearer ${operator}` }), route, topic)).status).not.toBe(401);
-});
+test.each(rows((route) => grantOf(route, 'adminToken') !== undefined))(
+  "%s takes the operator's token alone",
+  async (_name, route) => {
+    expect(route.security).toEqual([{ adminToken: [] }]);
+    expect(await call(stack.caller(), route, topic)).toMatchObject({
+      status: 401,
+      body: { detail: 'Not authenticated' },
+    });
+    expect(await callBy('login', route)).toMatchObject({
+      status: 401,
+      body: { detail: 'Could not validate credentials' },
+    });
+    for (const [header, value] of [
+      ['X-API-Key', operator],
+      ['Authorization', `Basic ${btoa(`x:${operator}`)}`],
+      ['X-Topic-Token', operator],
+    ] as const) {
+      expect((await call(stack.caller({ [header]: value }), route, topic)).status).toBe(401);
+    }
+    expect((await call(stack.caller({ Authorization: `Bearer ${operator}` }), route, topic)).status).not.toBe(401);
+  },
+);

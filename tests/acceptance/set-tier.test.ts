@@ -10,24 +10,40 @@ beforeAll(async () => {
 afterAll(() => store.close());
 
 const operator = () => new Client(testStack().env['ADMIN_TOKEN']!);
-const setTier = (email: string, json: unknown) => operator().call('PUT', `/admin/users/${encodeURIComponent(email)}/tier`, { json });
+const setTier = (email: string, json: unknown) =>
+  operator().call('PUT', `/admin/users/${encodeURIComponent(email)}/tier`, { json });
 
 test('the operator sets the tier of an account, its end and its seats', async () => {
   const account = await createAccount(store);
   const end = new Date(Date.now() + 86_400_000).toISOString();
-  const { status, body } = await setTier(account.email.toUpperCase(), { tier: 'TEAM', expires_at: end, additional_members: 5 });
+  const { status, body } = await setTier(account.email.toUpperCase(), {
+    tier: 'TEAM',
+    expires_at: end,
+    additional_members: 5,
+  });
   expect(status).toBe(200);
   expect(body).toEqual({
-    id: account.user.id, email: account.email, username: account.user.username, avatar_url: null, subscription_tier: 'TEAM',
-    subscription_expires_at: end, is_active: true, is_verified: true, created_at: expect.any(String), last_login: expect.any(String),
+    id: account.user.id,
+    email: account.email,
+    username: account.user.username,
+    avatar_url: null,
+    subscription_tier: 'TEAM',
+    subscription_expires_at: end,
+    is_active: true,
+    is_verified: true,
+    created_at: expect.any(String),
+    last_login: expect.any(String),
     additional_members: 5,
   });
   const { additional_members: _, ...shown } = body;
   expect((await account.client.call('GET', '/api/users/me')).body).toEqual(shown);
 
   // What is not named stays.
-  expect((await setTier(account.email, { tier: 'ESSENTIALS', expires_at: null })).body)
-    .toMatchObject({ subscription_tier: 'ESSENTIALS', subscription_expires_at: end, additional_members: 5 });
+  expect((await setTier(account.email, { tier: 'ESSENTIALS', expires_at: null })).body).toMatchObject({
+    subscription_tier: 'ESSENTIALS',
+    subscription_expires_at: end,
+    additional_members: 5,
+  });
 });
 
 test('a tier whose end has passed counts as FREE, with the end that was set, until it is granted anew', async () => {
@@ -37,7 +53,10 @@ test('a tier whose end has passed counts as FREE, with the end that was set, unt
   const me = await account.client.call('GET', '/api/users/me');
   expect(me.body).toMatchObject({ subscription_tier: 'FREE', subscription_expires_at: end });
 
-  expect((await setTier(account.email, { tier: 'TEAM' })).body).toMatchObject({ subscription_tier: 'TEAM', subscription_expires_at: null });
+  expect((await setTier(account.email, { tier: 'TEAM' })).body).toMatchObject({
+    subscription_tier: 'TEAM',
+    subscription_expires_at: null,
+  });
 });
 
 test('the new tier counts for the budget at once on the node that set it', async () => {
@@ -51,8 +70,14 @@ test('only the operator may set a tier', async () => {
   const account = await createAccount(store);
   const path = `/admin/users/${account.email}/tier`;
   const json = { tier: 'TEAM' };
-  expect(await new Client().call('PUT', path, { json })).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
-  expect(await account.client.call('PUT', path, { json })).toMatchObject({ status: 401, body: { detail: 'Could not validate credentials' } });
+  expect(await new Client().call('PUT', path, { json })).toMatchObject({
+    status: 401,
+    body: { detail: 'Not authenticated' },
+  });
+  expect(await account.client.call('PUT', path, { json })).toMatchObject({
+    status: 401,
+    body: { detail: 'Could not validate credentials' },
+  });
   expect((await account.client.call('GET', '/api/users/me')).body.subscription_tier).toBe('FREE');
 });
 
@@ -60,12 +85,21 @@ test.each([
   [{}, 'tier: is required'],
   [{ tier: 'GOLD' }, 'tier: must be one of FREE, ESSENTIALS, TEAM'],
   [{ tier: 'TEAM', expires_at: 'tomorrow' }, 'expires_at: must be a date or an RFC 3339 time'],
-  ...[-1, 9_991, 1.5, '5'].map((seats) => [{ tier: 'TEAM', additional_members: seats }, 'additional_members: must be a whole number from 0 to 9990'] as const),
+  ...[-1, 9_991, 1.5, '5'].map(
+    (seats) =>
+      [
+        { tier: 'TEAM', additional_members: seats },
+        'additional_members: must be a whole number from 0 to 9990',
+      ] as const,
+  ),
 ])('a setting of %j is refused', async (json, detail) => {
   const account = await createAccount(store);
   expect(await setTier(account.email, json)).toMatchObject({ status: 422, body: { detail } });
 });
 
 test('an address without an account is not found', async () => {
-  expect(await setTier(newRegistration().email, { tier: 'TEAM' })).toMatchObject({ status: 404, body: { detail: 'User not found' } });
+  expect(await setTier(newRegistration().email, { tier: 'TEAM' })).toMatchObject({
+    status: 404,
+    body: { detail: 'User not found' },
+  });
 });

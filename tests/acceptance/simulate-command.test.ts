@@ -22,14 +22,23 @@ afterAll(async () => {
 async function startSimulator() {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 10_000);
-    const child = spawn(process.execPath, ['cli/main.ts', 'simulate', '--port', String(port), '--dir', dir], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const child = spawn(process.execPath, ['cli/main.ts', 'simulate', '--port', String(port), '--dir', dir], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
     const lines: string[] = [];
     createInterface(child.stdout).on('line', (line) => lines.push(line));
     const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
     const isReady = await Promise.race([ended.then(() => false), eventually(() => lines.length >= 9).then(() => true)]);
     if (!isReady) continue;
-    const settings = Object.fromEntries(lines.map((line) => /^([A-Z_]+)=(.*)$/.exec(line)!.slice(1) as [string, string]));
-    return { child, ended, settings, pushes: () => lines.slice(9).map((line) => JSON.parse(line) as Record<string, unknown>) };
+    const settings = Object.fromEntries(
+      lines.map((line) => /^([A-Z_]+)=(.*)$/.exec(line)!.slice(1) as [string, string]),
+    );
+    return {
+      child,
+      ended,
+      settings,
+      pushes: () => lines.slice(9).map((line) => JSON.parse(line) as Record<string, unknown>),
+    };
   }
 }
 
@@ -38,14 +47,37 @@ test('a server with the printed settings pushes to the simulators, and each push
   const topic = await createTopic(owner);
   const tokens = { ios: newPushToken.ios(), android: newPushToken.android(), expo: newPushToken.expo() };
   for (const [platform, push_token] of Object.entries(tokens)) {
-    expect((await owner.client.call('POST', '/api/devices/register', { json: { platform, push_token, device_id: platform } })).status).toBe(201);
+    expect(
+      (
+        await owner.client.call('POST', '/api/devices/register', {
+          json: { platform, push_token, device_id: platform },
+        })
+      ).status,
+    ).toBe(201);
   }
-  expect((await owner.client.call('POST', '/api/subscriptions', { json: { topic_name: topic.name } })).status).toBe(201);
+  expect((await owner.client.call('POST', '/api/subscriptions', { json: { topic_name: topic.name } })).status).toBe(
+    201,
+  );
   expect((await owner.client.call('POST', `/${topic.name}`, { text: 'Nightly backup finished' })).status).toBe(200);
   await eventually(() => expect(simulator.pushes()).toHaveLength(3));
-  expect(simulator.pushes()).toEqual(expect.arrayContaining([
-    expect.objectContaining({ provider: 'apns', token: tokens.ios, aps: expect.objectContaining({ alert: { title: topic.name, body: 'Nightly backup finished' } }) }),
-    expect.objectContaining({ provider: 'fcm', token: tokens.android, notification: { title: topic.name, body: 'Nightly backup finished' } }),
-    expect.objectContaining({ provider: 'expo', token: tokens.expo, title: topic.name, body: 'Nightly backup finished' }),
-  ]));
+  expect(simulator.pushes()).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({
+        provider: 'apns',
+        token: tokens.ios,
+        aps: expect.objectContaining({ alert: { title: topic.name, body: 'Nightly backup finished' } }),
+      }),
+      expect.objectContaining({
+        provider: 'fcm',
+        token: tokens.android,
+        notification: { title: topic.name, body: 'Nightly backup finished' },
+      }),
+      expect.objectContaining({
+        provider: 'expo',
+        token: tokens.expo,
+        title: topic.name,
+        body: 'Nightly backup finished',
+      }),
+    ]),
+  );
 });

@@ -24,7 +24,9 @@ async function drip(start: string): Promise<{ answer: string; seconds: number }>
 test('who sends a byte a second is cut off with a 408: headers after 15 seconds, a body after 60', async () => {
   const { name } = await createTopic(await stack.person());
   const slow = Array.from({ length: 20 }, () => drip('GET /health/live HTTP/1.1\r\nHost: a\r\nX-Slow: '));
-  const body = drip(`POST /${name} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${newAddress()}\r\nContent-Length: 10000\r\n\r\n`);
+  const body = drip(
+    `POST /${name} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${newAddress()}\r\nContent-Length: 10000\r\n\r\n`,
+  );
   // Nobody else waits for them.
   expect((await new Client().call('POST', `/${name}`, { text: 'meanwhile' })).status).toBe(200);
   // Node looks at its connections every 5 seconds; the rest is room for a loaded machine.

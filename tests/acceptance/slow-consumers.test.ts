@@ -38,34 +38,62 @@ test('a consumer that stops reading is dropped with a mebibyte waiting, disturbs
     own.add(() => void reader.stop());
     return reader;
   };
-  const [slowSse, slowWebSocket, sse, webSocket] = [readSse, readWebSocket, readSse, readWebSocket].map(open) as [StreamReader, StreamReader, StreamReader, StreamReader];
+  const [slowSse, slowWebSocket, sse, webSocket] = [readSse, readWebSocket, readSse, readWebSocket].map(open) as [
+    StreamReader,
+    StreamReader,
+    StreamReader,
+    StreamReader,
+  ];
   const readers = [slowSse, slowWebSocket, sse, webSocket];
-  const publishing = keepPublishing({ urls, topics: [topic], publishers: 8, pauseMs: 0, headers: () => ({ 'X-Forwarded-For': newAddress() }), ...text });
+  const publishing = keepPublishing({
+    urls,
+    topics: [topic],
+    publishers: 8,
+    pauseMs: 0,
+    headers: () => ({ 'X-Forwarded-For': newAddress() }),
+    ...text,
+  });
   own.add(() => publishing.cutOff());
   await eventually(() => readers.every(({ count }) => count > 10));
 
   const beforeMb = residentMb(pids[0]!);
   let peakMb = beforeMb;
-  const acked = (atLeast: () => number) => eventually(() => {
-    peakMb = Math.max(peakMb, residentMb(pids[0]!));
-    return publishing.acked.length >= atLeast();
-  }, { timeoutMs: 45_000 });
+  const acked = (atLeast: () => number) =>
+    eventually(
+      () => {
+        peakMb = Math.max(peakMb, residentMb(pids[0]!));
+        return publishing.acked.length >= atLeast();
+      },
+      { timeoutMs: 45_000 },
+    );
   for (const reader of [slowSse, slowWebSocket]) reader.pause();
   await acked(() => (systemEnds(slowSse.socket()!).every(({ state }) => state === established) ? Infinity : 0));
   const target = publishing.acked.length + furtherMessages;
   await acked(() => target);
   await publishing.stop();
-  await eventually(() => expect([sse.count, webSocket.count]).toEqual([publishing.acked.length, publishing.acked.length]));
+  await eventually(() =>
+    expect([sse.count, webSocket.count]).toEqual([publishing.acked.length, publishing.acked.length]),
+  );
   expect([slowSse.ends, slowWebSocket.ends]).toEqual([[], []]); // a client that does not read sees no end either
   const socket = slowWebSocket.socket()!;
   const takenBefore = socket.bytesRead;
   const inSystem = systemEnds(socket).reduce((sum, { bytes }) => sum + bytes, 0);
 
   for (const reader of [slowSse, slowWebSocket]) reader.resume();
-  await eventually(() => expect(readers.map(({ count }) => count)).toEqual(readers.map(() => publishing.acked.length)), { timeoutMs: 30_000 });
+  await eventually(
+    () => expect(readers.map(({ count }) => count)).toEqual(readers.map(() => publishing.acked.length)),
+    { timeoutMs: 30_000 },
+  );
   const logs = await Promise.all(readers.map((reader) => reader.stop()));
   const bufferedBytes = socket.bytesRead - takenBefore - inSystem;
-  printFigures('slow consumers', { engine, messages: publishing.acked.length, bufferedBytes, inSystem, growthMb: peakMb - beforeMb, connections: logs.map(({ connections }) => connections) });
+  printFigures('slow consumers', {
+    engine,
+    messages: publishing.acked.length,
+    bufferedBytes,
+    inSystem,
+    growthMb: peakMb - beforeMb,
+    connections: logs.map(({ connections }) => connections),
+  });
 
   const nothing = { lost: 0, repeated: 0, phantom: 0, changed: 0, inverted: 0, outOfPublishersOrder: 0 };
   expect(logs.map((log) => judgeReader(log, publishing.lines, publishing.acked))).toEqual(logs.map(() => nothing));
@@ -82,7 +110,12 @@ const established = '01';
 function systemEnds({ localPort, remotePort }: Socket): { state: string; bytes: number }[] {
   const ports = [localPort!, remotePort!].map((port) => port.toString(16).toUpperCase().padStart(4, '0'));
   const isOfConnection = (address: string | undefined) => ports.includes(address?.split(':')[1] ?? '');
-  return readFileSync('/proc/net/tcp', 'utf8').split('\n').map((line) => line.trim().split(/\s+/))
+  return readFileSync('/proc/net/tcp', 'utf8')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
     .filter(([, local, remote]) => isOfConnection(local) && isOfConnection(remote))
-    .map(([, , , state, queues]) => ({ state: state!, bytes: queues!.split(':').reduce((sum, queue) => sum + Number.parseInt(queue, 16), 0) }));
+    .map(([, , , state, queues]) => ({
+      state: state!,
+      bytes: queues!.split(':').reduce((sum, queue) => sum + Number.parseInt(queue, 16), 0),
+    }));
 }

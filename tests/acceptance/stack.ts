@@ -20,7 +20,8 @@ export interface TestStack {
 /** The stack that the global setup started. */
 export function testStack(): TestStack {
   const text = process.env['TOCSIN_TEST_STACK'];
-  if (text === undefined) throw new Error('no stack is running: run these tests by `npm test -- --part acceptance-embedded`');
+  if (text === undefined)
+    throw new Error('no stack is running: run these tests by `npm test -- --part acceptance-embedded`');
   return JSON.parse(text) as TestStack;
 }
 
@@ -33,21 +34,31 @@ export async function openStackDocuments(stack: Pick<TestStack, 'env'> = testSta
   }
   // Loaded here: an acceptance file has them from its worker, see worker-environment.cjs.
   const [{ openDocuments }, { loadConfig }, { openLog }] = await Promise.all([
-    import('@tocsin/shared/open-engine.ts'), import('@tocsin/shared/platform/load-config.ts'), import('@tocsin/shared/platform/log.ts'),
+    import('@tocsin/shared/open-engine.ts'),
+    import('@tocsin/shared/platform/load-config.ts'),
+    import('@tocsin/shared/platform/log.ts'),
   ]);
   return openDocuments(loadConfig({ ...stack.env }, '/nonexistent'), openLog('test', 'silent'));
 }
 
 /** The documents that the worker opened, rejecting with the errors of this file's classes: Jest gives every file its own. */
 function withOwnErrors(documents: Documents): Documents {
-  const ownClass: Readonly<Record<string, object>> = { StaleVersion: StaleVersion.prototype, UniqueKeyViolation: UniqueKeyViolation.prototype };
+  const ownClass: Readonly<Record<string, object>> = {
+    StaleVersion: StaleVersion.prototype,
+    UniqueKeyViolation: UniqueKeyViolation.prototype,
+  };
   const asOwn = (error: Error): never => {
     throw error.name in ownClass ? Object.setPrototypeOf(error, ownClass[error.name]!) : error;
   };
-  const methods = Object.entries(documents).map(([name, method]) => [name, (...args: unknown[]) => {
-    const result: unknown = (method as (...args: unknown[]) => unknown).apply(documents, args);
-    return result !== null && typeof result === 'object' && 'catch' in result ? (result as Promise<unknown>).catch(asOwn) : result;
-  }]);
+  const methods = Object.entries(documents).map(([name, method]) => [
+    name,
+    (...args: unknown[]) => {
+      const result: unknown = (method as (...args: unknown[]) => unknown).apply(documents, args);
+      return result !== null && typeof result === 'object' && 'catch' in result
+        ? (result as Promise<unknown>).catch(asOwn)
+        : result;
+    },
+  ]);
   return Object.fromEntries(methods) as unknown as Documents;
 }
 
@@ -96,7 +107,8 @@ export class Client {
     const token = options.token ?? this.token;
     const body = options.json === undefined ? options.text : JSON.stringify(options.json);
     const response = await fetch(urls[(options.node ?? 0) % urls.length]! + path, {
-      method, redirect: 'manual',
+      method,
+      redirect: 'manual',
       headers: {
         'X-Forwarded-For': this.address,
         ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
@@ -139,20 +151,43 @@ const password = 'correct horse battery';
 const passwordHash = '$2b$04$kmNehcMpv2yaBZbQp/iMCOx2hEIqP9/wbo.zGS9KkLOZJ9Dml2oIC';
 
 /** Stores a verified account and logs it in. */
-export async function createAccount(store: OperatorStore, options: { tier?: Tier; urls?: readonly string[] } = {}): Promise<Account> {
+export async function createAccount(
+  store: OperatorStore,
+  options: { tier?: Tier; urls?: readonly string[] } = {},
+): Promise<Account> {
   const username = `user-${randomBytes(6).toString('hex')}`;
   const email = `${username}@example.org`;
   const user = await store.documents.insert(users, {
-    id: makeId(), email, username, usernameKey: username,
+    id: makeId(),
+    email,
+    username,
+    usernameKey: username,
     passwordHash,
-    avatarUrl: null, tier: options.tier ?? 'FREE', tierExpiresAt: null, additionalMembers: 0, isVerified: true, wasVerified: true,
-    isActive: true, createdAt: Date.now(), lastLogin: null, termsAcceptedAt: Date.now(), oauthProvider: null,
+    avatarUrl: null,
+    tier: options.tier ?? 'FREE',
+    tierExpiresAt: null,
+    additionalMembers: 0,
+    isVerified: true,
+    wasVerified: true,
+    isActive: true,
+    createdAt: Date.now(),
+    lastLogin: null,
+    termsAcceptedAt: Date.now(),
+    oauthProvider: null,
   });
-  return { user, email, password, client: new Client(await accessTokenOf({ email, password }, options.urls), options.urls) };
+  return {
+    user,
+    email,
+    password,
+    client: new Client(await accessTokenOf({ email, password }, options.urls), options.urls),
+  };
 }
 
 /** Logs an account in and resolves with its access token. */
-export async function accessTokenOf(json: { email: string; password: string }, urls?: readonly string[]): Promise<string> {
+export async function accessTokenOf(
+  json: { email: string; password: string },
+  urls?: readonly string[],
+): Promise<string> {
   const { status, body } = await new Client(undefined, urls).call('POST', '/auth/login', { json });
   if (status !== 200) throw new Error(`login: ${status} ${JSON.stringify(body)}`);
   return body.access_token as string;
@@ -164,7 +199,10 @@ export function newTopicName(): string {
 }
 
 /** Creates a topic by the account and resolves with the topic object. */
-export async function createTopic(account: Account, fields: Record<string, unknown> = {}): Promise<{ id: string; name: string }> {
+export async function createTopic(
+  account: Account,
+  fields: Record<string, unknown> = {},
+): Promise<{ id: string; name: string }> {
   const created = await account.client.call('POST', '/api/topics', { json: { name: newTopicName(), ...fields } });
   if (created.status !== 201) throw new Error(`topic: ${created.status} ${JSON.stringify(created.body)}`);
   return created.body as { id: string; name: string };

@@ -24,7 +24,9 @@ beforeAll(async () => {
   // The tier refuses nothing to this one.
   stranger = await stack.person({ tier: 'TEAM' });
   const topic = await createTopic(stranger);
-  const { token } = (await stranger.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read', 'write'] })).body;
+  const { token } = (
+    await stranger.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read', 'write'] })
+  ).body;
   credentials.set('login', { Authorization: `Bearer ${stranger.client.token}` });
   credentials.set('key', { 'X-API-Key': (await stranger.post('/api/keys', { name: 'k' })).body.key });
   credentials.set('topic token', { 'X-Topic-Token': token });
@@ -35,12 +37,23 @@ const callerOf = (kind: (typeof kinds)[number]): Caller => stack.caller(credenti
 
 /** What stands for a parameter of a path: something of the world. */
 const parameters: Readonly<Record<string, (world: World) => string>> = {
-  topic: ({ topic }) => topic.name, name: ({ topic }) => topic.name, topic_name: ({ topic }) => topic.name, topic_id: ({ topic }) => topic.id,
-  message_id: ({ message }) => message.id, key_id: ({ key }) => key.id, token_id: ({ token }) => token.id, team_id: ({ team }) => team,
-  user_id: ({ other }) => other.id, invite_id: ({ invite }) => invite.id, device_id: ({ device }) => device.id,
-  subscription_id: ({ subscription }) => subscription.id, consumer: () => 'c', email: ({ owner }) => owner.email,
+  topic: ({ topic }) => topic.name,
+  name: ({ topic }) => topic.name,
+  topic_name: ({ topic }) => topic.name,
+  topic_id: ({ topic }) => topic.id,
+  message_id: ({ message }) => message.id,
+  key_id: ({ key }) => key.id,
+  token_id: ({ token }) => token.id,
+  team_id: ({ team }) => team,
+  user_id: ({ other }) => other.id,
+  invite_id: ({ invite }) => invite.id,
+  device_id: ({ device }) => device.id,
+  subscription_id: ({ subscription }) => subscription.id,
+  consumer: () => 'c',
+  email: ({ owner }) => owner.email,
 };
-const parametersOf = ({ path }: Operation): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter!);
+const parametersOf = ({ path }: Operation): string[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter!);
 const withParameters = table.filter((operation) => parametersOf(operation).length > 0);
 
 function pathOf(operation: Operation): string {
@@ -49,7 +62,10 @@ function pathOf(operation: Operation): string {
   return operation.path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) => parameters[parameter]!(world));
 }
 
-async function ask(headers: Record<string, string> | undefined, operation: Operation): Promise<Pick<Answer, 'status' | 'body'>> {
+async function ask(
+  headers: Record<string, string> | undefined,
+  operation: Operation,
+): Promise<Pick<Answer, 'status' | 'body'>> {
   const [caller, path] = [stack.caller(headers), pathOf(operation)];
   if (operation.path.endsWith('/ws')) return streams.ws(path, headers === undefined ? {} : { headers });
   if (isStream(operation)) return caller.head(path);
@@ -60,27 +76,47 @@ async function ask(headers: Record<string, string> | undefined, operation: Opera
 }
 
 test('every parameter of every path stands for something here', () => {
-  const unknown = withParameters.flatMap((operation) => parametersOf(operation).filter((parameter) => parameters[parameter] === undefined).map((parameter) => `${operation.name}: ${parameter}`));
+  const unknown = withParameters.flatMap((operation) =>
+    parametersOf(operation)
+      .filter((parameter) => parameters[parameter] === undefined)
+      .map((parameter) => `${operation.name}: ${parameter}`),
+  );
   expect(unknown).toEqual([]);
   expect(withParameters.length).toBeGreaterThan(40);
 });
 
-test.each(withParameters.map((operation) => [operation.name, operation] as const))('%s is closed to strangers, and nothing changes', async (name, operation) => {
-  for (const kind of kinds) {
-    const { status, body } = await ask(credentials.get(kind), operation);
-    // A plain no to whoever has an account; it tells no more than that the topic is there.
-    if (name === 'GET /api/subscriptions/check/{topic_name}' && (kind === 'login' || kind === 'key')) {
-      expect({ kind, status, body }).toEqual({ kind, status: 200, body: { subscribed: false, topic_name: world.topic.name } });
-      continue;
+test.each(withParameters.map((operation) => [operation.name, operation] as const))(
+  '%s is closed to strangers, and nothing changes',
+  async (name, operation) => {
+    for (const kind of kinds) {
+      const { status, body } = await ask(credentials.get(kind), operation);
+      // A plain no to whoever has an account; it tells no more than that the topic is there.
+      if (name === 'GET /api/subscriptions/check/{topic_name}' && (kind === 'login' || kind === 'key')) {
+        expect({ kind, status, body }).toEqual({
+          kind,
+          status: 200,
+          body: { subscribed: false, topic_name: world.topic.name },
+        });
+        continue;
+      }
+      expect({
+        kind,
+        status,
+        isRefused: (kind === 'nobody' ? [401, 404] : [401, 403, 404]).includes(status),
+      }).toMatchObject({ kind, isRefused: true });
+      if (body !== undefined) expect(body).toEqual({ detail: expect.any(String) });
     }
-    expect({ kind, status, isRefused: (kind === 'nobody' ? [401, 404] : [401, 403, 404]).includes(status) }).toMatchObject({ kind, isRefused: true });
-    if (body !== undefined) expect(body).toEqual({ detail: expect.any(String) });
-  }
-  await expectNothingChanged();
-});
+    await expectNothingChanged();
+  },
+);
 
 test('what belongs to another account is a 404 to a stranger, not a 403', async () => {
-  for (const path of [`/api/keys/${world.key.id}`, `/api/devices/${world.device.id}`, `/api/subscriptions/${world.subscription.id}`, `/api/teams/invites/${world.invite.id}`]) {
+  for (const path of [
+    `/api/keys/${world.key.id}`,
+    `/api/devices/${world.device.id}`,
+    `/api/subscriptions/${world.subscription.id}`,
+    `/api/teams/invites/${world.invite.id}`,
+  ]) {
     expect({ path, status: (await stranger.delete(path)).status }).toEqual({ path, status: 404 });
   }
 });
@@ -90,20 +126,32 @@ describe('a private topic', () => {
     ['a session', () => stranger.post('/api/sse/sessions', { topics: [world.topic.name] })],
     ['a subscription', () => stranger.post('/api/subscriptions', { topic_name: world.topic.name })],
     ['the JSON publish', () => stranger.post('/', { topic: world.topic.name, message: 'x' })],
-    ['a topic for a team of others', () => stranger.post('/api/topics', { name: `s-${randomUUID()}`, team_id: world.team })],
+    [
+      'a topic for a team of others',
+      () => stranger.post('/api/topics', { name: `s-${randomUUID()}`, team_id: world.team }),
+    ],
     ['search', () => stranger.get(`/api/messages/search?topic=${world.topic.name}`)],
     ['recent messages', () => stranger.get(`/api/messages/recent?topic=${world.topic.name}`)],
     ['activity', () => stranger.get(`/api/messages/activity?topics=${world.topic.name}`)],
     ['a stream of several topics', () => stranger.head(`/sse?topics=${world.topic.name}`)],
-    ['a WebSocket of several topics', () => streams.ws(`/ws?topics=${world.topic.name}`, { token: stranger.client.token })],
+    [
+      'a WebSocket of several topics',
+      () => streams.ws(`/ws?topics=${world.topic.name}`, { token: stranger.client.token }),
+    ],
   ])('cannot be named by a stranger for %s', async (_what, act: () => Promise<{ status: number }>) => {
-      expect((await act()).status).toBe(403);
+    expect((await act()).status).toBe(403);
     await expectNothingChanged();
   });
 
   test('is in no list, search or count that a stranger can ask for', async () => {
     const marks = [world.topic.name, world.topic.id, world.message.id, world.owner.id, world.team, world.owner.email];
-    const lists = table.filter((operation) => operation.method === 'GET' && parametersOf(operation).length === 0 && !isStream(operation) && !/\/auth\/google|\/metrics|\/auth\/verify/.test(operation.path));
+    const lists = table.filter(
+      (operation) =>
+        operation.method === 'GET' &&
+        parametersOf(operation).length === 0 &&
+        !isStream(operation) &&
+        !/\/auth\/google|\/metrics|\/auth\/verify/.test(operation.path),
+    );
     expect(lists.length).toBeGreaterThan(15);
     for (const { path } of lists) {
       for (const kind of kinds) {
@@ -119,7 +167,8 @@ describe('a private topic', () => {
 
   test('is closed to a token of its own that permits the other half', async () => {
     const tokens = `/api/topics/${world.topic.name}/access-tokens`;
-    const make = async (permissions: string[]) => (await world.owner.post(tokens, { name: 't', permissions })).body as { id: string; token: string };
+    const make = async (permissions: string[]) =>
+      (await world.owner.post(tokens, { name: 't', permissions })).body as { id: string; token: string };
     const [reading, writing] = [await make(['read']), await make(['write'])];
     for (const operation of withParameters.filter(({ path }) => /^\/\{topic\}|^\/api\/topics\/\{name\}/.test(path))) {
       const isPublish = operation.path === '/{topic}';

@@ -21,11 +21,16 @@ async function teamTopic() {
 test('a topic that becomes private ends the streams of those it is closed to with 4403, and no others', async () => {
   const [owner, reader] = [await stack.person(), await stack.person()];
   const [topic, other] = [await createTopic(owner), await createTopic(owner)];
-  const { token } = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'] })).body;
+  const { token } = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'] }))
+    .body;
   const { key } = (await reader.post('/api/keys', { name: 'k' })).body;
-  const kept = [await watch({ topic: topic.name, token: owner.client.token }), await watch({ topic: topic.name, query: `token=${token}` })];
+  const kept = [
+    await watch({ topic: topic.name, token: owner.client.token }),
+    await watch({ topic: topic.name, query: `token=${token}` }),
+  ];
   const lost = [
-    await watch({ topic: topic.name, beside: [other.name] }), await watch({ topic: topic.name, token: reader.client.token }),
+    await watch({ topic: topic.name, beside: [other.name] }),
+    await watch({ topic: topic.name, token: reader.client.token }),
     await watch({ topic: topic.name, query: `api_key=${key}` }),
   ];
   const close = () => owner.patch(`/api/topics/${topic.id}`, { access_level: 'private' });
@@ -34,12 +39,21 @@ test('a topic that becomes private ends the streams of those it is closed to wit
   expect(await streams.sse(`/${topic.name}/sse`)).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
 });
 
-test('a deleted topic ends all its streams with 4404, also a topic token\'s, which goes with it', async () => {
+test("a deleted topic ends all its streams with 4404, also a topic token's, which goes with it", async () => {
   const owner = await stack.person();
   const [topic, other] = [await createTopic(owner), await createTopic(owner)];
-  const { token } = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'] })).body;
-  const all = [await watch({ topic: topic.name, beside: [other.name] }), await watch({ topic: topic.name, token: owner.client.token }), await watch({ topic: topic.name, query: `token=${token}` })];
-  await Promise.all(all.map((each, at) => each.expectEnd(4404, at === 0 ? () => owner.delete(`/api/topics/${topic.id}`) : () => Promise.resolve())));
+  const { token } = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'] }))
+    .body;
+  const all = [
+    await watch({ topic: topic.name, beside: [other.name] }),
+    await watch({ topic: topic.name, token: owner.client.token }),
+    await watch({ topic: topic.name, query: `token=${token}` }),
+  ];
+  await Promise.all(
+    all.map((each, at) =>
+      each.expectEnd(4404, at === 0 ? () => owner.delete(`/api/topics/${topic.id}`) : () => Promise.resolve()),
+    ),
+  );
   expect(await streams.sse(`/${topic.name}/sse`)).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
 });
 
@@ -52,7 +66,7 @@ test('what happens to another topic ends nothing', async () => {
   await reader.expectOpen((text) => owner.publish(topic.name, text));
 });
 
-test('a member who is removed loses the team\'s private topics with 4403', async () => {
+test("a member who is removed loses the team's private topics with 4403", async () => {
   const { owner, member, team, topic } = await teamTopic();
   const reader = await watch({ topic: topic.name, token: member.client.token });
   const ownersOwn = await watch({ topic: topic.name, token: owner.client.token });
@@ -60,7 +74,7 @@ test('a member who is removed loses the team\'s private topics with 4403', async
   await ownersOwn.expectOpen((text) => owner.publish(topic.name, text));
 });
 
-test('a session\'s streams end with its credential\'s access', async () => {
+test("a session's streams end with its credential's access", async () => {
   const { owner, member, team, topic } = await teamTopic();
   const session = (await member.post('/api/sse/sessions', { topics: [topic.name] })).body.session_id as string;
   const all = [await streams.sse(`/sse?session=${session}`), await streams.ws(`/ws?session=${session}`, { node: 1 })];
@@ -81,7 +95,7 @@ test('access that ends without a word to the nodes ends streams all the same', a
 
 test.each([
   ['and its topics', 'true', 4404],
-  ['and its topics become the owner\'s', 'false', 4403],
+  ["and its topics become the owner's", 'false', 4403],
 ])('a team that is deleted %s', async (_case, deleteTopics, code) => {
   const { owner, member, team, topic } = await teamTopic();
   const reader = await watch({ topic: topic.name, token: member.client.token });

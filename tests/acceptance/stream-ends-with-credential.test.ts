@@ -18,7 +18,12 @@ const expired = { status: 401, body: { detail: 'Token has expired' } };
 async function owned() {
   const owner = await stack.person({ tier: 'ESSENTIALS' });
   const [topic, other] = [await createTopic(owner, { access_level: 'private' }), await createTopic(owner)];
-  return { owner, topic, watch: (by: { query?: string; token?: string }) => watchStreams(streams, { topic: topic.name, beside: by.query?.includes('tk_') ? [] : [other.name], ...by }) };
+  return {
+    owner,
+    topic,
+    watch: (by: { query?: string; token?: string }) =>
+      watchStreams(streams, { topic: topic.name, beside: by.query?.includes('tk_') ? [] : [other.name], ...by }),
+  };
 }
 
 /** Late enough for streams of all kinds to be open by then, on a busy machine, too. */
@@ -29,7 +34,10 @@ const until = async (time: string) => new Promise((resolve) => setTimeout(resolv
 test('a revoked topic token', async () => {
   const { owner, topic, watch } = await owned();
   const tokens = `/api/topics/${topic.name}/access-tokens`;
-  const [one, other] = [(await owner.post(tokens, { name: 't', permissions: ['read'] })).body, (await owner.post(tokens, { name: 't', permissions: ['read'] })).body];
+  const [one, other] = [
+    (await owner.post(tokens, { name: 't', permissions: ['read'] })).body,
+    (await owner.post(tokens, { name: 't', permissions: ['read'] })).body,
+  ];
   const [lost, kept] = [await watch({ query: `token=${one.token}` }), await watch({ query: `token=${other.token}` })];
   await lost.expectEnd(4401, () => owner.delete(`${tokens}/${one.id}`));
   await kept.expectOpen((text) => owner.publish(topic.name, text));
@@ -39,7 +47,9 @@ test('a revoked topic token', async () => {
 test('an expired topic token', async () => {
   const { owner, topic, watch } = await owned();
   const expires_at = soon();
-  const { token } = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'], expires_at })).body;
+  const { token } = (
+    await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'], expires_at })
+  ).body;
   const lost = await watch({ query: `token=${token}` });
   await lost.expectEnd(4401, () => until(expires_at));
   expect(await streams.sse(`/${topic.name}/sse?token=${token}`)).toMatchObject(expired);
@@ -50,7 +60,10 @@ test.each([
   ['a deleted API key', (owner: Person, id: string) => owner.delete(`/api/keys/${id}`)],
 ])('%s', async (_case, end) => {
   const { owner, topic, watch } = await owned();
-  const [one, other] = [(await owner.post('/api/keys', { name: 'k' })).body, (await owner.post('/api/keys', { name: 'k', scopes: ['subscribe'] })).body];
+  const [one, other] = [
+    (await owner.post('/api/keys', { name: 'k' })).body,
+    (await owner.post('/api/keys', { name: 'k', scopes: ['subscribe'] })).body,
+  ];
   const [lost, kept] = [await watch({ query: `api_key=${one.key}` }), await watch({ query: `token=${other.key}` })];
   await lost.expectEnd(4401, () => end(owner, one.id));
   await kept.expectOpen((text) => owner.publish(topic.name, text));
@@ -68,10 +81,15 @@ test('an expired API key', async () => {
 test('a password reset ends the streams of all logins, those of sessions too', async () => {
   const { owner, topic, watch } = await owned();
   const session = (await owner.post('/api/sse/sessions', { topics: [topic.name] })).body.session_id as string;
-  const [byLogin, bySession] = [await watch({ query: `token=${owner.client.token}` }), await streams.ws(`/ws?session=${session}`)];
+  const [byLogin, bySession] = [
+    await watch({ query: `token=${owner.client.token}` }),
+    await streams.ws(`/ws?session=${session}`),
+  ];
   await owner.post('/auth/password-reset/request', { email: owner.email });
   const token = (await mailedLink(owner.email, 'password-reset')).hash.slice('#token='.length);
-  await byLogin.expectEnd(4401, () => stack.caller().post('/auth/password-reset/confirm', { token, new_password: `${owner.password}!` }));
+  await byLogin.expectEnd(4401, () =>
+    stack.caller().post('/auth/password-reset/confirm', { token, new_password: `${owner.password}!` }),
+  );
   expect((await bySession.ended).code).toBe(4401);
 });
 
@@ -80,11 +98,13 @@ test('a password change ends the streams of all logins, and those of keys go on'
   const { key } = (await owner.post('/api/keys', { name: 'k' })).body;
   const byKey = await watch({ query: `api_key=${key}` });
   const byLogin = await watch({ query: `token=${owner.client.token}` });
-  await byLogin.expectEnd(4401, () => owner.post('/auth/password-change', { current_password: owner.password, new_password: `${owner.password}!` }));
+  await byLogin.expectEnd(4401, () =>
+    owner.post('/auth/password-change', { current_password: owner.password, new_password: `${owner.password}!` }),
+  );
   await byKey.expectOpen((text) => stack.caller({ 'X-API-Key': key }).publish(topic.name, text));
 });
 
-test('a refresh token that is used twice ends its login, and with it the login\'s streams', async () => {
+test("a refresh token that is used twice ends its login, and with it the login's streams", async () => {
   const { owner, topic } = await owned();
   const login = (await stack.caller().post('/auth/login', { email: owner.email, password: owner.password })).body;
   const lost = await watchStreams(streams, { topic: topic.name, query: `token=${login.access_token}` });
@@ -96,13 +116,20 @@ test('a refresh token that is used twice ends its login, and with it the login\'
 });
 
 /** An access token of the person's login that ends after some seconds. */
-const shortToken = ({ client }: Person, seconds: number): Promise<string> => signLike(client.token!, { exp: Math.floor(Date.now() / 1_000) + seconds });
+const shortToken = ({ client }: Person, seconds: number): Promise<string> =>
+  signLike(client.token!, { exp: Math.floor(Date.now() / 1_000) + seconds });
 
 test('an access token that expires', async () => {
   const { owner, topic, watch } = await owned();
   const token = await shortToken(owner, lifetimeSeconds);
-  const session = (await stack.caller({ Authorization: `Bearer ${token}` }).post('/api/sse/sessions', { topics: [topic.name] })).body.session_id as string;
-  const [lost, kept, bySession] = [await watch({ token }), await watch({ token: owner.client.token! }), await streams.ws(`/ws?session=${session}`)];
+  const session = (
+    await stack.caller({ Authorization: `Bearer ${token}` }).post('/api/sse/sessions', { topics: [topic.name] })
+  ).body.session_id as string;
+  const [lost, kept, bySession] = [
+    await watch({ token }),
+    await watch({ token: owner.client.token! }),
+    await streams.ws(`/ws?session=${session}`),
+  ];
   await lost.expectEnd(4401, () => until(new Date(decodeJwt(token).exp! * 1_000).toISOString()));
   expect((await bySession.ended).code).toBe(4401);
   await kept.expectOpen((text) => owner.publish(topic.name, text));
@@ -111,12 +138,18 @@ test('an access token that expires', async () => {
 test('an account that is disabled, though no node is told', async () => {
   const { owner, topic, watch } = await owned();
   const { key } = (await owner.post('/api/keys', { name: 'k' })).body;
-  const { token } = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'] })).body;
-  const all = [await watch({ token: owner.client.token! }), await watch({ query: `api_key=${key}` }), await watch({ query: `token=${token}` })];
-  const disable = () => retryStale(async () => {
-    const user = await stack.documents().get(users, owner.id);
-    await stack.documents().update(users, user!, { isActive: false });
-  });
+  const { token } = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'] }))
+    .body;
+  const all = [
+    await watch({ token: owner.client.token! }),
+    await watch({ query: `api_key=${key}` }),
+    await watch({ query: `token=${token}` }),
+  ];
+  const disable = () =>
+    retryStale(async () => {
+      const user = await stack.documents().get(users, owner.id);
+      await stack.documents().update(users, user!, { isActive: false });
+    });
   await Promise.all(all.map((each, at) => each.expectEnd(4401, at === 0 ? disable : () => Promise.resolve())));
 });
 
@@ -125,7 +158,14 @@ test('an account that is deleted: its own streams with 4401, those of its topics
   const open = await createTopic(owner);
   const reader = await stack.person();
   const session = (await owner.post('/api/sse/sessions', { topics: [topic.name] })).body.session_id as string;
-  const [own, others, bySession] = [await watch({ token: owner.client.token! }), await watchStreams(streams, { topic: open.name, token: reader.client.token }), await streams.ws(`/ws?session=${session}`)];
-  await Promise.all([own.expectEnd(4401, () => owner.delete('/api/users/me', { password: owner.password })), others.expectEnd(4404, () => Promise.resolve())]);
+  const [own, others, bySession] = [
+    await watch({ token: owner.client.token! }),
+    await watchStreams(streams, { topic: open.name, token: reader.client.token }),
+    await streams.ws(`/ws?session=${session}`),
+  ];
+  await Promise.all([
+    own.expectEnd(4401, () => owner.delete('/api/users/me', { password: owner.password })),
+    others.expectEnd(4404, () => Promise.resolve()),
+  ]);
   expect((await bySession.ended).code).toBe(4401);
 });

@@ -6,16 +6,32 @@ import { useStreams, type ClientStream, type OpenOptions } from './use-streams.t
 
 const stack = useStack();
 const streams = useStreams();
-const tooMany = { status: 429, body: { detail: 'Too many open streams' }, headers: { 'retry-after': expect.stringMatching(/^\d+$/) } };
+const tooMany = {
+  status: 429,
+  body: { detail: 'Too many open streams' },
+  headers: { 'retry-after': expect.stringMatching(/^\d+$/) },
+};
 
 /** Opens as many at once on one node, over both transports and of both kinds; resolves with those that were let in, and the others. */
-async function openAtOnce(count: number, topic: string, query: string, options: OpenOptions): Promise<{ opened: ClientStream[]; refused: ClientStream[] }> {
-  const all = await Promise.all(Array.from({ length: count }, (_, at) => {
-    const path = at % 2 === 0 ? `/${topic}/` : '/';
-    const topics = at % 2 === 0 ? '' : `topics=${topic}&`;
-    return at % 4 < 2 ? streams.sse(`${path}sse?${topics}${query}`, options) : streams.ws(`${path}ws?${topics}${query}`, options);
-  }));
-  return { opened: all.filter(({ body }) => body === undefined), refused: all.filter(({ body }) => body !== undefined) };
+async function openAtOnce(
+  count: number,
+  topic: string,
+  query: string,
+  options: OpenOptions,
+): Promise<{ opened: ClientStream[]; refused: ClientStream[] }> {
+  const all = await Promise.all(
+    Array.from({ length: count }, (_, at) => {
+      const path = at % 2 === 0 ? `/${topic}/` : '/';
+      const topics = at % 2 === 0 ? '' : `topics=${topic}&`;
+      return at % 4 < 2
+        ? streams.sse(`${path}sse?${topics}${query}`, options)
+        : streams.ws(`${path}ws?${topics}${query}`, options);
+    }),
+  );
+  return {
+    opened: all.filter(({ body }) => body === undefined),
+    refused: all.filter(({ body }) => body !== undefined),
+  };
 }
 
 test('an address without a credential has 50 open streams, however many it opens at once', async () => {
@@ -43,7 +59,8 @@ test('an account has 200 open streams over all of its credentials, and a place i
 test('a topic token has 200 open streams of its own', async () => {
   const owner = await stack.person();
   const { name } = await createTopic(owner, { access_level: 'private' });
-  const make = async () => (await owner.post(`/api/topics/${name}/access-tokens`, { name: 't', permissions: ['read'] })).body.token as string;
+  const make = async () =>
+    (await owner.post(`/api/topics/${name}/access-tokens`, { name: 't', permissions: ['read'] })).body.token as string;
   const [one, other] = [await make(), await make()];
   const { opened, refused } = await openAtOnce(205, name, `token=${one}`, {});
   expect([opened.length, refused.length]).toEqual([200, 5]);
@@ -54,13 +71,17 @@ test('a topic token has 200 open streams of its own', async () => {
 test('streams on other nodes count as soon as these have told', async () => {
   const { name } = await createTopic(await stack.person());
   const address = newAddress();
-  for (const node of testStack().urls.keys()) await openAtOnce(Math.floor(50 / testStack().urls.length), name, '', { address, node });
+  for (const node of testStack().urls.keys())
+    await openAtOnce(Math.floor(50 / testStack().urls.length), name, '', { address, node });
   for (const node of testStack().urls.keys()) {
-    await eventually(async () => {
-      const stream = await streams.sse(`/${name}/sse`, { address, node });
-      stream.close();
-      expect(stream).toMatchObject(tooMany);
-    }, { intervalMs: 1_000 });
+    await eventually(
+      async () => {
+        const stream = await streams.sse(`/${name}/sse`, { address, node });
+        stream.close();
+        expect(stream).toMatchObject(tooMany);
+      },
+      { intervalMs: 1_000 },
+    );
   }
 });
 

@@ -11,26 +11,31 @@ beforeAll(async () => {
   topic = (await createTopic(await stack.person())).name;
 });
 
-test.each(transports)('an address has 50 streams by %s, however many it asks for at once, and another when one has ended', async (transport) => {
-  const address = newAddress();
-  // One node counts for certain; what the others have is told to it within seconds.
-  const open = () => streams.open(transport, { topic }, { address, node: 0 });
-  const opened = await Promise.all(Array.from({ length: 56 }, open));
-  const isOpen = ({ status }: { status: number }) => status === (transport === 'sse' ? 200 : 101);
-  expect(opened.filter(isOpen)).toHaveLength(50);
-  for (const refused of opened.filter((stream) => !isOpen(stream))) {
-    expect([refused.status, refused.body]).toEqual([429, { detail: 'Too many open streams' }]);
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-    expect(refused.headers).toMatchObject({ 'x-ratelimit-limit': '50', 'x-ratelimit-remaining': '0' });
-    expect(Number(refused.headers['x-ratelimit-reset'])).toBeGreaterThanOrEqual(Math.floor(Date.now() / 1000));
-  }
-  opened.find(isOpen)!.close();
-  await eventually(async () => isOpen(await open()));
-});
+test.each(transports)(
+  'an address has 50 streams by %s, however many it asks for at once, and another when one has ended',
+  async (transport) => {
+    const address = newAddress();
+    // One node counts for certain; what the others have is told to it within seconds.
+    const open = () => streams.open(transport, { topic }, { address, node: 0 });
+    const opened = await Promise.all(Array.from({ length: 56 }, open));
+    const isOpen = ({ status }: { status: number }) => status === (transport === 'sse' ? 200 : 101);
+    expect(opened.filter(isOpen)).toHaveLength(50);
+    for (const refused of opened.filter((stream) => !isOpen(stream))) {
+      expect([refused.status, refused.body]).toEqual([429, { detail: 'Too many open streams' }]);
+      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+      expect(refused.headers).toMatchObject({ 'x-ratelimit-limit': '50', 'x-ratelimit-remaining': '0' });
+      expect(Number(refused.headers['x-ratelimit-reset'])).toBeGreaterThanOrEqual(Math.floor(Date.now() / 1000));
+    }
+    opened.find(isOpen)!.close();
+    await eventually(async () => isOpen(await open()));
+  },
+);
 
 test('who has a credential is counted by it, not by the address', async () => {
   const address = newAddress();
   const { client } = await stack.person();
-  const opened = await Promise.all(Array.from({ length: 56 }, () => streams.sse(`/${topic}/sse`, { address, token: client.token })));
+  const opened = await Promise.all(
+    Array.from({ length: 56 }, () => streams.sse(`/${topic}/sse`, { address, token: client.token })),
+  );
   expect(opened.map(({ status }) => status)).toEqual(Array<number>(56).fill(200));
 });

@@ -37,25 +37,35 @@ async function received(owner: Person, topics: readonly Filled[], stream: Client
   for (const [at, { name }] of topics.entries()) await publish(owner, name, ends[at]!);
   const texts = () => stream.ofType('message').map(({ data }) => data.message as string);
   await eventually(() => expect(texts()).toEqual(expect.arrayContaining(ends)));
-  const came = texts().filter((text) => !ends.includes(text)).map((text) => text.split(' '));
-  return came.filter(([, text]) => text!.length === 1).map(([name, text]) => `${topics.findIndex((topic) => topic.name === name)} ${text}`);
+  const came = texts()
+    .filter((text) => !ends.includes(text))
+    .map((text) => text.split(' '));
+  return came
+    .filter(([, text]) => text!.length === 1)
+    .map(([name, text]) => `${topics.findIndex((topic) => topic.name === name)} ${text}`);
 }
 
-test.each(transports)('a stream of one topic over %s resumes behind a message, from the beginning, or from a time', async (transport) => {
-  const owner = await stack.person({ tier: 'TEAM' });
-  const topic = await filledTopic(owner);
-  const resumed = async (query: string) => {
-    const stream = await streams.open(transport, { topic: topic.name, query });
-    return { recovered: (await stream.ready()).recovered, texts: await received(owner, [topic], stream) };
-  };
-  expect(await resumed(`?since_id=${topic.ids[0]}`)).toEqual({ recovered: true, texts: ['0 2', '0 3'] });
-  expect(await resumed(`?since_id=${topic.ids[0]!.toUpperCase()}`)).toEqual({ recovered: true, texts: ['0 2', '0 3'] });
-  expect(await resumed(`?since_id=${nil}`)).toEqual({ recovered: true, texts: ['0 1', '0 2', '0 3'] });
-  expect(await resumed(`?since_id=${unknownId}`)).toEqual({ recovered: false, texts: ['0 1', '0 2', '0 3'] });
-  expect(await resumed('?since_id=')).toEqual({ recovered: undefined, texts: [] });
-});
+test.each(transports)(
+  'a stream of one topic over %s resumes behind a message, from the beginning, or from a time',
+  async (transport) => {
+    const owner = await stack.person({ tier: 'TEAM' });
+    const topic = await filledTopic(owner);
+    const resumed = async (query: string) => {
+      const stream = await streams.open(transport, { topic: topic.name, query });
+      return { recovered: (await stream.ready()).recovered, texts: await received(owner, [topic], stream) };
+    };
+    expect(await resumed(`?since_id=${topic.ids[0]}`)).toEqual({ recovered: true, texts: ['0 2', '0 3'] });
+    expect(await resumed(`?since_id=${topic.ids[0]!.toUpperCase()}`)).toEqual({
+      recovered: true,
+      texts: ['0 2', '0 3'],
+    });
+    expect(await resumed(`?since_id=${nil}`)).toEqual({ recovered: true, texts: ['0 1', '0 2', '0 3'] });
+    expect(await resumed(`?since_id=${unknownId}`)).toEqual({ recovered: false, texts: ['0 1', '0 2', '0 3'] });
+    expect(await resumed('?since_id=')).toEqual({ recovered: undefined, texts: [] });
+  },
+);
 
-test('the id of another topic\'s message is an unknown one: the time inside it stands for it', async () => {
+test("the id of another topic's message is an unknown one: the time inside it stands for it", async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const other = await filledTopic(owner);
   const topic = await filledTopic(owner);
@@ -84,11 +94,14 @@ test('the id of each message names every topic of the stream, and resumes all of
   const inEmpty = await publish(owner, empty.name, 'in empty');
   await first.texts(2);
   expect(first.ofType('message').map(({ id }) => id)).toEqual([
-    `${a.name}:${a.ids[2]},${b.name}:${inB},${empty.name}:${nil}`, `${a.name}:${a.ids[2]},${b.name}:${inB},${empty.name}:${inEmpty}`,
+    `${a.name}:${a.ids[2]},${b.name}:${inB},${empty.name}:${nil}`,
+    `${a.name}:${a.ids[2]},${b.name}:${inB},${empty.name}:${inEmpty}`,
   ]);
   first.close();
   for (const { name } of [a, b, empty]) await publish(owner, name, `${name} missed`);
-  const second = await streams.sse(`/sse?topics=${a.name},${b.name},${empty.name}`, { headers: { 'Last-Event-ID': first.ofType('message')[1]!.id! } });
+  const second = await streams.sse(`/sse?topics=${a.name},${b.name},${empty.name}`, {
+    headers: { 'Last-Event-ID': first.ofType('message')[1]!.id! },
+  });
   expect((await second.texts(3)).sort()).toEqual([a, b, empty].map(({ name }) => `${name} missed`).sort());
   expect((await second.ready()).recovered).toBe(true);
 });
@@ -112,7 +125,9 @@ test('Last-Event-ID wins over since_id, whole', async () => {
   const [a, b] = [await filledTopic(owner), await filledTopic(owner)];
   const one = await streams.sse(`/${a.name}/sse?since_id=${nil}`, { headers: { 'Last-Event-ID': a.ids[1]! } });
   expect(await received(owner, [a], one)).toEqual(['0 3']);
-  const several = await streams.sse(`/sse?topics=${a.name},${b.name}&since_id=${b.name}:${nil}`, { headers: { 'Last-Event-ID': `${a.name}:${a.ids[1]}` } });
+  const several = await streams.sse(`/sse?topics=${a.name},${b.name}&since_id=${b.name}:${nil}`, {
+    headers: { 'Last-Event-ID': `${a.name}:${a.ids[1]}` },
+  });
   expect((await several.ready()).recovered).toBe(true);
   expect(await received(owner, [a, b], several)).toEqual(['0 3']);
 });
@@ -121,7 +136,9 @@ test('a name that the stream lacks is passed over, and then something may be los
   const owner = await stack.person({ tier: 'TEAM' });
   const [a, b] = [await filledTopic(owner), await filledTopic(owner)];
   for (const stranger of [b.name, newTopicName(), 'no name at all']) {
-    const stream = await streams.sse(`/sse?topics=${a.name}&since_id=${a.name}:${a.ids[1]},${encodeURIComponent(stranger)}:${a.ids[0]}`);
+    const stream = await streams.sse(
+      `/sse?topics=${a.name}&since_id=${a.name}:${a.ids[1]},${encodeURIComponent(stranger)}:${a.ids[0]}`,
+    );
     expect((await stream.ready()).recovered).toBe(false);
     expect(await stream.texts(1)).toContain(`${a.name} 3`);
   }
@@ -133,7 +150,9 @@ test('a name that the stream lacks is passed over, and then something may be los
 test('one topic of a position that cannot be found makes the whole not recovered', async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const [a, b] = [await filledTopic(owner), await filledTopic(owner)];
-  const stream = await streams.sse(`/sse?topics=${a.name},${b.name}&since_id=${a.name}:${a.ids[2]},${b.name}:${unknownId}`);
+  const stream = await streams.sse(
+    `/sse?topics=${a.name},${b.name}&since_id=${a.name}:${a.ids[2]},${b.name}:${unknownId}`,
+  );
   expect((await stream.ready()).recovered).toBe(false);
   expect(await received(owner, [a, b], stream)).toEqual(['1 1', '1 2', '1 3']);
 });
@@ -146,8 +165,15 @@ test('a malformed Last-Event-ID, which a browser cannot drop, starts live and sa
     expect((await one.ready()).recovered).toBe(false);
     expect(one.ofType('message')).toEqual([]);
   }
-  for (const header of ['nonsense', topic.ids[0]!, `${topic.name}:${randomUUID()}`, `${topic.name}:${topic.ids[0]},${topic.name}:${topic.ids[1]}`]) {
-    const several = await streams.sse(`/sse?topics=${topic.name}&since_id=${topic.name}:${nil}`, { headers: { 'Last-Event-ID': header } });
+  for (const header of [
+    'nonsense',
+    topic.ids[0]!,
+    `${topic.name}:${randomUUID()}`,
+    `${topic.name}:${topic.ids[0]},${topic.name}:${topic.ids[1]}`,
+  ]) {
+    const several = await streams.sse(`/sse?topics=${topic.name}&since_id=${topic.name}:${nil}`, {
+      headers: { 'Last-Event-ID': header },
+    });
     expect((await several.ready()).recovered).toBe(false);
     expect(await received(owner, [topic], several)).not.toContain('0 1');
   }
@@ -156,10 +182,25 @@ test('a malformed Last-Event-ID, which a browser cannot drop, starts live and sa
 test.each(transports)('a since_id over %s that is no position is refused', async (transport) => {
   const { name } = await createTopic(await stack.person());
   const ofOne = { status: 422, body: { detail: 'since_id: must be the id of a message' } };
-  for (const id of ['x', randomUUID(), `${name}:${nil}`]) expect(await streams.open(transport, { topic: name, query: `?since_id=${id}` })).toMatchObject(ofOne);
-  const ofSeveral = { status: 422, body: { detail: 'since_id: must be topic:id pairs, separated by commas, each with the id of a message' } };
-  for (const ids of ['x', nil, `${name}:x`, `${name}:${randomUUID()}`, `${name}:${nil},`, `${name}:${nil},${name}:${nil}`, `:${nil}`]) {
+  for (const id of ['x', randomUUID(), `${name}:${nil}`])
+    expect(await streams.open(transport, { topic: name, query: `?since_id=${id}` })).toMatchObject(ofOne);
+  const ofSeveral = {
+    status: 422,
+    body: { detail: 'since_id: must be topic:id pairs, separated by commas, each with the id of a message' },
+  };
+  for (const ids of [
+    'x',
+    nil,
+    `${name}:x`,
+    `${name}:${randomUUID()}`,
+    `${name}:${nil},`,
+    `${name}:${nil},${name}:${nil}`,
+    `:${nil}`,
+  ]) {
     expect(await streams.open(transport, { query: `?topics=${name}&since_id=${ids}` })).toMatchObject(ofSeveral);
   }
-  expect(await streams.open(transport, { topic: name, query: `?since_id=${nil}&since_id=${nil}` })).toMatchObject({ status: 422, body: { detail: 'since_id: must be given once, as a string' } });
+  expect(await streams.open(transport, { topic: name, query: `?since_id=${nil}&since_id=${nil}` })).toMatchObject({
+    status: 422,
+    body: { detail: 'since_id: must be given once, as a string' },
+  });
 });

@@ -9,28 +9,49 @@ const streams = useStreams();
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const nil = '00000000-0000-0000-0000-000000000000';
 
-const sseHeaders = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache', 'x-accel-buffering': 'no', 'x-content-type-options': 'nosniff' };
+const sseHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+  'x-accel-buffering': 'no',
+  'x-content-type-options': 'nosniff',
+};
 
-test.each(transports)('a stream of one topic over %s begins with ready, and then sends what is published', async (transport) => {
-  const owner = await stack.person();
-  const { name } = await createTopic(owner);
-  const stream = await streams.open(transport, { topic: name.toUpperCase() });
-  expect(await stream.ready()).toEqual({ topic: name, message: expect.any(String), connection_id: expect.stringMatching(uuid) });
-  const { body } = await owner.publish(name, 'Grüße\n\n**fett** \u2028 ende');
-  await stream.texts(1);
-  expect(stream.events.slice(1)).toEqual([{ type: 'message', data: body, ...(transport === 'sse' ? { id: body.id } : {}) }]);
-});
+test.each(transports)(
+  'a stream of one topic over %s begins with ready, and then sends what is published',
+  async (transport) => {
+    const owner = await stack.person();
+    const { name } = await createTopic(owner);
+    const stream = await streams.open(transport, { topic: name.toUpperCase() });
+    expect(await stream.ready()).toEqual({
+      topic: name,
+      message: expect.any(String),
+      connection_id: expect.stringMatching(uuid),
+    });
+    const { body } = await owner.publish(name, 'Grüße\n\n**fett** \u2028 ende');
+    await stream.texts(1);
+    expect(stream.events.slice(1)).toEqual([
+      { type: 'message', data: body, ...(transport === 'sse' ? { id: body.id } : {}) },
+    ]);
+  },
+);
 
-test.each(transports)('a stream of several topics over %s says which, and sends what is published to each', async (transport) => {
-  const owner = await stack.person();
-  const topics = [await createTopic(owner), await createTopic(owner)];
-  const names = topics.map(({ name }) => name);
-  const stream = await streams.open(transport, { query: `?topics=${names[0]!.toUpperCase()},${names[1]},${names[0]}` });
-  expect(await stream.ready()).toEqual({ topics: names, connection_id: expect.stringMatching(uuid) });
-  expect(stream.events[0]!.type).toBe('ready');
-  const published = [(await owner.publish(names[1]!)).body, (await owner.publish(names[0]!)).body];
-  await eventually(() => expect(stream.ofType('message').map(({ data }) => data)).toEqual(expect.arrayContaining(published)));
-});
+test.each(transports)(
+  'a stream of several topics over %s says which, and sends what is published to each',
+  async (transport) => {
+    const owner = await stack.person();
+    const topics = [await createTopic(owner), await createTopic(owner)];
+    const names = topics.map(({ name }) => name);
+    const stream = await streams.open(transport, {
+      query: `?topics=${names[0]!.toUpperCase()},${names[1]},${names[0]}`,
+    });
+    expect(await stream.ready()).toEqual({ topics: names, connection_id: expect.stringMatching(uuid) });
+    expect(stream.events[0]!.type).toBe('ready');
+    const published = [(await owner.publish(names[1]!)).body, (await owner.publish(names[0]!)).body];
+    await eventually(() =>
+      expect(stream.ofType('message').map(({ data }) => data)).toEqual(expect.arrayContaining(published)),
+    );
+  },
+);
 
 test('topics may be given in several parameters, with blanks and empty places between them', async () => {
   const owner = await stack.person();
@@ -87,7 +108,10 @@ test('what was published before the stream was opened does not come', async () =
   const { name } = await createTopic(owner);
   await owner.publish(name, 'before');
   for (const [index, transport] of transports.entries()) {
-    const streamsOfBoth = [await streams.open(transport, { topic: name }), await streams.open(transport, { query: `?topics=${name}` }, { node: 1 })];
+    const streamsOfBoth = [
+      await streams.open(transport, { topic: name }),
+      await streams.open(transport, { query: `?topics=${name}` }, { node: 1 }),
+    ];
     for (const stream of streamsOfBoth) await stream.ready();
     await owner.publish(name, `after ${index}`);
     for (const stream of streamsOfBoth) expect(await stream.texts(1)).toEqual([`after ${index}`]);
@@ -97,10 +121,16 @@ test('what was published before the stream was opened does not come', async () =
 test('both transports are pinged', async () => {
   const { name } = await createTopic(await stack.person());
   const all = [
-    await streams.sse(`/${name}/sse`), await streams.sse(`/sse?topics=${name}`), await streams.ws(`/${name}/ws`), await streams.ws(`/ws?topics=${name}`, { node: 1 }),
+    await streams.sse(`/${name}/sse`),
+    await streams.sse(`/sse?topics=${name}`),
+    await streams.ws(`/${name}/ws`),
+    await streams.ws(`/ws?topics=${name}`, { node: 1 }),
   ];
   for (const stream of all) {
-    await eventually(() => expect(stream.events.slice(1)).toEqual([{ type: 'ping', data: stream.text() === '' ? {} : '' }]), { timeoutMs: 40_000 });
+    await eventually(
+      () => expect(stream.events.slice(1)).toEqual([{ type: 'ping', data: stream.text() === '' ? {} : '' }]),
+      { timeoutMs: 40_000 },
+    );
   }
   expect(all[0]!.text()).toContain('\n\nevent: ping\ndata:\n\n');
 }, 120_000);

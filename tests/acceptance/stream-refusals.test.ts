@@ -13,7 +13,12 @@ const closed = { status: 403, body: { detail: 'Insufficient permissions to acces
 
 async function topics() {
   const owner = await stack.person();
-  return { owner, open: await createTopic(owner), secret: await createTopic(owner, { access_level: 'private' }), stranger: await stack.person() };
+  return {
+    owner,
+    open: await createTopic(owner),
+    secret: await createTopic(owner, { access_level: 'private' }),
+    stranger: await stack.person(),
+  };
 }
 
 describe.each(transports)('over %s', (transport) => {
@@ -21,14 +26,28 @@ describe.each(transports)('over %s', (transport) => {
     const { open, secret, stranger } = await topics();
     const refused = await streams.open(transport, { topic: newTopicName() });
     expect(refused).toMatchObject(notFound);
-    expect(refused.headers).toMatchObject({ 'content-type': 'application/json', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-request-id': expect.any(String) });
+    expect(refused.headers).toMatchObject({
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': expect.any(String),
+    });
     expect(await streams.open(transport, { topic: 'no%20name' })).toMatchObject(notFound);
-    expect(await streams.open(transport, { topic: '%zz' })).toMatchObject({ status: 400, body: { detail: expect.any(String) } });
+    expect(await streams.open(transport, { topic: '%zz' })).toMatchObject({
+      status: 400,
+      body: { detail: expect.any(String) },
+    });
     const anonymous = await streams.open(transport, { topic: secret.name });
     expect(anonymous).toMatchObject({ ...nobody, headers: { 'www-authenticate': 'Bearer' } });
-    expect(await streams.open(transport, { topic: secret.name }, { token: stranger.client.token })).toMatchObject(closed);
-    expect(await streams.open(transport, { topic: open.name, query: '?token=tk_nonsense' })).toMatchObject(badCredential);
-    expect(await streams.open(transport, { topic: open.name }, { headers: { Authorization: 'Digest x' } })).toMatchObject(badCredential);
+    expect(await streams.open(transport, { topic: secret.name }, { token: stranger.client.token })).toMatchObject(
+      closed,
+    );
+    expect(await streams.open(transport, { topic: open.name, query: '?token=tk_nonsense' })).toMatchObject(
+      badCredential,
+    );
+    expect(
+      await streams.open(transport, { topic: open.name }, { headers: { Authorization: 'Digest x' } }),
+    ).toMatchObject(badCredential);
   });
 
   test('one topic that is unknown or closed refuses the whole stream', async () => {
@@ -37,26 +56,41 @@ describe.each(transports)('over %s', (transport) => {
     const unknown = newTopicName();
     expect(await streams.open(transport, of(open.name, unknown))).toMatchObject(notFound);
     expect(await streams.open(transport, of(open.name, 'no name'))).toMatchObject(notFound);
-    expect(await streams.open(transport, of(open.name, secret.name))).toMatchObject({ ...nobody, headers: { 'www-authenticate': 'Bearer' } });
-    expect(await streams.open(transport, of(open.name, secret.name), { token: stranger.client.token })).toMatchObject(closed);
+    expect(await streams.open(transport, of(open.name, secret.name))).toMatchObject({
+      ...nobody,
+      headers: { 'www-authenticate': 'Bearer' },
+    });
+    expect(await streams.open(transport, of(open.name, secret.name), { token: stranger.client.token })).toMatchObject(
+      closed,
+    );
     expect(await streams.open(transport, of(secret.name, unknown))).toMatchObject(notFound);
-    expect((await streams.open(transport, of(open.name, secret.name), { token: owner.client.token })).body).toBeUndefined();
+    expect(
+      (await streams.open(transport, of(open.name, secret.name), { token: owner.client.token })).body,
+    ).toBeUndefined();
   });
 
   test('a topic token opens a stream of its topic, by every way to send it, and no other', async () => {
     const { owner, open, secret } = await topics();
-    const make = async (permissions: string[]) => (await owner.post(`/api/topics/${secret.name}/access-tokens`, { name: 't', permissions })).body.token as string;
+    const make = async (permissions: string[]) =>
+      (await owner.post(`/api/topics/${secret.name}/access-tokens`, { name: 't', permissions })).body.token as string;
     const token = await make(['read']);
-    const ways = [{ query: `?token=${token}` }, { query: `?auth=${Buffer.from(`Bearer ${token}`).toString('base64url')}` }];
+    const ways = [
+      { query: `?token=${token}` },
+      { query: `?auth=${Buffer.from(`Bearer ${token}`).toString('base64url')}` },
+    ];
     for (const { query } of ways) {
       expect((await streams.open(transport, { topic: secret.name, query })).body).toBeUndefined();
       expect((await streams.open(transport, { query: `${query}&topics=${secret.name}` })).body).toBeUndefined();
-      expect(await streams.open(transport, { query: `${query}&topics=${secret.name},${open.name}` })).toMatchObject(closed);
+      expect(await streams.open(transport, { query: `${query}&topics=${secret.name},${open.name}` })).toMatchObject(
+        closed,
+      );
     }
     const headers = { 'X-Topic-Token': token };
     expect((await streams.open(transport, { topic: secret.name }, { headers })).body).toBeUndefined();
     expect((await streams.open(transport, { query: `?topics=${secret.name}` }, { headers })).body).toBeUndefined();
-    expect(await streams.open(transport, { topic: secret.name, query: `?token=${await make(['write'])}` })).toMatchObject(closed);
+    expect(
+      await streams.open(transport, { topic: secret.name, query: `?token=${await make(['write'])}` }),
+    ).toMatchObject(closed);
     expect(await streams.open(transport, { topic: open.name, query: `?token=${token}` })).toMatchObject(closed);
   });
 
@@ -64,11 +98,15 @@ describe.each(transports)('over %s', (transport) => {
     const { owner, open, secret } = await topics();
     const key = async (scopes: string[]) => (await owner.post('/api/keys', { name: 'k', scopes })).body.key as string;
     const [subscribe, publish] = [await key(['subscribe']), await key(['publish'])];
-    expect((await streams.open(transport, { query: `?topics=${open.name},${secret.name}&api_key=${subscribe}` })).body).toBeUndefined();
+    expect(
+      (await streams.open(transport, { query: `?topics=${open.name},${secret.name}&api_key=${subscribe}` })).body,
+    ).toBeUndefined();
     expect((await streams.open(transport, { topic: secret.name, query: `?token=${subscribe}` })).body).toBeUndefined();
     const missing = { status: 403, body: { detail: 'Missing scope: subscribe' } };
     expect(await streams.open(transport, { topic: open.name, query: `?api_key=${publish}` })).toMatchObject(missing);
-    expect(await streams.open(transport, { query: `?topics=${newTopicName()}&api_key=${publish}` })).toMatchObject(missing);
+    expect(await streams.open(transport, { query: `?topics=${newTopicName()}&api_key=${publish}` })).toMatchObject(
+      missing,
+    );
   });
 
   test('topics are 1 to 100, without regard to duplicates and to case', async () => {
@@ -77,11 +115,16 @@ describe.each(transports)('over %s', (transport) => {
     const tooMany = { status: 422, body: { detail: 'topics: must name 1 to 100 topics' } };
     expect(await streams.open(transport, { query: `?topics=${names.join(',')}` })).toMatchObject(tooMany);
     expect(await streams.open(transport, { query: `?topics=${names.slice(1).join(',')}` })).toMatchObject(notFound);
-    const repeated = Array.from({ length: 150 }, (_, at) => (at % 2 === 0 ? open.name : open.name.toUpperCase())).join(',');
+    const repeated = Array.from({ length: 150 }, (_, at) => (at % 2 === 0 ? open.name : open.name.toUpperCase())).join(
+      ',',
+    );
     const stream = await streams.open(transport, { query: `?topics=${repeated}` });
     expect((await stream.ready()).topics).toEqual([open.name]);
     for (const query of ['', '?topics=', '?topics=%20,,', '?session=', '?session=&topics=']) {
-      expect(await streams.open(transport, { query })).toMatchObject({ status: 422, body: { detail: 'topics: name 1 to 100 topics, or give a session' } });
+      expect(await streams.open(transport, { query })).toMatchObject({
+        status: 422,
+        body: { detail: 'topics: name 1 to 100 topics, or give a session' },
+      });
     }
   });
 
@@ -95,10 +138,17 @@ describe.each(transports)('over %s', (transport) => {
   test('a credential given twice in the query is a 422', async () => {
     const { owner, open } = await topics();
     const { token } = owner.client;
-    for (const [name, value] of [['token', token], ['auth', Buffer.from(`Bearer ${token}`).toString('base64url')]]) {
+    for (const [name, value] of [
+      ['token', token],
+      ['auth', Buffer.from(`Bearer ${token}`).toString('base64url')],
+    ]) {
       const refused = { status: 422, body: { detail: `${name}: must be given once` } };
-      expect(await streams.open(transport, { topic: open.name, query: `?${name}=${value}&${name}=${value}` })).toMatchObject(refused);
-      expect(await streams.open(transport, { query: `?topics=${open.name}&${name}=${value}&${name}=x` })).toMatchObject(refused);
+      expect(
+        await streams.open(transport, { topic: open.name, query: `?${name}=${value}&${name}=${value}` }),
+      ).toMatchObject(refused);
+      expect(await streams.open(transport, { query: `?topics=${open.name}&${name}=${value}&${name}=x` })).toMatchObject(
+        refused,
+      );
     }
   });
 });
@@ -124,6 +174,8 @@ test('an upgrade to a path that has none is refused in JSON', async () => {
 
 test('a handshake that is none is a 400', async () => {
   const { open } = await topics();
-  const answer = await fetch(`${testStack().urls[0]}/${open.name}/ws`, { headers: { 'Sec-WebSocket-Version': '13', 'X-Forwarded-For': newAddress() } });
+  const answer = await fetch(`${testStack().urls[0]}/${open.name}/ws`, {
+    headers: { 'Sec-WebSocket-Version': '13', 'X-Forwarded-For': newAddress() },
+  });
   expect(answer.status).toBe(426);
 });

@@ -28,14 +28,17 @@ test.each(transports)('open streams over %s go on under the new name, on every n
   const owner = await stack.person({ tier: 'TEAM' });
   const [topic, other] = [await createTopic(owner), await createTopic(owner)];
   const all = [
-    await streams.open(transport, { topic: topic.name }), await streams.open(transport, { topic: topic.name }, { node: 1 }),
-    await streams.open(transport, { query: `?topics=${topic.name},${other.name}` }), await streams.open(transport, { query: `?topics=${topic.name}` }, { node: 1 }),
+    await streams.open(transport, { topic: topic.name }),
+    await streams.open(transport, { topic: topic.name }, { node: 1 }),
+    await streams.open(transport, { query: `?topics=${topic.name},${other.name}` }),
+    await streams.open(transport, { query: `?topics=${topic.name}` }, { node: 1 }),
   ];
   for (const stream of all) await stream.ready();
   for (let renamed = 1; renamed <= 3; renamed += 1) {
     const name = await rename(owner, topic);
     const id = await publish(owner, name, `as ${name}`);
-    for (const stream of all) expect((await lastMessage(stream, renamed)).data).toMatchObject({ id, topic: name, message: `as ${name}` });
+    for (const stream of all)
+      expect((await lastMessage(stream, renamed)).data).toMatchObject({ id, topic: name, message: `as ${name}` });
   }
 });
 
@@ -53,14 +56,18 @@ test('the position of several topics has the new name, and the old one is gone f
   expect(stream.ofType('message')[0]!.id).toBe(`${topic.name}:${first},${other.name}:${nil}`);
 });
 
-test('a stream that names its topics has to name the new one: the old name is nobody\'s, or somebody else\'s', async () => {
+test("a stream that names its topics has to name the new one: the old name is nobody's, or somebody else's", async () => {
   const owner = await stack.person();
   const topic = await createTopic(owner);
   const first = await publish(owner, topic.name, 'first');
   const name = await rename(owner, topic);
   await publish(owner, name, 'second');
-  expect(await streams.sse(`/sse?topics=${topic.name}`, { headers: { 'Last-Event-ID': `${topic.name}:${first}` } })).toMatchObject({ status: 404 });
-  const withOldPosition = await streams.sse(`/sse?topics=${name}`, { headers: { 'Last-Event-ID': `${topic.name}:${first}` } });
+  expect(
+    await streams.sse(`/sse?topics=${topic.name}`, { headers: { 'Last-Event-ID': `${topic.name}:${first}` } }),
+  ).toMatchObject({ status: 404 });
+  const withOldPosition = await streams.sse(`/sse?topics=${name}`, {
+    headers: { 'Last-Event-ID': `${topic.name}:${first}` },
+  });
   expect((await withOldPosition.ready()).recovered).toBe(false);
   const withNew = await streams.sse(`/sse?topics=${name}`, { headers: { 'Last-Event-ID': `${name}:${first}` } });
   expect(await withNew.texts(1)).toEqual(['second']);
@@ -76,14 +83,17 @@ test('a session goes on under the new name, with positions of every name that it
   const names = [topic.name, await rename(owner, topic)];
   const stream = await streams.sse(`/sse?session=${session}`);
   expect(await stream.ready()).toMatchObject({ topics: [names[1]], recovered: true });
-  expect((await lastMessage(stream, 1))).toMatchObject({ id: `${names[1]}:${one}`, data: { topic: names[1] } });
+  expect(await lastMessage(stream, 1)).toMatchObject({ id: `${names[1]}:${one}`, data: { topic: names[1] } });
   stream.close();
   names.push(await rename(owner, topic));
   await publish(owner, names[2]!, 'two');
   for (const name of names) {
     // What the first stream was called by is noted while it is open and at its end.
     await eventually(async () => {
-      const back = await streams.sse(`/sse?session=${session}`, { headers: { 'Last-Event-ID': `${name}:${one}` }, node: 1 });
+      const back = await streams.sse(`/sse?session=${session}`, {
+        headers: { 'Last-Event-ID': `${name}:${one}` },
+        node: 1,
+      });
       expect(await back.ready()).toMatchObject({ topics: [names[2]], recovered: true });
       expect(await back.texts(1)).toEqual(['two']);
     });
@@ -97,8 +107,15 @@ test('topics that exchanged their names are told apart by whose message a positi
   const [inA, inB] = [await publish(owner, a.name, 'a1'), await publish(owner, b.name, 'b1')];
   await publish(owner, a.name, 'a2');
   const between = newTopicName();
-  for (const [id, name] of [[a.id, between], [b.id, a.name], [a.id, b.name]]) expect((await owner.patch(`/api/topics/${id}`, { name })).status).toBe(200);
-  const stream = await streams.sse(`/sse?session=${session}`, { headers: { 'Last-Event-ID': `${a.name}:${inA},${b.name}:${inB}` } });
+  for (const [id, name] of [
+    [a.id, between],
+    [b.id, a.name],
+    [a.id, b.name],
+  ])
+    expect((await owner.patch(`/api/topics/${id}`, { name })).status).toBe(200);
+  const stream = await streams.sse(`/sse?session=${session}`, {
+    headers: { 'Last-Event-ID': `${a.name}:${inA},${b.name}:${inB}` },
+  });
   expect(await stream.ready()).toMatchObject({ recovered: true, topics: [b.name, a.name] });
   expect(await stream.texts(1)).toEqual(['a2']);
   expect(stream.ofType('message')[0]!.data.topic).toBe(b.name);

@@ -33,46 +33,59 @@ async function publish(texts: readonly Text[]): Promise<void> {
 test.each([
   ['stopped', () => server().stop()],
   ['killed', () => server().kill()],
-])('an EventSource sees every message once and in order over restarts of a server that is %s', async (_, end) => {
-  const topics = [(await createTopic(owner)).name, (await createTopic(owner, { access_level: 'private' })).name];
-  const texts = (when: string): Text[] => topics.flatMap((topic, at) => [1, 2, 3].map((number) => ({ topic, text: `${when} ${at} ${number}` })));
-  const session = await owner.client.call('POST', '/api/sse/sessions', { json: { topics } });
-  const source = new EventSource(`${stack.urls[0]!}/sse?session=${session.body.session_id}`);
-  const [seen, recovered]: [Text[], unknown[]] = [[], []];
-  source.addEventListener('ready', ({ data }) => recovered.push((JSON.parse(data as string) as { recovered?: boolean }).recovered));
-  source.addEventListener('message', ({ data }) => {
-    const { topic, message } = JSON.parse(data as string) as { topic: string; message: string };
-    seen.push({ topic, text: message });
-  });
-  try {
-    await eventually(() => recovered.length === 1, { timeoutMs: patienceMs });
-    const expected: Text[] = [];
-    const publishAndExpect = async (when: string) => {
-      await publish(texts(when));
-      expected.push(...texts(when));
-    };
-    // In the first round nothing came before: where the stream began is all that the client knows.
-    for (const round of [0, 1]) {
-      await end();
-      if (lastNode() > 0) await publishAndExpect(`while it is away, ${round}`);
-      await server().start();
-      await publishAndExpect(`when it is back, ${round}`);
-      await eventually(() => expect(seen.length).toBeGreaterThanOrEqual(expected.length), { timeoutMs: patienceMs });
-      await publishAndExpect(`live, ${round}`);
-      await eventually(() => expect(seen.length).toBeGreaterThanOrEqual(expected.length), { timeoutMs: patienceMs });
+])(
+  'an EventSource sees every message once and in order over restarts of a server that is %s',
+  async (_, end) => {
+    const topics = [(await createTopic(owner)).name, (await createTopic(owner, { access_level: 'private' })).name];
+    const texts = (when: string): Text[] =>
+      topics.flatMap((topic, at) => [1, 2, 3].map((number) => ({ topic, text: `${when} ${at} ${number}` })));
+    const session = await owner.client.call('POST', '/api/sse/sessions', { json: { topics } });
+    const source = new EventSource(`${stack.urls[0]!}/sse?session=${session.body.session_id}`);
+    const [seen, recovered]: [Text[], unknown[]] = [[], []];
+    source.addEventListener('ready', ({ data }) =>
+      recovered.push((JSON.parse(data as string) as { recovered?: boolean }).recovered),
+    );
+    source.addEventListener('message', ({ data }) => {
+      const { topic, message } = JSON.parse(data as string) as { topic: string; message: string };
+      seen.push({ topic, text: message });
+    });
+    try {
+      await eventually(() => recovered.length === 1, { timeoutMs: patienceMs });
+      const expected: Text[] = [];
+      const publishAndExpect = async (when: string) => {
+        await publish(texts(when));
+        expected.push(...texts(when));
+      };
+      // In the first round nothing came before: where the stream began is all that the client knows.
+      for (const round of [0, 1]) {
+        await end();
+        if (lastNode() > 0) await publishAndExpect(`while it is away, ${round}`);
+        await server().start();
+        await publishAndExpect(`when it is back, ${round}`);
+        await eventually(() => expect(seen.length).toBeGreaterThanOrEqual(expected.length), { timeoutMs: patienceMs });
+        await publishAndExpect(`live, ${round}`);
+        await eventually(() => expect(seen.length).toBeGreaterThanOrEqual(expected.length), { timeoutMs: patienceMs });
+      }
+      const ofTopic =
+        (name: string) =>
+        ({ topic }: Text) =>
+          topic === name;
+      for (const name of topics) expect(seen.filter(ofTopic(name))).toEqual(expected.filter(ofTopic(name)));
+      expect(recovered).toEqual([undefined, true, true]);
+    } finally {
+      source.close();
     }
-    const ofTopic = (name: string) => ({ topic }: Text) => topic === name;
-    for (const name of topics) expect(seen.filter(ofTopic(name))).toEqual(expected.filter(ofTopic(name)));
-    expect(recovered).toEqual([undefined, true, true]);
-  } finally {
-    source.close();
-  }
-}, 300_000);
+  },
+  300_000,
+);
 
 test('a server that stops tells its streams: 1012 on WebSockets, on event streams when to come back', async () => {
   const { name } = await createTopic(owner);
   const [sse, several, ws, wsOfSeveral] = [
-    await streams.sse(`/${name}/sse`), await streams.sse(`/sse?topics=${name}`), await streams.ws(`/${name}/ws`), await streams.ws(`/ws?topics=${name}`),
+    await streams.sse(`/${name}/sse`),
+    await streams.sse(`/sse?topics=${name}`),
+    await streams.ws(`/${name}/ws`),
+    await streams.ws(`/ws?topics=${name}`),
   ];
   for (const stream of [sse, several, ws, wsOfSeveral]) await stream.ready();
   expect(await server().stop()).toBe(0);

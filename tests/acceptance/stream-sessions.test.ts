@@ -32,26 +32,33 @@ test('a session names its topics as they are called, each once, and lives for 30
   const owner = await stack.person();
   const [open, secret] = [await createTopic(owner), await createTopic(owner, { access_level: 'private' })];
   const made = await owner.post(path, { topics: [secret.name, open.name.toUpperCase(), secret.name], since_id: null });
-  expect(made).toMatchObject({ status: 200, body: { session_id: expect.any(String), topics: [secret.name, open.name], expires_in: 300 } });
+  expect(made).toMatchObject({
+    status: 200,
+    body: { session_id: expect.any(String), topics: [secret.name, open.name], expires_in: 300 },
+  });
   expect(Object.keys(made.body).sort()).toEqual(['expires_in', 'session_id', 'topics']);
 });
 
-test.each(transports)('a session opens streams over %s on every node, any number of times, without a credential', async (transport) => {
-  const owner = await stack.person();
-  const topics = [(await createTopic(owner, { access_level: 'private' })).name, (await createTopic(owner)).name];
-  const session = await make(owner, { topics });
-  const open = async (node: number) => streams.open(transport, { query: `?session=${session}` }, { node });
-  const all = [await open(0), await open(1), await open(1)];
-  for (const stream of all) expect(await stream.ready()).toEqual({ topics, connection_id: expect.any(String) });
-  await owner.publish(topics[0]!, 'to all');
-  for (const stream of all) expect(await stream.texts(1)).toEqual(['to all']);
-});
+test.each(transports)(
+  'a session opens streams over %s on every node, any number of times, without a credential',
+  async (transport) => {
+    const owner = await stack.person();
+    const topics = [(await createTopic(owner, { access_level: 'private' })).name, (await createTopic(owner)).name];
+    const session = await make(owner, { topics });
+    const open = async (node: number) => streams.open(transport, { query: `?session=${session}` }, { node });
+    const all = [await open(0), await open(1), await open(1)];
+    for (const stream of all) expect(await stream.ready()).toEqual({ topics, connection_id: expect.any(String) });
+    await owner.publish(topics[0]!, 'to all');
+    for (const stream of all) expect(await stream.texts(1)).toEqual(['to all']);
+  },
+);
 
 test('a session begins where it was told to, unless the stream says where it is', async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const [a, b] = [(await createTopic(owner)).name, (await createTopic(owner)).name];
   const ids: Record<string, string[]> = { [a]: [], [b]: [] };
-  for (const topic of [a, b]) for (const text of ['1', '2']) ids[topic]!.push((await owner.publish(topic, `${topic} ${text}`)).body.id);
+  for (const topic of [a, b])
+    for (const text of ['1', '2']) ids[topic]!.push((await owner.publish(topic, `${topic} ${text}`)).body.id);
   const session = await make(owner, { topics: [a, b], since_id: { [a.toUpperCase()]: ids[a]![0], [b]: nil } });
   const texts = async (query: string, count: number, headers = {}) => {
     const stream = await streams.sse(`/sse?session=${session}${query}`, { headers });
@@ -62,7 +69,10 @@ test('a session begins where it was told to, unless the stream says where it is'
   };
   expect(await texts('', 3)).toEqual([`${a} 2`, `${b} 1`, `${b} 2`].sort());
   expect(await texts(`&since_id=${b}:${ids[b]![0]}`, 1)).toEqual([`${b} 2`]);
-  expect(await texts(`&since_id=${b}:${ids[b]![0]}`, 2, { 'Last-Event-ID': `${a}:${nil}` })).toEqual([`${a} 1`, `${a} 2`]);
+  expect(await texts(`&since_id=${b}:${ids[b]![0]}`, 2, { 'Last-Event-ID': `${a}:${nil}` })).toEqual([
+    `${a} 1`,
+    `${a} 2`,
+  ]);
 });
 
 test('a name in since_id that the session lacks makes its streams not recovered', async () => {
@@ -99,7 +109,9 @@ test('the credential of a session is checked again at each connect', async () =>
   const byKey = await make(stack.caller({ 'X-API-Key': key }), { topics: [name] });
   const byLogin = await make(owner, { topics: [name] });
   await owner.post(`/api/keys/${id}/revoke`);
-  await eventually(async () => expect(await streams.sse(`/sse?session=${byKey}`, { node: 1 })).toMatchObject(badCredential));
+  await eventually(async () =>
+    expect(await streams.sse(`/sse?session=${byKey}`, { node: 1 })).toMatchObject(badCredential),
+  );
   await owner.post(`/api/keys/${id}/enable`);
   await eventually(async () => expect((await streams.sse(`/sse?session=${byKey}`, { node: 1 })).body).toBeUndefined());
   await owner.delete(`/api/keys/${id}`);
@@ -115,9 +127,15 @@ test('the topics of a session are checked again at each connect', async () => {
   const ofClosed = await make(reader, { topics: [closed.name] });
   const ofGone = await make(reader, { topics: [closed.name, gone.name] });
   await owner.patch(`/api/topics/${closed.id}`, { access_level: 'private' });
-  expect(await streams.sse(`/sse?session=${ofClosed}`)).toMatchObject({ status: 403, body: { detail: 'Insufficient permissions to access this topic' } });
+  expect(await streams.sse(`/sse?session=${ofClosed}`)).toMatchObject({
+    status: 403,
+    body: { detail: 'Insufficient permissions to access this topic' },
+  });
   await owner.delete(`/api/topics/${gone.id}`);
-  expect(await streams.sse(`/sse?session=${ofGone}`)).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
+  expect(await streams.sse(`/sse?session=${ofGone}`)).toMatchObject({
+    status: 404,
+    body: { detail: 'Topic not found' },
+  });
 });
 
 test('a session lives on while a stream is open on it, and for 300 seconds from the end of the last one', async () => {
@@ -156,16 +174,31 @@ test('a session is made for an account alone', async () => {
   const body = { topics: [name] };
   expect(await stack.caller().post(path, body)).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
   const { token } = (await owner.post(`/api/topics/${name}/access-tokens`, { name: 't', permissions: ['read'] })).body;
-  expect(await stack.caller({ 'X-Topic-Token': token }).post(path, body)).toMatchObject({ status: 403, body: { detail: 'A topic token opens only its topic' } });
+  expect(await stack.caller({ 'X-Topic-Token': token }).post(path, body)).toMatchObject({
+    status: 403,
+    body: { detail: 'A topic token opens only its topic' },
+  });
   const { key } = (await owner.post('/api/keys', { name: 'k', scopes: ['publish', 'account:read'] })).body;
-  expect(await stack.caller({ 'X-API-Key': key }).post(path, body)).toMatchObject({ status: 403, body: { detail: 'Missing scope: subscribe' } });
+  expect(await stack.caller({ 'X-API-Key': key }).post(path, body)).toMatchObject({
+    status: 403,
+    body: { detail: 'Missing scope: subscribe' },
+  });
 });
 
 test('a session of a topic that is unknown or closed is not made', async () => {
   const [owner, other] = [await stack.person(), await stack.person()];
-  const [open, secret] = [(await createTopic(owner)).name, (await createTopic(owner, { access_level: 'private' })).name];
-  expect(await other.post(path, { topics: [secret, newTopicName()] })).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
-  expect(await other.post(path, { topics: [open, secret] })).toMatchObject({ status: 403, body: { detail: 'Insufficient permissions to access this topic' } });
+  const [open, secret] = [
+    (await createTopic(owner)).name,
+    (await createTopic(owner, { access_level: 'private' })).name,
+  ];
+  expect(await other.post(path, { topics: [secret, newTopicName()] })).toMatchObject({
+    status: 404,
+    body: { detail: 'Topic not found' },
+  });
+  expect(await other.post(path, { topics: [open, secret] })).toMatchObject({
+    status: 403,
+    body: { detail: 'Insufficient permissions to access this topic' },
+  });
 });
 
 test.each([
@@ -175,7 +208,10 @@ test.each([
   [{ topics: [7] }, 'topics.0: must be a string'],
   [{ topics: Array.from({ length: 101 }, (_, at) => `t${at}`) }, 'topics: must name 1 to 100 topics'],
   [{ topics: ['a'], since_id: { a: 'x' } }, 'since_id.a: must be the id of a message'],
-  [{ topics: ['a'], since_id: { a: '0b0e0c80-47a1-4d1c-8d43-0a4d8d5b2f7e' } }, 'since_id.a: must be the id of a message'],
+  [
+    { topics: ['a'], since_id: { a: '0b0e0c80-47a1-4d1c-8d43-0a4d8d5b2f7e' } },
+    'since_id.a: must be the id of a message',
+  ],
   [{ topics: ['a'], since_id: 'a:b' }, 'since_id: must be an object'],
 ])('a session of %j is refused', async (body, detail) => {
   expect(await (await stack.person()).post(path, body)).toMatchObject({ status: 422, body: { detail } });
@@ -184,11 +220,15 @@ test.each([
 test('a hundred topics and their repetitions are a session', async () => {
   const owner = await stack.person();
   const others = await Promise.all(Array.from({ length: 10 }, () => stack.person()));
-  const names = (await Promise.all(others.map(async (other) => {
-    const made: string[] = [];
-    while (made.length < 10) made.push((await createTopic(other)).name);
-    return made;
-  }))).flat();
+  const names = (
+    await Promise.all(
+      others.map(async (other) => {
+        const made: string[] = [];
+        while (made.length < 10) made.push((await createTopic(other)).name);
+        return made;
+      }),
+    )
+  ).flat();
   const made = await owner.post(path, { topics: [...names, ...names.map((name) => name.toUpperCase())] });
   expect(made).toMatchObject({ status: 200, body: { topics: names } });
   const stream = await streams.sse(`/sse?session=${made.body.session_id}`);

@@ -8,7 +8,13 @@ import { createTopic, newTopicName } from './stack.ts';
 import { useStack, type Person } from './use-stack.ts';
 
 const stack = useStack();
-const defaults = { priority_threshold: 1, sound_enabled: true, vibrate_enabled: true, tags_filter: [], notification_sound: 'default' };
+const defaults = {
+  priority_threshold: 1,
+  sound_enabled: true,
+  vibrate_enabled: true,
+  tags_filter: [],
+  notification_sound: 'default',
+};
 const subscribe = ({ client }: Person, topic_name: string, over: object = {}, node = 0) =>
   client.call('POST', '/api/subscriptions', { json: { topic_name, ...over }, node });
 
@@ -18,11 +24,26 @@ test('a subscription has every notification on unless told otherwise, and shows 
   const { status, body } = await subscribe(reader, topic.name.toUpperCase());
   expect(status).toBe(201);
   expect(body).toEqual({
-    id: expect.any(String), user_id: reader.id, topic_id: topic.id, topic_name: topic.name, topic_description: 'What happens',
-    access_level: 'PUBLIC', team_id: null, icon_name: 'bell', icon_color: '#aabbcc', created_at: expect.any(String),
-    last_viewed_at: null, last_notified_at: null, topic_last_message_at: null,
-    web_notifications_enabled: true, mobile_notifications_enabled: true, mobile_notification_settings: defaults,
-    is_pinned: false, unread_count: 0, message_count: 0, subscriber_count: 1,
+    id: expect.any(String),
+    user_id: reader.id,
+    topic_id: topic.id,
+    topic_name: topic.name,
+    topic_description: 'What happens',
+    access_level: 'PUBLIC',
+    team_id: null,
+    icon_name: 'bell',
+    icon_color: '#aabbcc',
+    created_at: expect.any(String),
+    last_viewed_at: null,
+    last_notified_at: null,
+    topic_last_message_at: null,
+    web_notifications_enabled: true,
+    mobile_notifications_enabled: true,
+    mobile_notification_settings: defaults,
+    is_pinned: false,
+    unread_count: 0,
+    message_count: 0,
+    subscriber_count: 1,
   });
   expect((await reader.get('/api/subscriptions')).body).toEqual({ subscriptions: [body], total: 1 });
   expect((await owner.get(`/api/topics/${topic.name}`)).body.subscriber_count).toBe(1);
@@ -32,11 +53,18 @@ test('settings that are sent are kept, tags under the rules of tags', async () =
   const person = await stack.person();
   const topic = await createTopic(person);
   const { body } = await subscribe(person, topic.name, {
-    web_notifications_enabled: false, mobile_notifications_enabled: false,
-    mobile_notification_settings: { priority_threshold: 4, tags_filter: [' a ', '', 'b', 'a'], sound_enabled: null, color: 'ignored' },
+    web_notifications_enabled: false,
+    mobile_notifications_enabled: false,
+    mobile_notification_settings: {
+      priority_threshold: 4,
+      tags_filter: [' a ', '', 'b', 'a'],
+      sound_enabled: null,
+      color: 'ignored',
+    },
   });
   expect(body).toMatchObject({
-    web_notifications_enabled: false, mobile_notifications_enabled: false,
+    web_notifications_enabled: false,
+    mobile_notifications_enabled: false,
     mobile_notification_settings: { ...defaults, priority_threshold: 4, tags_filter: ['a', 'b'] },
   });
 });
@@ -57,7 +85,9 @@ test('subscribers that come and go at once are counted exactly', async () => {
   expect(made.map((answer) => answer.status)).toEqual(people.map(() => 201));
   const count = async () => (await people[0]!.get(`/api/topics/${topic.name}`)).body.subscriber_count;
   expect(await count()).toBe(12);
-  const gone = await Promise.all(people.slice(0, 5).map((person, at) => person.delete(`/api/subscriptions/${made[at]!.body.id}`)));
+  const gone = await Promise.all(
+    people.slice(0, 5).map((person, at) => person.delete(`/api/subscriptions/${made[at]!.body.id}`)),
+  );
   expect(gone.map((answer) => answer.status)).toEqual([204, 204, 204, 204, 204]);
   expect(await count()).toBe(7);
 });
@@ -66,10 +96,16 @@ test('what cannot be read cannot be subscribed to', async () => {
   const [owner, other] = [await stack.person(), await stack.person()];
   const topic = await createTopic(owner, { access_level: 'private' });
   expect((await subscribe(owner, topic.name)).body.access_level).toBe('PRIVATE');
-  expect(await subscribe(other, topic.name)).toMatchObject({ status: 403, body: { detail: 'Insufficient permissions to access this topic' } });
+  expect(await subscribe(other, topic.name)).toMatchObject({
+    status: 403,
+    body: { detail: 'Insufficient permissions to access this topic' },
+  });
   expect(await subscribe(other, newTopicName())).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
   expect(await subscribe(other, 'no such/name')).toMatchObject({ status: 404 });
-  expect(await other.post('/api/subscriptions', {})).toMatchObject({ status: 422, body: { detail: 'topic_name: is required' } });
+  expect(await other.post('/api/subscriptions', {})).toMatchObject({
+    status: 422,
+    body: { detail: 'topic_name: is required' },
+  });
   expect((await stack.caller().post('/api/subscriptions', {})).status).toBe(401);
 });
 
@@ -78,26 +114,42 @@ test('a PATCH merges settings, takes no null, and changes nothing when empty', a
   const topic = await createTopic(person);
   const { id } = (await subscribe(person, topic.name)).body;
   const patch = (body: object) => person.patch(`/api/subscriptions/${id}`, body);
-  expect((await patch({ mobile_notification_settings: { priority_threshold: 3 }, is_pinned: true })).body)
-    .toMatchObject({ is_pinned: true, mobile_notification_settings: { ...defaults, priority_threshold: 3 } });
-  const changed = await patch({ mobile_notification_settings: { notification_sound: 'bell.wav', tags_filter: ['x'] }, web_notifications_enabled: false });
+  expect(
+    (await patch({ mobile_notification_settings: { priority_threshold: 3 }, is_pinned: true })).body,
+  ).toMatchObject({ is_pinned: true, mobile_notification_settings: { ...defaults, priority_threshold: 3 } });
+  const changed = await patch({
+    mobile_notification_settings: { notification_sound: 'bell.wav', tags_filter: ['x'] },
+    web_notifications_enabled: false,
+  });
   expect(changed.body).toMatchObject({
-    web_notifications_enabled: false, mobile_notifications_enabled: true, is_pinned: true,
-    mobile_notification_settings: { ...defaults, priority_threshold: 3, notification_sound: 'bell.wav', tags_filter: ['x'] },
+    web_notifications_enabled: false,
+    mobile_notifications_enabled: true,
+    is_pinned: true,
+    mobile_notification_settings: {
+      ...defaults,
+      priority_threshold: 3,
+      notification_sound: 'bell.wav',
+      tags_filter: ['x'],
+    },
   });
   expect(await patch({})).toMatchObject({ status: 200, body: changed.body });
   for (const wrong of [
-    { is_pinned: null }, { web_notifications_enabled: 'no' }, { mobile_notification_settings: null },
-    { mobile_notification_settings: { sound_enabled: null } }, { mobile_notification_settings: { priority_threshold: 0 } },
-    { mobile_notification_settings: { priority_threshold: 6 } }, { mobile_notification_settings: { priority_threshold: 1.5 } },
+    { is_pinned: null },
+    { web_notifications_enabled: 'no' },
+    { mobile_notification_settings: null },
+    { mobile_notification_settings: { sound_enabled: null } },
+    { mobile_notification_settings: { priority_threshold: 0 } },
+    { mobile_notification_settings: { priority_threshold: 6 } },
+    { mobile_notification_settings: { priority_threshold: 1.5 } },
     { mobile_notification_settings: { notification_sound: 'a b' } },
     { mobile_notification_settings: { tags_filter: Array.from({ length: 21 }, (_, n) => `t${n}`) } },
     { mobile_notification_settings: { tags_filter: ['x'.repeat(65)] } },
   ]) {
     expect({ wrong, status: (await patch(wrong)).status }).toEqual({ wrong, status: 422 });
   }
-  expect((await patch({ mobile_notification_settings: { priority_threshold: 6 } })).body.detail)
-    .toBe('mobile_notification_settings.priority_threshold: must be a whole number from 1 to 5');
+  expect((await patch({ mobile_notification_settings: { priority_threshold: 6 } })).body.detail).toBe(
+    'mobile_notification_settings.priority_threshold: must be a whole number from 1 to 5',
+  );
 });
 
 test('unread are the messages since the last view, before the first one since the subscription', async () => {
@@ -108,7 +160,12 @@ test('unread are the messages since the last view, before the first one since th
   const shown = async () => (await reader.get('/api/subscriptions')).body.subscriptions[0];
   expect(await shown()).toMatchObject({ unread_count: 0, message_count: 1 });
   for (const text of ['one', 'two', 'three']) await owner.publish(topic.name, text);
-  expect(await shown()).toMatchObject({ unread_count: 3, message_count: 4, topic_last_message_at: expect.any(String), last_viewed_at: null });
+  expect(await shown()).toMatchObject({
+    unread_count: 3,
+    message_count: 4,
+    topic_last_message_at: expect.any(String),
+    last_viewed_at: null,
+  });
   const viewed = await reader.post(`/api/subscriptions/${id}/viewed`);
   expect(viewed).toMatchObject({ status: 200, body: { id, unread_count: 0, last_viewed_at: expect.any(String) } });
   await owner.publish(topic.name, 'four');
@@ -124,16 +181,30 @@ test('the list has pinned ones first, then the newest activity', async () => {
   await person.publish(names[1]!);
   await person.patch(`/api/subscriptions/${ids[0]}`, { is_pinned: true });
   const { body } = await person.get('/api/subscriptions');
-  expect(body.subscriptions.map((one: { topic_name: string }) => one.topic_name)).toEqual([names[0], names[1], names[3], names[2]]);
+  expect(body.subscriptions.map((one: { topic_name: string }) => one.topic_name)).toEqual([
+    names[0],
+    names[1],
+    names[3],
+    names[2],
+  ]);
 });
 
 test('check is a plain yes or no', async () => {
   const [owner, other] = [await stack.person(), await stack.person()];
   const topic = await createTopic(owner, { access_level: 'private' });
   await subscribe(owner, topic.name);
-  expect(await owner.get(`/api/subscriptions/check/${topic.name.toUpperCase()}`)).toMatchObject({ status: 200, body: { subscribed: true, topic_name: topic.name } });
-  expect(await other.get(`/api/subscriptions/check/${topic.name}`)).toMatchObject({ status: 200, body: { subscribed: false } });
-  expect(await other.get('/api/subscriptions/check/nothing-here')).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
+  expect(await owner.get(`/api/subscriptions/check/${topic.name.toUpperCase()}`)).toMatchObject({
+    status: 200,
+    body: { subscribed: true, topic_name: topic.name },
+  });
+  expect(await other.get(`/api/subscriptions/check/${topic.name}`)).toMatchObject({
+    status: 200,
+    body: { subscribed: false },
+  });
+  expect(await other.get('/api/subscriptions/check/nothing-here')).toMatchObject({
+    status: 404,
+    body: { detail: 'Topic not found' },
+  });
 });
 
 test('unsubscribing works by id and by topic, once, and for the own ones alone', async () => {
@@ -141,14 +212,21 @@ test('unsubscribing works by id and by topic, once, and for the own ones alone',
   const topic = await createTopic(one);
   const { id } = (await subscribe(one, topic.name)).body;
   const notFound = { status: 404, body: { detail: 'Subscription not found' } };
-  for (const refused of [await two.delete(`/api/subscriptions/${id}`), await two.patch(`/api/subscriptions/${id}`, {}), await two.post(`/api/subscriptions/${id}/viewed`)]) {
+  for (const refused of [
+    await two.delete(`/api/subscriptions/${id}`),
+    await two.patch(`/api/subscriptions/${id}`, {}),
+    await two.post(`/api/subscriptions/${id}/viewed`),
+  ]) {
     expect(refused).toMatchObject(notFound);
   }
   expect(await two.delete(`/api/subscriptions/by-topic/${topic.name}`)).toMatchObject(notFound);
   expect((await one.delete(`/api/subscriptions/by-topic/${topic.name}`)).status).toBe(204);
   expect(await one.delete(`/api/subscriptions/${id}`)).toMatchObject(notFound);
   expect((await one.get(`/api/topics/${topic.name}`)).body.subscriber_count).toBe(0);
-  expect(await one.delete('/api/subscriptions/by-topic/nothing-here')).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
+  expect(await one.delete('/api/subscriptions/by-topic/nothing-here')).toMatchObject({
+    status: 404,
+    body: { detail: 'Topic not found' },
+  });
   expect(await one.delete('/api/subscriptions/7')).toMatchObject({ status: 422 });
 });
 
@@ -159,13 +237,15 @@ test('a topic that is closed or deleted leaves the lists of those who may no lon
   await owner.patch(`/api/topics/${closed.id}`, { access_level: 'private' });
   await owner.delete(`/api/topics/${deleted.id}`);
   expect((await reader.get('/api/subscriptions')).body).toEqual({ subscriptions: [], total: 0 });
-  expect((await owner.get('/api/subscriptions')).body.subscriptions).toMatchObject([{ topic_id: closed.id, subscriber_count: 1 }]);
+  expect((await owner.get('/api/subscriptions')).body.subscriptions).toMatchObject([
+    { topic_id: closed.id, subscriber_count: 1 },
+  ]);
   expect((await reader.get(`/api/subscriptions/check/${closed.name}`)).body.subscribed).toBe(false);
   await owner.patch(`/api/topics/${closed.id}`, { access_level: 'public' });
   expect((await reader.get('/api/subscriptions')).body.total).toBe(0);
 });
 
-test('a member subscribes to the team\'s private topics by login, and sees that by a key as well', async () => {
+test("a member subscribes to the team's private topics by login, and sees that by a key as well", async () => {
   const [owner, member] = [await stack.person({ tier: 'TEAM' }), await stack.person()];
   const team_id = await stack.team(owner, [[member, 'member']]);
   const topic = await createTopic(owner, { access_level: 'private', team_id });
@@ -179,14 +259,26 @@ test('a member subscribes to the team\'s private topics by login, and sees that 
 test('an account has at most 1,000 subscriptions', async () => {
   const person = await stack.person();
   const topic = await createTopic(person);
-  const others = Array.from({ length: 999 }, () => write.insert(subscriptions, {
-    id: randomUUID(), userId: person.id, topicId: randomUUID(), createdAt: Date.now(), lastViewedAt: null, lastNotifiedAt: null,
-    isPinned: false, webEnabled: true, ...defaultMobileSettings,
-  }));
+  const others = Array.from({ length: 999 }, () =>
+    write.insert(subscriptions, {
+      id: randomUUID(),
+      userId: person.id,
+      topicId: randomUUID(),
+      createdAt: Date.now(),
+      lastViewedAt: null,
+      lastNotifiedAt: null,
+      isPinned: false,
+      webEnabled: true,
+      ...defaultMobileSettings,
+    }),
+  );
   await stack.documents().commit(others);
   const other = await createTopic(person);
   expect((await subscribe(person, topic.name)).status).toBe(201);
-  expect(await subscribe(person, other.name)).toMatchObject({ status: 403, body: { detail: 'Subscription limit reached' } });
+  expect(await subscribe(person, other.name)).toMatchObject({
+    status: 403,
+    body: { detail: 'Subscription limit reached' },
+  });
 });
 
 test('a subscription that nobody looks at is removed too when its topic is closed', async () => {

@@ -13,7 +13,8 @@ const deactivated = { status: 403, body: { detail: 'Team is deactivated' } };
 const operator = () => stack.caller({ Authorization: 'Bearer the-operator-of-the-tests' });
 
 /** Deactivates the team as the retention service does; nodes that are not told know within 5 s. */
-const deactivate = (teamId: string) => setTeamActive(stack.documents(), teamId, { isActive: false, now: Date.now() }, testAudit);
+const deactivate = (teamId: string) =>
+  setTeamActive(stack.documents(), teamId, { isActive: false, now: Date.now() }, testAudit);
 
 async function crew() {
   const [owner, member] = [await stack.person({ tier: 'TEAM' }), await stack.person()];
@@ -23,9 +24,13 @@ async function crew() {
 
 /** Waits until every node refuses publishes; seldom enough for the publisher's budget. */
 async function refused(person: Person, topic: { name: string }): Promise<void> {
-  await eventually(async () => {
-    for (const node of [0, 1]) expect(await person.client.call('POST', `/${topic.name}`, { text: 'x', node })).toMatchObject(deactivated);
-  }, { intervalMs: 500 });
+  await eventually(
+    async () => {
+      for (const node of [0, 1])
+        expect(await person.client.call('POST', `/${topic.name}`, { text: 'x', node })).toMatchObject(deactivated);
+    },
+    { intervalMs: 500 },
+  );
 }
 
 test('a deactivated team publishes, invites, takes in and makes nothing; reading and streams go on', async () => {
@@ -39,7 +44,9 @@ test('a deactivated team publishes, invites, takes in and makes nothing; reading
   void stream.code.then(() => (isOpen = false));
   await deactivate(id);
   await refused(owner, topic);
-  expect(await owner.post(`/api/teams/${id}/invites`, { email: newRegistration().email, role: 'member' })).toMatchObject(deactivated);
+  expect(
+    await owner.post(`/api/teams/${id}/invites`, { email: newRegistration().email, role: 'member' }),
+  ).toMatchObject(deactivated);
   expect(await owner.post(`/api/teams/invites/${made.id}/resend`)).toMatchObject(deactivated);
   expect(await invitee.post('/api/teams/invites/accept', { token })).toMatchObject(deactivated);
   expect(await owner.post('/api/topics', { name: newTopicName(), team_id: id })).toMatchObject(deactivated);
@@ -49,9 +56,15 @@ test('a deactivated team publishes, invites, takes in and makes nothing; reading
   expect((await owner.get(`/api/teams/${id}/invites`)).body).toMatchObject([{ id: made.id }]);
   expect(isOpen).toBe(true);
 
-  expect(await owner.post(`/api/teams/${id}/reactivate`)).toMatchObject({ status: 200, body: { id, is_active: true, my_role: 'owner', member_count: 2 } });
+  expect(await owner.post(`/api/teams/${id}/reactivate`)).toMatchObject({
+    status: 200,
+    body: { id, is_active: true, my_role: 'owner', member_count: 2 },
+  });
   expect((await member.publish(topic.name)).status).toBe(200);
-  expect(await invitee.post('/api/teams/invites/accept', { token })).toMatchObject({ status: 200, body: { member_count: 3 } });
+  expect(await invitee.post('/api/teams/invites/accept', { token })).toMatchObject({
+    status: 200,
+    body: { member_count: 3 },
+  });
 });
 
 test('the team is refused before the body is looked at', async () => {
@@ -77,11 +90,20 @@ test('the owner lists deactivated teams with the time of their removal', async (
 test('only the owner reactivates, and only with the TEAM tier; an active team stays as it is', async () => {
   const { owner, member, id } = await crew();
   const before = (await owner.get(`/api/teams/${id}`)).body.updated_at;
-  expect(await owner.post(`/api/teams/${id}/reactivate`)).toMatchObject({ status: 200, body: { is_active: true, updated_at: before } });
+  expect(await owner.post(`/api/teams/${id}/reactivate`)).toMatchObject({
+    status: 200,
+    body: { is_active: true, updated_at: before },
+  });
   await deactivate(id);
-  expect(await member.post(`/api/teams/${id}/reactivate`)).toMatchObject({ status: 403, body: { detail: 'Insufficient permissions' } });
+  expect(await member.post(`/api/teams/${id}/reactivate`)).toMatchObject({
+    status: 403,
+    body: { detail: 'Insufficient permissions' },
+  });
   await operator().put(`/admin/users/${owner.email}/tier`, { tier: 'ESSENTIALS' });
-  expect(await owner.post(`/api/teams/${id}/reactivate`)).toMatchObject({ status: 403, body: { detail: 'Requires the TEAM tier or higher' } });
+  expect(await owner.post(`/api/teams/${id}/reactivate`)).toMatchObject({
+    status: 403,
+    body: { detail: 'Requires the TEAM tier or higher' },
+  });
   await operator().put(`/admin/users/${owner.email}/tier`, { tier: 'TEAM' });
   expect((await owner.get(`/api/teams/${id}`)).body.is_active).toBe(false);
   expect((await owner.post(`/api/teams/${id}/reactivate`)).status).toBe(200);
@@ -91,7 +113,9 @@ test('a team whose owner has lapsed goes on as long as it is active', async () =
   const { owner, member, id, topic } = await crew();
   await operator().put(`/admin/users/${owner.email}/tier`, { tier: 'FREE' });
   expect((await member.publish(topic.name)).status).toBe(200);
-  expect((await owner.post(`/api/teams/${id}/invites`, { email: newRegistration().email, role: 'member' })).status).toBe(201);
+  expect(
+    (await owner.post(`/api/teams/${id}/invites`, { email: newRegistration().email, role: 'member' })).status,
+  ).toBe(201);
   expect((await owner.post('/api/topics', { name: newTopicName(), team_id: id })).status).toBe(201);
   expect((await owner.patch(`/api/teams/${id}`, { description: 'still here' })).status).toBe(200);
 });

@@ -19,20 +19,31 @@ async function teamWithTopics() {
 
 test('without its topics: they become private topics of the owner, with their history', async () => {
   const { owner, member, id, open, closed } = await teamWithTopics();
-  for (const { name } of [open, closed]) expect((await member.post('/api/subscriptions', { topic_name: name })).status).toBe(201);
+  for (const { name } of [open, closed])
+    expect((await member.post('/api/subscriptions', { topic_name: name })).status).toBe(201);
   const stream = await openStream(`/${open.name}/ws?token=${member.client.token}`);
   expect((await owner.delete(`/api/teams/${id}`)).status).toBe(204);
   expect(await owner.get(`/api/teams/${id}`)).toMatchObject({ status: 404, body: { detail: 'Team not found' } });
   expect((await owner.get('/api/teams')).body).toEqual([]);
   expect((await member.get('/api/teams')).body).toEqual([]);
   for (const { id: topicId, name } of [open, closed]) {
-    expect((await owner.get(`/api/topics/${name}`)).body).toMatchObject({ id: topicId, team_id: null, access_level: 'private', owner_id: owner.id, message_count: 1 });
+    expect((await owner.get(`/api/topics/${name}`)).body).toMatchObject({
+      id: topicId,
+      team_id: null,
+      access_level: 'private',
+      owner_id: owner.id,
+      message_count: 1,
+    });
     expect(await member.get(`/api/topics/${name}`)).toMatchObject({ status: 403 });
     expect((await stack.caller().get(`/${name}/json`)).status).toBe(401);
     expect((await owner.publish(name)).status).toBe(200);
   }
   expect((await owner.get('/api/topics/my')).body.length).toBe(2);
-  expect((await stack.caller().get(`/api/topics/public?limit=100`)).body.some(({ id: listed }: { id: string }) => listed === open.id)).toBe(false);
+  expect(
+    (await stack.caller().get(`/api/topics/public?limit=100`)).body.some(
+      ({ id: listed }: { id: string }) => listed === open.id,
+    ),
+  ).toBe(false);
   expect((await member.get('/api/subscriptions')).body.total).toBe(0);
   expect(await stream.code).toBe(4403);
 });
@@ -60,7 +71,10 @@ test('converted topics beyond the tier are read-only', async () => {
   expect((await owner.publish(ofTeam.name)).status).toBe(200);
   expect((await owner.delete(`/api/teams/${id}`)).status).toBe(204);
   expect((await owner.publish(own.name)).status).toBe(200);
-  expect(await owner.publish(ofTeam.name)).toMatchObject({ status: 403, body: { detail: 'Private topic limit reached' } });
+  expect(await owner.publish(ofTeam.name)).toMatchObject({
+    status: 403,
+    body: { detail: 'Private topic limit reached' },
+  });
   expect((await owner.get(`/${ofTeam.name}/json`)).status).toBe(200);
 });
 
@@ -71,9 +85,18 @@ test('the name is free, and what hung on the team is void', async () => {
   const made = (await owner.post(`/api/teams/${id}/invites`, { email: person.email, role: 'member' })).body;
   const token = (await mailedLink(person.email, 'team-invite')).hash.slice('#token='.length);
   expect((await owner.delete(`/api/teams/${id}`)).status).toBe(204);
-  expect(await person.post('/api/teams/invites/accept', { token })).toMatchObject({ status: 400, body: { detail: 'Invalid or used token' } });
-  expect(await owner.delete(`/api/teams/invites/${made.id}`)).toMatchObject({ status: 404, body: { detail: 'Invite not found' } });
-  expect(await owner.post('/api/topics', { name: 'whatever', team_id: id })).toMatchObject({ status: 404, body: { detail: 'Team not found' } });
+  expect(await person.post('/api/teams/invites/accept', { token })).toMatchObject({
+    status: 400,
+    body: { detail: 'Invalid or used token' },
+  });
+  expect(await owner.delete(`/api/teams/invites/${made.id}`)).toMatchObject({
+    status: 404,
+    body: { detail: 'Invite not found' },
+  });
+  expect(await owner.post('/api/topics', { name: 'whatever', team_id: id })).toMatchObject({
+    status: 404,
+    body: { detail: 'Team not found' },
+  });
   expect(await owner.delete(`/api/teams/${id}`)).toMatchObject({ status: 404, body: { detail: 'Team not found' } });
   expect((await owner.post('/api/teams', { name: name.slice(0, 40), display_name: 'Again' })).status).toBe(201);
   expect((await member.get('/api/teams')).body).toEqual([]);
@@ -86,7 +109,10 @@ test('a topic under legal hold is not deleted with its team, and the team stays'
     const topic = (await stack.documents().get(topics, closed.id))!;
     await stack.documents().update(topics, topic, { isHeld: true });
   });
-  expect(await owner.delete(`/api/teams/${id}?delete_topics=1`)).toMatchObject({ status: 409, body: { detail: 'Topic is under legal hold' } });
+  expect(await owner.delete(`/api/teams/${id}?delete_topics=1`)).toMatchObject({
+    status: 409,
+    body: { detail: 'Topic is under legal hold' },
+  });
   expect((await owner.get(`/api/teams/${id}`)).body).toMatchObject({ member_count: 2, is_active: true });
   expect((await owner.delete(`/api/teams/${id}?delete_topics=0`)).status).toBe(204);
   expect((await owner.get(`/api/topics/${closed.name}`)).body.team_id).toBeNull();
@@ -95,6 +121,9 @@ test('a topic under legal hold is not deleted with its team, and the team stays'
 test.each(['yes', '', 'TRUE'])('delete_topics=%s is refused', async (value) => {
   const owner = await stack.person({ tier: 'TEAM' });
   const id = await stack.team(owner);
-  expect(await owner.delete(`/api/teams/${id}?delete_topics=${value}`)).toMatchObject({ status: 422, body: { detail: 'delete_topics: must be true, false, 1 or 0' } });
+  expect(await owner.delete(`/api/teams/${id}?delete_topics=${value}`)).toMatchObject({
+    status: 422,
+    body: { detail: 'delete_topics: must be true, false, 1 or 0' },
+  });
   expect((await owner.get(`/api/teams/${id}`)).status).toBe(200);
 });

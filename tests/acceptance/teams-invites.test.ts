@@ -18,7 +18,8 @@ async function ownedTeam() {
   return { owner, id: await stack.team(owner) };
 }
 
-const invite = (caller: Caller, teamId: string, email: string, role = 'member') => caller.post(`/api/teams/${teamId}/invites`, { email, role });
+const invite = (caller: Caller, teamId: string, email: string, role = 'member') =>
+  caller.post(`/api/teams/${teamId}/invites`, { email, role });
 const accept = (caller: Caller, token: string) => caller.post('/api/teams/invites/accept', { token });
 const list = async (caller: Caller, teamId: string) => (await caller.get(`/api/teams/${teamId}/invites`)).body;
 
@@ -39,8 +40,14 @@ test('an invited address gets a mail whose link takes its account into the team,
   const made = await invite(owner, id, person.email.toUpperCase(), 'admin');
   expect(made.status).toBe(201);
   expect(made.body).toEqual({
-    id: expect.any(String), team_id: id, email: person.email, role: 'admin', invited_by_id: owner.id, created_at: expect.any(String),
-    expires_at: expect.any(String), is_expired: false,
+    id: expect.any(String),
+    team_id: id,
+    email: person.email,
+    role: 'admin',
+    invited_by_id: owner.id,
+    created_at: expect.any(String),
+    expires_at: expect.any(String),
+    is_expired: false,
   });
   expect(Date.parse(made.body.expires_at) - Date.parse(made.body.created_at)).toBe(7 * dayMs);
   expect(await list(owner, id)).toEqual([made.body]);
@@ -49,8 +56,13 @@ test('an invited address gets a mail whose link takes its account into the team,
   expect([link.pathname, link.search]).toEqual(['/auth/accept-invite', '']);
   const token = link.hash.slice('#token='.length);
   expect(token).toMatch(/^[A-Za-z0-9_-]{43}$/);
-  expect(await accept(person, token)).toMatchObject({ status: 200, body: { id, my_role: 'admin', member_count: 2, owner_id: owner.id, is_active: true } });
-  expect((await person.get(`/api/teams/${id}`)).body.members.map(({ user_id }: { user_id: string }) => user_id)).toEqual([person.id, owner.id]);
+  expect(await accept(person, token)).toMatchObject({
+    status: 200,
+    body: { id, my_role: 'admin', member_count: 2, owner_id: owner.id, is_active: true },
+  });
+  expect(
+    (await person.get(`/api/teams/${id}`)).body.members.map(({ user_id }: { user_id: string }) => user_id),
+  ).toEqual([person.id, owner.id]);
   expect(await accept(person, token)).toMatchObject(unknownToken);
   expect(await list(owner, id)).toEqual([]);
 });
@@ -86,7 +98,10 @@ test('an invite is for one address: another account is a 403, one that has not v
   const claimed = await invite(owner, id, email);
   expect(claimed.status).toBe(201);
   expect((await other.patch('/api/users/me', { email })).status).toBe(200);
-  expect(await accept(other, await mailedToken(email))).toMatchObject({ status: 403, body: { detail: 'Email not verified' } });
+  expect(await accept(other, await mailedToken(email))).toMatchObject({
+    status: 403,
+    body: { detail: 'Email not verified' },
+  });
   expect((await accept(invited, token)).status).toBe(200);
 });
 
@@ -97,9 +112,15 @@ test.each([['nonsense'], ['']])('a token of "%s" is nobody\'s', async (token) =>
 test('accepting takes a login or a key, and a token', async () => {
   const person = await stack.person();
   expect((await accept(stack.caller(), 'x')).status).toBe(401);
-  expect(await person.post('/api/teams/invites/accept', {})).toMatchObject({ status: 422, body: { detail: 'token: is required' } });
+  expect(await person.post('/api/teams/invites/accept', {})).toMatchObject({
+    status: 422,
+    body: { detail: 'token: is required' },
+  });
   const { key } = (await person.post('/api/keys', { name: 'k', scopes: ['account:read'] })).body;
-  expect(await accept(stack.caller({ 'X-API-Key': key }), 'x')).toMatchObject({ status: 403, body: { detail: 'Missing scope: account:write' } });
+  expect(await accept(stack.caller({ 'X-API-Key': key }), 'x')).toMatchObject({
+    status: 403,
+    body: { detail: 'Missing scope: account:write' },
+  });
 });
 
 test('of two acceptances at once one counts', async () => {
@@ -107,7 +128,9 @@ test('of two acceptances at once one counts', async () => {
   const person = await stack.person();
   await invite(owner, id, person.email);
   const token = await mailedToken(person.email);
-  const answers = await Promise.all([0, 1, 2].map((node) => person.client.call('POST', '/api/teams/invites/accept', { json: { token }, node })));
+  const answers = await Promise.all(
+    [0, 1, 2].map((node) => person.client.call('POST', '/api/teams/invites/accept', { json: { token }, node })),
+  );
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
   expect((await owner.get(`/api/teams/${id}`)).body.member_count).toBe(2);
 });
@@ -126,10 +149,18 @@ test('members and pending addresses cannot be invited again', async () => {
   const { owner, id } = await ownedTeam();
   const [member, person] = [await stack.person(), await stack.person()];
   await stack.join(id, member, 'member');
-  for (const { email } of [member, owner]) expect(await invite(owner, id, email)).toMatchObject({ status: 409, body: { detail: 'Already a member' } });
-  const made = await Promise.all([0, 1, 2].map((node) => owner.client.call('POST', `/api/teams/${id}/invites`, { json: { email: person.email, role: 'member' }, node })));
+  for (const { email } of [member, owner])
+    expect(await invite(owner, id, email)).toMatchObject({ status: 409, body: { detail: 'Already a member' } });
+  const made = await Promise.all(
+    [0, 1, 2].map((node) =>
+      owner.client.call('POST', `/api/teams/${id}/invites`, { json: { email: person.email, role: 'member' }, node }),
+    ),
+  );
   expect(made.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
-  expect(await invite(owner, id, person.email.toUpperCase())).toMatchObject({ status: 409, body: { detail: 'Already invited' } });
+  expect(await invite(owner, id, person.email.toUpperCase())).toMatchObject({
+    status: 409,
+    body: { detail: 'Already invited' },
+  });
   const another = await stack.team(owner);
   expect((await invite(owner, another, person.email)).status).toBe(201);
 });
@@ -155,7 +186,10 @@ test('a resend mails a new link with 7 new days, and voids the former one', asyn
   expect(renewed).toMatchObject({ id: made.id, created_at: made.created_at, is_expired: false });
   expect(Date.parse(renewed.expires_at)).toBeGreaterThan(Date.now() + 6 * dayMs);
   expect((await accept(person, await mailedToken(person.email, 2))).status).toBe(200);
-  expect(await owner.post(`/api/teams/invites/${made.id}/resend`)).toMatchObject({ status: 404, body: { detail: 'Invite not found' } });
+  expect(await owner.post(`/api/teams/invites/${made.id}/resend`)).toMatchObject({
+    status: 404,
+    body: { detail: 'Invite not found' },
+  });
 });
 
 test('beyond five mails an hour a resend answers the same, and the last link stays good', async () => {
@@ -180,7 +214,10 @@ test('a cancelled invite is gone, and its link void', async () => {
   expect((await owner.delete(`/api/teams/invites/${made.id}`)).status).toBe(204);
   expect(await accept(person, token)).toMatchObject(unknownToken);
   expect(await list(owner, id)).toEqual([]);
-  for (const gone of [await owner.delete(`/api/teams/invites/${made.id}`), await owner.post(`/api/teams/invites/${made.id}/resend`)]) {
+  for (const gone of [
+    await owner.delete(`/api/teams/invites/${made.id}`),
+    await owner.post(`/api/teams/invites/${made.id}/resend`),
+  ]) {
     expect(gone).toMatchObject({ status: 404, body: { detail: 'Invite not found' } });
   }
   expect((await invite(owner, id, person.email)).status).toBe(201);
@@ -194,7 +231,10 @@ test('an expired invite says so, is listed for 7 days, and can be resent or repl
   await mailedToken(two.email);
   for (const made of [first, second]) await expireAt(made.id, Date.now() - 1_000);
   expect(await accept(one, token)).toMatchObject({ status: 400, body: { detail: 'Invite has expired' } });
-  expect(await list(owner, id)).toMatchObject([{ id: second.id, is_expired: true }, { id: first.id, is_expired: true }]);
+  expect(await list(owner, id)).toMatchObject([
+    { id: second.id, is_expired: true },
+    { id: first.id, is_expired: true },
+  ]);
   expect((await owner.post(`/api/teams/invites/${first.id}/resend`)).status).toBe(204);
   expect((await accept(one, await mailedToken(one.email, 2))).status).toBe(200);
   const replacement = await invite(owner, id, two.email, 'admin');
@@ -210,29 +250,39 @@ test('7 days after its end an invite is no longer there', async () => {
   await expireAt(made.id, Date.now() - inviteKeptMs);
   expect(await list(owner, id)).toEqual([]);
   expect(await accept(person, token)).toMatchObject(unknownToken);
-  for (const gone of [await owner.delete(`/api/teams/invites/${made.id}`), await owner.post(`/api/teams/invites/${made.id}/resend`)]) {
+  for (const gone of [
+    await owner.delete(`/api/teams/invites/${made.id}`),
+    await owner.post(`/api/teams/invites/${made.id}/resend`),
+  ]) {
     expect(gone).toMatchObject({ status: 404, body: { detail: 'Invite not found' } });
   }
   expect((await invite(owner, id, person.email)).status).toBe(201);
 });
 
-test('invites are the managers\' matter: members get a 403, outsiders a 404', async () => {
+test("invites are the managers' matter: members get a 403, outsiders a 404", async () => {
   const { owner, id } = await ownedTeam();
   const [admin, member, outsider] = [await stack.person(), await stack.person(), await stack.person({ tier: 'TEAM' })];
   await stack.join(id, admin, 'admin');
   await stack.join(id, member, 'member');
   const made = (await invite(owner, id, newRegistration().email)).body;
-  const [resend, cancel] = [(caller: Person | Caller) => caller.post(`/api/teams/invites/${made.id}/resend`), (caller: Person | Caller) => caller.delete(`/api/teams/invites/${made.id}`)];
+  const [resend, cancel] = [
+    (caller: Person | Caller) => caller.post(`/api/teams/invites/${made.id}/resend`),
+    (caller: Person | Caller) => caller.delete(`/api/teams/invites/${made.id}`),
+  ];
   for (const act of [resend, cancel]) {
     expect(await act(member)).toMatchObject(forbidden);
     expect(await act(outsider)).toMatchObject({ status: 404, body: { detail: 'Invite not found' } });
     expect((await act(stack.caller())).status).toBe(401);
   }
-  for (const person of [member, outsider]) expect(await invite(person, id, newRegistration().email)).toMatchObject(forbidden);
+  for (const person of [member, outsider])
+    expect(await invite(person, id, newRegistration().email)).toMatchObject(forbidden);
   expect((await invite(admin, id, newRegistration().email)).body.invited_by_id).toBe(admin.id);
   expect((await resend(admin)).status).toBe(204);
   expect((await cancel(admin)).status).toBe(204);
-  expect(await admin.delete('/api/teams/invites/7')).toMatchObject({ status: 422, body: { detail: 'invite_id: must be a UUID' } });
+  expect(await admin.delete('/api/teams/invites/7')).toMatchObject({
+    status: 422,
+    body: { detail: 'invite_id: must be a UUID' },
+  });
 });
 
 test('an invite stays when the one who made it leaves the team', async () => {
@@ -249,14 +299,33 @@ test('a team has at most 100 pending invites, and an expired one can still be re
   const { owner, id } = await ownedTeam();
   const now = Date.now();
   const old = newRegistration().email;
-  await stack.documents().commit(Array.from({ length: 99 }, (_, at) => write.insert(teamInvites, {
-    id: randomUUID(), teamId: id, email: at === 0 ? old : newRegistration().email, role: 'member', invitedById: owner.id, tokenHash: null,
-    createdAt: now, expiresAt: at === 0 ? now - 1 : now + dayMs,
-  })));
-  const made = await Promise.all(Array.from({ length: 4 }, (_, node) =>
-    owner.client.call('POST', `/api/teams/${id}/invites`, { json: { email: newRegistration().email, role: 'member' }, node })));
+  await stack.documents().commit(
+    Array.from({ length: 99 }, (_, at) =>
+      write.insert(teamInvites, {
+        id: randomUUID(),
+        teamId: id,
+        email: at === 0 ? old : newRegistration().email,
+        role: 'member',
+        invitedById: owner.id,
+        tokenHash: null,
+        createdAt: now,
+        expiresAt: at === 0 ? now - 1 : now + dayMs,
+      }),
+    ),
+  );
+  const made = await Promise.all(
+    Array.from({ length: 4 }, (_, node) =>
+      owner.client.call('POST', `/api/teams/${id}/invites`, {
+        json: { email: newRegistration().email, role: 'member' },
+        node,
+      }),
+    ),
+  );
   expect(made.map(({ status }) => status).sort()).toEqual([201, 403, 403, 403]);
-  expect(await invite(owner, id, newRegistration().email)).toMatchObject({ status: 403, body: { detail: 'Invite limit reached' } });
+  expect(await invite(owner, id, newRegistration().email)).toMatchObject({
+    status: 403,
+    body: { detail: 'Invite limit reached' },
+  });
   expect((await invite(owner, id, old)).status).toBe(201);
   expect((await list(owner, id)).length).toBe(100);
 });

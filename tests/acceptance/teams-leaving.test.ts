@@ -21,29 +21,43 @@ test('a removed member reads, publishes and manages nothing of the team any more
   const { member, open, closed, leave } = await crew();
   expect((await member.publish(closed.name)).status).toBe(200);
   expect((await leave()).status).toBe(204);
-  for (const answer of [await member.publish(closed.name), await member.get(`/api/topics/${closed.name}`), await member.get(`/${closed.name}/json`), await member.patch(`/api/topics/${open.id}`, {})]) {
+  for (const answer of [
+    await member.publish(closed.name),
+    await member.get(`/api/topics/${closed.name}`),
+    await member.get(`/${closed.name}/json`),
+    await member.patch(`/api/topics/${open.id}`, {}),
+  ]) {
     expect(answer).toMatchObject({ status: 403, body: { detail: 'Insufficient permissions to access this topic' } });
   }
   expect((await member.publish(open.name)).status).toBe(200);
   expect((await member.get('/api/topics')).body.some(({ id }: { id: string }) => id === closed.id)).toBe(false);
 });
 
-test('subscriptions to the team\'s private topics go, others stay', async () => {
+test("subscriptions to the team's private topics go, others stay", async () => {
   const { owner, member, open, closed, leave } = await crew();
   for (const person of [owner, member]) {
-    for (const { name } of [open, closed]) expect((await person.post('/api/subscriptions', { topic_name: name })).status).toBe(201);
+    for (const { name } of [open, closed])
+      expect((await person.post('/api/subscriptions', { topic_name: name })).status).toBe(201);
   }
   expect((await leave()).status).toBe(204);
-  const left = await stack.documents().find(subscriptions, { index: 'byUser', equals: { userId: member.id }, limit: 10 });
+  const left = await stack
+    .documents()
+    .find(subscriptions, { index: 'byUser', equals: { userId: member.id }, limit: 10 });
   expect(left.map(({ topicId }) => topicId)).toEqual([open.id]);
-  expect((await member.get('/api/subscriptions')).body).toMatchObject({ total: 1, subscriptions: [{ topic_id: open.id }] });
+  expect((await member.get('/api/subscriptions')).body).toMatchObject({
+    total: 1,
+    subscriptions: [{ topic_id: open.id }],
+  });
   expect((await owner.get(`/api/topics/${closed.name}`)).body.subscriber_count).toBe(1);
   expect((await owner.get(`/api/topics/${open.name}`)).body.subscriber_count).toBe(2);
 });
 
-test('streams of the team\'s private topics end within 5 seconds with 4403, others go on', async () => {
+test("streams of the team's private topics end within 5 seconds with 4403, others go on", async () => {
   const { member, open, closed, leave } = await crew();
-  const [lost, kept] = [await openStream(`/${closed.name}/ws?token=${member.client.token}`), await openStream(`/${open.name}/ws?token=${member.client.token}`)];
+  const [lost, kept] = [
+    await openStream(`/${closed.name}/ws?token=${member.client.token}`),
+    await openStream(`/${open.name}/ws?token=${member.client.token}`),
+  ];
   let isOpen = true;
   void kept.code.then(() => (isOpen = false));
   const leftAt = performance.now();
@@ -55,7 +69,9 @@ test('streams of the team\'s private topics end within 5 seconds with 4403, othe
 
 test('topic tokens that the member made stay', async () => {
   const { member, closed, leave } = await crew();
-  const { token } = (await member.post(`/api/topics/${closed.name}/access-tokens`, { name: 't', permissions: ['read', 'write'] })).body;
+  const { token } = (
+    await member.post(`/api/topics/${closed.name}/access-tokens`, { name: 't', permissions: ['read', 'write'] })
+  ).body;
   expect((await leave()).status).toBe(204);
   expect((await stack.caller({ 'X-Topic-Token': token }).publish(closed.name)).status).toBe(200);
 });

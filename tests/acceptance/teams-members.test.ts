@@ -8,14 +8,25 @@ const forbidden = { status: 403, body: { detail: 'Insufficient permissions' } };
 
 async function crew() {
   const [owner, admin, member] = [await stack.person({ tier: 'TEAM' }), await stack.person(), await stack.person()];
-  const id = await stack.team(owner, [[admin, 'admin'], [member, 'member']]);
+  const id = await stack.team(owner, [
+    [admin, 'admin'],
+    [member, 'member'],
+  ]);
   return { owner, admin, member, id, of: (person: { id: string }) => `/api/teams/${id}/members/${person.id}` };
 }
 
 test('any admin promotes, demotes and removes members and admins', async () => {
   const { owner, admin, member, id, of } = await crew();
   expect(await admin.patch(of(member), { role: 'admin' })).toMatchObject({
-    status: 200, body: { team_id: id, user_id: member.id, username: member.user.username, email: member.email, role: 'admin', is_active: true },
+    status: 200,
+    body: {
+      team_id: id,
+      user_id: member.id,
+      username: member.user.username,
+      email: member.email,
+      role: 'admin',
+      is_active: true,
+    },
   });
   expect(await member.patch(of(admin), { role: 'member' })).toMatchObject({ status: 200, body: { role: 'member' } });
   expect(await admin.patch(of(member), { role: 'member' })).toMatchObject(forbidden);
@@ -29,7 +40,11 @@ test('any admin promotes, demotes and removes members and admins', async () => {
 
 test('members change nobody and remove themselves', async () => {
   const { owner, admin, member, of } = await crew();
-  for (const refused of [await member.patch(of(admin), { role: 'member' }), await member.patch(of(member), { role: 'admin' }), await member.delete(of(admin))]) {
+  for (const refused of [
+    await member.patch(of(admin), { role: 'member' }),
+    await member.patch(of(member), { role: 'admin' }),
+    await member.delete(of(admin)),
+  ]) {
     expect(refused).toMatchObject(forbidden);
   }
   expect((await member.delete(of(member))).status).toBe(204);
@@ -47,10 +62,16 @@ test('the owner stays the owner', async () => {
   expect((await owner.get('/api/teams')).body[0]).toMatchObject({ my_role: 'owner', member_count: 3 });
 });
 
-test.each([[{ role: 'owner' }], [{ role: 'boss' }], [{ role: null }], [{ role: 7 }]])('a role of %j cannot be given', async (body) => {
-  const { owner, member, of } = await crew();
-  expect(await owner.patch(of(member), body)).toMatchObject({ status: 422, body: { detail: expect.stringMatching(/^role: /) } });
-});
+test.each([[{ role: 'owner' }], [{ role: 'boss' }], [{ role: null }], [{ role: 7 }]])(
+  'a role of %j cannot be given',
+  async (body) => {
+    const { owner, member, of } = await crew();
+    expect(await owner.patch(of(member), body)).toMatchObject({
+      status: 422,
+      body: { detail: expect.stringMatching(/^role: /) },
+    });
+  },
+);
 
 test('an empty change is none', async () => {
   const { owner, member, of } = await crew();
@@ -60,12 +81,21 @@ test('an empty change is none', async () => {
 test('somebody who is not in the team is a 404, and an id that is none a 422', async () => {
   const { owner, of, id } = await crew();
   const outsider = await stack.person();
-  for (const answer of [await owner.patch(of(outsider), { role: 'admin' }), await owner.delete(of({ id: randomUUID() }))]) {
+  for (const answer of [
+    await owner.patch(of(outsider), { role: 'admin' }),
+    await owner.delete(of({ id: randomUUID() })),
+  ]) {
     expect(answer).toMatchObject({ status: 404, body: { detail: 'Member not found' } });
   }
-  expect(await owner.delete(`/api/teams/${id}/members/7`)).toMatchObject({ status: 422, body: { detail: 'user_id: must be a UUID' } });
+  expect(await owner.delete(`/api/teams/${id}/members/7`)).toMatchObject({
+    status: 422,
+    body: { detail: 'user_id: must be a UUID' },
+  });
   expect(await outsider.delete(of(outsider))).toMatchObject(forbidden);
-  expect(await owner.delete(`/api/teams/${randomUUID()}/members/${outsider.id}`)).toMatchObject({ status: 404, body: { detail: 'Team not found' } });
+  expect(await owner.delete(`/api/teams/${randomUUID()}/members/${outsider.id}`)).toMatchObject({
+    status: 404,
+    body: { detail: 'Team not found' },
+  });
 });
 
 test('members are listed to members, the newest first', async () => {
@@ -73,8 +103,15 @@ test('members are listed to members, the newest first', async () => {
   await stack.join(id, await stack.person(), 'member');
   const { body } = await member.get(`/api/teams/${id}/members`);
   expect(body.length).toBe(4);
-  expect(body.map(({ joined_at }: { joined_at: string }) => joined_at)).toEqual(body.map(({ joined_at }: { joined_at: string }) => joined_at).sort().reverse());
-  expect(new Set(body.slice(1).map(({ user_id }: { user_id: string }) => user_id))).toEqual(new Set([owner, admin, member].map((person) => person.id)));
+  expect(body.map(({ joined_at }: { joined_at: string }) => joined_at)).toEqual(
+    body
+      .map(({ joined_at }: { joined_at: string }) => joined_at)
+      .sort()
+      .reverse(),
+  );
+  expect(new Set(body.slice(1).map(({ user_id }: { user_id: string }) => user_id))).toEqual(
+    new Set([owner, admin, member].map((person) => person.id)),
+  );
 });
 
 test('a role counts at once: who was promoted manages topics, who was demoted no longer does', async () => {

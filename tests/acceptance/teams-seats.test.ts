@@ -10,12 +10,18 @@ const stack = useStack();
 const full = { status: 403, body: { detail: 'Team is full' } };
 const operator = () => stack.caller({ Authorization: 'Bearer the-operator-of-the-tests' });
 const stats = async (caller: Caller) => (await caller.get('/api/teams/stats')).body;
-const invite = (owner: Caller, teamId: string, email: string) => owner.post(`/api/teams/${teamId}/invites`, { email, role: 'member' });
+const invite = (owner: Caller, teamId: string, email: string) =>
+  owner.post(`/api/teams/${teamId}/invites`, { email, role: 'member' });
 
 /** Fills the team with people that nobody is. */
 async function fill(teamId: string, ids: readonly string[]): Promise<void> {
-  await stack.documents().commit(ids.map((userId) =>
-    write.insert(teamMembers, { id: randomUUID(), teamId, userId, role: 'member', joinedAt: Date.now() })));
+  await stack
+    .documents()
+    .commit(
+      ids.map((userId) =>
+        write.insert(teamMembers, { id: randomUUID(), teamId, userId, role: 'member', joinedAt: Date.now() }),
+      ),
+    );
 }
 
 const nobodies = (count: number) => Array.from({ length: count }, () => randomUUID());
@@ -24,27 +30,59 @@ async function invited(owner: Person, teamId: string) {
   const person = await stack.person();
   expect((await invite(owner, teamId, person.email)).status).toBe(201);
   const { hash } = await mailedLink(person.email, 'team-invite');
-  return { person, accept: (node = 0) => person.client.call('POST', '/api/teams/invites/accept', { json: { token: hash.slice('#token='.length) }, node }) };
+  return {
+    person,
+    accept: (node = 0) =>
+      person.client.call('POST', '/api/teams/invites/accept', { json: { token: hash.slice('#token='.length) }, node }),
+  };
 }
 
 test('the stats show the seats of the owner and the limits of the tier', async () => {
   const owner = await stack.person({ tier: 'TEAM' });
-  expect(await owner.get('/api/teams/stats')).toMatchObject({ status: 200, body: {
-    base_members: 10, additional_members: 0, used_members: 0, total_members: 10, available_members: 10, percentage_used: 0,
-    daily_message_limit: 50_000, message_retention_days: 90,
-  } });
-  await stack.team(owner, [[await stack.person(), 'admin'], [await stack.person(), 'member']]);
+  expect(await owner.get('/api/teams/stats')).toMatchObject({
+    status: 200,
+    body: {
+      base_members: 10,
+      additional_members: 0,
+      used_members: 0,
+      total_members: 10,
+      available_members: 10,
+      percentage_used: 0,
+      daily_message_limit: 50_000,
+      message_retention_days: 90,
+    },
+  });
+  await stack.team(owner, [
+    [await stack.person(), 'admin'],
+    [await stack.person(), 'member'],
+  ]);
   expect(await stats(owner)).toMatchObject({ used_members: 3, available_members: 7, percentage_used: 30 });
-  expect((await operator().put(`/admin/users/${owner.email}/tier`, { tier: 'TEAM', additional_members: 5 })).status).toBe(200);
+  expect(
+    (await operator().put(`/admin/users/${owner.email}/tier`, { tier: 'TEAM', additional_members: 5 })).status,
+  ).toBe(200);
   expect(await stats(owner)).toEqual({
-    base_members: 10, additional_members: 5, used_members: 3, total_members: 15, available_members: 12, percentage_used: 20,
-    daily_message_limit: 50_000, message_retention_days: 90,
+    base_members: 10,
+    additional_members: 5,
+    used_members: 3,
+    total_members: 15,
+    available_members: 12,
+    percentage_used: 20,
+    daily_message_limit: 50_000,
+    message_retention_days: 90,
   });
 });
 
-test('a caller below TEAM sees that tier\'s limits', async () => {
-  expect(await stats(await stack.person())).toMatchObject({ daily_message_limit: 1_000, message_retention_days: 7, used_members: 0, total_members: 10 });
-  expect(await stats(await stack.person({ tier: 'ESSENTIALS' }))).toMatchObject({ daily_message_limit: 15_000, message_retention_days: 30 });
+test("a caller below TEAM sees that tier's limits", async () => {
+  expect(await stats(await stack.person())).toMatchObject({
+    daily_message_limit: 1_000,
+    message_retention_days: 7,
+    used_members: 0,
+    total_members: 10,
+  });
+  expect(await stats(await stack.person({ tier: 'ESSENTIALS' }))).toMatchObject({
+    daily_message_limit: 15_000,
+    message_retention_days: 30,
+  });
   const lapsed = await stack.person({ tier: 'TEAM', tierExpiresAt: Date.now() - 1_000 });
   expect(await stats(lapsed)).toMatchObject({ daily_message_limit: 1_000, message_retention_days: 7 });
   expect((await stack.caller().get('/api/teams/stats')).status).toBe(401);
@@ -53,10 +91,19 @@ test('a caller below TEAM sees that tier\'s limits', async () => {
 test('a person counts once over all active teams of an owner, and a deactivated team not at all', async () => {
   const [owner, other] = [await stack.person({ tier: 'TEAM' }), await stack.person({ tier: 'TEAM' })];
   const [both, one, two] = [await stack.person(), await stack.person(), await stack.person()];
-  await stack.team(owner, [[both, 'member'], [one, 'member']]);
-  await stack.team(owner, [[both, 'admin'], [other, 'member']]);
+  await stack.team(owner, [
+    [both, 'member'],
+    [one, 'member'],
+  ]);
+  await stack.team(owner, [
+    [both, 'admin'],
+    [other, 'member'],
+  ]);
   await stack.team(owner, [[two, 'member']], { isActive: false });
-  await stack.team(other, [[two, 'member'], [owner, 'member']]);
+  await stack.team(other, [
+    [two, 'member'],
+    [owner, 'member'],
+  ]);
   expect((await stats(owner)).used_members).toBe(4);
   expect((await stats(other)).used_members).toBe(3);
 });
@@ -83,7 +130,12 @@ test('pending invites take no seat: of those who accept at once no more come in 
   const owner = await stack.person({ tier: 'TEAM' });
   const [first, second] = [await stack.team(owner), await stack.team(owner)];
   await fill(first, nobodies(7));
-  const all = [await invited(owner, first), await invited(owner, second), await invited(owner, first), await invited(owner, second)];
+  const all = [
+    await invited(owner, first),
+    await invited(owner, second),
+    await invited(owner, first),
+    await invited(owner, second),
+  ];
   const answers = await Promise.all(all.map(({ accept }, node) => accept(node)));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 403, 403]);
   expect(answers.find(({ status }) => status === 403)).toMatchObject(full);

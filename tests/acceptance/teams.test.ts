@@ -8,7 +8,8 @@ import { useStack, type Caller } from './use-stack.ts';
 
 const stack = useStack();
 const newName = () => `team-${randomBytes(6).toString('hex')}`;
-const create = (caller: Caller, over: object = {}) => caller.post('/api/teams', { name: newName(), display_name: 'The crew', ...over });
+const create = (caller: Caller, over: object = {}) =>
+  caller.post('/api/teams', { name: newName(), display_name: 'The crew', ...over });
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const forbidden = { status: 403, body: { detail: 'Insufficient permissions' } };
 
@@ -18,12 +19,26 @@ test('a team begins with its owner as the only member', async () => {
   const { status, body } = await create(owner, { name, display_name: 'Über 🚒', description: 'On call' });
   expect(status).toBe(201);
   expect(body).toEqual({
-    id: expect.any(String), name, display_name: 'Über 🚒', description: 'On call', owner_id: owner.id, member_count: 1, my_role: 'owner',
-    is_active: true, created_at: expect.stringMatching(iso), updated_at: body.created_at,
+    id: expect.any(String),
+    name,
+    display_name: 'Über 🚒',
+    description: 'On call',
+    owner_id: owner.id,
+    member_count: 1,
+    my_role: 'owner',
+    is_active: true,
+    created_at: expect.stringMatching(iso),
+    updated_at: body.created_at,
   });
   const member = {
-    id: expect.any(String), team_id: body.id, user_id: owner.id, username: owner.user.username, email: owner.email, role: 'owner',
-    joined_at: body.created_at, is_active: true,
+    id: expect.any(String),
+    team_id: body.id,
+    user_id: owner.id,
+    username: owner.user.username,
+    email: owner.email,
+    role: 'owner',
+    joined_at: body.created_at,
+    is_active: true,
   };
   expect(await owner.get(`/api/teams/${body.id}`)).toMatchObject({ status: 200, body: { ...body, members: [member] } });
   expect((await owner.get(`/api/teams/${body.id}/members`)).body).toEqual([member]);
@@ -37,10 +52,20 @@ test('a description can be left out', async () => {
 });
 
 test('a team takes the TEAM tier, and that is told before its fields are looked at', async () => {
-  for (const person of [await stack.person(), await stack.person({ tier: 'ESSENTIALS' }), await stack.person({ tier: 'TEAM', tierExpiresAt: Date.now() - 1_000 })]) {
-    expect(await person.post('/api/teams', {})).toMatchObject({ status: 403, body: { detail: 'Requires the TEAM tier or higher' } });
+  for (const person of [
+    await stack.person(),
+    await stack.person({ tier: 'ESSENTIALS' }),
+    await stack.person({ tier: 'TEAM', tierExpiresAt: Date.now() - 1_000 }),
+  ]) {
+    expect(await person.post('/api/teams', {})).toMatchObject({
+      status: 403,
+      body: { detail: 'Requires the TEAM tier or higher' },
+    });
   }
-  expect(await stack.caller().post('/api/teams', {})).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
+  expect(await stack.caller().post('/api/teams', {})).toMatchObject({
+    status: 401,
+    body: { detail: 'Not authenticated' },
+  });
 });
 
 test.each([
@@ -63,13 +88,19 @@ test.each([
 test('lengths are counted in code points, and the shortest and longest names are names', async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const name = newName().padEnd(40, '-');
-  expect((await create(owner, { name, display_name: '🔥'.repeat(80), description: '🔥'.repeat(1_000) })).status).toBe(201);
+  expect((await create(owner, { name, display_name: '🔥'.repeat(80), description: '🔥'.repeat(1_000) })).status).toBe(
+    201,
+  );
 });
 
 test('a name belongs to one team, also of two that are made at once', async () => {
   const [one, two] = [await stack.person({ tier: 'TEAM' }), await stack.person({ tier: 'TEAM' })];
   const name = newName();
-  const made = await Promise.all([one, two, one, two].map(({ client }, node) => client.call('POST', '/api/teams', { json: { name, display_name: 'T' }, node })));
+  const made = await Promise.all(
+    [one, two, one, two].map(({ client }, node) =>
+      client.call('POST', '/api/teams', { json: { name, display_name: 'T' }, node }),
+    ),
+  );
   expect(made.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
   expect(await create(two, { name })).toMatchObject({ status: 409, body: { detail: 'Team name already exists' } });
 });
@@ -77,10 +108,23 @@ test('a name belongs to one team, also of two that are made at once', async () =
 test('an account has at most 100 teams, whether active or not', async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const now = Date.now();
-  await stack.documents().commit(Array.from({ length: 98 }, (_, at) => write.insert(teams, {
-    id: randomUUID(), name: newName(), displayName: 'T', description: '', ownerId: owner.id, isActive: at % 2 === 0, createdAt: now,
-    updatedAt: now, deactivatedAt: at % 2 === 0 ? null : now, ...noNotice, removal: null,
-  })));
+  await stack.documents().commit(
+    Array.from({ length: 98 }, (_, at) =>
+      write.insert(teams, {
+        id: randomUUID(),
+        name: newName(),
+        displayName: 'T',
+        description: '',
+        ownerId: owner.id,
+        isActive: at % 2 === 0,
+        createdAt: now,
+        updatedAt: now,
+        deactivatedAt: at % 2 === 0 ? null : now,
+        ...noNotice,
+        removal: null,
+      }),
+    ),
+  );
   const made = await Promise.all(Array.from({ length: 5 }, () => create(owner)));
   expect(made.map(({ status }) => status).sort()).toEqual([201, 201, 403, 403, 403]);
   expect(await create(owner)).toMatchObject({ status: 403, body: { detail: 'Team limit reached' } });
@@ -92,7 +136,7 @@ async function timeGoesOn(): Promise<void> {
   await eventually(() => Date.now() > now, { intervalMs: 1 });
 }
 
-test('the list holds all teams of the caller, active or not, the newest first, with the caller\'s role', async () => {
+test("the list holds all teams of the caller, active or not, the newest first, with the caller's role", async () => {
   const [owner, other] = [await stack.person({ tier: 'TEAM' }), await stack.person({ tier: 'TEAM' })];
   const first = (await create(owner)).body.id as string;
   await timeGoesOn();
@@ -114,46 +158,76 @@ test('a PATCH changes what it names and when; an empty one nothing', async () =>
   const patch = (body: object) => admin.patch(`/api/teams/${id}`, body);
   expect(await patch({})).toMatchObject({ status: 200, body: { ...before, my_role: 'admin' } });
   const changed = await patch({ display_name: 'New', name: 'ignored', is_active: false });
-  expect(changed).toMatchObject({ status: 200, body: { ...before, my_role: 'admin', display_name: 'New', updated_at: expect.any(String) } });
+  expect(changed).toMatchObject({
+    status: 200,
+    body: { ...before, my_role: 'admin', display_name: 'New', updated_at: expect.any(String) },
+  });
   expect(changed.body.updated_at > before.updated_at).toBe(true);
   expect((await patch({ description: 'Text' })).body).toMatchObject({ display_name: 'New', description: 'Text' });
-  for (const wrong of [{ display_name: null }, { description: null }, { display_name: '' }, { description: 'x'.repeat(1_001) }]) {
+  for (const wrong of [
+    { display_name: null },
+    { description: null },
+    { display_name: '' },
+    { description: 'x'.repeat(1_001) },
+  ]) {
     expect({ wrong, status: (await patch(wrong)).status }).toEqual({ wrong, status: 422 });
   }
   expect((await owner.get(`/api/teams/${id}`)).body).toMatchObject({ display_name: 'New', description: 'Text' });
 });
 
 test('outsiders and members see and change what is theirs, and no more', async () => {
-  const [owner, admin, member, outsider] = [await stack.person({ tier: 'TEAM' }), await stack.person(), await stack.person(), await stack.person({ tier: 'TEAM' })];
-  const id = await stack.team(owner, [[admin, 'admin'], [member, 'member']]);
-  const statuses = async (caller: Caller) => [
-    await caller.get(`/api/teams/${id}`), await caller.get(`/api/teams/${id}/members`), await caller.get(`/api/teams/${id}/invites`),
-    await caller.patch(`/api/teams/${id}`, {}), await caller.post(`/api/teams/${id}/reactivate`), await caller.post(`/api/teams/${id}/invites`, {}),
-  ].map(({ status }) => status);
+  const [owner, admin, member, outsider] = [
+    await stack.person({ tier: 'TEAM' }),
+    await stack.person(),
+    await stack.person(),
+    await stack.person({ tier: 'TEAM' }),
+  ];
+  const id = await stack.team(owner, [
+    [admin, 'admin'],
+    [member, 'member'],
+  ]);
+  const statuses = async (caller: Caller) =>
+    [
+      await caller.get(`/api/teams/${id}`),
+      await caller.get(`/api/teams/${id}/members`),
+      await caller.get(`/api/teams/${id}/invites`),
+      await caller.patch(`/api/teams/${id}`, {}),
+      await caller.post(`/api/teams/${id}/reactivate`),
+      await caller.post(`/api/teams/${id}/invites`, {}),
+    ].map(({ status }) => status);
   expect(await statuses(owner)).toEqual([200, 200, 200, 200, 200, 422]);
   expect(await statuses(admin)).toEqual([200, 200, 200, 200, 403, 422]);
   expect(await statuses(member)).toEqual([200, 200, 403, 403, 403, 403]);
   expect(await statuses(outsider)).toEqual([403, 403, 403, 403, 403, 403]);
   expect(await statuses(stack.caller())).toEqual([401, 401, 401, 401, 401, 401]);
-  for (const person of [admin, member, outsider]) expect(await person.delete(`/api/teams/${id}`)).toMatchObject(forbidden);
+  for (const person of [admin, member, outsider])
+    expect(await person.delete(`/api/teams/${id}`)).toMatchObject(forbidden);
   expect(await outsider.get(`/api/teams/${id}`)).toMatchObject(forbidden);
 });
 
 test('a team that does not exist is a 404, and an id that is none a 422', async () => {
   const person = await stack.person({ tier: 'TEAM' });
-  for (const answer of [await person.get(`/api/teams/${randomUUID()}`), await person.delete(`/api/teams/${randomUUID()}`), await person.post(`/api/teams/${randomUUID()}/reactivate`)]) {
+  for (const answer of [
+    await person.get(`/api/teams/${randomUUID()}`),
+    await person.delete(`/api/teams/${randomUUID()}`),
+    await person.post(`/api/teams/${randomUUID()}/reactivate`),
+  ]) {
     expect(answer).toMatchObject({ status: 404, body: { detail: 'Team not found' } });
   }
   expect(await person.get('/api/teams/7')).toMatchObject({ status: 422, body: { detail: 'team_id: must be a UUID' } });
   expect((await stack.caller().get('/api/teams/7')).status).toBe(401);
 });
 
-test('keys work on teams with the account\'s scopes', async () => {
+test("keys work on teams with the account's scopes", async () => {
   const owner = await stack.person({ tier: 'TEAM' });
-  const keyOf = async (scope: string) => stack.caller({ 'X-API-Key': (await owner.post('/api/keys', { name: 'k', scopes: [scope] })).body.key });
+  const keyOf = async (scope: string) =>
+    stack.caller({ 'X-API-Key': (await owner.post('/api/keys', { name: 'k', scopes: [scope] })).body.key });
   const [reader, writer] = [await keyOf('account:read'), await keyOf('account:write')];
   const { body } = await create(writer);
   expect((await reader.get(`/api/teams/${body.id}`)).status).toBe(200);
-  expect(await writer.get('/api/teams')).toMatchObject({ status: 403, body: { detail: 'Missing scope: account:read' } });
+  expect(await writer.get('/api/teams')).toMatchObject({
+    status: 403,
+    body: { detail: 'Missing scope: account:read' },
+  });
   expect(await create(reader)).toMatchObject({ status: 403, body: { detail: 'Missing scope: account:write' } });
 });

@@ -19,24 +19,44 @@ test('a token shows its secret once, and is listed without it', async () => {
   const { token, ...shown } = body;
   expect(token).toMatch(/^tk_[\w-]{43}$/);
   expect(shown).toEqual({
-    id: expect.any(String), topic_id: topic.id, name: 'sensor', permissions: ['write'], created_at: expect.any(String),
-    expires_at: null, last_used_at: null,
+    id: expect.any(String),
+    topic_id: topic.id,
+    name: 'sensor',
+    permissions: ['write'],
+    created_at: expect.any(String),
+    expires_at: null,
+    last_used_at: null,
   });
   const second = (await owner.post(tokens, { name: 'reader', permissions: ['read'], expires_at: '2999-01-01' })).body;
-  expect((await owner.get(tokens)).body).toMatchObject([{ id: second.id, expires_at: '2999-01-01T00:00:00.000Z' }, shown]);
+  expect((await owner.get(tokens)).body).toMatchObject([
+    { id: second.id, expires_at: '2999-01-01T00:00:00.000Z' },
+    shown,
+  ]);
 });
 
 test('a token opens its topic for what it permits, and nothing else', async () => {
   const { owner, topic, tokens } = await privateTopic();
   const other = await privateTopic();
-  const token = async (permissions: string[]) => (await owner.post(tokens, { name: 't', permissions })).body.token as string;
+  const token = async (permissions: string[]) =>
+    (await owner.post(tokens, { name: 't', permissions })).body.token as string;
   const [reader, writer] = [byToken(await token(['read'])), byToken(await token(['write']))];
-  expect(await reader.get(`/api/topics/${topic.name}`)).toMatchObject({ status: 200, body: { id: topic.id, can_manage: false } });
+  expect(await reader.get(`/api/topics/${topic.name}`)).toMatchObject({
+    status: 200,
+    body: { id: topic.id, can_manage: false },
+  });
   expect((await writer.publish(topic.name)).status).toBe(200);
-  for (const refused of [await writer.get(`/api/topics/${topic.name}`), await reader.publish(topic.name), await reader.get(`/api/topics/${other.topic.name}`)]) {
+  for (const refused of [
+    await writer.get(`/api/topics/${topic.name}`),
+    await reader.publish(topic.name),
+    await reader.get(`/api/topics/${other.topic.name}`),
+  ]) {
     expect(refused).toMatchObject({ status: 403, body: { detail: 'Insufficient permissions to access this topic' } });
   }
-  for (const refused of [await reader.get(tokens), await reader.get('/api/keys'), await reader.post('/api/topics', { name: 'x' })]) {
+  for (const refused of [
+    await reader.get(tokens),
+    await reader.get('/api/keys'),
+    await reader.post('/api/topics', { name: 'x' }),
+  ]) {
     expect(refused).toMatchObject({ status: 403, body: { detail: 'A topic token opens only its topic' } });
   }
   for (const shown of (await owner.get(tokens)).body) expect(shown.last_used_at).toEqual(expect.any(String));
@@ -47,16 +67,31 @@ test('a deleted token is refused at once', async () => {
   const { id, token } = (await owner.post(tokens, { name: 't', permissions: ['read', 'write'] })).body;
   expect((await byToken(token).get(`/api/topics/${topic.name}`)).status).toBe(200);
   expect((await owner.delete(`${tokens}/${id}`)).status).toBe(204);
-  expect(await byToken(token).get(`/api/topics/${topic.name}`)).toMatchObject({ status: 401, body: { detail: 'Could not validate credentials' } });
-  expect(await owner.delete(`${tokens}/${id}`)).toMatchObject({ status: 404, body: { detail: 'Access token not found' } });
+  expect(await byToken(token).get(`/api/topics/${topic.name}`)).toMatchObject({
+    status: 401,
+    body: { detail: 'Could not validate credentials' },
+  });
+  expect(await owner.delete(`${tokens}/${id}`)).toMatchObject({
+    status: 404,
+    body: { detail: 'Access token not found' },
+  });
 });
 
 test('an expired token says so', async () => {
   const { owner, topic, tokens } = await privateTopic();
   // On a busy machine the request itself takes a while, and an end that has passed by then would be refused.
-  const { token } = (await owner.post(tokens, { name: 't', permissions: ['read'], expires_at: new Date(Date.now() + 5_000).toISOString() })).body;
+  const { token } = (
+    await owner.post(tokens, {
+      name: 't',
+      permissions: ['read'],
+      expires_at: new Date(Date.now() + 5_000).toISOString(),
+    })
+  ).body;
   await eventually(async () => {
-    expect(await byToken(token).get(`/api/topics/${topic.name}`)).toMatchObject({ status: 401, body: { detail: 'Token has expired' } });
+    expect(await byToken(token).get(`/api/topics/${topic.name}`)).toMatchObject({
+      status: 401,
+      body: { detail: 'Token has expired' },
+    });
   });
 });
 
@@ -76,24 +111,41 @@ test('only who manages the topic has to do with its tokens', async () => {
   const { owner, tokens } = await privateTopic();
   const other = await stack.person();
   const { id } = (await owner.post(tokens, { name: 't', permissions: ['read'] })).body;
-  for (const refused of [await other.get(tokens), await other.post(tokens, {}), await other.delete(`${tokens}/${id}`)]) {
+  for (const refused of [
+    await other.get(tokens),
+    await other.post(tokens, {}),
+    await other.delete(`${tokens}/${id}`),
+  ]) {
     expect(refused).toMatchObject({ status: 403, body: { detail: 'Insufficient permissions to access this topic' } });
   }
   expect((await stack.caller().get(tokens)).status).toBe(401);
-  expect(await owner.get('/api/topics/no-such-topic/access-tokens')).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
-  expect(await owner.delete(`${tokens}/7`)).toMatchObject({ status: 422, body: { detail: 'token_id: must be a UUID' } });
+  expect(await owner.get('/api/topics/no-such-topic/access-tokens')).toMatchObject({
+    status: 404,
+    body: { detail: 'Topic not found' },
+  });
+  expect(await owner.delete(`${tokens}/7`)).toMatchObject({
+    status: 422,
+    body: { detail: 'token_id: must be a UUID' },
+  });
   const foreign = await privateTopic();
-  expect(await foreign.owner.delete(`${foreign.tokens}/${id}`)).toMatchObject({ status: 404, body: { detail: 'Access token not found' } });
+  expect(await foreign.owner.delete(`${foreign.tokens}/${id}`)).toMatchObject({
+    status: 404,
+    body: { detail: 'Access token not found' },
+  });
 });
 
 test('a topic has at most 100 tokens', async () => {
   const { owner, tokens } = await privateTopic();
-  const make = (count: number) => Promise.all(Array.from({ length: count }, () => owner.post(tokens, { name: 't', permissions: ['read'] })));
+  const make = (count: number) =>
+    Promise.all(Array.from({ length: count }, () => owner.post(tokens, { name: 't', permissions: ['read'] })));
   // One by one up to the last places: of many at once each waits for all the others.
   for (let made = 0; made < 90; made += 1) await make(1);
   const last = await make(20);
   expect(last.filter((answer) => answer.status === 201).length).toBe(10);
-  expect(last.find((answer) => answer.status !== 201)).toMatchObject({ status: 403, body: { detail: 'Access token limit reached' } });
+  expect(last.find((answer) => answer.status !== 201)).toMatchObject({
+    status: 403,
+    body: { detail: 'Access token limit reached' },
+  });
 }, 120_000);
 
 test('a renamed topic keeps its tokens, a deleted one takes them along', async () => {

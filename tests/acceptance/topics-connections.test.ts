@@ -10,11 +10,18 @@ test('connection_count is the open streams of the topic on all nodes', async () 
   const owner = await stack.person();
   const [topic, other] = [await createTopic(owner), await createTopic(owner)];
   const nodes = testStack().urls.map((_, node) => node);
-  const counts = async (name: string) => Promise.all(nodes.map(async (node) => (await owner.client.call('GET', `/api/topics/${name}`, { node })).body.connection_count));
+  const counts = async (name: string) =>
+    Promise.all(
+      nodes.map(
+        async (node) => (await owner.client.call('GET', `/api/topics/${name}`, { node })).body.connection_count,
+      ),
+    );
   expect(await counts(topic.name)).toEqual(nodes.map(() => 0));
   const streams = await Promise.all([0, 1, 1].map((node) => openStream(`/${topic.name}/ws`, node)));
   // Whoever has opened a stream finds it at once, asking the same node.
-  expect((await owner.client.call('GET', `/api/topics/${topic.name}`, { node: 0 })).body.connection_count).toBeGreaterThanOrEqual(1);
+  expect(
+    (await owner.client.call('GET', `/api/topics/${topic.name}`, { node: 0 })).body.connection_count,
+  ).toBeGreaterThanOrEqual(1);
   await eventually(async () => expect(await counts(topic.name)).toEqual(nodes.map(() => 3)));
   expect(await counts(other.name)).toEqual(nodes.map(() => 0));
   for (const stream of streams.slice(1)) stream.close();
@@ -31,8 +38,12 @@ test('a renamed topic keeps its streams and its subscribers', async () => {
   const name = `${topic.name}-renamed`;
   expect((await owner.patch(`/api/topics/${topic.id}`, { name })).status).toBe(200);
   expect((await owner.publish(name, 'after')).status).toBe(200);
-  await eventually(() => expect(stream.frames()).toContainEqual(expect.objectContaining({ type: 'message', topic: name, message: 'after' })));
-  expect((await owner.get('/api/subscriptions')).body.subscriptions).toMatchObject([{ id, topic_name: name, unread_count: 1 }]);
+  await eventually(() =>
+    expect(stream.frames()).toContainEqual(expect.objectContaining({ type: 'message', topic: name, message: 'after' })),
+  );
+  expect((await owner.get('/api/subscriptions')).body.subscriptions).toMatchObject([
+    { id, topic_name: name, unread_count: 1 },
+  ]);
   await eventually(async () => expect((await owner.get(`/api/topics/${name}`)).body.connection_count).toBe(1));
   stream.close();
 });

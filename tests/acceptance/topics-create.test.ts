@@ -12,9 +12,21 @@ test('a topic made with a name alone is public, undiscoverable and empty', async
   const { status, body } = await owner.post('/api/topics', { name });
   expect(status).toBe(201);
   expect(body).toEqual({
-    id: expect.stringMatching(uuid), name, owner_id: owner.id, team_id: null, access_level: 'public', description: '',
-    is_discoverable: false, icon_name: null, icon_color: null, message_count: 0, subscriber_count: 0,
-    created_at: expect.stringMatching(iso), last_message_at: null, can_manage: true, subscription_warning: null,
+    id: expect.stringMatching(uuid),
+    name,
+    owner_id: owner.id,
+    team_id: null,
+    access_level: 'public',
+    description: '',
+    is_discoverable: false,
+    icon_name: null,
+    icon_color: null,
+    message_count: 0,
+    subscriber_count: 0,
+    created_at: expect.stringMatching(iso),
+    last_message_at: null,
+    can_manage: true,
+    subscription_warning: null,
   });
   const detail = await stack.caller().get(`/api/topics/${name.toUpperCase()}`);
   expect(detail.status).toBe(200);
@@ -25,10 +37,29 @@ test('a topic made with a name alone is public, undiscoverable and empty', async
 
 test('all fields of a topic are kept, and null is the same as leaving one out', async () => {
   const owner = await stack.person();
-  const fields = { name: newTopicName(), access_level: 'public', description: 'Über 🚒', is_discoverable: true, icon_name: 'fire-1', icon_color: '#A0b1C2' };
+  const fields = {
+    name: newTopicName(),
+    access_level: 'public',
+    description: 'Über 🚒',
+    is_discoverable: true,
+    icon_name: 'fire-1',
+    icon_color: '#A0b1C2',
+  };
   expect((await owner.post('/api/topics', fields)).body).toMatchObject(fields);
-  const nulls = { name: newTopicName(), access_level: null, description: null, is_discoverable: null, icon_name: null, icon_color: null, team_id: null };
-  expect((await owner.post('/api/topics', nulls)).body).toMatchObject({ access_level: 'public', description: '', is_discoverable: false });
+  const nulls = {
+    name: newTopicName(),
+    access_level: null,
+    description: null,
+    is_discoverable: null,
+    icon_name: null,
+    icon_color: null,
+    team_id: null,
+  };
+  expect((await owner.post('/api/topics', nulls)).body).toMatchObject({
+    access_level: 'public',
+    description: '',
+    is_discoverable: false,
+  });
 });
 
 test.each([
@@ -44,7 +75,10 @@ test.each([
   [{ name: 'ok', description: '\ud800' }, 'description: must be valid Unicode'],
   [{ name: 'ok', is_discoverable: 'yes' }, 'is_discoverable: must be a boolean'],
   [{ name: 'ok', is_discoverable: true }, 'description: is required for a discoverable public topic'],
-  [{ name: 'ok', is_discoverable: true, description: ' \n ' }, 'description: is required for a discoverable public topic'],
+  [
+    { name: 'ok', is_discoverable: true, description: ' \n ' },
+    'description: is required for a discoverable public topic',
+  ],
   [{ name: 'ok', icon_name: 'Fire' }, 'icon_name: must be 1 to 50 of the characters a-z, 0-9 and -'],
   [{ name: 'ok', icon_color: 'red' }, 'icon_color: must be a colour such as #1A2B3C'],
   [{ name: 'ok', team_id: 'x' }, 'team_id: must be a UUID'],
@@ -64,22 +98,39 @@ test('1,000 code points of description fit, whatever they take in UTF-16', async
 test('a name is taken in any case, and of two creations at once one gets it', async () => {
   const [one, two] = [await stack.person(), await stack.person()];
   const name = newTopicName().toUpperCase();
-  const answers = await Promise.all([one, two, one, two].map(({ client }, node) => client.call('POST', '/api/topics', { json: { name }, node })));
+  const answers = await Promise.all(
+    [one, two, one, two].map(({ client }, node) => client.call('POST', '/api/topics', { json: { name }, node })),
+  );
   expect(answers.map((answer) => answer.status).sort()).toEqual([201, 409, 409, 409]);
-  expect(await two.post('/api/topics', { name: name.toLowerCase() })).toMatchObject({ status: 409, body: { detail: 'Topic name already exists' } });
+  expect(await two.post('/api/topics', { name: name.toLowerCase() })).toMatchObject({
+    status: 409,
+    body: { detail: 'Topic name already exists' },
+  });
 });
 
 test('without a credential nothing is made, and malformed JSON is told apart from a missing field', async () => {
-  expect(await stack.caller().post('/api/topics', {})).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
+  expect(await stack.caller().post('/api/topics', {})).toMatchObject({
+    status: 401,
+    body: { detail: 'Not authenticated' },
+  });
   const owner = await stack.person();
-  const malformed = await owner.client.call('POST', '/api/topics', { text: '{', headers: { 'Content-Type': 'application/json' } });
+  const malformed = await owner.client.call('POST', '/api/topics', {
+    text: '{',
+    headers: { 'Content-Type': 'application/json' },
+  });
   expect(malformed).toMatchObject({ status: 400, body: { detail: 'The body is not valid JSON' } });
-  const text = await owner.client.call('POST', '/api/topics', { text: '{}', headers: { 'Content-Type': 'text/plain' } });
+  const text = await owner.client.call('POST', '/api/topics', {
+    text: '{}',
+    headers: { 'Content-Type': 'text/plain' },
+  });
   expect(text.status).toBe(415);
 });
 
 test('an unknown topic is a 404 whatever its name looks like', async () => {
   for (const name of ['nothing-here', 'a%20b', '%C3%A4', 'admin']) {
-    expect(await stack.caller().get(`/api/topics/${name}`)).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
+    expect(await stack.caller().get(`/api/topics/${name}`)).toMatchObject({
+      status: 404,
+      body: { detail: 'Topic not found' },
+    });
   }
 });

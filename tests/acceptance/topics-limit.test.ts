@@ -11,14 +11,23 @@ test('an account has at most 10,000 topics, those of its teams included', async 
   const [owner, admin] = [await stack.person({ tier: 'TEAM' }), await stack.person()];
   const team_id = await stack.team(owner, [[admin, 'admin']]);
   for (let made = 0; made < 9_998; made += 909) {
-    const many = Array.from({ length: Math.min(909, 9_998 - made) }, (_, at) => newTopic(owner.id, { teamId: at % 2 === 0 ? team_id : null }));
+    const many = Array.from({ length: Math.min(909, 9_998 - made) }, (_, at) =>
+      newTopic(owner.id, { teamId: at % 2 === 0 ? team_id : null }),
+    );
     await stack.documents().commit(many.map((topic) => write.insert(topics, topic)));
   }
   const make = (over: object = {}) => ({ name: newTopicName(), ...over });
-  const answers = await Promise.all([owner, admin, owner, admin].map((person, node) => person.client.call('POST', '/api/topics', { json: make({ team_id }), node })));
+  const answers = await Promise.all(
+    [owner, admin, owner, admin].map((person, node) =>
+      person.client.call('POST', '/api/topics', { json: make({ team_id }), node }),
+    ),
+  );
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 403, 403]);
   for (const fields of [make(), make({ access_level: 'private' })]) {
-    expect(await owner.post('/api/topics', fields)).toMatchObject({ status: 403, body: { detail: 'Topic limit reached' } });
+    expect(await owner.post('/api/topics', fields)).toMatchObject({
+      status: 403,
+      body: { detail: 'Topic limit reached' },
+    });
   }
   expect((await admin.post('/api/topics', make())).status).toBe(201);
   expect((await owner.get('/api/topics/my?limit=1')).headers.get('x-total-count')).toBe('10000');

@@ -4,7 +4,10 @@ import { createTopic, type Answer } from './stack.ts';
 import { useStack, type Caller, type Person } from './use-stack.ts';
 
 const stack = useStack();
-interface Listed { id: string; can_manage: boolean }
+interface Listed {
+  id: string;
+  can_manage: boolean;
+}
 const idsOf = (answer: Answer): string[] => answer.body.map((topic: { id: string }) => topic.id);
 
 /**
@@ -42,7 +45,8 @@ test('everyone finds the discoverable public topics, and its people the rest', a
   expect(await seen(owner)).toEqual(known);
   expect(await seen(member)).toEqual([listed, ofTeam, closedOfTeam]);
   for (const caller of [stranger, stack.caller()]) expect(await seen(caller)).toEqual([listed]);
-  for (const caller of [owner, member, stack.caller()]) expect(await seen(caller, '/api/topics/public')).toEqual([listed]);
+  for (const caller of [owner, member, stack.caller()])
+    expect(await seen(caller, '/api/topics/public')).toEqual([listed]);
   expect(await seen(owner, '/api/topics/my')).toEqual(known);
   expect(await seen(member, '/api/topics/my')).toEqual([]);
   expect(await seen(await makeKey(owner, ['topics:read']))).toEqual(known);
@@ -52,7 +56,10 @@ test('everyone finds the discoverable public topics, and its people the rest', a
 
 test('can_manage says whether the caller manages a topic', async () => {
   const [owner, admin, member] = [await stack.person({ tier: 'TEAM' }), await stack.person(), await stack.person()];
-  const team_id = await stack.team(owner, [[admin, 'admin'], [member, 'member']]);
+  const team_id = await stack.team(owner, [
+    [admin, 'admin'],
+    [member, 'member'],
+  ]);
   const { id, name } = await createTopic(owner, { team_id, ...discoverable });
   const flags = async (caller: Caller) => {
     const listed = (await allTopics(caller, '/api/topics')).find((topic) => topic.id === id)!;
@@ -69,7 +76,8 @@ test('listings begin with the newest activity: creation, then publishes', async 
   const owner = await stack.person();
   const topics = [await createTopic(owner), await createTopic(owner), await createTopic(owner)];
   const [one, two, three] = topics.map(({ id }) => id);
-  const order = async (path: string) => (await allIds(owner, path)).filter((id) => topics.some((topic) => topic.id === id));
+  const order = async (path: string) =>
+    (await allIds(owner, path)).filter((id) => topics.some((topic) => topic.id === id));
   expect(await order('/api/topics/my')).toEqual([three, two, one]);
   expect(await order('/api/topics')).toEqual([three, two, one]);
   expect((await owner.publish(topics[0]!.name)).status).toBe(200);
@@ -84,7 +92,9 @@ test('pages hold everything once, and say how much there is', async () => {
   const made: string[] = [];
   for (let count = 0; count < 7; count++) made.unshift((await createTopic(owner)).id);
   const pages = async (query: (at: number) => string, count: number) =>
-    (await Promise.all(Array.from({ length: count }, (_, at) => owner.get(`/api/topics/my?${query(at)}`)))).flatMap(idsOf);
+    (await Promise.all(Array.from({ length: count }, (_, at) => owner.get(`/api/topics/my?${query(at)}`)))).flatMap(
+      idsOf,
+    );
   expect(await pages((at) => `limit=3&offset=${at * 3}`, 4)).toEqual(made);
   expect(await pages((at) => `page=${at + 1}&per_page=2`, 5)).toEqual(made);
   const byPage = await owner.get('/api/topics/my?page=2&limit=1&offset=5');
@@ -95,7 +105,7 @@ test('pages hold everything once, and say how much there is', async () => {
   expect(await owner.get('/api/topics/my?offset=999999')).toMatchObject({ status: 200, body: [] });
 });
 
-test('the caller\'s own topics and the public ones are one list, wherever a page begins', async () => {
+test("the caller's own topics and the public ones are one list, wherever a page begins", async () => {
   const [owner, other] = [await stack.person(), await stack.person()];
   const made: string[] = [];
   for (let count = 0; count < 4; count++) {
@@ -117,13 +127,22 @@ test('the caller\'s own topics and the public ones are one list, wherever a page
   }
 });
 
-test.each(['limit=0', 'limit=101', 'limit=x', 'offset=-1', 'page=0', 'per_page=101', 'limit=1&limit=2'])('%s is refused', async (query) => {
-  expect((await stack.caller().get(`/api/topics?${query}`)).status).toBe(422);
-});
+test.each(['limit=0', 'limit=101', 'limit=x', 'offset=-1', 'page=0', 'per_page=101', 'limit=1&limit=2'])(
+  '%s is refused',
+  async (query) => {
+    expect((await stack.caller().get(`/api/topics?${query}`)).status).toBe(422);
+  },
+);
 
 test('the own topics need a login or a key with the scope', async () => {
   const owner = await stack.person();
   expect((await stack.caller().get('/api/topics/my')).status).toBe(401);
-  expect(await (await makeKey(owner, ['publish'])).get('/api/topics/my')).toMatchObject({ status: 403, body: { detail: 'Missing scope: topics:read' } });
-  expect(await stack.caller({ Authorization: 'Bearer nonsense' }).get('/api/topics/public')).toMatchObject({ status: 401, body: { detail: 'Could not validate credentials' } });
+  expect(await (await makeKey(owner, ['publish'])).get('/api/topics/my')).toMatchObject({
+    status: 403,
+    body: { detail: 'Missing scope: topics:read' },
+  });
+  expect(await stack.caller({ Authorization: 'Bearer nonsense' }).get('/api/topics/public')).toMatchObject({
+    status: 401,
+    body: { detail: 'Could not validate credentials' },
+  });
 });

@@ -10,17 +10,24 @@ const makePrivate = ({ client }: Person, node = 0) =>
 test('a FREE account has one private topic, and is told that it is the last', async () => {
   const owner = await stack.person();
   const first = await makePrivate(owner);
-  expect(first).toMatchObject({ status: 201, body: { subscription_warning: 'This is the last private topic that the FREE tier allows.' } });
+  expect(first).toMatchObject({
+    status: 201,
+    body: { subscription_warning: 'This is the last private topic that the FREE tier allows.' },
+  });
   expect(await makePrivate(owner)).toMatchObject({ status: 403, body: { detail: 'Private topic limit reached' } });
   expect((await owner.post('/api/topics', { name: newTopicName() })).status).toBe(201);
 });
 
-test.each<[Tier, number]>([['FREE', 1], ['ESSENTIALS', 10], ['TEAM', 50]])('of concurrent creations exactly as many succeed as %s allows: %i', async (tier, allowed) => {
+test.each<[Tier, number]>([
+  ['FREE', 1],
+  ['ESSENTIALS', 10],
+  ['TEAM', 50],
+])('of concurrent creations exactly as many succeed as %s allows: %i', async (tier, allowed) => {
   const owner = await stack.person({ tier });
   const answers: Answer[] = [];
   // Ten stay for the race.
   while (answers.length < allowed - 10) answers.push(await makePrivate(owner, answers.length));
-  answers.push(...await Promise.all(Array.from({ length: 20 }, (_, node) => makePrivate(owner, node))));
+  answers.push(...(await Promise.all(Array.from({ length: 20 }, (_, node) => makePrivate(owner, node)))));
   const count = (status: number) => answers.filter((answer) => answer.status === status).length;
   expect({ made: count(201), refused: count(403) }).toEqual({ made: allowed, refused: answers.length - allowed });
   expect(answers.filter((answer) => answer.body.subscription_warning).length).toBe(1);
@@ -43,7 +50,10 @@ test('closing a topic counts like making a private one, and opening or deleting 
 test('a topic made private and one closed at the same time are one too many', async () => {
   const owner = await stack.person();
   const open = (await owner.post('/api/topics', { name: newTopicName() })).body;
-  const answers = await Promise.all([makePrivate(owner, 1), owner.patch(`/api/topics/${open.id}`, { access_level: 'private' })]);
+  const answers = await Promise.all([
+    makePrivate(owner, 1),
+    owner.patch(`/api/topics/${open.id}`, { access_level: 'private' }),
+  ]);
   expect(answers.filter((answer) => answer.status === 403).length).toBe(1);
 });
 
@@ -55,14 +65,19 @@ test('a tier that has ended counts as FREE, one that ends soon is warned of', as
   expect((await makePrivate(ending)).body.subscription_warning).toMatch(/^The TEAM tier ends at /);
 });
 
-test('private topics of a team are not read-only after a lapse, and take no place of the owner\'s own', async () => {
+test("private topics of a team are not read-only after a lapse, and take no place of the owner's own", async () => {
   const owner = await stack.person({ tier: 'TEAM', tierExpiresAt: Date.now() + 3_600_000 });
   const team_id = await stack.team(owner);
-  const make = async (over: object = {}) => (await owner.post('/api/topics', { name: newTopicName(), access_level: 'private', ...over })).body.name as string;
+  const make = async (over: object = {}) =>
+    (await owner.post('/api/topics', { name: newTopicName(), access_level: 'private', ...over })).body.name as string;
   const [ofTeam, first, second] = [await make({ team_id }), await make(), await make()];
   const operator = stack.caller({ Authorization: 'Bearer the-operator-of-the-tests' });
   expect((await operator.put(`/admin/users/${owner.email}/tier`, { tier: 'FREE' })).status).toBe(200);
-  expect([(await owner.publish(ofTeam)).status, (await owner.publish(first)).status, (await owner.publish(second)).status]).toEqual([200, 200, 403]);
+  expect([
+    (await owner.publish(ofTeam)).status,
+    (await owner.publish(first)).status,
+    (await owner.publish(second)).status,
+  ]).toEqual([200, 200, 403]);
   expect((await makePrivate(owner)).status).toBe(403);
 });
 
@@ -70,7 +85,9 @@ test('read-only is read-only for everyone: tokens and keys as well', async () =>
   const owner = await stack.person({ tier: 'ESSENTIALS', tierExpiresAt: Date.now() + 3_600_000 });
   await makePrivate(owner);
   const { name } = (await makePrivate(owner)).body;
-  const { token } = (await owner.post(`/api/topics/${name}/access-tokens`, { name: 't', permissions: ['read', 'write'] })).body;
+  const { token } = (
+    await owner.post(`/api/topics/${name}/access-tokens`, { name: 't', permissions: ['read', 'write'] })
+  ).body;
   const { key } = (await owner.post('/api/keys', { name: 'k' })).body;
   const operator = stack.caller({ Authorization: 'Bearer the-operator-of-the-tests' });
   expect((await operator.put(`/admin/users/${owner.email}/tier`, { tier: 'FREE' })).status).toBe(200);

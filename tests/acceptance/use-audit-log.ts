@@ -6,11 +6,16 @@ import type { Caller, StackUse } from './use-stack.ts';
 export type Entry = any;
 
 /** The operator of the stack, and how the audit log is read by it. */
-export function useAuditLog(stack: StackUse): { adminToken: string; operator: Caller; logOf(filters: Record<string, string>): Promise<Entry[]> } {
+export function useAuditLog(stack: StackUse): {
+  adminToken: string;
+  operator: Caller;
+  logOf(filters: Record<string, string>): Promise<Entry[]>;
+} {
   const adminToken = testStack().env['ADMIN_TOKEN']!;
   const operator = stack.caller({ Authorization: `Bearer ${adminToken}` });
   return {
-    adminToken, operator,
+    adminToken,
+    operator,
     /** What the log has of the filters, newest first. */
     async logOf(filters) {
       const { status, body } = await operator.get(`/admin/audit?${new URLSearchParams(filters).toString()}`);

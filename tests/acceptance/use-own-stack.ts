@@ -6,7 +6,10 @@ import { startOwnStack } from './own-stack.ts';
 import { openStackDocuments } from './stack.ts';
 
 /** Starts a stack of its own for the tests of a file and opens its documents; both are ended behind them. `env` is its configuration. */
-export function useOwnStack(env: Record<string, string> = {}, layout?: ClusterLayout): Promise<{ stack: Stack; store: OperatorStore }> {
+export function useOwnStack(
+  env: Record<string, string> = {},
+  layout?: ClusterLayout,
+): Promise<{ stack: Stack; store: OperatorStore }> {
   return withClosers(async (own) => {
     const stack = await startOwnStack(env, layout);
     own.add(() => stack.stop());

@@ -32,7 +32,11 @@ export interface StackUse {
   person(options?: { tier?: Tier; tierExpiresAt?: number }): Promise<Person>;
   /** Whoever sends these headers; nobody without any. */
   caller(headers?: Record<string, string>): Caller;
-  team(owner: Person, members?: readonly (readonly [Person, Role])[], options?: { isActive?: boolean }): Promise<string>;
+  team(
+    owner: Person,
+    members?: readonly (readonly [Person, Role])[],
+    options?: { isActive?: boolean },
+  ): Promise<string>;
   /** Puts the person into the team without an invite. */
   join(teamId: string, person: Person, role: Role): Promise<void>;
   /** Gives the person's account another verified address. */
@@ -41,10 +45,16 @@ export interface StackUse {
 }
 
 function callerOf(client: Client, headers: Record<string, string> = {}): Caller {
-  const send = (method: string) => (path: string, json?: unknown) => client.call(method, path, json === undefined ? { headers } : { json, headers });
+  const send = (method: string) => (path: string, json?: unknown) =>
+    client.call(method, path, json === undefined ? { headers } : { json, headers });
   return {
     send: (method, path) => send(method)(path),
-    get: send('GET'), head: send('HEAD'), post: send('POST'), put: send('PUT'), patch: send('PATCH'), delete: send('DELETE'),
+    get: send('GET'),
+    head: send('HEAD'),
+    post: send('POST'),
+    put: send('PUT'),
+    patch: send('PATCH'),
+    delete: send('DELETE'),
     publish: (topic, text = 'hello') => client.call('POST', `/${topic}`, { text, headers }),
   };
 }
@@ -74,8 +84,17 @@ export function useStack(): StackUse {
       const id = randomUUID();
       const now = Date.now();
       await store.documents.insert(teams, {
-        id, name: id, displayName: 'A team', description: '', ownerId: owner.id, isActive: options.isActive ?? true,
-        createdAt: now, updatedAt: now, deactivatedAt: options.isActive === false ? now : null, ...noNotice, removal: null,
+        id,
+        name: id,
+        displayName: 'A team',
+        description: '',
+        ownerId: owner.id,
+        isActive: options.isActive ?? true,
+        createdAt: now,
+        updatedAt: now,
+        deactivatedAt: options.isActive === false ? now : null,
+        ...noNotice,
+        removal: null,
       });
       for (const [person, role] of [[owner, 'owner'] as const, ...members]) await join(id, person, role);
       return id;

@@ -67,21 +67,29 @@ export function useStreams(urls: () => readonly string[] = () => testStack().url
   };
   const urlOf = ({ node = 0 }: OpenOptions) => urls()[node % urls().length]!;
   const sse = (path: string, options: OpenOptions = {}) => keep(openSse(urlOf(options) + path, headersOf(options)));
-  const ws = (path: string, options: OpenOptions = {}) => keep(openWs(urlOf(options).replace('http', 'ws') + path, headersOf(options)));
+  const ws = (path: string, options: OpenOptions = {}) =>
+    keep(openWs(urlOf(options).replace('http', 'ws') + path, headersOf(options)));
   return {
-    sse, ws,
-    open: (transport, { topic, query = '' }, options) => (transport === 'sse' ? sse : ws)(`${topic === undefined ? '' : `/${topic}`}/${transport}${query}`, options),
+    sse,
+    ws,
+    open: (transport, { topic, query = '' }, options) =>
+      (transport === 'sse' ? sse : ws)(`${topic === undefined ? '' : `/${topic}`}/${transport}${query}`, options),
   };
 }
 
 function headersOf({ headers, token, address }: OpenOptions): Record<string, string> {
-  return { 'X-Forwarded-For': address ?? newAddress(), ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }), ...headers };
+  return {
+    'X-Forwarded-For': address ?? newAddress(),
+    ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+    ...headers,
+  };
 }
 
 function clientStream(of: Omit<ClientStream, 'ready' | 'readyId' | 'texts' | 'ofType'>): ClientStream {
   const ofType = (type: string) => of.events.filter((event) => event.type === type);
   return {
-    ...of, ofType,
+    ...of,
+    ofType,
     ready: () => eventually(() => ofType('ready')[0]?.data ?? false),
     readyId: () => eventually(() => ofType('ready')[0]?.id ?? false),
     async texts(count) {
@@ -98,29 +106,45 @@ async function openSse(url: string, headers: Record<string, string>): Promise<Cl
   const events: StreamEvent[] = [];
   let text = '';
   let read = 0;
-  response.setEncoding('utf8').on('error', () => undefined).on('data', (chunk: string) => {
-    text += chunk;
-    for (let end = text.indexOf('\n\n', read); end >= 0; end = text.indexOf('\n\n', read)) {
-      const event = parseEvent(text.slice(read, end));
-      if (event !== undefined) events.push(event);
-      read = end + 2;
-    }
-  });
-  const ended = new Promise<{ at: number; code: number }>((resolve) => response.on('close', () => resolve({ at: performance.now(), code: 0 })));
+  response
+    .setEncoding('utf8')
+    .on('error', () => undefined)
+    .on('data', (chunk: string) => {
+      text += chunk;
+      for (let end = text.indexOf('\n\n', read); end >= 0; end = text.indexOf('\n\n', read)) {
+        const event = parseEvent(text.slice(read, end));
+        if (event !== undefined) events.push(event);
+        read = end + 2;
+      }
+    });
+  const ended = new Promise<{ at: number; code: number }>((resolve) =>
+    response.on('close', () => resolve({ at: performance.now(), code: 0 })),
+  );
   const status = response.statusCode!;
   if (status !== 200) await ended;
   return clientStream({
-    status, headers: response.headers, events, text: () => text, ended,
-    body: status === 200 ? undefined : JSON.parse(text), close: () => response.destroy(),
+    status,
+    headers: response.headers,
+    events,
+    text: () => text,
+    ended,
+    body: status === 200 ? undefined : JSON.parse(text),
+    close: () => response.destroy(),
   });
 }
 
 function parseEvent(block: string): StreamEvent | undefined {
-  const fields = new Map(block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trimStart()]));
+  const fields = new Map(
+    block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trimStart()]),
+  );
   const data = fields.get('data');
   if (data === undefined) return undefined;
   const id = fields.get('id');
-  return { type: fields.get('event') ?? 'message', data: data === '' ? '' : JSON.parse(data), ...(id === undefined ? {} : { id }) };
+  return {
+    type: fields.get('event') ?? 'message',
+    data: data === '' ? '' : JSON.parse(data),
+    ...(id === undefined ? {} : { id }),
+  };
 }
 
 function openWs(url: string, headers: Record<string, string>): Promise<ClientStream> {
@@ -130,7 +154,9 @@ function openWs(url: string, headers: Record<string, string>): Promise<ClientStr
     const { type, ...data } = JSON.parse(frame.toString()) as { type: string };
     events.push({ type, data });
   });
-  const ended = new Promise<{ at: number; code: number }>((resolve) => socket.once('close', (code) => resolve({ at: performance.now(), code })));
+  const ended = new Promise<{ at: number; code: number }>((resolve) =>
+    socket.once('close', (code) => resolve({ at: performance.now(), code })),
+  );
   const of = { events, text: () => '', ended, close: () => socket.terminate() };
   return new Promise((resolve, reject) => {
     let answered: IncomingHttpHeaders = {};
@@ -138,19 +164,33 @@ function openWs(url: string, headers: Record<string, string>): Promise<ClientStr
     socket.once('open', () => resolve(clientStream({ ...of, status: 101, headers: answered, body: undefined })));
     socket.once('unexpected-response', (_request, response) => {
       let text = '';
-      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk)).on('end', () => {
-        resolve(clientStream({ ...of, status: response.statusCode!, headers: response.headers, body: JSON.parse(text) }));
-      });
+      response
+        .setEncoding('utf8')
+        .on('data', (chunk: string) => (text += chunk))
+        .on('end', () => {
+          resolve(
+            clientStream({ ...of, status: response.statusCode!, headers: response.headers, body: JSON.parse(text) }),
+          );
+        });
     });
     socket.on('error', (error) => (socket.readyState === socket.CONNECTING ? reject(error) : undefined));
   });
 }
 
 /** What `HEAD` answers. */
-export function head(url: string, headers: Record<string, string> = {}): Promise<{ status: number; headers: IncomingHttpHeaders }> {
+export function head(
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; headers: IncomingHttpHeaders }> {
   return new Promise((resolve, reject) => {
-    httpRequest(url, { method: 'HEAD', agent: false, headers: { 'X-Forwarded-For': newAddress(), ...headers } }, (response) => {
-      response.resume().on('close', () => resolve({ status: response.statusCode!, headers: response.headers }));
-    }).on('error', reject).end();
+    httpRequest(
+      url,
+      { method: 'HEAD', agent: false, headers: { 'X-Forwarded-For': newAddress(), ...headers } },
+      (response) => {
+        response.resume().on('close', () => resolve({ status: response.statusCode!, headers: response.headers }));
+      },
+    )
+      .on('error', reject)
+      .end();
   });
 }

@@ -35,12 +35,34 @@ test('a password is taken from standard input, and is then not printed', async (
 test('what is taken fails with 1, what is wrong with 2, each with a sentence', async () => {
   const account = await createAccount(store);
   const { email, username } = newRegistration();
-  expect(await user(['create', account.email, '--username', username])).toEqual({ code: 1, out: '', error: 'Email already registered\n' });
-  expect(await user(['create', email, '--username', account.user.username])).toEqual({ code: 1, out: '', error: 'Username already taken\n' });
-  expect(await user(['create', email, '--username', username, '--password', 'short'])).toMatchObject({ code: 2, out: '', error: expect.stringContaining('at least 8 characters') });
-  expect(await user(['create', email, '--username', username, '--password-stdin'], 'short')).toMatchObject({ code: 2, out: '', error: expect.stringContaining('at least 8 characters') });
-  expect(await user(['create', 'nobody', '--username', username])).toMatchObject({ code: 2, error: expect.stringContaining('must be an email address') });
-  expect(await user(['set-tier', account.email, 'GOLD'])).toMatchObject({ code: 2, error: expect.stringContaining('FREE, ESSENTIALS, TEAM') });
+  expect(await user(['create', account.email, '--username', username])).toEqual({
+    code: 1,
+    out: '',
+    error: 'Email already registered\n',
+  });
+  expect(await user(['create', email, '--username', account.user.username])).toEqual({
+    code: 1,
+    out: '',
+    error: 'Username already taken\n',
+  });
+  expect(await user(['create', email, '--username', username, '--password', 'short'])).toMatchObject({
+    code: 2,
+    out: '',
+    error: expect.stringContaining('at least 8 characters'),
+  });
+  expect(await user(['create', email, '--username', username, '--password-stdin'], 'short')).toMatchObject({
+    code: 2,
+    out: '',
+    error: expect.stringContaining('at least 8 characters'),
+  });
+  expect(await user(['create', 'nobody', '--username', username])).toMatchObject({
+    code: 2,
+    error: expect.stringContaining('must be an email address'),
+  });
+  expect(await user(['set-tier', account.email, 'GOLD'])).toMatchObject({
+    code: 2,
+    error: expect.stringContaining('FREE, ESSENTIALS, TEAM'),
+  });
   expect(await user(['set-tier', email, 'TEAM'])).toEqual({ code: 1, out: '', error: 'User not found\n' });
   expect(await user(['show', email])).toEqual({ code: 1, out: '', error: 'User not found\n' });
 }, 180_000); // eight programs, each of which a busy machine starts in many seconds
@@ -50,12 +72,19 @@ test('a tier that was set is in force on every node within 5 seconds', async () 
   const end = new Date(Date.now() + 86_400_000).toISOString();
   const set = await user(['set-tier', account.email, 'team', '--expires', end, '--additional-members', '3', '--json']);
   expect(set.code).toBe(0);
-  expect(JSON.parse(set.out)).toMatchObject({ subscription_tier: 'TEAM', subscription_expires_at: end, additional_members: 3 });
+  expect(JSON.parse(set.out)).toMatchObject({
+    subscription_tier: 'TEAM',
+    subscription_expires_at: end,
+    additional_members: 3,
+  });
   for (const node of [0, 1]) {
-    await eventually(async () => {
-      const { headers } = await account.client.call('GET', '/auth/me', { node });
-      expect(headers.get('x-ratelimit-limit')).toBe('100');
-    }, { timeoutMs: 5_500 });
+    await eventually(
+      async () => {
+        const { headers } = await account.client.call('GET', '/auth/me', { node });
+        expect(headers.get('x-ratelimit-limit')).toBe('100');
+      },
+      { timeoutMs: 5_500 },
+    );
   }
   const cleared = await user(['set-tier', account.email, 'TEAM', '--expires', 'never', '--json']);
   expect(JSON.parse(cleared.out)).toMatchObject({ subscription_expires_at: null, additional_members: 3 });
@@ -64,9 +93,13 @@ test('a tier that was set is in force on every node within 5 seconds', async () 
 test('a disabled account is shut out until it is enabled', async () => {
   const account = await createAccount(store);
   expect((await user(['disable', account.email])).code).toBe(0);
-  await eventually(async () => expect((await account.client.call('GET', '/auth/me')).status).toBe(401), { timeoutMs: 5_500 });
+  await eventually(async () => expect((await account.client.call('GET', '/auth/me')).status).toBe(401), {
+    timeoutMs: 5_500,
+  });
   const shown = await user(['show', account.email, '--json']);
   expect(JSON.parse(shown.out)).toMatchObject({ id: account.user.id, is_active: false });
   expect((await user(['enable', account.email])).code).toBe(0);
-  await eventually(async () => expect((await account.client.call('GET', '/auth/me')).status).toBe(200), { timeoutMs: 5_500 });
+  await eventually(async () => expect((await account.client.call('GET', '/auth/me')).status).toBe(200), {
+    timeoutMs: 5_500,
+  });
 });

@@ -23,10 +23,15 @@ export interface WatchedStreams {
 
 /** Opens a stream of every kind on the topic; those of several topics are on `beside`, too. */
 export async function watchStreams(
-  streams: StreamsUse, of: { topic: string; beside?: readonly string[]; query?: string } & OpenOptions,
+  streams: StreamsUse,
+  of: { topic: string; beside?: readonly string[]; query?: string } & OpenOptions,
 ): Promise<WatchedStreams> {
   const { topic, beside = [], query = '', ...options } = of;
-  const all = await Promise.all(kinds.map(({ open, node, path }) => streams[open](`${path(topic, [...beside, topic].join(','))}${query}`, { ...options, node })));
+  const all = await Promise.all(
+    kinds.map(({ open, node, path }) =>
+      streams[open](`${path(topic, [...beside, topic].join(','))}${query}`, { ...options, node }),
+    ),
+  );
   for (const stream of all) {
     expect(stream.body).toBeUndefined();
     await stream.ready();
@@ -43,7 +48,8 @@ export async function watchStreams(
     async expectOpen(publish) {
       const before = all.map((stream) => stream.ofType('message').length);
       await publish('still open');
-      for (const [index, stream] of all.entries()) expect((await stream.texts(before[index]! + 1)).at(-1)).toBe('still open');
+      for (const [index, stream] of all.entries())
+        expect((await stream.texts(before[index]! + 1)).at(-1)).toBe('still open');
     },
   };
 }

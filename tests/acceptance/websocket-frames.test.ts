@@ -10,14 +10,21 @@ const stack = useStack();
 const pingFrame = JSON.stringify({ type: 'ping' });
 
 async function connect(path: string) {
-  const socket = new WebSocket(testStack().urls[0]!.replace('http', 'ws') + path, { headers: { 'X-Forwarded-For': newAddress() } });
+  const socket = new WebSocket(testStack().urls[0]!.replace('http', 'ws') + path, {
+    headers: { 'X-Forwarded-For': newAddress() },
+  });
   const frames: { data: Buffer; isBinary: boolean }[] = [];
   socket.on('message', (data: Buffer, isBinary) => {
     if (data.toString() !== pingFrame) frames.push({ data, isBinary });
   });
   const code = new Promise<number>((resolve) => socket.once('close', resolve));
   await eventually(() => frames.length > 0);
-  return { socket, frames, code, parsed: () => frames.map(({ data }) => JSON.parse(data.toString()) as { type: string; message?: string }) };
+  return {
+    socket,
+    frames,
+    code,
+    parsed: () => frames.map(({ data }) => JSON.parse(data.toString()) as { type: string; message?: string }),
+  };
 }
 
 test('frames are text, flat, and the message object with its type', async () => {
@@ -59,7 +66,7 @@ test.each(['/ws', '/:topic/ws'])('a frame beyond 64 KiB closes %s with 1009, als
   expect(await inPieces.code).toBe(1009);
 });
 
-test('a client\'s close is answered in kind', async () => {
+test("a client's close is answered in kind", async () => {
   const { name } = await createTopic(await stack.person());
   const { socket, code } = await connect(`/${name}/ws`);
   socket.close(1000);

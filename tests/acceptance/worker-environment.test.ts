@@ -8,14 +8,20 @@ import { useStack } from './use-stack.ts';
 
 const stack = useStack();
 // Answers as a node that says what its document does not.
-const liar = createServer((_request, response) => response.writeHead(200, { 'X-Request-Id': 'x', 'Content-Type': 'application/json' }).end('{"status":"ok","secret":1}'));
+const liar = createServer((_request, response) =>
+  response
+    .writeHead(200, { 'X-Request-Id': 'x', 'Content-Type': 'application/json' })
+    .end('{"status":"ok","secret":1}'),
+);
 liar.listen(0, '127.0.0.1');
 await once(liar, 'listening');
 afterAll(async () => void liar.close());
 
 test('an answer that the document does not tell of fails the test that asked for it', async () => {
   const base = `http://127.0.0.1:${(liar.address() as AddressInfo).port}`;
-  await expect(fetch(`${base}/health/live`)).rejects.toThrow(/^GET \/health\/live is not as \/openapi\.json says:\n.*secret/);
+  await expect(fetch(`${base}/health/live`)).rejects.toThrow(
+    /^GET \/health\/live is not as \/openapi\.json says:\n.*secret/,
+  );
   await expect(fetch(`${base}/auth/me/nowhere`)).rejects.toThrow('there is no such path');
 });
 

@@ -24,11 +24,21 @@ export async function makeWorld(stack: StackUse): Promise<World> {
   const [owner, other] = [await stack.person({ tier: 'TEAM' }), await stack.person()];
   const topic = await createTopic(owner, { access_level: 'private' });
   const team = await stack.team(owner, [[other, 'member']]);
-  const invite = (await owner.post(`/api/teams/${team}/invites`, { email: `${randomUUID()}@example.org`, role: 'member' })).body;
-  const device = (await owner.post('/api/devices/register', { push_token: pushToken(), platform: 'expo', device_id: 'd1' })).body;
+  const invite = (
+    await owner.post(`/api/teams/${team}/invites`, { email: `${randomUUID()}@example.org`, role: 'member' })
+  ).body;
+  const device = (
+    await owner.post('/api/devices/register', { push_token: pushToken(), platform: 'expo', device_id: 'd1' })
+  ).body;
   const world = {
-    owner, other, topic, team, invite, device,
-    message: (await owner.publish(topic.name)).body, key: (await owner.post('/api/keys', { name: 'k' })).body,
+    owner,
+    other,
+    topic,
+    team,
+    invite,
+    device,
+    message: (await owner.publish(topic.name)).body,
+    key: (await owner.post('/api/keys', { name: 'k' })).body,
     token: (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'] })).body,
     subscription: (await owner.post('/api/subscriptions', { topic_name: topic.name })).body,
   };
@@ -39,8 +49,20 @@ export async function makeWorld(stack: StackUse): Promise<World> {
 /** Everything of the world that a request could change, as its owner sees it: a path and what it answers. */
 export async function snapshotOf({ owner, topic, team }: World): Promise<unknown> {
   const paths = [
-    '/api/users/me', '/auth/me', '/auth/consent-history', '/api/topics/my', `/api/topics/${topic.name}/access-tokens`, `/api/topics/${topic.name}/consumers`, `/${topic.name}/json`,
-    `/api/topics/${topic.name}/log`, '/api/keys', '/api/devices/my', '/api/subscriptions', '/api/teams', `/api/teams/${team}`, `/api/teams/${team}/invites`,
+    '/api/users/me',
+    '/auth/me',
+    '/auth/consent-history',
+    '/api/topics/my',
+    `/api/topics/${topic.name}/access-tokens`,
+    `/api/topics/${topic.name}/consumers`,
+    `/${topic.name}/json`,
+    `/api/topics/${topic.name}/log`,
+    '/api/keys',
+    '/api/devices/my',
+    '/api/subscriptions',
+    '/api/teams',
+    `/api/teams/${team}`,
+    `/api/teams/${team}/invites`,
   ];
   return Promise.all(paths.map(async (path) => [path, (await owner.get(path)).body]));
 }
@@ -56,51 +78,172 @@ export interface Fixture {
 
 /** A request for every operation that takes a body or parameters, which would do something if it were right. */
 export const fixtures: Readonly<Record<string, Fixture>> = {
-  'POST /api/topics': { path: () => '/api/topics', body: (world) => ({ name: `b-${randomUUID()}`, access_level: 'public', description: 'd', is_discoverable: false, icon_name: 'bell', icon_color: '#00FF00', team_id: world.team }) },
-  'PATCH /api/topics/{name}': { path: (world) => `/api/topics/${world.topic.id}`, body: () => ({ description: 'changed' }) },
+  'POST /api/topics': {
+    path: () => '/api/topics',
+    body: (world) => ({
+      name: `b-${randomUUID()}`,
+      access_level: 'public',
+      description: 'd',
+      is_discoverable: false,
+      icon_name: 'bell',
+      icon_color: '#00FF00',
+      team_id: world.team,
+    }),
+  },
+  'PATCH /api/topics/{name}': {
+    path: (world) => `/api/topics/${world.topic.id}`,
+    body: () => ({ description: 'changed' }),
+  },
   'GET /api/topics': { path: () => '/api/topics' },
   'GET /api/topics/my': { path: () => '/api/topics/my' },
   'GET /api/topics/public': { path: () => '/api/topics/public' },
   'GET /{topic}/json': { path: (world) => `/${world.topic.name}/json` },
   'GET /api/topics/{name}/log': { path: (world) => `/api/topics/${world.topic.name}/log` },
-  'PUT /api/topics/{name}/consumers/{consumer}': { path: (world) => `/api/topics/${world.topic.name}/consumers/c`, body: () => ({ offset: 2 }) },
-  'POST /api/sse/sessions': { path: () => '/api/sse/sessions', body: (world) => ({ topics: [world.topic.name], since_id: { [world.topic.name]: world.message.id } }) },
+  'PUT /api/topics/{name}/consumers/{consumer}': {
+    path: (world) => `/api/topics/${world.topic.name}/consumers/c`,
+    body: () => ({ offset: 2 }),
+  },
+  'POST /api/sse/sessions': {
+    path: () => '/api/sse/sessions',
+    body: (world) => ({ topics: [world.topic.name], since_id: { [world.topic.name]: world.message.id } }),
+  },
   'GET /api/topics/{name}/messages': { path: (world) => `/api/topics/${world.topic.name}/messages` },
   'GET /api/messages/search': { path: () => '/api/messages/search' },
   'GET /api/messages/recent': { path: () => '/api/messages/recent' },
   'GET /api/messages/activity': { path: () => '/api/messages/activity' },
-  'PATCH /api/{topic_name}/messages/{message_id}': { path: (world) => `/api/${world.topic.name}/messages/${world.message.id}`, body: () => ({ message: 'changed', title: 'changed' }) },
-  'POST /auth/register': { path: () => '/auth/register', by: 'nobody', body: () => ({ email: `${randomUUID()}@example.org`, username: `u-${randomUUID().slice(0, 8)}`, password, terms_accepted: true }) },
-  'POST /auth/login': { path: () => '/auth/login', by: 'nobody', body: (world) => ({ email: world.owner.email, password }) },
-  'POST /auth/apple/mobile': { path: () => '/auth/apple/mobile', by: 'nobody', body: () => ({ identity_token: 'x.y.z', user: 'u', full_name: { givenName: 'a', familyName: 'b' } }) },
+  'PATCH /api/{topic_name}/messages/{message_id}': {
+    path: (world) => `/api/${world.topic.name}/messages/${world.message.id}`,
+    body: () => ({ message: 'changed', title: 'changed' }),
+  },
+  'POST /auth/register': {
+    path: () => '/auth/register',
+    by: 'nobody',
+    body: () => ({
+      email: `${randomUUID()}@example.org`,
+      username: `u-${randomUUID().slice(0, 8)}`,
+      password,
+      terms_accepted: true,
+    }),
+  },
+  'POST /auth/login': {
+    path: () => '/auth/login',
+    by: 'nobody',
+    body: (world) => ({ email: world.owner.email, password }),
+  },
+  'POST /auth/apple/mobile': {
+    path: () => '/auth/apple/mobile',
+    by: 'nobody',
+    body: () => ({ identity_token: 'x.y.z', user: 'u', full_name: { givenName: 'a', familyName: 'b' } }),
+  },
   'POST /auth/refresh': { path: () => '/auth/refresh', by: 'nobody', body: () => ({ refresh_token: 'x' }) },
-  'POST /auth/resend-verification': { path: () => '/auth/resend-verification', by: 'nobody', body: (world) => ({ email: world.owner.email }) },
-  'POST /auth/password-reset/request': { path: () => '/auth/password-reset/request', by: 'nobody', body: (world) => ({ email: world.owner.email }) },
-  'POST /auth/password-reset/confirm': { path: () => '/auth/password-reset/confirm', by: 'nobody', body: () => ({ token: 'x', new_password: password }) },
-  'POST /auth/password-change': { path: () => '/auth/password-change', body: () => ({ current_password: password, new_password: `${password} 2` }) },
-  'POST /auth/accept-terms': { path: () => '/auth/accept-terms', body: () => ({ accepted: true, consent_method: 'web_checkbox' }) },
+  'POST /auth/resend-verification': {
+    path: () => '/auth/resend-verification',
+    by: 'nobody',
+    body: (world) => ({ email: world.owner.email }),
+  },
+  'POST /auth/password-reset/request': {
+    path: () => '/auth/password-reset/request',
+    by: 'nobody',
+    body: (world) => ({ email: world.owner.email }),
+  },
+  'POST /auth/password-reset/confirm': {
+    path: () => '/auth/password-reset/confirm',
+    by: 'nobody',
+    body: () => ({ token: 'x', new_password: password }),
+  },
+  'POST /auth/password-change': {
+    path: () => '/auth/password-change',
+    body: () => ({ current_password: password, new_password: `${password} 2` }),
+  },
+  'POST /auth/accept-terms': {
+    path: () => '/auth/accept-terms',
+    body: () => ({ accepted: true, consent_method: 'web_checkbox' }),
+  },
   'PATCH /api/users/me': { path: () => '/api/users/me', body: () => ({ username: `u-${randomUUID().slice(0, 8)}` }) },
   'DELETE /api/users/me': { path: () => '/api/users/me', body: () => ({ password }) },
-  'POST /api/keys': { path: () => '/api/keys', body: () => ({ name: 'k2', description: 'd', scopes: ['publish'], expires_at: '2100-01-01' }) },
-  'POST /api/topics/{topic}/access-tokens': { path: (world) => `/api/topics/${world.topic.name}/access-tokens`, body: () => ({ name: 't2', permissions: ['read'] }) },
-  'POST /api/teams': { path: () => '/api/teams', body: () => ({ name: `t-${randomUUID().slice(0, 8)}`, display_name: 'A team', description: 'd' }) },
-  'PATCH /api/teams/{team_id}': { path: (world) => `/api/teams/${world.team}`, body: () => ({ display_name: 'changed' }) },
+  'POST /api/keys': {
+    path: () => '/api/keys',
+    body: () => ({ name: 'k2', description: 'd', scopes: ['publish'], expires_at: '2100-01-01' }),
+  },
+  'POST /api/topics/{topic}/access-tokens': {
+    path: (world) => `/api/topics/${world.topic.name}/access-tokens`,
+    body: () => ({ name: 't2', permissions: ['read'] }),
+  },
+  'POST /api/teams': {
+    path: () => '/api/teams',
+    body: () => ({ name: `t-${randomUUID().slice(0, 8)}`, display_name: 'A team', description: 'd' }),
+  },
+  'PATCH /api/teams/{team_id}': {
+    path: (world) => `/api/teams/${world.team}`,
+    body: () => ({ display_name: 'changed' }),
+  },
   'DELETE /api/teams/{team_id}': { path: (world) => `/api/teams/${world.team}` },
-  'PATCH /api/teams/{team_id}/members/{user_id}': { path: (world) => `/api/teams/${world.team}/members/${world.other.id}`, body: () => ({ role: 'admin' }) },
-  'POST /api/teams/{team_id}/invites': { path: (world) => `/api/teams/${world.team}/invites`, body: () => ({ email: `${randomUUID()}@example.org`, role: 'member' }) },
+  'PATCH /api/teams/{team_id}/members/{user_id}': {
+    path: (world) => `/api/teams/${world.team}/members/${world.other.id}`,
+    body: () => ({ role: 'admin' }),
+  },
+  'POST /api/teams/{team_id}/invites': {
+    path: (world) => `/api/teams/${world.team}/invites`,
+    body: () => ({ email: `${randomUUID()}@example.org`, role: 'member' }),
+  },
   'POST /api/teams/invites/accept': { path: () => '/api/teams/invites/accept', body: () => ({ token: 'x' }) },
-  'POST /api/devices/register': { path: () => '/api/devices/register', body: () => ({ push_token: pushToken(), platform: 'expo', device_id: 'd1', device_name: 'changed', app_version: '2' }) },
-  'PUT /api/devices/{device_id}': { path: (world) => `/api/devices/${world.device.id}`, body: () => ({ device_name: 'changed' }) },
-  'POST /api/subscriptions': { path: () => '/api/subscriptions', body: (world) => ({ topic_name: world.topic.name, web_notifications_enabled: false, mobile_notifications_enabled: false }) },
-  'PATCH /api/subscriptions/{subscription_id}': { path: (world) => `/api/subscriptions/${world.subscription.id}`, body: () => ({ is_pinned: true }) },
-  'POST /api/subscriptions/{subscription_id}/preview': { path: (world) => `/api/subscriptions/${world.subscription.id}/preview`, body: () => ({ mobile_notifications_enabled: true }) },
+  'POST /api/devices/register': {
+    path: () => '/api/devices/register',
+    body: () => ({
+      push_token: pushToken(),
+      platform: 'expo',
+      device_id: 'd1',
+      device_name: 'changed',
+      app_version: '2',
+    }),
+  },
+  'PUT /api/devices/{device_id}': {
+    path: (world) => `/api/devices/${world.device.id}`,
+    body: () => ({ device_name: 'changed' }),
+  },
+  'POST /api/subscriptions': {
+    path: () => '/api/subscriptions',
+    body: (world) => ({
+      topic_name: world.topic.name,
+      web_notifications_enabled: false,
+      mobile_notifications_enabled: false,
+    }),
+  },
+  'PATCH /api/subscriptions/{subscription_id}': {
+    path: (world) => `/api/subscriptions/${world.subscription.id}`,
+    body: () => ({ is_pinned: true }),
+  },
+  'POST /api/subscriptions/{subscription_id}/preview': {
+    path: (world) => `/api/subscriptions/${world.subscription.id}/preview`,
+    body: () => ({ mobile_notifications_enabled: true }),
+  },
   'GET /admin/audit': { path: () => '/admin/audit', by: 'operator' },
   'GET /admin/push/dead-letters': { path: () => '/admin/push/dead-letters', by: 'operator' },
-  'POST /admin/push/dead-letters/redrive': { path: () => '/admin/push/dead-letters/redrive', by: 'operator', body: (world) => ({ topic: world.topic.name }) },
+  'POST /admin/push/dead-letters/redrive': {
+    path: () => '/admin/push/dead-letters/redrive',
+    by: 'operator',
+    body: (world) => ({ topic: world.topic.name }),
+  },
   'GET /admin/retention/plan': { path: () => '/admin/retention/plan', by: 'operator' },
-  'POST /admin/retention/run': { path: () => '/admin/retention/run', by: 'operator', body: () => ({ up_to: '2020-01-01T00:00:00Z' }) },
-  'POST /admin/retention/confirm': { path: () => '/admin/retention/confirm', by: 'operator', body: () => ({ up_to: '2020-01-01T00:00:00Z' }) },
+  'POST /admin/retention/run': {
+    path: () => '/admin/retention/run',
+    by: 'operator',
+    body: () => ({ up_to: '2020-01-01T00:00:00Z' }),
+  },
+  'POST /admin/retention/confirm': {
+    path: () => '/admin/retention/confirm',
+    by: 'operator',
+    body: () => ({ up_to: '2020-01-01T00:00:00Z' }),
+  },
   'GET /admin/retention/history': { path: () => '/admin/retention/history', by: 'operator' },
-  'POST /admin/retention/pause': { path: () => '/admin/retention/pause', by: 'operator', body: () => ({ reason: 'a test' }) },
-  'PUT /admin/users/{email}/tier': { path: (world) => `/admin/users/${world.owner.email}/tier`, by: 'operator', body: () => ({ tier: 'FREE' }) },
+  'POST /admin/retention/pause': {
+    path: () => '/admin/retention/pause',
+    by: 'operator',
+    body: () => ({ reason: 'a test' }),
+  },
+  'PUT /admin/users/{email}/tier': {
+    path: (world) => `/admin/users/${world.owner.email}/tier`,
+    by: 'operator',
+    body: () => ({ tier: 'FREE' }),
+  },
 };

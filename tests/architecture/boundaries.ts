@@ -18,7 +18,9 @@ const beneathDrivers = ['shared/domain', 'shared/ports', 'shared/platform'];
 const sharedButDrivers = ['shared', '!shared/drivers'];
 const clusterPackages = ['kafkajs', 'mongoose', 'mongodb', 'bullmq', 'ioredis'];
 const embeddedPackages = ['node:sqlite'];
-const tracingPackages = ['api', 'core', 'exporter-trace-otlp-proto', 'resources', 'sdk-trace'].map((name) => `@opentelemetry/${name}`);
+const tracingPackages = ['api', 'core', 'exporter-trace-otlp-proto', 'resources', 'sdk-trace'].map(
+  (name) => `@opentelemetry/${name}`,
+);
 
 /** Named by the rows that list them, and by no others. */
 export const ownedPackages: readonly string[] = [...clusterPackages, ...embeddedPackages, ...tracingPackages];
@@ -39,21 +41,43 @@ export const boundaries: readonly Boundary[] = [
   { of: 'services/api/directory', mayImport: sharedButDrivers },
   { of: 'services/api/http', mayImport: ['services/api/directory', ...sharedButDrivers] },
   { of: 'services/api/live', mayImport: ['services/api/directory', ...sharedButDrivers] },
-  { of: 'services/api/*.ts', mayImport: ['services/api/directory', 'services/api/http', 'services/api/live', ...sharedButDrivers] },
+  {
+    of: 'services/api/*.ts',
+    mayImport: ['services/api/directory', 'services/api/http', 'services/api/live', ...sharedButDrivers],
+  },
   {
     of: 'services/api/features/*',
-    mayImport: ['services/api/directory', 'services/api/http', 'services/api/live', 'services/api/*.ts', ...sharedButDrivers],
+    mayImport: [
+      'services/api/directory',
+      'services/api/http',
+      'services/api/live',
+      'services/api/*.ts',
+      ...sharedButDrivers,
+    ],
   },
-  { of: 'services/api/{main,start-api,app,pages,routes,upgrade,*.test}.ts', mayImport: ['services/api', ...sharedButDrivers] },
+  {
+    of: 'services/api/{main,start-api,app,pages,routes,upgrade,*.test}.ts',
+    mayImport: ['services/api', ...sharedButDrivers],
+  },
   { of: 'cli', mayImport: ['services', ...sharedButDrivers, 'shared/testing/simulators'] },
-  { of: 'tools', mayImport: ['tests/acceptance/stack.ts', 'services/notifier/push-gateways', ...sharedButDrivers], packages: [...clusterPackages, ...embeddedPackages] },
-  { of: 'tests', mayImport: ['tests/acceptance/stack.ts', 'shared', 'tools'], packages: [...clusterPackages, ...embeddedPackages] },
+  {
+    of: 'tools',
+    mayImport: ['tests/acceptance/stack.ts', 'services/notifier/push-gateways', ...sharedButDrivers],
+    packages: [...clusterPackages, ...embeddedPackages],
+  },
+  {
+    of: 'tests',
+    mayImport: ['tests/acceptance/stack.ts', 'shared', 'tools'],
+    packages: [...clusterPackages, ...embeddedPackages],
+  },
   { of: 'tests/acceptance/stack.ts', mayImport: sharedButDrivers },
 ];
 
 /** The table as docs/architecture.md has it. */
 export function boundariesAsMarkdown(): string {
-  const rows = boundaries.map(({ of, mayImport, packages }) => `| \`${of}\` | ${importsInWords(mayImport)} | ${packagesInWords(packages)} |`);
+  const rows = boundaries.map(
+    ({ of, mayImport, packages }) => `| \`${of}\` | ${importsInWords(mayImport)} | ${packagesInWords(packages)} |`,
+  );
   return ['| files | may import, of ours | packages that are theirs |', '|---|---|---|', ...rows].join('\n');
 }
 

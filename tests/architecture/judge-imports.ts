@@ -6,15 +6,22 @@ const testSuffix = /\.(test|contract|fixtures?|place|child|child-process)\.ts$/;
 const testFolders = ['tests', 'tools', 'shared/testing'];
 
 /** Whether the file serves tests (or development) alone. */
-export const isTestCode = (file: string): boolean => testSuffix.test(file) || testFolders.some((folder) => covers(folder, file) !== null);
+export const isTestCode = (file: string): boolean =>
+  testSuffix.test(file) || testFolders.some((folder) => covers(folder, file) !== null);
 
 /** What the import breaks, as a sentence for whoever wrote it, or null. */
 export function judgeImport(imported: Import): string | null {
   const row = rowOf(imported.from);
-  if (row === undefined) return `${imported.from} is in no row of tests/architecture/boundaries.ts: give its folder one`;
+  if (row === undefined)
+    return `${imported.from} is in no row of tests/architecture/boundaries.ts: give its folder one`;
   const { from, file } = imported;
   if (file === null) return judgePackage(imported, row);
-  if (isTestCode(file) && !isTestCode(from) && !row.mayImport.some((entry) => isTestCode(entry) && covers(entry, file) !== null)) return `${from} imports ${file}: only tests may import test code, and rows that name it`;
+  if (
+    isTestCode(file) &&
+    !isTestCode(from) &&
+    !row.mayImport.some((entry) => isTestCode(entry) && covers(entry, file) !== null)
+  )
+    return `${from} imports ${file}: only tests may import test code, and rows that name it`;
   if (isOfOneKind(from, file, row) || isAllowed(file, row.mayImport)) return null;
   // Tests also see all that is shared, and run whole programs as processes.
   if (isTestCode(from) && (imported.isStarted || isAllowed(file, ['shared', '!shared/drivers']))) return null;
@@ -23,9 +30,13 @@ export function judgeImport(imported: Import): string | null {
 
 function judgePackage({ from, package: name }: Import, row: Boundary): string | null {
   if (ownedPackages.includes(name!)) {
-    return row.packages?.includes(name!) === true ? null : `${from} imports ${name}: only the rows that list it may name it`;
+    return row.packages?.includes(name!) === true
+      ? null
+      : `${from} imports ${name}: only the rows that list it may name it`;
   }
-  return row.packages === 'none' && !isTestCode(from) ? `${from} imports ${name}: ${row.of} may import no package` : null;
+  return row.packages === 'none' && !isTestCode(from)
+    ? `${from} imports ${name}: ${row.of} may import no package`
+    : null;
 }
 
 /** Import cycles, each as its members in the order of the alphabet. `nodeOf` says what imports what: files, or folders. */
@@ -36,9 +47,9 @@ export function findCycles(imports: readonly Import[], nodeOf: (file: string) =>
     targets.set(nodeOf(from), (targets.get(nodeOf(from)) ?? new Set()).add(nodeOf(file)));
   }
   const reachable = new Map([...targets.keys()].map((node) => [node, reachableFrom(node, targets)]));
-  const cycles = [...targets.keys()].filter((node) => reachable.get(node)!.has(node)).map((node) => (
-    [...reachable.get(node)!].filter((other) => reachable.get(other)?.has(node)).sort()
-  ));
+  const cycles = [...targets.keys()]
+    .filter((node) => reachable.get(node)!.has(node))
+    .map((node) => [...reachable.get(node)!].filter((other) => reachable.get(other)?.has(node)).sort());
   return [...new Map(cycles.map((cycle) => [cycle.join(), cycle])).values()];
 }
 

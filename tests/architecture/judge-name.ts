@@ -14,7 +14,9 @@ export function judgeName(file: string, source: string): string | null {
   if (values.length !== 1) return null;
   const name = path.basename(file, '.ts');
   const forms = [plain(name), plain(name.replace(technology, ''))];
-  const isSaid = [...values, ...types].map(plain).some((word) => forms.some((form) => word.includes(form) || form.includes(word)));
+  const isSaid = [...values, ...types]
+    .map(plain)
+    .some((word) => forms.some((form) => word.includes(form) || form.includes(word)));
   return isSaid ? null : `${file} exports ${values[0]!}: the one should be named after the other`;
 }
 
@@ -24,11 +26,17 @@ function exportsOf(source: string): { values: string[]; types: string[] } {
   const values: string[] = [];
   const types: string[] = [];
   for (const statement of ts.createSourceFile('', source, ts.ScriptTarget.Latest).statements) {
-    const isExported = ts.canHaveModifiers(statement) && ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
+    const isExported =
+      ts.canHaveModifiers(statement) &&
+      ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
     if (isExported !== true) continue;
     if (ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement)) types.push(statement.name.text);
-    else if (ts.isFunctionDeclaration(statement) || ts.isClassDeclaration(statement)) values.push(statement.name?.text ?? 'default');
-    else if (ts.isVariableStatement(statement)) values.push(...statement.declarationList.declarations.map(({ name }) => (ts.isIdentifier(name) ? name.text : '')));
+    else if (ts.isFunctionDeclaration(statement) || ts.isClassDeclaration(statement))
+      values.push(statement.name?.text ?? 'default');
+    else if (ts.isVariableStatement(statement))
+      values.push(
+        ...statement.declarationList.declarations.map(({ name }) => (ts.isIdentifier(name) ? name.text : '')),
+      );
   }
   return { values, types };
 }

@@ -21,7 +21,10 @@ const startedModule = /new URL\(\s*(['"])(?<specifier>[^'"]+\.ts)\1\s*,\s*import
  */
 export function readImports(from: string, source: string, workspaces: ReadonlyMap<string, string>): Import[] {
   const imported = ts.preProcessFile(source, true, true).importedFiles.map(({ fileName }) => importOf(fileName, false));
-  return [...imported, ...[...source.matchAll(startedModule)].map((match) => importOf(match.groups!['specifier']!, true))];
+  return [
+    ...imported,
+    ...[...source.matchAll(startedModule)].map((match) => importOf(match.groups!['specifier']!, true)),
+  ];
 
   function importOf(specifier: string, isStarted: boolean): Import {
     const file = fileOf(from, specifier, workspaces);

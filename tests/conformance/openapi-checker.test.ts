@@ -20,15 +20,31 @@ const checker = new OpenApiChecker({
   components: {
     schemas: { Thing: thing },
     headers: { 'X-Total-Count': { required: true, schema: { type: 'integer' } } },
-    responses: { NotFound: { content: { 'application/json': { schema: { type: 'object', properties: { detail: { type: 'string' } }, required: ['detail'] } } } } },
+    responses: {
+      NotFound: {
+        content: {
+          'application/json': {
+            schema: { type: 'object', properties: { detail: { type: 'string' } }, required: ['detail'] },
+          },
+        },
+      },
+    },
   },
 });
 
 const id = '01a1fdd3-3358-7000-9bff-f8f39a0bcf16';
 const json = (body: unknown) => JSON.stringify(body);
-function faultsOf({ count = '1', type = 'application/json; charset=utf-8', ...answer }: Partial<Observed> & { count?: string; type?: string }): string[] {
+function faultsOf({
+  count = '1',
+  type = 'application/json; charset=utf-8',
+  ...answer
+}: Partial<Observed> & { count?: string; type?: string }): string[] {
   return checker.faults({
-    method: 'GET', path: '/things/7', status: 200, text: json({ id }), ...answer,
+    method: 'GET',
+    path: '/things/7',
+    status: 200,
+    text: json({ id }),
+    ...answer,
     headers: new Headers({ ...(count === '' ? {} : { 'X-Total-Count': count }), 'Content-Type': type }),
   });
 }
@@ -44,13 +60,25 @@ test('an answer as the document has it conforms, also to HEAD, and a slash at th
 test.each([
   ['a status', { status: 201 }, 'the status 201 is not documented'],
   ['a content type', { type: 'text/html' }, 'a body of "text/html" is not documented'],
-  ['a body where there is none', { method: 'DELETE', path: '/things/all', status: 204 }, 'the document knows no body, and there is one of application/json'],
+  [
+    'a body where there is none',
+    { method: 'DELETE', path: '/things/all', status: 204 },
+    'the document knows no body, and there is one of application/json',
+  ],
   ['a missing header', { count: '' }, 'the header X-Total-Count is missing'],
   ['a header that is no number', { count: 'many' }, 'the header X-Total-Count is "many"'],
   ['a missing field', { text: json({}) }, `body must have required property 'id' {"missingProperty":"id"}`],
-  ['a field too many', { text: json({ id, more: 1 }) }, 'body must NOT have additional properties {"additionalProperty":"more"}'],
+  [
+    'a field too many',
+    { text: json({ id, more: 1 }) },
+    'body must NOT have additional properties {"additionalProperty":"more"}',
+  ],
   ['a format', { text: json({ id: '7' }) }, 'body/id must match format "uuid" {"format":"uuid"}'],
-  ['an error of another shape', { status: 404, text: json({ error: 'no' }) }, `body must have required property 'detail' {"missingProperty":"detail"}`],
+  [
+    'an error of another shape',
+    { status: 404, text: json({ error: 'no' }) },
+    `body must have required property 'detail' {"missingProperty":"detail"}`,
+  ],
   ['a method', { method: 'PUT' }, 'the path has no PUT in the document, and the answer is a 200'],
   ['a path', { path: '/nowhere' }, 'there is no such path in the document, and the answer is a 200'],
 ])('%s that the document does not have is a fault', (_what, answer, fault) => {

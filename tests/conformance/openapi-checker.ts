@@ -51,7 +51,9 @@ export class OpenApiChecker {
   constructor(document: Document) {
     // An answer may not have a field that the document does not name, though its readers have to bear it.
     this.#document = closed(document);
-    this.#templates = Object.keys(document.paths).sort(fixedFirst).map((path) => ({ path, form: formOf(path) }));
+    this.#templates = Object.keys(document.paths)
+      .sort(fixedFirst)
+      .map((path) => ({ path, form: formOf(path) }));
     addFormats(this.#ajv);
     this.#ajv.addSchema({ components: this.#document.components }, documentId);
   }
@@ -68,24 +70,33 @@ export class OpenApiChecker {
 
   #faultsWithoutOperation({ status, method }: Observed, isPath: boolean): string[] {
     if (withoutOperation.has(status)) return [];
-    return [`${isPath ? `the path has no ${method}` : 'there is no such path'} in the document, and the answer is a ${status}`];
+    return [
+      `${isPath ? `the path has no ${method}` : 'there is no such path'} in the document, and the answer is a ${status}`,
+    ];
   }
 
   #faultsOf(answer: Observed, { headers = {}, content = {} }: Response): string[] {
     return [
-      ...Object.entries(headers).flatMap(([name, header]) => headerFaults(name, this.#resolve(header), answer.headers.get(name))),
+      ...Object.entries(headers).flatMap(([name, header]) =>
+        headerFaults(name, this.#resolve(header), answer.headers.get(name)),
+      ),
       ...(answer.method === 'HEAD' ? [] : this.#contentFaults(answer, content)),
     ];
   }
 
   #contentFaults({ headers, text }: Observed, content: NonNullable<Response['content']>): string[] {
     const type = headers.get('content-type')?.split(';')[0]!.trim() ?? '';
-    if (Object.keys(content).length === 0) return text === undefined || text === '' ? [] : [`the document knows no body, and there is one of ${type}`];
+    if (Object.keys(content).length === 0)
+      return text === undefined || text === '' ? [] : [`the document knows no body, and there is one of ${type}`];
     const media = content[type];
     if (media === undefined) return [`a body of "${type}" is not documented`];
     if (type !== 'application/json' || text === undefined) return [];
     const validate = this.#validator(media.schema);
-    return validate(JSON.parse(text)) ? [] : validate.errors!.map(({ instancePath, message, params }) => `body${instancePath} ${message} ${JSON.stringify(params)}`);
+    return validate(JSON.parse(text))
+      ? []
+      : validate.errors!.map(
+          ({ instancePath, message, params }) => `body${instancePath} ${message} ${JSON.stringify(params)}`,
+        );
   }
 
   #validator(schema: object): ValidateFunction {
@@ -96,7 +107,10 @@ export class OpenApiChecker {
 
   #resolve<T extends object>(of: T | Reference): T {
     if (!('$ref' in of)) return of;
-    return of.$ref.slice(documentId.length + 2).split('/').reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], this.#document) as T;
+    return of.$ref
+      .slice(documentId.length + 2)
+      .split('/')
+      .reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], this.#document) as T;
   }
 }
 
@@ -106,7 +120,12 @@ function headerFaults(name: string, { required, schema }: Header, value: string 
 }
 
 function formOf(path: string): RegExp {
-  return new RegExp(`^${path.split('/').map((segment) => (segment.startsWith('{') ? '[^/]+' : segment.replaceAll('.', '\\.'))).join('/')}$`);
+  return new RegExp(
+    `^${path
+      .split('/')
+      .map((segment) => (segment.startsWith('{') ? '[^/]+' : segment.replaceAll('.', '\\.')))
+      .join('/')}$`,
+  );
 }
 
 /** Fixed segments win over parameters, from the left. */
@@ -119,7 +138,8 @@ function closed(document: Document): Document {
   return JSON.parse(JSON.stringify(document), (key, value: unknown) => {
     if (key === '$ref') return `${documentId}${value as string}`;
     const schema = value as { type?: unknown; properties?: object; additionalProperties?: unknown } | null;
-    const isOpen = schema?.type === 'object' && schema.properties !== undefined && schema.additionalProperties === undefined;
+    const isOpen =
+      schema?.type === 'object' && schema.properties !== undefined && schema.additionalProperties === undefined;
     return isOpen ? { ...schema, additionalProperties: false } : value;
   }) as Document;
 }

@@ -26,7 +26,7 @@ async function logOf(client: Client, topic: string, from = 0): Promise<{ records
   for (let next = from; ;) {
     const { status, body } = await client.call('GET', `/api/topics/${topic}/log?from_offset=${next}&limit=1000`);
     expect(status).toBe(200);
-    records.push(...body.records as LogRecordJson[]);
+    records.push(...(body.records as LogRecordJson[]));
     next = body.next_offset as number;
     if (body.records.length === 0) return { records, next };
   }
@@ -47,7 +47,13 @@ test('a backup under publishes has all that was acknowledged before; restored, i
   const account = await createAccount(store, { urls: first.urls });
   await store.close();
   const { name: topic } = await createTopic(account);
-  const publishing = keepPublishing({ urls: first.urls, topics: [topic], publishers: 8, pauseMs: 0, textLength: 3_000 });
+  const publishing = keepPublishing({
+    urls: first.urls,
+    topics: [topic],
+    publishers: 8,
+    pauseMs: 0,
+    textLength: 3_000,
+  });
   own.add(() => publishing.cutOff());
   await eventually(() => publishing.acked.length > 1_500);
 
@@ -60,7 +66,10 @@ test('a backup under publishes has all that was acknowledged before; restored, i
   const { bytes } = JSON.parse(made.out) as { bytes: number };
   expect(statSync(file).size).toBe(bytes);
   expect(statSync(file).mode & 0o777).toBe(0o600);
-  expect(await runTocsin(['backup', file], first.env)).toMatchObject({ code: 1, err: `${file} exists, and nothing is overwritten: move it away, or choose another place\n` });
+  expect(await runTocsin(['backup', file], first.env)).toMatchObject({
+    code: 1,
+    err: `${file} exists, and nothing is overwritten: move it away, or choose another place\n`,
+  });
   const countThen = publishing.acked.length;
   await eventually(() => publishing.acked.length > countThen + 200);
   await publishing.stop();
@@ -94,7 +103,9 @@ test('a backup under publishes has all that was acknowledged before; restored, i
   const fresh = [];
   for (let n = 0; n < 20; n += 1) fresh.push(await second.publish(`after the restore ${n}`));
   const onwards = await logOf(second.client, topic, lost.next);
-  expect(onwards.records.map(({ offset, message }) => ({ id: message.id, offset }))).toEqual(fresh.map(({ id, offset }) => ({ id, offset })));
+  expect(onwards.records.map(({ offset, message }) => ({ id: message.id, offset }))).toEqual(
+    fresh.map(({ id, offset }) => ({ id, offset })),
+  );
   const since = await second.client.call('GET', `/${topic}/json?since=${lost.records.at(-1)!.message.id}&limit=100`);
   expect((since.body.messages as { id: string }[]).map(({ id }) => id)).toEqual(fresh.map(({ id }) => id));
   await second.stack.stop();
@@ -104,7 +115,12 @@ test('a backup under publishes has all that was acknowledged before; restored, i
   const { offset } = await third.publish('after the second restore');
   expect(offset).toBeGreaterThan(fresh.at(-1)!.offset);
   printFigures('backup', {
-    bytes, backupMs, acknowledgedBefore: before.size, held: heldIds.size, publishedMeanwhile: meanwhile.length,
-    slowestMeanwhileMs: Math.max(...meanwhile.map(({ ms }) => ms)), lostSince: lost.records.length - held.records.length,
+    bytes,
+    backupMs,
+    acknowledgedBefore: before.size,
+    held: heldIds.size,
+    publishedMeanwhile: meanwhile.length,
+    slowestMeanwhileMs: Math.max(...meanwhile.map(({ ms }) => ms)),
+    lostSince: lost.records.length - held.records.length,
   });
 }, 180_000);

@@ -13,7 +13,7 @@ export function clockJumps(startTest: () => FaultTest): void {
   test('the clock of each process jumps by an hour and by a day, ahead and back: nothing is lost or removed, order and budgets hold, and logins are good again', async () => {
     const given = startTest();
     const { newAccount, newTopics, own, stack, third, urls } = given;
-    const [budgeted, ...topics] = await newTopics(3) as [string, ...string[]];
+    const [budgeted, ...topics] = (await newTopics(3)) as [string, ...string[]];
     const account = await newAccount();
     const run = startLedgerRun(own, { urls, topics, publishers: 4, isKeyed: true, pauseMs: 20 });
     const { acked } = run.publishing;
@@ -23,7 +23,11 @@ export function clockJumps(startTest: () => FaultTest): void {
     };
     const remaining: number[] = [];
     const publish = async (url: string): Promise<number> => {
-      const answer = await fetch(`${url}/${budgeted}`, { method: 'POST', body: 'budgeted', headers: authorization(account) });
+      const answer = await fetch(`${url}/${budgeted}`, {
+        method: 'POST',
+        body: 'budgeted',
+        headers: authorization(account),
+      });
       const left = answer.headers.get('X-RateLimit-Remaining');
       if (answer.status === 200 && left !== null) remaining.push(Number(left));
       return answer.status;
@@ -49,12 +53,19 @@ export function clockJumps(startTest: () => FaultTest): void {
     const ledger = await run.expectComplete();
     const windowsBegun = remaining.slice(1).filter((left, at) => left > remaining[at]!).length;
     printFigures('clock jumps', {
-      processes: servers.length, jumps: servers.length * jumpsMs.length, removed: 0, gaps: 0, unauthorizedDuring: during.filter((status) => status === 401).length,
-      unauthorizedAfterwards: afterwards.filter((status) => status === 401).length, windowsBegun, ...ledger,
+      processes: servers.length,
+      jumps: servers.length * jumpsMs.length,
+      removed: 0,
+      gaps: 0,
+      unauthorizedDuring: during.filter((status) => status === 401).length,
+      unauthorizedAfterwards: afterwards.filter((status) => status === 401).length,
+      windowsBegun,
+      ...ledger,
     });
     expect(afterwards).toEqual(afterwards.map(() => 200));
     // A login is over while a clock says that its day is.
-    for (const [at, status] of during.entries()) expect([200, ...(jumpsMs[at]! >= 24 * hourMs ? [401] : [])]).toContain(status);
+    for (const [at, status] of during.entries())
+      expect([200, ...(jumpsMs[at]! >= 24 * hourMs ? [401] : [])]).toContain(status);
     // Each publish counts once: a minute may end and the next one begin, and no jump begins another.
     expect(windowsBegun).toBeLessThanOrEqual(1);
   }, 240_000);

@@ -35,30 +35,40 @@ test('with SHUTDOWN_DELAY_SECONDS a process that is told to end says that it is 
   await server.kill(); // what comes after the delay is the other test's
 }, 60_000);
 
-test(`the one process of an embedded installation is restarted under load, ${restarts} times: it answers every publish that it takes, and nothing is lost`, async () => {
-  const { stack, topics } = await start();
-  const run = startLedgerRun(own, { urls: stack.urls, topics, publishers: 8, isKeyed: true });
-  const { acked, ackedAt, attempts } = run.publishing;
-  const server = stack.server('tocsin');
-  const [drainsMs, awayMs]: [number[], number[]] = [[], []];
-  for (let restart = 0; restart < restarts; restart += 1) {
-    const before = acked.length;
-    await eventually(() => acked.length > before + 100, { timeoutMs: patienceMs });
-    const toldAt = performance.now();
-    expect(await server.stop()).toBe(0);
-    drainsMs.push(performance.now() - toldAt);
-    const lastAckedAt = Math.max(...ackedAt.values());
-    const whenDown = acked.length;
-    await server.start();
-    await eventually(() => acked.length > whenDown, { timeoutMs: patienceMs });
-    awayMs.push(ackedAt.get(acked[whenDown]!.id)! - lastAckedAt);
-  }
-  const ledger = await run.expectComplete();
-  const refused = attempts.filter(({ fault }) => fault === 'ECONNREFUSED');
-  const failed = attempts.filter(({ status, fault }) => status !== 200 && fault !== 'ECONNREFUSED');
-  printFigures('embedded restart', {
-    restarts, drainMaxMs: Math.max(...drainsMs), awayMaxMs: Math.max(...awayMs), refused: refused.length, failed: failed.length, gaps: 0, ...ledger,
-  });
-  expect(failed.map(({ status, fault }) => ({ status, fault }))).toEqual([]);
-  expect(Math.max(...drainsMs)).toBeLessThan(drainMsMax);
-}, 120_000 + 15_000 * restarts);
+test(
+  `the one process of an embedded installation is restarted under load, ${restarts} times: it answers every publish that it takes, and nothing is lost`,
+  async () => {
+    const { stack, topics } = await start();
+    const run = startLedgerRun(own, { urls: stack.urls, topics, publishers: 8, isKeyed: true });
+    const { acked, ackedAt, attempts } = run.publishing;
+    const server = stack.server('tocsin');
+    const [drainsMs, awayMs]: [number[], number[]] = [[], []];
+    for (let restart = 0; restart < restarts; restart += 1) {
+      const before = acked.length;
+      await eventually(() => acked.length > before + 100, { timeoutMs: patienceMs });
+      const toldAt = performance.now();
+      expect(await server.stop()).toBe(0);
+      drainsMs.push(performance.now() - toldAt);
+      const lastAckedAt = Math.max(...ackedAt.values());
+      const whenDown = acked.length;
+      await server.start();
+      await eventually(() => acked.length > whenDown, { timeoutMs: patienceMs });
+      awayMs.push(ackedAt.get(acked[whenDown]!.id)! - lastAckedAt);
+    }
+    const ledger = await run.expectComplete();
+    const refused = attempts.filter(({ fault }) => fault === 'ECONNREFUSED');
+    const failed = attempts.filter(({ status, fault }) => status !== 200 && fault !== 'ECONNREFUSED');
+    printFigures('embedded restart', {
+      restarts,
+      drainMaxMs: Math.max(...drainsMs),
+      awayMaxMs: Math.max(...awayMs),
+      refused: refused.length,
+      failed: failed.length,
+      gaps: 0,
+      ...ledger,
+    });
+    expect(failed.map(({ status, fault }) => ({ status, fault }))).toEqual([]);
+    expect(Math.max(...drainsMs)).toBeLessThan(drainMsMax);
+  },
+  120_000 + 15_000 * restarts,
+);

@@ -23,18 +23,27 @@ export async function holdPositions({ urls, token }: Reader, topic: string, coun
   let nextOffset = 0;
   let last: { message: { id: string } } | undefined;
   for (let left = count; left > 0;) {
-    const { body } = await client.call('GET', `/api/topics/${topic}/log?from_offset=${nextOffset}&limit=${Math.min(left, 1_000)}&wait=30`);
+    const { body } = await client.call(
+      'GET',
+      `/api/topics/${topic}/log?from_offset=${nextOffset}&limit=${Math.min(left, 1_000)}&wait=30`,
+    );
     const records = body.records as { message: { id: string } }[];
     if (records.length === 0) throw new Error(`${topic} has ${count - left} records, not ${count}`);
     [last, nextOffset, left] = [records.at(-1)!, body.next_offset as number, left - records.length];
   }
   const consumer = `held-${count}`;
-  expect((await client.call('PUT', `/api/topics/${topic}/consumers/${consumer}`, { json: { offset: nextOffset } })).status).toBe(200);
+  expect(
+    (await client.call('PUT', `/api/topics/${topic}/consumers/${consumer}`, { json: { offset: nextOffset } })).status,
+  ).toBe(200);
   return { topic, messageId: last!.message.id, composite: `${topic}:${last!.message.id}`, nextOffset, consumer };
 }
 
 /** Goes on from every one of the positions; each must bring exactly the messages with these ids, in this order. */
-export async function expectToGoOn(streams: StreamsUse, reader: Reader, { held, ids }: { held: HeldPositions; ids: readonly string[] }): Promise<void> {
+export async function expectToGoOn(
+  streams: StreamsUse,
+  reader: Reader,
+  { held, ids }: { held: HeldPositions; ids: readonly string[] },
+): Promise<void> {
   const { topic, messageId, composite, nextOffset, consumer } = held;
   const { token } = reader;
   const opened = await Promise.all([
@@ -45,7 +54,9 @@ export async function expectToGoOn(streams: StreamsUse, reader: Reader, { held, 
   ]);
   for (const stream of opened) {
     expect(await stream.ready()).toMatchObject({ recovered: true });
-    await eventually(() => expect(stream.ofType('message').length).toBeGreaterThanOrEqual(ids.length), { timeoutMs: 30_000 });
+    await eventually(() => expect(stream.ofType('message').length).toBeGreaterThanOrEqual(ids.length), {
+      timeoutMs: 30_000,
+    });
     expect(stream.ofType('message').map(({ data }) => data.id as string)).toEqual(ids);
     stream.close();
   }
@@ -58,7 +69,7 @@ export async function expectToGoOn(streams: StreamsUse, reader: Reader, { held, 
 async function readLog({ urls, token }: Reader, topic: string, from: string): Promise<string[]> {
   const client = new Client(token, urls);
   const ids: string[] = [];
-  for (let query = from;;) {
+  for (let query = from; ;) {
     const { body } = await client.call('GET', `/api/topics/${topic}/log?${query}&limit=300`);
     if (body.records.length === 0) return ids;
     ids.push(...body.records.map(({ message }: { message: { id: string } }) => message.id));
@@ -69,7 +80,7 @@ async function readLog({ urls, token }: Reader, topic: string, from: string): Pr
 async function readSince({ urls, token }: Reader, topic: string, since: string): Promise<string[]> {
   const client = new Client(token, urls);
   const ids: string[] = [];
-  for (let at = since;;) {
+  for (let at = since; ;) {
     const { body } = await client.call('GET', `/${topic}/json?since=${at}&limit=100`);
     if (body.messages.length === 0) return ids;
     ids.push(...body.messages.map(({ id }: { id: string }) => id));

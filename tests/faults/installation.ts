@@ -51,10 +51,18 @@ export async function startInstallation(): Promise<Installation> {
     const dir = process.env['TOCSIN_FAULTS_DIR']; // where the servers' logs are kept, for who looks for a fault
     const stack = await startClusterStack({
       ...(dir === undefined ? {} : { dir }),
-      kafkaBrokers: engines.kafka.url, mongoUrl: mongoUrl.href, redisUrl: engines.redis.url, jwtSecret: randomBytes(32).toString('hex'),
+      kafkaBrokers: engines.kafka.url,
+      mongoUrl: mongoUrl.href,
+      redisUrl: engines.redis.url,
+      jwtSecret: randomBytes(32).toString('hex'),
       env: {
-        RATE_LIMITS: 'off', KAFKA_PARTITIONS: '4', LOG_LEVEL: 'info', EXPO_URL: 'http://127.0.0.1:9', RETENTION_SCHEDULE: '1s',
-        NODE_OPTIONS: `--import=${jumpingClock}`, CLOCKS_DIR: clocksDir,
+        RATE_LIMITS: 'off',
+        KAFKA_PARTITIONS: '4',
+        LOG_LEVEL: 'info',
+        EXPO_URL: 'http://127.0.0.1:9',
+        RETENTION_SCHEDULE: '1s',
+        NODE_OPTIONS: `--import=${jumpingClock}`,
+        CLOCKS_DIR: clocksDir,
       },
     });
     own.add(() => stack.stop());
@@ -71,7 +79,12 @@ export async function startInstallation(): Promise<Installation> {
     const account = await newAccount();
     const newTopics = (count: number) => createTopics(account, count);
     return {
-      engines, stack, third, account, newAccount, newTopics,
+      engines,
+      stack,
+      third,
+      account,
+      newAccount,
+      newTopics,
       urls: stack.urls,
       pids: () => [...stack.servers, third.server].filter(({ isRunning }) => isRunning).map(({ pid }) => pid),
       serves: () => servesAll([...stack.urls, third.url], account, newTopics),
@@ -88,7 +101,9 @@ async function startThird(stack: Stack, engines: Engines) {
   const link = await openLossyRedisLink({ host: hostname, port: Number(port) });
   const dir = mkdtempSync(join(tmpdir(), 'tocsin-third-'));
   const server = new ServerProcess({
-    name: 'api3', args: ['services/api/main.ts'], logFile: join(dir, 'api3.log'),
+    name: 'api3',
+    args: ['services/api/main.ts'],
+    logFile: join(dir, 'api3.log'),
     env: { ...stack.env, RATE_LIMITS: 'on', REDIS_URL: `redis://127.0.0.1:${link.port}` },
   });
   const stop = async () => {
@@ -106,21 +121,39 @@ async function startThird(stack: Stack, engines: Engines) {
 }
 
 async function createTopics(account: Account, count: number): Promise<string[]> {
-  return Promise.all(Array.from({ length: count }, async () => (await createTopic(account, { name: newTopicName() })).name));
+  return Promise.all(
+    Array.from({ length: count }, async () => (await createTopic(account, { name: newTopicName() })).name),
+  );
 }
 
-async function servesAll(urls: readonly string[], account: Account, newTopics: Installation['newTopics']): Promise<void> {
+async function servesAll(
+  urls: readonly string[],
+  account: Account,
+  newTopics: Installation['newTopics'],
+): Promise<void> {
   const [topic] = await eventually(() => newTopics(1), { timeoutMs: servesMsMax, intervalMs: 250 });
   for (const url of urls) {
-    const id = await eventually(async () => {
-      const answer = await fetch(`${url}/${topic}`, { method: 'POST', body: 'probe', headers: authorization(account) });
-      const body = await answer.json() as { id: string };
-      return answer.status === 200 && body.id;
-    }, { timeoutMs: servesMsMax, intervalMs: 100 });
-    await eventually(async () => {
-      const page = await (await fetch(`${url}/api/topics/${topic}/log`, { headers: authorization(account) })).json() as { records?: { message: { id: string } }[] };
-      return page.records?.some(({ message }) => message.id === id) ?? false;
-    }, { timeoutMs: servesMsMax, intervalMs: 100 });
+    const id = await eventually(
+      async () => {
+        const answer = await fetch(`${url}/${topic}`, {
+          method: 'POST',
+          body: 'probe',
+          headers: authorization(account),
+        });
+        const body = (await answer.json()) as { id: string };
+        return answer.status === 200 && body.id;
+      },
+      { timeoutMs: servesMsMax, intervalMs: 100 },
+    );
+    await eventually(
+      async () => {
+        const page = (await (
+          await fetch(`${url}/api/topics/${topic}/log`, { headers: authorization(account) })
+        ).json()) as { records?: { message: { id: string } }[] };
+        return page.records?.some(({ message }) => message.id === id) ?? false;
+      },
+      { timeoutMs: servesMsMax, intervalMs: 100 },
+    );
   }
 }
 

@@ -9,7 +9,8 @@ let aheadMs = 0;
 
 RealDate.now = () => realNow() + aheadMs;
 globalThis.Date = new Proxy(RealDate, {
-  construct: (target, args: [], newTarget) => Reflect.construct(target, args.length === 0 ? [RealDate.now()] : args, newTarget) as object,
+  construct: (target, args: [], newTarget) =>
+    Reflect.construct(target, args.length === 0 ? [RealDate.now()] : args, newTarget) as object,
 });
 RealDate.prototype.constructor = globalThis.Date; // whoever asks what made a date
 process.on('SIGUSR2', () => {

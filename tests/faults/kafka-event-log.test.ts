@@ -61,7 +61,8 @@ describeWithOwnEngines('the event log on a broker that dies', () => {
       await eventually(() => publishers.acknowledged().length > 200);
       await begin();
       const downAt = performance.now();
-      const failedFast = () => publishers.attempts.filter(({ offset, at, ms }) => offset === null && at > downAt && ms < 100).length;
+      const failedFast = () =>
+        publishers.attempts.filter(({ offset, at, ms }) => offset === null && at > downAt && ms < 100).length;
       await eventually(() => failedFast() > 50, { timeoutMs: 20_000 });
       await end();
       const upAt = performance.now();
@@ -70,10 +71,13 @@ describeWithOwnEngines('the event log on a broker that dies', () => {
       await eventually(() => publishers.acknowledged().length > target);
       await publishers.stop();
       const acknowledged = publishers.acknowledged();
-      await eventually(() => {
-        const ids = reader.ids();
-        expect(acknowledged.filter(({ id }) => !ids.has(id)).length).toBe(0);
-      }, { timeoutMs: 30_000 });
+      await eventually(
+        () => {
+          const ids = reader.ids();
+          expect(acknowledged.filter(({ id }) => !ids.has(id)).length).toBe(0);
+        },
+        { timeoutMs: 30_000 },
+      );
       return { log, acknowledged };
     } catch (error) {
       await log.close();
@@ -83,20 +87,38 @@ describeWithOwnEngines('the event log on a broker that dies', () => {
 
   const expectKept = async ({ log, acknowledged }: { log: EventLog; acknowledged: Attempt[] }): Promise<void> => {
     const ends = await Promise.all([0, 1, 2].map((partition) => log.end(partition)));
-    const seen = await readAll(log, ends.reduce((sum, one) => sum + one, 0));
+    const seen = await readAll(
+      log,
+      ends.reduce((sum, one) => sum + one, 0),
+    );
     const places = new Set(seen.map(({ partition, offset, record }) => `${partition}:${offset}:${record.message.id}`));
-    for (const { publisher, id, offset } of acknowledged) expect(places.has(`${publisher % 3}:${offset}:${id}`)).toBe(true);
-    for (const own of Map.groupBy(acknowledged, ({ publisher }) => publisher).values()) expectGrowing(own.map(({ offset }) => offset!));
+    for (const { publisher, id, offset } of acknowledged)
+      expect(places.has(`${publisher % 3}:${offset}:${id}`)).toBe(true);
+    for (const own of Map.groupBy(acknowledged, ({ publisher }) => publisher).values())
+      expectGrowing(own.map(({ offset }) => offset!));
     await log.close();
   };
 
-  test('nothing acknowledged is lost when the broker is killed, and publishing goes on within five seconds of its return', async () => {
-    await expectKept(await throughAnOutage(() => kafka.kill(), () => kafka.restart()));
-  }, slow);
+  test(
+    'nothing acknowledged is lost when the broker is killed, and publishing goes on within five seconds of its return',
+    async () => {
+      await expectKept(
+        await throughAnOutage(
+          () => kafka.kill(),
+          () => kafka.restart(),
+        ),
+      );
+    },
+    slow,
+  );
 
-  test('nothing acknowledged is lost when the broker stands still, and publishing goes on within five seconds of its waking', async () => {
-    const pause = async (): Promise<void> => kafka.pause();
-    const resume = async (): Promise<void> => kafka.resume();
-    await expectKept(await throughAnOutage(pause, resume));
-  }, slow);
+  test(
+    'nothing acknowledged is lost when the broker stands still, and publishing goes on within five seconds of its waking',
+    async () => {
+      const pause = async (): Promise<void> => kafka.pause();
+      const resume = async (): Promise<void> => kafka.resume();
+      await expectKept(await throughAnOutage(pause, resume));
+    },
+    slow,
+  );
 });

@@ -24,20 +24,32 @@ interface Publish {
 }
 
 export function kafkaOutages(startTest: () => FaultTest): void {
-  const publish = async ({ third, account }: Pick<FaultTest, 'third' | 'account'>, topic: string, text: string): Promise<Publish> => {
+  const publish = async (
+    { third, account }: Pick<FaultTest, 'third' | 'account'>,
+    topic: string,
+    text: string,
+  ): Promise<Publish> => {
     const begun = performance.now();
-    const response = await fetch(`${third.url}/${topic}`, { method: 'POST', body: text, headers: authorization(account) });
-    const body = await response.json() as { id?: string; detail?: string };
+    const response = await fetch(`${third.url}/${topic}`, {
+      method: 'POST',
+      body: text,
+      headers: authorization(account),
+    });
+    const body = (await response.json()) as { id?: string; detail?: string };
     return {
-      status: response.status, ms: performance.now() - begun, detail: body.detail, id: body.id,
-      retryAfter: response.headers.get('Retry-After'), remaining: response.headers.get('X-RateLimit-Remaining'),
+      status: response.status,
+      ms: performance.now() - begun,
+      detail: body.detail,
+      id: body.id,
+      retryAfter: response.headers.get('Retry-After'),
+      remaining: response.headers.get('X-RateLimit-Remaining'),
     };
   };
 
   test('Kafka is killed: publishes are refused in under a second, cost nothing and leave nothing, and go on when it is back', async () => {
     const { engines, newAccount, newTopics, own, third, urls } = startTest();
     const given = { third, account: await newAccount() };
-    const [topic, ...others] = await newTopics(3) as [string, string, string];
+    const [topic, ...others] = (await newTopics(3)) as [string, string, string];
     const run = startLedgerRun(own, { urls, topics: others, publishers: 4, isKeyed: true });
     const begunAt = performance.now();
     const before = await publish(given, topic, 'before');
@@ -52,10 +64,13 @@ export function kafkaOutages(startTest: () => FaultTest): void {
     while (!isUp) whileStarting.push(await publish(given, topic, 'refused while it starts'));
     await restarting;
     const upAt = performance.now();
-    const after = await eventually(async () => {
-      const answer = await publish(given, topic, 'after');
-      return answer.status === 200 && answer;
-    }, { timeoutMs: recoveryMsMax });
+    const after = await eventually(
+      async () => {
+        const answer = await publish(given, topic, 'after');
+        return answer.status === 200 && answer;
+      },
+      { timeoutMs: recoveryMsMax },
+    );
     const recoveryMs = performance.now() - upAt;
     const ledger = await run.expectComplete();
 
@@ -65,20 +80,31 @@ export function kafkaOutages(startTest: () => FaultTest): void {
       expect(Number(one.retryAfter)).toBeGreaterThanOrEqual(1);
       expect(one.ms).toBeLessThan(1_000);
     }
-    if (upAt + recoveryMs - begunAt < minuteMs) { // the window of the budget; the next one begins full
-      expect(after.remaining).toBe(String(Number(before.remaining) - 1 - whileStarting.filter(({ status }) => status === 200).length));
+    if (upAt + recoveryMs - begunAt < minuteMs) {
+      // the window of the budget; the next one begins full
+      expect(after.remaining).toBe(
+        String(Number(before.remaining) - 1 - whileStarting.filter(({ status }) => status === 200).length),
+      );
     }
-    const history = await (await fetch(`${third.url}/${topic}/json?since=all`)).json() as { messages: { message: string }[] };
-    expect(history.messages.map(({ message }) => message).filter((text) => text !== 'refused while it starts')).toEqual(['before', 'after']);
+    const history = (await (await fetch(`${third.url}/${topic}/json?since=all`)).json()) as {
+      messages: { message: string }[];
+    };
+    expect(history.messages.map(({ message }) => message).filter((text) => text !== 'refused while it starts')).toEqual(
+      ['before', 'after'],
+    );
     printFigures('kafka killed', {
-      firstRefusalMs: refused[0]!.ms, nextRefusalsMaxMs: Math.max(...refused.slice(1).map(({ ms }) => ms)),
-      refusalWhileStartingMaxMs: Math.max(...whileStarting.map(({ ms }) => ms)), recoveryMs, lost: 0, ...ledger,
+      firstRefusalMs: refused[0]!.ms,
+      nextRefusalsMaxMs: Math.max(...refused.slice(1).map(({ ms }) => ms)),
+      refusalWhileStartingMaxMs: Math.max(...whileStarting.map(({ ms }) => ms)),
+      recoveryMs,
+      lost: 0,
+      ...ledger,
     });
   }, 120_000);
 
   test('Kafka is silent: publishes are refused within the deadline, memory is bounded, and no key makes two messages', async () => {
     const { engines, newTopics, own, stack, urls } = startTest();
-    const [topic, ...others] = await newTopics(3) as [string, string, string];
+    const [topic, ...others] = (await newTopics(3)) as [string, string, string];
     const run = startLedgerRun(own, { urls, topics: others, publishers: 8, isKeyed: true });
     await eventually(() => run.publishing.acked.length > 50, { timeoutMs: patienceMs });
     const nodes = ['api1', 'api2'].map((name) => stack.server(name).pid);
@@ -93,24 +119,41 @@ export function kafkaOutages(startTest: () => FaultTest): void {
     }, 100);
     own.add(() => clearInterval(sampling));
     // Each publisher has had a refusal by the deadline, and many by the breaker behind it.
-    await eventually(() => hammer.attempts.filter(({ status }) => status === 503).length > 10 * hammering, { timeoutMs: 30_000 });
+    await eventually(() => hammer.attempts.filter(({ status }) => status === 503).length > 10 * hammering, {
+      timeoutMs: 30_000,
+    });
     clearInterval(sampling);
     await outage.end();
     const resumedAt = performance.now();
     const silentMs = resumedAt - pausedAt;
-    await eventually(() => hammer.attempts.some(({ status, sentAt }) => status === 200 && sentAt > resumedAt), { timeoutMs: recoveryMsMax });
+    await eventually(() => hammer.attempts.some(({ status, sentAt }) => status === 200 && sentAt > resumedAt), {
+      timeoutMs: recoveryMsMax,
+    });
     const recoveryMs = performance.now() - resumedAt;
     await hammer.stop();
     const ledger = await run.expectComplete();
 
-    const refused = [...hammer.attempts, ...run.publishing.attempts].filter(({ status, sentAt }) => status === 503 && sentAt > pausedAt);
+    const refused = [...hammer.attempts, ...run.publishing.attempts].filter(
+      ({ status, sentAt }) => status === 503 && sentAt > pausedAt,
+    );
     const other = hammer.attempts.filter(({ status }) => status !== 200 && status !== 503).length;
     const growthMb = Math.max(...peaksMb.map((peak, index) => peak - beforeMb[index]!));
     // A text is a line, so history shows a line twice when a key made two messages.
     const copies = await copiesInHistory(urls[0]!, others);
     printFigures('kafka silent', {
-      silentMs, refused: refused.length, refusalMaxMs: Math.max(...refused.map(({ ms }) => ms)), refusalP50Ms: percentile(refused.map(({ ms }) => ms), 0.5),
-      growthMb, recoveryMs, retriedLines: run.publishing.acked.filter(({ attempts }) => attempts > 1).length, copies, lost: 0, ...ledger,
+      silentMs,
+      refused: refused.length,
+      refusalMaxMs: Math.max(...refused.map(({ ms }) => ms)),
+      refusalP50Ms: percentile(
+        refused.map(({ ms }) => ms),
+        0.5,
+      ),
+      growthMb,
+      recoveryMs,
+      retriedLines: run.publishing.acked.filter(({ attempts }) => attempts > 1).length,
+      copies,
+      lost: 0,
+      ...ledger,
     });
     expect(copies).toBe(0);
     expect(other).toBe(0);
@@ -125,7 +168,9 @@ async function copiesInHistory(url: string, topics: readonly string[]): Promise<
   for (const topic of topics) {
     const texts: string[] = [];
     for (let since = 'all'; ;) {
-      const { messages } = await (await fetch(`${url}/${topic}/json?since=${since}&limit=100`)).json() as { messages: { id: string; message: string }[] };
+      const { messages } = (await (await fetch(`${url}/${topic}/json?since=${since}&limit=100`)).json()) as {
+        messages: { id: string; message: string }[];
+      };
       if (messages.length === 0) break;
       texts.push(...messages.map(({ message }) => message));
       since = messages.at(-1)!.id;

@@ -35,31 +35,51 @@ describeWithOwnEngines('a Kafka that speaks TLS and asks who is there', () => {
     const redis = await startRedis();
     own.add(() => redis.stop());
     env = {
-      KAFKA_BROKERS: secured.kafka.url, MONGO_URL: stores.mongo.url, REDIS_URL: redis.url, JWT_SECRET: 'a secret of the tests: 32 bytes or more',
-      KAFKA_PARTITIONS: '1', KAFKA_TLS: 'on', KAFKA_TLS_CA_FILE: secured.caFile, DATA_DIR: dir,
-      KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: secured.username, KAFKA_SASL_PASSWORD: secured.password,
+      KAFKA_BROKERS: secured.kafka.url,
+      MONGO_URL: stores.mongo.url,
+      REDIS_URL: redis.url,
+      JWT_SECRET: 'a secret of the tests: 32 bytes or more',
+      KAFKA_PARTITIONS: '1',
+      KAFKA_TLS: 'on',
+      KAFKA_TLS_CA_FILE: secured.caFile,
+      DATA_DIR: dir,
+      KAFKA_SASL_MECHANISM: 'plain',
+      KAFKA_SASL_USERNAME: secured.username,
+      KAFKA_SASL_PASSWORD: secured.password,
     };
   }, 180_000);
   afterAll(() => own.closeAll(), 60_000);
 
   /** As a service opens it from its environment. */
   const open = (changed: Record<string, string>): Promise<Engine> =>
-    openEngine(loadConfig({ ...env, ...changed }, '/nonexistent'), { clock: systemClock, log: openLog('test', 'silent') });
+    openEngine(loadConfig({ ...env, ...changed }, '/nonexistent'), {
+      clock: systemClock,
+      log: openLog('test', 'silent'),
+    });
 
-  test.each(['plain', 'scram-sha-256', 'SCRAM-SHA-512'])('takes and gives records to whoever logs in by %s', async (mechanism) => {
-    // On a loaded machine a Kafka that has just started may want more than the ten seconds that it is given.
-    const engine = await eventually(() => open({ KAFKA_SASL_MECHANISM: mechanism, KAFKA_TOPIC: `by-${mechanism}` }), { timeoutMs: 45_000 });
-    const topic = newTopic(newId());
-    const message = newMessage(topic.id);
-    const seen: string[] = [];
-    try {
-      await engine.eventLog.consume({ group: 'readers', onBatch: async ({ records }) => void seen.push(...records.map(({ record }) => record.message.id)) });
-      await engine.eventLog.append(0, { type: 'message', timestamp: message.timestamp, message }, topic.name);
-      await eventually(() => expect(seen).toEqual([message.id]), { timeoutMs: 30_000 });
-    } finally {
-      await engine.close();
-    }
-  }, 90_000);
+  test.each(['plain', 'scram-sha-256', 'SCRAM-SHA-512'])(
+    'takes and gives records to whoever logs in by %s',
+    async (mechanism) => {
+      // On a loaded machine a Kafka that has just started may want more than the ten seconds that it is given.
+      const engine = await eventually(() => open({ KAFKA_SASL_MECHANISM: mechanism, KAFKA_TOPIC: `by-${mechanism}` }), {
+        timeoutMs: 45_000,
+      });
+      const topic = newTopic(newId());
+      const message = newMessage(topic.id);
+      const seen: string[] = [];
+      try {
+        await engine.eventLog.consume({
+          group: 'readers',
+          onBatch: async ({ records }) => void seen.push(...records.map(({ record }) => record.message.id)),
+        });
+        await engine.eventLog.append(0, { type: 'message', timestamp: message.timestamp, message }, topic.name);
+        await eventually(() => expect(seen).toEqual([message.id]), { timeoutMs: 30_000 });
+      } finally {
+        await engine.close();
+      }
+    },
+    90_000,
+  );
 
   test('is not to be used otherwise, and the error says why', async () => {
     const refused: [Record<string, string>, RegExp][] = [
@@ -70,12 +90,17 @@ describeWithOwnEngines('a Kafka that speaks TLS and asks who is there', () => {
       [{ KAFKA_TLS: 'off', KAFKA_TLS_CA_FILE: '' }, /./],
     ];
     const inOrder: RegExp[] = [];
-    await Promise.all(refused.map(async ([changed, why]) => {
-      const error = await open(changed).then(() => undefined, (thrown: Error) => thrown.message);
-      inOrder.push(why);
-      expect(error).toMatch(/^Kafka cannot be used at 127\.0\.0\.1:\d+: /);
-      expect(error).toMatch(why);
-    }));
+    await Promise.all(
+      refused.map(async ([changed, why]) => {
+        const error = await open(changed).then(
+          () => undefined,
+          (thrown: Error) => thrown.message,
+        );
+        inOrder.push(why);
+        expect(error).toMatch(/^Kafka cannot be used at 127\.0\.0\.1:\d+: /);
+        expect(error).toMatch(why);
+      }),
+    );
     // What may pass is tried again for ten seconds; that the password is wrong is told before.
     expect(inOrder[0]).toBe(refused[0]![1]);
   });
@@ -83,14 +108,30 @@ describeWithOwnEngines('a Kafka that speaks TLS and asks who is there', () => {
   test('makes a whole installation with a MongoDB and a Redis that do so, too', async () => {
     const began = Date.now();
     const stack = await startClusterStack({
-      kafkaBrokers: env['KAFKA_BROKERS']!, mongoUrl: env['MONGO_URL']!, redisUrl: stores.redis.url, jwtSecret: env['JWT_SECRET']!, layout: 'single',
-      env: { ...env, REDIS_URL: stores.redis.url, KAFKA_TOPIC: 'whole', NODE_EXTRA_CA_CERTS: stores.caFile, RETENTION_SCHEDULE: '1h' },
+      kafkaBrokers: env['KAFKA_BROKERS']!,
+      mongoUrl: env['MONGO_URL']!,
+      redisUrl: stores.redis.url,
+      jwtSecret: env['JWT_SECRET']!,
+      layout: 'single',
+      env: {
+        ...env,
+        REDIS_URL: stores.redis.url,
+        KAFKA_TOPIC: 'whole',
+        NODE_EXTRA_CA_CERTS: stores.caFile,
+        RETENTION_SCHEDULE: '1h',
+      },
     });
     own.add(() => stack.stop());
     const [url] = stack.urls;
-    await eventually(async () => {
-      expect(await (await fetch(`${url}/health/ready`)).json()).toEqual({ status: 'ok', parts: { log: 'ok', database: 'ok', queue: 'ok', bus: 'ok' } });
-    }, { timeoutMs: 45_000 });
+    await eventually(
+      async () => {
+        expect(await (await fetch(`${url}/health/ready`)).json()).toEqual({
+          status: 'ok',
+          parts: { log: 'ok', database: 'ok', queue: 'ok', bus: 'ok' },
+        });
+      },
+      { timeoutMs: 45_000 },
+    );
     const readyMs = Date.now() - began;
     const documents = await openStackDocuments({ env: { ...stack.env, REDIS_URL: env['REDIS_URL']! } });
     own.add(() => documents.close());
@@ -98,11 +139,19 @@ describeWithOwnEngines('a Kafka that speaks TLS and asks who is there', () => {
     const { name } = await createTopic(account);
     const published = await account.client.call('POST', `/${name}`, { text: 'in secret' });
     expect(published.status).toBe(200);
-    await eventually(async () => {
-      const { body } = await account.client.call('GET', `/${name}/json?since=all`);
-      expect(body.messages).toMatchObject([{ id: published.body.id, message: 'in secret' }]);
-    }, { timeoutMs: 30_000 });
-    printFigures('secured installation', { readyMs, kafka: 'TLS, SASL', mongo: 'TLS, readWrite on its database', redis: 'TLS, ACL' });
+    await eventually(
+      async () => {
+        const { body } = await account.client.call('GET', `/${name}/json?since=all`);
+        expect(body.messages).toMatchObject([{ id: published.body.id, message: 'in secret' }]);
+      },
+      { timeoutMs: 30_000 },
+    );
+    printFigures('secured installation', {
+      readyMs,
+      kafka: 'TLS, SASL',
+      mongo: 'TLS, readWrite on its database',
+      redis: 'TLS, ACL',
+    });
   }, 150_000);
 
   function otherCa(): string {

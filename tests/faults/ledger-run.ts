@@ -24,7 +24,9 @@ export interface LedgerRun {
    * Ends publishers and readers, and expects of each reader: nothing lost, nothing twice, all in order. `others` have
    * published to the same topics, and are at their end.
    */
-  expectComplete(others?: Publishing): Promise<{ acked: number; sends: number; streams: number; streamConnections: number }>;
+  expectComplete(
+    others?: Publishing,
+  ): Promise<{ acked: number; sends: number; streams: number; streamConnections: number }>;
 }
 
 /**
@@ -40,10 +42,15 @@ export function startLedgerRun(own: Closers, options: KeepPublishingOptions): Le
     streamArrivals.set(id, arrivals);
   };
   const streams = topics.flatMap((topic, first) => [
-    readSse({ urls, topic, first, onMessage }), readWebSocket({ urls, topic, first: first + 1, onMessage }),
+    readSse({ urls, topic, first, onMessage }),
+    readWebSocket({ urls, topic, first: first + 1, onMessage }),
   ]);
   const readers: Reader[] = [
-    ...streams, ...topics.flatMap((topic, first) => [readHistory({ urls, topic, first }), readLog({ urls, topic, first: first + 1 })]),
+    ...streams,
+    ...topics.flatMap((topic, first) => [
+      readHistory({ urls, topic, first }),
+      readLog({ urls, topic, first: first + 1 }),
+    ]),
   ];
   const publishing = keepPublishing(options);
   const stopReaders = () => Promise.all(readers.map((reader) => reader.stop()));
@@ -52,13 +59,20 @@ export function startLedgerRun(own: Closers, options: KeepPublishingOptions): Le
   });
   const caughtUp = async (others?: Publishing) => {
     const expected = Map.groupBy([...publishing.acked, ...(others?.acked ?? [])], ({ line }) => line.topic);
-    await eventually(() => {
-      const behind = readers.filter((reader) => reader.count < (expected.get(reader.name.split(' ')[1]!)?.length ?? 0));
-      expect(behind.map(({ name, count }) => `${name}: ${count}`)).toEqual([]);
-    }, { timeoutMs: patienceMs });
+    await eventually(
+      () => {
+        const behind = readers.filter(
+          (reader) => reader.count < (expected.get(reader.name.split(' ')[1]!)?.length ?? 0),
+        );
+        expect(behind.map(({ name, count }) => `${name}: ${count}`)).toEqual([]);
+      },
+      { timeoutMs: patienceMs },
+    );
   };
   return {
-    publishing, streamArrivals, caughtUp,
+    publishing,
+    streamArrivals,
+    caughtUp,
     resumesMs: () => streams.flatMap(({ resumesMs }) => resumesMs),
     async expectComplete(others) {
       await publishing.stop();
@@ -67,13 +81,16 @@ export function startLedgerRun(own: Closers, options: KeepPublishingOptions): Le
       const acked = [...publishing.acked, ...(others?.acked ?? [])];
       const logs = await stopReaders();
       const ofStreams = logs.filter(({ name }) => /^(sse|websocket) /.test(name));
-      const broken = logs.map((log) => ({ log, verdict: judgeReader(log, lines, acked) }))
+      const broken = logs
+        .map((log) => ({ log, verdict: judgeReader(log, lines, acked) }))
         .filter(({ log, verdict }) => isBroken(verdict, log));
       expect(broken.map(({ log, verdict }) => ({ reader: log.name, ...verdict }))).toEqual([]);
       expect(sharedPlaces(acked)).toBe(0);
       return {
-        acked: acked.length, sends: publishing.attempts.length + (others?.attempts.length ?? 0),
-        streams: ofStreams.length, streamConnections: ofStreams.reduce((sum, { connections }) => sum + connections, 0),
+        acked: acked.length,
+        sends: publishing.attempts.length + (others?.attempts.length ?? 0),
+        streams: ofStreams.length,
+        streamConnections: ofStreams.reduce((sum, { connections }) => sum + connections, 0),
       };
     },
   };

@@ -29,9 +29,16 @@ describeWithEngines('a Kafka topic that was made anew', (engines) => {
   test('is refused until it is adopted, and every position that a client holds goes on after it, past new messages', async () => {
     const place = newTestPlace(engines);
     own.add(() => place.remove());
-    const [{ KAFKA_BROKERS, KAFKA_TOPIC, MONGO_URL, REDIS_URL, JWT_SECRET }, begunAt] = [place.env as Record<string, string>, performance.now()];
+    const [{ KAFKA_BROKERS, KAFKA_TOPIC, MONGO_URL, REDIS_URL, JWT_SECRET }, begunAt] = [
+      place.env as Record<string, string>,
+      performance.now(),
+    ];
     stack = await startClusterStack({
-      layout: 'single', kafkaBrokers: KAFKA_BROKERS!, mongoUrl: MONGO_URL!, redisUrl: REDIS_URL!, jwtSecret: JWT_SECRET!,
+      layout: 'single',
+      kafkaBrokers: KAFKA_BROKERS!,
+      mongoUrl: MONGO_URL!,
+      redisUrl: REDIS_URL!,
+      jwtSecret: JWT_SECRET!,
       env: { KAFKA_TOPIC: KAFKA_TOPIC!, KAFKA_PARTITIONS: '2', RATE_LIMITS: 'off', EXPO_URL: 'http://127.0.0.1:9' },
     });
     own.add(() => stack.stop());
@@ -43,11 +50,17 @@ describeWithEngines('a Kafka topic that was made anew', (engines) => {
     const reader = { urls: stack.urls, token: account.client.token! };
     const held = await holdPositions(reader, topic, 5);
     await holdPositions(reader, topic, 8); // all of it has come through the fan-out
-    expect(await runTocsin(['log', 'adopt'], stack.env)).toEqual({ code: 0, out: 'Nothing to adopt: this is the log that the store knows.\n', err: '' });
+    expect(await runTocsin(['log', 'adopt'], stack.env)).toEqual({
+      code: 0,
+      out: 'Nothing to adopt: this is the log that the store knows.\n',
+      err: '',
+    });
 
     await stack.server('tocsin').stop();
     await removeTopic(KAFKA_BROKERS!, KAFKA_TOPIC!);
-    await expect(stack.server('tocsin').start()).rejects.toThrow(/is not the log that the store knows: its partition \d ends before position 0, and the store has seen position 7.*`tocsin log adopt`/s);
+    await expect(stack.server('tocsin').start()).rejects.toThrow(
+      /is not the log that the store knows: its partition \d ends before position 0, and the store has seen position 7.*`tocsin log adopt`/s,
+    );
     const adopted = await runTocsin(['log', 'adopt', '--json'], stack.env);
     expect(adopted).toMatchObject({ code: 0, err: '' });
     const { bases } = JSON.parse(adopted.out) as { bases: number[] };

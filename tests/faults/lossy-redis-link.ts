@@ -27,7 +27,10 @@ export async function openLossyRedisLink(target: { host: string; port: number })
   };
   const server = createServer((near) => {
     const far = connect(target);
-    for (const [from, to] of [[near, far], [far, near]] as const) {
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
       sockets.add(from.setNoDelay(true));
       from.on('error', () => undefined); // the close that follows is what counts
       from.on('close', () => {

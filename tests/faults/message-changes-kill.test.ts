@@ -13,18 +13,26 @@ const changesPerKill = 25;
 const messageCount = 12;
 const env = { RATE_LIMITS: 'off', RETENTION_SCHEDULE: '0 0 1 1 *' };
 
-describe('an API node is killed while messages are changed, embedded', () => killTests(() => startEmbeddedStack({ env })));
-describeWithEngines('an API node is killed while messages are changed, on a cluster', ({ kafkaBrokers, mongoUrl, redisUrl }) => {
-  killTests(() => {
-    const run = randomBytes(4).toString('hex');
-    const database = new URL(mongoUrl);
-    database.pathname = `/tocsin_${run}`;
-    return startClusterStack({
-      kafkaBrokers, mongoUrl: database.href, redisUrl, jwtSecret: randomBytes(32).toString('hex'), apiNodes: 1,
-      env: { KAFKA_TOPIC: `tocsin.${run}`, KAFKA_PARTITIONS: '2', ...env },
+describe('an API node is killed while messages are changed, embedded', () =>
+  killTests(() => startEmbeddedStack({ env })));
+describeWithEngines(
+  'an API node is killed while messages are changed, on a cluster',
+  ({ kafkaBrokers, mongoUrl, redisUrl }) => {
+    killTests(() => {
+      const run = randomBytes(4).toString('hex');
+      const database = new URL(mongoUrl);
+      database.pathname = `/tocsin_${run}`;
+      return startClusterStack({
+        kafkaBrokers,
+        mongoUrl: database.href,
+        redisUrl,
+        jwtSecret: randomBytes(32).toString('hex'),
+        apiNodes: 1,
+        env: { KAFKA_TOPIC: `tocsin.${run}`, KAFKA_PARTITIONS: '2', ...env },
+      });
     });
-  });
-});
+  },
+);
 
 /** What was acknowledged of a message, and what may have happened besides: a change that was not answered. */
 interface Known {
@@ -63,9 +71,10 @@ function killTests(start: () => Promise<Stack>): void {
     for (let turn = 0; !one.isDeleted; turn += 1) {
       const text = `${one.id} ${randomBytes(4).toString('hex')}`;
       one.maybe = turn % 7 === 6 ? 'deleted' : { text };
-      const answer = one.maybe === 'deleted'
-        ? account.client.call('DELETE', path)
-        : account.client.call('PATCH', path, { json: { message: text } });
+      const answer =
+        one.maybe === 'deleted'
+          ? account.client.call('DELETE', path)
+          : account.client.call('PATCH', path, { json: { message: text } });
       const { status } = await answer.catch(() => ({ status: 0 }));
       if (status !== 200) return;
       if (one.maybe === 'deleted') one.isDeleted = true;
@@ -79,46 +88,69 @@ function killTests(start: () => Promise<Stack>): void {
   async function settled(): Promise<void> {
     const client = new Client(undefined, stack.urls);
     const { body: marker } = await client.call('POST', `/${topic.name}`, { text: 'marker' });
-    await eventually(async () => {
-      const { body } = await client.call('GET', `/api/topics/${topic.name}/log?from_offset=${marker.offset}`);
-      expect(body.records).toHaveLength(1);
-    }, { timeoutMs: settledMsMax });
+    await eventually(
+      async () => {
+        const { body } = await client.call('GET', `/api/topics/${topic.name}/log?from_offset=${marker.offset}`);
+        expect(body.records).toHaveLength(1);
+      },
+      { timeoutMs: settledMsMax },
+    );
   }
 
-  test('whatever was acknowledged is there afterwards, in history and in the log', async () => {
-    const server = stack.server(stack.engine === 'embedded' ? 'tocsin' : 'api1');
-    for (let round = 0; round < kills; round += 1) {
-      const enough = Promise.withResolvers<void>();
-      let changes = 0;
-      const changing = Promise.all(known.filter(({ isDeleted }) => !isDeleted).map((one) => keepChanging(one, () => {
-        changes += 1;
-        if (changes >= changesPerKill) enough.resolve();
-      })));
-      await Promise.race([enough.promise, changing]);
-      await server.kill();
-      await changing;
-      await server.start();
-      await settled();
-      const { body } = await new Client(undefined, stack.urls).call('GET', `/${topic.name}/json?limit=100`);
-      const history = new Map((body.messages as { id: string; message: string }[]).map(({ id, message }) => [id, message]));
-      for (const one of known) compare(one, history.get(one.id));
-      for (const one of known) settleDoubt(one, history.get(one.id));
-    }
-    const { body } = await new Client(undefined, stack.urls).call('GET', `/api/topics/${topic.name}/log?limit=1000`);
-    const records = body.records as { offset: number; type: string; message: { id: string; message: string; is_deleted: boolean } }[];
-    expect(records.map(({ offset }) => offset)).toEqual(records.map(({ offset }) => offset).sort((a, b) => a - b));
-    for (const one of known) {
-      const ofMessage = records.filter(({ message }) => message.id === one.id);
-      expect(ofMessage.filter(({ type }) => type === 'message')).toHaveLength(1);
-      expect(ofMessage.filter(({ type }) => type === 'message_deleted')).toHaveLength(one.isDeleted ? 1 : 0);
-      for (const { message } of ofMessage) expect([message.is_deleted, message.message]).toEqual([one.isDeleted, one.isDeleted ? '' : one.text]);
-    }
-  }, 60_000 + kills * 2 * settledMsMax);
+  test(
+    'whatever was acknowledged is there afterwards, in history and in the log',
+    async () => {
+      const server = stack.server(stack.engine === 'embedded' ? 'tocsin' : 'api1');
+      for (let round = 0; round < kills; round += 1) {
+        const enough = Promise.withResolvers<void>();
+        let changes = 0;
+        const changing = Promise.all(
+          known
+            .filter(({ isDeleted }) => !isDeleted)
+            .map((one) =>
+              keepChanging(one, () => {
+                changes += 1;
+                if (changes >= changesPerKill) enough.resolve();
+              }),
+            ),
+        );
+        await Promise.race([enough.promise, changing]);
+        await server.kill();
+        await changing;
+        await server.start();
+        await settled();
+        const { body } = await new Client(undefined, stack.urls).call('GET', `/${topic.name}/json?limit=100`);
+        const history = new Map(
+          (body.messages as { id: string; message: string }[]).map(({ id, message }) => [id, message]),
+        );
+        for (const one of known) compare(one, history.get(one.id));
+        for (const one of known) settleDoubt(one, history.get(one.id));
+      }
+      const { body } = await new Client(undefined, stack.urls).call('GET', `/api/topics/${topic.name}/log?limit=1000`);
+      const records = body.records as {
+        offset: number;
+        type: string;
+        message: { id: string; message: string; is_deleted: boolean };
+      }[];
+      expect(records.map(({ offset }) => offset)).toEqual(records.map(({ offset }) => offset).sort((a, b) => a - b));
+      for (const one of known) {
+        const ofMessage = records.filter(({ message }) => message.id === one.id);
+        expect(ofMessage.filter(({ type }) => type === 'message')).toHaveLength(1);
+        expect(ofMessage.filter(({ type }) => type === 'message_deleted')).toHaveLength(one.isDeleted ? 1 : 0);
+        for (const { message } of ofMessage)
+          expect([message.is_deleted, message.message]).toEqual([one.isDeleted, one.isDeleted ? '' : one.text]);
+      }
+    },
+    60_000 + kills * 2 * settledMsMax,
+  );
 }
 
 /** Throws unless what is shown of the message is what was acknowledged, or what was in doubt. */
 function compare({ text, isDeleted, maybe }: Known, shown: string | undefined): void {
-  const expected = [isDeleted ? undefined : text, ...(maybe === null ? [] : [maybe === 'deleted' ? undefined : maybe.text])];
+  const expected = [
+    isDeleted ? undefined : text,
+    ...(maybe === null ? [] : [maybe === 'deleted' ? undefined : maybe.text]),
+  ];
   expect(expected).toContain(shown);
 }
 

@@ -40,7 +40,10 @@ describeWithOwnEngines('while MongoDB fails over', () => {
     await setFailPoint('disableSnapshotting', 'alwaysOn');
     try {
       // The primary has it, and cannot tell of the majority.
-      await aside.db(connection.name).collection(things.name).updateOne({ _id: 'a' as never }, { $set: { rank: 2 } }, { writeConcern: { w: 1 } });
+      await aside
+        .db(connection.name)
+        .collection(things.name)
+        .updateOne({ _id: 'a' as never }, { $set: { rank: 2 } }, { writeConcern: { w: 1 } });
       expect(await documents.get(things, 'a')).toMatchObject({ rank: 2 });
     } finally {
       await setFailPoint('disableSnapshotting', 'off');
@@ -52,7 +55,10 @@ describeWithOwnEngines('while MongoDB fails over', () => {
     await messages.moveWatermark(0, 5);
     await setFailPoint('disableSnapshotting', 'alwaysOn');
     try {
-      await aside.db(connection.name).collection('watermarks').updateOne({ _id: 0 as never }, { $set: { offset: 9 } }, { writeConcern: { w: 1 } });
+      await aside
+        .db(connection.name)
+        .collection('watermarks')
+        .updateOne({ _id: 0 as never }, { $set: { offset: 9 } }, { writeConcern: { w: 1 } });
       expect(await messages.watermark(0)).toBe(5);
     } finally {
       await setFailPoint('disableSnapshotting', 'off');
@@ -61,20 +67,34 @@ describeWithOwnEngines('while MongoDB fails over', () => {
 
   test.each([
     ['refused', { errorCode: 91 }],
-    ['made, and not known to be the majority’s', { writeConcernError: { code: 64, codeName: 'WriteConcernTimeout', errmsg: 'waiting for replication timed out' } }],
+    [
+      'made, and not known to be the majority’s',
+      { writeConcernError: { code: 64, codeName: 'WriteConcernTimeout', errmsg: 'waiting for replication timed out' } },
+    ],
   ])('a commit that is %s four times is asked for until it is known, and made once', async (_, answer) => {
     await documents.insert(things, newThing('counted', { rank: 0 }));
-    await setFailPoint('failCommand', { times: 4 }, { failCommands: ['commitTransaction'], ...answer, appName: connection.getClient().options.appName });
+    await setFailPoint(
+      'failCommand',
+      { times: 4 },
+      { failCommands: ['commitTransaction'], ...answer, appName: connection.getClient().options.appName },
+    );
     await documents.commit([write.increment(things, 'counted', { rank: 1 })]);
     expect(await documents.get(things, 'counted')).toMatchObject({ rank: 1 });
     await documents.remove(things, 'counted');
   });
 
   test.each([
-    [43, 'its cursor was lost with the server'], [175, 'its plan was ended'], [237, 'its cursor was ended'],
-    [290, 'its transaction took too long'], [365, 'the server is short of memory'],
+    [43, 'its cursor was lost with the server'],
+    [175, 'its plan was ended'],
+    [237, 'its cursor was ended'],
+    [290, 'its transaction took too long'],
+    [365, 'the server is short of memory'],
   ])('what MongoDB refuses by %d, since %s, is unavailable', async (errorCode) => {
-    await setFailPoint('failCommand', { times: 1 }, { failCommands: ['find'], errorCode, appName: connection.getClient().options.appName });
+    await setFailPoint(
+      'failCommand',
+      { times: 1 },
+      { failCommands: ['find'], errorCode, appName: connection.getClient().options.appName },
+    );
     await expect(documents.get(things, 'a')).rejects.toMatchObject({ code: 'unavailable' });
     await documents.get(things, 'a');
   });

@@ -14,7 +14,14 @@ import { newMessage } from '@tocsin/shared/testing/builders.ts';
 import { describeWithEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
 import { newTestPlace } from '@tocsin/shared/testing/test-engine.ts';
 import { startClusterStack, startEmbeddedStack, type Stack } from '../../tools/stack/start-stack.ts';
-import { accessTokenOf, Client, createAccount, createTopic, openStackDocuments, type Account } from '../acceptance/stack.ts';
+import {
+  accessTokenOf,
+  Client,
+  createAccount,
+  createTopic,
+  openStackDocuments,
+  type Account,
+} from '../acceptance/stack.ts';
 import { useStreams } from '../acceptance/use-streams.ts';
 import { printFigures } from '@tocsin/shared/testing/figures.ts';
 import { expectToGoOn, holdPositions } from './held-positions.ts';
@@ -44,20 +51,31 @@ describeWithEngines(`${messagesMoved} messages of an installation of one file`, 
   };
   const publish = async (token: string, topic: string, count: number) => {
     const ids: string[] = [];
-    for (let at = 0; at < count; at += 1) ids.push((await new Client(token, stack.urls).call('POST', `/${topic}`, { text: `after ${at}` })).body.id as string);
+    for (let at = 0; at < count; at += 1)
+      ids.push(
+        (await new Client(token, stack.urls).call('POST', `/${topic}`, { text: `after ${at}` })).body.id as string,
+      );
     return ids;
   };
 
   /** Appends while no server runs: by HTTP this many would take the test's time. */
   const appendAll = async (topic: { id: string; name: string }) => {
-    const engine = await openEngine(loadConfig({ ...stack.env }, '/nonexistent'), { clock: systemClock, log: openLog('test', 'silent') });
+    const engine = await openEngine(loadConfig({ ...stack.env }, '/nonexistent'), {
+      clock: systemClock,
+      log: openLog('test', 'silent'),
+    });
     const ids: string[] = [];
     for (let left = messagesMoved; left > 0; left -= appendedAtOnce) {
-      await Promise.all(Array.from({ length: Math.min(left, appendedAtOnce) }, () => {
-        const message = newMessage(topic.id, { message: `message ${ids.length} of the pump: ünter 20 °C`, tags: ['pump'] });
-        ids.push(message.id);
-        return engine.eventLog.append(0, { type: 'message', timestamp: message.timestamp, message }, topic.name);
-      }));
+      await Promise.all(
+        Array.from({ length: Math.min(left, appendedAtOnce) }, () => {
+          const message = newMessage(topic.id, {
+            message: `message ${ids.length} of the pump: ünter 20 °C`,
+            tags: ['pump'],
+          });
+          ids.push(message.id);
+          return engine.eventLog.append(0, { type: 'message', timestamp: message.timestamp, message }, topic.name);
+        }),
+      );
     }
     await engine.close();
     return ids;
@@ -66,23 +84,42 @@ describeWithEngines(`${messagesMoved} messages of an installation of one file`, 
   /** Kills an import as soon as it has come to the messages. */
   const killImport = async (from: string, environment: Readonly<Record<string, string>>) => {
     const child = spawn(process.execPath, ['cli/main.ts', 'import', from], {
-      cwd: join(import.meta.dirname, '../..'), env: { PATH: process.env['PATH'] ?? '', ...environment }, stdio: ['ignore', 'ignore', 'pipe'],
+      cwd: join(import.meta.dirname, '../..'),
+      env: { PATH: process.env['PATH'] ?? '', ...environment },
+      stdio: ['ignore', 'ignore', 'pipe'],
     });
     const closed = once(child, 'close') as Promise<[number | null, string | null]>;
-    for await (const line of createInterface({ input: child.stderr })) if (line.startsWith('topicFigures:')) child.kill('SIGKILL');
+    for await (const line of createInterface({ input: child.stderr }))
+      if (line.startsWith('topicFigures:')) child.kill('SIGKILL');
     expect((await closed)[1]).toBe('SIGKILL');
   };
 
   const credentialsOf = async (account: Account, topic: string) => ({
     key: (await account.client.call('POST', '/api/keys', { json: { name: 'k', scopes: ['*'] } })).body.key as string,
-    topicToken: (await account.client.call('POST', `/api/topics/${topic}/access-tokens`, { json: { name: 't', permissions: ['read'] } })).body.token as string,
-    refreshToken: (await new Client(undefined, stack.urls).call('POST', '/auth/login', { json: { email: account.email, password: account.password } })).body.refresh_token as string,
+    topicToken: (
+      await account.client.call('POST', `/api/topics/${topic}/access-tokens`, {
+        json: { name: 't', permissions: ['read'] },
+      })
+    ).body.token as string,
+    refreshToken: (
+      await new Client(undefined, stack.urls).call('POST', '/auth/login', {
+        json: { email: account.email, password: account.password },
+      })
+    ).body.refresh_token as string,
   });
-  const expectCredentials = async (account: Account, topic: string, { key, topicToken, refreshToken }: Awaited<ReturnType<typeof credentialsOf>>) => {
-    const by = (headers: Record<string, string>, path: string) => new Client(undefined, stack.urls).call('GET', path, { headers });
+  const expectCredentials = async (
+    account: Account,
+    topic: string,
+    { key, topicToken, refreshToken }: Awaited<ReturnType<typeof credentialsOf>>,
+  ) => {
+    const by = (headers: Record<string, string>, path: string) =>
+      new Client(undefined, stack.urls).call('GET', path, { headers });
     const statuses = await Promise.all([
-      by({ Authorization: `Bearer ${account.client.token}` }, '/api/users/me'), by({ 'X-API-Key': key }, '/api/users/me'), by({ 'X-Topic-Token': topicToken }, `/${topic}/json`),
-      by({}, `/${topic}/json`), new Client(undefined, stack.urls).call('POST', '/auth/refresh', { json: { refresh_token: refreshToken } }),
+      by({ Authorization: `Bearer ${account.client.token}` }, '/api/users/me'),
+      by({ 'X-API-Key': key }, '/api/users/me'),
+      by({ 'X-Topic-Token': topicToken }, `/${topic}/json`),
+      by({}, `/${topic}/json`),
+      new Client(undefined, stack.urls).call('POST', '/auth/refresh', { json: { refresh_token: refreshToken } }),
     ]);
     expect(statuses.map(({ status }) => status)).toEqual([200, 200, 200, 401, 200]);
     return accessTokenOf(account, stack.urls);
@@ -98,23 +135,41 @@ describeWithEngines(`${messagesMoved} messages of an installation of one file`, 
     await stack.server('tocsin').stop();
     const ids = await appendAll(topic);
     await stack.server('tocsin').start();
-    const held = await holdPositions({ urls: stack.urls, token: account.client.token! }, topic.name, messagesMoved - unread);
-    ids.push(...await publish(account.client.token!, topic.name, 3));
+    const held = await holdPositions(
+      { urls: stack.urls, token: account.client.token! },
+      topic.name,
+      messagesMoved - unread,
+    );
+    ids.push(...(await publish(account.client.token!, topic.name, 3)));
     await stack.stop();
 
     const up = join(dir, 'up');
     const exportSeconds = await seconds(() => runTocsin(['export', up], stack.env));
-    const { jwtSecrets: [secret] } = JSON.parse(readFileSync(join(up, 'secrets.json'), 'utf8')) as { jwtSecrets: [string] };
+    const {
+      jwtSecrets: [secret],
+    } = JSON.parse(readFileSync(join(up, 'secrets.json'), 'utf8')) as { jwtSecrets: [string] };
     const place = newTestPlace(engines);
     own.add(() => place.remove());
-    const cluster = { ...place.env, ...env, JWT_SECRET: secret, DATA_DIR: join(dir, 'cluster') } as Record<string, string>;
+    const cluster = { ...place.env, ...env, JWT_SECRET: secret, DATA_DIR: join(dir, 'cluster') } as Record<
+      string,
+      string
+    >;
     await killImport(up, cluster);
     const importSeconds = await seconds(() => runTocsin(['import', up], cluster));
-    stack = await startClusterStack({ layout: 'single', kafkaBrokers: cluster['KAFKA_BROKERS']!, mongoUrl: cluster['MONGO_URL']!, redisUrl: cluster['REDIS_URL']!, jwtSecret: secret, env: cluster });
+    stack = await startClusterStack({
+      layout: 'single',
+      kafkaBrokers: cluster['KAFKA_BROKERS']!,
+      mongoUrl: cluster['MONGO_URL']!,
+      redisUrl: cluster['REDIS_URL']!,
+      jwtSecret: secret,
+      env: cluster,
+    });
     own.add(() => stack.stop());
     const token = await expectCredentials(account, topic.name, credentials);
-    expect((await new Client(token, stack.urls).call('GET', `/api/topics/${topic.name}`)).body).toMatchObject({ message_count: ids.length });
-    ids.push(...await publish(token, topic.name, 5));
+    expect((await new Client(token, stack.urls).call('GET', `/api/topics/${topic.name}`)).body).toMatchObject({
+      message_count: ids.length,
+    });
+    ids.push(...(await publish(token, topic.name, 5)));
     await expectToGoOn(streams, { urls: stack.urls, token }, { held, ids: ids.slice(messagesMoved - unread) });
     const heldNew = await holdPositions({ urls: stack.urls, token }, topic.name, ids.length - 2);
     await stack.stop();
@@ -124,10 +179,16 @@ describeWithEngines(`${messagesMoved} messages of an installation of one file`, 
     const second = { ...env, DATA_DIR: join(dir, 'second', 'data') };
     const importBackSeconds = await seconds(() => runTocsin(['import', back], second));
     await startFile('second');
-    ids.push(...await publish(token, topic.name, 4));
+    ids.push(...(await publish(token, topic.name, 4)));
     const reader = { urls: stack.urls, token: await accessTokenOf(account, stack.urls) };
     await expectToGoOn(streams, reader, { held, ids: ids.slice(messagesMoved - unread) });
     await expectToGoOn(streams, reader, { held: heldNew, ids: ids.slice(messagesMoved + 6) });
-    printFigures('moving', { messages: messagesMoved, exportSeconds, importSeconds, exportBackSeconds, importBackSeconds });
+    printFigures('moving', {
+      messages: messagesMoved,
+      exportSeconds,
+      importSeconds,
+      exportBackSeconds,
+      importBackSeconds,
+    });
   }, 600_000);
 });

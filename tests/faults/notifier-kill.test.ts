@@ -69,33 +69,54 @@ function killTests(engines: TestEngines | undefined): void {
     return child;
   }
 
-  test('nobody is missed, the rest is sent within 15 seconds, and what is sent twice replaces itself', async () => {
-    const topic = await place.withEngine(async (engine) => {
-      const added = await addTopic(engine);
-      await addSubscribers(engine.documents, added.id, Array.from({ length: devicesEach }, () => ({})));
-      return added;
-    });
-    const run = await killOverAndOver(topic);
-    const due = run.messageIds.length * devicesEach;
-    expect(reached.size).toBeLessThan(due);
-    const child = await startAfterKill(run);
-    await eventually(async () => reached.size === due && await place.jobsLeft() === 0, { timeoutMs: patienceMs, intervalMs: 250 });
-    const recoveredMs = expo.pushes.at(-1)!.at - run.killedAt;
-    const twice = pushedTwice(expo.pushes, run.startedAt);
-    printFigures('notifier killed', {
-      engine: engines === undefined ? 'embedded' : 'cluster', kills, messages: run.messageIds.length, pushes: due, missed: due - reached.size,
-      twice: expo.pushes.length - due, twicePerKillMax: twice.perKillMax, twicePerKillAndMessageMax: twice.perKillAndMessageMax,
-      goesOnAfterMsMax: Math.max(...run.goesOnAfterMs), recoveredMs,
-    });
-    expect(twice.perKillMax).toBeLessThanOrEqual(batchSize * jobsMax);
-    expect(twice.perKillAndMessageMax).toBeLessThanOrEqual(batchSize * Math.min(jobsMax, Math.ceil(devicesEach / pageSize)));
-    for (const ms of [...run.goesOnAfterMs, recoveredMs]) expect(ms).toBeLessThan(recoveryMsMax);
-    expect(expo.pushes.filter(({ message, messageId }) => message.collapseId !== messageId)).toEqual([]);
-    expect(await endProcess(child, 'SIGTERM')).toEqual([0, null]);
-    await place.withEngine(async (engine) => {
-      for (const id of run.messageIds) expect(await engine.deliveries.counts(id)).toMatchObject({ sent: devicesEach, pending: 0, failed: 0 });
-    });
-  }, (kills + 1) * 2 * patienceMs);
+  test(
+    'nobody is missed, the rest is sent within 15 seconds, and what is sent twice replaces itself',
+    async () => {
+      const topic = await place.withEngine(async (engine) => {
+        const added = await addTopic(engine);
+        await addSubscribers(
+          engine.documents,
+          added.id,
+          Array.from({ length: devicesEach }, () => ({})),
+        );
+        return added;
+      });
+      const run = await killOverAndOver(topic);
+      const due = run.messageIds.length * devicesEach;
+      expect(reached.size).toBeLessThan(due);
+      const child = await startAfterKill(run);
+      await eventually(async () => reached.size === due && (await place.jobsLeft()) === 0, {
+        timeoutMs: patienceMs,
+        intervalMs: 250,
+      });
+      const recoveredMs = expo.pushes.at(-1)!.at - run.killedAt;
+      const twice = pushedTwice(expo.pushes, run.startedAt);
+      printFigures('notifier killed', {
+        engine: engines === undefined ? 'embedded' : 'cluster',
+        kills,
+        messages: run.messageIds.length,
+        pushes: due,
+        missed: due - reached.size,
+        twice: expo.pushes.length - due,
+        twicePerKillMax: twice.perKillMax,
+        twicePerKillAndMessageMax: twice.perKillAndMessageMax,
+        goesOnAfterMsMax: Math.max(...run.goesOnAfterMs),
+        recoveredMs,
+      });
+      expect(twice.perKillMax).toBeLessThanOrEqual(batchSize * jobsMax);
+      expect(twice.perKillAndMessageMax).toBeLessThanOrEqual(
+        batchSize * Math.min(jobsMax, Math.ceil(devicesEach / pageSize)),
+      );
+      for (const ms of [...run.goesOnAfterMs, recoveredMs]) expect(ms).toBeLessThan(recoveryMsMax);
+      expect(expo.pushes.filter(({ message, messageId }) => message.collapseId !== messageId)).toEqual([]);
+      expect(await endProcess(child, 'SIGTERM')).toEqual([0, null]);
+      await place.withEngine(async (engine) => {
+        for (const id of run.messageIds)
+          expect(await engine.deliveries.counts(id)).toMatchObject({ sent: devicesEach, pending: 0, failed: 0 });
+      });
+    },
+    (kills + 1) * 2 * patienceMs,
+  );
 }
 
 interface Run {
@@ -107,16 +128,23 @@ interface Run {
 }
 
 /** How many pushes of one process came again from a later one: at most of all messages, and of one. */
-function pushedTwice(pushes: ExpoSimulator['pushes'], startedAt: readonly number[]): { perKillMax: number; perKillAndMessageMax: number } {
+function pushedTwice(
+  pushes: ExpoSimulator['pushes'],
+  startedAt: readonly number[],
+): { perKillMax: number; perKillAndMessageMax: number } {
   const lastRun = new Map<string, number>();
   const repeated: { run: number; messageId: string | undefined }[] = [];
   for (const { token, messageId, at } of pushes) {
     const push = `${token} ${messageId}`;
     const before = lastRun.get(push);
     if (before !== undefined) repeated.push({ run: before, messageId });
-    lastRun.set(push, startedAt.findLastIndex((time) => time <= at));
+    lastRun.set(
+      push,
+      startedAt.findLastIndex((time) => time <= at),
+    );
   }
-  const largest = (groups: Map<unknown, unknown[]>): number => Math.max(0, ...[...groups.values()].map((group) => group.length));
+  const largest = (groups: Map<unknown, unknown[]>): number =>
+    Math.max(0, ...[...groups.values()].map((group) => group.length));
   return {
     perKillMax: largest(Map.groupBy(repeated, ({ run }) => run)),
     perKillAndMessageMax: largest(Map.groupBy(repeated, ({ run, messageId }) => `${run} ${messageId}`)),

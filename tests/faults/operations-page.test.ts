@@ -23,7 +23,10 @@ afterEach(() => own.closeAll(), 60_000);
 /** The commands of a section with its subsections, in order; those that need Docker are marked by the word behind `sh`. */
 function commandsOf(heading: string): { runnable: string[]; docker: string[] } {
   const section = page.split(/^## /m).find((text) => text.startsWith(`${heading}\n`))!;
-  const blocks = [...section.matchAll(/^```sh(.*)\n([^]*?)^```$/gm)].map(([, mark, text]) => ({ mark: mark!.trim(), text: text! }));
+  const blocks = [...section.matchAll(/^```sh(.*)\n([^]*?)^```$/gm)].map(([, mark, text]) => ({
+    mark: mark!.trim(),
+    text: text!,
+  }));
   expect(blocks.map(({ mark }) => mark).filter((mark) => mark !== '' && mark !== 'docker')).toEqual([]);
   const of = (mark: string) => blocks.filter((block) => block.mark === mark).map(({ text }) => text);
   return { runnable: of(''), docker: of('docker') };
@@ -36,7 +39,8 @@ function newProjectDir(): string {
   const left = new Set(['.git', '.env', 'data']);
   for (const name of readdirSync(root).filter((one) => !left.has(one))) symlinkSync(join(root, name), join(dir, name));
   own.add(() => {
-    for (const file of readdirSync(dir).filter((name) => name.endsWith('.pid'))) end(Number(readFileSync(join(dir, file), 'utf8')));
+    for (const file of readdirSync(dir).filter((name) => name.endsWith('.pid')))
+      end(Number(readFileSync(join(dir, file), 'utf8')));
   });
   return dir;
 }
@@ -50,13 +54,26 @@ function end(pid: number): void {
 }
 
 /** Runs the commands as one script, as a person types them into one shell. */
-function run(commands: readonly string[], { dir, env }: { dir: string; env: Record<string, string> }): Promise<{ code: number; out: string; err: string }> {
+function run(
+  commands: readonly string[],
+  { dir, env }: { dir: string; env: Record<string, string> },
+): Promise<{ code: number; out: string; err: string }> {
   const script = `set -euo pipefail\n${commands.map((command) => `echo '%%%'\n${command}`).join('')}`;
   return new Promise((resolve) => {
     const { PATH } = process.env;
-    execFile('bash', ['-c', script], { cwd: dir, env: { PATH: `${join(root, 'node_modules/.bin')}:${PATH}`, HOME: dir, ...env }, maxBuffer: 1e8, timeout: 280_000 }, (error, out, err) => {
-      resolve({ code: error === null ? 0 : Number(error.code ?? 1), out, err });
-    });
+    execFile(
+      'bash',
+      ['-c', script],
+      {
+        cwd: dir,
+        env: { PATH: `${join(root, 'node_modules/.bin')}:${PATH}`, HOME: dir, ...env },
+        maxBuffer: 1e8,
+        timeout: 280_000,
+      },
+      (error, out, err) => {
+        resolve({ code: error === null ? 0 : Number(error.code ?? 1), out, err });
+      },
+    );
   });
 }
 
@@ -79,24 +96,42 @@ describeWithEngines('docs/operations.md', ({ kafkaBrokers, mongoUrl, redisUrl })
     const restored = new URL(url);
     restored.pathname += '_restored';
     const env = {
-      KAFKA_BROKERS: kafkaBrokers, MONGO_URL: url.href, REDIS_URL: redisUrl, KAFKA_TOPIC: `tocsin.${installation}`, KAFKA_PARTITIONS: '2', NODE_OPTIONS: '--disable-warning=TimeoutNegativeWarning',
+      KAFKA_BROKERS: kafkaBrokers,
+      MONGO_URL: url.href,
+      REDIS_URL: redisUrl,
+      KAFKA_TOPIC: `tocsin.${installation}`,
+      KAFKA_PARTITIONS: '2',
+      NODE_OPTIONS: '--disable-warning=TimeoutNegativeWarning',
     };
     for (const MONGO_URL of [url.href, restored.href]) {
       own.add(() => removeInstallation(loadConfig({ ...env, MONGO_URL, JWT_SECRET: 'x'.repeat(32) }, '/nonexistent')));
     }
     const ports = await freePorts(7);
-    const portOf = new Map(['8081', '8082', '8083', '9101', '9102', '9103', '9100'].map((port, index) => [port, ports[index]]));
+    const portOf = new Map(
+      ['8081', '8082', '8083', '9101', '9102', '9103', '9100'].map((port, index) => [port, ports[index]]),
+    );
     const nth = (of: readonly number[]) => `$(echo ${of.join(' ')} | cut -d' ' -f$n)`;
-    const onFreePorts = (command: string) => command.replace(/\b(?:808[123]|910[0123])\b/g, (port) => String(portOf.get(port)))
-      .replaceAll('PORT=808$n', `PORT=${nth(ports.slice(0, 3))}`).replaceAll('910$n', nth(ports.slice(3, 6)));
+    const onFreePorts = (command: string) =>
+      command
+        .replace(/\b(?:808[123]|910[0123])\b/g, (port) => String(portOf.get(port)))
+        .replaceAll('PORT=808$n', `PORT=${nth(ports.slice(0, 3))}`)
+        .replaceAll('910$n', nth(ports.slice(3, 6)));
     const { MONGO_URL: _, ...lasting } = env;
     const begunAt = performance.now();
     const commands = commandsOf('A cluster, step by step').runnable.map(onFreePorts);
     // The first command takes the address from its environment; then .env has it.
     const first = commands[0]!.replace('cat > .env', `MONGO_URL='${env.MONGO_URL}'; cat > .env`);
     const { code, out, err } = await run([first, ...commands.slice(1)], { dir, env: lasting });
-    const logs = ['workers', 'api1'].map((name) => join(dir, `${name}.log`)).filter((file) => existsSync(file)).map((file) => readFileSync(file, 'utf8').slice(-1_500));
-    expect({ code, last: code === 0 ? '' : lastOf(out), err: code === 0 ? '' : err.slice(-1_500), logs: code === 0 ? [] : logs }).toEqual({ code: 0, last: '', err: '', logs: [] });
+    const logs = ['workers', 'api1']
+      .map((name) => join(dir, `${name}.log`))
+      .filter((file) => existsSync(file))
+      .map((file) => readFileSync(file, 'utf8').slice(-1_500));
+    expect({
+      code,
+      last: code === 0 ? '' : lastOf(out),
+      err: code === 0 ? '' : err.slice(-1_500),
+      logs: code === 0 ? [] : logs,
+    }).toEqual({ code: 0, last: '', err: '', logs: [] });
     expect(readdirSync(dir)).toEqual(expect.arrayContaining(['tocsin.backup', 'before-upgrade.backup']));
     printFigures('operations page', { blocks: commands.length, ms: performance.now() - begunAt });
   }, 300_000);

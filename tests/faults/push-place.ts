@@ -30,7 +30,10 @@ export function newPushPlace(engines: TestEngines | undefined, own: Closers): Pu
   own.add(() => place.remove());
   return {
     startNotifier(env) {
-      const child = spawn(process.execPath, [main], { env: { ...process.env, ...place.env, ...env }, stdio: ['ignore', 'inherit', 'inherit'] });
+      const child = spawn(process.execPath, [main], {
+        env: { ...process.env, ...place.env, ...env },
+        stdio: ['ignore', 'inherit', 'inherit'],
+      });
       own.add(() => void child.kill('SIGKILL'));
       return child;
     },

@@ -23,7 +23,11 @@ export function reconnectStorm(startTest: () => FaultTest): void {
     const { account, engines, newTopics, own, stack, urls } = startTest();
     const topics = await newTopics(topicsOfStorm);
     const publish = async (topic: string): Promise<string> => {
-      const answer = await fetch(`${urls[1]}/${topic}`, { method: 'POST', body: 'storm', headers: authorization(account) });
+      const answer = await fetch(`${urls[1]}/${topic}`, {
+        method: 'POST',
+        body: 'storm',
+        headers: authorization(account),
+      });
       return ((await answer.json()) as { id: string }).id;
     };
     for (const topic of topics) await publish(topic);
@@ -39,12 +43,20 @@ export function reconnectStorm(startTest: () => FaultTest): void {
     for (const topic of topics) missed.set(topic, await publish(topic));
     const cutAt = performance.now();
     for (const stream of streams) stream.open(node.url);
-    await eventually(() => streams.every(({ topic, lastId }) => lastId === missed.get(topic)), { timeoutMs: patienceMs });
+    await eventually(() => streams.every(({ topic, lastId }) => lastId === missed.get(topic)), {
+      timeoutMs: patienceMs,
+    });
     const recoveredMs = streams.map(({ messageAt }) => messageAt - cutAt);
     const reads = await profile();
     const total = Object.values(reads).reduce((sum, count) => sum + count, 0);
     printFigures('reconnect storm', {
-      streams: streamsMax, topics: topics.length, reads: total, ...reads, recoveredP50Ms: percentile(recoveredMs, 0.5), recoveredP99Ms: percentile(recoveredMs, 0.99), gaps: 0,
+      streams: streamsMax,
+      topics: topics.length,
+      reads: total,
+      ...reads,
+      recoveredP50Ms: percentile(recoveredMs, 0.5),
+      recoveredP99Ms: percentile(recoveredMs, 0.99),
+      gaps: 0,
     });
     expect(total).toBeLessThan(readsMax);
     expect(percentile(recoveredMs, 0.99)).toBeLessThan(recoveredMsMax);
@@ -68,14 +80,17 @@ class StormStream {
     const headers = this.lastId === undefined ? {} : { 'Last-Event-ID': this.lastId };
     let rest = '';
     this.#request = get(`${url}/${this.topic}/sse`, { agent: false, headers }, (response) => {
-      response.setEncoding('utf8').on('error', () => undefined).on('data', (chunk: string) => {
-        const lines = (rest + chunk).split('\n');
-        rest = lines.pop()!;
-        for (const line of lines) {
-          if (line.startsWith('id: ')) this.lastId = line.slice(4);
-          if (line === 'event: message') this.messageAt = performance.now();
-        }
-      });
+      response
+        .setEncoding('utf8')
+        .on('error', () => undefined)
+        .on('data', (chunk: string) => {
+          const lines = (rest + chunk).split('\n');
+          rest = lines.pop()!;
+          for (const line of lines) {
+            if (line.startsWith('id: ')) this.lastId = line.slice(4);
+            if (line === 'event: message') this.messageAt = performance.now();
+          }
+        });
     });
     this.#request.on('error', () => undefined); // it is cut off
   }
@@ -90,7 +105,12 @@ async function startNode(own: FaultTest['own'], env: Readonly<Record<string, str
   const dir = mkdtempSync(join(tmpdir(), 'tocsin-storm-'));
   const mongoUrl = new URL(env['MONGO_URL']!);
   mongoUrl.searchParams.set('appName', appName);
-  const node = new ServerProcess({ name: 'storm', args: ['services/api/main.ts'], env: { ...env, MONGO_URL: mongoUrl.href }, logFile: join(dir, 'storm.log') });
+  const node = new ServerProcess({
+    name: 'storm',
+    args: ['services/api/main.ts'],
+    env: { ...env, MONGO_URL: mongoUrl.href },
+    logFile: join(dir, 'storm.log'),
+  });
   own.add(async () => {
     await node.stop();
     rmSync(dir, { recursive: true });
@@ -110,8 +130,15 @@ async function profileReads(own: FaultTest['own'], url: string): Promise<() => P
   await database.createCollection('system.profile', { capped: true, size: 64 * 1024 * 1024 });
   await database.command({ profile: 1, filter: { appName } });
   return async () => {
-    const kept = await database.collection<{ op: string; ns: string; command: object }>('system.profile').find().toArray();
-    const reads = kept.filter(({ op, command }) => op === 'query' || op === 'getmore' || (op === 'command' && 'aggregate' in command));
-    return Object.fromEntries([...Map.groupBy(reads, ({ ns }) => `reads of ${ns.split('.')[1]}`)].map(([name, of]) => [name, of.length]));
+    const kept = await database
+      .collection<{ op: string; ns: string; command: object }>('system.profile')
+      .find()
+      .toArray();
+    const reads = kept.filter(
+      ({ op, command }) => op === 'query' || op === 'getmore' || (op === 'command' && 'aggregate' in command),
+    );
+    return Object.fromEntries(
+      [...Map.groupBy(reads, ({ ns }) => `reads of ${ns.split('.')[1]}`)].map(([name, of]) => [name, of.length]),
+    );
   };
 }

@@ -22,7 +22,9 @@ async function follow(replica: Engine, primary: Engine | null): Promise<void> {
   if (primary === null) await redis.replicaof('NO', 'ONE');
   else {
     await redis.replicaof('127.0.0.1', portOf(primary));
-    await eventually(async () => (await redis.info('replication')).includes('master_link_status:up'), { timeoutMs: patienceMs });
+    await eventually(async () => (await redis.info('replication')).includes('master_link_status:up'), {
+      timeoutMs: patienceMs,
+    });
   }
   await redis.quit();
 }
@@ -70,10 +72,13 @@ describeWithOwnEngines('while Redis fails over to its replica, and cuts no conne
     const other = await openBus(second.url);
     const seen: string[] = [];
     await other.subscribe('channel', (payload) => seen.push(payload));
-    await eventually(async () => {
-      await bus.publish('channel', ['x']).catch(() => undefined);
-      expect(seen).toContain('x');
-    }, { timeoutMs: patienceMs });
+    await eventually(
+      async () => {
+        await bus.publish('channel', ['x']).catch(() => undefined);
+        expect(seen).toContain('x');
+      },
+      { timeoutMs: patienceMs },
+    );
   }, 60_000);
 
   test('a bus that is led to a replica is away, and stands once its address leads to the primary', async () => {
@@ -93,7 +98,14 @@ describeWithOwnEngines('while Redis fails over to its replica, and cuts no conne
     await eventually(() => ran.length === 1, { timeoutMs: patienceMs });
     await failOver();
     address.port = portOf(second);
-    await eventually(() => jobs.add('mails', [{ id: 'after', data: {} }]).then(() => true, () => false), { timeoutMs: patienceMs });
+    await eventually(
+      () =>
+        jobs.add('mails', [{ id: 'after', data: {} }]).then(
+          () => true,
+          () => false,
+        ),
+      { timeoutMs: patienceMs },
+    );
     await eventually(() => expect(ran).toEqual(['before', 'after']), { timeoutMs: patienceMs });
   }, 60_000);
 });

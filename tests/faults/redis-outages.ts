@@ -36,19 +36,28 @@ interface Budgeted {
 export function redisOutages(startTest: () => FaultTest): void {
   test(`what the bus loses comes in under a second when something follows it, ${losses} times`, async () => {
     const { account, newTopics, own, third, urls } = startTest();
-    const [topic] = await newTopics(1) as [string];
+    const [topic] = (await newTopics(1)) as [string];
     const publishMs: number[] = [];
     const publish = async (text: string): Promise<number> => {
       const begun = performance.now();
-      const answer = await fetch(`${urls[0]}/${topic}`, { method: 'POST', body: text, headers: authorization(account) });
+      const answer = await fetch(`${urls[0]}/${topic}`, {
+        method: 'POST',
+        body: text,
+        headers: authorization(account),
+      });
       expect(answer.status).toBe(200);
       publishMs.push(performance.now() - begun);
       return performance.now();
     };
     // Both on the node whose way to Redis loses messages.
     const arrivals = [new Map<string, number>(), new Map<string, number>()];
-    const onMessage = (to: Map<string, number>) => ({ message }: ReadMessage) => void to.set(message, performance.now());
-    const readers: StreamReader[] = [readSse, readWebSocket].map((read, index) => read({ urls: [third.url], topic, onMessage: onMessage(arrivals[index]!) }));
+    const onMessage =
+      (to: Map<string, number>) =>
+      ({ message }: ReadMessage) =>
+        void to.set(message, performance.now());
+    const readers: StreamReader[] = [readSse, readWebSocket].map((read, index) =>
+      read({ urls: [third.url], topic, onMessage: onMessage(arrivals[index]!) }),
+    );
     own.add(async () => {
       third.link.lose(undefined);
       await Promise.all(readers.map((reader) => reader.stop()));
@@ -65,58 +74,84 @@ export function redisOutages(startTest: () => FaultTest): void {
       for (const text of lost) await publish(text);
       // A node whose connection broke just then, as on a machine that stands still for a second, fills by itself.
       const isFilled = () => arrivals.every((seen) => lost.every((text) => seen.has(text)));
-      await eventually(() => third.link.lostCount === lostBefore + lost.length || isFilled(), { timeoutMs: patienceMs });
+      await eventually(() => third.link.lostCount === lostBefore + lost.length || isFilled(), {
+        timeoutMs: patienceMs,
+      });
       const followedAt = await publish(`next ${round}`);
       texts.push(...lost, `next ${round}`);
-      await eventually(() => arrivals.every((seen) => seen.has(`next ${round}`)), { intervalMs: 5, timeoutMs: patienceMs });
+      await eventually(() => arrivals.every((seen) => seen.has(`next ${round}`)), {
+        intervalMs: 5,
+        timeoutMs: patienceMs,
+      });
       repairMs.push(...lost.flatMap((text) => arrivals.map((seen) => Math.max(0, seen.get(text)! - followedAt))));
     }
     expect(third.link.lostCount - lostAtStart).toBeGreaterThanOrEqual(losses);
     const logs = await Promise.all(readers.map((reader) => reader.stop()));
     expect(logs.map(({ seen }) => seen.map(({ text }) => text))).toEqual([texts, texts]);
-    printFigures('lossy bus', { lost: third.link.lostCount - lostAtStart, repairs: repairMs.length, repairMaxMs: Math.max(...repairMs), repairP50Ms: percentile(repairMs, 0.5), publishMaxMs: Math.max(...publishMs) });
+    printFigures('lossy bus', {
+      lost: third.link.lostCount - lostAtStart,
+      repairs: repairMs.length,
+      repairMaxMs: Math.max(...repairMs),
+      repairP50Ms: percentile(repairMs, 0.5),
+      publishMaxMs: Math.max(...publishMs),
+    });
     expect(Math.max(...repairMs)).toBeLessThan(repairMsMax + addedBy(publishMs));
   }, 120_000);
 
-  const outages: [string, (engine: Engine) => Fault][] = [['killed', killed], ['silent', silenced]];
-  test.each(outages)('Redis is %s: publishes are accepted, streams are less than two seconds behind, budgets hold nothing up, and it all heals by itself', async (name, fault) => {
-    const given = startTest();
-    const { engines, newTopics, own, urls } = given;
-    const [budgeted, ...topics] = await newTopics(5) as [string, ...string[]];
-    const account = await given.newAccount();
-    const run = startLedgerRun(own, { urls, topics, publishers: 4, pauseMs: 20 });
-    const { acked, ackedAt, attempts } = run.publishing;
-    await eventually(() => acked.length > 50, { timeoutMs: patienceMs });
-    const outage = await startOutage(own, fault(engines.redis));
-    const downAt = performance.now();
-    const [budgets] = await Promise.all([publishBudgeted(given, account, budgeted), pause(downMs)]); // the outage itself
-    const upAt = performance.now();
-    await outage.end();
-    await subscribed(engines.redis.url, { topics: topics.length, nodes: urls.length });
-    const recoveryMs = performance.now() - upAt;
-    const afterwards = acked.length + 50;
-    await eventually(() => acked.length > afterwards, { timeoutMs: patienceMs });
-    await run.publishing.stop();
-    await run.caughtUp();
-    const behindMs = [...run.streamArrivals].filter(([id]) => ackedAt.get(id)! >= downAt && ackedAt.get(id)! < upAt)
-      .map(([id, arrivals]) => Math.max(...arrivals) - ackedAt.get(id)!);
-    const ledger = await run.expectComplete();
+  const outages: [string, (engine: Engine) => Fault][] = [
+    ['killed', killed],
+    ['silent', silenced],
+  ];
+  test.each(outages)(
+    'Redis is %s: publishes are accepted, streams are less than two seconds behind, budgets hold nothing up, and it all heals by itself',
+    async (name, fault) => {
+      const given = startTest();
+      const { engines, newTopics, own, urls } = given;
+      const [budgeted, ...topics] = (await newTopics(5)) as [string, ...string[]];
+      const account = await given.newAccount();
+      const run = startLedgerRun(own, { urls, topics, publishers: 4, pauseMs: 20 });
+      const { acked, ackedAt, attempts } = run.publishing;
+      await eventually(() => acked.length > 50, { timeoutMs: patienceMs });
+      const outage = await startOutage(own, fault(engines.redis));
+      const downAt = performance.now();
+      const [budgets] = await Promise.all([publishBudgeted(given, account, budgeted), pause(downMs)]); // the outage itself
+      const upAt = performance.now();
+      await outage.end();
+      await subscribed(engines.redis.url, { topics: topics.length, nodes: urls.length });
+      const recoveryMs = performance.now() - upAt;
+      const afterwards = acked.length + 50;
+      await eventually(() => acked.length > afterwards, { timeoutMs: patienceMs });
+      await run.publishing.stop();
+      await run.caughtUp();
+      const behindMs = [...run.streamArrivals]
+        .filter(([id]) => ackedAt.get(id)! >= downAt && ackedAt.get(id)! < upAt)
+        .map(([id, arrivals]) => Math.max(...arrivals) - ackedAt.get(id)!);
+      const ledger = await run.expectComplete();
 
-    const during = attempts.filter(({ sentAt }) => sentAt >= downAt && sentAt < upAt);
-    printFigures(`redis ${name}`, {
-      publishes: during.length, publishMaxMs: Math.max(...during.map(({ ms }) => ms)), budgetedMaxMs: Math.max(...budgets.map(({ ms }) => ms)),
-      ackedWhileDown: behindMs.length, behindMaxMs: Math.max(...behindMs), behindP50Ms: percentile(behindMs, 0.5), recoveryMs, lost: 0, ...ledger,
-    });
-    expect(attempts.filter(({ status }) => status !== 200)).toEqual([]);
-    const lateMsMax = behindMsMax + addedBy(attempts.map(({ ms }) => ms));
-    expect(Math.max(...behindMs)).toBeLessThan(lateMsMax);
-    // The node counts by itself: all are accepted, each counts, and none waits for longer than Redis takes to be given up.
-    expect(budgets.map(({ status }) => status)).toEqual(budgets.map(() => 200));
-    const uncounted = budgets.slice(1).filter(({ remaining }, at) => remaining !== budgets[at]!.remaining - 1);
-    expect(uncounted.length).toBeLessThanOrEqual(1); // a minute's window may end, and the next one begin
-    for (const { remaining } of uncounted) expect(remaining).toBe(tierLimits.TEAM.publishesPerMinute - 1);
-    expect(Math.max(...budgets.map(({ ms }) => ms))).toBeLessThan(lateMsMax);
-  }, 120_000);
+      const during = attempts.filter(({ sentAt }) => sentAt >= downAt && sentAt < upAt);
+      printFigures(`redis ${name}`, {
+        publishes: during.length,
+        publishMaxMs: Math.max(...during.map(({ ms }) => ms)),
+        budgetedMaxMs: Math.max(...budgets.map(({ ms }) => ms)),
+        ackedWhileDown: behindMs.length,
+        behindMaxMs: Math.max(...behindMs),
+        behindP50Ms: percentile(behindMs, 0.5),
+        recoveryMs,
+        lost: 0,
+        ...ledger,
+      });
+      expect(attempts.filter(({ status }) => status !== 200)).toEqual([]);
+      const lateMsMax = behindMsMax + addedBy(attempts.map(({ ms }) => ms));
+      expect(Math.max(...behindMs)).toBeLessThan(lateMsMax);
+      // The node counts by itself: all are accepted, each counts, and none waits for longer than Redis takes to be given up.
+      expect(budgets.map(({ status }) => status)).toEqual(budgets.map(() => 200));
+      const uncounted = budgets.slice(1).filter(({ remaining }, at) => remaining !== budgets[at]!.remaining - 1);
+      expect(uncounted.length).toBeLessThanOrEqual(1); // a minute's window may end, and the next one begin
+      for (const { remaining } of uncounted) expect(remaining).toBe(tierLimits.TEAM.publishesPerMinute - 1);
+      expect(Math.max(...budgets.map(({ ms }) => ms))).toBeLessThan(lateMsMax);
+    },
+    120_000,
+  );
 }
 
 /** Publishes one after another on the node that counts budgets. */
@@ -124,9 +159,17 @@ async function publishBudgeted({ third }: FaultTest, account: Account, topic: st
   const answers: Budgeted[] = [];
   for (let n = 0; n < budgetedPublishes; n += 1) {
     const begun = performance.now();
-    const answer = await fetch(`${third.url}/${topic}`, { method: 'POST', body: `budgeted ${n}`, headers: authorization(account) });
+    const answer = await fetch(`${third.url}/${topic}`, {
+      method: 'POST',
+      body: `budgeted ${n}`,
+      headers: authorization(account),
+    });
     await answer.text();
-    answers.push({ status: answer.status, remaining: Number(answer.headers.get('X-RateLimit-Remaining')), ms: performance.now() - begun });
+    answers.push({
+      status: answer.status,
+      remaining: Number(answer.headers.get('X-RateLimit-Remaining')),
+      ms: performance.now() - begun,
+    });
   }
   return answers;
 }
@@ -137,7 +180,7 @@ async function subscribed(url: string, to: { topics: number; nodes: number }): P
   redis.on('error', () => undefined); // what fails shows in the condition
   try {
     await eventually(async () => {
-      const channels = await redis.pubsub('CHANNELS', '*channel:topic:*') as string[];
+      const channels = (await redis.pubsub('CHANNELS', '*channel:topic:*')) as string[];
       const counts = (await redis.pubsub('NUMSUB', ...channels)).filter((_, index) => index % 2 === 1).map(Number);
       expect(counts.filter((count) => count === to.nodes)).toHaveLength(to.topics);
     });

@@ -44,7 +44,12 @@ async function startPlace(engines: TestEngines, expoUrl: string): Promise<Place>
   const mongoUrl = new URL(engines.mongoUrl);
   mongoUrl.pathname = `/tocsin_${run}`;
   const stack = await startClusterStack({
-    dir, layout: 'single', kafkaBrokers: engines.kafkaBrokers, mongoUrl: mongoUrl.href, redisUrl: engines.redisUrl, jwtSecret: randomBytes(32).toString('hex'),
+    dir,
+    layout: 'single',
+    kafkaBrokers: engines.kafkaBrokers,
+    mongoUrl: mongoUrl.href,
+    redisUrl: engines.redisUrl,
+    jwtSecret: randomBytes(32).toString('hex'),
     env: { KAFKA_TOPIC: `tocsin.${run}`, KAFKA_PARTITIONS: '4', RATE_LIMITS: 'off', EXPO_URL: expoUrl },
   });
   own.add(() => removeInstallation(loadConfig({ ...stack.env }, '/nonexistent')));
@@ -60,11 +65,17 @@ async function startPlace(engines: TestEngines, expoUrl: string): Promise<Place>
 async function publish({ account, topics }: Place, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; n < count; n += atOnce) {
-    ids.push(...await Promise.all(Array.from({ length: Math.min(atOnce, count - n) }, async (_, index) => {
-      const { status, body } = await account.client.call('POST', `/${topics[(n + index) % topics.length]}`, { text: `message ${n + index} of ${randomUUID()}` });
-      expect(status).toBe(200);
-      return body.id as string;
-    })));
+    ids.push(
+      ...(await Promise.all(
+        Array.from({ length: Math.min(atOnce, count - n) }, async (_, index) => {
+          const { status, body } = await account.client.call('POST', `/${topics[(n + index) % topics.length]}`, {
+            text: `message ${n + index} of ${randomUUID()}`,
+          });
+          expect(status).toBe(200);
+          return body.id as string;
+        }),
+      )),
+    );
   }
   return ids;
 }
@@ -74,25 +85,31 @@ async function change({ account, topics }: Place, ids: readonly string[]): Promi
   for (const [index, id] of ids.slice(0, 2 * changesOfEach).entries()) {
     const path = `/api/${topics[index % topics.length]}/messages/${id}`;
     const isEdit = index < changesOfEach;
-    const { status } = await account.client.call(isEdit ? 'PATCH' : 'DELETE', path, isEdit ? { json: { message: `edited ${index}` } } : {});
+    const { status } = await account.client.call(
+      isEdit ? 'PATCH' : 'DELETE',
+      path,
+      isEdit ? { json: { message: `edited ${index}` } } : {},
+    );
     expect(status).toBe(200);
   }
 }
 
 /** What readers see of the topics: every record of their logs, and how many messages they have. */
 async function view({ account, topics }: Place) {
-  return Promise.all(topics.map(async (topic) => {
-    const records: { offset: number; type: string; message: object }[] = [];
-    let next = 0;
-    for (let length = 1; length > 0;) {
-      const { body } = await account.client.call('GET', `/api/topics/${topic}/log?from_offset=${next}&limit=1000`);
-      length = body.records.length as number;
-      records.push(...body.records);
-      next = body.next_offset as number;
-    }
-    const { body } = await account.client.call('GET', `/api/topics/${topic}`);
-    return { topic, records, next, messageCount: body.message_count as number };
-  }));
+  return Promise.all(
+    topics.map(async (topic) => {
+      const records: { offset: number; type: string; message: object }[] = [];
+      let next = 0;
+      for (let length = 1; length > 0;) {
+        const { body } = await account.client.call('GET', `/api/topics/${topic}/log?from_offset=${next}&limit=1000`);
+        length = body.records.length as number;
+        records.push(...body.records);
+        next = body.next_offset as number;
+      }
+      const { body } = await account.client.call('GET', `/api/topics/${topic}`);
+      return { topic, records, next, messageCount: body.message_count as number };
+    }),
+  );
 }
 
 async function dropDatabase({ env }: Stack): Promise<void> {
@@ -104,11 +121,19 @@ async function dropDatabase({ env }: Stack): Promise<void> {
 /** The fan-out alone, until it has nothing left to do, as docs/operations.md has it. */
 async function catchUp({ stack, dir }: Place): Promise<{ lagAtFirst: number; ms: number }> {
   const [port] = await freePorts(1);
-  const fanOut = new ServerProcess({ name: 'fanout', args: ['services/fanout/main.ts'], env: { ...stack.env, METRICS_PORT: String(port) }, logFile: join(dir, 'fanout.log') });
+  const fanOut = new ServerProcess({
+    name: 'fanout',
+    args: ['services/fanout/main.ts'],
+    env: { ...stack.env, METRICS_PORT: String(port) },
+    logFile: join(dir, 'fanout.log'),
+  });
   own.add(() => fanOut.kill());
   const begunAt = performance.now();
   await fanOut.start();
-  const lag = async () => Number(/^tocsin_fanout_lag_records (\S+)$/m.exec(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text())?.[1]);
+  const lag = async () =>
+    Number(
+      /^tocsin_fanout_lag_records (\S+)$/m.exec(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text())?.[1],
+    );
   const lagAtFirst = await lag();
   await eventually(async () => expect(await lag()).toBe(0), patience);
   const ms = performance.now() - begunAt;
@@ -123,20 +148,30 @@ describeWithEngines('a cluster', (engines) => {
     const place = await startPlace(engines, expo.url);
     const { stack, account, dir, topics } = place;
     const token = newPushToken.expo();
-    const device = await account.client.call('POST', '/api/devices/register', { json: { push_token: token, platform: 'expo', device_id: randomUUID() } });
+    const device = await account.client.call('POST', '/api/devices/register', {
+      json: { push_token: token, platform: 'expo', device_id: randomUUID() },
+    });
     expect(device.status).toBe(201);
-    for (const topic of topics) expect((await account.client.call('POST', '/api/subscriptions', { json: { topic_name: topic } })).status).toBe(201);
+    for (const topic of topics)
+      expect((await account.client.call('POST', '/api/subscriptions', { json: { topic_name: topic } })).status).toBe(
+        201,
+      );
     const pushed = () => new Set(expo.pushes.map(({ messageId }) => messageId));
 
     const before = await publish(place, messageCount);
     await eventually(() => expect(pushed().size).toBe(messageCount), patience);
     const file = join(dir, 'backup');
     // The backup is made beside publishes.
-    const [made, first] = await Promise.all([runTocsin(['backup', file, '--json'], stack.env), publish(place, messageCount / 2)]);
+    const [made, first] = await Promise.all([
+      runTocsin(['backup', file, '--json'], stack.env),
+      publish(place, messageCount / 2),
+    ]);
     expect(made).toMatchObject({ code: 0, err: expect.stringContaining('100 % of') });
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect((await runTocsin(['backup', file], stack.env)).err).toBe(`${file} exists, and nothing is overwritten: move it away, or choose another place\n`);
-    const after = [...first, ...await publish(place, messageCount / 2)];
+    expect((await runTocsin(['backup', file], stack.env)).err).toBe(
+      `${file} exists, and nothing is overwritten: move it away, or choose another place\n`,
+    );
+    const after = [...first, ...(await publish(place, messageCount / 2))];
     await eventually(() => expect(pushed().size).toBe(2 * messageCount), patience);
     await change(place, before);
     await change(place, first);
@@ -153,7 +188,10 @@ describeWithEngines('a cluster', (engines) => {
     expect((await runTocsin(['restore', cut], stack.env)).err).toBe(`${cut} was cut off: take another backup\n`);
     appendFileSync(cut, randomBytes(100));
     expect((await runTocsin(['restore', cut], stack.env)).code).toBe(1);
-    expect(await runTocsin(['restore', file], stack.env)).toMatchObject({ code: 0, err: expect.stringContaining('100 % of') });
+    expect(await runTocsin(['restore', file], stack.env)).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('100 % of'),
+    });
 
     const caughtUp = await catchUp(place);
     await stack.server('tocsin').start();
@@ -177,8 +215,13 @@ describeWithEngines('a cluster', (engines) => {
     const known = await ledgerOf(before.at(-1)!, topics[0]!);
     const unknown = await ledgerOf(after.at(-1)!, topics[0]!);
     printFigures('restored cluster', {
-      messages: 2 * messageCount, bytes: statSync(file).size, lagAtFirst: caughtUp.lagAtFirst, catchUpMs: caughtUp.ms,
-      pushedTwice: again.length, ledgerBefore: known.statuses.join(), ledgerAfter: unknown.statuses.join(),
+      messages: 2 * messageCount,
+      bytes: statSync(file).size,
+      lagAtFirst: caughtUp.lagAtFirst,
+      catchUpMs: caughtUp.ms,
+      pushedTwice: again.length,
+      ledgerBefore: known.statuses.join(),
+      ledgerAfter: unknown.statuses.join(),
     });
     expect(known.statuses).toEqual(['sent']);
   }, 240_000);

@@ -54,45 +54,72 @@ function killTests(engines: TestEngines | undefined): void {
   };
 
   // Three hours ago nothing had expired yet: what has is not stored any more.
-  const fill = () => withEngine(() => Date.now() - 3 * hourMs, async (engine) => {
-    const both = [await engine.documents.insert(topics, newTopic(newId())), await engine.documents.insert(topics, newTopic(newId(), { isHeld: true }))] as const;
-    await store(engine, both[0], { count: expiredCount, from: 0, expiresAt: Date.now() - hourMs });
-    await store(engine, both[0], { count: keptCount, from: expiredCount, expiresAt: Date.now() + hourMs });
-    await store(engine, both[1], { count: heldCount, from: expiredCount + keptCount, expiresAt: Date.now() - hourMs });
-    return both;
-  });
+  const fill = () =>
+    withEngine(
+      () => Date.now() - 3 * hourMs,
+      async (engine) => {
+        const both = [
+          await engine.documents.insert(topics, newTopic(newId())),
+          await engine.documents.insert(topics, newTopic(newId(), { isHeld: true })),
+        ] as const;
+        await store(engine, both[0], { count: expiredCount, from: 0, expiresAt: Date.now() - hourMs });
+        await store(engine, both[0], { count: keptCount, from: expiredCount, expiresAt: Date.now() + hourMs });
+        await store(engine, both[1], {
+          count: heldCount,
+          from: expiredCount + keptCount,
+          expiresAt: Date.now() - hourMs,
+        });
+        return both;
+      },
+    );
   /** Resolves with by how much the counts are off. */
-  const driftOf = ([topic, held]: readonly [Topic, Topic]) => withEngine(Date.now, async (engine) => {
-    await expectStored(engine, topic, { from: expiredCount, count: keptCount });
-    await expectStored(engine, held, { from: expiredCount + keptCount, count: heldCount });
-    const stats = await engine.messages.topicStats([topic.id, held.id]);
-    return Math.abs(stats.get(topic.id)!.messageCount - keptCount) + Math.abs(stats.get(held.id)!.messageCount - heldCount);
-  });
+  const driftOf = ([topic, held]: readonly [Topic, Topic]) =>
+    withEngine(Date.now, async (engine) => {
+      await expectStored(engine, topic, { from: expiredCount, count: keptCount });
+      await expectStored(engine, held, { from: expiredCount + keptCount, count: heldCount });
+      const stats = await engine.messages.topicStats([topic.id, held.id]);
+      return (
+        Math.abs(stats.get(topic.id)!.messageCount - keptCount) + Math.abs(stats.get(held.id)!.messageCount - heldCount)
+      );
+    });
 
-  test('the next one goes on, and what has expired is removed, nothing else', async () => {
-    const both = await fill();
-    const left = keptCount + heldCount;
-    const stored = await openCount(place);
-    own.add(() => stored.close());
-    const killedAt: number[] = [];
-    for (let kill = 1; kill <= kills; kill += 1) {
+  test(
+    'the next one goes on, and what has expired is removed, nothing else',
+    async () => {
+      const both = await fill();
+      const left = keptCount + heldCount;
+      const stored = await openCount(place);
+      own.add(() => stored.close());
+      const killedAt: number[] = [];
+      for (let kill = 1; kill <= kills; kill += 1) {
+        const child = startRetention();
+        const target = left + expiredCount * (1 - kill / (kills + 1));
+        await eventually(async () => (await stored.count()) <= target, { timeoutMs: patienceMs, intervalMs: 1 });
+        await kill9(child);
+        killedAt.push((await stored.count()) - left);
+      }
       const child = startRetention();
-      const target = left + expiredCount * (1 - kill / (kills + 1));
-      await eventually(async () => (await stored.count()) <= target, { timeoutMs: patienceMs, intervalMs: 1 });
+      const restartedAt = performance.now();
+      await eventually(async () => (await stored.count()) <= left, { timeoutMs: patienceMs });
+      const goesOnMs = performance.now() - restartedAt;
       await kill9(child);
-      killedAt.push(await stored.count() - left);
-    }
-    const child = startRetention();
-    const restartedAt = performance.now();
-    await eventually(async () => (await stored.count()) <= left, { timeoutMs: patienceMs });
-    const goesOnMs = performance.now() - restartedAt;
-    await kill9(child);
 
-    const countDrift = await driftOf(both);
-    printFigures('retention killed', { row: 'T1', engine: engineOf(engines), messages: expiredCount + left, expired: expiredCount, leftAtKill: killedAt, goesOnMs, wronglyDeleted: 0, countDrift });
-    for (const left of killedAt) expect(left).toBeGreaterThan(0);
-    expect(countDrift).toBe(0);
-  }, (kills + 1) * 2 * patienceMs);
+      const countDrift = await driftOf(both);
+      printFigures('retention killed', {
+        row: 'T1',
+        engine: engineOf(engines),
+        messages: expiredCount + left,
+        expired: expiredCount,
+        leftAtKill: killedAt,
+        goesOnMs,
+        wronglyDeleted: 0,
+        countDrift,
+      });
+      for (const left of killedAt) expect(left).toBeGreaterThan(0);
+      expect(countDrift).toBe(0);
+    },
+    (kills + 1) * 2 * patienceMs,
+  );
 }
 
 const engineOf = (engines: TestEngines | undefined): string => (engines === undefined ? 'embedded' : 'cluster');
@@ -113,22 +140,32 @@ interface Positions {
 }
 
 function* pagesOf({ from, count }: Positions): Generator<number[]> {
-  for (let at = 0; at < count; at += pageSize) yield Array.from({ length: Math.min(pageSize, count - at) }, (_, n) => from + at + n);
+  for (let at = 0; at < count; at += pageSize)
+    yield Array.from({ length: Math.min(pageSize, count - at) }, (_, n) => from + at + n);
 }
 
-async function store(engine: Engine, topic: Topic, { expiresAt, ...positions }: Positions & { readonly expiresAt: number }): Promise<void> {
+async function store(
+  engine: Engine,
+  topic: Topic,
+  { expiresAt, ...positions }: Positions & { readonly expiresAt: number },
+): Promise<void> {
   const timestamp = Date.now() - 2 * hourMs;
   for (const offsets of pagesOf(positions)) {
-    await engine.messages.apply(offsets.map((offset) => {
-      const message = newMessage(topic.id, { timestamp, expiresAt });
-      return { partition: topic.partition, offset, record: { type: 'message', timestamp, message } };
-    }));
+    await engine.messages.apply(
+      offsets.map((offset) => {
+        const message = newMessage(topic.id, { timestamp, expiresAt });
+        return { partition: topic.partition, offset, record: { type: 'message', timestamp, message } };
+      }),
+    );
   }
 }
 
 /** The topic has messages at these positions, and at no others. */
 async function expectStored({ messages }: Engine, { id }: Topic, positions: Positions): Promise<void> {
-  const read = async (after: number) => (await messages.after(id, { after, upTo: Number.MAX_SAFE_INTEGER, limit: pageSize, now: 0 })).map(({ offset }) => offset);
+  const read = async (after: number) =>
+    (await messages.after(id, { after, upTo: Number.MAX_SAFE_INTEGER, limit: pageSize, now: 0 })).map(
+      ({ offset }) => offset,
+    );
   let after = -1;
   for (const offsets of pagesOf(positions)) {
     expect(await read(after)).toEqual(offsets);

@@ -20,9 +20,17 @@ afterEach(() => own.closeAll(), 60_000);
 
 /** Runs a program to its end; resolves with its exit code and what it wrote. */
 async function run(command: string, args: readonly string[], env: Readonly<Record<string, string>>) {
-  const child = spawn(command, args, { cwd: root, env: { ...process.env, PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, args, {
+    cwd: root,
+    env: { ...process.env, PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   own.add(() => void child.kill('SIGKILL'));
-  const [[code], out, err] = await Promise.all([once(child, 'close') as Promise<[number]>, text(child.stdout), text(child.stderr)]);
+  const [[code], out, err] = await Promise.all([
+    once(child, 'close') as Promise<[number]>,
+    text(child.stdout),
+    text(child.stderr),
+  ]);
   return { code, out, err };
 }
 
@@ -55,5 +63,5 @@ test('a second server on a DATA_DIR is refused and says why, the first goes on u
   await first.start();
   const whenRestarted = acked.length;
   await eventually(() => acked.length > whenRestarted + 20);
-  printFigures('second server', { refusedMs, lost: 0, ...await ledger.expectComplete() });
+  printFigures('second server', { refusedMs, lost: 0, ...(await ledger.expectComplete()) });
 }, 120_000);

@@ -27,7 +27,10 @@ function recordsOf(topicId: string, count: number): PlacedRecord[] {
 const offsets = (page: readonly { readonly offset: number }[]) => page.map(({ offset }) => offset);
 
 /** Reads on from its last position until it has reached the last of them, as a client with a cursor does. */
-async function follow(read: (after: number) => Promise<readonly { readonly offset: number }[]>, last: number): Promise<number[]> {
+async function follow(
+  read: (after: number) => Promise<readonly { readonly offset: number }[]>,
+  last: number,
+): Promise<number[]> {
   const seen: number[] = [];
   for (let cursor = -1; cursor < last; cursor = seen.at(-1) ?? -1) {
     const page = await read(cursor);
@@ -104,13 +107,20 @@ describeWithEngines('a reader of history on MongoDB', ({ mongoUrl }) => {
     const records = await withAHole();
     const store = await newStore();
     let mustArrive = true;
-    const arriveAfter = <A extends unknown[], R>(page: (...args: A) => Promise<R>) => async (...args: A): Promise<R> => {
-      const found = await page(...args);
-      if (mustArrive) await settle(messages, records.slice(10));
-      mustArrive = false;
-      return found;
-    };
-    const reader = history({ ...store, after: arriveAfter(store.after), records: arriveAfter(store.records), newest: arriveAfter(store.newest) });
+    const arriveAfter =
+      <A extends unknown[], R>(page: (...args: A) => Promise<R>) =>
+      async (...args: A): Promise<R> => {
+        const found = await page(...args);
+        if (mustArrive) await settle(messages, records.slice(10));
+        mustArrive = false;
+        return found;
+      };
+    const reader = history({
+      ...store,
+      after: arriveAfter(store.after),
+      records: arriveAfter(store.records),
+      newest: arriveAfter(store.newest),
+    });
     expect(offsets(await read(reader))).toEqual([10, 11]);
   });
 
@@ -124,18 +134,23 @@ describeWithEngines('a reader of history on MongoDB', ({ mongoUrl }) => {
   test('that follows while two nodes write in any order sees all of it, once and in order', async () => {
     const records = recordsOf(topicId, recordCount);
     const last = recordCount - 1;
-    const following = Promise.all([1, 2].flatMap(() => [
-      newStore().then((store) => follow((after) => history(store).after(topic, after, 50), last)),
-      newStore().then((store) => {
-        const reader = history(store);
-        return follow((after) => reader.records(topic, after + 1, 50), last);
-      }),
-    ]));
+    const following = Promise.all(
+      [1, 2].flatMap(() => [
+        newStore().then((store) => follow((after) => history(store).after(topic, after, 50), last)),
+        newStore().then((store) => {
+          const reader = history(store);
+          return follow((after) => reader.records(topic, after + 1, 50), last);
+        }),
+      ]),
+    );
     const nodes = [messages, await newStore()];
     const writing = (async () => {
       for (let at = 0; at < recordCount; at += 10) {
         // Some documents are never written by the nodes: the fan-out heals them.
-        const batch = records.slice(at, at + 10).filter(() => Math.random() > 0.1).sort(() => Math.random() - 0.5);
+        const batch = records
+          .slice(at, at + 10)
+          .filter(() => Math.random() > 0.1)
+          .sort(() => Math.random() - 0.5);
         await Promise.all(batch.map((record, index) => nodes[index % 2]!.apply([record])));
       }
     })();
@@ -164,12 +179,14 @@ describe('a reader of history on SQLite', () => {
       };
       const records = recordsOf(topic.id, recordCount);
       const following = follow((after) => timed(history.after(topic, after, 50)), recordCount - 1);
-      await Promise.all([0, 1, 2, 3].map(async (publisher) => {
-        for (const { record } of records.filter((_, index) => index % 4 === publisher)) {
-          const offset = await engine.eventLog.append(0, record, 'alarms');
-          expect(await engine.messages.watermark(0)).toBeGreaterThanOrEqual(offset);
-        }
-      }));
+      await Promise.all(
+        [0, 1, 2, 3].map(async (publisher) => {
+          for (const { record } of records.filter((_, index) => index % 4 === publisher)) {
+            const offset = await engine.eventLog.append(0, record, 'alarms');
+            expect(await engine.messages.watermark(0)).toBeGreaterThanOrEqual(offset);
+          }
+        }),
+      );
       expect(await following).toEqual(records.map((_, index) => index));
       expect(slowestReadMs).toBeLessThan(waitMsMin);
     } finally {

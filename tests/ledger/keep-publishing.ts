@@ -78,7 +78,8 @@ export function keepPublishing(options: KeepPublishingOptions): Publishing {
           ackedAt.set(answer.body.id, performance.now());
         }
         if (answer.status === 200 || options.isKeyed !== true || isCutOff) break;
-        if (performance.now() - begunAt > lineMsMax) throw new Error(`line ${n} of ${publisher} was never acknowledged`);
+        if (performance.now() - begunAt > lineMsMax)
+          throw new Error(`line ${n} of ${publisher} was never acknowledged`);
         await pause(50);
       }
       await pause(options.pauseMs ?? 5);
@@ -87,7 +88,10 @@ export function keepPublishing(options: KeepPublishingOptions): Publishing {
   const running = Promise.all(Array.from({ length: options.publishers }, (_, index) => publish(index)));
   running.catch(() => undefined); // who stops them is told
   return {
-    attempts, acked, ackedAt, lines,
+    attempts,
+    acked,
+    ackedAt,
+    lines,
     async stop() {
       isStopped = true;
       await running;
@@ -106,7 +110,11 @@ type Outcome =
   | { readonly status: number; readonly fault: null; readonly body: { id: string; offset: number } }
   | { readonly status: null; readonly fault: string };
 
-function post(url: string, line: Line, options: Pick<KeepPublishingOptions, 'isKeyed' | 'token' | 'headers'> & { agent: Agent }): Promise<Outcome> {
+function post(
+  url: string,
+  line: Line,
+  options: Pick<KeepPublishingOptions, 'isKeyed' | 'token' | 'headers'> & { agent: Agent },
+): Promise<Outcome> {
   const headers = {
     ...options.headers?.(),
     ...(options.isKeyed === true ? { 'Idempotency-Key': `${line.publisher}-${line.n}` } : {}),

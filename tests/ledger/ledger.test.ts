@@ -2,11 +2,21 @@ import { describe, expect, test } from '@jest/globals';
 import { isBroken, judgeReader, sharedPlaces, type Acked, type Line, type ReaderLog, type Seen } from './ledger.ts';
 
 const lines: Line[] = Array.from({ length: 6 }, (_, index) => ({
-  publisher: `p${index % 2}`, n: Math.floor(index / 2), topic: 't', text: `line ${index}`, priority: 3,
+  publisher: `p${index % 2}`,
+  n: Math.floor(index / 2),
+  topic: 't',
+  text: `line ${index}`,
+  priority: 3,
 }));
 const acked: Acked[] = lines.map((line, index) => ({ line, id: `id${index}`, offset: index * 3, attempts: 1 }));
 const all: Seen[] = acked.map(({ line, id, offset }) => ({ topic: line.topic, text: line.text, id, offset }));
-const reader = (seen: Seen[], mayRepeat = false): ReaderLog => ({ name: 'r', topics: ['t'], seen, connections: 1, mayRepeat });
+const reader = (seen: Seen[], mayRepeat = false): ReaderLog => ({
+  name: 'r',
+  topics: ['t'],
+  seen,
+  connections: 1,
+  mayRepeat,
+});
 const judge = (seen: Seen[]) => judgeReader(reader(seen), lines, acked);
 
 describe('the checker', () => {
@@ -37,7 +47,9 @@ describe('the checker', () => {
 
   test('sees what nobody sent, and what was changed on the way', () => {
     expect(judge([...all, { topic: 't', id: 'x', offset: 99, text: 'never sent' }])).toMatchObject({ phantom: 1 });
-    expect(judge(all.map((seen, index) => (index === 4 ? { ...seen, text: 'other' } : seen)))).toMatchObject({ changed: 1 });
+    expect(judge(all.map((seen, index) => (index === 4 ? { ...seen, text: 'other' } : seen)))).toMatchObject({
+      changed: 1,
+    });
   });
 
   test('sees two acknowledgements of one place', () => {

@@ -19,12 +19,14 @@ export interface PublishOptions {
 export async function publishLines(lines: readonly Line[], options: PublishOptions): Promise<Acked[]> {
   const acked: Acked[] = [];
   const byPublisher = Map.groupBy(lines, ({ publisher }) => publisher);
-  await Promise.all([...byPublisher.values()].map(async (own, index) => {
-    for (const line of own) {
-      acked.push(await publishOne(line, options, index));
-      options.onAcked?.(acked.length);
-    }
-  }));
+  await Promise.all(
+    [...byPublisher.values()].map(async (own, index) => {
+      for (const line of own) {
+        acked.push(await publishOne(line, options, index));
+        options.onAcked?.(acked.length);
+      }
+    }),
+  );
   return acked;
 }
 
@@ -35,7 +37,9 @@ async function publishOne(line: Line, options: PublishOptions, firstNode: number
     const answer = await send(url, line);
     if (answer?.status === 200) return { line, id: answer.body.id, offset: answer.body.offset, attempts };
     if (answer !== null && answer.status !== 409 && answer.status !== 429 && answer.status < 500) {
-      throw new Error(`line ${line.n} of ${line.publisher} was refused: ${answer.status} ${JSON.stringify(answer.body)}`);
+      throw new Error(
+        `line ${line.n} of ${line.publisher} was refused: ${answer.status} ${JSON.stringify(answer.body)}`,
+      );
     }
     await pause(Math.min(50 * attempts, 500));
   }
@@ -46,8 +50,14 @@ async function publishOne(line: Line, options: PublishOptions, firstNode: number
 async function send(url: string, line: Line): Promise<{ status: number; body: { id: string; offset: number } } | null> {
   try {
     const { status, text } = await request(`${url}/${line.topic}`, {
-      method: 'POST', body: line.text, timeoutMs: 15_000,
-      headers: { 'Content-Type': 'text/plain;charset=UTF-8', 'Idempotency-Key': `${line.publisher}-${line.n}`, 'X-Priority': line.priority },
+      method: 'POST',
+      body: line.text,
+      timeoutMs: 15_000,
+      headers: {
+        'Content-Type': 'text/plain;charset=UTF-8',
+        'Idempotency-Key': `${line.publisher}-${line.n}`,
+        'X-Priority': line.priority,
+      },
     });
     return { status, body: JSON.parse(text) as { id: string; offset: number } };
   } catch {

@@ -24,7 +24,7 @@ export async function readKafkaGroup(source: KafkaSource): Promise<Reader> {
   await consumer.subscribe({ topic: source.kafkaTopic, fromBeginning: true });
   await consumer.run({
     eachMessage: ({ message }) => {
-      collected.add({ ...JSON.parse(message.value!.toString()) as Value, offset: Number(message.offset) });
+      collected.add({ ...(JSON.parse(message.value!.toString()) as Value), offset: Number(message.offset) });
       return Promise.resolve();
     },
   });
@@ -35,13 +35,17 @@ export async function readKafkaGroup(source: KafkaSource): Promise<Reader> {
 /** `kcat`, from the beginning. */
 export function readKcat(source: KafkaSource): Reader {
   const collected = new Collected();
-  const kcat = spawn('kcat', ['-C', '-q', '-u', '-b', source.brokers, '-t', source.kafkaTopic, '-o', 'beginning', '-f', '%o %s\n'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const kcat = spawn(
+    'kcat',
+    ['-C', '-q', '-u', '-b', source.brokers, '-t', source.kafkaTopic, '-o', 'beginning', '-f', '%o %s\n'],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   const closed = once(kcat, 'close');
   createInterface({ input: kcat.stdout }).on('line', (line) => {
     const space = line.indexOf(' ');
-    collected.add({ ...JSON.parse(line.slice(space + 1)) as Value, offset: Number(line.slice(0, space)) });
+    collected.add({ ...(JSON.parse(line.slice(space + 1)) as Value), offset: Number(line.slice(0, space)) });
   });
   return reader('kcat', source, collected, async () => {
     kcat.kill();

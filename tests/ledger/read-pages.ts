@@ -15,7 +15,9 @@ const pageEveryMs = 1_000;
 /** Reads `/{topic}/json` from the beginning, page by page by the last id. */
 export function readHistory(options: ReadOptions): Reader {
   return readPages('history', options, 'all', async (url, cursor, signal) => {
-    const { messages } = await getJson(`${url}/${options.topic}/json?since=${cursor}&limit=100&wait=1`, signal) as { messages: ReadMessage[] };
+    const { messages } = (await getJson(`${url}/${options.topic}/json?since=${cursor}&limit=100&wait=1`, signal)) as {
+      messages: ReadMessage[];
+    };
     return { messages, cursor: messages.at(-1)?.id ?? cursor };
   });
 }
@@ -23,8 +25,12 @@ export function readHistory(options: ReadOptions): Reader {
 /** Reads `/api/topics/{name}/log` from offset 0, going on from `next_offset`. */
 export function readLog(options: ReadOptions): Reader {
   return readPages('log', options, '0', async (url, cursor, signal) => {
-    const page = await getJson(`${url}/api/topics/${options.topic}/log?from_offset=${cursor}&limit=200&wait=1`, signal) as {
-      records: { offset: number; message: ReadMessage }[]; next_offset: number;
+    const page = (await getJson(
+      `${url}/api/topics/${options.topic}/log?from_offset=${cursor}&limit=200&wait=1`,
+      signal,
+    )) as {
+      records: { offset: number; message: ReadMessage }[];
+      next_offset: number;
     };
     return { messages: page.records.map(({ message }) => message), cursor: String(page.next_offset) };
   });
@@ -37,7 +43,7 @@ function readPages(kind: string, options: ReadOptions, start: string, read: Read
   const abort = new AbortController();
   let cursor = start;
   const done = (async () => {
-    for (let node = options.first ?? 0; !abort.signal.aborted; ) {
+    for (let node = options.first ?? 0; !abort.signal.aborted;) {
       try {
         const page = await read(options.urls[node % options.urls.length]!, cursor, abort.signal);
         cursor = page.cursor;

@@ -16,16 +16,19 @@ export function readSse(options: ReadOptions): StreamReader {
     while (!abort.signal.aborted) {
       const url = options.urls[((options.first ?? 0) + collected.connections++) % options.urls.length]!;
       let askedAt: number | undefined = performance.now();
-      const end = await readOnce({ url: `${url}/${options.topic}/sse`, lastId, headers: options.headers, signal: abort.signal }, {
-        onOpen: (opened) => (response = opened),
-        onEvent: (event) => {
-          if (event.type !== 'message') return;
-          lastId = event.id;
-          if (askedAt !== undefined) resumesMs.push(performance.now() - askedAt);
-          askedAt = undefined;
-          collected.add(JSON.parse(event.data) as ReadMessage);
+      const end = await readOnce(
+        { url: `${url}/${options.topic}/sse`, lastId, headers: options.headers, signal: abort.signal },
+        {
+          onOpen: (opened) => (response = opened),
+          onEvent: (event) => {
+            if (event.type !== 'message') return;
+            lastId = event.id;
+            if (askedAt !== undefined) resumesMs.push(performance.now() - askedAt);
+            askedAt = undefined;
+            collected.add(JSON.parse(event.data) as ReadMessage);
+          },
         },
-      });
+      );
       if (!abort.signal.aborted) ends.push(end);
       await pause(reconnectMs);
     }
@@ -62,27 +65,34 @@ interface Opening {
 
 /** Resolves with how the connection ended, whatever ended it. */
 function readOnce(
-  { url, lastId, headers, signal }: Opening, to: { onOpen: (response: IncomingMessage) => void; onEvent: (event: Event) => void },
+  { url, lastId, headers, signal }: Opening,
+  to: { onOpen: (response: IncomingMessage) => void; onEvent: (event: Event) => void },
 ): Promise<'end' | 'cut off'> {
   return new Promise((resolve) => {
-    const request = get(url, { headers: { 'Last-Event-ID': lastId, Accept: 'text/event-stream', ...headers }, signal, agent: false }, (response: IncomingMessage) => {
-      to.onOpen(response);
-      let buffered = '';
-      response.setEncoding('utf8');
-      response.on('data', (chunk: string) => {
-        buffered += chunk;
-        const blocks = buffered.split('\n\n');
-        buffered = blocks.pop()!;
-        for (const event of blocks.map(parseEvent)) if (event.data !== '') to.onEvent(event);
-      });
-      response.on('close', () => resolve(response.complete ? 'end' : 'cut off'));
-      response.on('error', () => undefined); // the close that follows is what counts
-    });
+    const request = get(
+      url,
+      { headers: { 'Last-Event-ID': lastId, Accept: 'text/event-stream', ...headers }, signal, agent: false },
+      (response: IncomingMessage) => {
+        to.onOpen(response);
+        let buffered = '';
+        response.setEncoding('utf8');
+        response.on('data', (chunk: string) => {
+          buffered += chunk;
+          const blocks = buffered.split('\n\n');
+          buffered = blocks.pop()!;
+          for (const event of blocks.map(parseEvent)) if (event.data !== '') to.onEvent(event);
+        });
+        response.on('close', () => resolve(response.complete ? 'end' : 'cut off'));
+        response.on('error', () => undefined); // the close that follows is what counts
+      },
+    );
     request.on('error', () => resolve('cut off'));
   });
 }
 
 function parseEvent(block: string): Event {
-  const fields = new Map(block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trimStart()]));
+  const fields = new Map(
+    block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trimStart()]),
+  );
   return { type: fields.get('event') ?? 'message', id: fields.get('id') ?? '', data: fields.get('data') ?? '' };
 }

@@ -17,7 +17,9 @@ export function readWebSocket(options: ReadOptions): StreamReader {
     while (!isStopped) {
       const url = options.urls[((options.first ?? 0) + collected.connections++) % options.urls.length]!;
       let askedAt: number | undefined = performance.now();
-      socket = new WebSocket(`${url.replace('http', 'ws')}/${options.topic}/ws?since_id=${lastId}`, { ...(options.headers && { headers: options.headers }) });
+      socket = new WebSocket(`${url.replace('http', 'ws')}/${options.topic}/ws?since_id=${lastId}`, {
+        ...(options.headers && { headers: options.headers }),
+      });
       socket.on('message', (frame: Buffer) => {
         const message = JSON.parse(frame.toString()) as { type: string } & ReadMessage;
         if (message.type !== 'message') return;

@@ -78,7 +78,8 @@ export interface ReadOptions {
 
 /** The reader over what it collects; `end` stops what collects and resolves when nothing more will come. */
 export function readerOver(
-  collected: Collected, of: { name: string; topics: readonly string[]; mayRepeat?: boolean; end: () => Promise<void> },
+  collected: Collected,
+  of: { name: string; topics: readonly string[]; mayRepeat?: boolean; end: () => Promise<void> },
 ): Reader {
   return {
     name: of.name,

@@ -6,15 +6,23 @@ const root = join(import.meta.dirname, '../..');
 
 /** Real text: the lines of this project's own source, docs and lockfile, as they stand, blank ones left out. */
 function sourceLines(): string[] {
-  const files = ['package-lock.json', 'README.md', 'shared', 'services', 'docs', 'tools', 'tests'].flatMap((name) => filesOf(join(root, name)));
-  return files.flatMap((file) => readFileSync(file, 'utf8').split('\n')).filter((line) => line.trim() !== '' && line.length <= 4_000);
+  const files = ['package-lock.json', 'README.md', 'shared', 'services', 'docs', 'tools', 'tests'].flatMap((name) =>
+    filesOf(join(root, name)),
+  );
+  return files
+    .flatMap((file) => readFileSync(file, 'utf8').split('\n'))
+    .filter((line) => line.trim() !== '' && line.length <= 4_000);
 }
 
 function filesOf(path: string): string[] {
   try {
     return readdirSync(path, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && /\.(ts|md|json|sql)$/.test(entry.name) && !entry.parentPath.includes('node_modules'))
-      .map((entry) => join(entry.parentPath, entry.name)).sort();
+      .filter(
+        (entry) =>
+          entry.isFile() && /\.(ts|md|json|sql)$/.test(entry.name) && !entry.parentPath.includes('node_modules'),
+      )
+      .map((entry) => join(entry.parentPath, entry.name))
+      .sort();
   } catch {
     return [path];
   }

@@ -16,12 +16,18 @@ export interface RequestOptions {
  * A request by `node:http`, since readers and publishers by the hundred must not be what is slow: `fetch` takes twice the CPU
  * time. Rejects when there is no answer.
  */
-export function request(url: string, { body, timeoutMs, ...options }: RequestOptions): Promise<{ status: number; text: string }> {
+export function request(
+  url: string,
+  { body, timeoutMs, ...options }: RequestOptions,
+): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const sent = httpRequest(url, options, (answer) => {
       textOf(answer).then((text) => resolve({ status: answer.statusCode!, text }), reject);
     });
     const timer = setTimeout(() => sent.destroy(new Error(`no answer after ${timeoutMs} ms`)), timeoutMs);
-    sent.on('error', reject).on('close', () => clearTimeout(timer)).end(body);
+    sent
+      .on('error', reject)
+      .on('close', () => clearTimeout(timer))
+      .end(body);
   });
 }

@@ -6,7 +6,14 @@ import type { Stack } from '../../tools/stack/start-stack.ts';
 import { createAccount, createTopic, type Account, type Answer } from '../acceptance/stack.ts';
 
 /** Every kind of credential that a request can have. */
-export const credentialKinds = ['no credential', 'a login (FREE)', 'a login (TEAM)', 'an API key with few scopes', 'a topic token', 'ADMIN_TOKEN'] as const;
+export const credentialKinds = [
+  'no credential',
+  'a login (FREE)',
+  'a login (TEAM)',
+  'an API key with few scopes',
+  'a topic token',
+  'ADMIN_TOKEN',
+] as const;
 export type CredentialKind = (typeof credentialKinds)[number];
 
 /** One of everything that a path can name, and all of it belongs together. */
@@ -26,13 +33,20 @@ export interface Arranged {
 const exampleTopic = 'backups';
 
 /** Makes two accounts, so many times everything that a path can name, and a credential of every kind. */
-export async function arrangeTarget(stack: Stack, store: OperatorStore, wanted: { adminToken: string; things: number }): Promise<Arranged> {
+export async function arrangeTarget(
+  stack: Stack,
+  store: OperatorStore,
+  wanted: { adminToken: string; things: number },
+): Promise<Arranged> {
   const { urls } = stack;
   const [owner, free] = [await createAccount(store, { tier: 'TEAM', urls }), await createAccount(store, { urls })];
   await createTopic(owner, { name: exampleTopic });
   const closed = await createTopic(owner, { access_level: 'private' });
   const token = await tokenOf(owner, closed.name);
-  const key = await made(owner, 'POST', '/api/keys', { name: 'few', scopes: ['subscribe', 'topics:read', 'account:read'] });
+  const key = await made(owner, 'POST', '/api/keys', {
+    name: 'few',
+    scopes: ['subscribe', 'topics:read', 'account:read'],
+  });
   return {
     credentials: {
       'no credential': {},
@@ -54,24 +68,54 @@ async function makeThings(store: OperatorStore, owner: Account, member: Account)
   await made(owner, 'PUT', `/api/topics/${topic.name}/consumers/${consumer}`, { offset: 0 });
   const subscription = await made(owner, 'POST', '/api/subscriptions', { topic_name: topic.name });
   const key = await made(owner, 'POST', '/api/keys', { name: 'fuzzed' });
-  const device = await made(owner, 'POST', '/api/devices/register', { push_token: randomUUID(), platform: 'expo', device_id: randomUUID() });
-  const team = await made(owner, 'POST', '/api/teams', { name: `t-${randomUUID().slice(0, 30)}`, display_name: 'A team' });
-  const invite = await made(owner, 'POST', `/api/teams/${String(team['id'])}/invites`, { email: `${randomUUID()}@example.org`, role: 'member' });
-  await store.documents.insert(teamMembers, { id: randomUUID(), teamId: String(team['id']), userId: member.user.id, role: 'member', joinedAt: Date.now() });
-  const ids = { message_id: message.body.id as unknown, token_id: token['id'], subscription_id: subscription['id'], key_id: key['id'], device_id: device['id'], team_id: team['id'], invite_id: invite['id'] };
+  const device = await made(owner, 'POST', '/api/devices/register', {
+    push_token: randomUUID(),
+    platform: 'expo',
+    device_id: randomUUID(),
+  });
+  const team = await made(owner, 'POST', '/api/teams', {
+    name: `t-${randomUUID().slice(0, 30)}`,
+    display_name: 'A team',
+  });
+  const invite = await made(owner, 'POST', `/api/teams/${String(team['id'])}/invites`, {
+    email: `${randomUUID()}@example.org`,
+    role: 'member',
+  });
+  await store.documents.insert(teamMembers, {
+    id: randomUUID(),
+    teamId: String(team['id']),
+    userId: member.user.id,
+    role: 'member',
+    joinedAt: Date.now(),
+  });
+  const ids = {
+    message_id: message.body.id as unknown,
+    token_id: token['id'],
+    subscription_id: subscription['id'],
+    key_id: key['id'],
+    device_id: device['id'],
+    team_id: team['id'],
+    invite_id: invite['id'],
+  };
   return {
     topicId: topic.id,
     byParameter: {
       ...Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, String(id)])),
-      topic: topic.name, name: topic.name, topic_name: topic.name, consumer, user_id: member.user.id, email: member.email,
+      topic: topic.name,
+      name: topic.name,
+      topic_name: topic.name,
+      consumer,
+      user_id: member.user.id,
+      email: member.email,
     },
   };
 }
 
-const tokenOf = (owner: Account, topic: string) => made(owner, 'POST', `/api/topics/${topic}/access-tokens`, { name: 'fuzzed', permissions: ['read', 'write'] });
+const tokenOf = (owner: Account, topic: string) =>
+  made(owner, 'POST', `/api/topics/${topic}/access-tokens`, { name: 'fuzzed', permissions: ['read', 'write'] });
 
 async function made(by: Account, method: string, path: string, json: object): Promise<Record<string, unknown>> {
-  const { status, body } = await by.client.call(method, path, { json }) as Answer;
+  const { status, body } = (await by.client.call(method, path, { json })) as Answer;
   if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
   return body as Record<string, unknown>;
 }

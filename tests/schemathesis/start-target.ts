@@ -18,9 +18,15 @@ export async function startTarget(): Promise<RunningTarget> {
   const [google, apple] = [await startOpenIdProvider(), await startAppleKeys()];
   const closePeers = () => Promise.all([google.close(), apple.close()]);
   const stack = await startOwnStack({
-    RATE_LIMITS: 'off', ADMIN_TOKEN: adminToken, EXPO_URL: 'http://127.0.0.1:9',
-    GOOGLE_ISSUER: google.issuer, GOOGLE_CLIENT_ID: google.clientId, GOOGLE_CLIENT_SECRET: google.clientSecret,
-    APPLE_ISSUER: apple.issuer, APPLE_CLIENT_ID: apple.clientId, APPLE_JWKS_URL: apple.url,
+    RATE_LIMITS: 'off',
+    ADMIN_TOKEN: adminToken,
+    EXPO_URL: 'http://127.0.0.1:9',
+    GOOGLE_ISSUER: google.issuer,
+    GOOGLE_CLIENT_ID: google.clientId,
+    GOOGLE_CLIENT_SECRET: google.clientSecret,
+    APPLE_ISSUER: apple.issuer,
+    APPLE_CLIENT_ID: apple.clientId,
+    APPLE_JWKS_URL: apple.url,
   }).catch(async (error: unknown) => {
     await closePeers();
     throw error;

@@ -25,7 +25,11 @@ export async function applyRecords({ messages }: Engine, placed: readonly Placed
 export async function passWorkers(engine: Engine, end: number): Promise<void> {
   for (const group of ['fanout', 'notifier']) {
     const arrived = Promise.withResolvers<void>();
-    const member = await engine.eventLog.consume({ group, startAt: async () => end - 1, onBatch: async () => arrived.resolve() });
+    const member = await engine.eventLog.consume({
+      group,
+      startAt: async () => end - 1,
+      onBatch: async () => arrived.resolve(),
+    });
     await arrived.promise;
     await member.close();
   }

@@ -21,9 +21,21 @@ function publish(request: IncomingMessage, response: ServerResponse): void {
   request.on('end', () => {
     const id = randomUUID();
     const json = JSON.stringify({
-      id, topic_id: topicId, topic: 'bench', message: Buffer.concat(chunks).toString(), title: null, priority: 3, tags: [],
-      timestamp: time, expires_at: time, offset: offset++,
-      markdown: false, is_deleted: false, is_edited: false, deleted_at: null, edited_at: null,
+      id,
+      topic_id: topicId,
+      topic: 'bench',
+      message: Buffer.concat(chunks).toString(),
+      title: null,
+      priority: 3,
+      tags: [],
+      timestamp: time,
+      expires_at: time,
+      offset: offset++,
+      markdown: false,
+      is_deleted: false,
+      is_edited: false,
+      deleted_at: null,
+      edited_at: null,
     });
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(json) });
     response.end(json);
@@ -49,8 +61,12 @@ function frameOf(text: string): Buffer {
 }
 
 server.on('upgrade', (request, socket) => {
-  const accept = createHash('sha1').update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
-  socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`);
+  const accept = createHash('sha1')
+    .update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
+    .digest('base64');
+  socket.write(
+    `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+  );
   sockets.add(socket);
   const leave = () => sockets.delete(socket);
   socket.on('close', leave).on('error', leave).resume();

@@ -5,7 +5,10 @@ const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
-    const body = JSON.stringify({ id: '00000000-0000-0000-0000-000000000000', message: Buffer.concat(chunks).toString() });
+    const body = JSON.stringify({
+      id: '00000000-0000-0000-0000-000000000000',
+      message: Buffer.concat(chunks).toString(),
+    });
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) });
     response.end(body);
   });

@@ -22,11 +22,23 @@ const latencyMs = 50;
 const warmBatches = 20;
 
 async function main(args: string[]): Promise<number> {
-  const { values: { platform, by, devices } } = parseArgs({ args, options: {
-    platform: { type: 'string', default: '' }, by: { type: 'string', default: '' }, devices: { type: 'string', default: '20000' },
-  } });
+  const {
+    values: { platform, by, devices },
+  } = parseArgs({
+    args,
+    options: {
+      platform: { type: 'string', default: '' },
+      by: { type: 'string', default: '' },
+      devices: { type: 'string', default: '20000' },
+    },
+  });
   const count = Number(devices);
-  if (!['ios', 'android', 'expo'].includes(platform) || !['http2', 'library', 'gateway'].includes(by) || (platform === 'expo' && by === 'http2') || !(count > 0)) {
+  if (
+    !['ios', 'android', 'expo'].includes(platform) ||
+    !['http2', 'library', 'gateway'].includes(by) ||
+    (platform === 'expo' && by === 'http2') ||
+    !(count > 0)
+  ) {
     process.stderr.write(usage);
     return 2;
   }
@@ -39,12 +51,16 @@ async function main(args: string[]): Promise<number> {
     const batches = Array.from({ length: Math.ceil(count / batchSize) }, () => batchOf(batchSize));
     const sent = batches.length * batchSize;
     const [before, beganAt] = [process.cpuUsage(), performance.now()];
-    await Promise.all(Array.from({ length: batchesAtOnce }, async () => {
-      for (let batch = batches.pop(); batch !== undefined; batch = batches.pop()) await send(batch);
-    }));
+    await Promise.all(
+      Array.from({ length: batchesAtOnce }, async () => {
+        for (let batch = batches.pop(); batch !== undefined; batch = batches.pop()) await send(batch);
+      }),
+    );
     const { user, system } = process.cpuUsage(before);
     const perSecond = Math.round(sent / ((performance.now() - beganAt) / 1_000));
-    process.stdout.write(`${JSON.stringify({ platform, by, pushes: sent, perSecond, cpuUsPerPush: Math.round((user + system) / sent) })}\n`);
+    process.stdout.write(
+      `${JSON.stringify({ platform, by, pushes: sent, perSecond, cpuUsPerPush: Math.round((user + system) / sent) })}\n`,
+    );
     return 0;
   } finally {
     simulators.stop();
@@ -57,10 +73,24 @@ async function sender(platform: Platform, by: string, env: Readonly<Record<strin
   if (by === 'http2') return bareHttp2(platform as 'ios' | 'android', config);
   if (by === 'library') return { ios: apnLibrary, android: firebaseLibrary, expo: expoLibrary }[platform](config);
   const gateway = (await openPushGateways(config, { clock: Date.now })).get(platform)!;
-  const content = { title: 'a topic', body: 'the pump stopped', data: { message_id: 'm-1', topic: 'a-topic', topic_id: 't-1', priority: 3, tags: [] } };
+  const content = {
+    title: 'a topic',
+    body: 'the pump stopped',
+    data: { message_id: 'm-1', topic: 'a-topic', topic_id: 't-1', priority: 3, tags: [] },
+  };
   return async (tokens) => {
     const expiresAt = Date.now() + 3_600_000;
-    const results = await gateway.send(tokens.map((pushToken) => ({ pushToken, content, sound: 'default', vibrates: true, isUrgent: false, collapseId: 'm-1', expiresAt })));
+    const results = await gateway.send(
+      tokens.map((pushToken) => ({
+        pushToken,
+        content,
+        sound: 'default',
+        vibrates: true,
+        isUrgent: false,
+        collapseId: 'm-1',
+        expiresAt,
+      })),
+    );
     if (results.some(({ kind }) => kind !== 'accepted')) throw new Error('a push was not taken');
   };
 }

@@ -28,9 +28,15 @@ const publishEveryMs = 100;
 const secondsMax = 300;
 
 async function main(args: string[]): Promise<number> {
-  const { values } = parseArgs({ args, options: {
-    engine: { type: 'string', default: 'both' }, devices: { type: 'string' }, priority: { type: 'string', default: '3' }, profile: { type: 'string' },
-  } });
+  const { values } = parseArgs({
+    args,
+    options: {
+      engine: { type: 'string', default: 'both' },
+      devices: { type: 'string' },
+      priority: { type: 'string', default: '3' },
+      profile: { type: 'string' },
+    },
+  });
   const count = values.devices === undefined ? undefined : Number(values.devices);
   const isCount = count === undefined || (Number.isInteger(count) && count > 0);
   if (!['embedded', 'cluster', 'both'].includes(values.engine) || !/^[1-5]$/.test(values.priority) || !isCount) {
@@ -39,8 +45,14 @@ async function main(args: string[]): Promise<number> {
   }
   const profileDir = values.profile === undefined ? undefined : resolve(values.profile);
   const run = async (engines: BenchEngines | undefined) => {
-    const figures = await measure(engines, { count: count ?? (engines === undefined ? 20_000 : 100_000), priority: values.priority, profileDir });
-    process.stdout.write(`${JSON.stringify(figures, (_, value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(4)) : value))}\n`);
+    const figures = await measure(engines, {
+      count: count ?? (engines === undefined ? 20_000 : 100_000),
+      priority: values.priority,
+      profileDir,
+    });
+    process.stdout.write(
+      `${JSON.stringify(figures, (_, value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(4)) : value))}\n`,
+    );
   };
   if (values.engine !== 'cluster') await run(undefined);
   if (values.engine !== 'embedded') await useEngines(run);
@@ -57,9 +69,16 @@ async function measure(engines: BenchEngines | undefined, asked: Asked): Promise
   const dir = mkdtempSync(join(tmpdir(), 'tocsin-bench-push-'));
   const simulators = await startPushSimulators(dir, latencyMs);
   try {
-    const stack = await startStack({ engines, profileDir: asked.profileDir, env: { ...simulators.env, ...watchedLoop(dir) } }, dir);
+    const stack = await startStack(
+      { engines, profileDir: asked.profileDir, env: { ...simulators.env, ...watchedLoop(dir) } },
+      dir,
+    );
     try {
-      return { engine: stack.engine, devices: asked.count, ...await pushOnce(stack, { ...simulators.pids, ...engines?.pids }, { simulators, dir, ...asked }) };
+      return {
+        engine: stack.engine,
+        devices: asked.count,
+        ...(await pushOnce(stack, { ...simulators.pids, ...engines?.pids }, { simulators, dir, ...asked })),
+      };
     } finally {
       await stack.stop();
       await removeRun(stack);
@@ -70,7 +89,11 @@ async function measure(engines: BenchEngines | undefined, asked: Asked): Promise
   }
 }
 
-async function pushOnce(stack: Stack, others: Pids, { simulators, dir, count, priority }: Asked & { readonly simulators: PushSimulators; readonly dir: string }): Promise<object> {
+async function pushOnce(
+  stack: Stack,
+  others: Pids,
+  { simulators, dir, count, priority }: Asked & { readonly simulators: PushSimulators; readonly dir: string },
+): Promise<object> {
   const store = await openStackDocuments(stack);
   try {
     const account = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
@@ -81,7 +104,11 @@ async function pushOnce(stack: Stack, others: Pids, { simulators, dir, count, pr
     await until(async () => (await simulators.tally(warming)).distinct === 20);
 
     const { name, pid } = stack.server(stack.engine === 'embedded' ? 'tocsin' : 'notifier');
-    const used = countEach({ ...Object.fromEntries(stack.servers.map((server) => [server.name, server.pid])), ...others, bench: process.pid });
+    const used = countEach({
+      ...Object.fromEntries(stack.servers.map((server) => [server.name, server.pid])),
+      ...others,
+      bench: process.pid,
+    });
     let rssMb = 0;
     await loopDelay(dir, pid); // what was before is no part of it
     const publishedAt = Date.now();
@@ -99,7 +126,17 @@ async function pushOnce(stack: Stack, others: Pids, { simulators, dir, count, pr
     });
     const cpuUs = used(count);
     const { taken, distinct, lastAt } = await simulators.tally(messageId);
-    return { perSecond: count / ((lastAt! - publishedAt) / 1_000), cpuUsPerPush: cpuUs[name], rssMb, loopDelayP99Ms, missed: count - distinct, twice: taken - distinct, publishMs, counts, cpuUsOfEach: cpuUs };
+    return {
+      perSecond: count / ((lastAt! - publishedAt) / 1_000),
+      cpuUsPerPush: cpuUs[name],
+      rssMb,
+      loopDelayP99Ms,
+      missed: count - distinct,
+      twice: taken - distinct,
+      publishMs,
+      counts,
+      cpuUsOfEach: cpuUs,
+    };
   } finally {
     await store.close();
   }
@@ -110,7 +147,8 @@ type Pids = Readonly<Record<string, number>>;
 /** Starts to count the CPU time of each process; the returned function tells what so many pushes have cost each since, in microseconds. */
 function countEach(pids: Pids): (pushes: number) => Record<string, number> {
   const before = Object.entries(pids).map(([name, pid]) => [name, pid, cpuMs([pid])] as const);
-  return (pushes) => Object.fromEntries(before.map(([name, pid, ms]) => [name, ((cpuMs([pid]) - ms) * 1_000) / pushes]));
+  return (pushes) =>
+    Object.fromEntries(before.map(([name, pid, ms]) => [name, ((cpuMs([pid]) - ms) * 1_000) / pushes]));
 }
 
 /** Waits for what the condition finds. Throws after `secondsMax`. */
@@ -123,7 +161,10 @@ async function until<T>(find: () => Promise<T | false>): Promise<T> {
 }
 
 async function publish({ client }: Account, topicName: string, priority: string): Promise<string> {
-  const { status, body } = await client.call('POST', `/${topicName}`, { text: 'the pump stopped', headers: { 'X-Priority': priority } });
+  const { status, body } = await client.call('POST', `/${topicName}`, {
+    text: 'the pump stopped',
+    headers: { 'X-Priority': priority },
+  });
   if (status !== 200) throw new Error(`publish: ${status} ${JSON.stringify(body)}`);
   return body.id as string;
 }
@@ -145,13 +186,28 @@ function keepPublishing(account: Account, topicName: string): { stop(): Promise<
   };
 }
 
-const byTen: readonly Platform[] = ['ios', 'android', 'ios', 'android', 'ios', 'android', 'ios', 'android', 'ios', 'expo'];
+const byTen: readonly Platform[] = [
+  'ios',
+  'android',
+  'ios',
+  'android',
+  'ios',
+  'android',
+  'ios',
+  'android',
+  'ios',
+  'expo',
+];
 /** Subscribes as many users with a device each to the topic. */
 async function subscribe(documents: Documents, topicId: string, count: number): Promise<void> {
-  await addSubscribers(documents, topicId, Array.from({ length: count }, (_, index) => {
-    const platform = byTen[index % 10]!;
-    return { platform, pushToken: newPushToken[platform]() };
-  }));
+  await addSubscribers(
+    documents,
+    topicId,
+    Array.from({ length: count }, (_, index) => {
+      const platform = byTen[index % 10]!;
+      return { platform, pushToken: newPushToken[platform]() };
+    }),
+  );
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -26,23 +26,27 @@ export interface RequestResult {
 /** Sends the requests in turn on keep-alive connections, each as fast as it is answered, until their number or the time is used up. */
 export async function driveConnections(load: RequestLoad, requests: readonly Buffer[]): Promise<RequestResult> {
   const portOf = (index: number) => load.ports[index % load.ports.length]!;
-  const connections = await Promise.all(Array.from({ length: load.connections }, (_, index) => HttpConnection.open(portOf(index))));
+  const connections = await Promise.all(
+    Array.from({ length: load.connections }, (_, index) => HttpConnection.open(portOf(index))),
+  );
   const latencies: number[] = [];
   let sent = 0;
   let not200 = 0;
   const cpuOf = countCpu(load);
   const began = performance.now();
   const endsAt = began + load.secondsMax * 1_000;
-  await Promise.all(connections.map(async (connection) => {
-    while (sent < load.requests && performance.now() < endsAt) {
-      const dueAt = load.perSecond === undefined ? undefined : began + (sent / load.perSecond) * 1_000;
-      const request = requests[sent++ % requests.length]!;
-      if (dueAt !== undefined && dueAt > performance.now()) await pause(dueAt - performance.now());
-      const from = dueAt ?? performance.now();
-      if (await connection.request(request) !== 200) not200 += 1;
-      latencies.push(performance.now() - from);
-    }
-  }));
+  await Promise.all(
+    connections.map(async (connection) => {
+      while (sent < load.requests && performance.now() < endsAt) {
+        const dueAt = load.perSecond === undefined ? undefined : began + (sent / load.perSecond) * 1_000;
+        const request = requests[sent++ % requests.length]!;
+        if (dueAt !== undefined && dueAt > performance.now()) await pause(dueAt - performance.now());
+        const from = dueAt ?? performance.now();
+        if ((await connection.request(request)) !== 200) not200 += 1;
+        latencies.push(performance.now() - from);
+      }
+    }),
+  );
   const seconds = (performance.now() - began) / 1_000;
   const cpuUs = cpuOf(latencies.length);
   for (const connection of connections) connection.close();

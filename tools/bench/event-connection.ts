@@ -48,7 +48,12 @@ export class EventConnection {
         connection.#read(readBuffer.subarray(0, length));
         return true;
       };
-      const socket = connect({ port: to.port, host: '127.0.0.1', noDelay: true, onread: { buffer: readBuffer, callback } });
+      const socket = connect({
+        port: to.port,
+        host: '127.0.0.1',
+        noDelay: true,
+        onread: { buffer: readBuffer, callback },
+      });
       socket.on('connect', () => socket.write(requestFor(to.transport, to.path)));
       socket.on('error', (error) => connection.#onError(error));
       socket.on('close', () => connection.#onError(new Error('the server closed a stream')));
@@ -116,7 +121,9 @@ export class EventConnection {
 }
 
 function requestFor(transport: Transport, path: string): string {
-  const upgrade = transport === 'sse' ? '' :
-    'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
+  const upgrade =
+    transport === 'sse'
+      ? ''
+      : 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
   return `GET ${path} HTTP/1.1\r\nHost: bench\r\n${upgrade}\r\n`;
 }

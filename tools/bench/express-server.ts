@@ -5,4 +5,6 @@ const app = express();
 app.post('/:topic', express.text({ type: () => true }), (request, response) => {
   response.json({ id: '00000000-0000-0000-0000-000000000000', message: request.body as string });
 });
-const server = app.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as { port: number }).port}\n`));
+const server = app.listen(0, '127.0.0.1', () =>
+  process.stdout.write(`${(server.address() as { port: number }).port}\n`),
+);

@@ -14,7 +14,9 @@ export function formatReport(report: BenchReport): string {
     `Tocsin ${engine}, Node ${node}, ${cores} cores, load ${load.before.toFixed(1)} before and ${load.after.toFixed(1)} after`,
     ...(report.publishing === undefined ? [] : ['', 'Publishing', publishTable(report.publishing)]),
     ...(report.fanOut === undefined ? [] : ['', 'Fan-out', fanOutTable(report.fanOut)]),
-    ...(report.reading === undefined ? [] : ['', 'Reading', readingTable(report.reading.reads), searchedPublishTable(report.reading.publishing)]),
+    ...(report.reading === undefined
+      ? []
+      : ['', 'Reading', readingTable(report.reading.reads), searchedPublishTable(report.reading.publishing)]),
     ...(report.retention === undefined ? [] : ['', 'Retention', retentionTable(report.retention)]),
     ...(report.replay === undefined ? [] : ['', 'Replay', replayTable(report.replay)]),
     '',
@@ -24,65 +26,203 @@ export function formatReport(report: BenchReport): string {
 }
 
 function publishTable(figures: readonly PublishFigures[]): string {
-  const head = ['connections', 'server', 'msg/s', 'range', '× bare', '× express', 'p50 ms', 'p99 ms', 'server µs', 'engines µs', 'generator µs', 'not 200'];
-  return table(head, figures.map((one) => [
-    one.connections, one.server, whole(one.perSecond), `${whole(one.range[0])}–${whole(one.range[1])}`, short(one.timesBare), short(one.timesExpress),
-    short(one.p50Ms), short(one.p99Ms), short(one.serverUs), optional(one.enginesUs), short(one.generatorUs), one.not200,
-  ]));
+  const head = [
+    'connections',
+    'server',
+    'msg/s',
+    'range',
+    '× bare',
+    '× express',
+    'p50 ms',
+    'p99 ms',
+    'server µs',
+    'engines µs',
+    'generator µs',
+    'not 200',
+  ];
+  return table(
+    head,
+    figures.map((one) => [
+      one.connections,
+      one.server,
+      whole(one.perSecond),
+      `${whole(one.range[0])}–${whole(one.range[1])}`,
+      short(one.timesBare),
+      short(one.timesExpress),
+      short(one.p50Ms),
+      short(one.p99Ms),
+      short(one.serverUs),
+      optional(one.enginesUs),
+      short(one.generatorUs),
+      one.not200,
+    ]),
+  );
 }
 
 function fanOutTable(figures: readonly FanOutFigures[]): string {
   const head = [
-    'streams', 'topics', 'server', 'publishes/s', 'deliveries/s', 'p50 ms', 'p99 ms', 'max ms', 'lost', 'repeated', 'out of order', 'publish p50/p99 ms',
-    'server µs', 'engines µs', 'generator µs', 'MB before/after',
+    'streams',
+    'topics',
+    'server',
+    'publishes/s',
+    'deliveries/s',
+    'p50 ms',
+    'p99 ms',
+    'max ms',
+    'lost',
+    'repeated',
+    'out of order',
+    'publish p50/p99 ms',
+    'server µs',
+    'engines µs',
+    'generator µs',
+    'MB before/after',
   ];
-  return table(head, figures.map((one) => [
-    one.transport, one.topics, one.server, short(one.published), whole(one.deliveriesPerSecond), short(one.latencyMs.p50), short(one.latencyMs.p99),
-    short(one.latencyMs.max), one.lost, one.repeated, one.outOfOrder, `${short(one.publishMs.p50)}/${short(one.publishMs.p99)}`,
-    short(one.cpuUs.server), optional(one.cpuUs.engines), short(one.cpuUs.generator),
-    `${whole(one.residentMb.before)}/${whole(one.residentMb.after)}`,
-  ]));
+  return table(
+    head,
+    figures.map((one) => [
+      one.transport,
+      one.topics,
+      one.server,
+      short(one.published),
+      whole(one.deliveriesPerSecond),
+      short(one.latencyMs.p50),
+      short(one.latencyMs.p99),
+      short(one.latencyMs.max),
+      one.lost,
+      one.repeated,
+      one.outOfOrder,
+      `${short(one.publishMs.p50)}/${short(one.publishMs.p99)}`,
+      short(one.cpuUs.server),
+      optional(one.cpuUs.engines),
+      short(one.cpuUs.generator),
+      `${whole(one.residentMb.before)}/${whole(one.residentMb.after)}`,
+    ]),
+  );
 }
 
 /** Each kind of read with its sizes below each other; `×` is how much slower it is than on the smallest store, in the middle and at its 99 %. */
 function readingTable(figures: readonly ReadFigures[]): string {
-  const head = ['read', 'page', 'messages', 'readers', 'reads/s', 'p50 ms', 'p99 ms', 'max ms', '× p50', '× p99', 'server µs', 'not 200'];
+  const head = [
+    'read',
+    'page',
+    'messages',
+    'readers',
+    'reads/s',
+    'p50 ms',
+    'p99 ms',
+    'max ms',
+    '× p50',
+    '× p99',
+    'server µs',
+    'not 200',
+  ];
   const kinds = [...new Set(figures.map(({ read }) => read))];
-  return table(head, kinds.flatMap((read) => figures.filter((one) => one.read === read)).map((one) => {
-    const smallest = figures.find(({ read }) => read === one.read)!;
-    return [
-      one.read, one.isPage ? 'yes' : '', one.messages, one.readers, whole(one.perSecond), short(one.latencyMs.p50), short(one.latencyMs.p99), short(one.latencyMs.max),
-      short(one.latencyMs.p50 / smallest.latencyMs.p50), short(one.latencyMs.p99 / smallest.latencyMs.p99), short(one.serverUs), one.not200,
-    ];
-  }));
+  return table(
+    head,
+    kinds
+      .flatMap((read) => figures.filter((one) => one.read === read))
+      .map((one) => {
+        const smallest = figures.find(({ read }) => read === one.read)!;
+        return [
+          one.read,
+          one.isPage ? 'yes' : '',
+          one.messages,
+          one.readers,
+          whole(one.perSecond),
+          short(one.latencyMs.p50),
+          short(one.latencyMs.p99),
+          short(one.latencyMs.max),
+          short(one.latencyMs.p50 / smallest.latencyMs.p50),
+          short(one.latencyMs.p99 / smallest.latencyMs.p99),
+          short(one.serverUs),
+          one.not200,
+        ];
+      }),
+  );
 }
 
 /** Latencies are the middle ones of the turns' spans, and how far their 99th percentiles go. */
-function retentionTable({ messages, expired, planMs, removed, removeSeconds, alone, beside: all, timesP99, drift }: RetentionFigures): string {
+function retentionTable({
+  messages,
+  expired,
+  planMs,
+  removed,
+  removeSeconds,
+  alone,
+  beside: all,
+  timesP99,
+  drift,
+}: RetentionFigures): string {
   const beside = all.slice(0, alone.length);
-  const head = ['messages', 'expired', 'plan ms', 'removed', 'seconds', 'removed/s', 'spans', 'publish p50/p99 ms alone', 'beside', '× p99', 'server µs', 'engines µs', 'drift'];
+  const head = [
+    'messages',
+    'expired',
+    'plan ms',
+    'removed',
+    'seconds',
+    'removed/s',
+    'spans',
+    'publish p50/p99 ms alone',
+    'beside',
+    '× p99',
+    'server µs',
+    'engines µs',
+    'drift',
+  ];
   const latency = (spans: readonly PublishSpan[]) => {
     const p99 = spans.map(({ latencyMs }) => latencyMs.p99);
     return `${short(median(spans.map(({ latencyMs }) => latencyMs.p50)))}/${short(median(p99))} (${short(Math.min(...p99))}–${short(Math.max(...p99))})`;
   };
-  const cpu = (of: 'server' | 'engines') => [alone, beside].map((spans) => optional(median(spans.map(({ cpuUs }) => cpuUs[of] ?? 0)))).join('/');
-  return table(head, [[
-    messages, expired, whole(planMs), removed, short(removeSeconds), whole(removed / removeSeconds), `${alone.length}/${all.length}`,
-    latency(alone), latency(beside), short(timesP99), cpu('server'), cpu('engines'), drift,
-  ]]);
+  const cpu = (of: 'server' | 'engines') =>
+    [alone, beside].map((spans) => optional(median(spans.map(({ cpuUs }) => cpuUs[of] ?? 0)))).join('/');
+  return table(head, [
+    [
+      messages,
+      expired,
+      whole(planMs),
+      removed,
+      short(removeSeconds),
+      whole(removed / removeSeconds),
+      `${alone.length}/${all.length}`,
+      latency(alone),
+      latency(beside),
+      short(timesP99),
+      cpu('server'),
+      cpu('engines'),
+      drift,
+    ],
+  ]);
 }
 
 function searchedPublishTable(figures: readonly SearchedPublishFigures[]): string {
   if (figures.length === 0) return '';
-  return table(['messages', 'searches beside', 'publish p99 ms alone', 'beside', '×'], figures.map(({ messages, searches, alone, beside }) =>
-    [messages, searches, short(alone.p99), short(beside.p99), short(beside.p99 / alone.p99)]));
+  return table(
+    ['messages', 'searches beside', 'publish p99 ms alone', 'beside', '×'],
+    figures.map(({ messages, searches, alone, beside }) => [
+      messages,
+      searches,
+      short(alone.p99),
+      short(beside.p99),
+      short(beside.p99 / alone.p99),
+    ]),
+  );
 }
 
 function replayTable(figures: readonly ReplayFigures[]): string {
   const head = ['by', 'readers', 'messages/s', 'server µs', 'engines µs', 'generator µs', 'missing'];
-  return table(head, figures.map((one) => [
-    one.by, one.readers, whole(one.perSecond), short(one.serverUs), optional(one.enginesUs), optional(one.generatorUs), one.missing,
-  ]));
+  return table(
+    head,
+    figures.map((one) => [
+      one.by,
+      one.readers,
+      whole(one.perSecond),
+      short(one.serverUs),
+      optional(one.enginesUs),
+      optional(one.generatorUs),
+      one.missing,
+    ]),
+  );
 }
 
 function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {

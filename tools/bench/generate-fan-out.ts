@@ -51,7 +51,7 @@ async function generate(load: FanOutLoad): Promise<FanOutResult> {
   const connections = await openStreams(load, tally);
   const publisher = await HttpConnection.open(load.ports[0]!);
   await publishAll(load, { publisher, tally, from: 0, to: warmUpMessages });
-  if (!await until(() => tally.distinct === load.streams * warmUpMessages, warmUpMsMax)) {
+  if (!(await until(() => tally.distinct === load.streams * warmUpMessages, warmUpMsMax))) {
     throw new Error(`${load.streams * warmUpMessages - tally.distinct} deliveries are missing after the warm-up`);
   }
   tally.startMeasuring();
@@ -70,7 +70,9 @@ async function generate(load: FanOutLoad): Promise<FanOutResult> {
     deliveriesPerSecond: tally.received / ((tally.lastAt - began) / 1_000),
     latencyMs: percentiles(tally.latencies()),
     publishMs: percentiles(answers),
-    lost: expected - tally.distinct, repeated: tally.repeated, outOfOrder: tally.outOfOrder,
+    lost: expected - tally.distinct,
+    repeated: tally.repeated,
+    outOfOrder: tally.outOfOrder,
     cpuUs,
     residentMb: { before, after },
   };
@@ -79,14 +81,19 @@ async function generate(load: FanOutLoad): Promise<FanOutResult> {
 async function openStreams(load: FanOutLoad, tally: DeliveryTally): Promise<EventConnection[]> {
   const connections: EventConnection[] = [];
   const [first] = load.topics;
-  const path = load.topics.length === 1 ? `/${first}/${load.transport}` : `/${load.transport}?topics=${load.topics.join(',')}`;
+  const path =
+    load.topics.length === 1 ? `/${first}/${load.transport}` : `/${load.transport}?topics=${load.topics.join(',')}`;
   while (connections.length < load.streams) {
     const opened = connections.length;
     const count = Math.min(opensMax, load.streams - opened);
-    connections.push(...await Promise.all(Array.from({ length: count }, (_, index) => {
-      const port = load.ports[(opened + index) % load.ports.length]!;
-      return EventConnection.open({ port, path, transport: load.transport }, tally.stream(opened + index));
-    })));
+    connections.push(
+      ...(await Promise.all(
+        Array.from({ length: count }, (_, index) => {
+          const port = load.ports[(opened + index) % load.ports.length]!;
+          return EventConnection.open({ port, path, transport: load.transport }, tally.stream(opened + index));
+        }),
+      )),
+    );
   }
   return connections;
 }

@@ -33,7 +33,9 @@ async function generate(load: ReplayLoad): Promise<ReplayResult> {
   const portOf = (index: number) => load.ports[index % load.ports.length]!;
   const cpuOf = countCpu(load);
   const began = performance.now();
-  const readers = Array.from({ length: load.readers }, (_, index) => (load.by === 'log' ? readLog : readStream)(load, portOf(index)));
+  const readers = Array.from({ length: load.readers }, (_, index) =>
+    (load.by === 'log' ? readLog : readStream)(load, portOf(index)),
+  );
   const read = (await Promise.all(readers)).reduce((sum, count) => sum + count, 0);
   return { read, seconds: (performance.now() - began) / 1_000, cpuUs: cpuOf(read) };
 }

@@ -10,7 +10,8 @@ const filesIn = (dir: string): string => join(dir, 'event-loop-');
 
 /** What a server's environment needs so that `loopDelay` can ask it. */
 export const watchedLoop = (dir: string): Record<string, string> => ({
-  NODE_OPTIONS: `--import=${new URL('./watch-loop.ts', import.meta.url).href}`, LOOP_DELAY_FILES: filesIn(dir),
+  NODE_OPTIONS: `--import=${new URL('./watch-loop.ts', import.meta.url).href}`,
+  LOOP_DELAY_FILES: filesIn(dir),
 });
 
 /** How late the process's event loop was since it was asked last: the 99th percentile, in milliseconds. */

@@ -60,12 +60,23 @@ async function main(args: string[]): Promise<number> {
   const parts = values.part ?? allParts.filter((part) => part !== askedForAlone);
   const messages = values.messages === undefined ? undefined : Number(values.messages);
   const isSize = messages === undefined || (Number.isInteger(messages) && messages >= 1_000);
-  if (!isSize || !parts.every((part) => allParts.includes(part)) || !kinds.every((kind) => ['embedded', 'cluster'].includes(kind))) {
+  if (
+    !isSize ||
+    !parts.every((part) => allParts.includes(part)) ||
+    !kinds.every((kind) => ['embedded', 'cluster'].includes(kind))
+  ) {
     process.stderr.write(usage);
     return 2;
   }
   const given = (path: string | undefined) => (path === undefined ? undefined : resolve(path));
-  const asked: Asked = { parts, isQuick: values.quick, messages, read: values.read, storeDir: given(values.store), profileDir: given(values.profile) };
+  const asked: Asked = {
+    parts,
+    isQuick: values.quick,
+    messages,
+    read: values.read,
+    storeDir: given(values.store),
+    profileDir: given(values.profile),
+  };
   let areMet = true;
   const report = async (engines: BenchEngines | undefined) => {
     areMet = print(await measureAll(asked, engines)) && areMet;
@@ -74,18 +85,33 @@ async function main(args: string[]): Promise<number> {
   return areMet ? 0 : 1;
 }
 
-async function measureAll({ parts, isQuick, messages, read, storeDir, profileDir }: Asked, engines: BenchEngines | undefined): Promise<BenchReport> {
+async function measureAll(
+  { parts, isQuick, messages, read, storeDir, profileDir }: Asked,
+  engines: BenchEngines | undefined,
+): Promise<BenchReport> {
   const form = isQuick ? quickSize : fullSize;
   const [small = 0] = form.reading.messages;
-  const size = messages === undefined ? form : { ...form, reading: { ...form.reading, messages: [...new Set([Math.min(small, messages), messages])] }, retention: { ...form.retention, messages } };
+  const size =
+    messages === undefined
+      ? form
+      : {
+          ...form,
+          reading: { ...form.reading, messages: [...new Set([Math.min(small, messages), messages])] },
+          retention: { ...form.retention, messages },
+        };
   const tocsin = { engines, profileDir };
   const before = loadavg()[0]!;
   return {
     engine: engines === undefined ? 'embedded' : 'cluster',
-    size, at: new Date().toISOString(), node: process.version, cores: availableParallelism(),
+    size,
+    at: new Date().toISOString(),
+    node: process.version,
+    cores: availableParallelism(),
     ...(parts.includes('publishing') ? { publishing: await measurePublishing(size.publish, tocsin) } : {}),
     ...(parts.includes('fan-out') ? { fanOut: await measureFanOut(size.fanOut, tocsin) } : {}),
-    ...(parts.includes('reading') ? { reading: await measureReading(size.reading, { ...tocsin, storeDir, read }) } : {}),
+    ...(parts.includes('reading')
+      ? { reading: await measureReading(size.reading, { ...tocsin, storeDir, read }) }
+      : {}),
     ...(parts.includes('retention') ? { retention: await measureRetention(size.retention, tocsin) } : {}),
     ...(parts.includes('replay') ? { replay: await measureReplay(size.replay, tocsin) } : {}),
     load: { before, after: loadavg()[0]! },
@@ -95,7 +121,9 @@ async function measureAll({ parts, isQuick, messages, read, storeDir, profileDir
 /** Returns whether all marks are met. */
 function print(report: BenchReport): boolean {
   const marks = marksOf(report);
-  const line = JSON.stringify({ ...report, marks }, (_, value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(5)) : value));
+  const line = JSON.stringify({ ...report, marks }, (_, value: unknown) =>
+    typeof value === 'number' ? Number(value.toPrecision(5)) : value,
+  );
   process.stdout.write(`${formatReport(report)}\n${line}\n`);
   return marks.every(({ passed }) => passed);
 }

@@ -31,36 +31,70 @@ export function marksOf(report: BenchReport): Mark[] {
   markRetention(report, add);
   if (size.fanOut.streams < streamsMarked) return marks;
   for (const { transport, topics, latencyMs } of fanOut?.filter(({ server }) => server === 'tocsin') ?? []) {
-    add(`99 % of deliveries to ${size.fanOut.streams} ${transport} streams${topics === 1 ? '' : ` of ${topics} topics`} within 100 ms`, latencyMs.p99, (ms) => ms < 100);
+    add(
+      `99 % of deliveries to ${size.fanOut.streams} ${transport} streams${topics === 1 ? '' : ` of ${topics} topics`} within 100 ms`,
+      latencyMs.p99,
+      (ms) => ms < 100,
+    );
   }
   return marks;
 }
 
 /** Judged on the largest store, where it is as large as the marks are about. */
-function markReading({ engine, reading }: BenchReport, add: (says: string, figure: number | undefined, passes: (figure: number) => boolean) => void): void {
+function markReading(
+  { engine, reading }: BenchReport,
+  add: (says: string, figure: number | undefined, passes: (figure: number) => boolean) => void,
+): void {
   const messages = Math.max(...(reading?.reads ?? []).map((one) => one.messages));
   if (messages < messagesMarked) return;
   const reads = reading!.reads.filter((one) => one.messages === messages);
-  const longestOf = (name: string, figure: 'p50' | 'max') => highest(reads.filter(({ read }) => read.startsWith(name)).map(({ latencyMs }) => latencyMs[figure]));
+  const longestOf = (name: string, figure: 'p50' | 'max') =>
+    highest(reads.filter(({ read }) => read.startsWith(name)).map(({ latencyMs }) => latencyMs[figure]));
   const inLargeTopic = longestOf('text in large topic', 'p50');
   if (engine === 'cluster') {
     add('a text in the large topic is searched within 500 ms', inLargeTopic, (ms) => ms < 500);
-    add('the time limit of a search ends every one, in milliseconds', longestOf('text', 'max'), (ms) => ms < searchMsMax + searchEndMs);
+    add(
+      'the time limit of a search ends every one, in milliseconds',
+      longestOf('text', 'max'),
+      (ms) => ms < searchMsMax + searchEndMs,
+    );
     return;
   }
   const pages = reads.filter(({ isPage }) => isPage).sort((a, b) => b.latencyMs.p99 - a.latencyMs.p99);
-  add(`99 % of every kind of page within 50 ms (the slowest: ${pages[0]?.read})`, pages[0]?.latencyMs.p99, (ms) => ms < 50);
-  if (pages.length > 0) add('pages that were not answered 200', pages.reduce((sum, { not200 }) => sum + not200, 0), (count) => count === 0);
-  const refused = reads.filter(({ read }) => read.startsWith('text in large topic')).reduce((sum, { not200 }) => sum + not200, 0);
+  add(
+    `99 % of every kind of page within 50 ms (the slowest: ${pages[0]?.read})`,
+    pages[0]?.latencyMs.p99,
+    (ms) => ms < 50,
+  );
+  if (pages.length > 0)
+    add(
+      'pages that were not answered 200',
+      pages.reduce((sum, { not200 }) => sum + not200, 0),
+      (count) => count === 0,
+    );
+  const refused = reads
+    .filter(({ read }) => read.startsWith('text in large topic'))
+    .reduce((sum, { not200 }) => sum + not200, 0);
   add('a text in the large topic is searched within 150 ms', refused > 0 ? Infinity : inLargeTopic, (ms) => ms < 150);
   const publishing = reading!.publishing.find((one) => one.messages === messages);
-  add('99 % of publishes beside four searches take at most twice as long', publishing && publishing.beside.p99 / publishing.alone.p99, (times) => times <= 2);
+  add(
+    '99 % of publishes beside four searches take at most twice as long',
+    publishing && publishing.beside.p99 / publishing.alone.p99,
+    (times) => times <= 2,
+  );
 }
 
 /** How late publishes are is judged on a large store, where the removal goes on for as long as they are measured. */
-function markRetention({ retention }: BenchReport, add: (says: string, figure: number | undefined, passes: (figure: number) => boolean) => void): void {
+function markRetention(
+  { retention }: BenchReport,
+  add: (says: string, figure: number | undefined, passes: (figure: number) => boolean) => void,
+): void {
   if (retention === undefined) return;
-  add('all that expired is removed, and nothing else: what is missing or too much', retention.removed - retention.expired, (off) => off === 0);
+  add(
+    'all that expired is removed, and nothing else: what is missing or too much',
+    retention.removed - retention.expired,
+    (off) => off === 0,
+  );
   add('counts are exact after a removal: by how much they are off', retention.drift, (drift) => drift === 0);
   if (retention.messages < retentionMarked) return;
   add('99 % of publishes beside a removal take at most 1.5 times as long', retention.timesP99, (times) => times <= 1.5);

@@ -23,7 +23,10 @@ const topicsOfStream = 20;
  * Publishes to one topic that many streams read, on a bare broadcaster and on Tocsin, each server fresh for each transport;
  * and to several that each event stream has all of.
  */
-export async function measureFanOut(size: BenchSize['fanOut'], options: Omit<TocsinOptions, 'topics'>): Promise<FanOutFigures[]> {
+export async function measureFanOut(
+  size: BenchSize['fanOut'],
+  options: Omit<TocsinOptions, 'topics'>,
+): Promise<FanOutFigures[]> {
   const figures: FanOutFigures[] = [];
   for (const transport of transports) {
     figures.push(await measure(await startFloor('bare', 'bare-broadcaster.ts'), ['bench'], { size, transport }));
@@ -38,9 +41,17 @@ interface Measured {
   readonly transport: Transport;
 }
 
-async function measureTocsin(options: Omit<TocsinOptions, 'topics'>, topics: number, of: Measured): Promise<FanOutFigures> {
+async function measureTocsin(
+  options: Omit<TocsinOptions, 'topics'>,
+  topics: number,
+  of: Measured,
+): Promise<FanOutFigures> {
   const tocsin = await startTocsin({ ...options, topics });
-  return measure(tocsin, tocsin.topics.map(({ name }) => name), of);
+  return measure(
+    tocsin,
+    tocsin.topics.map(({ name }) => name),
+    of,
+  );
 }
 
 async function measure(target: Target, topics: readonly string[], of: Measured): Promise<FanOutFigures> {

@@ -30,7 +30,10 @@ const warmUp = { connections: 16, requests: 3_000, secondsMax: 5 };
  * Publishes to a bare server, to Express and to Tocsin in turns, round after round, the bare server before and after, so
  * that what else the machine does meets all of them. Ratios are of one round; figures are medians of the rounds.
  */
-export async function measurePublishing(size: BenchSize['publish'], options: Omit<TocsinOptions, 'topics'>): Promise<PublishFigures[]> {
+export async function measurePublishing(
+  size: BenchSize['publish'],
+  options: Omit<TocsinOptions, 'topics'>,
+): Promise<PublishFigures[]> {
   const targets: Target[] = [];
   try {
     targets.push(await startFloor('bare', 'bare-server.ts'), await startFloor('express', 'express-server.ts'));
@@ -41,7 +44,8 @@ export async function measurePublishing(size: BenchSize['publish'], options: Omi
     const figures: PublishFigures[] = [];
     for (const connections of size.connections) {
       const rounds: Round[] = [];
-      for (let round = 0; round < size.rounds; round += 1) rounds.push(await measureRound(targets, { ...size, connections, paths }));
+      for (let round = 0; round < size.rounds; round += 1)
+        rounds.push(await measureRound(targets, { ...size, connections, paths }));
       figures.push(...summarize(connections, rounds));
     }
     return figures;
@@ -73,7 +77,8 @@ function summarize(connections: number, rounds: readonly Round[]): PublishFigure
     const middle = (of: (result: PublishResult) => number) => median(results.map(of));
     const rates = rounds.map((round) => rate(round, server));
     return {
-      server, connections,
+      server,
+      connections,
       perSecond: median(rates),
       range: [Math.min(...rates), Math.max(...rates)],
       p50Ms: middle(({ latencyMs }) => latencyMs.p50),
@@ -82,7 +87,9 @@ function summarize(connections: number, rounds: readonly Round[]): PublishFigure
       enginesUs: results[0]!.cpuUs.engines === null ? null : middle(({ cpuUs }) => cpuUs.engines!),
       generatorUs: middle(({ cpuUs }) => cpuUs.generator),
       not200: results.reduce((sum, { not200 }) => sum + not200, 0),
-      timesBare: median(rounds.map((round) => (2 * rate(round, server)) / (rate(round, 'bare') + rate(round, 'bare after')))),
+      timesBare: median(
+        rounds.map((round) => (2 * rate(round, server)) / (rate(round, 'bare') + rate(round, 'bare after'))),
+      ),
       timesExpress: median(rounds.map((round) => rate(round, server) / rate(round, 'express'))),
     };
   });

@@ -64,34 +64,76 @@ export async function measureReading(size: BenchSize['reading'], options: Readin
   return { reads, publishing };
 }
 
-async function measure({ stack, tokens, messages }: Target, size: BenchSize['reading'], kind: ReadKind): Promise<ReadFigures> {
+async function measure(
+  { stack, tokens, messages }: Target,
+  size: BenchSize['reading'],
+  kind: ReadKind,
+): Promise<ReadFigures> {
   const { paths, readers = size.readers, read, isPage } = kind;
-  const load: ReadLoad = { ...common(stack), paths, connections: readers, secondsMax: size.secondsMax, token: tokens[kind.by] };
+  const load: ReadLoad = {
+    ...common(stack),
+    paths,
+    connections: readers,
+    secondsMax: size.secondsMax,
+    token: tokens[kind.by],
+  };
   // What opens a store for the first time, asks a thread for the first time, or runs before it is compiled is not measured.
-  await runGenerator<ReadResult>('generate-reads.ts', { ...load, secondsMax: size.secondsMax / 2 }, { secondsMax: warmUpSecondsMax });
-  const result = await runGenerator<ReadResult>('generate-reads.ts', load, { secondsMax: size.secondsMax + warmUpSecondsMax });
+  await runGenerator<ReadResult>(
+    'generate-reads.ts',
+    { ...load, secondsMax: size.secondsMax / 2 },
+    { secondsMax: warmUpSecondsMax },
+  );
+  const result = await runGenerator<ReadResult>('generate-reads.ts', load, {
+    secondsMax: size.secondsMax + warmUpSecondsMax,
+  });
   return {
-    messages, read, readers, isPage, perSecond: result.done / result.seconds, latencyMs: result.latencyMs, serverUs: result.cpuUs.server, not200: result.not200,
+    messages,
+    read,
+    readers,
+    isPage,
+    perSecond: result.done / result.seconds,
+    latencyMs: result.latencyMs,
+    serverUs: result.cpuUs.server,
+    not200: result.not200,
   };
 }
 
-async function measurePublishes({ stack, tokens, seeded, messages }: Target, size: BenchSize['reading']): Promise<SearchedPublishFigures> {
+async function measurePublishes(
+  { stack, tokens, seeded, messages }: Target,
+  size: BenchSize['reading'],
+): Promise<SearchedPublishFigures> {
   const { secondsMax } = size;
   // To a topic of its own: what is read shall stay as it is in a store that is kept.
   const owner = new Client(tokens.owner, stack.urls);
   const { body: topic } = await owner.call('POST', '/api/topics', { json: { name: newTopicName() } });
-  const publish: PublishLoad = { ...common(stack), paths: [`/${topic.name}`], connections: publishers, secondsMax, textBytes: 200 };
+  const publish: PublishLoad = {
+    ...common(stack),
+    paths: [`/${topic.name}`],
+    connections: publishers,
+    secondsMax,
+    textBytes: 200,
+  };
   const run = () => runGenerator<PublishResult>('generate-publishes.ts', publish, { secondsMax: secondsMax + 60 });
   const alone = await run();
   const search: ReadLoad = {
-    ...common(stack), paths: [`/api/topics/${seeded.large}/messages?q=zebra`], connections: searchesBeside, secondsMax: secondsMax + 1, token: tokens.owner,
+    ...common(stack),
+    paths: [`/api/topics/${seeded.large}/messages?q=zebra`],
+    connections: searchesBeside,
+    secondsMax: secondsMax + 1,
+    token: tokens.owner,
   };
-  const [beside] = await Promise.all([run(), runGenerator<ReadResult>('generate-reads.ts', search, { secondsMax: secondsMax + 60 })]);
+  const [beside] = await Promise.all([
+    run(),
+    runGenerator<ReadResult>('generate-reads.ts', search, { secondsMax: secondsMax + 60 }),
+  ]);
   return { messages, searches: searchesBeside, alone: alone.latencyMs, beside: beside.latencyMs };
 }
 
 function common(stack: Stack): Pick<ReadLoad, 'ports' | 'serverPids' | 'enginePids' | 'requests'> {
   return {
-    ports: stack.urls.map((url) => Number(new URL(url).port)), serverPids: stack.servers.map(({ pid }) => pid), enginePids: [], requests: 1_000_000,
+    ports: stack.urls.map((url) => Number(new URL(url).port)),
+    serverPids: stack.servers.map(({ pid }) => pid),
+    enginePids: [],
+    requests: 1_000_000,
   };
 }

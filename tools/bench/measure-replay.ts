@@ -23,7 +23,10 @@ const seedConnections = 64;
 const secondsMax = 300;
 
 /** Fills a topic and reads it from the beginning: by pages of the log, by a stream that resumes, and by the port beneath. */
-export async function measureReplay(size: BenchSize['replay'], options: Omit<TocsinOptions, 'topics'>): Promise<ReplayFigures[]> {
+export async function measureReplay(
+  size: BenchSize['replay'],
+  options: Omit<TocsinOptions, 'topics'>,
+): Promise<ReplayFigures[]> {
   const tocsin = await startTocsin({ ...options, topics: 1 });
   try {
     await seed(tocsin, size);
@@ -40,18 +43,49 @@ export async function measureReplay(size: BenchSize['replay'], options: Omit<Toc
 
 /** By publishing, as a user would: what is read is then what a server has written. */
 async function seed(tocsin: TocsinTarget, size: BenchSize['replay']): Promise<void> {
-  const { ports, serverPids, enginePids, topics: [topic] } = tocsin;
+  const {
+    ports,
+    serverPids,
+    enginePids,
+    topics: [topic],
+  } = tocsin;
   const load: PublishLoad = {
-    ports, serverPids, enginePids, paths: [`/${topic!.name}`],
-    connections: seedConnections, requests: size.messages, secondsMax, textBytes: size.textBytes,
+    ports,
+    serverPids,
+    enginePids,
+    paths: [`/${topic!.name}`],
+    connections: seedConnections,
+    requests: size.messages,
+    secondsMax,
+    textBytes: size.textBytes,
   };
-  const { done, not200 } = await runGenerator<PublishResult>('generate-publishes.ts', load, { secondsMax: secondsMax + 60 });
-  if (done - not200 !== size.messages) throw new Error(`only ${done - not200} of ${size.messages} messages could be published in ${secondsMax} s`);
+  const { done, not200 } = await runGenerator<PublishResult>('generate-publishes.ts', load, {
+    secondsMax: secondsMax + 60,
+  });
+  if (done - not200 !== size.messages)
+    throw new Error(`only ${done - not200} of ${size.messages} messages could be published in ${secondsMax} s`);
 }
 
-async function read(tocsin: TocsinTarget, size: BenchSize['replay'], how: Pick<ReplayLoad, 'by' | 'readers'>): Promise<ReplayFigures> {
-  const { ports, serverPids, enginePids, topics: [topic] } = tocsin;
-  const load: ReplayLoad = { ports, serverPids, enginePids, topic: topic!.name, ...how, messages: size.messages, secondsMax };
+async function read(
+  tocsin: TocsinTarget,
+  size: BenchSize['replay'],
+  how: Pick<ReplayLoad, 'by' | 'readers'>,
+): Promise<ReplayFigures> {
+  const {
+    ports,
+    serverPids,
+    enginePids,
+    topics: [topic],
+  } = tocsin;
+  const load: ReplayLoad = {
+    ports,
+    serverPids,
+    enginePids,
+    topic: topic!.name,
+    ...how,
+    messages: size.messages,
+    secondsMax,
+  };
   const results: ReplayResult[] = [];
   while (results.length < size.passes) {
     results.push(await runGenerator<ReplayResult>('generate-replay.ts', load, { secondsMax: secondsMax + 60 }));
@@ -66,10 +100,23 @@ async function read(tocsin: TocsinTarget, size: BenchSize['replay'], how: Pick<R
   };
 }
 
-async function readByPort({ topics, env }: TocsinTarget, { messages, passes }: BenchSize['replay']): Promise<ReplayFigures> {
+async function readByPort(
+  { topics, env }: TocsinTarget,
+  { messages, passes }: BenchSize['replay'],
+): Promise<ReplayFigures> {
   const load: RecordsLoad = { topicId: topics[0]!.id, passes };
-  const { read: count, seconds, cpuUs } = await runGenerator<RecordsResult>('read-records.ts', load, { secondsMax, env });
+  const {
+    read: count,
+    seconds,
+    cpuUs,
+  } = await runGenerator<RecordsResult>('read-records.ts', load, { secondsMax, env });
   return {
-    by: 'port', readers: 1, perSecond: count / seconds, serverUs: cpuUs, enginesUs: null, generatorUs: null, missing: messages * passes - count,
+    by: 'port',
+    readers: 1,
+    perSecond: count / seconds,
+    serverUs: cpuUs,
+    enginesUs: null,
+    generatorUs: null,
+    missing: messages * passes - count,
   };
 }

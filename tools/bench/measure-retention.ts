@@ -49,7 +49,10 @@ const turns = 6;
 const schedule = '5s';
 
 /** Fills a store, has what expired removed while messages are published at a steady rate, and counts what is left. */
-export async function measureRetention(size: BenchSize['retention'], options: Omit<TocsinOptions, 'topics'>): Promise<RetentionFigures> {
+export async function measureRetention(
+  size: BenchSize['retention'],
+  options: Omit<TocsinOptions, 'topics'>,
+): Promise<RetentionFigures> {
   const dir = mkdtempSync(join(tmpdir(), 'tocsin-bench-'));
   try {
     const stack = await startStack({ ...options, env: { ADMIN_TOKEN: adminToken, RETENTION_SCHEDULE: schedule } }, dir);
@@ -64,18 +67,33 @@ export async function measureRetention(size: BenchSize['retention'], options: Om
   }
 }
 
-async function measure(stack: Stack, size: BenchSize['retention'], enginePids: readonly number[]): Promise<RetentionFigures> {
+async function measure(
+  stack: Stack,
+  size: BenchSize['retention'],
+  enginePids: readonly number[],
+): Promise<RetentionFigures> {
   const { messages, publishesPerSecond, secondsMax } = size;
   const expired = Math.floor(messages / 3);
   const { account, topics } = await fill(stack, { messages, expired });
   const operator = new Client(adminToken, stack.urls);
   const load: PublishLoad = {
-    ports: stack.urls.map((url) => Number(new URL(url).port)), serverPids: stack.servers.map(({ pid }) => pid), enginePids,
-    paths: topics.map((topic) => `/${topic}`), connections: 32, requests: 10_000_000, perSecond: publishesPerSecond, secondsMax, textBytes: 200,
+    ports: stack.urls.map((url) => Number(new URL(url).port)),
+    serverPids: stack.servers.map(({ pid }) => pid),
+    enginePids,
+    paths: topics.map((topic) => `/${topic}`),
+    connections: 32,
+    requests: 10_000_000,
+    perSecond: publishesPerSecond,
+    secondsMax,
+    textBytes: 200,
   };
   let published = 0;
   const publish = async (seconds = secondsMax): Promise<PublishSpan> => {
-    const { done, not200, latencyMs, cpuUs } = await runGenerator<PublishResult>('generate-publishes.ts', { ...load, secondsMax: seconds }, { secondsMax: seconds + 60 });
+    const { done, not200, latencyMs, cpuUs } = await runGenerator<PublishResult>(
+      'generate-publishes.ts',
+      { ...load, secondsMax: seconds },
+      { secondsMax: seconds + 60 },
+    );
     published += done - not200;
     return { publishes: done, latencyMs, cpuUs };
   };
@@ -85,8 +103,12 @@ async function measure(stack: Stack, size: BenchSize['retention'], enginePids: r
   const planMs = performance.now() - askedAt;
   const figures = await publishInTurns(operator, publish);
   return {
-    messages, expired, planMs, ...figures, timesP99: timesP99Of(figures),
-    drift: await countAll(account, topics) - (messages - expired + published),
+    messages,
+    expired,
+    planMs,
+    ...figures,
+    timesP99: timesP99Of(figures),
+    drift: (await countAll(account, topics)) - (messages - expired + published),
   };
 }
 
@@ -108,10 +130,16 @@ async function publishInTurns(operator: Client, publish: () => Promise<PublishSp
     const run = await lastRun(operator);
     if (run.outcome === 'done') {
       // Its end lies in this span: it counts only where there is no other.
-      return { alone, beside: beside.length > 0 ? beside : [span], removed: run.removed.messages, removeSeconds: removeSeconds + (Date.parse(run.ended_at) - beganAt) / 1_000 };
+      return {
+        alone,
+        beside: beside.length > 0 ? beside : [span],
+        removed: run.removed.messages,
+        removeSeconds: removeSeconds + (Date.parse(run.ended_at) - beganAt) / 1_000,
+      };
     }
     beside.push(span);
-    if (turn < turns) await operator.call('POST', '/admin/retention/pause', { json: { reason: 'publishes are measured without it' } });
+    if (turn < turns)
+      await operator.call('POST', '/admin/retention/pause', { json: { reason: 'publishes are measured without it' } });
     removeSeconds += (Date.now() - beganAt) / 1_000;
     if (removeSeconds > runSecondsMax) throw new Error(`the removal took longer than ${runSecondsMax} s`);
     if (turn >= turns) continue;
@@ -122,11 +150,19 @@ async function publishInTurns(operator: Client, publish: () => Promise<PublishSp
 }
 
 /** The servers stand still while the store is filled: embedded, it belongs to one process. */
-async function fill(stack: Stack, size: { readonly messages: number; readonly expired: number }): Promise<{ account: Account; topics: string[] }> {
+async function fill(
+  stack: Stack,
+  size: { readonly messages: number; readonly expired: number },
+): Promise<{ account: Account; topics: string[] }> {
   const store = await openStackDocuments(stack);
   const account = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
   const made = await Promise.all(Array.from({ length: topicCount }, () => createTopic(account)));
-  const topics = await store.documents.getMany(topicCollection, made.map(({ id }) => id)).finally(() => store.close());
+  const topics = await store.documents
+    .getMany(
+      topicCollection,
+      made.map(({ id }) => id),
+    )
+    .finally(() => store.close());
   for (const server of stack.servers) await server.stop();
   const load: ExpiredLoad = { ...size, topics: topics.map(({ id, partition }) => ({ id, partition })) };
   await runGenerator('seed-expired.ts', load, { secondsMax: seedSecondsMax, env: stack.env });

@@ -18,6 +18,7 @@ export function cpuMs(pids: readonly number[]): number {
 /** Memory that the processes hold now, in megabytes. */
 export function residentMb(pids: readonly number[]): number {
   let kilobytes = 0;
-  for (const pid of pids) kilobytes += Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0);
+  for (const pid of pids)
+    kilobytes += Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0);
   return kilobytes / 1_024;
 }

@@ -23,56 +23,107 @@ const isTrue = (value: boolean): void => {
 export function apnLibrary({ apns }: Pick<Config, 'apns'>): SendAll {
   const { hostname, port } = new URL(apns!.url!);
   const options = {
-    clientCount: 2, token: { key: Buffer.from(apns!.key), keyId: apns!.keyId, teamId: apns!.teamId }, production: true,
-    address: hostname, port: Number(port), ca: [apns!.ca!], maxSessionMemory: 64,
+    clientCount: 2,
+    token: { key: Buffer.from(apns!.key), keyId: apns!.keyId, teamId: apns!.teamId },
+    production: true,
+    address: hostname,
+    port: Number(port),
+    ca: [apns!.ca!],
+    maxSessionMemory: 64,
   };
   const provider = new apn.MultiProvider(options as ConstructorParameters<typeof apn.MultiProvider>[0]);
   return async (tokens) => {
-    const notification = new apn.Notification({ alert: { title, body }, topic: apns!.bundleId, pushType: 'alert', priority: 5, collapseId: messageId, expiry: expiresAtSeconds, payload: data });
+    const notification = new apn.Notification({
+      alert: { title, body },
+      topic: apns!.bundleId,
+      pushType: 'alert',
+      priority: 5,
+      collapseId: messageId,
+      expiry: expiresAtSeconds,
+      payload: data,
+    });
     isTrue((await provider.send(notification, [...tokens])).failed.length === 0);
   };
 }
 
 /** Google's library by itself, led to the simulator: it knows one address, and writes `:scheme` as no server takes it. */
-export function firebaseLibrary({ fcmServiceAccount, FCM_URL: url }: Pick<Config, 'fcmServiceAccount' | 'FCM_URL'>): SendAll {
+export function firebaseLibrary({
+  fcmServiceAccount,
+  FCM_URL: url,
+}: Pick<Config, 'fcmServiceAccount' | 'FCM_URL'>): SendAll {
   const connect = http2.connect;
   http2.connect = ((_authority: string, options: http2.ClientSessionOptions) => {
     const session = connect(url!, options);
     const request = session.request.bind(session);
-    session.request = (headers, more) => request({ ...headers as OutgoingHttpHeaders, ':scheme': 'http' }, more);
+    session.request = (headers, more) => request({ ...(headers as OutgoingHttpHeaders), ':scheme': 'http' }, more);
     return session;
   }) as typeof http2.connect;
   const credential = fcmSimulatorCredential(fcmServiceAccount!, Date.now);
   const messaging = getMessaging(initializeApp({ credential, projectId: fcmServiceAccount!.project_id }));
   return async (tokens) => {
     const android = { priority: 'normal', ttl: 3_600_000, notification: { tag: messageId } } as const;
-    isTrue((await messaging.sendEach(tokens.map((token) => ({ token, notification: { title, body }, data, android })))).failureCount === 0);
+    isTrue(
+      (await messaging.sendEach(tokens.map((token) => ({ token, notification: { title, body }, data, android }))))
+        .failureCount === 0,
+    );
   };
 }
 
 /** Expo's library by itself. */
 export function expoLibrary({ EXPO_URL: origin }: Pick<Config, 'EXPO_URL'>): SendAll {
-  const agent = new Agent().compose((dispatch) => (options, handler) => dispatch({ ...options, origin: origin! }, handler));
+  const agent = new Agent().compose(
+    (dispatch) => (options, handler) => dispatch({ ...options, origin: origin! }, handler),
+  );
   const expo = new Expo({ httpAgent: agent });
   return async (tokens) => {
-    const tickets = await expo.sendPushNotificationsAsync(tokens.map((to) => ({ to, title, body, data, priority: 'normal', ttl: 3_600, collapseId: messageId, tag: messageId })));
+    const tickets = await expo.sendPushNotificationsAsync(
+      tokens.map((to) => ({
+        to,
+        title,
+        body,
+        data,
+        priority: 'normal',
+        ttl: 3_600,
+        collapseId: messageId,
+        tag: messageId,
+      })),
+    );
     isTrue(tickets.every(({ status }) => status === 'ok'));
   };
 }
 
 /** Node's HTTP/2 alone: what any library of it costs at least. */
-export async function bareHttp2(platform: 'ios' | 'android', { apns, fcmServiceAccount, FCM_URL }: Pick<Config, 'apns' | 'fcmServiceAccount' | 'FCM_URL'>): Promise<SendAll> {
+export async function bareHttp2(
+  platform: 'ios' | 'android',
+  { apns, fcmServiceAccount, FCM_URL }: Pick<Config, 'apns' | 'fcmServiceAccount' | 'FCM_URL'>,
+): Promise<SendAll> {
   if (platform === 'ios') {
     const session = http2.connect(apns!.url!, { ca: [apns!.ca!], maxSessionMemory: 64 });
     const authorization = `bearer ${apnsProviderToken(apns!, Date.now)()}`;
     const payload = JSON.stringify({ aps: { alert: { title, body } }, ...data });
-    const common = { authorization, 'apns-topic': apns!.bundleId, 'apns-push-type': 'alert', 'apns-priority': '5', 'apns-collapse-id': messageId };
-    return (tokens) => Promise.all(tokens.map((token) => post(session, { ':path': `/3/device/${token}`, ...common }, payload)));
+    const common = {
+      authorization,
+      'apns-topic': apns!.bundleId,
+      'apns-push-type': 'alert',
+      'apns-priority': '5',
+      'apns-collapse-id': messageId,
+    };
+    return (tokens) =>
+      Promise.all(tokens.map((token) => post(session, { ':path': `/3/device/${token}`, ...common }, payload)));
   }
   const session = http2.connect(FCM_URL!, { maxSessionMemory: 64 });
   const { access_token: accessToken } = await fcmSimulatorCredential(fcmServiceAccount!, Date.now).getAccessToken();
-  const headers = { ':path': `/v1/projects/${fcmServiceAccount!.project_id}/messages:send`, authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' };
-  return (tokens) => Promise.all(tokens.map((token) => post(session, headers, JSON.stringify({ message: { token, notification: { title, body }, data } }))));
+  const headers = {
+    ':path': `/v1/projects/${fcmServiceAccount!.project_id}/messages:send`,
+    authorization: `Bearer ${accessToken}`,
+    'content-type': 'application/json',
+  };
+  return (tokens) =>
+    Promise.all(
+      tokens.map((token) =>
+        post(session, headers, JSON.stringify({ message: { token, notification: { title, body }, data } })),
+      ),
+    );
 }
 
 function post(session: ClientHttp2Session, headers: OutgoingHttpHeaders, payload: string): Promise<void> {

@@ -27,9 +27,17 @@ process.on('message', ({ messageId }: SimulatorQuestion) => {
 process.on('disconnect', () => process.exit());
 tell({ kind: 'started', settings: await start() });
 
-function onPush({ token, messageId, at }: { readonly token: string; readonly messageId: string | undefined; readonly at: number }): void {
+function onPush({
+  token,
+  messageId,
+  at,
+}: {
+  readonly token: string;
+  readonly messageId: string | undefined;
+  readonly at: number;
+}): void {
   let counted = ofMessages.get(messageId);
-  if (counted === undefined) ofMessages.set(messageId, counted = { ...nothing, tokens: new Set(), firstAt: at });
+  if (counted === undefined) ofMessages.set(messageId, (counted = { ...nothing, tokens: new Set(), firstAt: at }));
   counted.taken += 1;
   counted.tokens.add(token);
   counted.lastAt = at;

@@ -23,13 +23,25 @@ const searchDepth = 5_000;
  * count the large topic, and lists that are not paged.
  */
 export function readKinds(seeded: SeedResult, messages: number): ReadKind[] {
-  return [...historyKinds(seeded), ...logKinds(seeded, messages), ...topicKinds(seeded, messages), ...accountKinds(seeded), ...asideKinds(seeded)];
+  return [
+    ...historyKinds(seeded),
+    ...logKinds(seeded, messages),
+    ...topicKinds(seeded, messages),
+    ...accountKinds(seeded),
+    ...asideKinds(seeded),
+  ];
 }
 
 type Path = (turn: number) => string;
 
 function kind(read: string, path: Path, of: Partial<ReadKind> = {}): ReadKind {
-  return { read, isPage: true, by: 'owner', paths: Array.from({ length: pathsPerKind }, (_, turn) => path(turn)), ...of };
+  return {
+    read,
+    isPage: true,
+    by: 'owner',
+    paths: Array.from({ length: pathsPerKind }, (_, turn) => path(turn)),
+    ...of,
+  };
 }
 
 /** Turns spread over the small topics, and over a number of things. */
@@ -49,7 +61,10 @@ function historyKinds(seeded: SeedResult): ReadKind[] {
     kind('history, since=all', (turn) => `/${topic(turn)}/json?limit=100&since=all`),
     kind('history, since id', (turn) => `/${middle(turn).topic}/json?limit=100&since=${middle(turn).id}`),
     kind('history, since time', (turn) => `/${topic(turn)}/json?limit=100&since=${iso(timeIn(turn))}`),
-    kind('history, since seconds', (turn) => `/${topic(turn)}/json?limit=100&since=${Math.floor(timeIn(turn) / 1_000)}`),
+    kind(
+      'history, since seconds',
+      (turn) => `/${topic(turn)}/json?limit=100&since=${Math.floor(timeIn(turn) / 1_000)}`,
+    ),
     kind('history, since duration', (turn) => `/${topic(turn)}/json?limit=100&since=${1 + (turn % 6)}d`),
     kind('large history, since time', (turn) => `/${seeded.large}/json?limit=100&since=${iso(timeIn(turn))}`),
   ];
@@ -68,13 +83,21 @@ function topicKinds(seeded: SeedResult, messages: number): ReadKind[] {
   const { topic, middle, within } = spread(seeded);
   const { large } = seeded;
   const perTopic = Math.floor((messages * 0.9) / seeded.small.length);
-  const hourFrom = (turn: number) => `date_from=${iso(middle(turn).timestamp)}&date_to=${iso(middle(turn).timestamp + hourMs)}`;
+  const hourFrom = (turn: number) =>
+    `date_from=${iso(middle(turn).timestamp)}&date_to=${iso(middle(turn).timestamp + hourMs)}`;
   const list = (turn: number) => `limit=100&offset=${within(turn, seeded.small.length)}`;
   return [
     kind('topic page', (turn) => `/api/topics/${topic(turn)}/messages?offset=${within(turn, perTopic)}`),
-    kind('topic page, by number', (turn) => `/api/topics/${topic(turn)}/messages?page=${1 + (turn % Math.max(1, Math.floor(perTopic / 100)))}&per_page=100`),
+    kind(
+      'topic page, by number',
+      (turn) =>
+        `/api/topics/${topic(turn)}/messages?page=${1 + (turn % Math.max(1, Math.floor(perTopic / 100)))}&per_page=100`,
+    ),
     kind('topic page, filtered', (turn) => `/api/topics/${topic(turn)}/messages?priority_min=4&tags=disk,pump`),
-    kind('topic page, of a day', (turn) => `/api/topics/${topic(turn)}/messages?date_from=${iso(middle(turn).timestamp).slice(0, 10)}`),
+    kind(
+      'topic page, of a day',
+      (turn) => `/api/topics/${topic(turn)}/messages?date_from=${iso(middle(turn).timestamp).slice(0, 10)}`,
+    ),
     kind('topic page, deleted too', (turn) => `/api/topics/${topic(turn)}/messages?include_deleted=true`),
     kind('large topic page', (turn) => `/api/topics/${large}/messages?offset=${within(turn, messages / 10)}`),
     kind('large topic page, of an hour', (turn) => `/api/topics/${large}/messages?${hourFrom(turn)}`),
@@ -90,11 +113,16 @@ function accountKinds(seeded: SeedResult): ReadKind[] {
     kind('search page', (turn) => `/api/messages/search?offset=${within(turn, 1_000)}`),
     kind('search page, deep', (turn) => `/api/messages/search?offset=${within(turn, searchDepth)}`),
     kind('search page, of a topic', (turn) => `/api/messages/search?topic=${topic(turn)}&priority_max=2`),
-    kind('search page, some topics', (turn) => `/api/messages/search?offset=${within(turn, 1_000)}`, { by: 'subscriber' }),
+    kind('search page, some topics', (turn) => `/api/messages/search?offset=${within(turn, 1_000)}`, {
+      by: 'subscriber',
+    }),
     kind('recent', () => '/api/messages/recent'),
     kind('recent, some topics', () => '/api/messages/recent?limit=200', { by: 'subscriber' }),
     kind('recent, of a topic', (turn) => `/api/messages/recent?topic=${topic(turn)}`),
-    kind('activity of a topic', (turn) => `/api/messages/activity?topics=${topic(turn)}&start_date=${iso(seeded.begun)}`),
+    kind(
+      'activity of a topic',
+      (turn) => `/api/messages/activity?topics=${topic(turn)}&start_date=${iso(seeded.begun)}`,
+    ),
     kind('subscriptions, some', () => '/api/subscriptions', { by: 'subscriber' }),
   ];
 }
@@ -102,7 +130,8 @@ function accountKinds(seeded: SeedResult): ReadKind[] {
 function asideKinds(seeded: SeedResult): ReadKind[] {
   const { large } = seeded;
   const lastDay = `start_date=${iso(seeded.ended - 24 * hourMs)}&end_date=${iso(seeded.ended)}`;
-  const aside = (read: string, path: Path, readers?: number) => kind(read, path, { isPage: false, ...(readers === undefined ? {} : { readers }) });
+  const aside = (read: string, path: Path, readers?: number) =>
+    kind(read, path, { isPage: false, ...(readers === undefined ? {} : { readers }) });
   return [
     aside('large topic, counted', () => `/api/topics/${large}/messages?priority_min=4&tags=disk,pump`),
     aside('search, counted', () => '/api/messages/search?priority_min=4'),

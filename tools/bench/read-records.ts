@@ -22,14 +22,22 @@ const pageSize = 1_000;
 
 /** Reads a topic's records by the port alone: what the log's route can reach at most. */
 async function readRecords({ topicId, passes }: RecordsLoad): Promise<RecordsResult> {
-  const engine = await openEngine(loadConfig(process.env, '/nonexistent'), { clock: systemClock, log: openLog('bench', 'silent') });
+  const engine = await openEngine(loadConfig(process.env, '/nonexistent'), {
+    clock: systemClock,
+    log: openLog('bench', 'silent'),
+  });
   try {
     const before = process.cpuUsage();
     const began = performance.now();
     let read = 0;
     for (let pass = 0; pass < passes; pass += 1) {
       for (let from = 0, isEnd = false; !isEnd;) {
-        const page = await engine.messages.records(topicId, { from, upTo: Number.MAX_SAFE_INTEGER, limit: pageSize, now: Date.now() });
+        const page = await engine.messages.records(topicId, {
+          from,
+          upTo: Number.MAX_SAFE_INTEGER,
+          limit: pageSize,
+          now: Date.now(),
+        });
         read += page.length;
         isEnd = page.length < pageSize;
         from = (page.at(-1)?.offset ?? from) + 1;

@@ -5,10 +5,20 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /** Runs a generator with its load to the end, in a process of its own, and resolves with what it printed. */
-export async function runGenerator<R>(file: string, load: object, options: { secondsMax: number; env?: Record<string, string> }): Promise<R> {
-  const { stdout } = await run(process.execPath, ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, file), JSON.stringify(load)], {
-    timeout: options.secondsMax * 1_000, killSignal: 'SIGKILL', maxBuffer: 1024 * 1024,
-    env: { PATH: process.env['PATH'], ...options.env },
-  });
+export async function runGenerator<R>(
+  file: string,
+  load: object,
+  options: { secondsMax: number; env?: Record<string, string> },
+): Promise<R> {
+  const { stdout } = await run(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, file), JSON.stringify(load)],
+    {
+      timeout: options.secondsMax * 1_000,
+      killSignal: 'SIGKILL',
+      maxBuffer: 1024 * 1024,
+      env: { PATH: process.env['PATH'], ...options.env },
+    },
+  );
   return JSON.parse(stdout) as R;
 }

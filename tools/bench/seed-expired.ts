@@ -28,7 +28,11 @@ const open = () => openEngine(config, { clock: past, log: openLog('bench', 'sile
 
 let idTime = 0;
 const makeId = idSource(() => idTime);
-const text = 'disk full on server 12, backup did not finish, 93 % used and rising since the nightly job began; the next one is due in four hours and needs eleven gigabytes, so somebody has to look before then '.padEnd(200, '.');
+const text =
+  'disk full on server 12, backup did not finish, 93 % used and rising since the nightly job began; the next one is due in four hours and needs eleven gigabytes, so somebody has to look before then '.padEnd(
+    200,
+    '.',
+  );
 
 const engine = await open();
 const nextOffset = new Map<number, number>();
@@ -40,7 +44,15 @@ for (let at = 0; at < load.messages; at += 1) {
   const expiresAt = at < load.expired ? now - hourMs - (load.expired - at) : timestamp + lifetimeMs;
   const offset = nextOffset.get(topic.partition) ?? 0;
   nextOffset.set(topic.partition, offset + 1);
-  placed.push({ partition: topic.partition, offset, record: { type: 'message', timestamp, message: newMessage(topic.id, { id: makeId(), message: text, timestamp, expiresAt }) } });
+  placed.push({
+    partition: topic.partition,
+    offset,
+    record: {
+      type: 'message',
+      timestamp,
+      message: newMessage(topic.id, { id: makeId(), message: text, timestamp, expiresAt }),
+    },
+  });
   if (placed.length < batchSize && at + 1 < load.messages) continue;
   await applyRecords(engine, placed);
   placed = [];

@@ -42,7 +42,10 @@ const lifetimeMs = 90 * 86_400_000;
 const unreadMs = 3_600_000;
 const subscriptionsOfSome = 20;
 const middlesMax = 100;
-const words = 'disk full server backup finished error warning cpu load high memory low network timeout retry database slow query deploy done nightly job failed user login alert pump valve sensor pressure'.split(' ');
+const words =
+  'disk full server backup finished error warning cpu load high memory low network timeout retry database slow query deploy done nightly job failed user login alert pump valve sensor pressure'.split(
+    ' ',
+  );
 
 const config = loadConfig(process.env, '/nonexistent');
 const open = () => openEngine(config, { clock: systemClock, log: openLog('bench', 'silent') });
@@ -58,10 +61,11 @@ async function seed(load: SeedLoad): Promise<SeedResult> {
     const middleEvery = Math.ceil(load.messages / middlesMax);
     let placed: PlacedRecord[] = [];
     for (let offset = 0; offset < load.messages; offset += 1) {
-      const topic = offset % 10 === 0 ? made[0]! : made[1 + (offset * 7_919) % (made.length - 1)]!;
+      const topic = offset % 10 === 0 ? made[0]! : made[1 + ((offset * 7_919) % (made.length - 1))]!;
       const one = recordAt(topic, offset, begun + Math.floor((offset / load.messages) * spanMs));
       placed.push(one);
-      if (topic !== made[0] && offset >= middles.length * middleEvery) middles.push({ topic: topic.name, id: one.record.message.id, timestamp: one.record.timestamp });
+      if (topic !== made[0] && offset >= middles.length * middleEvery)
+        middles.push({ topic: topic.name, id: one.record.message.id, timestamp: one.record.timestamp });
       if (placed.length < batchSize && offset + 1 < load.messages) continue;
       await applyRecords(engine, placed);
       placed = [];
@@ -74,14 +78,27 @@ async function seed(load: SeedLoad): Promise<SeedResult> {
 }
 
 /** Public topics of the owner, half of them discoverable; the owner is subscribed to all of them. */
-async function makeTopics({ documents }: Engine, load: SeedLoad, { begun, ended }: Pick<SeedResult, 'begun' | 'ended'>): Promise<Topic[]> {
+async function makeTopics(
+  { documents }: Engine,
+  load: SeedLoad,
+  { begun, ended }: Pick<SeedResult, 'begun' | 'ended'>,
+): Promise<Topic[]> {
   const made: Topic[] = [];
   const times = { createdAt: begun, lastViewedAt: ended - unreadMs, mobileEnabled: false };
   for (let index = 0; index < load.topics; index += 1) {
     const isListed = index % 2 === 0;
-    const topic = newTopic(load.ownerId, { name: `bench-${index}`, createdAt: begun, isListed, isDiscoverable: isListed, description: 'Seeded by the bench' });
+    const topic = newTopic(load.ownerId, {
+      name: `bench-${index}`,
+      createdAt: begun,
+      isListed,
+      isDiscoverable: isListed,
+      description: 'Seeded by the bench',
+    });
     const subscribers = index < subscriptionsOfSome ? [load.ownerId, load.subscriberId] : [load.ownerId];
-    await documents.commit([write.insert(topics, topic), ...subscribers.map((userId) => write.insert(subscriptions, newSubscription(userId, topic.id, times)))]);
+    await documents.commit([
+      write.insert(topics, topic),
+      ...subscribers.map((userId) => write.insert(subscriptions, newSubscription(userId, topic.id, times))),
+    ]);
     made.push({ ...topic, version: 1 });
   }
   return made;
@@ -97,16 +114,21 @@ function recordAt(topic: Topic, offset: number, timestamp: number): PlacedRecord
   const isTagged = offset % 3 === 0;
   idTime = timestamp;
   const message = newMessage(topic.id, {
-    id: makeId(), message: `${Array.from({ length: 30 }, (_, at) => word(at)).join(' ')} ${offset}`,
-    title: isTagged ? `${word(1)} ${word(2)}` : null, tags: isTagged ? [word(3), word(4)] : [],
-    priority: (1 + offset % 5) as Priority, timestamp, expiresAt: timestamp + lifetimeMs,
+    id: makeId(),
+    message: `${Array.from({ length: 30 }, (_, at) => word(at)).join(' ')} ${offset}`,
+    title: isTagged ? `${word(1)} ${word(2)}` : null,
+    tags: isTagged ? [word(3), word(4)] : [],
+    priority: (1 + (offset % 5)) as Priority,
+    timestamp,
+    expiresAt: timestamp + lifetimeMs,
   });
   return { partition: 0, offset, record: { type: 'message', timestamp, message } };
 }
 
 const asked = JSON.parse(process.argv[2]!) as SeedLoad;
 const seeded = await seed(asked);
-if (config.cluster === undefined) await passWorkers(await open(), asked.messages); // opened anew, it knows where its log ends
+if (config.cluster === undefined)
+  await passWorkers(await open(), asked.messages); // opened anew, it knows where its log ends
 else await adoptLog(config, { log: openLog('bench', 'warn') }); // Kafka has none of these messages, so its log goes on above them
 process.stdout.write(`${JSON.stringify(seeded)}\n`);
 process.exit();

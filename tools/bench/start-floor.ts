@@ -7,7 +7,10 @@ import type { Target } from './target.ts';
 const startMsMax = 30_000;
 
 /** Starts one of the servers that Tocsin is compared with. Throws when it does not say its port in time. */
-export async function startFloor(name: string, file: 'bare-server.ts' | 'bare-broadcaster.ts' | 'express-server.ts'): Promise<Target> {
+export async function startFloor(
+  name: string,
+  file: 'bare-server.ts' | 'bare-broadcaster.ts' | 'express-server.ts',
+): Promise<Target> {
   const child = spawn(process.execPath, [join(import.meta.dirname, file)], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { PATH: process.env['PATH'], NODE_ENV: 'production' },
@@ -19,7 +22,9 @@ export async function startFloor(name: string, file: 'bare-server.ts' | 'bare-br
     await gone;
   };
   try {
-    const [line] = await once(createInterface({ input: child.stdout }), 'line', { signal: AbortSignal.timeout(startMsMax) }) as [string];
+    const [line] = (await once(createInterface({ input: child.stdout }), 'line', {
+      signal: AbortSignal.timeout(startMsMax),
+    })) as [string];
     return { name, ports: [Number(line)], serverPids: [child.pid!], enginePids: [], stop };
   } catch (cause) {
     await stop();

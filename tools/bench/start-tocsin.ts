@@ -47,10 +47,16 @@ export async function startTocsin(options: TocsinOptions): Promise<TocsinTarget>
   const remove = () => rmSync(dir, { recursive: true, force: true });
   try {
     const stack = await startStack(options, dir);
-    const stop = () => stack.stop().then(() => removeRun(stack)).finally(remove);
+    const stop = () =>
+      stack
+        .stop()
+        .then(() => removeRun(stack))
+        .finally(remove);
     try {
       return {
-        name: 'tocsin', env: stack.env, topics: await createTopics(stack, options.topics),
+        name: 'tocsin',
+        env: stack.env,
+        topics: await createTopics(stack, options.topics),
         ports: stack.urls.map((url) => Number(new URL(url).port)),
         serverPids: stack.servers.map((server) => server.pid),
         enginePids: Object.values(options.engines?.pids ?? {}),
@@ -68,22 +74,39 @@ export async function startTocsin(options: TocsinOptions): Promise<TocsinTarget>
 }
 
 /** Tracing as the bench's own environment asks for it. */
-const tracingVariables = (): Record<string, string> => Object.fromEntries(Object.entries(process.env).flatMap(([name, value]) => (name.startsWith('OTEL_') ? [[name, value!]] : [])));
+const tracingVariables = (): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) => (name.startsWith('OTEL_') ? [[name, value!]] : [])),
+  );
 
 /**
  * Starts the servers on the data of the directory: empty at first, in a cluster under names of its own that the directory
  * keeps.
  */
-export function startStack({ engines, profileDir, env: more }: Omit<TocsinOptions, 'topics'>, dir: string): Promise<Stack> {
+export function startStack(
+  { engines, profileDir, env: more }: Omit<TocsinOptions, 'topics'>,
+  dir: string,
+): Promise<Stack> {
   const profiling = profileDir === undefined ? '' : `--cpu-prof --cpu-prof-dir=${profileDir}`;
-  const env = { RATE_LIMITS: 'off', LOG_LEVEL: 'info', NODE_ENV: 'production', ...tracingVariables(), ...more, NODE_OPTIONS: `${profiling} ${more?.['NODE_OPTIONS'] ?? ''}` };
+  const env = {
+    RATE_LIMITS: 'off',
+    LOG_LEVEL: 'info',
+    NODE_ENV: 'production',
+    ...tracingVariables(),
+    ...more,
+    NODE_OPTIONS: `${profiling} ${more?.['NODE_OPTIONS'] ?? ''}`,
+  };
   if (engines === undefined) return startEmbeddedStack({ env, dir });
   const run = runOf(dir);
   const mongoUrl = new URL(engines.mongoUrl);
   mongoUrl.pathname = `/tocsin_${run}`;
   return startClusterStack({
-    kafkaBrokers: engines.kafkaBrokers, mongoUrl: mongoUrl.href, redisUrl: engines.redisUrl, jwtSecret: randomBytes(32).toString('hex'),
-    env: { KAFKA_TOPIC: `tocsin.${run}`, KAFKA_PARTITIONS: '4', ...env }, dir,
+    kafkaBrokers: engines.kafkaBrokers,
+    mongoUrl: mongoUrl.href,
+    redisUrl: engines.redisUrl,
+    jwtSecret: randomBytes(32).toString('hex'),
+    env: { KAFKA_TOPIC: `tocsin.${run}`, KAFKA_PARTITIONS: '4', ...env },
+    dir,
   });
 }
 

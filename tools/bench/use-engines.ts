@@ -8,7 +8,12 @@ export async function useEngines(use: (engines: BenchEngines) => Promise<void>):
   if (given !== undefined) return use({ ...given, pids: {} });
   const { kafka, mongo, redis, stop } = await startEngines({ isForLong: true });
   try {
-    await use({ kafkaBrokers: kafka.url, mongoUrl: mongo.url, redisUrl: redis.url, pids: { kafka: kafka.pid, mongo: mongo.pid, redis: redis.pid } });
+    await use({
+      kafkaBrokers: kafka.url,
+      mongoUrl: mongo.url,
+      redisUrl: redis.url,
+      pids: { kafka: kafka.pid, mongo: mongo.pid, redis: redis.pid },
+    });
   } finally {
     await stop();
   }

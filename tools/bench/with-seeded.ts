@@ -35,10 +35,15 @@ const seedSecondsMax = 3_600;
 
 /** Calls with a running installation that has so many messages: one that was kept, or a new one. */
 export async function withSeeded(
-  size: { readonly messages: number; readonly topics: number }, options: ReadingOptions, use: (target: SeededStack) => Promise<void>,
+  size: { readonly messages: number; readonly topics: number },
+  options: ReadingOptions,
+  use: (target: SeededStack) => Promise<void>,
 ): Promise<void> {
   const { storeDir, engines } = options;
-  const kept = storeDir === undefined ? undefined : join(storeDir, `${engines === undefined ? 'embedded' : 'cluster'}-${size.messages}-${size.topics}`);
+  const kept =
+    storeDir === undefined
+      ? undefined
+      : join(storeDir, `${engines === undefined ? 'embedded' : 'cluster'}-${size.messages}-${size.topics}`);
   const dir = kept ?? mkdtempSync(join(tmpdir(), 'tocsin-bench-'));
   const filledFile = join(dir, 'filled.json');
   // One that could not be filled is of no use.
@@ -48,7 +53,14 @@ export async function withSeeded(
     try {
       if (!existsSync(filledFile)) writeFileSync(filledFile, JSON.stringify(await fill(stack, size)));
       const { logins, seeded } = JSON.parse(readFileSync(filledFile, 'utf8')) as Filled;
-      await use({ stack, seeded, tokens: { owner: await accessTokenOf(logins.owner, stack.urls), subscriber: await accessTokenOf(logins.subscriber, stack.urls) } });
+      await use({
+        stack,
+        seeded,
+        tokens: {
+          owner: await accessTokenOf(logins.owner, stack.urls),
+          subscriber: await accessTokenOf(logins.subscriber, stack.urls),
+        },
+      });
     } finally {
       await stack.stop();
       if (!isKept()) await removeRun(stack);
@@ -61,10 +73,15 @@ export async function withSeeded(
 /** The servers stand still while the store is filled: embedded, it belongs to one process. */
 async function fill(stack: Stack, size: { readonly messages: number; readonly topics: number }): Promise<Filled> {
   const store = await openStackDocuments(stack);
-  const [owner, subscriber] = await Promise.all(readers.map(() => createAccount(store, { tier: 'TEAM', urls: stack.urls }))).finally(() => store.close());
+  const [owner, subscriber] = await Promise.all(
+    readers.map(() => createAccount(store, { tier: 'TEAM', urls: stack.urls })),
+  ).finally(() => store.close());
   for (const server of stack.servers) await server.stop();
   const load: SeedLoad = { ownerId: owner!.user.id, subscriberId: subscriber!.user.id, ...size };
-  const seeded = await runGenerator<SeedResult>('seed-messages.ts', load, { secondsMax: seedSecondsMax, env: stack.env });
+  const seeded = await runGenerator<SeedResult>('seed-messages.ts', load, {
+    secondsMax: seedSecondsMax,
+    env: stack.env,
+  });
   for (const server of stack.servers) await server.start();
   const login = ({ email, password }: Account) => ({ email, password });
   return { seeded, logins: { owner: login(owner!), subscriber: login(subscriber!) } };

@@ -9,7 +9,8 @@ import { withInstallLock } from '../engines/with-install-lock.ts';
  * `wanted` is what pip is told to install, `onInstall` is called when it begins to.
  */
 export const installPythonPackages = async (
-  dir: string, { lockName, wanted, onInstall }: { lockName: string; wanted: readonly string[]; onInstall?: () => void },
+  dir: string,
+  { lockName, wanted, onInstall }: { lockName: string; wanted: readonly string[]; onInstall?: () => void },
 ): Promise<void> => {
   if (existsSync(dir)) return;
   await withInstallLock(enginesDir(), lockName, async () => {
@@ -17,7 +18,15 @@ export const installPythonPackages = async (
     onInstall?.();
     const unfinished = `${dir}.unfinished`;
     rmSync(unfinished, { recursive: true, force: true });
-    const pip = ['-m', 'pip', 'install', '-q', '--disable-pip-version-check', '--root-user-action=ignore', '--no-warn-script-location'];
+    const pip = [
+      '-m',
+      'pip',
+      'install',
+      '-q',
+      '--disable-pip-version-check',
+      '--root-user-action=ignore',
+      '--no-warn-script-location',
+    ];
     await runProgram('python3', [...pip, '--target', unfinished, ...wanted]);
     renameSync(unfinished, dir);
   });

@@ -14,19 +14,32 @@ import type { ReverseProxy } from './start-nginx.ts';
 export const missingForCaddy = (): string[] => (findProgram('caddy') === undefined ? ['caddy'] : []);
 
 /** A real Caddy with `deploy/Caddyfile`, in which only addresses and the origin of the certificate are others. */
-export const startCaddy = (target: URL): Promise<ReverseProxy> => startOnFreePorts(1, ([port]) => startOn(port!, target));
+export const startCaddy = (target: URL): Promise<ReverseProxy> =>
+  startOnFreePorts(1, ([port]) => startOn(port!, target));
 
 const startOn = async (port: number, target: URL): Promise<ReverseProxy> => {
   const dir = mkdtempSync(path.join(tmpdir(), 'tocsin-caddy-'));
   const { keyFile, certificateFile } = await makeCertificate(dir);
   const file = path.join(dir, 'Caddyfile');
-  writeFileSync(file, readFileSync(path.join(import.meta.dirname, '../../deploy/Caddyfile'), 'utf8')
-    // Nothing but the site: no port for its administration, and none that leads from HTTP to HTTPS.
-    .replace('grace_period 5s', 'grace_period 1s\n\tadmin off\n\tauto_https disable_redirects\n\tlog {\n\t\tlevel ERROR\n\t}')
-    .replace(/^tocsin\.example\.org \{/m, `https://127.0.0.1:${port} {\n\tbind 127.0.0.1\n\ttls ${certificateFile} ${keyFile}`)
-    .replace('reverse_proxy 127.0.0.1:8080', `reverse_proxy ${target.host}`));
+  writeFileSync(
+    file,
+    readFileSync(path.join(import.meta.dirname, '../../deploy/Caddyfile'), 'utf8')
+      // Nothing but the site: no port for its administration, and none that leads from HTTP to HTTPS.
+      .replace(
+        'grace_period 5s',
+        'grace_period 1s\n\tadmin off\n\tauto_https disable_redirects\n\tlog {\n\t\tlevel ERROR\n\t}',
+      )
+      .replace(
+        /^tocsin\.example\.org \{/m,
+        `https://127.0.0.1:${port} {\n\tbind 127.0.0.1\n\ttls ${certificateFile} ${keyFile}`,
+      )
+      .replace('reverse_proxy 127.0.0.1:8080', `reverse_proxy ${target.host}`),
+  );
   const env = { ...process.env, HOME: dir, XDG_CONFIG_HOME: dir, XDG_DATA_HOME: dir };
-  const child = spawn(findProgram('caddy')!, ['run', '--config', file, '--adapter', 'caddyfile'], { env, stdio: 'ignore' });
+  const child = spawn(findProgram('caddy')!, ['run', '--config', file, '--adapter', 'caddyfile'], {
+    env,
+    stdio: 'ignore',
+  });
   const ended = once(child, 'exit');
   await eventually(() => portAccepts(port));
   return {

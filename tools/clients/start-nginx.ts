@@ -30,22 +30,32 @@ const nginxPath = (): string | undefined => findProgram('nginx') ?? findProgram(
 export const missingForNginx = (): string[] => (nginxPath() === undefined ? ['nginx'] : []);
 
 /** A real nginx with `deploy/nginx.conf` before these API nodes; only addresses and files are others. */
-export const startNginx = (...nodes: readonly URL[]): Promise<Nginx> => startOnFreePorts(2, ([port, plainPort]) => startOn(port!, plainPort!, nodes));
+export const startNginx = (...nodes: readonly URL[]): Promise<Nginx> =>
+  startOnFreePorts(2, ([port, plainPort]) => startOn(port!, plainPort!, nodes));
 
 const startOn = async (port: number, plainPort: number, nodes: readonly URL[]): Promise<Nginx> => {
   const dir = mkdtempSync(path.join(tmpdir(), 'tocsin-nginx-'));
   const { keyFile, certificateFile } = await makeCertificate(dir);
   const site = readFileSync(path.join(import.meta.dirname, '../../deploy/nginx.conf'), 'utf8')
-    .replace(/server 127\.0\.0\.1:8080(.*);/, (_, options: string) => nodes.map(({ host }) => `server ${host}${options};`).join(' '))
+    .replace(/server 127\.0\.0\.1:8080(.*);/, (_, options: string) =>
+      nodes.map(({ host }) => `server ${host}${options};`).join(' '),
+    )
     .replace('listen 443 ssl;', `listen 127.0.0.1:${port} ssl; listen 127.0.0.1:${plainPort};`)
     .replace(/ssl_certificate .*;/, `ssl_certificate ${certificateFile};`)
     .replace(/ssl_certificate_key .*;/, `ssl_certificate_key ${keyFile};`);
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${path.join(dir, name)};`);
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${path.join(dir, name)};`,
+  );
   const file = path.join(dir, 'main.conf');
   // Started by root it would work as somebody who may not read here.
   const user = process.getuid?.() === 0 ? 'user root; ' : '';
-  writeFileSync(file, `${user}daemon off; worker_processes 1; pid ${path.join(dir, 'pid')}; events {} http { access_log off; ${temporary.join(' ')}\n${site}\n}`);
-  const child = spawn(nginxPath()!, ['-p', dir, '-e', path.join(dir, 'error.log'), '-c', file], { stdio: ['ignore', 'ignore', 'inherit'] });
+  writeFileSync(
+    file,
+    `${user}daemon off; worker_processes 1; pid ${path.join(dir, 'pid')}; events {} http { access_log off; ${temporary.join(' ')}\n${site}\n}`,
+  );
+  const child = spawn(nginxPath()!, ['-p', dir, '-e', path.join(dir, 'error.log'), '-c', file], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   const ended = once(child, 'exit');
   await eventually(() => portAccepts(port));
   return {

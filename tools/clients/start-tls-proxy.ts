@@ -14,17 +14,27 @@ export interface TlsProxy {
 }
 
 /** A reverse proxy as people put one in front: HTTPS on 127.0.0.1 with a certificate of its own signature, HTTP behind. */
-export const startTlsProxy = async (target: string, headers: Readonly<Record<string, string>> = {}): Promise<TlsProxy> => {
+export const startTlsProxy = async (
+  target: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<TlsProxy> => {
   const dir = mkdtempSync(join(tmpdir(), 'tocsin-tls-'));
   const { keyFile, certificateFile } = await makeCertificate(dir);
-  const server = createServer({ key: readFileSync(keyFile), cert: readFileSync(certificateFile) }, (incoming, response) => {
-    const onward = request(target + incoming.url!, { method: incoming.method!, headers: { ...incoming.headers, ...headers } }, (answer) => {
-      response.writeHead(answer.statusCode!, answer.headers);
-      answer.pipe(response);
-    });
-    onward.on('error', () => response.destroy());
-    incoming.pipe(onward);
-  });
+  const server = createServer(
+    { key: readFileSync(keyFile), cert: readFileSync(certificateFile) },
+    (incoming, response) => {
+      const onward = request(
+        target + incoming.url!,
+        { method: incoming.method!, headers: { ...incoming.headers, ...headers } },
+        (answer) => {
+          response.writeHead(answer.statusCode!, answer.headers);
+          answer.pipe(response);
+        },
+      );
+      onward.on('error', () => response.destroy());
+      incoming.pipe(onward);
+    },
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     port: (server.address() as AddressInfo).port,

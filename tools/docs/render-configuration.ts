@@ -5,12 +5,14 @@ const tableMarks = { begin: '<!-- npm run docs: variables -->', end: '<!-- /vari
 
 /** The table of all variables, for docs/operations.md. */
 function configurationTable(): string {
-  const rows = variableGroups.flatMap((group) => group.rows).map((row) => `| \`${row.name}\` | ${shownDefault(row)} | ${row.about} |`);
+  const rows = variableGroups
+    .flatMap((group) => group.rows)
+    .map((row) => `| \`${row.name}\` | ${shownDefault(row)} | ${row.about} |`);
   return ['| variable | default | meaning |', '|---|---|---|', ...rows].join('\n').replaceAll('|  |', '| |');
 }
 
 function shownDefault({ byDefault, shown }: VariableRow): string {
-  return byDefault === undefined ? shown ?? 'none' : `\`${byDefault}\``;
+  return byDefault === undefined ? (shown ?? 'none') : `\`${byDefault}\``;
 }
 
 /** The page with its table made anew. */
@@ -23,9 +25,11 @@ export function withConfigurationTable(page: string): string {
 
 /** The text of `.env.example`. No secret has a value in it, nor has any variable that does not need one to be understood. */
 export function envExample(): string {
-  const groups = variableGroups.map(({ heading, rows }) => [
-    `# ${heading}`, ...rows.map(({ name, byDefault, example }) => `#${name}=${byDefault ?? example ?? ''}`),
-  ].join('\n'));
+  const groups = variableGroups.map(({ heading, rows }) =>
+    [`# ${heading}`, ...rows.map(({ name, byDefault, example }) => `#${name}=${byDefault ?? example ?? ''}`)].join(
+      '\n',
+    ),
+  );
   return `# Copy to .env and uncomment what you set; docs/operations.md says what each means. The environment wins over .env.
 # Where there is a default it is shown; the other values are examples.
 

@@ -24,7 +24,10 @@ export type EngineProgram = {
 export type EngineState = { dir: string; removeDir: string | undefined; outlives: boolean };
 
 /** Where an engine keeps its data and logs: the caller's directory, or a temporary one that goes with the engine. */
-export const engineState = (name: string, { dataDir, keep, outlives, isForLong = outlives }: EngineOptions): EngineState => {
+export const engineState = (
+  name: string,
+  { dataDir, keep, outlives, isForLong = outlives }: EngineOptions,
+): EngineState => {
   const dir = dataDir ?? mkdtempSync(join(isForLong || keep ? tmpdir() : fastDir(), `tocsin-${name}-`));
   mkdirSync(dir, { recursive: true });
   return { dir, removeDir: dataDir === undefined && !keep ? dir : undefined, outlives: outlives ?? false };

@@ -16,8 +16,15 @@ export const mongoUrl = (address: string): string =>
  * Whether the set of one has its primary. The first time it is asked to form, with a member that is called
  * `memberAddress`, which only the server itself dials. `tls` where it speaks that. Throws while the server cannot be reached.
  */
-export const isPrimary = async (address: string, memberAddress = address, tls: Pick<MongoClientOptions, 'tls' | 'tlsCAFile'> = {}): Promise<boolean> => {
-  const client = new MongoClient(`mongodb://${address}/?directConnection=true`, { serverSelectionTimeoutMS: 2_000, ...tls });
+export const isPrimary = async (
+  address: string,
+  memberAddress = address,
+  tls: Pick<MongoClientOptions, 'tls' | 'tlsCAFile'> = {},
+): Promise<boolean> => {
+  const client = new MongoClient(`mongodb://${address}/?directConnection=true`, {
+    serverSelectionTimeoutMS: 2_000,
+    ...tls,
+  });
   try {
     const admin = client.db('admin');
     const hello = await admin.command({ hello: 1 });

@@ -78,7 +78,7 @@ const startNode = async (installation: KafkaInstallation, { options, nodeId, por
   writeFileSync(propertiesFile, kafkaProperties(node));
   const heap = `${options.heapMb ?? 512}m`;
   // Java's second compiler takes 1.3 s of CPU time more for a start and ten in the first minutes, which a test does not get back.
-  const compiling = options.isForLong ?? options.outlives ?? false ? [] : ['-XX:TieredStopAtLevel=1'];
+  const compiling = (options.isForLong ?? options.outlives ?? false) ? [] : ['-XX:TieredStopAtLevel=1'];
   return startEngineProcess(
     {
       name,

@@ -34,7 +34,7 @@ export const startMongo = async (options: EngineOptions & MongoSecurity = {}): P
         name: 'mongo',
         url: (options.urlOf ?? mongoUrl)(`127.0.0.1:${port}`),
         file: mongod,
-        args: [...mongodArgs(port, dbPath), ...options.args ?? []],
+        args: [...mongodArgs(port, dbPath), ...(options.args ?? [])],
         readyLine: 'Waiting for connections',
         answers: () => (options.answers ?? isPrimary)(`127.0.0.1:${port}`),
       },

@@ -31,7 +31,7 @@ export const startRedis = async (options: EngineOptions & RedisSecurity = {}): P
         url: options.urlOf?.(`127.0.0.1:${port}`) ?? `redis://127.0.0.1:${port}`,
         file,
         env,
-        args: [...redisArgs(options.args === undefined ? port : 0, state.dir), ...options.args?.(port) ?? []],
+        args: [...redisArgs(options.args === undefined ? port : 0, state.dir), ...(options.args?.(port) ?? [])],
         readyLine: 'Ready to accept connections',
         answers: () => answersPing(port, options.ca),
       },

@@ -59,7 +59,10 @@ const makeCertificate = async (dir: string): Promise<Certificate> => {
 const plainLogin = (password: string, more = '') =>
   `org.apache.kafka.common.security.plain.PlainLoginModule required username="${username}" password="${password}"${more};`;
 
-const brokerProperties = ({ keyStore, storePassword, caFile }: Certificate, password: string): Record<string, string> => ({
+const brokerProperties = (
+  { keyStore, storePassword, caFile }: Certificate,
+  password: string,
+): Record<string, string> => ({
   'ssl.keystore.type': 'PKCS12',
   'ssl.keystore.location': keyStore,
   'ssl.keystore.password': storePassword,
@@ -76,7 +79,10 @@ const brokerProperties = ({ keyStore, storePassword, caFile }: Certificate, pass
 /** Kafka keeps the passwords of SCRAM itself. */
 const scramLogin = 'org.apache.kafka.common.security.scram.ScramLoginModule required;';
 
-const addScramUser = async (url: string, { dir, password, caFile }: Certificate & { dir: string; password: string }) => {
+const addScramUser = async (
+  url: string,
+  { dir, password, caFile }: Certificate & { dir: string; password: string },
+) => {
   const { javaArgs } = await installKafka(reportProgress);
   const clientFile = join(dir, 'client.properties');
   const client = {
@@ -86,10 +92,26 @@ const addScramUser = async (url: string, { dir, password, caFile }: Certificate 
     'ssl.truststore.type': 'PEM',
     'ssl.truststore.location': caFile,
   };
-  writeFileSync(clientFile, Object.entries(client).map(([key, value]) => `${key}=${value}\n`).join(''), { mode: 0o600 });
+  writeFileSync(
+    clientFile,
+    Object.entries(client)
+      .map(([key, value]) => `${key}=${value}\n`)
+      .join(''),
+    { mode: 0o600 },
+  );
   const asAdmin = ['kafka.admin.ConfigCommand', '--bootstrap-server', url, '--command-config', clientFile];
   const user = ['--alter', '--entity-type', 'users', '--entity-name', username];
   // Kafka refuses both for one user in one request.
-  await Promise.all(['SCRAM-SHA-256', 'SCRAM-SHA-512'].map((mechanism) => (
-    runProgram('java', ['-Xmx128m', ...javaArgs, ...asAdmin, ...user, '--add-config', `${mechanism}=[password=${password}]`]))));
+  await Promise.all(
+    ['SCRAM-SHA-256', 'SCRAM-SHA-512'].map((mechanism) =>
+      runProgram('java', [
+        '-Xmx128m',
+        ...javaArgs,
+        ...asAdmin,
+        ...user,
+        '--add-config',
+        `${mechanism}=[password=${password}]`,
+      ]),
+    ),
+  );
 };

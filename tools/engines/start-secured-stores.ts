@@ -31,7 +31,10 @@ export const startSecuredStores = async (): Promise<SecuredStores> => {
   try {
     const { keyFile, certificateFile: caFile } = await makeCertificate(dir);
     const password = randomBytes(12).toString('hex');
-    const [mongo, redis] = await startTogether<[Engine, Engine]>([securedMongo({ dir, caFile, keyFile, password }), securedRedis({ caFile, keyFile, password })]);
+    const [mongo, redis] = await startTogether<[Engine, Engine]>([
+      securedMongo({ dir, caFile, keyFile, password }),
+      securedRedis({ caFile, keyFile, password }),
+    ]);
     const stop = async () => {
       await stopTogether([mongo, redis]);
       remove();
@@ -54,10 +57,21 @@ const securedMongo = ({ dir, caFile, keyFile, password }: Secret & { dir: string
   const tlsQuery = `directConnection=true&replicaSet=${replicaSet}&authSource=admin&tls=true&tlsCAFile=${encodeURIComponent(caFile)}`;
   const urlOf = (address: string, who = username) => `mongodb://${who}:${password}@${address}/${database}?${tlsQuery}`;
   return startMongo({
-    args: ['--tlsMode', 'requireTLS', '--tlsCertificateKeyFile', both, '--tlsCAFile', caFile, '--tlsAllowConnectionsWithoutCertificates', '--auth', '--keyFile', members],
+    args: [
+      '--tlsMode',
+      'requireTLS',
+      '--tlsCertificateKeyFile',
+      both,
+      '--tlsCAFile',
+      caFile,
+      '--tlsAllowConnectionsWithoutCertificates',
+      '--auth',
+      '--keyFile',
+      members,
+    ],
     urlOf: (address) => urlOf(address),
     async answers(address) {
-      if (!await isPrimary(address, address, tls)) return false;
+      if (!(await isPrimary(address, address, tls))) return false;
       const admin = { createUser: 'admin', pwd: password, roles: [{ role: 'userAdminAnyDatabase', db: 'admin' }] };
       const user = { createUser: username, pwd: password, roles: [{ role: 'readWrite', db: database }] };
       // Whoever is on this machine may make the first user, and is refused once there is one.
@@ -82,7 +96,18 @@ const securedRedis = ({ caFile, keyFile, password }: Secret): Promise<Engine> =>
   startRedis({
     ca: readFileSync(caFile, 'utf8'),
     args: (port) => [
-      ...['--tls-port', String(port), '--tls-cert-file', caFile, '--tls-key-file', keyFile, '--tls-ca-cert-file', caFile, '--tls-auth-clients', 'no'],
+      ...[
+        '--tls-port',
+        String(port),
+        '--tls-cert-file',
+        caFile,
+        '--tls-key-file',
+        keyFile,
+        '--tls-ca-cert-file',
+        caFile,
+        '--tls-auth-clients',
+        'no',
+      ],
       ...['--user', 'default', 'off', '--user', username, 'on', `>${password}`, '~*', '&*', '+@all'],
     ],
     urlOf: (address) => `rediss://${username}:${password}@${address}`,

@@ -45,6 +45,8 @@ test('a file that closes what it opened passes, also when closing takes a moment
 });
 
 test('a file that prints has left nothing open', () => {
-  const run = runTestFile(`test('passes', () => { process.stdout.write('printed'); process.stderr.write('printed'); });`);
+  const run = runTestFile(
+    `test('passes', () => { process.stdout.write('printed'); process.stderr.write('printed'); });`,
+  );
   expect(run).toEqual({ success: true, message: '' });
 });

@@ -6,6 +6,5 @@ const { stripTypeScriptTypes } = require('node:module');
 module.exports = {
   canInstrument: false,
   process: (code) => ({ code: stripTypeScriptTypes(code, { mode: 'strip' }) }),
-  getCacheKey: (code, file) =>
-    createHash('sha1').update(process.version).update(file).update(code).digest('hex'),
+  getCacheKey: (code, file) => createHash('sha1').update(process.version).update(file).update(code).digest('hex'),
 };

@@ -16,10 +16,14 @@ const root = join(import.meta.dirname, '..', '..');
 const resultsDir = process.env['TEST_RESULTS_DIR'];
 if (resultsDir === undefined) throw new Error('TEST_RESULTS_DIR is not set: run this by `npm test`');
 
-const run: RunResults = new Map(parts.flatMap(({ name, kind }) => {
-  const file = resultsFileOf(name, resultsDir);
-  return kind === 'jest' && existsSync(file) ? [[name, readReport(JSON.parse(readFileSync(file, 'utf8')) as JestReport, root)]] : [];
-}));
+const run: RunResults = new Map(
+  parts.flatMap(({ name, kind }) => {
+    const file = resultsFileOf(name, resultsDir);
+    return kind === 'jest' && existsSync(file)
+      ? [[name, readReport(JSON.parse(readFileSync(file, 'utf8')) as JestReport, root)]]
+      : [];
+  }),
+);
 const missing = twins.flat().filter((name) => !run.has(name));
 if (missing.length > 0) reportProgress(`Not looked at, since not run: ${missing.join(', ')}`);
 

@@ -24,7 +24,10 @@ export function findTestNames(source: string): string[] {
 }
 
 /** What a call like `test('…', …)` or `describe.each(rows)('…', …)` names; undefined for any other call. */
-function namedCall({ expression, arguments: [name, ...body] }: ts.CallExpression): { of: string; name: string; body: readonly ts.Node[] } | undefined {
+function namedCall({
+  expression,
+  arguments: [name, ...body],
+}: ts.CallExpression): { of: string; name: string; body: readonly ts.Node[] } | undefined {
   const of = rootOf(expression);
   // `test.each(rows)` makes the function that takes the name.
   const isTable = ts.isPropertyAccessExpression(expression) && expression.name.text === 'each';
@@ -34,13 +37,16 @@ function namedCall({ expression, arguments: [name, ...body] }: ts.CallExpression
 
 function rootOf(expression: ts.Expression): string {
   if (ts.isIdentifier(expression)) return expression.text;
-  if (ts.isPropertyAccessExpression(expression) || ts.isCallExpression(expression)) return rootOf(expression.expression);
+  if (ts.isPropertyAccessExpression(expression) || ts.isCallExpression(expression))
+    return rootOf(expression.expression);
   return ts.isTaggedTemplateExpression(expression) ? rootOf(expression.tag) : '';
 }
 
 function textOf(name: ts.Expression, isOfEach: boolean): string {
-  const text = ts.isStringLiteralLike(name) ? name.text
-    : ts.isTemplateExpression(name) ? [name.head.text, ...name.templateSpans.map(({ literal }) => literal.text)].join('*')
-    : '*';
+  const text = ts.isStringLiteralLike(name)
+    ? name.text
+    : ts.isTemplateExpression(name)
+      ? [name.head.text, ...name.templateSpans.map(({ literal }) => literal.text)].join('*')
+      : '*';
   return isOfEach ? text.replaceAll(/%[sdifjopc#$]|\$[\w.]+/g, '*') : text;
 }

@@ -6,7 +6,11 @@ export interface JestReport {
   readonly testResults: readonly {
     /** The file's absolute path. */
     readonly name: string;
-    readonly assertionResults: readonly { readonly ancestorTitles: readonly string[]; readonly title: string; readonly status: string }[];
+    readonly assertionResults: readonly {
+      readonly ancestorTitles: readonly string[];
+      readonly title: string;
+      readonly status: string;
+    }[];
   }[];
 }
 
@@ -19,14 +23,22 @@ interface TestResult {
 
 /** The results of one part, by the paths of its files from `root` on. */
 export function readReport(report: JestReport, root: string): Map<string, TestResult[]> {
-  return new Map(report.testResults.map(({ name, assertionResults }) => [
-    name.startsWith(`${root}/`) ? name.slice(root.length + 1) : name,
-    assertionResults.map(({ ancestorTitles, title, status }) => ({ name: [...ancestorTitles, title].join(' › '), status })),
-  ]));
+  return new Map(
+    report.testResults.map(({ name, assertionResults }) => [
+      name.startsWith(`${root}/`) ? name.slice(root.length + 1) : name,
+      assertionResults.map(({ ancestorTitles, title, status }) => ({
+        name: [...ancestorTitles, title].join(' › '),
+        status,
+      })),
+    ]),
+  );
 }
 
 /** Parts that run the same tests, one on each engine. */
-export const twins = [['acceptance-embedded', 'acceptance-cluster'], ['services-embedded', 'services-cluster']] as const;
+export const twins = [
+  ['acceptance-embedded', 'acceptance-cluster'],
+  ['services-embedded', 'services-cluster'],
+] as const;
 
 /**
  * What is wrong with the rows after a run, each as a sentence. A test that is named must have passed in every part that has
@@ -37,7 +49,9 @@ export function judgeResults(rows: readonly ProofRow[], run: RunResults, onBothE
   return rows.flatMap((row) => {
     const place = `${row.document}:${row.line}: ${row.row}:`;
     const faults = row.tests.flatMap((test) => faultsOf(test, run)).map((fault) => `${place} ${fault}`);
-    const isOnBoth = row.tests.some(({ file }) => twins.some((pair) => pair.some((part) => run.get(part)?.has(file) === true)));
+    const isOnBoth = row.tests.some(({ file }) =>
+      twins.some((pair) => pair.some((part) => run.get(part)?.has(file) === true)),
+    );
     return onBothEngines && !isOnBoth ? [...faults, `${place} names no test that runs on both engines`] : faults;
   });
 }
@@ -45,7 +59,8 @@ export function judgeResults(rows: readonly ProofRow[], run: RunResults, onBothE
 function faultsOf({ file, name }: TestReference, run: RunResults): string[] {
   const ran = [...run].filter(([, files]) => files.has(file));
   if (ran.length === 0) return [`${file} was not run`];
-  const missingTwins = twins.flatMap((pair) => (pair.some((part) => ran.some(([one]) => one === part)) ? pair : []))
+  const missingTwins = twins
+    .flatMap((pair) => (pair.some((part) => ran.some(([one]) => one === part)) ? pair : []))
     .filter((part) => run.has(part) && !ran.some(([one]) => one === part));
   const form = asExpression(name);
   return [
@@ -53,7 +68,9 @@ function faultsOf({ file, name }: TestReference, run: RunResults): string[] {
     ...ran.flatMap(([part, files]) => {
       const results = files.get(file)!.filter((result) => form.test(result.name));
       if (results.length === 0) return isLeftOut(name, files.get(file)!) ? [] : [`"${name}" was not run by ${part}`];
-      return results.filter(({ status }) => status !== 'passed').map((result) => `"${result.name}" is ${result.status} in ${part}`);
+      return results
+        .filter(({ status }) => status !== 'passed')
+        .map((result) => `"${result.name}" is ${result.status} in ${part}`);
     }),
   ];
 }
@@ -62,5 +79,7 @@ function faultsOf({ file, name }: TestReference, run: RunResults): string[] {
 const leftOutGroup = / \(skipped, missing: .*\) › needs what is missing$/;
 
 function isLeftOut(name: string, results: readonly TestResult[]): boolean {
-  return results.some((result) => leftOutGroup.test(result.name) && name.startsWith(`${result.name.replace(leftOutGroup, '')} › `));
+  return results.some(
+    (result) => leftOutGroup.test(result.name) && name.startsWith(`${result.name.replace(leftOutGroup, '')} › `),
+  );
 }

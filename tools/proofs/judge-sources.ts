@@ -30,5 +30,11 @@ export function judgeSources(rows: readonly ProofRow[], readSource: (file: strin
 
 /** Matches a name in which each `*` is anything, itself included. */
 export function asExpression(name: string): RegExp {
-  return new RegExp(`^${name.split('*').map((part) => RegExp.escape(part)).join('.*')}$`, 's');
+  return new RegExp(
+    `^${name
+      .split('*')
+      .map((part) => RegExp.escape(part))
+      .join('.*')}$`,
+    's',
+  );
 }

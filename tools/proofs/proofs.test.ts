@@ -8,7 +8,8 @@ import { judgeSources } from './judge-sources.ts';
 import { readProofs } from './read-proofs.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const readSource = (file: string) => (existsSync(join(root, file)) ? readFileSync(join(root, file), 'utf8') : undefined);
+const readSource = (file: string) =>
+  existsSync(join(root, file)) ? readFileSync(join(root, file), 'utf8') : undefined;
 
 describe.each(provenDocuments)('$path', ({ path }) => {
   const rows = readProofs(path, readSource(path)!);
@@ -39,7 +40,16 @@ const document = `
 describe('the rows of a document', () => {
   test('are those of the tables with proofs, and each names its tests', () => {
     expect(readProofs('doc.md', document)).toEqual([
-      { document: 'doc.md', line: 4, row: 'a | b', unread: [], tests: [{ file: 'x.test.ts', name: 'all › is 1 | 2' }, { file: 'y.test.ts', name: 'other' }] },
+      {
+        document: 'doc.md',
+        line: 4,
+        row: 'a | b',
+        unread: [],
+        tests: [
+          { file: 'x.test.ts', name: 'all › is 1 | 2' },
+          { file: 'y.test.ts', name: 'other' },
+        ],
+      },
       { document: 'doc.md', line: 5, row: 'c', unread: [], tests: [] },
       { document: 'doc.md', line: 6, row: 'd', unread: ['x.test.ts › nothing'], tests: [] },
     ]);
@@ -60,11 +70,14 @@ describe('the names of the tests of a file', () => {
   });
 });
 
-const rowOf = (...tests: [file: string, name: string][]) =>
-  [{ document: 'doc.md', line: 1, row: 'r', unread: [], tests: tests.map(([file, name]) => ({ file, name })) }];
+const rowOf = (...tests: [file: string, name: string][]) => [
+  { document: 'doc.md', line: 1, row: 'r', unread: [], tests: tests.map(([file, name]) => ({ file, name })) },
+];
 
 describe('without a run', () => {
-  const sources: Record<string, string> = { 'x.test.ts': `describe('g', () => { test.each([1])('is %d', f); test('b (c)', f); });` };
+  const sources: Record<string, string> = {
+    'x.test.ts': `describe('g', () => { test.each([1])('is %d', f); test('b (c)', f); });`,
+  };
   const faults = (...tests: [string, string][]) => judgeSources(rowOf(...tests), (file) => sources[file]);
 
   test('a row that names tests that are there is right', () => {
@@ -81,33 +94,54 @@ describe('without a run', () => {
   });
 
   test('a row that does not say its tests in the form is a fault', () => {
-    expect(judgeSources(readProofs('doc.md', document).slice(1), () => undefined)).toEqual(['doc.md:5: c: names no test', expect.stringContaining('is not of the form')]);
+    expect(judgeSources(readProofs('doc.md', document).slice(1), () => undefined)).toEqual([
+      'doc.md:5: c: names no test',
+      expect.stringContaining('is not of the form'),
+    ]);
   });
 });
 
 describe('after a run', () => {
-  const passed = (...names: string[]) => names.map((name) => ({ ancestorTitles: ['g'], title: name, status: 'passed' }));
-  const report = (assertionResults: ReturnType<typeof passed>, file = 'tests/a.test.ts') => readReport({ testResults: [{ name: `/root/${file}`, assertionResults }] }, '/root');
+  const passed = (...names: string[]) =>
+    names.map((name) => ({ ancestorTitles: ['g'], title: name, status: 'passed' }));
+  const report = (assertionResults: ReturnType<typeof passed>, file = 'tests/a.test.ts') =>
+    readReport({ testResults: [{ name: `/root/${file}`, assertionResults }] }, '/root');
   const faults = (run: [string, ReturnType<typeof report>][], name: string, file = 'tests/a.test.ts') =>
     judgeResults(rowOf([file, name]), new Map(run), true).map((fault) => fault.replace('doc.md:1: r: ', ''));
 
   test('a test that passed on both engines proves its row, and so do all that its name stands for', () => {
-    const run: [string, ReturnType<typeof report>][] = [['acceptance-embedded', report(passed('b', 'is 1'))], ['acceptance-cluster', report(passed('b', 'is 1', 'is 2'))]];
+    const run: [string, ReturnType<typeof report>][] = [
+      ['acceptance-embedded', report(passed('b', 'is 1'))],
+      ['acceptance-cluster', report(passed('b', 'is 1', 'is 2'))],
+    ];
     expect(faults(run, 'g › b')).toEqual([]);
     expect(faults(run, 'g › is *')).toEqual([]);
   });
 
   test('a test that failed, was skipped or is not there proves nothing', () => {
-    const both = (results: ReturnType<typeof passed>): [string, ReturnType<typeof report>][] => [['acceptance-embedded', report(passed('is 1'))], ['acceptance-cluster', report(results)]];
-    expect(faults(both([{ ancestorTitles: ['g'], title: 'is 1', status: 'failed' }]), 'g › is *')).toEqual(['"g › is 1" is failed in acceptance-cluster']);
-    expect(faults(both([...passed('is 1'), { ancestorTitles: ['g'], title: 'is 2', status: 'pending' }]), 'g › is *')).toEqual(['"g › is 2" is pending in acceptance-cluster']);
+    const both = (results: ReturnType<typeof passed>): [string, ReturnType<typeof report>][] => [
+      ['acceptance-embedded', report(passed('is 1'))],
+      ['acceptance-cluster', report(results)],
+    ];
+    expect(faults(both([{ ancestorTitles: ['g'], title: 'is 1', status: 'failed' }]), 'g › is *')).toEqual([
+      '"g › is 1" is failed in acceptance-cluster',
+    ]);
+    expect(
+      faults(both([...passed('is 1'), { ancestorTitles: ['g'], title: 'is 2', status: 'pending' }]), 'g › is *'),
+    ).toEqual(['"g › is 2" is pending in acceptance-cluster']);
     expect(faults(both(passed('b')), 'g › is 1')).toEqual(['"g › is 1" was not run by acceptance-cluster']);
   });
 
   test('a file that one of the engines left out proves nothing, and neither does one that was not run', () => {
-    const run: [string, ReturnType<typeof report>][] = [['acceptance-embedded', report(passed('b'))], ['acceptance-cluster', report([], 'tests/other.test.ts')]];
+    const run: [string, ReturnType<typeof report>][] = [
+      ['acceptance-embedded', report(passed('b'))],
+      ['acceptance-cluster', report([], 'tests/other.test.ts')],
+    ];
     expect(faults(run, 'g › b')).toEqual(['tests/a.test.ts was not run by acceptance-cluster']);
-    expect(faults(run, 'g › b', 'tests/c.test.ts')).toEqual(['tests/c.test.ts was not run', 'names no test that runs on both engines']);
+    expect(faults(run, 'g › b', 'tests/c.test.ts')).toEqual([
+      'tests/c.test.ts was not run',
+      'names no test that runs on both engines',
+    ]);
   });
 
   test('a test of one engine is not enough, and is where the document asks for no more', () => {
@@ -117,10 +151,18 @@ describe('after a run', () => {
   });
 
   test('a group that is left out for want of a program is no fault, and nothing else of its file is let off by it', () => {
-    const left = [{ ancestorTitles: ['g (skipped, missing: a browser; curl)'], title: 'needs what is missing', status: 'pending' }];
-    const run: [string, ReturnType<typeof report>][] = [['acceptance-embedded', report(left)], ['acceptance-cluster', report(left)]];
+    const left = [
+      { ancestorTitles: ['g (skipped, missing: a browser; curl)'], title: 'needs what is missing', status: 'pending' },
+    ];
+    const run: [string, ReturnType<typeof report>][] = [
+      ['acceptance-embedded', report(left)],
+      ['acceptance-cluster', report(left)],
+    ];
     expect(faults(run, 'g › b')).toEqual([]);
-    expect(faults(run, 'gg › b')).toEqual(['"gg › b" was not run by acceptance-embedded', '"gg › b" was not run by acceptance-cluster']);
+    expect(faults(run, 'gg › b')).toEqual([
+      '"gg › b" was not run by acceptance-embedded',
+      '"gg › b" was not run by acceptance-cluster',
+    ]);
   });
 
   test('a part that was not run at all is left out', () => {

@@ -30,11 +30,18 @@ export function readProofs(document: string, text: string): ProofRow[] {
     } else if (cells.at(-1) === 'proved by') {
       isInTable = true;
     } else if (isInTable && !cells.every((cell) => /^:?-+:?$/.test(cell))) {
-      const named = cells.at(-1)!.split('<br>').map((part) => part.trim()).filter((part) => part !== '');
+      const named = cells
+        .at(-1)!
+        .split('<br>')
+        .map((part) => part.trim())
+        .filter((part) => part !== '');
       const tests = named.map(referenceOf);
       rows.push({
-        document, line: index + 1, row: cells.slice(0, -1).join(' | '),
-        tests: tests.filter((test) => test !== undefined), unread: named.filter((_, at) => tests[at] === undefined),
+        document,
+        line: index + 1,
+        row: cells.slice(0, -1).join(' | '),
+        tests: tests.filter((test) => test !== undefined),
+        unread: named.filter((_, at) => tests[at] === undefined),
       });
     }
   });
@@ -44,7 +51,11 @@ export function readProofs(document: string, text: string): ProofRow[] {
 /** The cells of a line of a table, a `\|` in them being a `|`; undefined for any other line. */
 function cellsOf(line: string): string[] | undefined {
   if (!/^\|.*\|\s*$/.test(line)) return undefined;
-  return line.trim().slice(1, -1).split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('\\|', '|'));
+  return line
+    .trim()
+    .slice(1, -1)
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.trim().replaceAll('\\|', '|'));
 }
 
 function referenceOf(text: string): TestReference | undefined {

@@ -12,10 +12,15 @@ const pythonMin = [3, 10] as const;
 
 /** What the machine lacks for Schemathesis; empty when it lacks nothing. */
 export function missingForSchemathesis(): string[] {
-  const { status, stdout } = spawnSync('python3', ['-c', 'import sys; print(sys.version_info[0], sys.version_info[1])'], { encoding: 'utf8' });
+  const { status, stdout } = spawnSync(
+    'python3',
+    ['-c', 'import sys; print(sys.version_info[0], sys.version_info[1])'],
+    { encoding: 'utf8' },
+  );
   if (status !== 0) return ['python3'];
   const [major = 0, minor = 0] = stdout.trim().split(' ').map(Number);
-  if (major < pythonMin[0] || (major === pythonMin[0] && minor < pythonMin[1])) return [`Python ${pythonMin.join('.')} or newer`];
+  if (major < pythonMin[0] || (major === pythonMin[0] && minor < pythonMin[1]))
+    return [`Python ${pythonMin.join('.')} or newer`];
   const hasPip = existsSync(schemathesisDir()) || spawnSync('python3', ['-m', 'pip', '--version']).status === 0;
   return hasPip ? [] : ['pip for python3'];
 }
@@ -34,7 +39,8 @@ function schemathesisDir(): string {
 export async function installSchemathesis(report: (line: string) => void): Promise<string> {
   const dir = schemathesisDir();
   await installPythonPackages(dir, {
-    lockName: 'schemathesis', wanted: ['--only-binary', ':all:', '--no-deps', '-r', requirementsFile],
+    lockName: 'schemathesis',
+    wanted: ['--only-binary', ':all:', '--no-deps', '-r', requirementsFile],
     onInstall: () => report('installing Schemathesis (about 20 s) …'),
   });
   return dir;

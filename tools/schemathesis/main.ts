@@ -17,11 +17,18 @@ const minutesMin = 3;
 const minutesMax = 25;
 
 async function main(): Promise<number> {
-  const { values: { engine, minutes, seed } } = parseArgs({
-    options: { engine: { type: 'string', default: 'embedded' }, minutes: { type: 'string', default: '10' }, seed: { type: 'string' } },
+  const {
+    values: { engine, minutes, seed },
+  } = parseArgs({
+    options: {
+      engine: { type: 'string', default: 'embedded' },
+      minutes: { type: 'string', default: '10' },
+      seed: { type: 'string' },
+    },
   });
   if (engine !== 'embedded' && engine !== 'cluster') throw new Error(`--engine ${engine}: must be embedded or cluster`);
-  if (!(Number(minutes) >= minutesMin && Number(minutes) <= minutesMax)) throw new Error(`--minutes ${minutes}: must be ${minutesMin} to ${minutesMax}`);
+  if (!(Number(minutes) >= minutesMin && Number(minutes) <= minutesMax))
+    throw new Error(`--minutes ${minutes}: must be ${minutesMin} to ${minutesMax}`);
   if (seed !== undefined && !/^\d{1,18}$/.test(seed)) throw new Error(`--seed ${seed}: must be a whole number`);
   const interrupt = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => interrupt.abort());
@@ -29,10 +36,20 @@ async function main(): Promise<number> {
   if (engines?.kind === 'missing') throw new Error(`no engines: ${engines.reasons.join('; ')}`);
   const resultsDir = mkdtempSync(join(tmpdir(), 'tocsin-fuzz-results-'));
   try {
-    const env = { TOCSIN_ENGINE: engine, TOCSIN_FUZZ_MINUTES: minutes, ...(seed === undefined ? {} : { TOCSIN_FUZZ_SEED: seed }) };
-    const { counts } = await runPart({ name: 'fuzz', kind: 'jest', project: 'schemathesis' }, {
-      env: { ...env, ...engines?.environment }, signal: interrupt.signal, resultsDir, patterns: [],
-    });
+    const env = {
+      TOCSIN_ENGINE: engine,
+      TOCSIN_FUZZ_MINUTES: minutes,
+      ...(seed === undefined ? {} : { TOCSIN_FUZZ_SEED: seed }),
+    };
+    const { counts } = await runPart(
+      { name: 'fuzz', kind: 'jest', project: 'schemathesis' },
+      {
+        env: { ...env, ...engines?.environment },
+        signal: interrupt.signal,
+        resultsDir,
+        patterns: [],
+      },
+    );
     return counts.failed === 0 && counts.passed > 0 ? 0 : 1;
   } finally {
     rmSync(resultsDir, { recursive: true });

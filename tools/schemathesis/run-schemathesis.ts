@@ -43,7 +43,11 @@ const outputBytesMax = 64 * 1024 * 1024;
  * Runs Schemathesis, installed in `dir`, against the server at `url`, and resolves with what it found. Throws when it does not
  * come to an end with a report.
  */
-export async function runSchemathesis(dir: string, on: { url: string; config: RunConfig }, size: RunSize): Promise<Outcome> {
+export async function runSchemathesis(
+  dir: string,
+  on: { url: string; config: RunConfig },
+  size: RunSize,
+): Promise<Outcome> {
   const place = mkdtempSync(join(tmpdir(), 'tocsin-schemathesis-'));
   try {
     const configFile = join(place, 'schemathesis.toml');
@@ -51,29 +55,63 @@ export async function runSchemathesis(dir: string, on: { url: string; config: Ru
     writeFileSync(configFile, schemathesisConfig(on.config));
     const [turnsFile, answersFile] = [join(place, 'turns.json'), join(place, 'answers.json')];
     writeFileSync(turnsFile, JSON.stringify(on.config.turns));
-    const env = { PYTHONPATH: [dir, import.meta.dirname].join(delimiter), TOCSIN_CREDENTIALS: turnsFile, TOCSIN_ANSWERS: answersFile };
+    const env = {
+      PYTHONPATH: [dir, import.meta.dirname].join(delimiter),
+      TOCSIN_CREDENTIALS: turnsFile,
+      TOCSIN_ANSWERS: answersFile,
+    };
     const output = await run({ env, cwd: place, timeoutMs: size.timeoutMs }, [
-      '--config-file', configFile, 'run', `${on.url}/openapi.json`, '--no-color', '--phases', size.phases.join(','),
-      '--max-examples', String(size.examples), '--seed', String(size.seed), '--report', 'json', '--report-json-path', reportFile,
+      '--config-file',
+      configFile,
+      'run',
+      `${on.url}/openapi.json`,
+      '--no-color',
+      '--phases',
+      size.phases.join(','),
+      '--max-examples',
+      String(size.examples),
+      '--seed',
+      String(size.seed),
+      '--report',
+      'json',
+      '--report-json-path',
+      reportFile,
       ...(size.seconds === undefined ? [] : ['--max-time', String(size.seconds)]),
     ]);
-    return { ...outcomeOf(reportFile, output), answers: JSON.parse(readFileSync(answersFile, 'utf8')) as Outcome['answers'] };
+    return {
+      ...outcomeOf(reportFile, output),
+      answers: JSON.parse(readFileSync(answersFile, 'utf8')) as Outcome['answers'],
+    };
   } finally {
     rmSync(place, { recursive: true, force: true });
   }
 }
 
 /** `cwd` is where it keeps what it remembers from run to run, which would make a run depend on the last one. */
-function run(where: { env: NodeJS.ProcessEnv; cwd: string; timeoutMs: number }, args: readonly string[]): Promise<string> {
+function run(
+  where: { env: NodeJS.ProcessEnv; cwd: string; timeoutMs: number },
+  args: readonly string[],
+): Promise<string> {
   return new Promise((resolve, reject) => {
     const { cwd, timeoutMs } = where;
     const env = { ...process.env, ...where.env, PYTHONDONTWRITEBYTECODE: '1' };
     const all = ['-c', 'from schemathesis.cli import schemathesis; schemathesis()', ...args];
-    execFile('python3', all, { env, cwd, timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: outputBytesMax }, (error, stdout, stderr) => {
-      const hasEnded = error === null || typeof error.code === 'number';
-      if (hasEnded) resolve(stdout + stderr);
-      else reject(new Error(`Schemathesis did not come to its end: ${error.message.slice(0, 200)}\n${(stdout + stderr).slice(-4_000)}`, { cause: error }));
-    });
+    execFile(
+      'python3',
+      all,
+      { env, cwd, timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: outputBytesMax },
+      (error, stdout, stderr) => {
+        const hasEnded = error === null || typeof error.code === 'number';
+        if (hasEnded) resolve(stdout + stderr);
+        else
+          reject(
+            new Error(
+              `Schemathesis did not come to its end: ${error.message.slice(0, 200)}\n${(stdout + stderr).slice(-4_000)}`,
+              { cause: error },
+            ),
+          );
+      },
+    );
   });
 }
 
@@ -85,6 +123,9 @@ function outcomeOf(reportFile: string, output: string): Omit<Outcome, 'answers'>
     throw new Error(`Schemathesis wrote no report:\n${output.slice(-4_000)}`, { cause });
   }
   return {
-    exitCode: report.exit_code, failures: report.failures, errors: report.errors, output,
+    exitCode: report.exit_code,
+    failures: report.failures,
+    errors: report.errors,
+    output,
   };
 }

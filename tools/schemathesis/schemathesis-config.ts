@@ -63,18 +63,28 @@ positive_data_acceptance.enabled = false
 ensure_resource_availability.enabled = false
 
 [dictionaries]
-${Object.entries(values).map(([name, list]) => `${dictionaryName(name)} = { values = ${listed(list)} }`).join('\n')}
+${Object.entries(values)
+  .map(([name, list]) => `${dictionaryName(name)} = { values = ${listed(list)} }`)
+  .join('\n')}
 
 [parameters]
 "query.wait" = 0
-${Object.keys(values).map((name) => `${quoted(name)} = { dictionary = "${dictionaryName(name)}", probability = ${existingShare} }`).join('\n')}
+${Object.keys(values)
+  .map((name) => `${quoted(name)} = { dictionary = "${dictionaryName(name)}", probability = ${existingShare} }`)
+  .join('\n')}
 
-${[...new Set([...Object.keys(fixed), ...Object.keys(refusals)])].map((id) => `
+${[...new Set([...Object.keys(fixed), ...Object.keys(refusals)])]
+  .map(
+    (id) => `
 [[operations]]
 include-operation-id = ${quoted(id)}
-checks.positive_data_acceptance.expected-statuses = ${listed([...usualStatuses, ...refusals[id] ?? []])}
+checks.positive_data_acceptance.expected-statuses = ${listed([...usualStatuses, ...(refusals[id] ?? [])])}
 [operations.parameters]
-${Object.entries(fixed[id] ?? {}).map(([name, value]) => `${quoted(name)} = ${quoted(value)}`).join('\n')}`).join('\n')}
+${Object.entries(fixed[id] ?? {})
+  .map(([name, value]) => `${quoted(name)} = ${quoted(value)}`)
+  .join('\n')}`,
+  )
+  .join('\n')}
 `;
 }
 

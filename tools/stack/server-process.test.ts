@@ -11,7 +11,14 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const mute = (env: Record<string, string>) => new ServerProcess({ name: 'mute', args: ['-e', 'setInterval(() => undefined, 1_000)'], env, logFile: join(dir, 'mute.log'), startMsMax: 300 });
+const mute = (env: Record<string, string>) =>
+  new ServerProcess({
+    name: 'mute',
+    args: ['-e', 'setInterval(() => undefined, 1_000)'],
+    env,
+    logFile: join(dir, 'mute.log'),
+    startMsMax: 300,
+  });
 
 test('a server that is not ready in time is ended', async () => {
   server = mute({});

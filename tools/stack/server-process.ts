@@ -22,7 +22,13 @@ export class ServerProcess {
   #url: string | undefined;
 
   /** `args` is the program and its arguments, from the project's root; `env` is all of its configuration. */
-  constructor(options: { name: string; args: readonly string[]; env: Record<string, string>; logFile: string; startMsMax?: number }) {
+  constructor(options: {
+    name: string;
+    args: readonly string[];
+    env: Record<string, string>;
+    logFile: string;
+    startMsMax?: number;
+  }) {
     this.name = options.name;
     this.logFile = options.logFile;
     this.#args = options.args;
@@ -47,12 +53,19 @@ export class ServerProcess {
   /** Resolves when it says that it is ready. Throws with the end of its log when it ends before, and ends it when it is not ready in time. */
   async start(): Promise<void> {
     const { LOG_LEVEL } = this.#env;
-    if (silentLevels.includes(LOG_LEVEL)) throw new Error(`${this.name} cannot say that it is ready: its LOG_LEVEL is ${LOG_LEVEL}, and info says so`);
+    if (silentLevels.includes(LOG_LEVEL))
+      throw new Error(`${this.name} cannot say that it is ready: its LOG_LEVEL is ${LOG_LEVEL}, and info says so`);
     const port = this.#url === undefined ? '0' : new URL(this.#url).port;
     const { PATH, NODE_COMPILE_CACHE } = process.env;
     const child = spawn(process.execPath, ['--disable-warning=TimeoutNegativeWarning', ...this.#args], {
       cwd: root,
-      env: { PATH: PATH ?? '', ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }), HOST: '127.0.0.1', PORT: port, ...this.#env },
+      env: {
+        PATH: PATH ?? '',
+        ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }),
+        HOST: '127.0.0.1',
+        PORT: port,
+        ...this.#env,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;
@@ -68,7 +81,10 @@ export class ServerProcess {
     });
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`${this.name} is not ready after ${this.#startMsMax} ms:\n${this.logTail()}`)), this.#startMsMax);
+      timer = setTimeout(
+        () => reject(new Error(`${this.name} is not ready after ${this.#startMsMax} ms:\n${this.logTail()}`)),
+        this.#startMsMax,
+      );
     });
     try {
       this.#url = await Promise.race([ready, failed, late]);

@@ -45,7 +45,9 @@ export type ClusterLayout = 'services' | 'nodes' | 'single';
 const workerServices = ['fanout', 'notifier', 'retention'];
 
 /** What Node is told beside a service's program. */
-export const nodeFlags: Readonly<Record<string, readonly string[]>> = { notifier: ['--max-semi-space-size=16', '--max-old-space-size=512'] };
+export const nodeFlags: Readonly<Record<string, readonly string[]>> = {
+  notifier: ['--max-semi-space-size=16', '--max-old-space-size=512'],
+};
 
 /** One process on one file. */
 export function startEmbeddedStack(options: StackOptions = {}): Promise<Stack> {
@@ -59,16 +61,29 @@ export function startClusterStack(options: ClusterOptions): Promise<Stack> {
   const place = placeOf(options);
   const env = {
     DATA_DIR: join(place.dir, 'data'),
-    KAFKA_BROKERS: options.kafkaBrokers, MONGO_URL: options.mongoUrl, REDIS_URL: options.redisUrl, JWT_SECRET: options.jwtSecret,
+    KAFKA_BROKERS: options.kafkaBrokers,
+    MONGO_URL: options.mongoUrl,
+    REDIS_URL: options.redisUrl,
+    JWT_SECRET: options.jwtSecret,
     ...options.env,
   };
   if (options.layout === 'single') return startAll('cluster', place, env, { tocsin: ['cli/main.ts', 'serve'] });
-  const api = Array.from({ length: options.apiNodes ?? 2 }, (_, index) => [`api${index + 1}`, ['services/api/main.ts']] as const);
+  const api = Array.from(
+    { length: options.apiNodes ?? 2 },
+    (_, index) => [`api${index + 1}`, ['services/api/main.ts']] as const,
+  );
   if (options.layout === 'nodes') {
     const workers = ['workers', ['cli/main.ts', 'serve']] as const;
-    return startAll('cluster', place, { ROLES: workerServices.join(','), ...env }, Object.fromEntries([...api, workers]));
+    return startAll(
+      'cluster',
+      place,
+      { ROLES: workerServices.join(','), ...env },
+      Object.fromEntries([...api, workers]),
+    );
   }
-  const workers = workerServices.map((name) => [name, [...nodeFlags[name] ?? [], `services/${name}/main.ts`]] as const);
+  const workers = workerServices.map(
+    (name) => [name, [...(nodeFlags[name] ?? []), `services/${name}/main.ts`]] as const,
+  );
   return startAll('cluster', place, env, Object.fromEntries([...api, ...workers]));
 }
 
@@ -84,20 +99,30 @@ function placeOf({ dir }: StackOptions): Place {
 }
 
 async function startAll(
-  engine: Stack['engine'], place: Place, env: Record<string, string>, programs: Record<string, readonly string[]>,
+  engine: Stack['engine'],
+  place: Place,
+  env: Record<string, string>,
+  programs: Record<string, readonly string[]>,
 ): Promise<Stack> {
-  const servers = Object.entries(programs).map(([name, args]) => new ServerProcess({ name, args, env, logFile: join(place.dir, `${name}.log`) }));
+  const servers = Object.entries(programs).map(
+    ([name, args]) => new ServerProcess({ name, args, env, logFile: join(place.dir, `${name}.log`) }),
+  );
   const stop = async () => {
     await Promise.all(servers.map((server) => server.stop()));
     place.remove();
   };
-  await startTogether(servers.map(async (server) => {
-    await server.start();
-    return server;
-  }));
+  await startTogether(
+    servers.map(async (server) => {
+      await server.start();
+      return server;
+    }),
+  );
   const nodes = servers.filter(({ name }) => name.startsWith('api') || name === 'tocsin');
   return {
-    engine, servers, env, stop,
+    engine,
+    servers,
+    env,
+    stop,
     urls: nodes.map(({ url }) => url),
     apiPids: () => nodes.map(({ pid }) => pid),
     server(name) {

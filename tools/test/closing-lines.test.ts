@@ -48,6 +48,10 @@ test('a part that fails without a test says why', () => {
 test('a test that passed only the second time is named above the sum', () => {
   const unsteady = { ...unit, unsteady: ['/a.test.ts › one'] };
   const { lines, isSuccess } = closingLines({ results: [unsteady], notRun: [] }, true);
-  expect(lines.slice(1)).toEqual(['UNSTEADY in unit, passed only when run again: /a.test.ts › one', '', '7 passed, 0 failed, 1 skipped']);
+  expect(lines.slice(1)).toEqual([
+    'UNSTEADY in unit, passed only when run again: /a.test.ts › one',
+    '',
+    '7 passed, 0 failed, 1 skipped',
+  ]);
   expect(isSuccess).toBe(true);
 });

@@ -21,8 +21,17 @@ test('MongoDB runs with the same parameters everywhere', () => {
 
 test('no container has more rights and memory than it needs', () => {
   const [, service] = /x-service: &service\n([\s\S]*?)\n\S/.exec(read('docker-compose.yml'))!;
-  for (const line of ['user: node', 'read_only: true', 'tmpfs: [/tmp]', 'pids_limit: 256']) expect(service).toContain(`\n  ${line}\n`);
-  const containers = [service!, ...read('docker-compose.yml').split(/\n(?= {2}\w+:\n {4}image: )/).slice(1), ...read(threeBrokers).split(/\n(?=x-broker: )/).slice(1)];
+  for (const line of ['user: node', 'read_only: true', 'tmpfs: [/tmp]', 'pids_limit: 256'])
+    expect(service).toContain(`\n  ${line}\n`);
+  const containers = [
+    service!,
+    ...read('docker-compose.yml')
+      .split(/\n(?= {2}\w+:\n {4}image: )/)
+      .slice(1),
+    ...read(threeBrokers)
+      .split(/\n(?=x-broker: )/)
+      .slice(1),
+  ];
   expect(containers).toHaveLength(2 + Object.keys(images).length);
   for (const container of containers) {
     expect(container).toContain('security_opt: ["no-new-privileges:true"]\n');
@@ -35,11 +44,18 @@ test('of three brokers each is set as the one is, but for the replicas, which ou
   const three = read(threeBrokers);
   expect([...three.matchAll(/^ +image: (.+)$/gm)].map(([, image]) => image)).toEqual([images.kafka]);
   const [, one] = /\n {2}kafka:\n[\s\S]*? {4}environment:\n([\s\S]*?)\n {4}volumes:/.exec(read('docker-compose.yml'))!;
-  const settings = [...one!.matchAll(/^ {6}(KAFKA_[A-Z_]+): (.+)$/gm)].map(([, name, value]) => ({ name: name!, value: value! }));
+  const settings = [...one!.matchAll(/^ {6}(KAFKA_[A-Z_]+): (.+)$/gm)].map(([, name, value]) => ({
+    name: name!,
+    value: value!,
+  }));
   expect(settings.length).toBeGreaterThan(10);
-  const { quorum, environment } = /x-quorum: &quorum\n(?<quorum>[\s\S]*?)\n\n[\s\S]*x-broker-environment: &broker-environment\n(?<environment>[\s\S]*?)\n\n/.exec(three)!.groups!;
+  const { quorum, environment } =
+    /x-quorum: &quorum\n(?<quorum>[\s\S]*?)\n\n[\s\S]*x-broker-environment: &broker-environment\n(?<environment>[\s\S]*?)\n\n/.exec(
+      three,
+    )!.groups!;
   for (const { name, value } of settings) {
-    if (/QUORUM_VOTERS|REPLICATION_FACTOR|MIN_ISR/.test(name)) expect(quorum).toMatch(new RegExp(`^ {2}${name}: (3|2|1@kafka:9093,2@kafka-2:9093,3@kafka-3:9093)$`, 'm'));
+    if (/QUORUM_VOTERS|REPLICATION_FACTOR|MIN_ISR/.test(name))
+      expect(quorum).toMatch(new RegExp(`^ {2}${name}: (3|2|1@kafka:9093,2@kafka-2:9093,3@kafka-3:9093)$`, 'm'));
     else if (!/NODE_ID|ADVERTISED/.test(name)) expect(environment).toContain(`\n  ${name}: ${value}`);
   }
   expect(quorum).toContain('\n  KAFKA_MIN_INSYNC_REPLICAS: 2');
@@ -47,9 +63,13 @@ test('of three brokers each is set as the one is, but for the replicas, which ou
 });
 
 test('every service is a container of its own, and Node is told the same there as in the tests', () => {
-  const commands = [...read('docker-compose.yml').matchAll(/command: (\["node", .+\])/g)].map(([, command]) => JSON.parse(command!) as string[]);
-  const services = globSync('services/*/', { cwd: root }).map((dir) => basename(dir)).sort();
-  expect(commands).toEqual(services.map((name) => ['node', ...nodeFlags[name] ?? [], `services/${name}/main.ts`]));
+  const commands = [...read('docker-compose.yml').matchAll(/command: (\["node", .+\])/g)].map(
+    ([, command]) => JSON.parse(command!) as string[],
+  );
+  const services = globSync('services/*/', { cwd: root })
+    .map((dir) => basename(dir))
+    .sort();
+  expect(commands).toEqual(services.map((name) => ['node', ...(nodeFlags[name] ?? []), `services/${name}/main.ts`]));
 });
 
 test('the image installs the packages of every workspace that the lockfile names', () => {

@@ -18,12 +18,17 @@ test('what judges the results comes after all that has some', () => {
 });
 
 test('what judges by the clock runs beside nothing but what gives way to it', () => {
-  const beside = groups.filter((group) => group.some(({ name }) => name === 'faults')).flat().filter(({ name }) => name !== 'faults');
+  const beside = groups
+    .filter((group) => group.some(({ name }) => name === 'faults'))
+    .flat()
+    .filter(({ name }) => name !== 'faults');
   expect(beside.filter(({ givesWay }) => !givesWay)).toEqual([]);
 });
 
 test('an unknown name is an error that lists the parts', () => {
-  expect(() => groupsNamed(['unit', 'acceptence'])).toThrow(/called acceptence\. The parts: types, contracts-embedded, acceptance-embedded/);
+  expect(() => groupsNamed(['unit', 'acceptence'])).toThrow(
+    /called acceptence\. The parts: types, contracts-embedded, acceptance-embedded/,
+  );
 });
 
 test('every project of the Jest configuration is run by a part, and no part names another', async () => {

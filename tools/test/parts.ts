@@ -7,7 +7,9 @@ export type Part = {
   judgesResults?: boolean;
   /** It lets everything else on the machine go first, so that it takes nothing from the part beside it that judges by the clock. */
   givesWay?: boolean;
-} & ({ kind: 'program'; args: string[] } | {
+} & (
+  | { kind: 'program'; args: string[] }
+  | {
       kind: 'jest';
       project: string;
       env?: Record<string, string>;
@@ -16,7 +18,8 @@ export type Part = {
        * for what a killed process held, for a lease or for a broker.
        */
       filesPerCore?: number;
-    });
+    }
+);
 
 const onEmbedded = { TOCSIN_ENGINE: 'embedded' };
 const onCluster = { TOCSIN_ENGINE: 'cluster' };
@@ -34,9 +37,25 @@ export const groups: readonly (readonly Part[])[] = [
   ],
   [
     { name: 'contracts-cluster', kind: 'jest', project: 'contracts-cluster', engines: 'needed', filesPerCore: 1.5 },
-    { name: 'services-cluster', kind: 'jest', project: 'services', env: onCluster, engines: 'needed', filesPerCore: 1.5 },
+    {
+      name: 'services-cluster',
+      kind: 'jest',
+      project: 'services',
+      env: onCluster,
+      engines: 'needed',
+      filesPerCore: 1.5,
+    },
   ],
-  [{ name: 'acceptance-cluster', kind: 'jest', project: 'acceptance', env: onCluster, engines: 'needed', filesPerCore: 1.5 }],
+  [
+    {
+      name: 'acceptance-cluster',
+      kind: 'jest',
+      project: 'acceptance',
+      env: onCluster,
+      engines: 'needed',
+      filesPerCore: 1.5,
+    },
+  ],
   [
     { name: 'schemathesis-cluster', kind: 'jest', project: 'schemathesis', env: onCluster, engines: 'needed' },
     { name: 'faults-patient', kind: 'jest', project: 'faults-patient', engines: 'used', filesPerCore: 1.5 },
@@ -60,5 +79,7 @@ export const groupsNamed = (names: string[]): Part[][] => {
   if (unknown.length > 0) {
     throw new Error(`No part is called ${unknown.join(', ')}. The parts: ${parts.map(({ name }) => name).join(', ')}`);
   }
-  return groups.map((group) => group.filter(({ name }) => names.length === 0 || names.includes(name))).filter(({ length }) => length > 0);
+  return groups
+    .map((group) => group.filter(({ name }) => names.length === 0 || names.includes(name)))
+    .filter(({ length }) => length > 0);
 };

@@ -73,17 +73,19 @@ const runSuite = async (groups: Part[][], patterns: string[], signal: AbortSigna
 /** Runs parts side by side. Of several each prints what it has to say when it is over, so that it stands together. */
 const runGroup = (parts: Part[], options: PartOptions): Promise<PartResult[]> => {
   if (parts.length > 1) reportProgress(`\n── ${parts.map(({ name }) => name).join(', ')}: side by side ──`);
-  return Promise.all(parts.map(async (part) => {
-    const heading = `\n── ${part.name} ──`;
-    if (parts.length === 1) {
-      reportProgress(heading);
-      return runPart(part, options);
-    }
-    const outputFile = join(options.resultsDir, `${part.name}.out`);
-    const result = await runPart(part, { ...options, outputFile });
-    reportProgress(`${heading}\n${readFileSync(outputFile, 'utf8')}`);
-    return result;
-  }));
+  return Promise.all(
+    parts.map(async (part) => {
+      const heading = `\n── ${part.name} ──`;
+      if (parts.length === 1) {
+        reportProgress(heading);
+        return runPart(part, options);
+      }
+      const outputFile = join(options.resultsDir, `${part.name}.out`);
+      const result = await runPart(part, { ...options, outputFile });
+      reportProgress(`${heading}\n${readFileSync(outputFile, 'utf8')}`);
+      return result;
+    }),
+  );
 };
 
 /** One part after the other, when nothing else runs any more. */

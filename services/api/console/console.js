@@ -1,5 +1,12 @@
 import {
-  acceptInvitePage, callbackPage, forgotPasswordPage, loginPage, registerPage, resendPage, resetPasswordPage, verifiedPage,
+  acceptInvitePage,
+  callbackPage,
+  forgotPasswordPage,
+  loginPage,
+  registerPage,
+  resendPage,
+  resetPasswordPage,
+  verifiedPage,
 } from './account-pages.js';
 import { element, note } from './element.js';
 import { loginPath, navigate } from './navigate.js';
@@ -40,7 +47,10 @@ async function render() {
   } catch (error) {
     if (closing.aborted) return;
     if (error.status === 401 && page?.needsLogin) return navigate(loginPath(), { replace: true });
-    view.replaceChildren(note(error.message, 'bad'), element('button', { type: 'button', onclick: render }, 'Try again'));
+    view.replaceChildren(
+      note(error.message, 'bad'),
+      element('button', { type: 'button', onclick: render }, 'Try again'),
+    );
   }
   renderNav();
 }
@@ -67,9 +77,17 @@ async function currentUser() {
 
 function renderNav() {
   const user = session()?.user ?? null;
-  const links = user === null
-    ? [element('a', { href: '/console/login' }, 'Log in'), element('a', { href: '/console/register' }, 'Create an account')]
-    : [element('a', { href: '/console' }, 'My topics'), element('span', { class: 'who' }, user.username), element('button', { type: 'button', class: 'plain', onclick: logOut }, 'Log out')];
+  const links =
+    user === null
+      ? [
+          element('a', { href: '/console/login' }, 'Log in'),
+          element('a', { href: '/console/register' }, 'Create an account'),
+        ]
+      : [
+          element('a', { href: '/console' }, 'My topics'),
+          element('span', { class: 'who' }, user.username),
+          element('button', { type: 'button', class: 'plain', onclick: logOut }, 'Log out'),
+        ];
   document.getElementById('nav').replaceChildren(...links);
 }
 
@@ -78,7 +96,13 @@ function logOut() {
   navigate('/console/login');
 }
 
-const noPage = () => element('section', { class: 'card narrow' }, element('h1', {}, 'No such page'), element('p', {}, element('a', { href: '/console' }, 'My topics')));
+const noPage = () =>
+  element(
+    'section',
+    { class: 'card narrow' },
+    element('h1', {}, 'No such page'),
+    element('p', {}, element('a', { href: '/console' }, 'My topics')),
+  );
 
 /** Links within the console change the page without loading it anew; all others, and those with a key held, are the browser's. */
 document.addEventListener('click', (event) => {
@@ -88,8 +112,15 @@ document.addEventListener('click', (event) => {
     view.focus();
     return;
   }
-  const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey && !event.defaultPrevented;
-  if (!link || !isPlain || link.origin !== location.origin || !pages.some(({ form }) => form.test(link.pathname))) return;
+  const isPlain =
+    event.button === 0 &&
+    !event.metaKey &&
+    !event.ctrlKey &&
+    !event.shiftKey &&
+    !event.altKey &&
+    !event.defaultPrevented;
+  if (!link || !isPlain || link.origin !== location.origin || !pages.some(({ form }) => form.test(link.pathname)))
+    return;
   event.preventDefault();
   navigate(link.pathname + link.search);
 });

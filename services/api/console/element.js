@@ -15,14 +15,38 @@ export function element(name, properties = {}, ...children) {
 
 /** A labelled input; `hint` is read out with it. */
 export function field({ id, label, hint, tag = 'input', options, ...properties }) {
-  const input = element(tag, { id, name: id, type: tag === 'input' ? 'text' : null, 'aria-describedby': hint ? `${id}-hint` : null, ...properties },
-    (options ?? []).map(([value, text]) => element('option', { value, selected: value === properties.value }, text)));
-  return element('div', { class: 'field' }, element('label', { for: id }, label), input, hint ? element('p', { class: 'hint', id: `${id}-hint` }, hint) : null);
+  const input = element(
+    tag,
+    {
+      id,
+      name: id,
+      type: tag === 'input' ? 'text' : null,
+      'aria-describedby': hint ? `${id}-hint` : null,
+      ...properties,
+    },
+    (options ?? []).map(([value, text]) => element('option', { value, selected: value === properties.value }, text)),
+  );
+  return element(
+    'div',
+    { class: 'field' },
+    element('label', { for: id }, label),
+    input,
+    hint ? element('p', { class: 'hint', id: `${id}-hint` }, hint) : null,
+  );
 }
 
 /** A box to tick, with its label. */
 export function checkbox({ id, label, ...properties }) {
-  return element('div', { class: 'field' }, element('label', { class: 'check' }, element('input', { id, name: id, type: 'checkbox', ...properties }), element('span', {}, label)));
+  return element(
+    'div',
+    { class: 'field' },
+    element(
+      'label',
+      { class: 'check' },
+      element('input', { id, name: id, type: 'checkbox', ...properties }),
+      element('span', {}, label),
+    ),
+  );
 }
 
 /**
@@ -32,22 +56,32 @@ export function checkbox({ id, label, ...properties }) {
 export function form({ action, send, clear = false, isPlain = false }, ...fields) {
   const note = element('p', { class: 'note', role: 'status' });
   const button = element('button', { type: 'submit', class: isPlain ? 'plain' : null }, action);
-  const made = element('form', {
-    async onsubmit(event) {
-      event.preventDefault();
-      button.disabled = true;
-      show(note, '', '');
-      try {
-        const values = Object.fromEntries([...made.elements].filter(({ name }) => name).map((input) => [input.name, input.type === 'checkbox' ? input.checked : input.value]));
-        show(note, 'good', await send(values) ?? '');
-        if (clear) made.reset();
-      } catch (error) {
-        show(note, 'bad', error.message);
-      } finally {
-        button.disabled = false;
-      }
+  const made = element(
+    'form',
+    {
+      async onsubmit(event) {
+        event.preventDefault();
+        button.disabled = true;
+        show(note, '', '');
+        try {
+          const values = Object.fromEntries(
+            [...made.elements]
+              .filter(({ name }) => name)
+              .map((input) => [input.name, input.type === 'checkbox' ? input.checked : input.value]),
+          );
+          show(note, 'good', (await send(values)) ?? '');
+          if (clear) made.reset();
+        } catch (error) {
+          show(note, 'bad', error.message);
+        } finally {
+          button.disabled = false;
+        }
+      },
     },
-  }, ...fields, note, button);
+    ...fields,
+    note,
+    button,
+  );
   return made;
 }
 

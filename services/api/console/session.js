@@ -38,7 +38,10 @@ async function send(method, path, { json, token }) {
   try {
     return await fetch(path, {
       method,
-      headers: { ...(json === undefined ? {} : { 'Content-Type': 'application/json' }), ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) },
+      headers: {
+        ...(json === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+      },
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
     });
   } catch {

@@ -57,6 +57,8 @@ export function openStream(topic, lastId, closing, { onState, onMessage, onEdite
 /** With a login by a session, so that no secret that is worth anything stands in an address. */
 async function streamAddress(topic, lastId) {
   if (session() === null) return `/${encodeURIComponent(topic)}/sse?since_id=${lastId}`;
-  const { session_id: id } = await call('POST', '/api/sse/sessions', { json: { topics: [topic], since_id: { [topic]: lastId } } });
+  const { session_id: id } = await call('POST', '/api/sse/sessions', {
+    json: { topics: [topic], since_id: { [topic]: lastId } },
+  });
   return `/sse?session=${encodeURIComponent(id)}`;
 }

@@ -31,34 +31,73 @@ export async function topicPage({ item: name, closing }) {
     onEdited: shown.replace,
     onDeleted: shown.remove,
   });
-  return element('div', {},
-    element('div', { class: 'head' }, element('h1', {}, topic.name), element('span', { class: 'badge' }, topic.access_level), state),
+  return element(
+    'div',
+    {},
+    element(
+      'div',
+      { class: 'head' },
+      element('h1', {}, topic.name),
+      element('span', { class: 'badge' }, topic.access_level),
+      state,
+    ),
     topic.description ? element('p', { class: 'soft' }, topic.description) : null,
-    element('section', { class: 'card', 'aria-labelledby': 'publish' }, element('h2', { id: 'publish' }, 'Publish'), publishForm(topic.name)),
-    element('section', { 'aria-labelledby': 'history' }, element('h2', { id: 'history' }, 'Messages'), empty, list));
+    element(
+      'section',
+      { class: 'card', 'aria-labelledby': 'publish' },
+      element('h2', { id: 'publish' }, 'Publish'),
+      publishForm(topic.name),
+    ),
+    element('section', { 'aria-labelledby': 'history' }, element('h2', { id: 'history' }, 'Messages'), empty, list),
+  );
 }
 
 function refused(name, error) {
   const isOut = session() === null && error.status !== 404;
-  return element('section', { class: 'card' }, element('h1', {}, name), note(error.message, 'bad'),
-    element('p', { class: 'links' }, isOut ? element('a', { href: loginPath() }, 'Log in') : null, element('a', { href: '/console' }, 'My topics')));
+  return element(
+    'section',
+    { class: 'card' },
+    element('h1', {}, name),
+    note(error.message, 'bad'),
+    element(
+      'p',
+      { class: 'links' },
+      isOut ? element('a', { href: loginPath() }, 'Log in') : null,
+      element('a', { href: '/console' }, 'My topics'),
+    ),
+  );
 }
 
 function publishForm(topic) {
-  return form({
-    action: 'Publish', clear: true,
-    async send({ message, title, priority, tags }) {
-      await call('POST', '/', { json: { topic, message, title: title || null, priority: Number(priority), tags } });
+  return form(
+    {
+      action: 'Publish',
+      clear: true,
+      async send({ message, title, priority, tags }) {
+        await call('POST', '/', { json: { topic, message, title: title || null, priority: Number(priority), tags } });
+      },
     },
-  },
-  field({ id: 'message', label: 'Message', tag: 'textarea', required: true }),
-  element('div', { class: 'row' },
-    field({ id: 'title', label: 'Title', maxlength: '250', autocomplete: 'off' }),
-    field({ id: 'tags', label: 'Tags', autocomplete: 'off', placeholder: 'db, ok' }),
-    field({
-      id: 'priority', label: 'Priority', tag: 'select', value: '3',
-      options: [['5', '5, highest'], ['4', '4, high'], ['3', '3, default'], ['2', '2, low'], ['1', '1, lowest']],
-    })));
+    field({ id: 'message', label: 'Message', tag: 'textarea', required: true }),
+    element(
+      'div',
+      { class: 'row' },
+      field({ id: 'title', label: 'Title', maxlength: '250', autocomplete: 'off' }),
+      field({ id: 'tags', label: 'Tags', autocomplete: 'off', placeholder: 'db, ok' }),
+      field({
+        id: 'priority',
+        label: 'Priority',
+        tag: 'select',
+        value: '3',
+        options: [
+          ['5', '5, highest'],
+          ['4', '4, high'],
+          ['3', '3, default'],
+          ['2', '2, low'],
+          ['1', '1, lowest'],
+        ],
+      }),
+    ),
+  );
 }
 
 /** Each message once, newest first. */
@@ -95,12 +134,18 @@ function messageList(list, empty) {
 
 function messageCard(message, isNew) {
   const time = new Date(message.timestamp);
-  return element('article', { class: `message p${message.priority}${isNew ? ' new' : ''}` },
+  return element(
+    'article',
+    { class: `message p${message.priority}${isNew ? ' new' : ''}` },
     message.title === null ? null : element('h3', {}, message.title),
     element('p', { class: 'text' }, message.message),
-    element('p', { class: 'meta' },
+    element(
+      'p',
+      { class: 'meta' },
       element('time', { datetime: message.timestamp }, time.toLocaleString()),
       message.priority === 3 ? null : element('span', {}, `priority ${message.priority}`),
       message.is_edited ? element('span', {}, 'edited') : null,
-      message.tags.map((tag) => element('span', { class: 'badge' }, tag))));
+      message.tags.map((tag) => element('span', { class: 'badge' }, tag)),
+    ),
+  );
 }

@@ -16,37 +16,88 @@ export async function topicsPage() {
     empty.hidden = list.children.length > 0;
   }
   await load();
-  return element('div', {},
-    element('section', { class: 'card', 'aria-labelledby': 'mine' }, element('h1', { id: 'mine' }, 'My topics'), list, empty, more),
-    openForm(), createForm());
+  return element(
+    'div',
+    {},
+    element(
+      'section',
+      { class: 'card', 'aria-labelledby': 'mine' },
+      element('h1', { id: 'mine' }, 'My topics'),
+      list,
+      empty,
+      more,
+    ),
+    openForm(),
+    createForm(),
+  );
 }
 
 function topicLine(topic) {
   const count = `${topic.message_count} ${topic.message_count === 1 ? 'message' : 'messages'}`;
-  return element('li', { class: 'topic' },
-    element('div', {}, element('a', { href: `/console/topics/${topic.name}` }, topic.name), topic.description ? element('div', { class: 'soft' }, topic.description) : null),
-    element('div', { class: 'soft' }, element('span', { class: 'badge' }, topic.access_level), ` ${count}`));
+  return element(
+    'li',
+    { class: 'topic' },
+    element(
+      'div',
+      {},
+      element('a', { href: `/console/topics/${topic.name}` }, topic.name),
+      topic.description ? element('div', { class: 'soft' }, topic.description) : null,
+    ),
+    element('div', { class: 'soft' }, element('span', { class: 'badge' }, topic.access_level), ` ${count}`),
+  );
 }
 
 /** Public topics are open to whoever knows their names, listed or not. */
 function openForm() {
-  return element('section', { class: 'card', 'aria-labelledby': 'open' }, element('h2', { id: 'open' }, 'Open a topic'),
-    form({ action: 'Open', send: ({ open_name: name }) => navigate(`/console/topics/${encodeURIComponent(name)}`) },
-      field({ id: 'open_name', label: 'Name of the topic', required: true, maxlength: '64', autocomplete: 'off' })));
+  return element(
+    'section',
+    { class: 'card', 'aria-labelledby': 'open' },
+    element('h2', { id: 'open' }, 'Open a topic'),
+    form(
+      { action: 'Open', send: ({ open_name: name }) => navigate(`/console/topics/${encodeURIComponent(name)}`) },
+      field({ id: 'open_name', label: 'Name of the topic', required: true, maxlength: '64', autocomplete: 'off' }),
+    ),
+  );
 }
 
 function createForm() {
-  return element('section', { class: 'card', 'aria-labelledby': 'create' }, element('h2', { id: 'create' }, 'Create a topic'),
-    form({
-      action: 'Create topic',
-      async send({ name, description, access_level, is_discoverable }) {
-        const topic = await call('POST', '/api/topics', { json: { name, description, access_level, is_discoverable } });
-        navigate(`/console/topics/${topic.name}`);
+  return element(
+    'section',
+    { class: 'card', 'aria-labelledby': 'create' },
+    element('h2', { id: 'create' }, 'Create a topic'),
+    form(
+      {
+        action: 'Create topic',
+        async send({ name, description, access_level, is_discoverable }) {
+          const topic = await call('POST', '/api/topics', {
+            json: { name, description, access_level, is_discoverable },
+          });
+          navigate(`/console/topics/${topic.name}`);
+        },
       },
-    },
-    element('div', { class: 'row' },
-      field({ id: 'name', label: 'Name', required: true, maxlength: '64', autocomplete: 'off', hint: 'Letters, digits, dashes and underscores.' }),
-      field({ id: 'access_level', label: 'Who may read and publish', tag: 'select', options: [['public', 'Whoever knows the name'], ['private', 'Me, and whom I let in']] })),
-    field({ id: 'description', label: 'Description', maxlength: '1000', hint: 'Needed for a topic that is listed.' }),
-    checkbox({ id: 'is_discoverable', label: 'List it among the public topics' })));
+      element(
+        'div',
+        { class: 'row' },
+        field({
+          id: 'name',
+          label: 'Name',
+          required: true,
+          maxlength: '64',
+          autocomplete: 'off',
+          hint: 'Letters, digits, dashes and underscores.',
+        }),
+        field({
+          id: 'access_level',
+          label: 'Who may read and publish',
+          tag: 'select',
+          options: [
+            ['public', 'Whoever knows the name'],
+            ['private', 'Me, and whom I let in'],
+          ],
+        }),
+      ),
+      field({ id: 'description', label: 'Description', maxlength: '1000', hint: 'Needed for a topic that is listed.' }),
+      checkbox({ id: 'is_discoverable', label: 'List it among the public topics' }),
+    ),
+  );
 }

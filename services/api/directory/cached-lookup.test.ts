@@ -113,14 +113,18 @@ describe('a lookup that keeps what it found', () => {
 
   test('hands on other errors', async () => {
     await later(2_500);
-    const broken = new CachedLookup<string>({ load: () => Promise.reject(new AppError('invalid', 'no')), clock: () => now });
+    const broken = new CachedLookup<string>({
+      load: () => Promise.reject(new AppError('invalid', 'no')),
+      clock: () => now,
+    });
     await expect(broken.get('key')).rejects.toMatchObject({ code: 'invalid' });
   });
 
   test('many keys are loaded together: those that are older than said, and not those that are on their way', async () => {
     const asked: string[][] = [];
     const many = new CachedLookup<string>({
-      load: (key) => Promise.resolve(`${key} alone`), clock: () => now,
+      load: (key) => Promise.resolve(`${key} alone`),
+      clock: () => now,
       loadMany: (keys) => {
         asked.push([...keys]);
         return Promise.resolve(new Map(keys.filter((key) => key !== 'gone').map((key) => [key, `${key} with others`])));
@@ -132,14 +136,23 @@ describe('a lookup that keeps what it found', () => {
     now += 1;
     await many.refresh(['old', 'young', 'new', 'gone', 'new'], 1_000);
     expect(asked).toEqual([['old', 'new', 'gone']]);
-    expect(['old', 'young', 'new', 'gone'].map((key) => many.peek(key))).toEqual(['old with others', 'young alone', 'new with others', undefined]);
+    expect(['old', 'young', 'new', 'gone'].map((key) => many.peek(key))).toEqual([
+      'old with others',
+      'young alone',
+      'new with others',
+      undefined,
+    ]);
     await many.refresh(['old'], 1_000);
     expect(asked.length).toBe(1);
   });
 
   test('what is forgotten while it is loaded with others is not kept', async () => {
     const answer = Promise.withResolvers<Map<string, string>>();
-    const many = new CachedLookup<string>({ load: () => Promise.resolve('new'), loadMany: () => answer.promise, clock: () => now });
+    const many = new CachedLookup<string>({
+      load: () => Promise.resolve('new'),
+      loadMany: () => answer.promise,
+      clock: () => now,
+    });
     const refreshed = many.refresh(['key'], 0);
     many.forget('key');
     answer.resolve(new Map([['key', 'old']]));
@@ -149,7 +162,11 @@ describe('a lookup that keeps what it found', () => {
   });
 
   test('keys that cannot be loaded together are as they were', async () => {
-    const many = new CachedLookup<string>({ load: store.load, loadMany: () => Promise.reject(unavailable('Database')), clock: () => now });
+    const many = new CachedLookup<string>({
+      load: store.load,
+      loadMany: () => Promise.reject(unavailable('Database')),
+      clock: () => now,
+    });
     await many.get('key');
     now += 2_500;
     await many.refresh(['key', 'other'], 0);

@@ -56,7 +56,9 @@ export class CachedLookup<V> {
     load: (key: string) => Promise<V | null>;
     /** The values of those keys that have one; for `refresh`. At most 1,000 keys. */
     loadMany?: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>;
-    clock: Clock; sizeMax?: number; watch?: StoreWatch;
+    clock: Clock;
+    sizeMax?: number;
+    watch?: StoreWatch;
   }) {
     this.#load = options.load;
     this.#loadMany = options.loadMany;
@@ -132,7 +134,11 @@ export class CachedLookup<V> {
   }
 
   /** `isCurrent` says whether the key was not forgotten since this load began. */
-  async #loadAndKeep(key: string, isCurrent: () => boolean, load: (key: string) => Promise<V | null>): Promise<V | null> {
+  async #loadAndKeep(
+    key: string,
+    isCurrent: () => boolean,
+    load: (key: string) => Promise<V | null>,
+  ): Promise<V | null> {
     const startedAt = this.#clock();
     const before = this.#entries.get(key);
     try {

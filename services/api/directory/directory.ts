@@ -23,7 +23,8 @@ const refreshedAfterMs = 1_000;
 function byId<T extends Document>(documents: Documents, collection: Collection<T>) {
   return {
     load: (id: string) => documents.get(collection, id),
-    loadMany: async (ids: readonly string[]) => new Map((await documents.getMany(collection, ids)).map((found) => [found.id, found])),
+    loadMany: async (ids: readonly string[]) =>
+      new Map((await documents.getMany(collection, ids)).map((found) => [found.id, found])),
   };
 }
 
@@ -59,9 +60,14 @@ export class Directory {
     this.#apiKeys = new CachedLookup({ clock, watch, load: (hash) => findApiKeyBySecret(documents, hash) });
     this.#topicTokens = new CachedLookup({ clock, watch, load: (hash) => findTopicTokenBySecret(documents, hash) });
     this.#teams = new CachedLookup({ clock, watch, load: (id) => documents.get(teams, id) });
-    this.#privateTopics = new CachedLookup({ clock, watch, load: (ownerId) => findPrivateTopicIds(documents, ownerId) });
+    this.#privateTopics = new CachedLookup({
+      clock,
+      watch,
+      load: (ownerId) => findPrivateTopicIds(documents, ownerId),
+    });
     this.#roles = new CachedLookup({
-      clock, watch,
+      clock,
+      watch,
       load: (key) => {
         const [teamId, userId] = key.split(':') as [string, string];
         return findTeamRole(documents, teamId, userId);
@@ -71,7 +77,9 @@ export class Directory {
 
   /** Starts to listen for changes on other nodes; resolves with what ends it. */
   async start(): Promise<() => Promise<void>> {
-    const subscribed = await subscribeLater(this.#bus, changesChannel, (payload) => this.#forget(JSON.parse(payload) as Change));
+    const subscribed = await subscribeLater(this.#bus, changesChannel, (payload) =>
+      this.#forget(JSON.parse(payload) as Change),
+    );
     return () => subscribed.close();
   }
 
@@ -135,7 +143,10 @@ export class Directory {
   async changed(...changes: readonly Change[]): Promise<void> {
     for (const change of changes) this.#forget(change);
     try {
-      await this.#bus.publish(changesChannel, changes.map((change) => JSON.stringify(change)));
+      await this.#bus.publish(
+        changesChannel,
+        changes.map((change) => JSON.stringify(change)),
+      );
     } catch (error) {
       this.#log.warn({ err: error }, 'other nodes learn of a change by age only: the bus is away');
     }

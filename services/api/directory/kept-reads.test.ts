@@ -5,16 +5,19 @@ function keeper(given: { stamp?: () => string | null; sizeMax?: number } = {}) {
   let writes = 0;
   let loads = 0;
   const kept = new KeptReads<string>({
-    documents: { stamp: given.stamp ?? (() => String(writes)) }, collections: [{ name: 'things' }],
-    sizeOf: (value) => value.length, sizeMax: given.sizeMax ?? 100,
+    documents: { stamp: given.stamp ?? (() => String(writes)) },
+    collections: [{ name: 'things' }],
+    sizeOf: (value) => value.length,
+    sizeMax: given.sizeMax ?? 100,
   });
   return {
     write: () => (writes += 1),
     loads: () => loads,
-    get: (key: string, value = key) => kept.get(key, async () => {
-      loads += 1;
-      return value;
-    }),
+    get: (key: string, value = key) =>
+      kept.get(key, async () => {
+        loads += 1;
+        return value;
+      }),
     fail: (key: string) => kept.get(key, () => Promise.reject(new Error('away'))),
   };
 }

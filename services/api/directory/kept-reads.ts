@@ -34,7 +34,10 @@ export class KeptReads<V> {
     if (kept !== undefined) return kept;
     const loading = load();
     this.#kept.set(key, loading);
-    loading.then((value) => this.#weigh(key, loading, value), () => this.#forget(key, loading));
+    loading.then(
+      (value) => this.#weigh(key, loading, value),
+      () => this.#forget(key, loading),
+    );
     return loading;
   }
 

@@ -10,5 +10,10 @@ export type TopicListings = KeptReads<readonly Topic[] | null>;
 const topicsKeptMax = 50_000;
 
 export function topicListings(documents: Documents): TopicListings {
-  return new KeptReads({ documents, collections: [topics], sizeOf: (listing) => listing?.length ?? 1, sizeMax: topicsKeptMax });
+  return new KeptReads({
+    documents,
+    collections: [topics],
+    sizeOf: (listing) => listing?.length ?? 1,
+    sizeMax: topicsKeptMax,
+  });
 }

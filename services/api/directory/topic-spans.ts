@@ -18,5 +18,10 @@ export type TopicSpans = KeptReads<TopicSpan>;
 const topicsKeptMax = 200_000;
 
 export function topicSpans(documents: Documents): TopicSpans {
-  return new KeptReads({ documents, collections: [topics, subscriptions, teamMembers], sizeOf: ({ ids }) => ids.length, sizeMax: topicsKeptMax });
+  return new KeptReads({
+    documents,
+    collections: [topics, subscriptions, teamMembers],
+    sizeOf: ({ ids }) => ids.length,
+    sizeMax: topicsKeptMax,
+  });
 }

@@ -32,7 +32,11 @@ const verifiedMax = 10_000;
 /** Whether a token with a right signature is over, whatever else is wrong with it: nothing of it would be used again. */
 function hasEnded(cause: unknown, now: number): boolean {
   if (cause instanceof errors.JWTExpired) return true;
-  return cause instanceof errors.JWTClaimValidationFailed && typeof cause.payload.exp === 'number' && cause.payload.exp * 1000 <= now;
+  return (
+    cause instanceof errors.JWTClaimValidationFailed &&
+    typeof cause.payload.exp === 'number' &&
+    cause.payload.exp * 1000 <= now
+  );
 }
 
 /** Signs with the first secret, verifies with all, so that secrets can be rotated. RFC 9068 shape (`typ: at+jwt`). */
@@ -44,7 +48,12 @@ export function accessTokens(secrets: readonly string[], clock: Clock): AccessTo
     for (const [index, key] of keys.entries()) {
       try {
         const { payload } = await jwtVerify(token, key, {
-          algorithms: [algorithm], issuer, audience, typ: tokenType, clockTolerance: 5, currentDate: new Date(clock()),
+          algorithms: [algorithm],
+          issuer,
+          audience,
+          typ: tokenType,
+          clockTolerance: 5,
+          currentDate: new Date(clock()),
           requiredClaims: ['sub', 'sid', 'exp'],
         });
         return { userId: payload.sub!, sessionId: String(payload['sid']), expiresAt: payload.exp! * 1000 };
@@ -62,8 +71,12 @@ export function accessTokens(secrets: readonly string[], clock: Clock): AccessTo
       const issuedAt = Math.floor(clock() / 1000);
       return new SignJWT({ sid: sessionId })
         .setProtectedHeader({ alg: algorithm, typ: tokenType })
-        .setSubject(userId).setIssuer(issuer).setAudience(audience)
-        .setJti(randomId()).setIssuedAt(issuedAt).setExpirationTime(issuedAt + accessTokenSeconds)
+        .setSubject(userId)
+        .setIssuer(issuer)
+        .setAudience(audience)
+        .setJti(randomId())
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(issuedAt + accessTokenSeconds)
         .sign(keys[0]!);
     },
     async verify(token) {

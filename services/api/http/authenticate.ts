@@ -1,5 +1,10 @@
 import type { AccountCaller, Caller, TopicTokenCaller } from '@tocsin/shared/domain/caller.ts';
-import { apiKeyPrefix, topicTokenPrefix, type CredentialRef, type TopicToken } from '@tocsin/shared/domain/credentials.ts';
+import {
+  apiKeyPrefix,
+  topicTokenPrefix,
+  type CredentialRef,
+  type TopicToken,
+} from '@tocsin/shared/domain/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { tierInForce } from '@tocsin/shared/domain/tiers.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
@@ -35,7 +40,10 @@ const expired = () => new AppError('unauthenticated', 'Token has expired');
  * Who makes the request; null without a credential. Throws `unauthenticated` for one that is wrong, expired, revoked or
  * whose account is disabled, and `unavailable` when it is not cached and the store is away.
  */
-export async function authenticate(deps: AuthenticateDeps, sources: CredentialSources): Promise<AccountCaller | TopicTokenCaller | null> {
+export async function authenticate(
+  deps: AuthenticateDeps,
+  sources: CredentialSources,
+): Promise<AccountCaller | TopicTokenCaller | null> {
   const credential = await readCredential(deps, sources);
   return credential === null ? null : callerBehind(deps, credential);
 }
@@ -44,15 +52,20 @@ export async function authenticate(deps: AuthenticateDeps, sources: CredentialSo
  * The credential that the request carries, null without one. Throws `unauthenticated` for what can be none: of an access
  * token the signature and the end are looked at, all else is `callerBehind`'s.
  */
-export async function readCredential(deps: Pick<AuthenticateDeps, 'accessTokens'>, sources: CredentialSources): Promise<CredentialRef | null> {
+export async function readCredential(
+  deps: Pick<AuthenticateDeps, 'accessTokens'>,
+  sources: CredentialSources,
+): Promise<CredentialRef | null> {
   const credential = firstCredential(sources);
   if (credential === null) return null;
   const { kind, secret } = credential;
   // A bearer's kind is told by its prefix.
   const isBearer = kind === 'bearer';
-  if (kind === 'api-key' || (isBearer && secret.startsWith(apiKeyPrefix))) return hashed('api-key', secret, apiKeyPrefix);
-  if (kind === 'topic-token' || (isBearer && secret.startsWith(topicTokenPrefix))) return hashed('topic-token', secret, topicTokenPrefix);
-  return { kind: 'login', ...await deps.accessTokens.verify(secret) };
+  if (kind === 'api-key' || (isBearer && secret.startsWith(apiKeyPrefix)))
+    return hashed('api-key', secret, apiKeyPrefix);
+  if (kind === 'topic-token' || (isBearer && secret.startsWith(topicTokenPrefix)))
+    return hashed('topic-token', secret, topicTokenPrefix);
+  return { kind: 'login', ...(await deps.accessTokens.verify(secret)) };
 }
 
 function hashed(kind: 'api-key' | 'topic-token', secret: string, prefix: string): CredentialRef {
@@ -61,7 +74,10 @@ function hashed(kind: 'api-key' | 'topic-token', secret: string, prefix: string)
 }
 
 /** Who is behind a credential now. Throws as `authenticate` does. */
-export function callerBehind(deps: AuthenticateDeps, credential: CredentialRef): Promise<AccountCaller | TopicTokenCaller> {
+export function callerBehind(
+  deps: AuthenticateDeps,
+  credential: CredentialRef,
+): Promise<AccountCaller | TopicTokenCaller> {
   switch (credential.kind) {
     case 'login':
       return byLogin(deps, credential);
@@ -79,7 +95,7 @@ function firstCredential(sources: CredentialSources): Credential | null {
   if (authorization !== '') return parseAuthorization(authorization);
   const apiKey = header(sources, 'x-api-key');
   if (apiKey !== '') return { kind: 'api-key', secret: apiKey };
-  const token = sources.isStream ? sources.query.get('token') ?? '' : '';
+  const token = sources.isStream ? (sources.query.get('token') ?? '') : '';
   if (token !== '') return { kind: 'bearer', secret: token };
   const queryKey = sources.query.get('api_key') ?? '';
   if (queryKey !== '') return { kind: 'api-key', secret: queryKey };
@@ -90,7 +106,7 @@ function firstCredential(sources: CredentialSources): Credential | null {
 
 function header(sources: CredentialSources, name: string): string {
   const value = sources.headers[name];
-  return (Array.isArray(value) ? value[0] ?? '' : value ?? '').trim();
+  return (Array.isArray(value) ? (value[0] ?? '') : (value ?? '')).trim();
 }
 
 /** `Bearer <credential>`, or `Basic` with the credential as the password (RFC 6750, RFC 7617). */
@@ -123,7 +139,13 @@ async function byTopicToken(deps: AuthenticateDeps, secretHash: string): Promise
   if (token === null) throw invalid();
   if (token.expiresAt !== null && token.expiresAt <= deps.clock()) throw expired();
   await requireActive(deps, token);
-  return { kind: 'topic-token', topicId: token.topicId, permissions: token.permissions, credentialId: token.id, expiresAt: token.expiresAt };
+  return {
+    kind: 'topic-token',
+    topicId: token.topicId,
+    permissions: token.permissions,
+    credentialId: token.id,
+    expiresAt: token.expiresAt,
+  };
 }
 
 /** A topic token is a credential of whoever made it and of the topic's owner: it is void while one of them is disabled. */

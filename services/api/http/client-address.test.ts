@@ -4,7 +4,11 @@ import { clientAddress } from './client-address.ts';
 
 /** A request from the peer, with what it says of those before it. */
 const request = (remoteAddress: string, forwardedFor?: string) =>
-  ({ socket: { remoteAddress }, connection: { remoteAddress }, headers: { ...(forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor }) } }) as unknown as IncomingMessage;
+  ({
+    socket: { remoteAddress },
+    connection: { remoteAddress },
+    headers: { ...(forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor }) },
+  }) as unknown as IncomingMessage;
 
 test.each(['', 'off'])('with TRUST_PROXY=%s nobody is believed', (trust) => {
   expect(clientAddress(trust)(request('192.0.2.1', '198.51.100.7'))).toBe('192.0.2.1');
@@ -27,7 +31,12 @@ test('a list of proxies believes these alone', () => {
 
 test('an IPv6 address counts by its /64, an IPv4 one in IPv6 as itself', () => {
   const address = clientAddress('');
-  const of64 = ['2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff', '2001:0db8:0001:0002:0000:0000:0000:0007', '2001:DB8:1:2::9%eth0'];
+  const of64 = [
+    '2001:db8:1:2::1',
+    '2001:db8:1:2:ffff:ffff:ffff:ffff',
+    '2001:0db8:0001:0002:0000:0000:0000:0007',
+    '2001:DB8:1:2::9%eth0',
+  ];
   expect(new Set(of64.map((one) => address(request(one))))).toEqual(new Set(['2001:db8:1:2::/64']));
   expect(address(request('2001:db8:1:3::1'))).toBe('2001:db8:1:3::/64');
   expect(address(request('::1'))).toBe('0:0:0:0::/64');

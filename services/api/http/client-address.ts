@@ -18,7 +18,7 @@ export function clientAddress(trustProxy: string): ClientAddress {
 /** The same as it is, for records: an IPv6 address whole. */
 export function wholeAddress(trustProxy: string): ClientAddress {
   const trust = trustedProxies(trustProxy);
-  return (request) => plainAddress(trust === null ? request.socket.remoteAddress ?? '' : proxyaddr(request, trust));
+  return (request) => plainAddress(trust === null ? (request.socket.remoteAddress ?? '') : proxyaddr(request, trust));
 }
 
 /** An IPv4 address in IPv6 as itself. */
@@ -30,5 +30,8 @@ function budgetAddress(address: string): string {
   const start = head === '' ? [] : head.split(':');
   const end = tail === undefined || tail === '' ? [] : tail.split(':');
   const groups = [...start, ...Array<string>(Math.max(0, 8 - start.length - end.length)).fill('0'), ...end];
-  return `${groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
 }

@@ -10,7 +10,11 @@ const strictTransport = 'max-age=31536000';
  * Sets what every answer carries, whatever it is. A caller's own `X-Request-Id` is kept when it is one of at most 128 printable
  * characters. Where the public address is https, browsers are told to keep to it.
  */
-export function setCommonHeaders({ baseUrl }: { readonly baseUrl: string }, request: IncomingMessage, response: ServerResponse): void {
+export function setCommonHeaders(
+  { baseUrl }: { readonly baseUrl: string },
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
   const sent = request.headers['x-request-id'];
   response.setHeader('X-Request-Id', typeof sent === 'string' && requestIdForm.test(sent) ? sent : randomId());
   response.setHeader('X-Content-Type-Options', 'nosniff');

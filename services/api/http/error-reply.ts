@@ -25,8 +25,10 @@ export interface ErrorReply {
 /** What an error is answered with. Anything but an AppError is a bug, whose text stays inside. */
 export function errorReply(error: unknown): ErrorReply {
   if (!(error instanceof AppError)) return { status: 500, headers: {}, body: { detail: 'Internal server error' } };
-  const headers: Record<string, string> = error instanceof LimitReached ? windowHeaders({ limit: error.limit, remaining: 0, resetAt: error.resetAt }) : {};
+  const headers: Record<string, string> =
+    error instanceof LimitReached ? windowHeaders({ limit: error.limit, remaining: 0, resetAt: error.resetAt }) : {};
   if (error.code === 'unauthenticated') headers['WWW-Authenticate'] = 'Bearer';
-  if (error.retryAfterSeconds !== undefined) headers['Retry-After'] = String(Math.max(1, Math.ceil(error.retryAfterSeconds)));
+  if (error.retryAfterSeconds !== undefined)
+    headers['Retry-After'] = String(Math.max(1, Math.ceil(error.retryAfterSeconds)));
   return { status: statuses[error.code], headers, body: { detail: error.message } };
 }

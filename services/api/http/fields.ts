@@ -15,10 +15,10 @@ export function codePoints(text: string): number {
  * refused: it could not be stored as it was sent.
  */
 export function textField(limits: { min: number; max: number }): z.ZodType<string, string> {
-  const message = limits.min === 0
-    ? `must be at most ${limits.max} characters`
-    : `must be ${limits.min} to ${limits.max} characters`;
-  return z.string()
+  const message =
+    limits.min === 0 ? `must be at most ${limits.max} characters` : `must be ${limits.min} to ${limits.max} characters`;
+  return z
+    .string()
     .refine((text) => text.isWellFormed(), { error: 'must be valid Unicode', abort: true })
     .refine((text) => {
       const count = codePoints(text);
@@ -28,13 +28,18 @@ export function textField(limits: { min: number; max: number }): z.ZodType<strin
 }
 
 /** A mail address, lower-cased. */
-export const emailField = z.string()
+export const emailField = z
+  .string()
   .refine(isEmailAddress, 'must be an email address of at most 254 characters')
   .meta({ format: 'email', maxLength: 254 })
   .transform((email) => email.toLowerCase());
 
 /** An id in a body, lower-cased. */
-export const uuidField = z.string().refine(isUuid, 'must be a UUID').transform((id) => id.toLowerCase()).meta({ format: 'uuid' });
+export const uuidField = z
+  .string()
+  .refine(isUuid, 'must be a UUID')
+  .transform((id) => id.toLowerCase())
+  .meta({ format: 'uuid' });
 
 /** A field that a POST or PUT may leave out; null is the same as leaving it out. */
 export function optionalField<T extends z.ZodType>(schema: T) {
@@ -42,7 +47,11 @@ export function optionalField<T extends z.ZodType>(schema: T) {
 }
 
 /** Tags as messages have them: trimmed, empty ones dropped, repeated ones once, in order. */
-export const tagsField = z.array(z.string().refine((tag) => tag.isWellFormed(), 'must be valid Unicode'))
+export const tagsField = z
+  .array(z.string().refine((tag) => tag.isWellFormed(), 'must be valid Unicode'))
   .transform((tags) => [...new Set(tags.map((tag) => tag.trim()).filter((tag) => tag !== ''))])
   .refine((tags) => tags.length <= messageLimits.tags, `must be at most ${messageLimits.tags}`)
-  .refine((tags) => tags.every((tag) => codePoints(tag) <= messageLimits.tagCodePoints), `each must be at most ${messageLimits.tagCodePoints} characters`);
+  .refine(
+    (tags) => tags.every((tag) => codePoints(tag) <= messageLimits.tagCodePoints),
+    `each must be at most ${messageLimits.tagCodePoints} characters`,
+  );

@@ -18,7 +18,11 @@ export function roleOf(directory: Directory, caller: Caller, topic: Topic): Prom
  * The topic with the name, if the caller may act on it. Throws 404 for an unknown one, 401 without a credential and 403
  * with one that does not open it.
  */
-export async function openTopicByName(directory: Directory, caller: Caller, by: { name: string; act: TopicAct }): Promise<Topic> {
+export async function openTopicByName(
+  directory: Directory,
+  caller: Caller,
+  by: { name: string; act: TopicAct },
+): Promise<Topic> {
   const topic = await directory.topicByName(by.name);
   if (topic === null) throw topicNotFound();
   requireTopicAccess(caller, topic, by.act, await roleOf(directory, caller, topic));
@@ -26,7 +30,11 @@ export async function openTopicByName(directory: Directory, caller: Caller, by: 
 }
 
 /** A route's `load`: the topic that the path names, opened for the act. */
-export function loadTopic(directory: Directory, act: TopicAct, parameter = 'topic'): (context: RequestContext) => Promise<Topic> {
+export function loadTopic(
+  directory: Directory,
+  act: TopicAct,
+  parameter = 'topic',
+): (context: RequestContext) => Promise<Topic> {
   return (context) => openTopicByName(directory, context.caller, { name: context.params[parameter]!, act });
 }
 

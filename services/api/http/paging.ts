@@ -3,12 +3,18 @@ import { z } from 'zod';
 /** A whole number in a query, within bounds; anything else is a 422. */
 export function queryInteger(bounds: { min: number; max: number }): z.ZodType<number> {
   const message = `must be a whole number from ${bounds.min} to ${bounds.max}`;
-  return z.string().regex(/^-?\d{1,16}$/, message).transform(Number).pipe(z.number().min(bounds.min, message).max(bounds.max, message))
+  return z
+    .string()
+    .regex(/^-?\d{1,16}$/, message)
+    .transform(Number)
+    .pipe(z.number().min(bounds.min, message).max(bounds.max, message))
     .meta({ sentAs: { type: 'integer', minimum: bounds.min, maximum: bounds.max } });
 }
 
 /** `true`, `false`, `1`, `0`. */
-export const queryBoolean = z.enum(['true', 'false', '1', '0'], 'must be true, false, 1 or 0').transform((value) => value === 'true' || value === '1');
+export const queryBoolean = z
+  .enum(['true', 'false', '1', '0'], 'must be true, false, 1 or 0')
+  .transform((value) => value === 'true' || value === '1');
 
 const offsetMax = 1_000_000_000;
 
@@ -17,7 +23,9 @@ export function pagingFields(limits: { default: number; max: number }) {
   return {
     limit: queryInteger({ min: 1, max: limits.max }).default(limits.default),
     offset: queryInteger({ min: 0, max: offsetMax }).default(0),
-    page: queryInteger({ min: 1, max: 1_000_000 }).optional().describe('With `page` or `per_page` (default 1 and 20) `limit` and `offset` are not looked at.'),
+    page: queryInteger({ min: 1, max: 1_000_000 })
+      .optional()
+      .describe('With `page` or `per_page` (default 1 and 20) `limit` and `offset` are not looked at.'),
     per_page: queryInteger({ min: 1, max: 100 }).optional(),
   };
 }
@@ -42,7 +50,12 @@ export interface Page {
 }
 
 /** With `page` or `per_page` (default 1 and 20) `limit` and `offset` are not looked at. */
-export function pageOf(query: { limit: number; offset: number; page?: number | undefined; per_page?: number | undefined }): Page {
+export function pageOf(query: {
+  limit: number;
+  offset: number;
+  page?: number | undefined;
+  per_page?: number | undefined;
+}): Page {
   if (query.page === undefined && query.per_page === undefined) return { limit: query.limit, offset: query.offset };
   const number = query.page ?? 1;
   const size = query.per_page ?? 20;

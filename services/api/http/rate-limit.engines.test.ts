@@ -36,11 +36,22 @@ beforeEach(async () => {
 });
 afterEach(() => own.closeAll());
 
-const accountOf = (userId: string, tier: Tier): AccountCaller => ({ kind: 'account', userId, tier, scopes: null, credentialId: newId(), expiresAt: null });
+const accountOf = (userId: string, tier: Tier): AccountCaller => ({
+  kind: 'account',
+  userId,
+  tier,
+  scopes: null,
+  credentialId: newId(),
+  expiresAt: null,
+});
 
 /** The three windows of one account, each an end and a number; a window that ended is forgotten. */
 class Model {
-  #windows: Record<'minute' | 'hour' | 'day', { uses: number; endsAt: number } | undefined> = { minute: undefined, hour: undefined, day: undefined };
+  #windows: Record<'minute' | 'hour' | 'day', { uses: number; endsAt: number } | undefined> = {
+    minute: undefined,
+    hour: undefined,
+    day: undefined,
+  };
 
   look(tier: Tier, at: number) {
     const { publishesPerMinute, publishesPerHour, publishesPerDay } = tierLimits[tier];
@@ -65,7 +76,12 @@ class Model {
     this.look('FREE', at);
     (['minute', 'hour', 'day'] as const).forEach((name, index) => {
       const window = this.#windows[name];
-      if (window !== undefined && window.uses > 0 && window.endsAt <= taken.state.windows[index]!.resetAt + (canMoveTime ? 0 : 1_000)) window.uses -= 1;
+      if (
+        window !== undefined &&
+        window.uses > 0 &&
+        window.endsAt <= taken.state.windows[index]!.resetAt + (canMoveTime ? 0 : 1_000)
+      )
+        window.uses -= 1;
     });
   }
 }
@@ -74,34 +90,50 @@ const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('take' as const), times: fc.integer({ min: 1, max: 12 }) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('peek' as const), times: fc.constant(1) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('refund' as const), times: fc.integer({ min: 1, max: 3 }) }) },
-  ...(canMoveTime ? [{ weight: 3, arbitrary: fc.record({ kind: fc.constant('wait' as const), times: fc.constantFrom(1, 999, 30_000, 60_000, 61_000, 1_800_000, 3_600_000, 40_000_000) }) }] : []),
+  ...(canMoveTime
+    ? [
+        {
+          weight: 3,
+          arbitrary: fc.record({
+            kind: fc.constant('wait' as const),
+            times: fc.constantFrom(1, 999, 30_000, 60_000, 61_000, 1_800_000, 3_600_000, 40_000_000),
+          }),
+        },
+      ]
+    : []),
 );
 
 test('publishes are counted as three numbers with an end each would count them', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), fc.constantFrom(...tiers), async (steps, tier) => {
-      const caller = accountOf(newId(), tier);
-      const model = new Model();
-      const taken: Budget[] = [];
-      for (const { kind, times } of steps) {
-        if (!canMoveTime) now = Date.now(); // Redis' time goes on by itself
-        if (kind === 'wait') now += times;
-        for (let count = 0; count < times && kind === 'take'; count += 1) {
-          const budget = (await limits.takePublish(caller, now))!;
-          expect(budget.state.accepted).toBe(model.take(tier, now));
-          if (budget.state.accepted) taken.push(budget);
+    fc.asyncProperty(
+      fc.array(step, { minLength: 1, maxLength: 25 }),
+      fc.constantFrom(...tiers),
+      async (steps, tier) => {
+        const caller = accountOf(newId(), tier);
+        const model = new Model();
+        const taken: Budget[] = [];
+        for (const { kind, times } of steps) {
+          if (!canMoveTime) now = Date.now(); // Redis' time goes on by itself
+          if (kind === 'wait') now += times;
+          for (let count = 0; count < times && kind === 'take'; count += 1) {
+            const budget = (await limits.takePublish(caller, now))!;
+            expect(budget.state.accepted).toBe(model.take(tier, now));
+            if (budget.state.accepted) taken.push(budget);
+          }
+          for (let count = 0; count < times && kind === 'refund' && taken.length > 0; count += 1) {
+            const budget = taken.pop()!;
+            await limits.refundPublish(budget, now);
+            model.refund(budget, now);
+          }
+          const shown = (await limits.peekPublish(caller, now))!.state.windows;
+          const expected = model.look(tier, now);
+          expect(shown.map(({ remaining }) => remaining)).toEqual(expected.map(({ remaining }) => remaining));
+          shown.forEach(({ resetAt }, index) =>
+            expect(Math.abs(resetAt - expected[index]!.endsAt)).toBeLessThanOrEqual(canMoveTime ? 0 : 5_000),
+          );
         }
-        for (let count = 0; count < times && kind === 'refund' && taken.length > 0; count += 1) {
-          const budget = taken.pop()!;
-          await limits.refundPublish(budget, now);
-          model.refund(budget, now);
-        }
-        const shown = (await limits.peekPublish(caller, now))!.state.windows;
-        const expected = model.look(tier, now);
-        expect(shown.map(({ remaining }) => remaining)).toEqual(expected.map(({ remaining }) => remaining));
-        shown.forEach(({ resetAt }, index) => expect(Math.abs(resetAt - expected[index]!.endsAt)).toBeLessThanOrEqual(canMoveTime ? 0 : 5_000));
-      }
-    }),
+      },
+    ),
     { numRuns: canMoveTime ? 100 : 25 },
   );
 }, 120_000);
@@ -112,40 +144,68 @@ async function useAll(window: BudgetWindow, times: number): Promise<void> {
 }
 
 /** What each tier may publish in a minute, an hour and a day. */
-const allowed: readonly (readonly [Tier, number, number, number])[] = [['FREE', 10, 100, 1_000], ['ESSENTIALS', 30, 300, 15_000], ['TEAM', 100, 1_000, 50_000]];
+const allowed: readonly (readonly [Tier, number, number, number])[] = [
+  ['FREE', 10, 100, 1_000],
+  ['ESSENTIALS', 30, 300, 15_000],
+  ['TEAM', 100, 1_000, 50_000],
+];
 
-test.each(allowed)('the hour of %s is used up while the minute is not: of %i, %i and %i', async (tier, perMinute, perHour, perDay) => {
-  const caller = accountOf(newId(), tier);
-  const { windows } = (await limits.peekPublish(caller, now))!;
-  expect(windows.map(({ limit }) => limit)).toEqual([perMinute, perHour, perDay]);
-  await useAll(windows[1]!, perHour - 1);
-  const left = { windows: [{ remaining: perMinute - 1 }, { remaining: 0 }, { remaining: perDay - 1 }] };
-  expect((await limits.takePublish(caller, now))!.state).toMatchObject({ accepted: true, ...left });
-  expect((await limits.takePublish(caller, now))!.state).toMatchObject({ accepted: false, ...left });
-});
+test.each(allowed)(
+  'the hour of %s is used up while the minute is not: of %i, %i and %i',
+  async (tier, perMinute, perHour, perDay) => {
+    const caller = accountOf(newId(), tier);
+    const { windows } = (await limits.peekPublish(caller, now))!;
+    expect(windows.map(({ limit }) => limit)).toEqual([perMinute, perHour, perDay]);
+    await useAll(windows[1]!, perHour - 1);
+    const left = { windows: [{ remaining: perMinute - 1 }, { remaining: 0 }, { remaining: perDay - 1 }] };
+    expect((await limits.takePublish(caller, now))!.state).toMatchObject({ accepted: true, ...left });
+    expect((await limits.takePublish(caller, now))!.state).toMatchObject({ accepted: false, ...left });
+  },
+);
 
-test.each(allowed)('the day of %s is used up while minute and hour are not, and ends at midnight UTC: of %i, %i and %i', async (tier, perMinute, perHour, perDay) => {
-  const caller = accountOf(newId(), tier);
-  const day = (await limits.peekPublish(caller, now))!.windows[2]!;
-  expect(day.span).toEqual({ endsAt: (Math.floor(now / dayMs) + 1) * dayMs });
-  await useAll(day, perDay - 1);
-  expect((await limits.takePublish(caller, now))!.state).toMatchObject({ accepted: true, windows: [{ remaining: perMinute - 1 }, { remaining: perHour - 1 }, { remaining: 0 }] });
-  expect((await limits.takePublish(caller, now))!.state).toMatchObject({ accepted: false });
-});
+test.each(allowed)(
+  'the day of %s is used up while minute and hour are not, and ends at midnight UTC: of %i, %i and %i',
+  async (tier, perMinute, perHour, perDay) => {
+    const caller = accountOf(newId(), tier);
+    const day = (await limits.peekPublish(caller, now))!.windows[2]!;
+    expect(day.span).toEqual({ endsAt: (Math.floor(now / dayMs) + 1) * dayMs });
+    await useAll(day, perDay - 1);
+    expect((await limits.takePublish(caller, now))!.state).toMatchObject({
+      accepted: true,
+      windows: [{ remaining: perMinute - 1 }, { remaining: perHour - 1 }, { remaining: 0 }],
+    });
+    expect((await limits.takePublish(caller, now))!.state).toMatchObject({ accepted: false });
+  },
+);
 
 test('a topic token draws on the budget of the topic’s owner, an anonymous caller on none', async () => {
   const owner = await engine.documents.insert(users, newUser({ tier: 'ESSENTIALS' }));
   const topic = await engine.documents.insert(topics, newTopic(owner.id));
-  const token: Caller = { kind: 'topic-token', topicId: topic.id, permissions: ['write'], credentialId: newId(), expiresAt: null };
+  const token: Caller = {
+    kind: 'topic-token',
+    topicId: topic.id,
+    permissions: ['write'],
+    credentialId: newId(),
+    expiresAt: null,
+  };
   await limits.takePublish(token, now);
   await limits.takePublish(accountOf(owner.id, 'ESSENTIALS'), now);
-  expect((await limits.peekPublish(token, now))!.state.windows.map(({ remaining }) => remaining)).toEqual([28, 298, 14_998]);
+  expect((await limits.peekPublish(token, now))!.state.windows.map(({ remaining }) => remaining)).toEqual([
+    28, 298, 14_998,
+  ]);
   expect(await limits.takePublish({ kind: 'anonymous', address: '10.0.0.1' }, now)).toBeNull();
-  expect((await limits.takeRequest('10.0.0.1', now))!.state).toMatchObject({ accepted: true, windows: [{ remaining: 59 }] });
+  expect((await limits.takeRequest('10.0.0.1', now))!.state).toMatchObject({
+    accepted: true,
+    windows: [{ remaining: 59 }],
+  });
 });
 
 test('while limits are off nothing is counted', async () => {
   const off = rateLimits({ bus: engine.bus, directory: undefined as never, isOn: false });
   const caller = accountOf(newId(), 'FREE');
-  expect([await off.takePublish(caller, now), await off.peekPublish(caller, now), await off.takeRequest('10.0.0.1', now)]).toEqual([null, null, null]);
+  expect([
+    await off.takePublish(caller, now),
+    await off.peekPublish(caller, now),
+    await off.takeRequest('10.0.0.1', now),
+  ]).toEqual([null, null, null]);
 });

@@ -41,7 +41,9 @@ export function rateLimits(deps: { bus: Bus; directory: Directory; isOn: boolean
   return {
     async takeRequest(address, now) {
       if (!deps.isOn) return null;
-      const windows = [{ key: `address:{${address}}`, limit: anonymousRequestsPerMinute, span: { lengthMs: minuteMs } }];
+      const windows = [
+        { key: `address:{${address}}`, limit: anonymousRequestsPerMinute, span: { lengthMs: minuteMs } },
+      ];
       return { windows, state: await bus.takeBudget(windows, now) };
     },
     async peekPublish(caller, now) {
@@ -69,7 +71,12 @@ function windowsOfTier(userId: string, tier: Tier, now: number): BudgetWindow[] 
   return [
     { key: `${key}:minute`, limit: limits.publishesPerMinute, span: { lengthMs: minuteMs }, isDurable: true },
     { key: `${key}:hour`, limit: limits.publishesPerHour, span: { lengthMs: hourMs }, isDurable: true },
-    { key: `${key}:day`, limit: limits.publishesPerDay, span: { endsAt: (Math.floor(now / dayMs) + 1) * dayMs }, isDurable: true },
+    {
+      key: `${key}:day`,
+      limit: limits.publishesPerDay,
+      span: { endsAt: (Math.floor(now / dayMs) + 1) * dayMs },
+      isDurable: true,
+    },
   ];
 }
 
@@ -78,7 +85,10 @@ function shownWindow(budget: Budget): { limit: number; remaining: number; resetA
   const all = budget.state.windows.map((window, index) => ({ ...window, limit: budget.windows[index]!.limit }));
   const candidates = budget.state.accepted ? all : all.filter((window) => window.remaining <= 0);
   return candidates.reduce((shown, window) =>
-    window.remaining < shown.remaining || (window.remaining === shown.remaining && window.resetAt > shown.resetAt) ? window : shown);
+    window.remaining < shown.remaining || (window.remaining === shown.remaining && window.resetAt > shown.resetAt)
+      ? window
+      : shown,
+  );
 }
 
 /** `X-RateLimit-Limit`, `-Remaining` and `-Reset` (Unix seconds). */
@@ -86,7 +96,15 @@ export function rateLimitHeaders(budget: Budget): Record<string, string> {
   return windowHeaders(shownWindow(budget));
 }
 
-export function windowHeaders({ limit, remaining, resetAt }: { limit: number; remaining: number; resetAt: number }): Record<string, string> {
+export function windowHeaders({
+  limit,
+  remaining,
+  resetAt,
+}: {
+  limit: number;
+  remaining: number;
+  resetAt: number;
+}): Record<string, string> {
   return {
     'X-RateLimit-Limit': String(limit),
     'X-RateLimit-Remaining': String(Math.max(0, remaining)),
@@ -96,5 +114,6 @@ export function windowHeaders({ limit, remaining, resetAt }: { limit: number; re
 
 /** Throws LimitReached of the window that blocks longest when the budget refused. */
 export function requireBudget(budget: Budget | null, now: number): void {
-  if (budget !== null && !budget.state.accepted) throw new LimitReached('Rate limit exceeded', shownWindow(budget), now);
+  if (budget !== null && !budget.state.accepted)
+    throw new LimitReached('Rate limit exceeded', shownWindow(budget), now);
 }

@@ -65,7 +65,12 @@ export interface OwnInput {
   readonly headers?: z.ZodObject;
   readonly query?: z.ZodObject;
   /** Optional where the request says by other means what a body would. */
-  readonly body?: { readonly contentTypes: readonly string[]; readonly schema: z.ZodType; readonly description?: string; readonly isOptional?: boolean };
+  readonly body?: {
+    readonly contentTypes: readonly string[];
+    readonly schema: z.ZodType;
+    readonly description?: string;
+    readonly isOptional?: boolean;
+  };
 }
 
 /** One operation of the interface: what mounts it, checks its input and describes it. */

@@ -9,22 +9,47 @@ import { untraced } from '@tocsin/shared/tracing/tracing.ts';
 import { runRoute, type RouteDeps } from './run-route.ts';
 
 const lines: string[] = [];
-const log = openLog('test', 'info', new Writable({
-  write(chunk: Buffer, _encoding, done) {
-    lines.push(chunk.toString());
-    done();
-  },
-}));
+const log = openLog(
+  'test',
+  'info',
+  new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(chunk.toString());
+      done();
+    },
+  }),
+);
 
 /** A route whose handler meets a bug, and little else, for it needs little. */
 const buggy = route({
-  id: 'buggy', method: 'GET', path: '/buggy', summary: '', audience: 'uncounted',
+  id: 'buggy',
+  method: 'GET',
+  path: '/buggy',
+  summary: '',
+  audience: 'uncounted',
   success: { status: 200, schema: null, description: '' },
-  handle: () => Promise.reject(Object.assign(new TypeError('cannot read /srv/tocsin/secret.ts of undefined\nat handler'), { query: 'token=tk_secret', document: { message: 'the text' } })),
+  handle: () =>
+    Promise.reject(
+      Object.assign(new TypeError('cannot read /srv/tocsin/secret.ts of undefined\nat handler'), {
+        query: 'token=tk_secret',
+        document: { message: 'the text' },
+      }),
+    ),
 });
 
 const server = createServer((request, response) => {
-  void runRoute({ clock: Date.now, clientAddress: () => '', requestMetrics: () => undefined, log, tracing: untraced } as unknown as RouteDeps, buggy, request, response);
+  void runRoute(
+    {
+      clock: Date.now,
+      clientAddress: () => '',
+      requestMetrics: () => undefined,
+      log,
+      tracing: untraced,
+    } as unknown as RouteDeps,
+    buggy,
+    request,
+    response,
+  );
 });
 beforeAll(async () => {
   server.listen(0, '127.0.0.1');
@@ -38,9 +63,17 @@ afterAll(async () => {
 
 test('a bug is a 500 that says nothing of itself, and its log line says what happened and not with what', async () => {
   const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/buggy?token=tk_secret`);
-  expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([500, 'application/json', '{"detail":"Internal server error"}']);
+  expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
+    500,
+    'application/json',
+    '{"detail":"Internal server error"}',
+  ]);
   expect(lines).toHaveLength(1);
-  expect(JSON.parse(lines[0]!)).toMatchObject({ level: 'error', msg: 'a request failed by a bug', err: { type: 'TypeError', message: 'cannot read /srv/tocsin/secret.ts of undefined\nat handler' } });
+  expect(JSON.parse(lines[0]!)).toMatchObject({
+    level: 'error',
+    msg: 'a request failed by a bug',
+    err: { type: 'TypeError', message: 'cannot read /srv/tocsin/secret.ts of undefined\nat handler' },
+  });
   expect(lines[0]!.trimEnd()).not.toContain('\n');
   expect(lines[0]).not.toMatch(/tk_secret|the text/);
 });

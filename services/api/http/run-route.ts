@@ -24,7 +24,10 @@ export interface RouteDeps extends AuthenticateDeps {
   readonly clientAddress: ClientAddress;
   readonly adminToken: string | undefined;
   /** Told of each wrong `adminToken`; resolves in any case. */
-  readonly recordRefusedOperator: (refused: { readonly request: IncomingMessage; readonly address: string }) => Promise<void>;
+  readonly recordRefusedOperator: (refused: {
+    readonly request: IncomingMessage;
+    readonly address: string;
+  }) => Promise<void>;
   readonly log: Log;
   readonly requestMetrics: RequestMetrics;
   /** Told of each request by a key or topic token. */
@@ -37,7 +40,9 @@ type Request = IncomingMessage & { params?: unknown };
 /** Answers one request by its route, in a span where requests are traced. What nobody is asked a credential for (probes, figures, documents) makes none. */
 export function runRoute(deps: RouteDeps, route: Route, request: Request, response: ServerResponse): Promise<void> {
   const isTraced = deps.tracing.isOn && route.audience !== 'uncounted';
-  return isTraced ? traceRequest(deps.tracing, { route, request, response }, () => answer(deps, route, request, response)) : answer(deps, route, request, response);
+  return isTraced
+    ? traceRequest(deps.tracing, { route, request, response }, () => answer(deps, route, request, response))
+    : answer(deps, route, request, response);
 }
 
 /**
@@ -63,14 +68,20 @@ async function answer(deps: RouteDeps, route: Route, request: Request, response:
 }
 
 /** The query by its schema. Throws 422. */
-export function readQuery<Q extends z.ZodType>(schema: Q, { searchParams }: Pick<RequestContext, 'searchParams'>): z.output<Q> {
+export function readQuery<Q extends z.ZodType>(
+  schema: Q,
+  { searchParams }: Pick<RequestContext, 'searchParams'>,
+): z.output<Q> {
   const sent = queryObject(searchParams);
   return validate(schema, isPaged(schema) ? withoutUnreadPaging(sent) : sent, 'query');
 }
 
 /** Finds the caller and counts the request: everything that is judged before the route's own matters. */
 export async function admit(
-  deps: RouteDeps, route: Admitted, request: Request, response: ServerResponse,
+  deps: RouteDeps,
+  route: Admitted,
+  request: Request,
+  response: ServerResponse,
 ): Promise<RequestContext> {
   const now = deps.clock();
   const address = deps.clientAddress(request);
@@ -79,7 +90,12 @@ export async function admit(
   const caller = await findCaller({ deps, route, request, response, address, searchParams, now });
   requireScope(route, caller);
   return {
-    request, response, caller, address, now, searchParams,
+    request,
+    response,
+    caller,
+    address,
+    now,
+    searchParams,
     params: (request.params ?? {}) as Record<string, string>,
     account: () => requireAccount(caller),
   };
@@ -107,14 +123,19 @@ async function findCaller(admission: Admission): Promise<Caller> {
   }
   let failure: unknown;
   const find = route.findCaller ?? ((sources: CredentialSources) => authenticate(deps, sources));
-  const caller = route.audience === 'unread' ? null : await find({
-    headers: request.headers, query: admission.searchParams,
-    isTopicRoute: route.isTopicRoute === true, isStream: route.isStream === true,
-  }).catch((error: unknown) => {
-    if (!(error instanceof AppError) || error.code !== 'unauthenticated') throw error;
-    failure = error;
-    return null;
-  });
+  const caller =
+    route.audience === 'unread'
+      ? null
+      : await find({
+          headers: request.headers,
+          query: admission.searchParams,
+          isTopicRoute: route.isTopicRoute === true,
+          isStream: route.isStream === true,
+        }).catch((error: unknown) => {
+          if (!(error instanceof AppError) || error.code !== 'unauthenticated') throw error;
+          failure = error;
+          return null;
+        });
   if (caller === null) {
     await countRequest(admission);
     if (failure !== undefined) throw failure;
@@ -142,8 +163,8 @@ async function requireOperator(admission: Admission): Promise<void> {
     throw new AppError('not_found', 'Not found');
   }
   const sent = /^bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1];
-  const isRight = sent !== undefined
-    && timingSafeEqual(Buffer.from(hashSecret(sent)), Buffer.from(hashSecret(deps.adminToken)));
+  const isRight =
+    sent !== undefined && timingSafeEqual(Buffer.from(hashSecret(sent)), Buffer.from(hashSecret(deps.adminToken)));
   if (isRight) return;
   await countRequest(admission);
   if (sent !== undefined) await deps.recordRefusedOperator(admission);
@@ -213,7 +234,8 @@ function textOf(body: unknown): string | undefined {
 /** Writes the JSON error; an unexpected one is logged with its cause. */
 export function sendError(log: Log, response: ServerResponse, error: unknown): void {
   const reply = errorReply(error);
-  if (reply.status === 500) log.error({ err: error, requestId: response.getHeader('X-Request-Id') }, 'a request failed by a bug');
+  if (reply.status === 500)
+    log.error({ err: error, requestId: response.getHeader('X-Request-Id') }, 'a request failed by a bug');
   if (response.headersSent) {
     response.destroy();
     return;

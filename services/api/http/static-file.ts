@@ -25,7 +25,10 @@ export const keptBriefly = 'public, max-age=300';
 export const kept = `public, max-age=${365 * 86_400}, immutable`;
 
 const contentTypes: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8', '.css': 'text/css; charset=utf-8', '.js': 'text/javascript; charset=utf-8', '.svg': 'image/svg+xml',
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
 };
 
 /**
@@ -47,8 +50,17 @@ export function readStaticFile(path: string, cacheControl: string): StaticFile {
 }
 
 /** Answers with the file: 304 to a browser that has it already, compressed to one that takes that. */
-export function sendStaticFile({ request, response }: RequestContext, file: StaticFile, headers: Readonly<Record<string, string>> = {}): null {
-  for (const [name, value] of Object.entries({ ...headers, ETag: file.etag, 'Cache-Control': file.cacheControl, Vary: 'Accept-Encoding' })) {
+export function sendStaticFile(
+  { request, response }: RequestContext,
+  file: StaticFile,
+  headers: Readonly<Record<string, string>> = {},
+): null {
+  for (const [name, value] of Object.entries({
+    ...headers,
+    ETag: file.etag,
+    'Cache-Control': file.cacheControl,
+    Vary: 'Accept-Encoding',
+  })) {
     response.setHeader(name, value);
   }
   if (isKnown(request.headers['if-none-match'], file.etag)) {

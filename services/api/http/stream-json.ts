@@ -8,7 +8,9 @@ import type { RequestContext } from './route.ts';
  * fails breaks the connection off, so that nobody takes half a document for a whole one, and rejects.
  */
 export async function streamJson(
-  { request, response }: Pick<RequestContext, 'request' | 'response'>, pieces: AsyncIterable<string>, headers: Readonly<Record<string, string>>,
+  { request, response }: Pick<RequestContext, 'request' | 'response'>,
+  pieces: AsyncIterable<string>,
+  headers: Readonly<Record<string, string>>,
 ): Promise<void> {
   response.writeHead(200, { 'Content-Type': 'application/json', ...headers });
   if (request.method === 'HEAD') {

@@ -3,10 +3,19 @@ import { z } from 'zod';
 
 /** A time in a body or query, as milliseconds since the epoch. */
 export function timeField(bareDate: 'startOfDay' | 'endOfDay' = 'startOfDay'): z.ZodType<number, string> {
-  return z.string().transform((text, context) => {
-    const time = parseTime(text, bareDate);
-    if (time !== null) return time;
-    context.addIssue({ code: 'custom', message: 'must be a date or an RFC 3339 time' });
-    return z.NEVER;
-  }).meta({ sentAs: { type: 'string', pattern: timeForm.source, description: 'A date, or an RFC 3339 time with any offset or none (UTC).' } });
+  return z
+    .string()
+    .transform((text, context) => {
+      const time = parseTime(text, bareDate);
+      if (time !== null) return time;
+      context.addIssue({ code: 'custom', message: 'must be a date or an RFC 3339 time' });
+      return z.NEVER;
+    })
+    .meta({
+      sentAs: {
+        type: 'string',
+        pattern: timeForm.source,
+        description: 'A date, or an RFC 3339 time with any offset or none (UTC).',
+      },
+    });
 }

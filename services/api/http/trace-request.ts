@@ -8,12 +8,29 @@ import type { Route } from './route.ts';
  * is told as the route has it: in the request's own stand names of topics, and in its query credentials.
  */
 export async function traceRequest(
-  tracing: Tracing, { route, request, response }: { route: Pick<Route, 'id' | 'path'>; request: IncomingMessage; response: ServerResponse }, answer: () => Promise<void>,
+  tracing: Tracing,
+  {
+    route,
+    request,
+    response,
+  }: { route: Pick<Route, 'id' | 'path'>; request: IncomingMessage; response: ServerResponse },
+  answer: () => Promise<void>,
 ): Promise<void> {
-  const { method = '', headers: { traceparent, tracestate }, httpVersion } = request;
+  const {
+    method = '',
+    headers: { traceparent, tracestate },
+    httpVersion,
+  } = request;
   const span = tracing.start({
-    name: `${method} ${route.path}`, kind: 'server', parent: parseTraceContext(traceparent, tracestate) ?? null,
-    attributes: { 'http.request.method': method, 'http.route': route.path, 'network.protocol.version': httpVersion, 'tocsin.operation': route.id },
+    name: `${method} ${route.path}`,
+    kind: 'server',
+    parent: parseTraceContext(traceparent, tracestate) ?? null,
+    attributes: {
+      'http.request.method': method,
+      'http.route': route.path,
+      'network.protocol.version': httpVersion,
+      'tocsin.operation': route.id,
+    },
   });
   await tracing.within(span, answer);
   const { statusCode } = response;

@@ -28,14 +28,18 @@ export interface UsageRecorder {
 
 export function usageRecorder({ documents, log }: { documents: Documents; log: Log }): UsageRecorder {
   const common = {
-    documents, everyMs,
+    documents,
+    everyMs,
     merge: (a: Usage, b: Usage): Usage => ({ requests: a.requests + b.requests, lastAt: Math.max(a.lastAt, b.lastAt) }),
     onLoss: (error: unknown) => log.warn({ err: error }, 'the use of credentials was not noted'),
   };
   const keys = coalescedUpdates<ApiKey, Usage>({
     ...common,
     collection: apiKeys,
-    change: (key, usage) => ({ requestCount: key.requestCount + usage.requests, lastUsedAt: later(key.lastUsedAt, usage.lastAt) }),
+    change: (key, usage) => ({
+      requestCount: key.requestCount + usage.requests,
+      lastUsedAt: later(key.lastUsedAt, usage.lastAt),
+    }),
   });
   const tokens = coalescedUpdates<TopicToken, Usage>({
     ...common,
@@ -54,9 +58,12 @@ export function usageRecorder({ documents, log }: { documents: Documents; log: L
 }
 
 /** Reads, and once more when something of what was read had to be written first. */
-async function readWith<T extends ApiKey | TopicToken>(pending: GatheredUpdates<Usage>, find: () => Promise<T[]>): Promise<T[]> {
+async function readWith<T extends ApiKey | TopicToken>(
+  pending: GatheredUpdates<Usage>,
+  find: () => Promise<T[]>,
+): Promise<T[]> {
   const found = await find();
-  return await pending.flushOf(found.map(({ id }) => id)) ? find() : found;
+  return (await pending.flushOf(found.map(({ id }) => id))) ? find() : found;
 }
 
 const later = (known: number | null, time: number): number => Math.max(known ?? 0, time);

@@ -34,4 +34,11 @@ export const exportedUserSchema = userSchema.omit({ id: true, is_active: true })
 });
 
 /** The account as a login answers it. */
-export const loginUserSchema = userSchema.pick({ id: true, email: true, username: true, subscription_tier: true, is_verified: true, created_at: true });
+export const loginUserSchema = userSchema.pick({
+  id: true,
+  email: true,
+  username: true,
+  subscription_tier: true,
+  is_verified: true,
+  created_at: true,
+});

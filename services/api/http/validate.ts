@@ -5,7 +5,9 @@ import type { z } from 'zod';
 export function validate<T extends z.ZodType>(schema: T, value: unknown, whole = 'body'): z.output<T> {
   const parsed = schema.safeParse(value, { error: say });
   if (parsed.success) return parsed.data;
-  const faults = parsed.error.issues.slice(0, 10).map((issue) => `${issue.path.length === 0 ? whole : issue.path.join('.')}: ${issue.message}`);
+  const faults = parsed.error.issues
+    .slice(0, 10)
+    .map((issue) => `${issue.path.length === 0 ? whole : issue.path.join('.')}: ${issue.message}`);
   throw new AppError('unprocessable', [...new Set(faults)].join('; '));
 }
 

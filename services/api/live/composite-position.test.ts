@@ -2,10 +2,17 @@ import { expect, test } from '@jest/globals';
 import { CompositePosition, parseCompositePosition } from './composite-position.ts';
 import { nilId } from './resolve-position.ts';
 
-const [one, two, three] = [1, 2, 3].map((digit) => `01a1fdd3-3358-7000-9bff-00000000000${digit}`) as [string, string, string];
+const [one, two, three] = [1, 2, 3].map((digit) => `01a1fdd3-3358-7000-9bff-00000000000${digit}`) as [
+  string,
+  string,
+  string,
+];
 
 function position(): CompositePosition {
-  return new CompositePosition([{ topicId: 'a', name: 'alarms', id: one }, { topicId: 'b', name: 'b', id: nilId }]);
+  return new CompositePosition([
+    { topicId: 'a', name: 'alarms', id: one },
+    { topicId: 'b', name: 'b', id: nilId },
+  ]);
 }
 
 test('names every topic in the order of the stream', () => {
@@ -31,10 +38,33 @@ test('a renamed topic goes on where it was, under its new name', () => {
 
 test('what a stream says can be read back', () => {
   const text = position().line.toString().slice('id: '.length).trim();
-  expect(parseCompositePosition(text)).toEqual(new Map([['alarms', one], ['b', nilId]]));
-  expect(parseCompositePosition(`Alarms:${one.toUpperCase()}, b:${nilId}`)).toEqual(new Map([['alarms', one], ['b', nilId]]));
+  expect(parseCompositePosition(text)).toEqual(
+    new Map([
+      ['alarms', one],
+      ['b', nilId],
+    ]),
+  );
+  expect(parseCompositePosition(`Alarms:${one.toUpperCase()}, b:${nilId}`)).toEqual(
+    new Map([
+      ['alarms', one],
+      ['b', nilId],
+    ]),
+  );
 });
 
-test.each(['', ',', 'a', one, `:${one}`, 'a:', 'a:b', `a:${one}:b`, `a:${one},`, `a:${one},A:${two}`, `a:${one},b`, 'a:01a1fdd3-3358-4000-9bff-000000000001'])('%j is no position', (text) => {
+test.each([
+  '',
+  ',',
+  'a',
+  one,
+  `:${one}`,
+  'a:',
+  'a:b',
+  `a:${one}:b`,
+  `a:${one},`,
+  `a:${one},A:${two}`,
+  `a:${one},b`,
+  'a:01a1fdd3-3358-4000-9bff-000000000001',
+])('%j is no position', (text) => {
   expect(parseCompositePosition(text)).toBeNull();
 });

@@ -36,7 +36,8 @@ export class CompositePosition {
     const index = this.#topics.findIndex((topic) => topic.topicId === topicId);
     if (this.#topics[index]!.name === name) return;
     const ids = this.#topics.map(({ topicId: each }) => this.#idOf(each));
-    for (const [at, topic] of this.#topics.entries()) this.#topics[at] = { ...topic, id: ids[at]!, name: at === index ? name : topic.name };
+    for (const [at, topic] of this.#topics.entries())
+      this.#topics[at] = { ...topic, id: ids[at]!, name: at === index ? name : topic.name };
     this.#build();
   }
 

@@ -3,7 +3,8 @@ import { toMessageJson } from '@tocsin/shared/domain/message-json.ts';
 import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
 
 /** A message as history shows it, on its way to a stream. */
-export const messageDelivery = (message: StoredMessage, topicName: string): Delivery => new Delivery({ offset: message.offset, type: 'message', message }, topicName);
+export const messageDelivery = (message: StoredMessage, topicName: string): Delivery =>
+  new Delivery({ offset: message.offset, type: 'message', message }, topicName);
 
 /** A record on its way to streams. What goes over the wire is encoded once per node and shared by all of its streams. */
 export class Delivery {

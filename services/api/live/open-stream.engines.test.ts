@@ -77,8 +77,11 @@ const anonymous: Caller = { kind: 'anonymous', address: '192.0.2.1' };
 /** Opens a stream of both topics; `openSink` makes its client's end. */
 function open(openSink: () => StreamSink = () => new TakingSink(), caller = anonymous): Promise<void> {
   return openStream(deps, {
-    caller, openSink,
-    credential: null, isComposite: true, ready: {},
+    caller,
+    openSink,
+    credential: null,
+    isComposite: true,
+    ready: {},
     topics: topics.map((topic) => ({ topic, position: null, positionId: null })),
     judge: () => Promise.resolve(null),
   });

@@ -93,7 +93,10 @@ export async function openStream(deps: StreamDeps, request: StreamRequest): Prom
     for (const cursor of cursors) cursor.close();
   });
   deps.streams.add(place, {
-    sink, caller: request.caller, credential: request.credential, topicIds: request.topics.map(({ topic }) => topic.id),
+    sink,
+    caller: request.caller,
+    credential: request.credential,
+    topicIds: request.topics.map(({ topic }) => topic.id),
     judge: () => request.judge((topic) => stand.rename(topic)),
   });
   sink.ready({ ...request.ready, connection_id: deps.makeId() }, stand.line());
@@ -116,9 +119,14 @@ async function useAll(feeds: StreamDeps['feeds'], topics: readonly StreamTopic[]
 }
 
 /** A position as it was given; without one behind the newest message, and whatever else happened until now. */
-async function findStart(deps: StreamDeps, { topic, position, positionId }: StreamTopic, { feed }: FeedUse): Promise<Start> {
+async function findStart(
+  deps: StreamDeps,
+  { topic, position, positionId }: StreamTopic,
+  { feed }: FeedUse,
+): Promise<Start> {
   if (position !== null) {
-    if (position.expiresAt !== null) feed.notePlace(positionId!, { offset: position.after, expiresAt: position.expiresAt });
+    if (position.expiresAt !== null)
+      feed.notePlace(positionId!, { offset: position.after, expiresAt: position.expiresAt });
     const top = feed.reaches(position.after) ? feed.last : await deps.history.lastOffset(topic.id);
     return { after: position.after, mustRead: position.after < top, id: positionId! };
   }
@@ -139,8 +147,11 @@ interface Stand {
 }
 
 function standOf({ topics, isComposite }: StreamRequest, starts: readonly Start[]): Stand {
-  if (!isComposite) return { line: () => Buffer.from(`id: ${starts[0]!.id}\n`), moved: () => undefined, rename: () => undefined };
-  const position = new CompositePosition(topics.map(({ topic }, index) => ({ topicId: topic.id, name: topic.name, id: starts[index]!.id })));
+  if (!isComposite)
+    return { line: () => Buffer.from(`id: ${starts[0]!.id}\n`), moved: () => undefined, rename: () => undefined };
+  const position = new CompositePosition(
+    topics.map(({ topic }, index) => ({ topicId: topic.id, name: topic.name, id: starts[index]!.id })),
+  );
   return {
     line: () => position.line,
     moved(delivery) {
@@ -172,7 +183,12 @@ interface Run {
 
 /** Resolves once all topics are live. A stream whose history cannot be read ends; its client comes back for it. */
 async function run(deps: StreamDeps, { sink, cursors, starts, deliver }: Run): Promise<void> {
-  const end = { deliver, mustWait: () => sink.bufferedBytes > historyBytesMax, drained: () => sink.drained(), isClosed: () => sink.isClosed };
+  const end = {
+    deliver,
+    mustWait: () => sink.bufferedBytes > historyBytesMax,
+    drained: () => sink.drained(),
+    isClosed: () => sink.isClosed,
+  };
   try {
     for (const [index, cursor] of cursors.entries()) await cursor.start(end, starts[index]!);
   } catch (error) {

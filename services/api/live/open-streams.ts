@@ -144,7 +144,8 @@ export class OpenStreams {
       if (all.length > 0) await pause(overMs / waves);
     }
     for (const { sink } of this.#streams) sink.end('restart'); // those that opened meanwhile, too
-    for (let waitedMs = 0; waitedMs < graceMs && this.#streams.size > 0; waitedMs += closeLookMs) await pause(closeLookMs);
+    for (let waitedMs = 0; waitedMs < graceMs && this.#streams.size > 0; waitedMs += closeLookMs)
+      await pause(closeLookMs);
     for (const { sink } of this.#streams) sink.cutOff();
   }
 
@@ -196,7 +197,8 @@ export class OpenStreams {
 
   async #judge(stream: OpenStream): Promise<void> {
     const { caller, sink } = stream;
-    const hasExpired = caller.kind !== 'anonymous' && caller.expiresAt !== null && caller.expiresAt <= this.#deps.clock();
+    const hasExpired =
+      caller.kind !== 'anonymous' && caller.expiresAt !== null && caller.expiresAt <= this.#deps.clock();
     // Whose access cannot be judged now goes on: the next look judges it.
     const reason = hasExpired ? 'credential-ended' : await stream.judge().catch(() => null);
     if (reason !== null) sink.end(reason);

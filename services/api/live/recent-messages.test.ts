@@ -5,23 +5,38 @@ import { Delivery } from './delivery.ts';
 import { RecentMessages } from './recent-messages.ts';
 
 const topicId = newId();
-const at = (offset: number, changes: Partial<StoredMessage> = {}): StoredMessage => ({ ...newMessage(topicId), message: `${offset}`, ...changes, offset });
+const at = (offset: number, changes: Partial<StoredMessage> = {}): StoredMessage => ({
+  ...newMessage(topicId),
+  message: `${offset}`,
+  ...changes,
+  offset,
+});
 const told = { now: 0, topicName: 'alarms' };
 
 function recentFrom(from: number, ...messages: StoredMessage[]): RecentMessages {
   const recent = new RecentMessages(from);
-  for (const message of messages) recent.add(message, new Delivery({ offset: message.offset, type: 'message', message }, 'alarms'));
+  for (const message of messages)
+    recent.add(message, new Delivery({ offset: message.offset, type: 'message', message }, 'alarms'));
   return recent;
 }
-const shown = (deliveries: readonly Delivery[]) => deliveries.map(({ frame }) => {
-  const { topic, message, offset } = JSON.parse(frame.toString()) as { topic: string; message: string; offset: number };
-  return `${topic} ${offset} ${message}`;
-});
+const shown = (deliveries: readonly Delivery[]) =>
+  deliveries.map(({ frame }) => {
+    const { topic, message, offset } = JSON.parse(frame.toString()) as {
+      topic: string;
+      message: string;
+      offset: number;
+    };
+    return `${topic} ${offset} ${message}`;
+  });
 
 test('knows what came behind its beginning, and what did not it knows that it does not', () => {
   const recent = recentFrom(4, at(5), at(9));
   expect([3, 4, 5].map((position) => recent.reaches(position))).toEqual([false, true, true]);
-  expect([4, 5, 9].map((position) => shown(recent.after(position, told)))).toEqual([['alarms 5 5', 'alarms 9 9'], ['alarms 9 9'], []]);
+  expect([4, 5, 9].map((position) => shown(recent.after(position, told)))).toEqual([
+    ['alarms 5 5', 'alarms 9 9'],
+    ['alarms 9 9'],
+    [],
+  ]);
 });
 
 test('shows messages as they stand now, under the topic’s name of now, and neither deleted nor expired ones', () => {

@@ -50,7 +50,8 @@ export class RecentMessages {
   /** Puts older ones in front: all that history shows behind `from`, at least as far as what is here. */
   extend(from: number, older: readonly StoredMessage[], topicName: string): void {
     if (this.reaches(from)) return;
-    const entries = older.filter(({ offset }) => offset <= this.#from)
+    const entries = older
+      .filter(({ offset }) => offset <= this.#from)
       .map((message) => ({ message, delivery: messageDelivery(message, topicName) }));
     this.#entries = [...entries, ...this.#entries];
     this.#chars += entries.reduce((sum, { message }) => sum + message.message.length, 0);

@@ -22,7 +22,9 @@ export interface Position {
 
 /** Where a reader goes on that has seen the message with the id, a UUIDv7 or nil. The time inside the id of an unknown one stands in for it. */
 export async function resolvePosition(
-  history: History, topic: Pick<Topic, 'id' | 'partition'>, { messageId, now }: { messageId: string; now: number },
+  history: History,
+  topic: Pick<Topic, 'id' | 'partition'>,
+  { messageId, now }: { messageId: string; now: number },
 ): Promise<Position> {
   if (messageId === nilId) return { after: -1, isExact: true, expiresAt: null };
   const message = await history.find(messageId.toLowerCase());
@@ -35,7 +37,9 @@ export async function resolvePosition(
 
 /** As `resolvePosition`, for a stream: from what the topic's feed on this node knows of the message, if it does. */
 export async function resolveStreamPosition(
-  { history, feeds }: { history: History; feeds: Pick<TopicFeeds, 'peek'> }, topic: Pick<Topic, 'id' | 'partition'>, of: { messageId: string; now: number },
+  { history, feeds }: { history: History; feeds: Pick<TopicFeeds, 'peek'> },
+  topic: Pick<Topic, 'id' | 'partition'>,
+  of: { messageId: string; now: number },
 ): Promise<Position> {
   const known = feeds.peek(topic.id)?.placeOf(of.messageId.toLowerCase());
   return known === undefined ? resolvePosition(history, topic, of) : { after: known, isExact: true, expiresAt: null };

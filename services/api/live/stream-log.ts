@@ -52,7 +52,10 @@ export async function streamLog(deps: StreamDeps, request: LogStreamRequest): Pr
     bell.ring();
   });
   deps.streams.add(place, {
-    sink, caller: request.caller, credential: request.credential, topicIds: [request.topic.id],
+    sink,
+    caller: request.caller,
+    credential: request.credential,
+    topicIds: [request.topic.id],
     judge: () => request.judge((topic) => (name = topic.name)),
   });
   try {
@@ -78,7 +81,11 @@ interface Sending {
   readonly line: (record: TopicRecord) => string;
 }
 
-async function send(deps: StreamDeps, { topic, from, limit, isFollowing }: LogStreamRequest, { sink, first, bell, line }: Sending): Promise<void> {
+async function send(
+  deps: StreamDeps,
+  { topic, from, limit, isFollowing }: LogStreamRequest,
+  { sink, first, bell, line }: Sending,
+): Promise<void> {
   let next = from;
   let left = limit;
   for (let page = first; ; page = await deps.history.records(topic, next, Math.min(left, linesPerRead))) {
@@ -94,7 +101,11 @@ async function send(deps: StreamDeps, { topic, from, limit, isFollowing }: LogSt
   sink.finish();
 }
 
-async function writeLines(sink: LineSink, page: readonly TopicRecord[], line: (record: TopicRecord) => string): Promise<void> {
+async function writeLines(
+  sink: LineSink,
+  page: readonly TopicRecord[],
+  line: (record: TopicRecord) => string,
+): Promise<void> {
   let lines = '';
   for (const record of page) {
     lines += line(record);

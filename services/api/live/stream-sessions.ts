@@ -59,7 +59,12 @@ export class StreamSessions {
   async #holdAll(): Promise<void> {
     const ids = [...this.#held.keys()];
     for (let at = 0; at < ids.length; at += writesAtOnce) {
-      await Promise.all(ids.slice(at, at + writesAtOnce).filter((id) => this.#held.has(id)).map((id) => this.#move(id)));
+      await Promise.all(
+        ids
+          .slice(at, at + writesAtOnce)
+          .filter((id) => this.#held.has(id))
+          .map((id) => this.#move(id)),
+      );
     }
   }
 

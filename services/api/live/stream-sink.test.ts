@@ -11,7 +11,10 @@ import { websocketSink } from './websocket-sink.ts';
 async function goneSse(): Promise<StreamSink> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const request = get(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { agent: false }).on('error', () => undefined);
+  const request = get(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { agent: false }).on(
+    'error',
+    () => undefined,
+  );
   const [, response] = (await once(server, 'request')) as [unknown, ServerResponse];
   request.destroy();
   await once(response, 'close');
@@ -32,7 +35,10 @@ async function goneWebSocket(): Promise<StreamSink> {
   return websocketSink(socket);
 }
 
-test.each([['SSE', goneSse], ['WebSocket', goneWebSocket]])('who asks an end by %s whose client has gone is told at once', async (_, goneSink) => {
+test.each([
+  ['SSE', goneSse],
+  ['WebSocket', goneWebSocket],
+])('who asks an end by %s whose client has gone is told at once', async (_, goneSink) => {
   const sink = await goneSink();
   let isTold = false;
   sink.onClose(() => (isTold = true));

@@ -74,15 +74,21 @@ export class TopicFeed {
     this.#place = { id: topic.id, partition: topic.partition };
     this.#topicName = topic.name;
     // Streams that come back together ask together, and most of them from the same position.
-    this.#pageBehind = readTogether(async (positions) => new Map(await Promise.all(
-      positions.map(async (position) => [position, await this.#readBehind(position)] as const),
-    )), resumesAtOnce);
+    this.#pageBehind = readTogether(
+      async (positions) =>
+        new Map(
+          await Promise.all(positions.map(async (position) => [position, await this.#readBehind(position)] as const)),
+        ),
+      resumesAtOnce,
+    );
   }
 
   /** Subscribes first and reads the position then, so that nothing falls between. Resolves when live. */
   async open(): Promise<void> {
     this.#isWorking = true;
-    this.#subscribed = await subscribeLater(this.#deps.bus, topicChannel(this.topicId), (payload) => this.#receive(payload));
+    this.#subscribed = await subscribeLater(this.#deps.bus, topicChannel(this.topicId), (payload) =>
+      this.#receive(payload),
+    );
     this.#last = await this.#deps.history.settledTop(this.#place);
     this.#recent = new RecentMessages(this.#last);
     this.#isWorking = false;
@@ -211,13 +217,16 @@ export class TopicFeed {
    */
   async #learnName(): Promise<void> {
     const { directory } = this.#deps;
-    const topic = directory.peekTopic(this.topicId) ?? await directory.topic(this.topicId).catch(() => null);
+    const topic = directory.peekTopic(this.topicId) ?? (await directory.topic(this.topicId).catch(() => null));
     if (topic !== null) this.#topicName = topic.name;
   }
 
   async #readBehind(position: number): Promise<ResumePage> {
     if (this.#recent.reaches(position)) {
-      return { deliveries: this.#recent.after(position, { now: this.#deps.clock(), topicName: this.#topicName }), isLast: true };
+      return {
+        deliveries: this.#recent.after(position, { now: this.#deps.clock(), topicName: this.#topicName }),
+        isLast: true,
+      };
     }
     const last = this.#last;
     const page = await this.#deps.history.after(this.#place, position, resumePage);

@@ -28,7 +28,11 @@ async function publish({ isTold }: { isTold: boolean }): Promise<number> {
   const offset = await engine.eventLog.append(topic.partition, record, topic.name);
   const settled = await engine.messages.settle(topic.partition, [{ partition: topic.partition, offset, record }]);
   await engine.messages.moveWatermark(topic.partition, offset);
-  if (isTold) await engine.bus.publish(topicChannel(topic.id), settled.map(({ previousOffset }) => JSON.stringify({ offset, previousOffset, record })));
+  if (isTold)
+    await engine.bus.publish(
+      topicChannel(topic.id),
+      settled.map(({ previousOffset }) => JSON.stringify({ offset, previousOffset, record })),
+    );
   return offset;
 }
 
@@ -49,7 +53,9 @@ function feedsOver(instead: Instead = {}): TopicFeeds {
       },
     },
     directory: { peekTopic: () => topic, topic: () => Promise.resolve(topic) },
-    history: new History(instead.messages ?? engine.messages, Date.now), log, clock: Date.now,
+    history: new History(instead.messages ?? engine.messages, Date.now),
+    log,
+    clock: Date.now,
   });
   own.add(() => feeds.close());
   return feeds;
@@ -103,7 +109,11 @@ test('what is lost soon after the bus is back comes by itself: its publisher may
 });
 
 test('who comes back for the same messages at once shares a read of the store, and who comes later needs none', async () => {
-  const [first, ...missed] = [await publish({ isTold: false }), await publish({ isTold: false }), await publish({ isTold: false })] as [number, ...number[]];
+  const [first, ...missed] = [
+    await publish({ isTold: false }),
+    await publish({ isTold: false }),
+    await publish({ isTold: false }),
+  ] as [number, ...number[]];
   let reads = 0;
   const after: Engine['messages']['after'] = (...args) => {
     reads += 1;

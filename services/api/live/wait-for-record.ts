@@ -7,7 +7,9 @@ import type { TopicFeeds } from './topic-feeds.ts';
  * node ends; resolves with what the last read found.
  */
 export async function waitForRecord<T>(
-  { feeds, waits }: { feeds: TopicFeeds; waits: OpenWaits }, topic: Topic, options: { waitMs: number; read: () => Promise<T[]>; closed: NodeJS.EventEmitter },
+  { feeds, waits }: { feeds: TopicFeeds; waits: OpenWaits },
+  topic: Topic,
+  options: { waitMs: number; read: () => Promise<T[]>; closed: NodeJS.EventEmitter },
 ): Promise<T[]> {
   const use = await feeds.use(topic);
   let wake: () => void = () => undefined;

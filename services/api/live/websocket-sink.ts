@@ -6,7 +6,7 @@ const closeCodes: Readonly<Record<EndReason, number>> = {
   'access-lost': 4403,
   'topic-deleted': 4404,
   'too-slow': 4008,
-  'restart': 1012,
+  restart: 1012,
 };
 
 const pingFrame = JSON.stringify({ type: 'ping' });

@@ -12,13 +12,20 @@ import { mailHeaders, type Mailer } from './mailer.ts';
  */
 export function openFileMailer(options: { folder: string; from: string; clock: Clock; log: Log }): Mailer {
   const transport = createTransport({
-    streamTransport: true, buffer: true, newline: 'windows', disableFileAccess: true, disableUrlAccess: true,
+    streamTransport: true,
+    buffer: true,
+    newline: 'windows',
+    disableFileAccess: true,
+    disableUrlAccess: true,
   });
   return {
     async send(kind, mail) {
       const { to, subject, text, html, link } = mail;
       // The body's lines are folded and encoded; the link stands whole in a header too, to be found by eye and by grep.
-      const headers = { ...mailHeaders, ...(link === null ? {} : { 'X-Tocsin-Link': { prepared: true, value: link } }) };
+      const headers = {
+        ...mailHeaders,
+        ...(link === null ? {} : { 'X-Tocsin-Link': { prepared: true, value: link } }),
+      };
       const { message } = await transport.sendMail({ from: options.from, to, subject, text, html, headers });
       await mkdir(options.folder, { recursive: true, mode: 0o700 });
       const time = new Date(options.clock()).toISOString().replaceAll(/[-:.]/g, '');

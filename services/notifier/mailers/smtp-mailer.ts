@@ -9,9 +9,15 @@ const silenceTimeoutMs = 30_000;
 /** The connections to a mail server; each is made when it is needed. */
 export function openTransport({ url, connections }: { url: string; connections: number }) {
   return createTransport({
-    url, pool: true, maxConnections: connections, maxRequeues: 0,
-    connectionTimeout: connectionTimeoutMs, greetingTimeout: connectionTimeoutMs, socketTimeout: silenceTimeoutMs,
-    disableFileAccess: true, disableUrlAccess: true,
+    url,
+    pool: true,
+    maxConnections: connections,
+    maxRequeues: 0,
+    connectionTimeout: connectionTimeoutMs,
+    greetingTimeout: connectionTimeoutMs,
+    socketTimeout: silenceTimeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
   });
 }
 

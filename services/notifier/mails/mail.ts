@@ -29,14 +29,19 @@ export function layOutMail(content: MailContent): Mail {
   const { action } = content;
   const greeting = `Hello ${content.to.name},`;
   const text = [
-    greeting, ...content.paragraphs, ...(action === undefined ? [] : [`${action.label}:\n${action.link}`]), content.closing,
+    greeting,
+    ...content.paragraphs,
+    ...(action === undefined ? [] : [`${action.label}:\n${action.link}`]),
+    content.closing,
   ].join('\n\n');
   const html = [
     ...[greeting, ...content.paragraphs].map(paragraph),
-    ...(action === undefined ? [] : [
-      `<p><a href="${escapeHtml(action.link)}">${escapeHtml(action.label)}</a></p>`,
-      `<p>If the link does not open, copy this address into the browser:<br>${escapeHtml(action.link)}</p>`,
-    ]),
+    ...(action === undefined
+      ? []
+      : [
+          `<p><a href="${escapeHtml(action.link)}">${escapeHtml(action.label)}</a></p>`,
+          `<p>If the link does not open, copy this address into the browser:<br>${escapeHtml(action.link)}</p>`,
+        ]),
     paragraph(content.closing),
   ].join('\n');
   return {
@@ -49,11 +54,18 @@ export function layOutMail(content: MailContent): Mail {
 }
 
 /** A time as a mail says it: `2026-03-01 14:05 UTC`. */
-export const formatDate = (timeMs: number): string => `${new Date(timeMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+export const formatDate = (timeMs: number): string =>
+  `${new Date(timeMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 const paragraph = (text: string): string => `<p>${escapeHtml(text)}</p>`;
 
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
 
 function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character]!);

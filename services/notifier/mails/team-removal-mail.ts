@@ -5,7 +5,10 @@ import type { TeamDate } from './team-lapse-mail.ts';
 export function teamRemovalMail(to: Recipient, teams: readonly TeamDate[]): Mail {
   return layOutMail({
     to,
-    subject: teams.length === 1 ? `The team ${teams[0]!.team} will be removed` : `${teams.length} of your teams will be removed`,
+    subject:
+      teams.length === 1
+        ? `The team ${teams[0]!.team} will be removed`
+        : `${teams.length} of your teams will be removed`,
     paragraphs: [
       'these teams are deactivated, and will be removed at these times:',
       ...teams.map(({ team, at }) => `“${team}”: ${formatDate(at)}`),

@@ -5,7 +5,9 @@ export function verifyEmailMail(to: Recipient, link: string): Mail {
   return layOutMail({
     to,
     subject: 'Verify your address for Tocsin',
-    paragraphs: ['this address was given for your account with Tocsin. Please open the link within 24 hours to say that it is yours.'],
+    paragraphs: [
+      'this address was given for your account with Tocsin. Please open the link within 24 hours to say that it is yours.',
+    ],
     action: { label: 'Verify this address', link },
     closing: 'If this was not you, do nothing: without the link the address is not used.',
   });

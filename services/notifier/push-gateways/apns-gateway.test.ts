@@ -14,8 +14,16 @@ const device = () => randomBytes(32).toString('hex');
 
 const push = (pushToken: string, given: Partial<PushRequest> = {}): PushRequest => ({
   pushToken,
-  content: { title: 'alarms', body: 'the pump stopped', data: { message_id: 'm-1', topic: 'alarms', topic_id: 't-1', priority: 3, tags: ['pump'] } },
-  sound: 'default', vibrates: true, isUrgent: false, collapseId: 'm-1', expiresAt: 2_000_000_000_000,
+  content: {
+    title: 'alarms',
+    body: 'the pump stopped',
+    data: { message_id: 'm-1', topic: 'alarms', topic_id: 't-1', priority: 3, tags: ['pump'] },
+  },
+  sound: 'default',
+  vibrates: true,
+  isUrgent: false,
+  collapseId: 'm-1',
+  expiresAt: 2_000_000_000_000,
   ...given,
 });
 
@@ -24,7 +32,16 @@ describe('the APNs gateway', () => {
   const gateways: PushGateway[] = [];
   const open = (given: Partial<ApnsGatewayOptions> = {}): PushGateway => {
     const { url, certificate, key, keyId, teamId, bundleId } = apns;
-    const gateway = openApnsGateway({ url, ca: certificate, key, keyId, teamId, bundleId, clock: systemClock, ...given });
+    const gateway = openApnsGateway({
+      url,
+      ca: certificate,
+      key,
+      keyId,
+      teamId,
+      bundleId,
+      clock: systemClock,
+      ...given,
+    });
     gateways.push(gateway);
     return gateway;
   };
@@ -42,11 +59,18 @@ describe('the APNs gateway', () => {
     expect(await open().send(batch)).toEqual([{ kind: 'accepted' }, { kind: 'accepted' }]);
     const [urgent, silent] = batch.map(({ pushToken }) => apns.pushes.find(({ token }) => token === pushToken)!);
     expect(urgent!.headers).toMatchObject({
-      'apns-topic': apns.bundleId, 'apns-push-type': 'alert', 'apns-priority': '10', 'apns-collapse-id': 'm-1',
+      'apns-topic': apns.bundleId,
+      'apns-push-type': 'alert',
+      'apns-priority': '10',
+      'apns-collapse-id': 'm-1',
     });
     expect(urgent!.payload).toEqual({
       aps: { alert: { title: 'alarms', body: 'the pump stopped' }, sound: 'default', 'thread-id': 't-1' },
-      message_id: 'm-1', topic: 'alarms', topic_id: 't-1', priority: 3, tags: ['pump'],
+      message_id: 'm-1',
+      topic: 'alarms',
+      topic_id: 't-1',
+      priority: 3,
+      tags: ['pump'],
     });
     expect(silent!.headers['apns-priority']).toBe('5');
     expect(silent!.payload.aps).not.toHaveProperty('sound');
@@ -54,16 +78,27 @@ describe('the APNs gateway', () => {
 
   test('lets Apple keep a push until the message expires, for thirty days at most', async () => {
     const before = Date.now();
-    const [soon, late] = [push(device(), { expiresAt: before + 61_500 }), push(device(), { expiresAt: before + 90 * 86_400_000 })];
+    const [soon, late] = [
+      push(device(), { expiresAt: before + 61_500 }),
+      push(device(), { expiresAt: before + 90 * 86_400_000 }),
+    ];
     await open().send([soon, late]);
-    const expirationOf = ({ pushToken }: PushRequest) => Number(apns.pushes.find(({ token }) => token === pushToken)!.headers['apns-expiration']);
+    const expirationOf = ({ pushToken }: PushRequest) =>
+      Number(apns.pushes.find(({ token }) => token === pushToken)!.headers['apns-expiration']);
     expect(expirationOf(soon)).toBe(Math.floor(soon.expiresAt / 1_000));
     expect(expirationOf(late)).toBeGreaterThanOrEqual(Math.floor(before / 1_000) + 30 * 86_400);
     expect(expirationOf(late)).toBeLessThanOrEqual(Math.floor(Date.now() / 1_000) + 30 * 86_400);
   });
 
   test('tells apart what Apple says about each device', async () => {
-    const [fine, gone, bad, busy, broken, wrong] = Array.from({ length: 6 }, device) as [string, string, string, string, string, string];
+    const [fine, gone, bad, busy, broken, wrong] = Array.from({ length: 6 }, device) as [
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
     apns.script(gone, { kind: 'error', status: 410, reason: 'Unregistered', timestamp: 1_700_000_000_000 });
     apns.script(bad, { kind: 'error', status: 400, reason: 'BadDeviceToken' });
     apns.script(busy, { kind: 'error', status: 429, reason: 'TooManyRequests', retryAfterSeconds: 5 });
@@ -82,10 +117,15 @@ describe('the APNs gateway', () => {
     expect(apns.requests).toHaveLength(6);
   });
 
-  test.each([302, 400, 403, 404, 408, 410, 413])('takes a %d in other words than Apple’s for trouble on the way, which says nothing of the push or the device', async (status) => {
-    apns.script('*', { kind: 'foreign', status, text: '<html>Request blocked</html>' });
-    expect(await open().send([push(device())])).toEqual([{ kind: 'retry', reason: `${status} in words that are not APNs’s`, isTrouble: true }]);
-  });
+  test.each([302, 400, 403, 404, 408, 410, 413])(
+    'takes a %d in other words than Apple’s for trouble on the way, which says nothing of the push or the device',
+    async (status) => {
+      apns.script('*', { kind: 'foreign', status, text: '<html>Request blocked</html>' });
+      expect(await open().send([push(device())])).toEqual([
+        { kind: 'retry', reason: `${status} in words that are not APNs’s`, isTrouble: true },
+      ]);
+    },
+  );
 
   test('an unknown reason is neither a dead token nor one to come back, unless Apple says of us that we may not', async () => {
     const refusal = async (status: number, reason: string) => {
@@ -94,17 +134,32 @@ describe('the APNs gateway', () => {
     };
     expect(await refusal(400, 'Unheard')).toEqual({ kind: 'rejected', reason: '400 Unheard' });
     for (const reason of ['BadEnvironmentKeyIdInToken', 'UnrelatedKeyIdInToken', 'Unheard']) {
-      expect(await refusal(403, reason)).toEqual({ kind: 'retry', reason, remedy: expect.stringContaining('APNS_KEY_FILE') });
+      expect(await refusal(403, reason)).toEqual({
+        kind: 'retry',
+        reason,
+        remedy: expect.stringContaining('APNS_KEY_FILE'),
+      });
     }
     for (const reason of ['TopicDisallowed', 'BadTopic']) {
-      expect(await refusal(400, reason)).toEqual({ kind: 'retry', reason, remedy: expect.stringContaining('APNS_BUNDLE_ID') });
+      expect(await refusal(400, reason)).toEqual({
+        kind: 'retry',
+        reason,
+        remedy: expect.stringContaining('APNS_BUNDLE_ID'),
+      });
     }
-    expect(await refusal(400, 'DeviceTokenNotForTopic')).toEqual({ kind: 'retry', reason: 'DeviceTokenNotForTopic', remedy: expect.stringContaining('APNS_BUNDLE_ID'), isOfToken: true });
+    expect(await refusal(400, 'DeviceTokenNotForTopic')).toEqual({
+      kind: 'retry',
+      reason: 'DeviceTokenNotForTopic',
+      remedy: expect.stringContaining('APNS_BUNDLE_ID'),
+      isOfToken: true,
+    });
   });
 
   test('a device that is gone since nobody knows when is only doubted', async () => {
     apns.script('*', { kind: 'error', status: 410, reason: 'Unregistered' });
-    expect(await open().send([push(device())])).toEqual([{ kind: 'dead-token', reason: 'Unregistered', isDoubtful: true }]);
+    expect(await open().send([push(device())])).toEqual([
+      { kind: 'dead-token', reason: 'Unregistered', isDoubtful: true },
+    ]);
   });
 
   test('does not know what became of pushes whose answer was lost, and goes on over a new connection', async () => {
@@ -139,12 +194,16 @@ describe('the APNs gateway', () => {
     apns = await startApnsSimulator();
   });
 
-  test('a key that Apple refuses is the operator\'s to repair', async () => {
+  test("a key that Apple refuses is the operator's to repair", async () => {
     const remedy = expect.stringContaining('APNS_KEY_FILE');
     for (const given of [{ keyId: 'OTHER' }, { teamId: 'OTHER' }, { key: (await startAndClose()).key }]) {
-      expect(await open(given).send([push(device())])).toEqual([{ kind: 'retry', reason: 'InvalidProviderToken', remedy }]);
+      expect(await open(given).send([push(device())])).toEqual([
+        { kind: 'retry', reason: 'InvalidProviderToken', remedy },
+      ]);
     }
-    expect(await open({ clock: () => Date.now() - 3 * 3_600_000 }).send([push(device())])).toEqual([{ kind: 'retry', reason: 'ExpiredProviderToken', remedy }]);
+    expect(await open({ clock: () => Date.now() - 3 * 3_600_000 }).send([push(device())])).toEqual([
+      { kind: 'retry', reason: 'ExpiredProviderToken', remedy },
+    ]);
   });
 
   test('waits as long as it is told to, also by a connection that takes no more pushes', async () => {
@@ -163,21 +222,33 @@ describe('the APNs gateway', () => {
   test('loses nothing when Apple ends the connections in the middle', async () => {
     const gateway = open();
     const tokens = Array.from({ length: 600 }, device);
-    const batches = Array.from({ length: 6 }, (_, n) => tokens.slice(n * 100, n * 100 + 100).map((token) => push(token)));
+    const batches = Array.from({ length: 6 }, (_, n) =>
+      tokens.slice(n * 100, n * 100 + 100).map((token) => push(token)),
+    );
     const sending = Promise.all(batches.map((batch) => gateway.send(batch)));
     apns.goAway();
     const results = (await sending).flat();
     expect(results.filter(({ kind }) => kind !== 'accepted' && kind !== 'unknown')).toEqual([]);
     const taken = new Set(apns.pushes.map(({ token }) => token));
     // What was said to be taken was.
-    expect(results.flatMap(({ kind }, index) => (kind === 'accepted' && !taken.has(tokens[index]!) ? [index] : []))).toEqual([]);
+    expect(
+      results.flatMap(({ kind }, index) => (kind === 'accepted' && !taken.has(tokens[index]!) ? [index] : [])),
+    ).toEqual([]);
     expect(await gateway.send([push(device())])).toEqual([{ kind: 'accepted' }]);
   });
 
   test('the longest of messages fits, cut between code points', async () => {
-    const message = newMessage('t-1', { message: '🔔'.repeat(4_000), title: '🔔'.repeat(250), tags: Array.from({ length: 20 }, () => '🔔'.repeat(64)) });
+    const message = newMessage('t-1', {
+      message: '🔔'.repeat(4_000),
+      title: '🔔'.repeat(250),
+      tags: Array.from({ length: 20 }, () => '🔔'.repeat(64)),
+    });
     const gateway = open();
-    const content = pushContent(message, { id: message.topicId, name: 't'.repeat(64) }, { bytesMax: gateway.payloadBytesMax });
+    const content = pushContent(
+      message,
+      { id: message.topicId, name: 't'.repeat(64) },
+      { bytesMax: gateway.payloadBytesMax },
+    );
     expect(await gateway.send([push(device(), { content, sound: 's'.repeat(64) })])).toEqual([{ kind: 'accepted' }]);
     const [taken] = apns.pushes;
     expect(taken!.bytes).toBeLessThanOrEqual(4_096);
@@ -187,7 +258,10 @@ describe('the APNs gateway', () => {
   test('many processes and restarts show Apple one token', async () => {
     for (let restart = 0; restart < 20; restart++) {
       const gateway = open();
-      expect(await gateway.send([push(device()), push(device())])).toEqual([{ kind: 'accepted' }, { kind: 'accepted' }]);
+      expect(await gateway.send([push(device()), push(device())])).toEqual([
+        { kind: 'accepted' },
+        { kind: 'accepted' },
+      ]);
     }
     // Two where the fifty minutes of one end in between.
     expect(apns.providerTokens.size).toBeLessThanOrEqual(2);
@@ -201,7 +275,8 @@ describe('the APNs gateway', () => {
     apns = await startApnsSimulator({ clock: () => now });
     const gateway = open({ clock: () => now });
     const pair = () => gateway.send([push(device()), push(device())]);
-    for (let second = 0; second < 3; second++, now += 1_000) expect(await pair()).toEqual(Array(2).fill({ kind: 'accepted' }));
+    for (let second = 0; second < 3; second++, now += 1_000)
+      expect(await pair()).toEqual(Array(2).fill({ kind: 'accepted' }));
     expect([apns.providerTokens.size, apns.connections]).toEqual([2, 4]);
   });
 

@@ -93,7 +93,10 @@ export function openApnsGateway(options: ApnsGatewayOptions): PushGateway {
     // The library waits for ever for a session that was never connected.
     async close() {
       posts.close();
-      await settledWithin(closeMsMax, client.clients.map((one) => one.shutdown()));
+      await settledWithin(
+        closeMsMax,
+        client.clients.map((one) => one.shutdown()),
+      );
       for (const { session } of client.clients) session?.destroy();
     },
   };
@@ -153,7 +156,14 @@ function closeSession(session: ClientHttp2Session | undefined): Promise<void> {
 function sendBy(client: ApnClient, posts: Http2Posts, tokenOf: (session: PostSession) => string): void {
   client.closeAndDestroySession = closeSession;
   client.request = async (session, address, { headers, body }, path) => {
-    const request = { ':method': 'POST', ':scheme': 'https', ':authority': address, ':path': path, ...headers, authorization: `bearer ${tokenOf(session)}` };
+    const request = {
+      ':method': 'POST',
+      ':scheme': 'https',
+      ':authority': address,
+      ':path': path,
+      ...headers,
+      authorization: `bearer ${tokenOf(session)}`,
+    };
     let answer: PostAnswer;
     try {
       answer = await posts.post(session, request, body);
@@ -162,7 +172,9 @@ function sendBy(client: ApnClient, posts: Http2Posts, tokenOf: (session: PostSes
     }
     const { status, headers: answered, text } = answer;
     if (status === 200) return {};
-    throw { answer: { status, refusal: readRefusal(text), afterMs: readRetryAfter(answered['retry-after']) } } satisfies Failure;
+    throw {
+      answer: { status, refusal: readRefusal(text), afterMs: readRetryAfter(answered['retry-after']) },
+    } satisfies Failure;
   };
 }
 
@@ -192,18 +204,26 @@ function toNotification(push: PushRequest, bundleId: string, now: number): apn.N
 }
 
 /** Where the operator is to look when Apple refuses whoever sends, and when it refuses the app. */
-const remedies = { sender: 'check APNS_KEY_FILE, APNS_KEY_ID, APNS_TEAM_ID and the clock', app: 'check APNS_BUNDLE_ID' } as const;
+const remedies = {
+  sender: 'check APNS_KEY_FILE, APNS_KEY_ID, APNS_TEAM_ID and the clock',
+  app: 'check APNS_BUNDLE_ID',
+} as const;
 const appFaults: ReadonlySet<string> = new Set(['MissingTopic', 'BadTopic', 'TopicDisallowed']);
 
 /** https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns */
 function fromFailure(failure: Failure): PushResult {
   // Many of those whose answer was lost have arrived.
-  if (failure.answer === undefined) return { kind: 'unknown', reason: `no answer from APNs: ${failure.error?.message ?? 'no connection'}`.slice(0, 200) };
+  if (failure.answer === undefined)
+    return {
+      kind: 'unknown',
+      reason: `no answer from APNs: ${failure.error?.message ?? 'no connection'}`.slice(0, 200),
+    };
   const { status, refusal, afterMs } = failure.answer;
   if (isPutOff(status)) return putOff(status, refusal?.reason ?? `status ${status}`, afterMs);
   if (refusal === null) return inOtherWords('APNs', status, afterMs);
   const { reason, timestamp } = refusal;
-  if (status === 410) return { kind: 'dead-token', reason, ...(timestamp === undefined ? { isDoubtful: true } : { since: timestamp }) };
+  if (status === 410)
+    return { kind: 'dead-token', reason, ...(timestamp === undefined ? { isDoubtful: true } : { since: timestamp }) };
   // Also said of a token of the sandbox that comes to production, or the other way round.
   if (reason === 'BadDeviceToken') return { kind: 'dead-token', reason, isDoubtful: true };
   // Whatever the reason, it is about who sends.

@@ -23,7 +23,8 @@ const spanMs = 50 * 60_000;
  */
 export function apnsProviderToken({ key, keyId, teamId }: ApnsKey, clock: Clock): () => string {
   const { crv, d } = createPrivateKey(key).export({ format: 'jwk' });
-  if (crv !== 'P-256' || d === undefined) throw new Error('the APNs key is not an elliptic-curve key of the kind P-256');
+  if (crv !== 'P-256' || d === undefined)
+    throw new Error('the APNs key is not an elliptic-curve key of the kind P-256');
   const secret = Buffer.from(d, 'base64url');
   let made = { issuedAt: -1, token: '' };
   return () => {

@@ -10,7 +10,11 @@ const token = (n: number | string): string => `ExponentPushToken[${n}]`;
 
 const push = (to: string, given: Partial<PushRequest> = {}): PushRequest => ({
   pushToken: to,
-  content: { title: 'alarms', body: 'the pump stopped', data: { message_id: 'm-1', topic: 'alarms', topic_id: 't-1', priority: 3, tags: [] } },
+  content: {
+    title: 'alarms',
+    body: 'the pump stopped',
+    data: { message_id: 'm-1', topic: 'alarms', topic_id: 't-1', priority: 3, tags: [] },
+  },
   sound: 'default',
   vibrates: true,
   isUrgent: false,
@@ -41,7 +45,13 @@ describe('the Expo gateway', () => {
     expect(expo.requests).toMatchObject([{ size: 100, status: 200 }]);
     const { message } = expo.pushes[0]!;
     expect(message).toMatchObject({
-      to: token(0), title: 'alarms', body: 'the pump stopped', sound: null, priority: 'high', collapseId: 'm-1', tag: 'm-1',
+      to: token(0),
+      title: 'alarms',
+      body: 'the pump stopped',
+      sound: null,
+      priority: 'high',
+      collapseId: 'm-1',
+      tag: 'm-1',
     });
     expect(message.ttl).toBeGreaterThan(50);
     expect(message.channelId).toBeUndefined();
@@ -55,16 +65,26 @@ describe('the Expo gateway', () => {
   test('sends the access token', async () => {
     await expo.close();
     expo = await startExpoSimulator({ accessToken: 'secret' });
-    expect(await open({ accessToken: 'secret' }).send([push(token(1))])).toEqual([{ kind: 'accepted', ticket: expect.any(String) }]);
+    expect(await open({ accessToken: 'secret' }).send([push(token(1))])).toEqual([
+      { kind: 'accepted', ticket: expect.any(String) },
+    ]);
     await gateway.close();
-    expect(await open({ accessToken: 'wrong' }).send([push(token(1))])).toMatchObject([{ kind: 'retry', reason: 'Expo answered 401', remedy: 'check EXPO_ACCESS_TOKEN' }]);
+    expect(await open({ accessToken: 'wrong' }).send([push(token(1))])).toMatchObject([
+      { kind: 'retry', reason: 'Expo answered 401', remedy: 'check EXPO_ACCESS_TOKEN' },
+    ]);
   });
 
   test('tells apart what tickets say about each token', async () => {
     expo.script(token('dead'), { kind: 'ticket-error', error: 'DeviceNotRegistered' });
     expo.script(token('busy'), { kind: 'ticket-error', error: 'MessageRateExceeded' });
     expo.script(token('big'), { kind: 'ticket-error', error: 'MessageTooBig' });
-    const results = await open().send([push(token('dead')), push(token('fine')), push(token('busy')), push(token('big')), push('no token')]);
+    const results = await open().send([
+      push(token('dead')),
+      push(token('fine')),
+      push(token('busy')),
+      push(token('big')),
+      push('no token'),
+    ]);
     expect(results.map((result) => result.kind)).toEqual(['dead-token', 'accepted', 'retry', 'rejected', 'dead-token']);
   });
 
@@ -82,28 +102,40 @@ describe('the Expo gateway', () => {
       ]),
     });
     await expo.close();
-    expect(await gateway.receipts!(tickets)).toMatchObject({ kind: 'retry', reason: expect.stringContaining('no answer from Expo') });
+    expect(await gateway.receipts!(tickets)).toMatchObject({
+      kind: 'retry',
+      reason: expect.stringContaining('no answer from Expo'),
+    });
     expo = await startExpoSimulator();
   });
 
   test('asks once when told to come back later, and then holds everything back until that time', async () => {
     expo.script(token(1), { kind: 'status', status: 429, retryAfterSeconds: 30 });
-    expect(await open().send([push(token(1))])).toEqual([{ kind: 'retry', reason: 'Expo answered 429', afterMs: 30_000 }]);
+    expect(await open().send([push(token(1))])).toEqual([
+      { kind: 'retry', reason: 'Expo answered 429', afterMs: 30_000 },
+    ]);
     expect(await gateway.send([push(token(2))])).toMatchObject([{ kind: 'retry', reason: 'Expo asked to wait' }]);
     expect(expo.requests).toHaveLength(1);
   });
 
   test('takes a server error for a reason to come back, once', async () => {
     expo.script(token(1), { kind: 'status', status: 503 });
-    expect(await open().send([push(token(1)), push(token(2))])).toEqual(Array(2).fill({ kind: 'retry', reason: 'Expo answered 503', isTrouble: true }));
+    expect(await open().send([push(token(1)), push(token(2))])).toEqual(
+      Array(2).fill({ kind: 'retry', reason: 'Expo answered 503', isTrouble: true }),
+    );
     expect(expo.requests).toHaveLength(1);
   });
 
-  test.each([400, 401, 403, 404, 408, 422])('takes a %d in other words than Expo’s for trouble on the way, which says nothing of the pushes', async (status) => {
-    expo.script('*', { kind: 'foreign', status, text: '<html>Request blocked</html>' });
-    expect(await open().send([push(token(1)), push(token(2))])).toEqual(Array(2).fill({ kind: 'retry', reason: `${status} in words that are not Expo’s`, isTrouble: true }));
-    expect(expo.requests).toHaveLength(1);
-  });
+  test.each([400, 401, 403, 404, 408, 422])(
+    'takes a %d in other words than Expo’s for trouble on the way, which says nothing of the pushes',
+    async (status) => {
+      expo.script('*', { kind: 'foreign', status, text: '<html>Request blocked</html>' });
+      expect(await open().send([push(token(1)), push(token(2))])).toEqual(
+        Array(2).fill({ kind: 'retry', reason: `${status} in words that are not Expo’s`, isTrouble: true }),
+      );
+      expect(expo.requests).toHaveLength(1);
+    },
+  );
 
   test.each<[string, string]>([
     ['is cut off', '{"data":[{"status":"ok","id":"1"},'],
@@ -114,7 +146,9 @@ describe('the Expo gateway', () => {
     ['is no object', 'null'],
   ])('does not know what became of pushes whose answer %s', async (_, text) => {
     expo.script('*', { kind: 'foreign', status: 200, text });
-    expect(await open().send([push(token(1)), push(token(2))])).toEqual(Array(2).fill({ kind: 'unknown', reason: 'Expo’s answer could not be read' }));
+    expect(await open().send([push(token(1)), push(token(2))])).toEqual(
+      Array(2).fill({ kind: 'unknown', reason: 'Expo’s answer could not be read' }),
+    );
   });
 
   test('credentials that the project of a token lacks say nothing of the others', async () => {
@@ -123,7 +157,9 @@ describe('the Expo gateway', () => {
     expo.script(token('closed'), { kind: 'status', status: 403 });
     open();
     for (const to of ['keys', 'sender', 'closed']) {
-      expect(await gateway.send([push(token(to))])).toEqual([{ kind: 'retry', reason: expect.any(String), remedy: expect.any(String), isOfToken: true }]);
+      expect(await gateway.send([push(token(to))])).toEqual([
+        { kind: 'retry', reason: expect.any(String), remedy: expect.any(String), isOfToken: true },
+      ]);
     }
   });
 
@@ -132,7 +168,9 @@ describe('the Expo gateway', () => {
     expo.script(token('slow'), { kind: 'hang' });
     open({ requestTimeoutMs: 300 });
     expect(await gateway.send([push(token('cut'))])).toMatchObject([{ kind: 'unknown' }]);
-    expect(await gateway.send([push(token('slow'))])).toMatchObject([{ kind: 'unknown', reason: 'no answer from Expo: timed out' }]);
+    expect(await gateway.send([push(token('slow'))])).toMatchObject([
+      { kind: 'unknown', reason: 'no answer from Expo: timed out' },
+    ]);
     expect(expo.pushes).toHaveLength(2);
   });
 
@@ -141,7 +179,9 @@ describe('the Expo gateway', () => {
     expo.script(token(57), { kind: 'status', status: 400 });
     const batch = Array.from({ length: 100 }, (_, n) => push(token(n)));
     const results = await open().send(batch);
-    expect(results.flatMap((result, n) => (result.kind === 'accepted' ? [] : [[n, result.kind]]))).toEqual([[57, 'rejected']]);
+    expect(results.flatMap((result, n) => (result.kind === 'accepted' ? [] : [[n, result.kind]]))).toEqual([
+      [57, 'rejected'],
+    ]);
     expect(expo.duplicates().size).toBe(0);
     expect(expo.pushes).toHaveLength(99);
   });
@@ -151,9 +191,13 @@ describe('the Expo gateway', () => {
     const elsewhere = createServer((request, response) => response.end(String(visits.push(request.url!))));
     await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
     const target = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`;
-    const relay = createServer((request, response) => request.resume().on('end', () => response.writeHead(status, { Location: target }).end()));
+    const relay = createServer((request, response) =>
+      request.resume().on('end', () => response.writeHead(status, { Location: target }).end()),
+    );
     await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
-    const [{ kind }] = await open({ url: `http://127.0.0.1:${(relay.address() as AddressInfo).port}` }).send([push(token(1))]) as [{ kind: string }];
+    const [{ kind }] = (await open({ url: `http://127.0.0.1:${(relay.address() as AddressInfo).port}` }).send([
+      push(token(1)),
+    ])) as [{ kind: string }];
     for (const server of [relay, elsewhere]) {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -165,7 +209,9 @@ describe('the Expo gateway', () => {
   test('stays under the rate that Expo allows a project', async () => {
     open();
     const startedAt = performance.now();
-    const batches = Array.from({ length: 7 }, (_, b) => Array.from({ length: 100 }, (_, n) => push(token(b * 100 + n))));
+    const batches = Array.from({ length: 7 }, (_, b) =>
+      Array.from({ length: 100 }, (_, n) => push(token(b * 100 + n))),
+    );
     await Promise.all(batches.map((batch) => gateway.send(batch)));
     expect(performance.now() - startedAt).toBeGreaterThan(990);
     expect(expo.pushes).toHaveLength(700);

@@ -32,10 +32,16 @@ const stillChannel = 'no-vibration';
 export function openExpoGateway(options: ExpoGatewayOptions): PushGateway {
   const { clock } = options;
   const timeoutMs = options.requestTimeoutMs ?? 5_000;
-  const agent = new Agent({ connect: { timeout: Math.min(timeoutMs, 5_000) }, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
+  const agent = new Agent({
+    connect: { timeout: Math.min(timeoutMs, 5_000) },
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+  });
   const pace = new Pace(clock);
 
-  const ask = async <T>(call: (expo: Expo) => Promise<T>): Promise<{ value: T } | { answer: Answer; error: unknown }> => {
+  const ask = async <T>(
+    call: (expo: Expo) => Promise<T>,
+  ): Promise<{ value: T } | { answer: Answer; error: unknown }> => {
     const answer = noAnswer();
     const expo = new Expo({
       ...(options.accessToken === undefined ? {} : { accessToken: options.accessToken }),
@@ -53,7 +59,9 @@ export function openExpoGateway(options: ExpoGatewayOptions): PushGateway {
     const pausedMs = await pace.take(batch.length);
     if (pausedMs > 0) return all(batch, { kind: 'retry', reason: 'Expo asked to wait', afterMs: pausedMs });
     if (clock() > deadline) return all(batch, { kind: 'retry', reason: 'no time left in this batch' });
-    const outcome = await ask(async (expo) => (await expo.sendPushNotificationsAsync(batch.map((push) => toExpoMessage(push, clock())))).map(fromTicket));
+    const outcome = await ask(async (expo) =>
+      (await expo.sendPushNotificationsAsync(batch.map((push) => toExpoMessage(push, clock())))).map(fromTicket),
+    );
     if ('value' in outcome) return outcome.value;
     const { answer, error } = outcome;
     if (isBadRequest(answer.status) && isInItsWords(error) && batch.length > 1) {
@@ -76,8 +84,11 @@ export function openExpoGateway(options: ExpoGatewayOptions): PushGateway {
       return batch.map((push) => byRequest.get(push) ?? { kind: 'dead-token', reason: 'not an Expo push token' });
     },
     async receipts(tickets) {
-      const outcome = await ask(async (expo) => Object.entries(await expo.getPushNotificationReceiptsAsync([...tickets]))
-        .map(([ticket, receipt]) => [ticket, fromReceipt(receipt)] as const));
+      const outcome = await ask(async (expo) =>
+        Object.entries(await expo.getPushNotificationReceiptsAsync([...tickets])).map(
+          ([ticket, receipt]) => [ticket, fromReceipt(receipt)] as const,
+        ),
+      );
       if ('value' in outcome) return { kind: 'answered', results: new Map(outcome.value) };
       return noReceipts(fromFailure(outcome.answer, outcome.error));
     },
@@ -135,7 +146,9 @@ function fromReceipt(receipt: ExpoPushReceipt): PushResult {
 
 /** Asking again does no harm, so an answer that was lost is one to ask for again. */
 function noReceipts(failure: PushResult): Receipts {
-  return failure.kind === 'retry' ? failure : { kind: 'retry', reason: 'reason' in failure ? failure.reason : failure.kind };
+  return failure.kind === 'retry'
+    ? failure
+    : { kind: 'retry', reason: 'reason' in failure ? failure.reason : failure.kind };
 }
 
 /** The errors that Expo documents for tickets and receipts, and one we do not know, which no second try is spent on. */

@@ -38,10 +38,16 @@ const stillChannel = 'no-vibration';
  */
 export function openFcmGateway(options: FcmGatewayOptions): PushGateway {
   const { serviceAccount, clock, answerTimeoutMs = answerTimeoutMsDefault } = options;
-  const app = initializeApp({
-    credential: options.url === undefined ? cert(serviceAccount as ServiceAccount) : fcmSimulatorCredential(serviceAccount, clock),
-    projectId: serviceAccount.project_id,
-  }, randomUUID());
+  const app = initializeApp(
+    {
+      credential:
+        options.url === undefined
+          ? cert(serviceAccount as ServiceAccount)
+          : fcmSimulatorCredential(serviceAccount, clock),
+      projectId: serviceAccount.project_id,
+    },
+    randomUUID(),
+  );
   const messaging = getMessaging(app);
   const sessions = fcmSessions(options.url ?? fcmUrl, answerTimeoutMs);
   const requests = fcmRequests(messaging, sessions, fcmAccessTokens(app, clock));
@@ -51,7 +57,9 @@ export function openFcmGateway(options: FcmGatewayOptions): PushGateway {
       await post(push.pushToken);
       return { kind: 'accepted' };
     } catch (error) {
-      return isInvalidArgument(error) ? judgeToken(requests, push, error) : fromFailure(error as FirebaseMessagingError);
+      return isInvalidArgument(error)
+        ? judgeToken(requests, push, error)
+        : fromFailure(error as FirebaseMessagingError);
     }
   };
 
@@ -73,7 +81,12 @@ export function openFcmGateway(options: FcmGatewayOptions): PushGateway {
 interface RequestHandler {
   readonly http2Client: Http2Client;
   invokeRequestHandler(host: string, path: string, body: object): Promise<{ name: string }>;
-  invokeHttp2RequestHandlerForSendResponse(host: string, path: string, body: object, handler: null): Promise<SendResponse>;
+  invokeHttp2RequestHandlerForSendResponse(
+    host: string,
+    path: string,
+    body: object,
+    handler: null,
+  ): Promise<SendResponse>;
   buildSendResponse(answer: object): SendResponse;
 }
 interface Http2Client {
@@ -95,7 +108,10 @@ class Refusal extends Error {
   readonly afterMs: number | null;
   /** FCM's code, or Google's for what is not of FCM alone; null: in other words than theirs. */
   readonly said: string | null;
-  constructor({ code, message }: FirebaseMessagingError, { status, headers, said }: { status: number; headers: IncomingHttpHeaders; said: string | null }) {
+  constructor(
+    { code, message }: FirebaseMessagingError,
+    { status, headers, said }: { status: number; headers: IncomingHttpHeaders; said: string | null },
+  ) {
     super(message);
     this.code = code.replace(/^.*\//, '');
     this.status = status;
@@ -105,20 +121,26 @@ class Refusal extends Error {
 }
 
 const answerSchema = z.object({
-  error: z.object({ status: z.string(), details: z.array(z.object({ '@type': z.string(), errorCode: z.string().optional() })).optional() }),
+  error: z.object({
+    status: z.string(),
+    details: z.array(z.object({ '@type': z.string(), errorCode: z.string().optional() })).optional(),
+  }),
 });
 
 /** https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode */
 function codeOf(text: string): string | null {
   try {
-    const { error: { status, details = [] } } = answerSchema.parse(JSON.parse(text));
+    const {
+      error: { status, details = [] },
+    } = answerSchema.parse(JSON.parse(text));
     return details.find((detail) => detail['@type'].endsWith('.FcmError'))?.errorCode ?? status;
   } catch {
     return null;
   }
 }
 
-const isInvalidArgument = (error: unknown): error is Refusal => error instanceof Refusal && error.said === 'INVALID_ARGUMENT';
+const isInvalidArgument = (error: unknown): error is Refusal =>
+  error instanceof Refusal && error.said === 'INVALID_ARGUMENT';
 
 /** Requests as the library makes them. Each rejects with `Refusal`, or with the library's error for what is no answer. */
 interface FcmRequests {
@@ -144,16 +166,27 @@ function fcmRequests(messaging: Messaging, sessions: FcmSessions, tokens: FcmAcc
   };
   const compose = async (message: TokenMessage, isOnlyChecked?: boolean) => {
     const { url, headers, data } = JSON.parse(await messaging.send(message, isOnlyChecked)) as ComposedRequest;
-    return { path: new URL(url).pathname, headers: { ...headers, 'content-type': 'application/json;charset=utf-8' }, text: JSON.stringify(data) };
+    return {
+      path: new URL(url).pathname,
+      headers: { ...headers, 'content-type': 'application/json;charset=utf-8' },
+      text: JSON.stringify(data),
+    };
   };
   const post = async (path: string, headers: OutgoingHttpHeaders, body: string): Promise<void> => {
     const accessToken = await tokens.get();
-    const { status, headers: answered, text } = await sessions.post(path, { ...headers, authorization: `Bearer ${accessToken}` }, body);
+    const {
+      status,
+      headers: answered,
+      text,
+    } = await sessions.post(path, { ...headers, authorization: `Bearer ${accessToken}` }, body);
     if (status === 200) return;
     // The other 401 is about the project's key for Apple or the web, and says so.
     if (status === 401 && !text.includes('THIRD_PARTY_AUTH_ERROR')) tokens.refuse(accessToken);
-    const response = handler.buildSendResponse(http2Client.createRequestResponse({ status, headers: answered, data: text }));
-    if (!response.success) throw new Refusal(response.error as FirebaseMessagingError, { status, headers: answered, said: codeOf(text) });
+    const response = handler.buildSendResponse(
+      http2Client.createRequestResponse({ status, headers: answered, data: text }),
+    );
+    if (!response.success)
+      throw new Refusal(response.error as FirebaseMessagingError, { status, headers: answered, said: codeOf(text) });
   };
   return {
     async check(message) {
@@ -182,7 +215,9 @@ function toMessage(push: PushRequest, now: number): Omit<TokenMessage, 'token'> 
   const { title, body, data } = push.content;
   return {
     notification: { title, body },
-    data: Object.fromEntries(Object.entries(data).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)])),
+    data: Object.fromEntries(
+      Object.entries(data).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
+    ),
     android: {
       priority: push.isUrgent ? 'high' : 'normal',
       ttl: Math.min(Math.max(push.expiresAt - now, 0), ttlMsMax),
@@ -209,7 +244,8 @@ async function judgeToken(requests: FcmRequests, { pushToken }: PushRequest, ref
 const remedy = 'check FCM_SERVICE_ACCOUNT_FILE';
 const otherProject = 'check FCM_SERVICE_ACCOUNT_FILE: the app’s devices are registered with another Firebase project';
 /** RFC 6749 §5.2: Google refuses to give an access token for the service account. */
-const tokenRefusal = /\b(invalid_grant|invalid_client|invalid_scope|invalid_request|unauthorized_client|access_denied)\b/;
+const tokenRefusal =
+  /\b(invalid_grant|invalid_client|invalid_scope|invalid_request|unauthorized_client|access_denied)\b/;
 
 function fromFailure(error: FirebaseMessagingError | Refusal): PushResult {
   if (error instanceof Refusal) return fromRefusal(error);
@@ -236,13 +272,16 @@ function fromRefusal({ status, said, code, afterMs }: Refusal): PushResult {
     case 'PERMISSION_DENIED':
       return { kind: 'retry', reason: 'permission-denied', remedy };
     default:
-      return status === 401 || status === 403 ? { kind: 'retry', reason: code, remedy } : { kind: 'rejected', reason: `${status} ${code}`.slice(0, 200) };
+      return status === 401 || status === 403
+        ? { kind: 'retry', reason: code, remedy }
+        : { kind: 'rejected', reason: `${status} ${code}`.slice(0, 200) };
   }
 }
 
 /** The library says so of every failure to get an access token. */
 function withoutAccessToken({ message }: Error): PushResult {
   const [refusal] = tokenRefusal.exec(message) ?? [];
-  if (refusal !== undefined) return { kind: 'retry', reason: `no access token: ${refusal}`, remedy: `${remedy} and the clock` };
+  if (refusal !== undefined)
+    return { kind: 'retry', reason: `no access token: ${refusal}`, remedy: `${remedy} and the clock` };
   return { kind: 'retry', reason: `no access token: ${message}`.slice(0, 200), isTrouble: true };
 }

@@ -27,10 +27,13 @@ export function fcmSessions(url: string, answerTimeoutMs: number): FcmSessions {
     const session = connect(origin, { maxSessionMemory: sessionMemoryMb });
     const leaveIt = (): void => leave(session);
     // Every request under way is told by itself.
-    session.on('error', leaveIt).on('close', leaveIt).on('goaway', () => {
-      leave(session);
-      session.close();
-    });
+    session
+      .on('error', leaveIt)
+      .on('close', leaveIt)
+      .on('goaway', () => {
+        leave(session);
+        session.close();
+      });
     return session;
   };
 

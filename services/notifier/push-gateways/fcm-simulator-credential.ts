@@ -18,7 +18,10 @@ export function fcmSimulatorCredential(account: FcmServiceAccount, clock: Clock)
       const now = Math.floor(clock() / 1_000);
       const assertion = await new SignJWT({ scope: 'https://www.googleapis.com/auth/firebase.messaging' })
         .setProtectedHeader({ alg: 'RS256', typ: 'JWT' })
-        .setIssuer(account.client_email).setAudience(account.token_uri).setIssuedAt(now).setExpirationTime(now + 3_600)
+        .setIssuer(account.client_email)
+        .setAudience(account.token_uri)
+        .setIssuedAt(now)
+        .setExpirationTime(now + 3_600)
         .sign(await importPKCS8(account.private_key, 'RS256'));
       const answer = await fetch(account.token_uri, {
         method: 'POST',

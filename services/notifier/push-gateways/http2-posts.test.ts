@@ -1,5 +1,13 @@
 import { once } from 'node:events';
-import { connect, constants, createServer, type ClientHttp2Session, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import {
+  connect,
+  constants,
+  createServer,
+  type ClientHttp2Session,
+  type Http2Server,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { http2Posts, type Http2Posts, type PostAnswer } from './http2-posts.ts';
@@ -29,7 +37,9 @@ describe('the answer to a post over HTTP/2', () => {
   const post = (path = '/'): Promise<PostAnswer> => posts.post(session, { ':method': 'POST', ':path': path }, '{}');
 
   beforeEach(async () => {
-    server = createServer({ settings: { maxConcurrentStreams: 1 } }).on('session', (one) => serverSessions.add(one.on('error', () => undefined)));
+    server = createServer({ settings: { maxConcurrentStreams: 1 } }).on('session', (one) =>
+      serverSessions.add(one.on('error', () => undefined)),
+    );
     await once(server.listen(0, '127.0.0.1'), 'listening');
     session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`).on('error', () => undefined);
   });
@@ -50,19 +60,23 @@ describe('the answer to a post over HTTP/2', () => {
   });
 
   const begun = { 'before its body': '', 'within its body': refusal.slice(0, 10) };
-  test.each(Object.keys(cuts).flatMap((name) => Object.entries(begun).map(([where, text]) => ({ name, where, text }))))('is none when $name $where', async ({ name, text }) => {
-    let answering: ServerHttp2Stream;
-    server.on('stream', (stream) => {
-      answering = stream.on('error', () => undefined);
-      stream.respond({ ':status': 410 });
-      stream.write(text);
-    });
-    // It is cut off once the client has seen how it begins.
-    const request = session.request.bind(session);
-    session.request = (headers) => request(headers).once(text === '' ? 'response' : 'data', () => cuts[name]!(answering));
-    posts = http2Posts(name === overTime ? 100 : patientMs, () => undefined);
-    await expect(post()).rejects.toThrow(/without an answer|closed with error code/);
-  });
+  test.each(Object.keys(cuts).flatMap((name) => Object.entries(begun).map(([where, text]) => ({ name, where, text }))))(
+    'is none when $name $where',
+    async ({ name, text }) => {
+      let answering: ServerHttp2Stream;
+      server.on('stream', (stream) => {
+        answering = stream.on('error', () => undefined);
+        stream.respond({ ':status': 410 });
+        stream.write(text);
+      });
+      // It is cut off once the client has seen how it begins.
+      const request = session.request.bind(session);
+      session.request = (headers) =>
+        request(headers).once(text === '' ? 'response' : 'data', () => cuts[name]!(answering));
+      posts = http2Posts(name === overTime ? 100 : patientMs, () => undefined);
+      await expect(post()).rejects.toThrow(/without an answer|closed with error code/);
+    },
+  );
 
   test('that stays away has its session left: what waits for its turn there still has it, and behind the last the session is closed', async () => {
     server.on('stream', (stream) => stream.on('error', () => undefined));

@@ -1,4 +1,10 @@
-import { constants, type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
+import {
+  constants,
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+} from 'node:http2';
 
 /** What a server said to a request. */
 export interface PostAnswer {
@@ -33,17 +39,20 @@ export function http2Posts(answerTimeoutMs: number, onSilent: (session: PostSess
   const underWay = new Map<ClientHttp2Stream, { readonly session: PostSession; readonly beganAt: number }>();
   const left = new WeakSet<PostSession>();
   let isClosing = false;
-  const checking = setInterval(() => {
-    for (const [stream, { session, beganAt }] of underWay) {
-      if (performance.now() - beganAt < answerTimeoutMs) return;
-      if (!left.has(session)) {
-        onSilent(session);
-        leave(session);
+  const checking = setInterval(
+    () => {
+      for (const [stream, { session, beganAt }] of underWay) {
+        if (performance.now() - beganAt < answerTimeoutMs) return;
+        if (!left.has(session)) {
+          onSilent(session);
+          leave(session);
+        }
+        stream.close(constants.NGHTTP2_CANCEL);
       }
-      stream.close(constants.NGHTTP2_CANCEL);
-    }
-    if (isClosing && underWay.size === 0) clearInterval(checking);
-  }, Math.min(checkMs, answerTimeoutMs)).unref();
+      if (isClosing && underWay.size === 0) clearInterval(checking);
+    },
+    Math.min(checkMs, answerTimeoutMs),
+  ).unref();
 
   /** Closed before, it would end the requests that wait on it for the server's limit of requests at once. */
   const closeIfIdle = (session: PostSession): void => {
@@ -86,10 +95,13 @@ function answerTo(stream: ClientHttp2Stream, body: string, onEnd: () => void): P
         return void stream.resume();
       }
       let text = '';
-      stream.setEncoding('utf8').on('data', (chunk: string) => void (text += chunk)).on('end', () => {
-        // Node ends a body that was cut off, too, and half a refusal would pass for one that leaves things out.
-        if (!stream.destroyed && stream.rstCode === constants.NGHTTP2_NO_ERROR) answer(status, headers, text);
-      });
+      stream
+        .setEncoding('utf8')
+        .on('data', (chunk: string) => void (text += chunk))
+        .on('end', () => {
+          // Node ends a body that was cut off, too, and half a refusal would pass for one that leaves things out.
+          if (!stream.destroyed && stream.rstCode === constants.NGHTTP2_NO_ERROR) answer(status, headers, text);
+        });
     });
     stream.on('error', reject);
     // What a connection that ends has cut off, or whose time is over, neither ends nor fails by itself.

@@ -9,7 +9,8 @@ import type { PushGateway } from './push-gateway.ts';
  * library is loaded by those alone who push through it.
  */
 export async function openPushGateways(
-  config: Pick<Config, 'apns' | 'fcmServiceAccount' | 'FCM_URL' | 'EXPO_URL' | 'EXPO_ACCESS_TOKEN'>, deps: { clock: Clock },
+  config: Pick<Config, 'apns' | 'fcmServiceAccount' | 'FCM_URL' | 'EXPO_URL' | 'EXPO_ACCESS_TOKEN'>,
+  deps: { clock: Clock },
 ): Promise<Map<Platform, PushGateway>> {
   const gateways = new Map<Platform, PushGateway>([
     ['expo', openExpoGateway({ ...deps, url: config.EXPO_URL, accessToken: config.EXPO_ACCESS_TOKEN })],

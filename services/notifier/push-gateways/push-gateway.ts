@@ -85,7 +85,14 @@ export type PushResult =
    * push, and this is where the operator is to look. `isOfToken`: unless the token is of an app that is none of ours, and anybody
    * can register such a one. `isTrouble`: it would have said so of any push.
    */
-  | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number; readonly remedy?: string; readonly isOfToken?: true; readonly isTrouble?: true }
+  | {
+      readonly kind: 'retry';
+      readonly reason: string;
+      readonly afterMs?: number;
+      readonly remedy?: string;
+      readonly isOfToken?: true;
+      readonly isTrouble?: true;
+    }
   /** Never in this form. */
   | { readonly kind: 'rejected'; readonly reason: string }
   /** The answer was lost: the push may have arrived. */

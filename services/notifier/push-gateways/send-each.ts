@@ -16,7 +16,10 @@ export interface SingleSender {
 const atOnce = 20;
 
 /** Sends the pushes side by side. One whose result the provider's library has not told while the claim on it lasts is `unknown`. */
-export async function sendEach({ provider, sendOne, answerTimeoutMs = answerTimeoutMsDefault }: SingleSender, batch: readonly PushRequest[]): Promise<PushResult[]> {
+export async function sendEach(
+  { provider, sendOne, answerTimeoutMs = answerTimeoutMsDefault }: SingleSender,
+  batch: readonly PushRequest[],
+): Promise<PushResult[]> {
   const results = new Array<PushResult | undefined>(batch.length);
   let isLate = false;
   const sendAll = async (): Promise<void> => {
@@ -24,12 +27,19 @@ export async function sendEach({ provider, sendOne, answerTimeoutMs = answerTime
     for (const [place, push] of batch.entries()) {
       if (place % atOnce === 0 && place > 0) await nextTurn();
       if (isLate) break;
-      sent.push(sendOne(push).catch(unknown).then((result) => void (results[place] = result)));
+      sent.push(
+        sendOne(push)
+          .catch(unknown)
+          .then((result) => void (results[place] = result)),
+      );
     }
     await Promise.all(sent);
   };
   // One timer for all of them: they begin at the same time.
-  const late = await within(answerTimeoutMs, `the answer of ${provider}`, sendAll()).then(() => null, (error: TookTooLong) => unknown(error));
+  const late = await within(answerTimeoutMs, `the answer of ${provider}`, sendAll()).then(
+    () => null,
+    (error: TookTooLong) => unknown(error),
+  );
   isLate = true;
   return Array.from(results, (result) => result ?? late!);
 }
@@ -49,6 +59,12 @@ export function madeOnce<F>(make: (push: PushRequest) => F): (push: PushRequest)
 }
 
 function isSame(a: PushRequest, b: PushRequest): boolean {
-  return a.content === b.content && a.sound === b.sound && a.vibrates === b.vibrates && a.isUrgent === b.isUrgent
-    && a.collapseId === b.collapseId && a.expiresAt === b.expiresAt;
+  return (
+    a.content === b.content &&
+    a.sound === b.sound &&
+    a.vibrates === b.vibrates &&
+    a.isUrgent === b.isUrgent &&
+    a.collapseId === b.collapseId &&
+    a.expiresAt === b.expiresAt
+  );
 }

@@ -9,8 +9,13 @@ export function tracedGateway(gateway: PushGateway, platform: Platform, tracing:
     ...gateway,
     send: async (batch) => {
       const span = tracing.start({
-        name: `send ${platform}`, kind: 'client',
-        attributes: { 'messaging.system': platform, ...messagingOperation('send'), 'messaging.batch.message_count': batch.length },
+        name: `send ${platform}`,
+        kind: 'client',
+        attributes: {
+          'messaging.system': platform,
+          ...messagingOperation('send'),
+          'messaging.batch.message_count': batch.length,
+        },
       });
       const results = await tracing.within(span, () => gateway.send(batch));
       span.set(countsOf(results));

@@ -4,7 +4,13 @@ import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
 import { watchProvider, type WatchedGateway } from './watch-provider.ts';
 
 const push = (pushToken = 'phone'): PushRequest => ({
-  pushToken, content: { title: 't', body: 'b', data: { test: true } }, sound: null, vibrates: true, isUrgent: false, collapseId: 'c', expiresAt: 0,
+  pushToken,
+  content: { title: 't', body: 'b', data: { test: true } },
+  sound: null,
+  vibrates: true,
+  isUrgent: false,
+  collapseId: 'c',
+  expiresAt: 0,
 });
 const silent: PushResult = { kind: 'unknown', reason: 'no answer from APNs' };
 const accepted: PushResult = { kind: 'accepted' };
@@ -21,7 +27,8 @@ describe('a provider that is watched', () => {
   beforeEach(() => {
     [now, answers, sentCount, lines, changes] = [1_000_000, [], 0, [], []];
     const gateway: PushGateway = {
-      batchSizeMax: 100, payloadBytesMax: 4_096,
+      batchSizeMax: 100,
+      payloadBytesMax: 4_096,
       async send(batch) {
         sentCount += 1;
         const result = await (answers.shift() ?? accepted);
@@ -29,8 +36,15 @@ describe('a provider that is watched', () => {
       },
       close: () => Promise.resolve(),
     };
-    const log = openLog('test', 'info', { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
-    watched = watchProvider(gateway, { platform: 'ios', clock: () => now, log, onChange: (isAway) => void changes.push(isAway) });
+    const log = openLog('test', 'info', {
+      write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>),
+    });
+    watched = watchProvider(gateway, {
+      platform: 'ios',
+      clock: () => now,
+      log,
+      onChange: (isAway) => void changes.push(isAway),
+    });
   });
 
   const sendEach = async (count: number): Promise<void> => {
@@ -47,7 +61,9 @@ describe('a provider that is watched', () => {
       const pausedMs = watched.pausedMs();
       pauses.push(pausedMs);
       now += pausedMs - 1;
-      expect(await watched.send([push(), push()])).toEqual(Array(2).fill({ kind: 'retry', reason: 'no answer from APNs' }));
+      expect(await watched.send([push(), push()])).toEqual(
+        Array(2).fill({ kind: 'retry', reason: 'no answer from APNs' }),
+      );
       now += 1;
       expect(watched.pausedMs()).toBe(0);
       await sendEach(1);
@@ -93,7 +109,8 @@ describe('a provider that is watched', () => {
     now += 30_000;
     await sendEach(1);
     expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
-      ...Array<unknown>(3).fill(['warn', 'APNs takes no pushes, they wait and are tried again']), ['info', 'APNs takes pushes again'],
+      ...Array<unknown>(3).fill(['warn', 'APNs takes no pushes, they wait and are tried again']),
+      ['info', 'APNs takes pushes again'],
     ]);
     expect(lines[0]).toMatchObject({ platform: 'ios', reason: 'no answer from APNs', awaySeconds: 0 });
     expect(lines[3]).toMatchObject({ platform: 'ios', awaySeconds: 180 });
@@ -110,7 +127,10 @@ describe('a provider that is watched', () => {
   test.each<[string, PushResult]>([
     ['a phone that gets too much', { kind: 'retry', reason: 'TooManyRequests', afterMs: 5_000 }],
     ['a dead token', { kind: 'dead-token', reason: 'Unregistered' }],
-    ['a phone of somebody else’s app', { kind: 'retry', reason: 'mismatched-credential', remedy: 'check FCM_SERVICE_ACCOUNT_FILE', isOfToken: true }],
+    [
+      'a phone of somebody else’s app',
+      { kind: 'retry', reason: 'mismatched-credential', remedy: 'check FCM_SERVICE_ACCOUNT_FILE', isOfToken: true },
+    ],
     ['a push that is refused', { kind: 'rejected', reason: '413 PayloadTooLarge' }],
   ])('is not away for %s', async (_, result) => {
     answers = Array<PushResult>(10).fill(result);

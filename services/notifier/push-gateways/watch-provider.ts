@@ -67,7 +67,10 @@ export function watchProvider(gateway: PushGateway, { platform, clock, log, onCh
     if ('remedy' in trouble || now - away.loggedAt < logEveryMs) return;
     away.loggedAt = now;
     const awaySeconds = Math.round((now - away.since) / 1_000);
-    log.warn({ platform, reason: trouble.reason, awaySeconds }, `${name} takes no pushes, they wait and are tried again`);
+    log.warn(
+      { platform, reason: trouble.reason, awaySeconds },
+      `${name} takes no pushes, they wait and are tried again`,
+    );
   };
   const succeed = (): void => {
     failures = 0;
@@ -76,7 +79,8 @@ export function watchProvider(gateway: PushGateway, { platform, clock, log, onCh
     away = null;
     onChange(false);
   };
-  const pausedMs = (): number => (away === null ? 0 : away.tryAt === null ? away.pauseMs : Math.max(away.tryAt - clock(), 0));
+  const pausedMs = (): number =>
+    away === null ? 0 : away.tryAt === null ? away.pauseMs : Math.max(away.tryAt - clock(), 0);
 
   return {
     ...gateway,
@@ -107,5 +111,7 @@ export function watchProvider(gateway: PushGateway, { platform, clock, log, onCh
 function isTrouble(result: PushResult): result is Trouble {
   if (result.kind === 'unknown') return true;
   // Harm prevented: whoever registers a phone of another app keeps the pushes of all others waiting.
-  return result.kind === 'retry' && ((result.remedy !== undefined && result.isOfToken !== true) || result.isTrouble === true);
+  return (
+    result.kind === 'retry' && ((result.remedy !== undefined && result.isOfToken !== true) || result.isTrouble === true)
+  );
 }

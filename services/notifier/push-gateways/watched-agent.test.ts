@@ -10,9 +10,12 @@ describe('Retry-After', () => {
     expect(readRetryAfter(inSeconds(-120))).toBe(0);
   });
 
-  test.each(['9'.repeat(400), '1795402369147', inSeconds(86_400), 'Fri, 31 Dec 9999 23:59:59 GMT'])('is an hour at most, %#', (value) => {
-    expect(readRetryAfter(value)).toBe(3_600_000);
-  });
+  test.each(['9'.repeat(400), '1795402369147', inSeconds(86_400), 'Fri, 31 Dec 9999 23:59:59 GMT'])(
+    'is an hour at most, %#',
+    (value) => {
+      expect(readRetryAfter(value)).toBe(3_600_000);
+    },
+  );
 
   test.each([undefined, '', '-5', '1.5', 'soon', ['1', '2']])('is nothing else: %s', (value) => {
     expect(readRetryAfter(value)).toBeNull();

@@ -17,7 +17,10 @@ export function noAnswer(): Answer {
  * answer's status and `Retry-After`, ends it at the timeout, and refuses every further request. So the SDK's own
  * retries, which know nothing of `Retry-After`, never reach the provider.
  */
-export function watchedAgent(agent: Agent, watch: { origin: string | undefined; answer: Answer; timeoutMs: number }): Dispatcher {
+export function watchedAgent(
+  agent: Agent,
+  watch: { origin: string | undefined; answer: Answer; timeoutMs: number },
+): Dispatcher {
   const { origin, answer } = watch;
   let isUsed = false;
   return agent.compose((dispatch) => (options, handler) => {
@@ -59,6 +62,10 @@ const retryAfterMsMax = 3_600_000;
 /** Seconds or a date, RFC 9110 §10.2.3, in milliseconds from now, an hour at most; null for anything else. */
 export function readRetryAfter(value: string | string[] | undefined): number | null {
   if (typeof value !== 'string') return null;
-  const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : /^[A-Z][a-z]+,? /.test(value) ? Date.parse(value) - Date.now() : NaN;
+  const ms = /^\d+$/.test(value)
+    ? Number(value) * 1_000
+    : /^[A-Z][a-z]+,? /.test(value)
+      ? Date.parse(value) - Date.now()
+      : NaN;
   return Number.isNaN(ms) ? null : Math.min(Math.max(0, ms), retryAfterMsMax);
 }

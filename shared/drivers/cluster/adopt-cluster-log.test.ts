@@ -51,15 +51,23 @@ describeWithEngines('the log that a store is a view of', (engines) => {
     await used();
     await makeAnew();
     await expect(open()).rejects.toThrow('its partition 1 ends before position 0, and the store has seen position 2');
-    expect(await adopt()).toEqual({ reason: 'its partition 1 ends before position 0, and the store has seen position 2', bases: [1_000_000_000, 2_000_000_000] });
+    expect(await adopt()).toEqual({
+      reason: 'its partition 1 ends before position 0, and the store has seen position 2',
+      bases: [1_000_000_000, 2_000_000_000],
+    });
     const { eventLog, messages } = await open();
     expect(await eventLog.append(1, testRecord(), 'alarms')).toBe(2_000_000_000);
     expect(await eventLog.append(0, testRecord(), 'alarms')).toBe(1_000_000_000);
     expect([await messages.watermark(0), await messages.watermark(1)]).toEqual([999_999_999, 1_999_999_999]);
-    for (const startAt of [(partition: number) => messages.watermark(partition).then((at) => at + 1), () => Promise.resolve(null)]) {
+    for (const startAt of [
+      (partition: number) => messages.watermark(partition).then((at) => at + 1),
+      () => Promise.resolve(null),
+    ]) {
       const reader = collector();
       const consumption = await eventLog.consume({ group: newId(), startAt, onBatch: reader.onBatch });
-      await eventually(() => expect([...reader.offsets()].sort((a, b) => a - b)).toEqual([1_000_000_000, 2_000_000_000]));
+      await eventually(() =>
+        expect([...reader.offsets()].sort((a, b) => a - b)).toEqual([1_000_000_000, 2_000_000_000]),
+      );
       await consumption.close();
     }
   });
@@ -68,9 +76,13 @@ describeWithEngines('the log that a store is a view of', (engines) => {
     const ofLog = async () => (await inspectEngine(place.config, log)).filter(({ part }) => part === 'log');
     expect(await ofLog()).toMatchObject([{ state: 'ok', text: 'the store knows none yet' }]);
     await used();
-    expect(await ofLog()).toMatchObject([{ state: 'ok', text: expect.stringContaining('is the one that the store knows') }]);
+    expect(await ofLog()).toMatchObject([
+      { state: 'ok', text: expect.stringContaining('is the one that the store knows') },
+    ]);
     await makeAnew();
-    expect(await ofLog()).toMatchObject([{ state: 'fault', text: expect.stringMatching(/has seen position 2\. Check .*`tocsin log adopt`/) }]);
+    expect(await ofLog()).toMatchObject([
+      { state: 'fault', text: expect.stringMatching(/has seen position 2\. Check .*`tocsin log adopt`/) },
+    ]);
     await adopt();
     expect(await ofLog()).toMatchObject([{ state: 'ok' }]);
   });
@@ -102,8 +114,12 @@ describeWithEngines('the log that a store is a view of', (engines) => {
     const running = await openTestEngine(place);
     await running.eventLog.consume({ group: 'fanout', onBatch: collector().onBatch });
     await changeClusterId();
-    await expect(open()).rejects.toThrow(/the store knows the Kafka cluster another-one, and this one is .*`tocsin log adopt`/);
-    await expect(adopt()).rejects.toThrow('A node runs on this log, or was killed in the last ten seconds: stop every node first');
+    await expect(open()).rejects.toThrow(
+      /the store knows the Kafka cluster another-one, and this one is .*`tocsin log adopt`/,
+    );
+    await expect(adopt()).rejects.toThrow(
+      'A node runs on this log, or was killed in the last ten seconds: stop every node first',
+    );
     await running.close();
     const now = Date.now();
     const { bases } = await adopt(true);
@@ -125,9 +141,14 @@ describeWithEngines('the log that a store is a view of', (engines) => {
     await makeAnew();
     const other = await openTestEngine(place); // makes the topic
     await other.close();
-    await eventually(async () => {
-      await expect(eventLog.append(0, testRecord(), 'alarms')).rejects.toMatchObject({ code: 'unavailable' });
-      await expect(eventLog.ping()).rejects.toMatchObject({ cause: expect.objectContaining({ message: expect.stringContaining('lost or made anew') }) });
-    }, { timeoutMs: 30_000 });
+    await eventually(
+      async () => {
+        await expect(eventLog.append(0, testRecord(), 'alarms')).rejects.toMatchObject({ code: 'unavailable' });
+        await expect(eventLog.ping()).rejects.toMatchObject({
+          cause: expect.objectContaining({ message: expect.stringContaining('lost or made anew') }),
+        });
+      },
+      { timeoutMs: 30_000 },
+    );
   }, 120_000);
 });

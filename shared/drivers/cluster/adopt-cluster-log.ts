@@ -44,12 +44,16 @@ async function adopt(own: Closers, { stores, kafka, log, isRestored }: AdoptOpti
   const reason = judgeLog(seen, eventLog);
   if (reason === null) return { reason, bases: basesOf(seen, partitions) };
   if (partitions < partitionsSeen(seen)) {
-    throw new Error(`${kafka.topic} has ${partitions} partitions, and the store's topics lie in ${partitionsSeen(seen)}: `
-      + 'give it as many (`kafka-topics.sh --alter --partitions`), and adopt it again');
+    throw new Error(
+      `${kafka.topic} has ${partitions} partitions, and the store's topics lie in ${partitionsSeen(seen)}: ` +
+        'give it as many (`kafka-topics.sh --alter --partitions`), and adopt it again',
+    );
   }
   await forgetGroups(new KafkaAdmin({ ...wiring, clientLog: kafkaClientLog(log) }), kafka.topic);
   const raised = (highest: number) => (isRestored ? baseAfterRestore(highest, Date.now()) : baseAbove(highest));
-  const bases = basesOf(seen, partitions).map((base, partition) => raised(Math.max(base - 1, seen.watermarks.get(partition) ?? -1)));
+  const bases = basesOf(seen, partitions).map((base, partition) =>
+    raised(Math.max(base - 1, seen.watermarks.get(partition) ?? -1)),
+  );
   await replaceLog(connection, { clusterId, bases });
   return { reason, bases };
 }
@@ -74,7 +78,9 @@ async function forgetGroups(admin: KafkaAdmin, topic: string): Promise<void> {
     }, forgetTimeoutMs);
   } catch (error) {
     if (errorCodeOf(error) !== nonEmptyGroup) throw error;
-    throw new Error('A node runs on this log, or was killed in the last ten seconds: stop every node first', { cause: error });
+    throw new Error('A node runs on this log, or was killed in the last ten seconds: stop every node first', {
+      cause: error,
+    });
   } finally {
     await admin.close();
   }

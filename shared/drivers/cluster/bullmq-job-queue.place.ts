@@ -20,5 +20,9 @@ export function newBullmqPlace(url: string): Promise<JobQueuePlace & { readonly 
 }
 
 export function openJobQueueAt(address: string, clock: Clock = systemClock): Promise<JobQueue> {
-  return openBullmqJobQueue({ ...(JSON.parse(address) as { url: string; prefix: string }), clock, log: openLog('test', 'silent') });
+  return openBullmqJobQueue({
+    ...(JSON.parse(address) as { url: string; prefix: string }),
+    clock,
+    log: openLog('test', 'silent'),
+  });
 }

@@ -52,7 +52,12 @@ describeWithEngines('bullmq', ({ redisUrl }) => {
     test('all that is asked of it is refused at once, and answered when Redis is back', async () => {
       await jobs.add(queue, [newJob()]);
       proxy.cut({ refuse: true });
-      await eventually(() => jobs.ping().then(() => false, () => true));
+      await eventually(() =>
+        jobs.ping().then(
+          () => false,
+          () => true,
+        ),
+      );
       const calls = [
         () => jobs.add(queue, [newJob()]),
         () => jobs.counts(queue),
@@ -85,12 +90,19 @@ describeWithEngines('bullmq', ({ redisUrl }) => {
         if (fault === 'cut') proxy.cut({ refuse: true });
         else proxy.hold();
         const tries = proxy.acceptedCount;
-        await eventually(() => jobs.ping().then(() => false, () => true));
+        await eventually(() =>
+          jobs.ping().then(
+            () => false,
+            () => true,
+          ),
+        );
         await eventually(() => expect(proxy.acceptedCount).toBeGreaterThan(tries + 2)); // given up and tried anew
         const after = newJobs(50);
         await other.add(queue, after);
         proxy.heal();
-        await eventually(() => expect(new Set(ids())).toEqual(new Set([before, ...after].map(({ id }) => id))), { timeoutMs: 25_000 });
+        await eventually(() => expect(new Set(ids())).toEqual(new Set([before, ...after].map(({ id }) => id))), {
+          timeoutMs: 25_000,
+        });
         await nothingLeft(other, queue);
       }, 60_000);
     }
@@ -101,7 +113,12 @@ describeWithEngines('bullmq', ({ redisUrl }) => {
       await other.add(queue, [newJob()]);
       await eventually(() => runs.length === 1);
       proxy.cut({ refuse: true });
-      await eventually(() => jobs.ping().then(() => false, () => true));
+      await eventually(() =>
+        jobs.ping().then(
+          () => false,
+          () => true,
+        ),
+      );
       running.open();
       await new Promise((resolve) => setImmediate(resolve));
       proxy.heal();
@@ -137,7 +154,12 @@ describeWithEngines('bullmq', ({ redisUrl }) => {
         await nothingLeft(jobs, queue);
         if (fault === 'cut') proxy.cut({ refuse: true });
         else proxy.hold();
-        await eventually(() => jobs.ping().then(() => false, () => true));
+        await eventually(() =>
+          jobs.ping().then(
+            () => false,
+            () => true,
+          ),
+        );
         const started = performance.now();
         await jobs.close();
         expect(performance.now() - started).toBeLessThan(8_000);

@@ -3,7 +3,16 @@ import type { Redis } from 'ioredis';
 import { unavailable } from '../../domain/errors.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import type { FailedJob, JobCounts, JobData, JobQueue, NewJob, Schedule, Worker, WorkOptions } from '../../ports/job-queue.ts';
+import type {
+  FailedJob,
+  JobCounts,
+  JobData,
+  JobQueue,
+  NewJob,
+  Schedule,
+  Worker,
+  WorkOptions,
+} from '../../ports/job-queue.ts';
 import { checkedJob, checkId, slotJob } from '../job-rules.ts';
 import { ScheduleRunner, type KeptSchedule } from '../schedule-runner.ts';
 import { scheduleSlots } from '../schedule-slots.ts';
@@ -56,7 +65,8 @@ class BullmqJobQueue implements JobQueue {
 
   async settle(): Promise<void> {
     await this.#asking.settle(openTimeoutMs);
-    if (!this.#asking.isUp) this.#options.log.warn({ err: this.#asking.lastError }, 'the queue is away, it is tried on');
+    if (!this.#asking.isUp)
+      this.#options.log.warn({ err: this.#asking.lastError }, 'the queue is away, it is tried on');
   }
 
   async add(queue: string, jobs: readonly NewJob[]): Promise<void> {
@@ -65,7 +75,14 @@ class BullmqJobQueue implements JobQueue {
     const made = checked.map(({ id, data, delayMs, priority, attempts, backoffMs }) => ({
       name: 'job',
       data,
-      opts: { jobId: id, delay: delayMs, priority, attempts, backoff: { type: 'capped', delay: backoffMs }, stackTraceLimit: 0 },
+      opts: {
+        jobId: id,
+        delay: delayMs,
+        priority,
+        attempts,
+        backoff: { type: 'capped', delay: backoffMs },
+        stackTraceLimit: 0,
+      },
     }));
     const [first, ...others] = made;
     await this.#ask(queue, async (engine) => {
@@ -92,7 +109,12 @@ class BullmqJobQueue implements JobQueue {
       name: 'tocsin-queue-worker',
       part: 'Queue',
       log: this.#options.log,
-      redis: { maxRetriesPerRequest: null, enableOfflineQueue: true, autoResendUnfulfilledCommands: true, commandTimeout: undefined },
+      redis: {
+        maxRetriesPerRequest: null,
+        enableOfflineQueue: true,
+        autoResendUnfulfilledCommands: true,
+        commandTimeout: undefined,
+      },
     });
     const duplicate = working.redis.duplicate.bind(working.redis);
     working.redis.duplicate = (override) => {
@@ -127,7 +149,9 @@ class BullmqJobQueue implements JobQueue {
     scheduleSlots(every);
     const before = (await this.#loadSchedules(queue)).find((kept) => kept.id === id);
     const definedAt = before?.every === every ? before.definedAt : this.#clock();
-    await this.#asking.run((redis) => redis.hset(this.#schedulesKey(queue), id, JSON.stringify({ every, data, definedAt })));
+    await this.#asking.run((redis) =>
+      redis.hset(this.#schedulesKey(queue), id, JSON.stringify({ every, data, definedAt })),
+    );
     await this.#runners.get(queue)?.refresh();
   }
 
@@ -146,9 +170,16 @@ class BullmqJobQueue implements JobQueue {
   }
 
   async counts(queue: string): Promise<JobCounts> {
-    const counts = await this.#ask(queue, (engine) => engine.getJobCounts('waiting', 'prioritized', 'delayed', 'active', 'failed'));
+    const counts = await this.#ask(queue, (engine) =>
+      engine.getJobCounts('waiting', 'prioritized', 'delayed', 'active', 'failed'),
+    );
     const of = (...states: string[]) => states.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
-    return { waiting: of('waiting', 'prioritized'), delayed: of('delayed'), active: of('active'), failed: of('failed') };
+    return {
+      waiting: of('waiting', 'prioritized'),
+      delayed: of('delayed'),
+      active: of('active'),
+      failed: of('failed'),
+    };
   }
 
   async failed(queue: string, { limit, offset }: { limit: number; offset: number }): Promise<FailedJob[]> {
@@ -184,7 +215,13 @@ class BullmqJobQueue implements JobQueue {
     if (known !== undefined) return known;
     const { prefix, log } = this.#options;
     // Neither waits for Redis nor asks it anything before the first command: what fails there once would fail for ever.
-    const options = { connection: this.#asking.redis, prefix, skipVersionCheck: true, skipWaitingForReady: true, skipMetasUpdate: true };
+    const options = {
+      connection: this.#asking.redis,
+      prefix,
+      skipVersionCheck: true,
+      skipWaitingForReady: true,
+      skipMetasUpdate: true,
+    };
     const queue = new Queue<JobData>(name, options);
     queue.on('error', (error) => log.debug({ err: error, queue: name }, 'the queue met an error'));
     this.#queues.set(name, queue);
@@ -194,7 +231,9 @@ class BullmqJobQueue implements JobQueue {
   async close(): Promise<void> {
     if (this.#isClosing) return;
     this.#isClosing = true;
-    const closing = [...this.#workers].flatMap(([queue, workers]) => [...workers].map((worker) => this.#closeWorker(queue, worker)));
+    const closing = [...this.#workers].flatMap(([queue, workers]) =>
+      [...workers].map((worker) => this.#closeWorker(queue, worker)),
+    );
     await Promise.all(closing);
     await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
     for (const redis of this.#blocking) redis.disconnect();

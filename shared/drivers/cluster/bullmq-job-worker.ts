@@ -108,7 +108,8 @@ export class BullmqJobWorker implements Worker {
   }
 }
 
-const isOfConnection = (error: Error): boolean => 'syscall' in error || error.message.startsWith('Connection is closed');
+const isOfConnection = (error: Error): boolean =>
+  'syscall' in error || error.message.startsWith('Connection is closed');
 
 const backoffMsOf = (job: { opts?: { backoff?: number | { delay?: number } } } | undefined): number => {
   const backoff = job?.opts?.backoff;

@@ -41,7 +41,11 @@ export async function backUpMongo(to: string, options: MongoCopyOptions): Promis
   });
 }
 
-async function readAll(connection: Connection, archive: ArchiveWriter, onProgress: MongoCopyOptions['onProgress']): Promise<void> {
+async function readAll(
+  connection: Connection,
+  archive: ArchiveWriter,
+  onProgress: MongoCopyOptions['onProgress'],
+): Promise<void> {
   const db = connection.db!;
   const names = (await collectionsOf(connection)).filter((name) => name !== restores);
   const counts = await Promise.all(names.map((name) => db.collection(name).estimatedDocumentCount()));
@@ -59,8 +63,11 @@ async function readAll(connection: Connection, archive: ArchiveWriter, onProgres
     onProgress({ done: total, total });
   } catch (error) {
     if (!snapshotGone.has((error as { code?: unknown }).code)) throw error;
-    throw new Error('MongoDB no longer has the state of the moment at which the backup began: set its parameter minSnapshotHistoryWindowInSeconds '
-      + 'to longer than a backup takes, or use mongodump --oplog', { cause: error });
+    throw new Error(
+      'MongoDB no longer has the state of the moment at which the backup began: set its parameter minSnapshotHistoryWindowInSeconds ' +
+        'to longer than a backup takes, or use mongodump --oplog',
+      { cause: error },
+    );
   } finally {
     await session.endSession();
   }
@@ -89,7 +96,10 @@ export async function restoreMongo(from: string, options: MongoCopyOptions): Pro
     let done = 0;
     for await (const { collection, documents } of readArchive(from)) {
       // Numbers stay of the type that they have in the file.
-      await db.collection(collection).insertMany(documents.map((document) => mongo.BSON.deserialize(document, { promoteValues: false })), { ordered: false });
+      await db.collection(collection).insertMany(
+        documents.map((document) => mongo.BSON.deserialize(document, { promoteValues: false })),
+        { ordered: false },
+      );
       done += documents.length;
       options.onProgress({ done, total });
     }
@@ -100,8 +110,10 @@ export async function restoreMongo(from: string, options: MongoCopyOptions): Pro
 
 async function refuseFilled(connection: Connection, name: string): Promise<void> {
   for (const collection of await collectionsOf(connection)) {
-    if (await connection.db!.collection(collection).findOne({}, { projection: { _id: 1 } }) === null) continue;
-    throw new Error(`${name} holds documents (${collection}), and nothing is overwritten: name another database in MONGO_URL, or drop this one`);
+    if ((await connection.db!.collection(collection).findOne({}, { projection: { _id: 1 } })) === null) continue;
+    throw new Error(
+      `${name} holds documents (${collection}), and nothing is overwritten: name another database in MONGO_URL, or drop this one`,
+    );
   }
 }
 
@@ -109,16 +121,24 @@ async function refuseFilled(connection: Connection, name: string): Promise<void>
 export async function refuseHalfRestored(connection: Connection): Promise<void> {
   const begun = await connection.db!.collection(restores).findOne();
   if (begun === null) return;
-  throw new Error(`the database ${connection.name} was not restored to the end from ${String(begun['from'])}: drop it, and restore it again`);
+  throw new Error(
+    `the database ${connection.name} was not restored to the end from ${String(begun['from'])}: drop it, and restore it again`,
+  );
 }
 
 async function collectionsOf(connection: Connection): Promise<string[]> {
   const found = await connection.db!.listCollections({ type: 'collection' }, { nameOnly: true }).toArray();
-  return found.map(({ name }) => name).filter((name) => !name.startsWith('system.')).sort();
+  return found
+    .map(({ name }) => name)
+    .filter((name) => !name.startsWith('system.'))
+    .sort();
 }
 
 /** `act` is told what the database is called. */
-async function onConnection<T>({ url, log }: MongoCopyOptions, act: (connection: Connection, name: string) => Promise<T>): Promise<T> {
+async function onConnection<T>(
+  { url, log }: MongoCopyOptions,
+  act: (connection: Connection, name: string) => Promise<T>,
+): Promise<T> {
   const connection = await openMongo(url, { log });
   try {
     return await act(connection, `the database ${connection.name}`);

@@ -19,12 +19,20 @@ interface IdleSession {
 export async function endAbandonedTransactions(connection: Connection): Promise<number> {
   const client = connection.getClient();
   const admin = client.db('admin');
-  const abandoned = await admin.aggregate<IdleSession>([
-    // Of one's own user everybody may ask.
-    { $currentOp: { allUsers: false, idleSessions: true } },
-    { $match: { type: 'idleSession', appName: client.options.appName, 'transaction.timeInactiveMicros': { $gte: abandonedAfterMs * 1_000 } } },
-    { $project: { lsid: 1 } },
-  ]).toArray();
+  const abandoned = await admin
+    .aggregate<IdleSession>([
+      // Of one's own user everybody may ask.
+      { $currentOp: { allUsers: false, idleSessions: true } },
+      {
+        $match: {
+          type: 'idleSession',
+          appName: client.options.appName,
+          'transaction.timeInactiveMicros': { $gte: abandonedAfterMs * 1_000 },
+        },
+      },
+      { $project: { lsid: 1 } },
+    ])
+    .toArray();
   // None to end must not be sent: an empty list stands for every session of the server.
   if (abandoned.length > 0) await admin.command({ killSessions: abandoned.map(({ lsid }) => ({ id: lsid.id })) });
   return abandoned.length;

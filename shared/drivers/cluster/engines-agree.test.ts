@@ -26,23 +26,27 @@ describeWithEngines('of the same messages', (engines) => {
   afterAll(() => own.closeAll());
 
   const ofBoth = <T>(ask: (messages: Messages) => Promise<T>): Promise<T[]> => Promise.all(stores.map(ask));
-  const inOrder = (counts: readonly ActivityCount[]) => [...counts].sort((a, b) => a.start - b.start || a.priority - b.priority);
+  const inOrder = (counts: readonly ActivityCount[]) =>
+    [...counts].sort((a, b) => a.start - b.start || a.priority - b.priority);
 
   test('both engines find the same, in the same order and number, page by page', async () => {
     let offset = 0;
-    await fc.assert(fc.asyncProperty(searches, async ({ drafts, asked, limit }) => {
-      const topicIds = [newId(), newId(), newId()];
-      const records = recordsOfDrafts(drafts, topicIds, offset);
-      offset += 100;
-      await ofBoth((messages) => messages.apply(records));
-      for (const filter of asked.map((one) => filterOf(one, records, topicIds))) {
-        for (let at = 0; at < 3 * limit; at += limit) {
-          const [embedded, cluster] = await ofBoth((messages) => messages.search(filter, { limit, offset: at }));
-          expect(cluster).toEqual(embedded);
+    await fc.assert(
+      fc.asyncProperty(searches, async ({ drafts, asked, limit }) => {
+        const topicIds = [newId(), newId(), newId()];
+        const records = recordsOfDrafts(drafts, topicIds, offset);
+        offset += 100;
+        await ofBoth((messages) => messages.apply(records));
+        for (const filter of asked.map((one) => filterOf(one, records, topicIds))) {
+          for (let at = 0; at < 3 * limit; at += limit) {
+            const [embedded, cluster] = await ofBoth((messages) => messages.search(filter, { limit, offset: at }));
+            expect(cluster).toEqual(embedded);
+          }
+          const [embedded, cluster] = await ofBoth((messages) => messages.activity(filter, hour));
+          expect(inOrder(cluster!)).toEqual(inOrder(embedded!));
         }
-        const [embedded, cluster] = await ofBoth((messages) => messages.activity(filter, hour));
-        expect(inOrder(cluster!)).toEqual(inOrder(embedded!));
-      }
-    }), { numRuns: runs, endOnFailure: false });
+      }),
+      { numRuns: runs, endOnFailure: false },
+    );
   }, 300_000);
 });

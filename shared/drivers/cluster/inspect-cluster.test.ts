@@ -8,32 +8,58 @@ const states = (findings: readonly { state: string }[]) => findings.map(({ state
 
 test('a Redis that throws jobs away is a fault, one that forgets them in a restart a warning', () => {
   expect(redisSettingFindings(found, { policy: 'noeviction', appendOnly: 'yes' })).toEqual([]);
-  expect(states(redisSettingFindings(found, { policy: 'allkeys-lru', appendOnly: 'no' }))).toEqual(['fault', 'warning']);
+  expect(states(redisSettingFindings(found, { policy: 'allkeys-lru', appendOnly: 'no' }))).toEqual([
+    'fault',
+    'warning',
+  ]);
   expect(states(redisSettingFindings(found, { policy: undefined, appendOnly: undefined }))).toEqual(['warning']);
 });
 
 test('a log whose records vanish or are cut short is told', () => {
-  const settings = (more: Record<string, string> = {}) => new Map(Object.entries({
-    'cleanup.policy': 'delete', 'message.timestamp.type': 'LogAppendTime', 'retention.ms': String(6.5 * 86_400_000), ...more,
-  }));
-  const of = (more?: Record<string, string>) => topicSettingFindings(found, { topic: 't', retentionDays: 7 }, settings(more));
+  const settings = (more: Record<string, string> = {}) =>
+    new Map(
+      Object.entries({
+        'cleanup.policy': 'delete',
+        'message.timestamp.type': 'LogAppendTime',
+        'retention.ms': String(6.5 * 86_400_000),
+        ...more,
+      }),
+    );
+  const of = (more?: Record<string, string>) =>
+    topicSettingFindings(found, { topic: 't', retentionDays: 7 }, settings(more));
   expect(of()).toEqual([]);
   expect(of({ 'retention.ms': '-1' })).toEqual([]);
   expect(states(of({ 'cleanup.policy': 'compact' }))).toEqual(['fault']);
-  expect(of({ 'retention.ms': '3600000' })).toMatchObject([{ state: 'warning', text: expect.stringContaining('0.04 days, KAFKA_RETENTION_DAYS is 7') }]);
+  expect(of({ 'retention.ms': '3600000' })).toMatchObject([
+    { state: 'warning', text: expect.stringContaining('0.04 days, KAFKA_RETENTION_DAYS is 7') },
+  ]);
   expect(states(of({ 'message.timestamp.type': 'CreateTime' }))).toEqual(['warning']);
 });
 
 test('partitions without a leader are a fault, replicas that are behind a warning', () => {
-  const partition = (isr: number[], leader = 1) => ({ partitionErrorCode: 0, partitionId: 0, leader, replicas: [1, 2, 3], isr });
+  const partition = (isr: number[], leader = 1) => ({
+    partitionErrorCode: 0,
+    partitionId: 0,
+    leader,
+    replicas: [1, 2, 3],
+    isr,
+  });
   expect(states(replicaFindings(found, 't', { partitions: [partition([1, 2, 3])] }))).toEqual(['ok']);
-  expect(states(replicaFindings(found, 't', { partitions: [partition([1, 2, 3]), partition([1])] }))).toEqual(['warning']);
-  expect(states(replicaFindings(found, 't', { partitions: [partition([1, 2, 3]), partition([], -1)] }))).toEqual(['fault']);
+  expect(states(replicaFindings(found, 't', { partitions: [partition([1, 2, 3]), partition([1])] }))).toEqual([
+    'warning',
+  ]);
+  expect(states(replicaFindings(found, 't', { partitions: [partition([1, 2, 3]), partition([], -1)] }))).toEqual([
+    'fault',
+  ]);
 });
 
 test('a clock is judged by when it was read', () => {
   expect(clockFindings(found, 1_500, [1_000, 2_000])).toEqual([]);
   expect(clockFindings(found, 2_900, [1_000, 2_000])).toEqual([]);
-  expect(clockFindings(found, 9_500, [1_000, 2_000])).toMatchObject([{ state: 'warning', text: expect.stringContaining('7.5 s ahead of') }]);
-  expect(clockFindings(found, 1_000, [90_000, 91_000])).toMatchObject([{ state: 'fault', text: expect.stringContaining('89.0 s behind') }]);
+  expect(clockFindings(found, 9_500, [1_000, 2_000])).toMatchObject([
+    { state: 'warning', text: expect.stringContaining('7.5 s ahead of') },
+  ]);
+  expect(clockFindings(found, 1_000, [90_000, 91_000])).toMatchObject([
+    { state: 'fault', text: expect.stringContaining('89.0 s behind') },
+  ]);
 });

@@ -16,7 +16,10 @@ export interface InspectClusterOptions {
 /** Looks at the three stores, and whether the log is the store's, side by side, each for some seconds at most; changes nothing. */
 export async function inspectCluster({ stores, kafka, log }: InspectClusterOptions): Promise<Finding[]> {
   const findings = await Promise.all([
-    inspectKafka(stores, kafka, log), inspectMongo(stores.mongoUrl, log), inspectRedis(stores.redisUrl, log), inspectLog({ stores, kafka, log }),
+    inspectKafka(stores, kafka, log),
+    inspectMongo(stores.mongoUrl, log),
+    inspectRedis(stores.redisUrl, log),
+    inspectLog({ stores, kafka, log }),
   ]);
   return findings.flat();
 }

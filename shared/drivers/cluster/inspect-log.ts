@@ -15,7 +15,11 @@ const timeoutMs = 8_000;
  * Whether a start would take the log, which is the one that the store is a view of. Says nothing where Kafka or MongoDB cannot be
  * asked: those who look at them tell that.
  */
-export function inspectLog({ stores, kafka, log }: Pick<ClusterStoresOptions, 'stores' | 'kafka' | 'log'>): Promise<Finding[]> {
+export function inspectLog({
+  stores,
+  kafka,
+  log,
+}: Pick<ClusterStoresOptions, 'stores' | 'kafka' | 'log'>): Promise<Finding[]> {
   const found = findingsOf('log');
   const looking = withClosers(async (own) => {
     const connection = await openMongo(stores.mongoUrl, { log });
@@ -26,7 +30,9 @@ export function inspectLog({ stores, kafka, log }: Pick<ClusterStoresOptions, 's
     const why = whyRefused(seen, await describeLog(admin, kafka), kafka.topic);
     await own.closeAll();
     if (why !== null) return [found.fault(why)];
-    return [found.ok(seen.known === null ? 'the store knows none yet' : `${kafka.topic} is the one that the store knows`)];
+    return [
+      found.ok(seen.known === null ? 'the store knows none yet' : `${kafka.topic} is the one that the store knows`),
+    ];
   });
   return looking.catch(() => []);
 }
@@ -37,5 +43,9 @@ async function describeLog(admin: KafkaAdmin, { topic, partitions }: KafkaTopicO
   const isThere = (await admin.call((client) => client.listTopics(), timeoutMs)).includes(topic);
   if (!isThere) return { clusterId, partitions, endsAtOpen: new Map() };
   const bounds = await admin.bounds(topic, timeoutMs);
-  return { clusterId, partitions: bounds.size, endsAtOpen: new Map([...bounds].map(([partition, { high }]) => [partition, high])) };
+  return {
+    clusterId,
+    partitions: bounds.size,
+    endsAtOpen: new Map([...bounds].map(([partition, { high }]) => [partition, high])),
+  };
 }

@@ -5,7 +5,10 @@ import { openMongo } from './mongo-connection.ts';
 import { deleteKeys } from './redis-bus.place.ts';
 
 /** Removes what an installation of a test has left on the engines: its database, its topic, and its keys. */
-export async function removeInstallation({ kafkaBrokers, mongoUrl, redisUrl }: ClusterConfig, kafkaTopic: string): Promise<void> {
+export async function removeInstallation(
+  { kafkaBrokers, mongoUrl, redisUrl }: ClusterConfig,
+  kafkaTopic: string,
+): Promise<void> {
   const connection = await openMongo(mongoUrl, { log: openLog('test', 'silent') });
   await connection.dropDatabase();
   await connection.close();

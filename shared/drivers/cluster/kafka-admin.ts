@@ -60,7 +60,11 @@ export class KafkaAdmin {
     if (this.#closed) throw new Error('the Kafka admin client is closed');
     const line = (this.#line ??= this.#open(timeoutMs));
     try {
-      return await within(timeoutMs, 'Kafka’s answer', line.connected.then(() => work(line.admin)));
+      return await within(
+        timeoutMs,
+        'Kafka’s answer',
+        line.connected.then(() => work(line.admin)),
+      );
     } catch (error) {
       if (this.#line === line) this.#line = undefined;
       void drop(line);

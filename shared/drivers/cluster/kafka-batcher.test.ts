@@ -1,7 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { KafkaBatcher, type OutgoingRecord } from './kafka-batcher.ts';
 
-const record = (partition: number, bytes = 10): OutgoingRecord => ({ partition, key: 'k', value: Buffer.alloc(bytes), headers: {} });
+const record = (partition: number, bytes = 10): OutgoingRecord => ({
+  partition,
+  key: 'k',
+  value: Buffer.alloc(bytes),
+  headers: {},
+});
 
 /** A batcher whose sends end when the test says so. */
 function heldBatcher() {
@@ -23,11 +28,21 @@ test('what arrives in one turn is one batch, and what arrives while it is under 
   const second = [batcher.append(record(0)), batcher.append(record(1))];
   await turn();
   expect(sends.map(({ records }) => records.length)).toEqual([3]);
-  sends[0]!.answer.resolve(new Map([[0, 7], [1, 100]]));
+  sends[0]!.answer.resolve(
+    new Map([
+      [0, 7],
+      [1, 100],
+    ]),
+  );
   expect(await Promise.all(first)).toEqual([7, 100, 8]);
   await turn();
   expect(sends.map(({ records }) => records.length)).toEqual([3, 2]);
-  sends[1]!.answer.resolve(new Map([[0, 9], [1, 101]]));
+  sends[1]!.answer.resolve(
+    new Map([
+      [0, 9],
+      [1, 101],
+    ]),
+  );
   expect(await Promise.all(second)).toEqual([9, 101]);
   await batcher.drained();
 });
@@ -48,7 +63,12 @@ test('a batch stays under what a broker takes for one partition, and under a tho
   const { batcher, sends } = heldBatcher();
   const answerAll = async (): Promise<void> => {
     for (let n = 0; n < sends.length; n += 1) {
-      sends[n]!.answer.resolve(new Map([[0, 0], [1, 0]]));
+      sends[n]!.answer.resolve(
+        new Map([
+          [0, 0],
+          [1, 0],
+        ]),
+      );
       await turn();
     }
   };

@@ -44,7 +44,10 @@ const givenUp = 'given up by Tocsin';
  * Makes a client. kafkajs shares state between what is made from one client (committed offsets of groups) and starts
  * with the first broker of the list, so each producer, consumer and admin has its own, with the list shuffled.
  */
-export function kafkaClient(connection: KafkaWiring, { requestTimeoutMs, retries = 2 }: KafkaClientOptions): KafkaClient {
+export function kafkaClient(
+  connection: KafkaWiring,
+  { requestTimeoutMs, retries = 2 }: KafkaClientOptions,
+): KafkaClient {
   const sockets = new Set<net.Socket>();
   const brokers = [...connection.brokers].sort(() => Math.random() - 0.5);
   const kafka = new Kafka({
@@ -89,7 +92,11 @@ export const shortPauses = { initialRetryTime: 50, maxRetryTime: 500, factor: 0.
  */
 export function kafkaClientLog(log: Log): (entry: LogEntry) => void {
   const warnedAt = new Map<string, number>();
-  return ({ level, namespace, log: { message, timestamp: _timestamp, logger: _logger, stack: _stack, ...details } }) => {
+  return ({
+    level,
+    namespace,
+    log: { message, timestamp: _timestamp, logger: _logger, stack: _stack, ...details },
+  }) => {
     const text = `kafkajs ${namespace}: ${message}`;
     const now = performance.now();
     const isOurs = message.endsWith(givenUp);

@@ -59,7 +59,15 @@ describeWithEngines('kafka: the event log on a topic that others use too', ({ ka
     const record = testRecord({ message: 'Fire 🚒', title: null, tags: ['a', 'b'] });
     const at = record.timestamp + 5_000;
     await log.append(1, record, 'alarms');
-    await log.append(1, { type: 'message_edited', timestamp: at, message: { ...record.message, message: 'Fire!', isEdited: true, editedAt: at } }, 'alarms');
+    await log.append(
+      1,
+      {
+        type: 'message_edited',
+        timestamp: at,
+        message: { ...record.message, message: 'Fire!', isEdited: true, editedAt: at },
+      },
+      'alarms',
+    );
     const [published, edited] = await readRaw(2);
     const iso = (time: number) => new Date(time).toISOString();
     expect(published!.key?.toString()).toBe(record.message.topicId);
@@ -72,22 +80,53 @@ describeWithEngines('kafka: the event log on a topic that others use too', ({ ka
       'content-type': 'application/json',
     });
     expect(JSON.parse(published!.value!.toString())).toEqual({
-      id: record.message.id, topic_id: record.message.topicId, topic: 'alarms', message: 'Fire 🚒', title: null, priority: 3, tags: ['a', 'b'],
-      timestamp: iso(record.timestamp), expires_at: iso(record.message.expiresAt), markdown: false,
-      is_deleted: false, is_edited: false, deleted_at: null, edited_at: null,
+      id: record.message.id,
+      topic_id: record.message.topicId,
+      topic: 'alarms',
+      message: 'Fire 🚒',
+      title: null,
+      priority: 3,
+      tags: ['a', 'b'],
+      timestamp: iso(record.timestamp),
+      expires_at: iso(record.message.expiresAt),
+      markdown: false,
+      is_deleted: false,
+      is_edited: false,
+      deleted_at: null,
+      edited_at: null,
     });
     expect(texts(edited!)).toMatchObject({ ce_type: 'tocsin.message.edited', ce_time: iso(at) });
     expect(texts(edited!).ce_id).not.toBe(record.message.id);
-    expect(JSON.parse(edited!.value!.toString())).toMatchObject({ id: record.message.id, message: 'Fire!', edited_at: iso(at) });
+    expect(JSON.parse(edited!.value!.toString())).toMatchObject({
+      id: record.message.id,
+      message: 'Fire!',
+      edited_at: iso(at),
+    });
   });
 
   test('records that cannot be read are left out, and the ones around them arrive', async () => {
-    const producer = other.producer({ createPartitioner: Partitioners.DefaultPartitioner, allowAutoTopicCreation: false });
+    const producer = other.producer({
+      createPartitioner: Partitioners.DefaultPartitioner,
+      allowAutoTopicCreation: false,
+    });
     await producer.connect();
     const before = await log.append(0, testRecord(), 'alarms');
     const headers = { ce_type: 'tocsin.message.published', ce_time: new Date().toISOString() };
-    const whole = { id: randomUUID(), topic_id: 't', message: 'm', tags: [], title: null, priority: 3, timestamp: 'never', expires_at: 'never',
-      markdown: false, is_deleted: false, is_edited: false, deleted_at: null, edited_at: null };
+    const whole = {
+      id: randomUUID(),
+      topic_id: 't',
+      message: 'm',
+      tags: [],
+      title: null,
+      priority: 3,
+      timestamp: 'never',
+      expires_at: 'never',
+      markdown: false,
+      is_deleted: false,
+      is_edited: false,
+      deleted_at: null,
+      edited_at: null,
+    };
     await producer.send({
       topic,
       messages: [
@@ -96,9 +135,20 @@ describeWithEngines('kafka: the event log on a topic that others use too', ({ ka
         { value: '{}' },
         { value: '{"id":7}', headers },
         { value: JSON.stringify(whole), headers },
-        { value: JSON.stringify({ ...whole, timestamp: headers.ce_time, expires_at: headers.ce_time, priority: 'high' }), headers },
+        {
+          value: JSON.stringify({
+            ...whole,
+            timestamp: headers.ce_time,
+            expires_at: headers.ce_time,
+            priority: 'high',
+          }),
+          headers,
+        },
         // No id of ours: jobs, streams and addresses have places for those alone.
-        { value: JSON.stringify({ ...whole, timestamp: headers.ce_time, expires_at: headers.ce_time, id: 'order 42' }), headers },
+        {
+          value: JSON.stringify({ ...whole, timestamp: headers.ce_time, expires_at: headers.ce_time, id: 'order 42' }),
+          headers,
+        },
         { value: '{}', headers: { ...headers, ce_time: 'yesterday' } },
       ].map((message) => ({ ...message, partition: 0 })),
     });
@@ -133,9 +183,16 @@ describeWithEngines('kafka: the event log on a topic that others use too', ({ ka
   });
 
   test('positions are the broker’s offsets above the base', async () => {
-    const based = await openKafkaEventLog({ ...testOptions(kafkaBrokers, topic), base: (partition) => 1_000 * (partition + 1) });
+    const based = await openKafkaEventLog({
+      ...testOptions(kafkaBrokers, topic),
+      base: (partition) => 1_000 * (partition + 1),
+    });
     try {
-      const positions = [await based.append(0, testRecord(), 'alarms'), await based.append(0, testRecord(), 'alarms'), await based.append(2, testRecord(), 'alarms')];
+      const positions = [
+        await based.append(0, testRecord(), 'alarms'),
+        await based.append(0, testRecord(), 'alarms'),
+        await based.append(2, testRecord(), 'alarms'),
+      ];
       expect(positions).toEqual([1_000, 1_001, 3_000]);
       expect(await based.end(0)).toBe(1_002);
       const reader = collector();
@@ -156,8 +213,12 @@ describeWithEngines('kafka: the event log on a topic that others use too', ({ ka
   });
 
   test('the topic is made with the broker’s clock and a retention that counts its segments in', async () => {
-    const { resources } = await admin((client) => client.describeConfigs({ includeSynonyms: false, resources: [{ type: 2, name: topic }] }));
-    const configs = new Map(resources[0]!.configEntries.map(({ configName, configValue }) => [configName, configValue]));
+    const { resources } = await admin((client) =>
+      client.describeConfigs({ includeSynonyms: false, resources: [{ type: 2, name: topic }] }),
+    );
+    const configs = new Map(
+      resources[0]!.configEntries.map(({ configName, configValue }) => [configName, configValue]),
+    );
     expect(configs.get('message.timestamp.type')).toBe('LogAppendTime');
     expect(configs.get('cleanup.policy')).toBe('delete');
     expect(Number(configs.get('retention.ms')) + Number(configs.get('segment.ms'))).toBe(7 * 86_400_000);
@@ -169,7 +230,9 @@ describeWithEngines('kafka: the event log on a topic that others use too', ({ ka
     await again.close();
     const missing = newTopicName();
     const both = await Promise.all([1, 2].map(() => openKafkaEventLog(testOptions(kafkaBrokers, missing))));
-    expect(both.map(({ partitions, clusterId }) => ({ partitions, clusterId }))).toEqual([1, 2].map(() => ({ partitions: 3, clusterId: log.clusterId })));
+    expect(both.map(({ partitions, clusterId }) => ({ partitions, clusterId }))).toEqual(
+      [1, 2].map(() => ({ partitions: 3, clusterId: log.clusterId })),
+    );
     for (const one of both) await one.close();
     await removeTopic(kafkaBrokers, missing);
   });
@@ -180,7 +243,10 @@ describeWithEngines('kafka: the event log on a topic that others use too', ({ ka
     try {
       const group = newGroup();
       const [reader, otherReader] = [collector(), collector()];
-      await Promise.all([log.consume({ group, onBatch: reader.onBatch }), other.consume({ group, onBatch: otherReader.onBatch })]);
+      await Promise.all([
+        log.consume({ group, onBatch: reader.onBatch }),
+        other.consume({ group, onBatch: otherReader.onBatch }),
+      ]);
       const [ids, otherIds] = [new Set(await appendTo(log, 30)), new Set(await appendTo(other, 30))];
       await eventually(() => expect([reader.ids(), otherReader.ids()]).toEqual([ids, otherIds]));
     } finally {
@@ -195,7 +261,8 @@ describeWithEngines('kafka: the event log on a topic that others use too', ({ ka
     await log.consume({
       group: newGroup(),
       onBatch: (batch) => {
-        if (batch.partition === 0) return ++failures === 1 ? Promise.reject(new Error('not this one')) : hang(batch.signal);
+        if (batch.partition === 0)
+          return ++failures === 1 ? Promise.reject(new Error('not this one')) : hang(batch.signal);
         return reader.onBatch(batch);
       },
     });
@@ -226,33 +293,40 @@ describeWithEngines('kafka: the event log on a topic that others use too', ({ ka
     first.expectOrdered();
   });
 
-  test('a handler that takes longer than a session keeps its partition', async () => {
-    let runs = 0;
-    const finished = Promise.withResolvers<void>();
-    const group = newGroup();
-    await log.consume({
-      group,
-      onBatch: async ({ signal }) => {
-        runs += 1;
-        await waitFor(12_000, signal);
-        if (!signal.aborted) finished.resolve();
-      },
-    });
-    await log.append(0, testRecord(), 'alarms');
-    await finished.promise;
-    expect(runs).toBe(1);
-    await eventually(async () => {
-      const [offsets] = await admin((client) => client.fetchOffsets({ groupId: kafkaGroupId(topic, group), topics: [topic] }));
-      expect(offsets!.partitions.find(({ partition }) => partition === 0)?.offset).toBe('1');
-    });
-  }, slow);
+  test(
+    'a handler that takes longer than a session keeps its partition',
+    async () => {
+      let runs = 0;
+      const finished = Promise.withResolvers<void>();
+      const group = newGroup();
+      await log.consume({
+        group,
+        onBatch: async ({ signal }) => {
+          runs += 1;
+          await waitFor(12_000, signal);
+          if (!signal.aborted) finished.resolve();
+        },
+      });
+      await log.append(0, testRecord(), 'alarms');
+      await finished.promise;
+      expect(runs).toBe(1);
+      await eventually(async () => {
+        const [offsets] = await admin((client) =>
+          client.fetchOffsets({ groupId: kafkaGroupId(topic, group), topics: [topic] }),
+        );
+        expect(offsets!.partitions.find(({ partition }) => partition === 0)?.offset).toBe('1');
+      });
+    },
+    slow,
+  );
 });
 
 const texts = ({ headers }: KafkaMessage): Record<string, string> =>
   Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name, String(value)]));
 
 /** Ends only when the batch is taken away. */
-const hang = (signal: AbortSignal): Promise<void> => new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
+const hang = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
 
 const waitFor = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

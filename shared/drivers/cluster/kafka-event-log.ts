@@ -46,11 +46,13 @@ export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<
     try {
       const partitions = await admin.call((client) => ensureKafkaTopic(client, options, options.log), openAttemptMs);
       const { clusterId } = await admin.call((client) => client.describeCluster(), openAttemptMs);
-      const endsAtOpen = new Map([...await admin.bounds(options.topic, openAttemptMs)].map(([partition, { high }]) => [partition, high]));
+      const endsAtOpen = new Map(
+        [...(await admin.bounds(options.topic, openAttemptMs))].map(([partition, { high }]) => [partition, high]),
+      );
       await sender.open();
       return new OpenKafkaEventLog(options, { wiring, admin, sender, partitions, clusterId, endsAtOpen });
     } catch (error) {
-      refusedSince = isRefusedLogin(error) ? refusedSince ?? performance.now() : undefined;
+      refusedSince = isRefusedLogin(error) ? (refusedSince ?? performance.now()) : undefined;
       const endsAt = refusedSince === undefined ? deadline : Math.min(deadline, refusedSince + refusedMs);
       if (performance.now() + openPauseMs < endsAt) {
         await sleep(openPauseMs);
@@ -64,7 +66,8 @@ export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<
 }
 
 /** kafkajs gives its error this name also when the connection ends in the middle of a login. */
-const isRefusedLogin = (error: unknown): boolean => error instanceof Error && error.name === 'KafkaJSSASLAuthenticationError';
+const isRefusedLogin = (error: unknown): boolean =>
+  error instanceof Error && error.name === 'KafkaJSSASLAuthenticationError';
 
 interface Parts {
   readonly wiring: KafkaWiring;
@@ -107,10 +110,13 @@ class OpenKafkaEventLog implements KafkaEventLog {
 
   append(partition: number, record: LogRecord, topicName: string): Promise<number> {
     if (this.#closing !== undefined) return Promise.reject(unavailable('Log'));
-    if (!(partition >= 0 && partition < this.partitions)) return Promise.reject(new RangeError(`the log has no partition ${partition}`));
+    if (!(partition >= 0 && partition < this.partitions))
+      return Promise.reject(new RangeError(`the log has no partition ${partition}`));
     if (this.#wentBack !== null) return Promise.reject(unavailable('Log', this.#wentBack));
     const { key, value, headers } = encodeKafkaRecord(record, topicName);
-    return this.#batcher.append({ partition, key, value, headers }).then((offset) => this.#base(partition) + this.#onlyGrowing(partition, offset));
+    return this.#batcher
+      .append({ partition, key, value, headers })
+      .then((offset) => this.#base(partition) + this.#onlyGrowing(partition, offset));
   }
 
   /** Harm prevented: positions handed out twice by nodes that run while the topic is made anew, or a broker comes back without its last records. */
@@ -118,8 +124,13 @@ class OpenKafkaEventLog implements KafkaEventLog {
     const next = this.#nexts.get(partition) ?? 0;
     if (offset < next && this.#wentBack === null) {
       const { topic, log } = this.#options;
-      this.#wentBack = new Error(`partition ${partition} of ${topic} goes on at ${offset}, after ${next - 1}: it was lost or made anew`);
-      log.error({ err: this.#wentBack }, 'nothing is published any more: stop every node, run `tocsin log adopt`, and start them again');
+      this.#wentBack = new Error(
+        `partition ${partition} of ${topic} goes on at ${offset}, after ${next - 1}: it was lost or made anew`,
+      );
+      log.error(
+        { err: this.#wentBack },
+        'nothing is published any more: stop every node, run `tocsin log adopt`, and start them again',
+      );
     }
     if (this.#wentBack !== null) throw unavailable('Log', this.#wentBack);
     this.#nexts.set(partition, offset + 1);
@@ -160,10 +171,14 @@ class OpenKafkaEventLog implements KafkaEventLog {
     const { topic } = this.#options;
     try {
       const [bounds, committed] = await Promise.all([
-        this.#admin.bounds(topic, answerTimeoutMs), this.#admin.committed(kafkaGroupId(topic, group), topic, answerTimeoutMs),
+        this.#admin.bounds(topic, answerTimeoutMs),
+        this.#admin.committed(kafkaGroupId(topic, group), topic, answerTimeoutMs),
       ]);
       // A group that never committed, and one whose records have left Kafka, goes on at the first that is there.
-      return [...bounds].reduce((sum, [partition, { low, high }]) => sum + high - Math.max(low, committed.get(partition) ?? low), 0);
+      return [...bounds].reduce(
+        (sum, [partition, { low, high }]) => sum + high - Math.max(low, committed.get(partition) ?? low),
+        0,
+      );
     } catch (error) {
       throw unavailable('Log', error);
     }

@@ -13,7 +13,9 @@ interface Queue {
 test('an idle connection of kafkajs sets no timer, one with waiting or throttled requests does', () => {
   expect(patchKafkaIdleTimer()).toBe(true);
   expect(patchKafkaIdleTimer()).toBe(true);
-  const RequestQueue = createRequire(import.meta.url)('kafkajs/src/network/requestQueue') as new (options: object) => Queue;
+  const RequestQueue = createRequire(import.meta.url)('kafkajs/src/network/requestQueue') as new (
+    options: object,
+  ) => Queue;
   const queueWith = (state: Partial<Queue>): boolean => {
     const queue = Object.assign(new RequestQueue({}), state);
     queue.scheduleCheckPendingRequests();

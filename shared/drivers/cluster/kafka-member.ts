@@ -61,7 +61,10 @@ export class KafkaMember implements Consumption {
   async #session(signal: AbortSignal): Promise<unknown> {
     const session = new KafkaSession(this.#options);
     const closing = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-    const failing = session.start().then(() => session.ended, (error: unknown) => error);
+    const failing = session.start().then(
+      () => session.ended,
+      (error: unknown) => error,
+    );
     const reason = await Promise.race([failing, session.ended, closing]);
     session.stop();
     if (signal.aborted) await this.#handlersEnd();
@@ -73,6 +76,7 @@ export class KafkaMember implements Consumption {
     const { log, consume } = this.#options;
     const ends = Promise.all(this.#handling.values());
     await within(handlersTimeoutMs, 'the handler', ends).catch((error: unknown) =>
-      log.warn({ err: error, group: consume.group }, 'a handler did not end when its consumer closed'));
+      log.warn({ err: error, group: consume.group }, 'a handler did not end when its consumer closed'),
+    );
   }
 }

@@ -135,7 +135,10 @@ export class KafkaPartitionReader {
         signal,
         ...retryPauses,
         onFailure: (error, pauseMs) =>
-          log.warn({ err: error, group: consume.group, partition, pauseMs }, 'a batch of the log was not handled and comes again'),
+          log.warn(
+            { err: error, group: consume.group, partition, pauseMs },
+            'a batch of the log was not handled and comes again',
+          ),
       });
       if (isHandled === undefined) return;
     }

@@ -41,7 +41,10 @@ export const apiKeys = { produce: 0, fetch: 1, joinGroup: 11, heartbeat: 12 } as
 /** The answer of a broker that has handed a group over to another one (`NOT_COORDINATOR`), to Heartbeat v3. */
 export const heartbeatElsewhere = Buffer.from('00000000' + '0010', 'hex');
 /** The answer of a broker that still reads what it knows of a group (`COORDINATOR_LOAD_IN_PROGRESS`), to JoinGroup v5. */
-export const joinWhileLoading = Buffer.from('00000000' + '000e' + 'ffffffff' + '0000' + '0000' + '0000' + '00000000', 'hex');
+export const joinWhileLoading = Buffer.from(
+  '00000000' + '000e' + 'ffffffff' + '0000' + '0000' + '0000' + '00000000',
+  'hex',
+);
 
 export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
   const brokerPort = Number(broker.split(':')[1]);
@@ -125,7 +128,8 @@ class Link {
       replacePort(frame, brokerPort, proxy.port);
       this.#client.write(frame);
     });
-    for (const socket of [this.#client, this.#broker]) socket.on('error', () => this.cut()).on('close', () => this.cut());
+    for (const socket of [this.#client, this.#broker])
+      socket.on('error', () => this.cut()).on('close', () => this.cut());
   }
 
   #answer(correlationId: number, body: Buffer): void {

@@ -57,11 +57,15 @@ export class KafkaSender {
   async send(records: readonly OutgoingRecord[]): Promise<Map<number, number>> {
     const line = this.#line ?? (await this.#nextLine());
     try {
-      const answers = await within(sendTimeoutMs, 'the append', line.producer.sendBatch({
-        acks: -1,
-        timeout: brokerTimeoutMs,
-        topicMessages: [{ topic: this.#topic, messages: records as OutgoingRecord[] }],
-      }));
+      const answers = await within(
+        sendTimeoutMs,
+        'the append',
+        line.producer.sendBatch({
+          acks: -1,
+          timeout: brokerTimeoutMs,
+          topicMessages: [{ topic: this.#topic, messages: records as OutgoingRecord[] }],
+        }),
+      );
       this.#failuresInRow = 0;
       return firstOffsets(answers, records);
     } catch (error) {
@@ -120,7 +124,11 @@ export class KafkaSender {
   }
 
   async #connectUntilDone(signal: AbortSignal): Promise<Line | undefined> {
-    for (let pauseMs: number = probePauseMs.first; !signal.aborted; pauseMs = Math.min(pauseMs * 2, probePauseMs.longest)) {
+    for (
+      let pauseMs: number = probePauseMs.first;
+      !signal.aborted;
+      pauseMs = Math.min(pauseMs * 2, probePauseMs.longest)
+    ) {
       try {
         const line = await this.#connect();
         if (!signal.aborted) return line;
@@ -138,7 +146,10 @@ export class KafkaSender {
     const producer = client.kafka.producer({
       idempotent: false,
       allowAutoTopicCreation: false,
-      createPartitioner: () => ({ message }) => message.partition ?? 0,
+      createPartitioner:
+        () =>
+        ({ message }) =>
+          message.partition ?? 0,
       retry: { ...shortPauses, retries: 0 },
     });
     const line = { client, producer };

@@ -89,7 +89,9 @@ export class KafkaSession {
   /** Connects and joins in the background; rejects when it cannot connect. */
   async start(): Promise<void> {
     const consumer = this.#consumer;
-    consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => this.#take(payload.memberAssignment[this.#options.topic] ?? []));
+    consumer.on(consumer.events.GROUP_JOIN, ({ payload }) =>
+      this.#take(payload.memberAssignment[this.#options.topic] ?? []),
+    );
     consumer.on(consumer.events.REBALANCING, () => this.#release());
     consumer.on(consumer.events.HEARTBEAT, () => this.#noteHeartbeat());
     consumer.on(consumer.events.CRASH, ({ payload }) => this.#ended.resolve(payload.error));
@@ -165,7 +167,10 @@ export class KafkaSession {
       this.#resume(reader.partition);
       await reader.run(start);
     };
-    handling.set(reader.partition, running().catch((error: unknown) => this.#ended.resolve(error)));
+    handling.set(
+      reader.partition,
+      running().catch((error: unknown) => this.#ended.resolve(error)),
+    );
   }
 
   /** The broker offset to start from; null for the committed one; undefined when the partition was lost meanwhile. */
@@ -182,7 +187,8 @@ export class KafkaSession {
     return untilDone(ask, {
       signal,
       ...retryPauses,
-      onFailure: (error, pauseMs) => log.warn({ err: error, group: consume.group, partition, pauseMs }, 'where to go on is not known yet'),
+      onFailure: (error, pauseMs) =>
+        log.warn({ err: error, group: consume.group, partition, pauseMs }, 'where to go on is not known yet'),
     });
   }
 
@@ -194,7 +200,8 @@ export class KafkaSession {
     const { admin, topic, consume, reached } = this.#options;
     const own = reached.get(partition);
     if (own === undefined) return null;
-    const committed = (await admin.committed(kafkaGroupId(topic, consume.group), topic, adminTimeoutMs)).get(partition) ?? -1;
+    const committed =
+      (await admin.committed(kafkaGroupId(topic, consume.group), topic, adminTimeoutMs)).get(partition) ?? -1;
     if (own <= committed) return committed;
     this.#commitSoon(partition, own);
     return own;
@@ -270,7 +277,8 @@ export class KafkaSession {
   /** kafkajs is known to stop fetching without a word (https://github.com/tulios/kafkajs/issues/1570). */
   async #watch(): Promise<void> {
     if (!this.#hasJoined) {
-      if (performance.now() - this.#openedAt > joinTimeoutMs) this.#ended.resolve(new Error('the group could not be joined'));
+      if (performance.now() - this.#openedAt > joinTimeoutMs)
+        this.#ended.resolve(new Error('the group could not be joined'));
       return;
     }
     const { admin, topic, consume, log } = this.#options;
@@ -278,7 +286,12 @@ export class KafkaSession {
       const bounds = await admin.bounds(topic, adminTimeoutMs);
       for (const reader of this.#readers.values()) {
         const end = bounds.get(reader.partition)?.high ?? 0;
-        if (!reader.isOpen || reader.isFull || !this.#stalls.isStalled(reader.partition, { position: reader.position, end })) continue;
+        if (
+          !reader.isOpen ||
+          reader.isFull ||
+          !this.#stalls.isStalled(reader.partition, { position: reader.position, end })
+        )
+          continue;
         this.#ended.resolve(new Error(`partition ${reader.partition} grows, but nothing of it arrives`));
       }
     } catch (error) {

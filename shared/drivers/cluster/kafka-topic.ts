@@ -41,7 +41,10 @@ export async function ensureKafkaTopic(admin: Admin, options: KafkaTopicOptions,
   const partitions = topics[0]?.partitions.length ?? 0;
   if (partitions === 0) throw new Error(`the Kafka topic ${topic} has no partitions`);
   if (partitions !== options.partitions) {
-    log.warn({ topic, partitions, asked: options.partitions }, 'the Kafka topic has another number of partitions than asked; its own counts');
+    log.warn(
+      { topic, partitions, asked: options.partitions },
+      'the Kafka topic has another number of partitions than asked; its own counts',
+    );
   }
   return partitions;
 }

@@ -7,9 +7,19 @@ import { mongo } from 'mongoose';
  * documents follow and these as MongoDB has them, then an end with the SHA-256 of all before it. So a file that was cut off or
  * changed is known as such before anything is made of it.
  */
-interface Head { readonly tocsinBackup: 1; readonly database: string; readonly madeAt: Date }
-interface Stretch { readonly collection: string; readonly documents: number }
-interface End { readonly documents: number; readonly sha256: string }
+interface Head {
+  readonly tocsinBackup: 1;
+  readonly database: string;
+  readonly madeAt: Date;
+}
+interface Stretch {
+  readonly collection: string;
+  readonly documents: number;
+}
+interface End {
+  readonly documents: number;
+  readonly sha256: string;
+}
 
 const bufferBytes = 1024 * 1024;
 /** MongoDB's own limit, and what surrounds it. */
@@ -64,14 +74,16 @@ export async function* readArchive(path: string): AsyncGenerator<ArchivedStretch
     const hash = createHash('sha256');
     const next = documentsOf(file, path);
     const head = await next();
-    if (head === null || mongo.BSON.deserialize(head)['tocsinBackup'] !== 1) throw new Error(`${path} is no backup of a cluster`);
+    if (head === null || mongo.BSON.deserialize(head)['tocsinBackup'] !== 1)
+      throw new Error(`${path} is no backup of a cluster`);
     hash.update(head);
     for (let documents = 0; ;) {
       const bytes = await next();
       if (bytes === null) throw cutOff(path);
       const part = mongo.BSON.deserialize(bytes) as Partial<Stretch & End>;
       if (part.sha256 !== undefined) {
-        if (part.sha256 !== hash.digest('hex') || await next() !== null) throw new Error(`${path} is not as it was written: take another backup`);
+        if (part.sha256 !== hash.digest('hex') || (await next()) !== null)
+          throw new Error(`${path} is not as it was written: take another backup`);
         return { documents };
       }
       hash.update(bytes);
@@ -104,13 +116,13 @@ function documentsOf(file: FileHandle, path: string): () => Promise<Uint8Array |
     return true;
   };
   return async () => {
-    if (!await have(4)) {
+    if (!(await have(4))) {
       if (buffer.length > 0) throw cutOff(path);
       return null;
     }
     const length = buffer.readInt32LE(0);
     if (length < 5 || length > documentBytesMax) throw new Error(`${path} is no backup of a cluster, or was changed`);
-    if (!await have(length)) throw cutOff(path);
+    if (!(await have(length))) throw cutOff(path);
     const document = buffer.subarray(0, length);
     buffer = buffer.subarray(length);
     return document;

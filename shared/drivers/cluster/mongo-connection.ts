@@ -23,7 +23,13 @@ const poolSizeMax = 50;
  */
 export async function openMongo(url: string, { log }: { log: Log }): Promise<Connection> {
   const mongoose = new Mongoose();
-  mongoose.set({ sanitizeFilter: true, strictQuery: 'throw', bufferCommands: false, autoIndex: false, autoCreate: false });
+  mongoose.set({
+    sanitizeFilter: true,
+    strictQuery: 'throw',
+    bufferCommands: false,
+    autoIndex: false,
+    autoCreate: false,
+  });
   const connection = mongoose.createConnection(url, {
     serverSelectionTimeoutMS: serverSelectionTimeoutMs,
     heartbeatFrequencyMS: heartbeatMs,
@@ -49,9 +55,19 @@ const databaseOf = (url: string): string => /^[^/]+\/\/[^/]+\/([^?]+)/.exec(url)
 
 /** Errors of the driver that say nothing about the operation, only that no server did it or said so. */
 const away: ReadonlySet<string> = new Set([
-  'MongoNetworkError', 'MongoNetworkTimeoutError', 'MongoServerSelectionError', 'MongooseServerSelectionError', 'MongoNotConnectedError',
-  'MongoTopologyClosedError', 'MongoClientClosedError', 'MongoPoolClearedError', 'MongoPoolClearedOnNetworkError', 'MongoPoolClosedError',
-  'MongoWaitQueueTimeoutError', 'MongoOperationTimeoutError', 'MongoExpiredSessionError',
+  'MongoNetworkError',
+  'MongoNetworkTimeoutError',
+  'MongoServerSelectionError',
+  'MongooseServerSelectionError',
+  'MongoNotConnectedError',
+  'MongoTopologyClosedError',
+  'MongoClientClosedError',
+  'MongoPoolClearedError',
+  'MongoPoolClearedOnNetworkError',
+  'MongoPoolClosedError',
+  'MongoWaitQueueTimeoutError',
+  'MongoOperationTimeoutError',
+  'MongoExpiredSessionError',
 ]);
 
 /**
@@ -59,7 +75,10 @@ const away: ReadonlySet<string> = new Set([
  * there, shutting down, interrupted by an operator, write concern not satisfied in time, disk full, a cursor or plan ended,
  * a transaction that took too long, memory short.
  */
-const passing: ReadonlySet<number> = new Set([6, 7, 43, 50, 64, 89, 91, 100, 133, 134, 175, 189, 237, 262, 290, 365, 9001, 10107, 11600, 11601, 11602, 13388, 13435, 13436, 14031]);
+const passing: ReadonlySet<number> = new Set([
+  6, 7, 43, 50, 64, 89, 91, 100, 133, 134, 175, 189, 237, 262, 290, 365, 9001, 10107, 11600, 11601, 11602, 13388, 13435,
+  13436, 14031,
+]);
 
 /** Server code for a unique key that is there already. */
 export const duplicateKey = 11_000;
@@ -68,9 +87,11 @@ export const duplicateKey = 11_000;
 export const indexNotFound = 27;
 
 /** Swallows the server's error of this code, and throws any other. */
-export const ignoring = (code: number) => (error: unknown): void => {
-  if ((error as { code?: unknown }).code !== code) throw error;
-};
+export const ignoring =
+  (code: number) =>
+  (error: unknown): void => {
+    if ((error as { code?: unknown }).code !== code) throw error;
+  };
 
 /** The error to throw for one that MongoDB gave: AppError `unavailable` where a later try can succeed, else the same. */
 export function toUnavailable(error: unknown): unknown {
@@ -78,10 +99,15 @@ export function toUnavailable(error: unknown): unknown {
   const { code, writeErrors } = error as { code?: unknown; writeErrors?: unknown };
   if (away.has(error.name) || (typeof code === 'number' && passing.has(code))) return unavailable('Database', error);
   // A bulk write hides what ended it; without a code and a refused write it was no answer of the server.
-  const isCutBulk = error.name === 'MongoBulkWriteError' && code === undefined && Array.isArray(writeErrors) && writeErrors.length === 0;
+  const isCutBulk =
+    error.name === 'MongoBulkWriteError' &&
+    code === undefined &&
+    Array.isArray(writeErrors) &&
+    writeErrors.length === 0;
   if (isCutBulk) return unavailable('Database', error);
   // Without a connection mongoose refuses at once, by a plain MongooseError.
-  if (error.name === 'MongooseError' && error.message.includes('initial connection')) return unavailable('Database', error);
+  if (error.name === 'MongooseError' && error.message.includes('initial connection'))
+    return unavailable('Database', error);
   return error;
 }
 

@@ -43,10 +43,21 @@ describeWithEngines('on MongoDB', ({ mongoUrl }) => {
       await ledger.createIndex({ updatedAt: 1 }, { name: 'byTime' });
       const deliveries = await openMongoDeliveries({ connection, subscriptions, devices });
       const messageId = newId();
-      const claims = Array.from({ length: 5 }, () => ({ messageId, deviceId: newId(), topicId: newId(), userId: newId(), subscriptionId: newId(), platform: 'ios' as const }));
-      for (const [place, claim] of claims.entries()) await deliveries.claim([claim], { now: now + place * 3_600_000, staleAfterMs: 1 });
+      const claims = Array.from({ length: 5 }, () => ({
+        messageId,
+        deviceId: newId(),
+        topicId: newId(),
+        userId: newId(),
+        subscriptionId: newId(),
+        platform: 'ios' as const,
+      }));
+      for (const [place, claim] of claims.entries())
+        await deliveries.claim([claim], { now: now + place * 3_600_000, staleAfterMs: 1 });
       await ledger.updateMany({}, { $unset: { slot: 1 } });
-      const left = async () => (await deliveries.find(messageId, { limit: 10 })).map(({ deviceId }) => claims.findIndex((claim) => claim.deviceId === deviceId));
+      const left = async () =>
+        (await deliveries.find(messageId, { limit: 10 })).map(({ deviceId }) =>
+          claims.findIndex((claim) => claim.deviceId === deviceId),
+        );
       expect(await deliveries.removeBefore(now + 3 * 3_600_000, 2)).toBe(2);
       expect(await deliveries.removeBefore(now + 3 * 3_600_000, 2)).toBe(1);
       expect(await left()).toEqual([3, 4]);

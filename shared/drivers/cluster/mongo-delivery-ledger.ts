@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { mongo } from 'mongoose';
 import type { Claim, Deliveries, Outcome } from '../../ports/deliveries.ts';
 import { duplicateKey } from './mongo-connection.ts';
-import { newRows, outcomeFields, rowIdMaker, rowTime, storedId, type DeliveryRow, type RowId } from './mongo-delivery-rows.ts';
+import {
+  newRows,
+  outcomeFields,
+  rowIdMaker,
+  rowTime,
+  storedId,
+  type DeliveryRow,
+  type RowId,
+} from './mongo-delivery-rows.ts';
 
 export type Ledger = mongo.Collection<DeliveryRow>;
 
@@ -10,21 +18,36 @@ export type Ledger = mongo.Collection<DeliveryRow>;
  * Claims in bulk: rows that are not there are inserted, which only one claimer can; of those that are, the due and the
  * stale are taken over by an update that looks at each row again before it changes it.
  */
-export async function claimRows(ledger: Ledger, claims: readonly Claim[], at: Parameters<Deliveries['claim']>[1]): Promise<Set<string>> {
+export async function claimRows(
+  ledger: Ledger,
+  claims: readonly Claim[],
+  at: Parameters<Deliveries['claim']>[1],
+): Promise<Set<string>> {
   const { now, staleAfterMs, again = [] } = at;
-  const rows = newRows(claims, () => ({ status: 'pending', reason: null, attempts: 1, retryAt: null, ...rowTime(now) }));
+  const rows = newRows(claims, () => ({
+    status: 'pending',
+    reason: null,
+    attempts: 1,
+    retryAt: null,
+    ...rowTime(now),
+  }));
   const present = await insertMissing(ledger, rows);
   const won = new Set(claims.flatMap(({ deviceId }, place) => (present.has(place) ? [] : [deviceId])));
   if (present.size === 0) return won;
   const ids = [...present].map((place) => rows[place]!._id);
   const takenOverBy = storedId(randomUUID());
-  const { modifiedCount } = await ledger.updateMany({
-    _id: { $in: ids },
-    $or: [
-      { status: 'retrying', retryAt: { $lte: now } }, { status: 'retrying', retryAt: null }, { status: 'pending', updatedAt: { $lt: now - staleAfterMs } },
-      { status: { $in: [...again] } },
-    ],
-  }, { $set: { status: 'pending', reason: null, retryAt: null, ...rowTime(now), takenOverBy }, $inc: { attempts: 1 } });
+  const { modifiedCount } = await ledger.updateMany(
+    {
+      _id: { $in: ids },
+      $or: [
+        { status: 'retrying', retryAt: { $lte: now } },
+        { status: 'retrying', retryAt: null },
+        { status: 'pending', updatedAt: { $lt: now - staleAfterMs } },
+        { status: { $in: [...again] } },
+      ],
+    },
+    { $set: { status: 'pending', reason: null, retryAt: null, ...rowTime(now), takenOverBy }, $inc: { attempts: 1 } },
+  );
   if (modifiedCount === 0) return won;
   const ours = await ledger.find({ _id: { $in: ids }, takenOverBy }, { projection: { _id: 1 } }).toArray();
   const ourKeys = new Set(ours.map(({ _id }) => keyOf(_id)));
@@ -51,7 +74,10 @@ export async function recordRows(ledger: Ledger, outcomes: readonly Outcome[], n
 
 /** Inserts rows for the outcomes, and resolves with those whose row was there. */
 async function insertOutcomes(ledger: Ledger, outcomes: readonly Outcome[], now: number): Promise<Outcome[]> {
-  const present = await insertMissing(ledger, newRows(outcomes, (outcome) => ({ attempts: 0, ...outcomeFields(outcome, now) })));
+  const present = await insertMissing(
+    ledger,
+    newRows(outcomes, (outcome) => ({ attempts: 0, ...outcomeFields(outcome, now) })),
+  );
   return outcomes.filter((_, place) => present.has(place));
 }
 
@@ -64,7 +90,12 @@ async function setOutcomes(ledger: Ledger, outcomes: readonly Outcome[], now: nu
     const fields = outcomeFields(group[0]!, now);
     const ids = group.map(idOf);
     const keepsSent = fields.status === 'skipped' || fields.status === 'retrying';
-    return { updateMany: { filter: { _id: { $in: ids }, ...(keepsSent ? { status: { $ne: 'sent' as const } } : {}) }, update: { $set: fields } } };
+    return {
+      updateMany: {
+        filter: { _id: { $in: ids }, ...(keepsSent ? { status: { $ne: 'sent' as const } } : {}) },
+        update: { $set: fields },
+      },
+    };
   });
   return (await ledger.bulkWrite(updates, { ordered: false })).matchedCount;
 }

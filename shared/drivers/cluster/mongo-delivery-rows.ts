@@ -37,7 +37,10 @@ export interface DeliveryRow {
 export const slotMs = 10_000;
 
 /** A time as a row has it. */
-export const rowTime = (time: number): Pick<DeliveryRow, 'updatedAt' | 'slot'> => ({ updatedAt: time, slot: slotOf(time) });
+export const rowTime = (time: number): Pick<DeliveryRow, 'updatedAt' | 'slot'> => ({
+  updatedAt: time,
+  slot: slotOf(time),
+});
 export const slotOf = (time: number): number => Math.floor(time / slotMs);
 
 export function storedId(id: string): StoredId {
@@ -45,12 +48,18 @@ export function storedId(id: string): StoredId {
   return typeof packed === 'string' ? packed : new mongo.Binary(packed, mongo.Binary.SUBTYPE_UUID);
 }
 
-export const rowIdOf = (messageId: string, deviceId: string): RowId => ({ message: storedId(messageId), device: storedId(deviceId) });
+export const rowIdOf = (messageId: string, deviceId: string): RowId => ({
+  message: storedId(messageId),
+  device: storedId(deviceId),
+});
 
 /** Matches the row ids of a message, those after the device's where one is given. */
 export function rowIdsOf(messageId: string, after?: string): { $gt: object; $lt: object } {
   const message = storedId(messageId);
-  return { $gt: after === undefined ? { message } : rowIdOf(messageId, after), $lt: { message, device: new mongo.MaxKey() } };
+  return {
+    $gt: after === undefined ? { message } : rowIdOf(messageId, after),
+    $lt: { message, device: new mongo.MaxKey() },
+  };
 }
 
 /** The row ids of pushes; what those behind each other have in common, their message, is packed once. */
@@ -60,13 +69,25 @@ export function rowIdMaker(): (of: Pick<Claim, 'messageId' | 'deviceId'>) => Row
 }
 
 /** Rows for claims or outcomes whose push the ledger does not know yet. */
-export function newRows<C extends Claim>(claims: readonly C[], givenOf: (claim: C) => Pick<DeliveryRow, 'status' | 'reason' | 'attempts' | 'retryAt' | 'updatedAt' | 'slot'>): DeliveryRow[] {
+export function newRows<C extends Claim>(
+  claims: readonly C[],
+  givenOf: (claim: C) => Pick<DeliveryRow, 'status' | 'reason' | 'attempts' | 'retryAt' | 'updatedAt' | 'slot'>,
+): DeliveryRow[] {
   const [idOf, topic] = [rowIdMaker(), packedOnce()];
   return claims.map((claim) => {
     const { status, reason, attempts, retryAt, updatedAt, slot } = givenOf(claim);
     return {
-      _id: idOf(claim), topicId: topic(claim.topicId), userId: storedId(claim.userId), subscriptionId: storedId(claim.subscriptionId),
-      platform: claim.platform, status, reason, attempts, retryAt, updatedAt, slot,
+      _id: idOf(claim),
+      topicId: topic(claim.topicId),
+      userId: storedId(claim.userId),
+      subscriptionId: storedId(claim.subscriptionId),
+      platform: claim.platform,
+      status,
+      reason,
+      attempts,
+      retryAt,
+      updatedAt,
+      slot,
     };
   });
 }
@@ -81,15 +102,26 @@ function packedOnce(): (id: string) => StoredId {
 }
 
 /** What an outcome sets. */
-export function outcomeFields({ status, reason, retryAt }: Outcome, now: number): Pick<DeliveryRow, 'status' | 'reason' | 'retryAt' | 'updatedAt' | 'slot'> {
+export function outcomeFields(
+  { status, reason, retryAt }: Outcome,
+  now: number,
+): Pick<DeliveryRow, 'status' | 'reason' | 'retryAt' | 'updatedAt' | 'slot'> {
   return { status, reason, retryAt: status === 'retrying' ? (retryAt ?? null) : null, ...rowTime(now) };
 }
 
 export function deliveryOf(row: DeliveryRow): Delivery {
   const text = (id: StoredId) => unpackId(typeof id === 'string' ? id : id.buffer);
   return {
-    messageId: text(row._id.message), deviceId: text(row._id.device), topicId: text(row.topicId), userId: text(row.userId),
-    subscriptionId: text(row.subscriptionId), platform: row.platform, status: row.status, reason: row.reason, attempts: row.attempts,
-    retryAt: row.retryAt, updatedAt: row.updatedAt,
+    messageId: text(row._id.message),
+    deviceId: text(row._id.device),
+    topicId: text(row.topicId),
+    userId: text(row.userId),
+    subscriptionId: text(row.subscriptionId),
+    platform: row.platform,
+    status: row.status,
+    reason: row.reason,
+    attempts: row.attempts,
+    retryAt: row.retryAt,
+    updatedAt: row.updatedAt,
   };
 }

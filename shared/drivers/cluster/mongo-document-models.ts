@@ -12,11 +12,21 @@ export interface DocumentModel {
 }
 
 const schemaTypes: { readonly [K in FieldKind]: unknown } = {
-  text: String, integer: Number, real: Number, boolean: Boolean, time: Number, json: Schema.Types.Mixed,
+  text: String,
+  integer: Number,
+  real: Number,
+  boolean: Boolean,
+  time: Number,
+  json: Schema.Types.Mixed,
 };
 
 /** What is of the field's type, and no null: the condition of a key's index, in a form that a query can imply. */
-const lowest: { readonly [K in FieldKind]?: unknown } = { text: '', integer: -Infinity, time: -Infinity, boolean: false };
+const lowest: { readonly [K in FieldKind]?: unknown } = {
+  text: '',
+  integer: -Infinity,
+  time: -Infinity,
+  boolean: false,
+};
 export const lowestOf = (collection: AnyCollection, field: string): unknown => lowest[kindOf(collection, field)];
 
 const prefixes = { key: 'key_', index: 'index_' } as const;
@@ -36,12 +46,24 @@ export function keyOfIndex(name: string): string | null {
 export function documentModel(connection: Connection, collection: AnyCollection): DocumentModel {
   checkCollection(collection);
   const fields = Object.entries(collection.fields).map(([field, kind]) => [field, { type: schemaTypes[kind] }]);
-  const definition = Object.fromEntries([['_id', { type: String }], ['version', { type: Number }], ...fields]) as Record<string, { type: unknown }>;
+  const definition = Object.fromEntries([
+    ['_id', { type: String }],
+    ['version', { type: Number }],
+    ...fields,
+  ]) as Record<string, { type: unknown }>;
   const schema = new Schema(definition as never, {
-    collection: collection.name, versionKey: false, id: false, minimize: false, strict: 'throw', suppressReservedKeysWarning: true,
-    autoIndex: false, autoCreate: false,
+    collection: collection.name,
+    versionKey: false,
+    id: false,
+    minimize: false,
+    strict: 'throw',
+    suppressReservedKeysWarning: true,
+    autoIndex: false,
+    autoCreate: false,
   });
-  const model = connection.model(collection.name, schema, collection.name, { overwriteModels: true }) as unknown as Model<Stored>;
+  const model = connection.model(collection.name, schema, collection.name, {
+    overwriteModels: true,
+  }) as unknown as Model<Stored>;
   return { collection, model };
 }
 
@@ -53,12 +75,15 @@ interface IndexSpec {
 }
 
 function indexSpecs(collection: AnyCollection): IndexSpec[] {
-  const keyOf = (fields: readonly string[]) => Object.fromEntries(fields.map((field) => [fieldName(field), 1 as const]));
+  const keyOf = (fields: readonly string[]) =>
+    Object.fromEntries(fields.map((field) => [fieldName(field), 1 as const]));
   const keys = Object.entries(collection.uniqueKeys).map(([name, fields]): IndexSpec => ({
     name: indexName(collection, name),
     key: keyOf(fields),
     unique: true,
-    partialFilterExpression: Object.fromEntries(fields.map((field) => [fieldName(field), { $gte: lowestOf(collection, field) }])),
+    partialFilterExpression: Object.fromEntries(
+      fields.map((field) => [fieldName(field), { $gte: lowestOf(collection, field) }]),
+    ),
   }));
   const indexes = Object.entries(collection.indexes).map(([name, fields]): IndexSpec => ({
     name: indexName(collection, name),
@@ -76,7 +101,7 @@ function indexSpecs(collection: AnyCollection): IndexSpec[] {
 export async function prepareCollection({ collection, model }: DocumentModel): Promise<void> {
   const native = model.collection;
   const wanted = new Map(indexSpecs(collection).map((spec) => [spec.name, spec]));
-  for (const present of await native.listIndexes().toArray().catch(noneIfMissing) as IndexSpec[]) {
+  for (const present of (await native.listIndexes().toArray().catch(noneIfMissing)) as IndexSpec[]) {
     if (!present.name.startsWith(prefixes.key) && !present.name.startsWith(prefixes.index)) continue;
     const same = wanted.get(present.name);
     if (same !== undefined && isSame(same, present)) wanted.delete(present.name);
@@ -84,7 +109,8 @@ export async function prepareCollection({ collection, model }: DocumentModel): P
   }
   // Indexes bring their collection with them: one change of the catalog for the server instead of two.
   if (wanted.size > 0) await native.createIndexes([...wanted.values()] as never);
-  else if (indexSpecs(collection).length === 0) await model.db.createCollection(collection.name).catch(ignoring(codes.namespaceExists));
+  else if (indexSpecs(collection).length === 0)
+    await model.db.createCollection(collection.name).catch(ignoring(codes.namespaceExists));
 }
 
 const codes = { namespaceNotFound: 26, namespaceExists: 48 } as const;

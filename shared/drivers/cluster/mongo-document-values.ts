@@ -8,7 +8,10 @@ export type Stored = { readonly _id: string; readonly [field: string]: unknown }
 export const fieldName = (field: string): string => (field === 'id' ? '_id' : field);
 
 /** Values to store, by the names of their fields. */
-export function encodeValues(collection: AnyCollection, values: ReadonlyMap<string, unknown>): { [field: string]: unknown } {
+export function encodeValues(
+  collection: AnyCollection,
+  values: ReadonlyMap<string, unknown>,
+): { [field: string]: unknown } {
   const stored: { [field: string]: unknown } = {};
   for (const [field, value] of values) stored[field] = collection.fields[field] === 'json' ? encodeJson(value) : value;
   return stored;
@@ -53,12 +56,24 @@ const textKey = 'jsonText';
 const depthMax = 30;
 const plainKey = /^[A-Za-z][A-Za-z0-9_-]*$/;
 /** Names that libraries look at. */
-const meaningful: ReadonlySet<string> = new Set([textKey, 'constructor', 'prototype', 'toJSON', 'toBSON', 'toObject', 'valueOf', 'toString', 'hasOwnProperty']);
+const meaningful: ReadonlySet<string> = new Set([
+  textKey,
+  'constructor',
+  'prototype',
+  'toJSON',
+  'toBSON',
+  'toObject',
+  'valueOf',
+  'toString',
+  'hasOwnProperty',
+]);
 
 function isPlain(value: unknown, depth: number): boolean {
   if (typeof value === 'string') return value.isWellFormed();
   if (value === null || typeof value === 'number' || typeof value === 'boolean') return true;
   if (typeof value !== 'object' || depth === depthMax) return false;
   if (Array.isArray(value)) return value.every((item) => isPlain(item, depth + 1));
-  return Object.entries(value).every(([key, item]) => plainKey.test(key) && !meaningful.has(key) && isPlain(item, depth + 1));
+  return Object.entries(value).every(
+    ([key, item]) => plainKey.test(key) && !meaningful.has(key) && isPlain(item, depth + 1),
+  );
 }

@@ -1,5 +1,14 @@
 import { trusted, type ClientSession } from 'mongoose';
-import { checkAtMost, checkChanges, checkId, checkIncrements, checkNew, checkRaise, checkVersion, documentLimits } from '../../ports/document-checks.ts';
+import {
+  checkAtMost,
+  checkChanges,
+  checkId,
+  checkIncrements,
+  checkNew,
+  checkRaise,
+  checkVersion,
+  documentLimits,
+} from '../../ports/document-checks.ts';
 import { StaleVersion, UniqueKeyViolation, type Document, type Write } from '../../ports/documents.ts';
 import { duplicateKey } from './mongo-connection.ts';
 import { keyOfIndex, type DocumentModel } from './mongo-document-models.ts';
@@ -26,12 +35,18 @@ export function insertWork({ collection, model }: DocumentModel, documents: read
   };
 }
 
-export function updateWork({ collection, model }: DocumentModel, at: { id: string; version: number }, set: object): Work<Document> {
+export function updateWork(
+  { collection, model }: DocumentModel,
+  at: { id: string; version: number },
+  set: object,
+): Work<Document> {
   checkId(collection, at.id);
   checkVersion(collection, at.version);
   const change = { $set: encodeValues(collection, checkChanges(collection, set)), $inc: { version: 1 } };
   return async (session) => {
-    const updating = model.findOneAndUpdate({ _id: at.id, version: at.version }, change, { returnDocument: 'after', ...sessionOf(session) }).lean();
+    const updating = model
+      .findOneAndUpdate({ _id: at.id, version: at.version }, change, { returnDocument: 'after', ...sessionOf(session) })
+      .lean();
     const updated = await namingKeys(collection.name, updating.exec());
     if (updated === null) throw new StaleVersion(collection.name, at.id);
     return decodeDocument(collection, updated as Stored);
@@ -42,14 +57,22 @@ export function incrementWork({ collection, model }: DocumentModel, id: string, 
   checkId(collection, id);
   const added = checkIncrements(collection, by);
   // A pipeline, since `$inc` refuses a null.
-  const sums = Object.fromEntries([...added].map(([field, value]) => [field, { $add: [{ $ifNull: [`$${field}`, 0] }, value] }]));
+  const sums = Object.fromEntries(
+    [...added].map(([field, value]) => [field, { $add: [{ $ifNull: [`$${field}`, 0] }, value] }]),
+  );
   return async (session) => {
     if (added.size === 0) return;
-    await namingKeys(collection.name, model.updateOne({ _id: id }, [{ $set: sums }], { updatePipeline: true, ...sessionOf(session) }).exec());
+    await namingKeys(
+      collection.name,
+      model.updateOne({ _id: id }, [{ $set: sums }], { updatePipeline: true, ...sessionOf(session) }).exec(),
+    );
   };
 }
 
-export function raiseWork({ collection, model }: DocumentModel, { ids, field, to }: { ids: readonly string[]; field: string; to: number }): Work<void> {
+export function raiseWork(
+  { collection, model }: DocumentModel,
+  { ids, field, to }: { ids: readonly string[]; field: string; to: number },
+): Work<void> {
   checkAtMost(ids.length, documentLimits.ids, 'ids');
   checkRaise(collection, { field, to });
   // Neither as high nor higher: lower, or null.
@@ -64,7 +87,9 @@ export function removeWork({ collection, model }: DocumentModel, id: string, ver
   checkId(collection, id);
   if (version !== undefined) checkVersion(collection, version);
   return async (session) => {
-    const { deletedCount } = await model.deleteOne({ _id: id, ...(version === undefined ? {} : { version }) }, sessionOf(session)).exec();
+    const { deletedCount } = await model
+      .deleteOne({ _id: id, ...(version === undefined ? {} : { version }) }, sessionOf(session))
+      .exec();
     if (deletedCount === 0 && version !== undefined) throw new StaleVersion(collection.name, id);
     return deletedCount === 1;
   };
@@ -74,7 +99,11 @@ function requireWork({ collection, model }: DocumentModel, id: string, version: 
   checkId(collection, id);
   checkVersion(collection, version);
   return async (session) => {
-    const { matchedCount } = await model.collection.updateOne({ _id: id as never, version }, { $inc: { [requiredField]: 1 } }, sessionOf(session));
+    const { matchedCount } = await model.collection.updateOne(
+      { _id: id as never, version },
+      { $inc: { [requiredField]: 1 } },
+      sessionOf(session),
+    );
     if (matchedCount === 0) throw new StaleVersion(collection.name, id);
   };
 }
@@ -85,11 +114,18 @@ function removeManyWork({ collection, model }: DocumentModel, removals: readonly
     checkId(collection, id);
     if (version !== undefined) checkVersion(collection, version);
   }
-  const filters = removals.map(({ id, version }) => ({ _id: id as never, ...(version === undefined ? {} : { version }) }));
+  const filters = removals.map(({ id, version }) => ({
+    _id: id as never,
+    ...(version === undefined ? {} : { version }),
+  }));
   return async (session) => {
-    const { deletedCount } = await model.collection.bulkWrite(filters.map((filter) => ({ deleteOne: { filter } })), sessionOf(session));
+    const { deletedCount } = await model.collection.bulkWrite(
+      filters.map((filter) => ({ deleteOne: { filter } })),
+      sessionOf(session),
+    );
     const isConditional = removals[0]!.version !== undefined;
-    if (isConditional && deletedCount < removals.length) throw new StaleVersion(collection.name, await firstStale(model, removals));
+    if (isConditional && deletedCount < removals.length)
+      throw new StaleVersion(collection.name, await firstStale(model, removals));
   };
 }
 
@@ -105,7 +141,10 @@ type Insertion = Extract<Write, { kind: 'insert' }>;
 type Removal = Extract<Write, { kind: 'remove' }>;
 
 /** The work of a commit, in order; inserts, or removals, of a collection that follow each other are one command. */
-export function worksOf(modelOf: (collection: { readonly name: string }) => DocumentModel, writes: readonly Write[]): Work[] {
+export function worksOf(
+  modelOf: (collection: { readonly name: string }) => DocumentModel,
+  writes: readonly Write[],
+): Work[] {
   const works: Work[] = [];
   for (let at = 0; at < writes.length;) {
     const first = writes[at]!;
@@ -119,7 +158,8 @@ export function worksOf(modelOf: (collection: { readonly name: string }) => Docu
 
 function isOneCommand(first: Write, next: Write | undefined): boolean {
   if (next === undefined || next.collection.name !== first.collection.name) return false;
-  if (first.kind === 'remove' && next.kind === 'remove') return (first.version === undefined) === (next.version === undefined);
+  if (first.kind === 'remove' && next.kind === 'remove')
+    return (first.version === undefined) === (next.version === undefined);
   return first.kind === 'insert' && next.kind === 'insert';
 }
 
@@ -127,13 +167,18 @@ function workOf(model: DocumentModel, writes: readonly Write[]): Work {
   const write = writes[0]!;
   switch (write.kind) {
     case 'insert':
-      return insertWork(model, writes.map((one) => (one as Insertion).document));
+      return insertWork(
+        model,
+        writes.map((one) => (one as Insertion).document),
+      );
     case 'update':
       return updateWork(model, write, write.set);
     case 'increment':
       return incrementWork(model, write.id, write.by);
     case 'remove':
-      return writes.length === 1 ? removeWork(model, write.id, write.version) : removeManyWork(model, writes as readonly Removal[]);
+      return writes.length === 1
+        ? removeWork(model, write.id, write.version)
+        : removeManyWork(model, writes as readonly Removal[]);
     case 'require':
       return requireWork(model, write.id, write.version);
   }

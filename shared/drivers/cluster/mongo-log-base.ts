@@ -24,11 +24,14 @@ interface LogBaseDocument {
 }
 
 const collectionOf = (connection: Connection) => connection.db!.collection<LogBaseDocument>('log_base');
-const watermarksOf = (connection: Connection) => connection.db!.collection<{ _id: number; offset: number }>('watermarks');
+const watermarksOf = (connection: Connection) =>
+  connection.db!.collection<{ _id: number; offset: number }>('watermarks');
 
 /** Reads it before the log's ends, so that a log that nothing happened to never ends below what was read. Throws `unavailable`. */
 export async function readSeenLog(connection: Connection): Promise<SeenLog> {
-  const [known, watermarks] = await reaching(() => Promise.all([collectionOf(connection).findOne({ _id: 'log' }), watermarksOf(connection).find().toArray()]));
+  const [known, watermarks] = await reaching(() =>
+    Promise.all([collectionOf(connection).findOne({ _id: 'log' }), watermarksOf(connection).find().toArray()]),
+  );
   return {
     known: known === null ? null : { clusterId: known.clusterId, bases: known.bases },
     watermarks: new Map(watermarks.map(({ _id, offset }) => [_id, offset])),
@@ -42,7 +45,11 @@ export function baseOf({ known }: Pick<SeenLog, 'known'>, partition: number): nu
 
 /** Notes the log in a store that knows none yet; of several nodes that do so at once the first counts. */
 export async function noteLog(connection: Connection, { clusterId, bases }: LogBase): Promise<void> {
-  await collectionOf(connection).updateOne({ _id: 'log' }, { $setOnInsert: { clusterId, bases: [...bases] } }, { upsert: true });
+  await collectionOf(connection).updateOne(
+    { _id: 'log' },
+    { $setOnInsert: { clusterId, bases: [...bases] } },
+    { upsert: true },
+  );
 }
 
 /**
@@ -52,7 +59,15 @@ export async function noteLog(connection: Connection, { clusterId, bases }: LogB
 export function replaceLog(connection: Connection, { clusterId, bases }: LogBase): Promise<void> {
   return reaching(async () => {
     // First, so that a start between the two is refused: the log ends below it by the old base.
-    await watermarksOf(connection).bulkWrite(bases.map((base, partition) => ({ updateOne: { filter: { _id: partition }, update: { $max: { offset: base - 1 } }, upsert: true } })));
-    await collectionOf(connection).updateOne({ _id: 'log' }, { $set: { clusterId, bases: [...bases] } }, { upsert: true });
+    await watermarksOf(connection).bulkWrite(
+      bases.map((base, partition) => ({
+        updateOne: { filter: { _id: partition }, update: { $max: { offset: base - 1 } }, upsert: true },
+      })),
+    );
+    await collectionOf(connection).updateOne(
+      { _id: 'log' },
+      { $set: { clusterId, bases: [...bases] } },
+      { upsert: true },
+    );
   });
 }

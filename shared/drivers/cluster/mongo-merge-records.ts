@@ -20,13 +20,30 @@ export interface MergedMessage {
  * @param stored null: the message is not stored
  * @param records of this message, at least one, in any order
  */
-export function mergeRecords(stored: MessageState | null, records: readonly [PlacedRecord, ...PlacedRecord[]]): MergedMessage {
-  const set = { ...mergedOffset(stored, records), ...mergedContent(stored, records), ...mergedDeletion(stored, records) };
+export function mergeRecords(
+  stored: MessageState | null,
+  records: readonly [PlacedRecord, ...PlacedRecord[]],
+): MergedMessage {
+  const set = {
+    ...mergedOffset(stored, records),
+    ...mergedContent(stored, records),
+    ...mergedDeletion(stored, records),
+  };
   const counted = (isShown({ ...stored, ...set }) ? 1 : 0) - (isShown(stored) ? 1 : 0);
-  if (stored !== null) return { inserted: null, set: Object.keys(set).length === 0 ? null : set, counted: counted as -1 | 0 | 1 };
-  const [{ partition, record: { message } }] = records;
+  if (stored !== null)
+    return { inserted: null, set: Object.keys(set).length === 0 ? null : set, counted: counted as -1 | 0 | 1 };
+  const [
+    {
+      partition,
+      record: { message },
+    },
+  ] = records;
   const nothingKnown = contentOf({ ...message, editedAt: null }, contentUnknown);
-  return { inserted: { _id: message.id, ...originOf(message, partition), ...nothingKnown, ...set }, set: null, counted: counted as 0 | 1 };
+  return {
+    inserted: { _id: message.id, ...originOf(message, partition), ...nothingKnown, ...set },
+    set: null,
+    counted: counted as 0 | 1,
+  };
 }
 
 function isShown(state: Partial<MessageState> | null): boolean {
@@ -49,7 +66,9 @@ function mergedContent(stored: MessageState | null, records: readonly PlacedReco
     return contentOf(newest.record.message, newest.offset);
   }
   const [published] = ofType(records, 'message');
-  return contentRev === contentUnknown && published !== undefined ? contentOf(published.record.message, asPublished) : {};
+  return contentRev === contentUnknown && published !== undefined
+    ? contentOf(published.record.message, asPublished)
+    : {};
 }
 
 function mergedDeletion(stored: MessageState | null, records: readonly PlacedRecord[]): Partial<MessageDocument> {

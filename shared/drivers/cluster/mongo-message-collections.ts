@@ -111,11 +111,17 @@ export async function prepareMessageCollections(connection: Connection): Promise
   // Transactions want their collections to be there. Together, since the server makes several in next to the time of one.
   const existing = new Set((await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name));
   const made = await Promise.allSettled([
-    existing.has(collections.watermarks.collectionName) ? undefined : db.createCollection(collections.watermarks.collectionName).catch(unlessThere),
+    existing.has(collections.watermarks.collectionName)
+      ? undefined
+      : db.createCollection(collections.watermarks.collectionName).catch(unlessThere),
     collections.messages.createIndexes([
       ...recordIndexes,
       { key: { expiresAt: 1, topicId: 1 }, name: byExpiry },
-      { key: { deletedAt: 1, topicId: 1 }, name: byDeletion, partialFilterExpression: { deletedAt: { $exists: true } } },
+      {
+        key: { deletedAt: 1, topicId: 1 },
+        name: byDeletion,
+        partialFilterExpression: { deletedAt: { $exists: true } },
+      },
     ]),
     collections.changes.createIndexes([...recordIndexes, { key: { messageId: 1 }, name: 'byMessage' }]),
     collections.stats.createIndexes([{ key: { topicId: 1 }, name: byTopic }]),
@@ -131,7 +137,9 @@ function unlessThere(error: unknown): void {
 }
 
 /** The bytes of a message's text and title, as MongoDB works them out: what the port calls its volume. */
-export const volumeBytes = { $add: [{ $strLenBytes: { $ifNull: ['$message', ''] } }, { $strLenBytes: { $ifNull: ['$title', ''] } }] };
+export const volumeBytes = {
+  $add: [{ $strLenBytes: { $ifNull: ['$message', ''] } }, { $strLenBytes: { $ifNull: ['$title', ''] } }],
+};
 
 /** The message of a document that has its position, with its text also when it is deleted. */
 export function toMessage(document: MessageDocument): StoredMessage {
@@ -167,6 +175,9 @@ export function contentOf(message: Message, contentRev: number): MessageContent 
 }
 
 /** What of a document never changes. */
-export function originOf(message: Message, partition: number): Pick<MessageDocument, 'topicId' | 'partition' | 'timestamp' | 'expiresAt'> {
+export function originOf(
+  message: Message,
+  partition: number,
+): Pick<MessageDocument, 'topicId' | 'partition' | 'timestamp' | 'expiresAt'> {
   return { topicId: message.topicId, partition, timestamp: message.timestamp, expiresAt: message.expiresAt };
 }

@@ -14,7 +14,9 @@ interface Positions {
  * time but for the clocks' skew, so the first and the last that are looked for are among those of some seconds.
  */
 export async function mongoMessagePositions(
-  { messages, limits }: SearchedCollections, topicId: string, { from, to }: Pick<MessageFilter, 'from' | 'to'>,
+  { messages, limits }: SearchedCollections,
+  topicId: string,
+  { from, to }: Pick<MessageFilter, 'from' | 'to'>,
 ): Promise<Positions | null> {
   const [lowest, highest] = await Promise.all([
     from === null ? 0 : outermostPosition([messages], topicId, { time: from, direction: 1, limits }),
@@ -38,19 +40,29 @@ type RecordCollection = MessageCollections['messages' | 'changes'];
  * one. The nearest in order of time bounds the search: one at a position further out differs from it by less than the clocks do.
  */
 export async function outermostPosition(
-  collections: readonly RecordCollection[], topicId: string,
+  collections: readonly RecordCollection[],
+  topicId: string,
   { time, direction, limits = {} }: { time: number; direction: 1 | -1; limits?: { readonly maxTimeMS?: number } },
 ): Promise<number | null> {
   const options = { ...limits, projection: { _id: 0, offset: 1, timestamp: 1 }, hint: byTime } as const;
   const firstOfEach = async (timestamp: object, sort: mongo.Sort) => {
-    const found = await Promise.all(collections.map((collection) =>
-      (collection as unknown as mongo.Collection<RecordDocument>).findOne({ topicId, offset: { $gte: 0 }, timestamp }, { ...options, sort })));
+    const found = await Promise.all(
+      collections.map((collection) =>
+        (collection as unknown as mongo.Collection<RecordDocument>).findOne(
+          { topicId, offset: { $gte: 0 }, timestamp },
+          { ...options, sort },
+        ),
+      ),
+    );
     return found.filter((one) => one !== null);
   };
   const nearest = await firstOfEach(direction === 1 ? { $gte: time } : { $lte: time }, { timestamp: direction });
   if (nearest.length === 0) return null;
   const times = nearest.map(({ timestamp }) => timestamp);
-  const near = direction === 1 ? { $gte: time, $lte: Math.min(...times) + clockSkewMs } : { $gte: Math.max(...times) - clockSkewMs, $lte: time };
+  const near =
+    direction === 1
+      ? { $gte: time, $lte: Math.min(...times) + clockSkewMs }
+      : { $gte: Math.max(...times) - clockSkewMs, $lte: time };
   const outermost = await firstOfEach(near, { offset: direction });
   // What was nearest may have been removed meanwhile; its position bounds all the same.
   const positions = (outermost.length > 0 ? outermost : nearest).map(({ offset }) => offset!);

@@ -1,7 +1,15 @@
 import type { ClientSession, Connection, mongo } from 'mongoose';
 import { plusVolume, type MessageVolume } from '../../domain/message-volume.ts';
 import type { Messages } from '../../ports/messages.ts';
-import { byDeletion, byExpiry, byTopic, contentTaken, volumeBytes, type MessageCollections, type MessageDocument } from './mongo-message-collections.ts';
+import {
+  byDeletion,
+  byExpiry,
+  byTopic,
+  contentTaken,
+  volumeBytes,
+  type MessageCollections,
+  type MessageDocument,
+} from './mongo-message-collections.ts';
 import { addToCount } from './mongo-retention-reads.ts';
 import { inTransaction } from './mongo-transaction.ts';
 
@@ -12,9 +20,16 @@ const batchSizeMax = 500;
  * Removes messages with their records. A batch, its changes and the counts of its topics are one transaction, so that a
  * sweep that was interrupted leaves the counts right and just goes on.
  */
-export function mongoMessageRemoval(connection: Connection, collections: MessageCollections): Pick<Messages, 'removeExpired' | 'removeTopic' | 'emptyDeleted'> {
-  const remove = async (limit: number, query: BatchQuery, onBatch: (removed: Map<string, MessageVolume>, last: RemovedDocument | undefined) => void): Promise<void> => {
-    for (let left = limit; left > 0; ) {
+export function mongoMessageRemoval(
+  connection: Connection,
+  collections: MessageCollections,
+): Pick<Messages, 'removeExpired' | 'removeTopic' | 'emptyDeleted'> {
+  const remove = async (
+    limit: number,
+    query: BatchQuery,
+    onBatch: (removed: Map<string, MessageVolume>, last: RemovedDocument | undefined) => void,
+  ): Promise<void> => {
+    for (let left = limit; left > 0;) {
       const batchSize = Math.min(left, batchSizeMax);
       let removed: RemovedDocument[] = [];
       await inTransaction(connection, async (session) => {
@@ -29,10 +44,17 @@ export function mongoMessageRemoval(connection: Connection, collections: Message
   /** What expired before this is of topics that are left out: a million of theirs are read once in a run, and not with each batch. */
   let front = { except: '', expiresAt: 0 };
 
-  const removeFrom = async (from: number, { time, limit, except }: { time: number; limit: number; except: readonly string[] }) => {
+  const removeFrom = async (
+    from: number,
+    { time, limit, except }: { time: number; limit: number; except: readonly string[] },
+  ) => {
     const all = new Map<string, MessageVolume>();
     let reached = from;
-    const query = { filter: { expiresAt: { $gte: from, $lte: time }, topicId: { $nin: [...except] } }, sort: { expiresAt: 1 }, hint: byExpiry } as const;
+    const query = {
+      filter: { expiresAt: { $gte: from, $lte: time }, topicId: { $nin: [...except] } },
+      sort: { expiresAt: 1 },
+      hint: byExpiry,
+    } as const;
     await remove(limit, query, (removed, last) => {
       for (const [topicId, volume] of removed) all.set(topicId, plusVolume(all.get(topicId), volume));
       reached = last?.expiresAt ?? 0;
@@ -78,10 +100,21 @@ export function mongoMessageRemoval(connection: Connection, collections: Message
 
 /** No transaction: what an edit or a sweep beside this one does to such a message meanwhile does not matter. */
 async function emptyBatch(
-  { messages }: MessageCollections, { time, except, batchSize }: { time: number; except: readonly string[]; batchSize: number },
+  { messages }: MessageCollections,
+  { time, except, batchSize }: { time: number; except: readonly string[]; batchSize: number },
 ): Promise<number> {
-  const due: mongo.Filter<MessageDocument> = { deletedAt: { $lte: time }, contentRev: { $lt: contentTaken }, topicId: { $nin: [...except] } };
-  const found = await messages.find(due, { projection: { _id: 1 } }).sort({ deletedAt: 1 }).limit(batchSize).batchSize(batchSize + 1).hint(byDeletion).toArray();
+  const due: mongo.Filter<MessageDocument> = {
+    deletedAt: { $lte: time },
+    contentRev: { $lt: contentTaken },
+    topicId: { $nin: [...except] },
+  };
+  const found = await messages
+    .find(due, { projection: { _id: 1 } })
+    .sort({ deletedAt: 1 })
+    .limit(batchSize)
+    .batchSize(batchSize + 1)
+    .hint(byDeletion)
+    .toArray();
   if (found.length === 0) return 0;
   await messages.updateMany(
     { _id: { $in: found.map(({ _id }) => _id) } },
@@ -90,7 +123,10 @@ async function emptyBatch(
   return found.length;
 }
 
-type RemovedDocument = Pick<MessageDocument, '_id' | 'topicId' | 'offset' | 'expiresAt' | 'contentRev' | 'deletedAt'> & { readonly bytes: number };
+type RemovedDocument = Pick<
+  MessageDocument,
+  '_id' | 'topicId' | 'offset' | 'expiresAt' | 'contentRev' | 'deletedAt'
+> & { readonly bytes: number };
 
 interface BatchQuery {
   readonly filter: mongo.Filter<MessageDocument>;
@@ -100,28 +136,42 @@ interface BatchQuery {
 
 /** Returns what went, in the order asked for. The counts come last, since that is where the transaction meets publishes. */
 async function removeBatch(
-  { messages, changes, stats }: MessageCollections, query: BatchQuery & { batchSize: number; session: ClientSession },
+  { messages, changes, stats }: MessageCollections,
+  query: BatchQuery & { batchSize: number; session: ClientSession },
 ): Promise<RemovedDocument[]> {
   const { filter, sort, hint, batchSize, session } = query;
   const found = await messages
-    .find<RemovedDocument>(filter, { session, projection: { topicId: 1, offset: 1, expiresAt: 1, contentRev: 1, deletedAt: 1, bytes: volumeBytes } })
-    .sort(sort).limit(batchSize).batchSize(batchSize + 1).hint(hint).toArray();
+    .find<RemovedDocument>(filter, {
+      session,
+      projection: { topicId: 1, offset: 1, expiresAt: 1, contentRev: 1, deletedAt: 1, bytes: volumeBytes },
+    })
+    .sort(sort)
+    .limit(batchSize)
+    .batchSize(batchSize + 1)
+    .hint(hint)
+    .toArray();
   if (found.length === 0) return [];
   await messages.deleteMany({ _id: { $in: found.map(({ _id }) => _id) } }, { session });
   const changed = found.filter(({ contentRev, deletedAt }) => contentRev >= 0 || deletedAt !== undefined);
   if (changed.length > 0) await changes.deleteMany({ messageId: { $in: changed.map(({ _id }) => _id) } }, { session });
-  const counted = volumeByTopic(found.filter(({ offset, deletedAt }) => offset !== undefined && deletedAt === undefined));
+  const counted = volumeByTopic(
+    found.filter(({ offset, deletedAt }) => offset !== undefined && deletedAt === undefined),
+  );
   if (counted.size > 0) {
-    await stats.bulkWrite([...counted].map(([topicId, { messages: count }]) => {
-      const [ofTopic, update] = addToCount(topicId, -count);
-      return { updateOne: { filter: ofTopic, update, upsert: true } };
-    }), { ordered: false, session });
+    await stats.bulkWrite(
+      [...counted].map(([topicId, { messages: count }]) => {
+        const [ofTopic, update] = addToCount(topicId, -count);
+        return { updateOne: { filter: ofTopic, update, upsert: true } };
+      }),
+      { ordered: false, session },
+    );
   }
   return found;
 }
 
 function volumeByTopic(documents: readonly { topicId: string; bytes: number }[]): Map<string, MessageVolume> {
   const volumes = new Map<string, MessageVolume>();
-  for (const { topicId, bytes } of documents) volumes.set(topicId, plusVolume(volumes.get(topicId), { messages: 1, bytes }));
+  for (const { topicId, bytes } of documents)
+    volumes.set(topicId, plusVolume(volumes.get(topicId), { messages: 1, bytes }));
   return volumes;
 }

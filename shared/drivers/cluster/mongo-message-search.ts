@@ -3,7 +3,16 @@ import { foldCase, isPlain } from '../../domain/fold-case.ts';
 import { asManagersSee, deletedContentMs, type MessageFilter } from '../../domain/message-filter.ts';
 import type { Priority, StoredMessage } from '../../domain/message.ts';
 import type { ActivityCount, FoundMessages, MessagePage } from '../../ports/messages.ts';
-import { byExpiry, byTime, byTopic, notDeleted, shownByHistory, toMessage, type MessageDocument, type SearchedCollections } from './mongo-message-collections.ts';
+import {
+  byExpiry,
+  byTime,
+  byTopic,
+  notDeleted,
+  shownByHistory,
+  toMessage,
+  type MessageDocument,
+  type SearchedCollections,
+} from './mongo-message-collections.ts';
 import { mongoMessagePositions } from './mongo-message-positions.ts';
 
 type Query = mongo.Filter<MessageDocument>;
@@ -24,10 +33,16 @@ const gatheredMax = 10_000;
 const dividedFrom = 20_000;
 
 /** The port's `search`. */
-export async function searchMessages(collections: SearchedCollections, filter: MessageFilter, page: MessagePage): Promise<FoundMessages> {
+export async function searchMessages(
+  collections: SearchedCollections,
+  filter: MessageFilter,
+  page: MessagePage,
+): Promise<FoundMessages> {
   const asked: Asked = { topicIds: filter.topicIds, query: queryOf(filter), times: filter };
   const isGathered = filter.text !== null && page.offset + page.limit <= gatheredMax;
-  const { documents, total } = isGathered ? await gatherPage(collections, asked, page) : await findAndCount(collections, filter, asked, page);
+  const { documents, total } = isGathered
+    ? await gatherPage(collections, asked, page)
+    : await findAndCount(collections, filter, asked, page);
   return { messages: documents.map((document) => asManagersSee(toMessage(document), filter.now)), total };
 }
 
@@ -37,9 +52,15 @@ interface FoundDocuments {
 }
 
 /** The total needs a look at every text, and the page is gathered by the same look: a second one would take as long again. */
-async function gatherPage(collections: SearchedCollections, asked: Asked, { limit, offset }: MessagePage): Promise<FoundDocuments> {
+async function gatherPage(
+  collections: SearchedCollections,
+  asked: Asked,
+  { limit, offset }: MessagePage,
+): Promise<FoundDocuments> {
   const newestMax = offset + limit;
-  const parts = await Promise.all((await partsOf(collections, asked)).map((part) => lookThrough(collections, part, newestMax)));
+  const parts = await Promise.all(
+    (await partsOf(collections, asked)).map((part) => lookThrough(collections, part, newestMax)),
+  );
   const total = parts.reduce((sum, part) => sum + part.total, 0);
   const ids = parts.flatMap(({ newest }) => newest).slice(offset, newestMax);
   if (ids.length === 0) return { documents: [], total };
@@ -49,12 +70,21 @@ async function gatherPage(collections: SearchedCollections, asked: Asked, { limi
 }
 
 /** How many match, and the ids of the newest of them, newest first. */
-async function lookThrough({ messages, limits }: SearchedCollections, { topicIds, query, times }: Asked, newestMax: number): Promise<{ total: number; newest: string[] }> {
+async function lookThrough(
+  { messages, limits }: SearchedCollections,
+  { topicIds, query, times }: Asked,
+  newestMax: number,
+): Promise<{ total: number; newest: string[] }> {
   const sortBy = topicIds.length === 1 ? { offset: -1 } : { timestamp: -1, offset: -1, topicId: -1 };
-  const [found] = await messages.aggregate<{ total: number; newest: string[] }>([
-    { $match: { topicId: { $in: [...topicIds] }, ...query } },
-    { $group: { _id: null, total: { $sum: 1 }, newest: { $topN: { n: newestMax, sortBy, output: '$_id' } } } },
-  ], { hint: indexFor(times), ...limits }).toArray();
+  const [found] = await messages
+    .aggregate<{ total: number; newest: string[] }>(
+      [
+        { $match: { topicId: { $in: [...topicIds] }, ...query } },
+        { $group: { _id: null, total: { $sum: 1 }, newest: { $topN: { n: newestMax, sortBy, output: '$_id' } } } },
+      ],
+      { hint: indexFor(times), ...limits },
+    )
+    .toArray();
   return found ?? { total: 0, newest: [] };
 }
 
@@ -65,30 +95,57 @@ async function partsOf(collections: SearchedCollections, asked: Asked): Promise<
   const [lowest, highest] = await Promise.all([endOf(collections, topicId, 1), endOf(collections, topicId, -1)]);
   if (highest - lowest < dividedFrom) return [asked];
   const middle = Math.floor((lowest + highest) / 2);
-  return [{ $gt: middle }, { $gte: 0, $lte: middle }].map((positions) => ({ ...asked, query: { ...asked.query, offset: positions } }));
+  return [{ $gt: middle }, { $gte: 0, $lte: middle }].map((positions) => ({
+    ...asked,
+    query: { ...asked.query, offset: positions },
+  }));
 }
 
 /** The topic's lowest position (1), or its highest (-1). */
 async function endOf({ messages, limits }: SearchedCollections, topicId: string, direction: 1 | -1): Promise<number> {
-  const outermost = await messages.findOne({ topicId, offset: { $gte: 0 } }, { ...limits, sort: { offset: direction }, projection: { _id: 0, offset: 1 }, hint: byTopic });
+  const outermost = await messages.findOne(
+    { topicId, offset: { $gte: 0 } },
+    { ...limits, sort: { offset: direction }, projection: { _id: 0, offset: 1 }, hint: byTopic },
+  );
   return outermost?.offset ?? 0;
 }
 
 /** The documents, in any order, as far as they are still what is asked for. */
-function documentsOf({ messages, limits }: SearchedCollections, ids: readonly string[], query: Query): Promise<MessageDocument[]> {
-  return messages.find({ $and: [{ _id: { $in: [...ids] } }, query] }, { ...limits, batchSize: ids.length + 1 }).hint('_id_').toArray();
+function documentsOf(
+  { messages, limits }: SearchedCollections,
+  ids: readonly string[],
+  query: Query,
+): Promise<MessageDocument[]> {
+  return messages
+    .find({ $and: [{ _id: { $in: [...ids] } }, query] }, { ...limits, batchSize: ids.length + 1 })
+    .hint('_id_')
+    .toArray();
 }
 
-async function findAndCount(collections: SearchedCollections, filter: MessageFilter, asked: Asked, page: MessagePage): Promise<FoundDocuments> {
-  const [documents, total] = await Promise.all([findPage(collections, asked, page), countMatching(collections, filter, asked.query)]);
+async function findAndCount(
+  collections: SearchedCollections,
+  filter: MessageFilter,
+  asked: Asked,
+  page: MessagePage,
+): Promise<FoundDocuments> {
+  const [documents, total] = await Promise.all([
+    findPage(collections, asked, page),
+    countMatching(collections, filter, asked.query),
+  ]);
   return { documents, total };
 }
 
 export async function recentMessages(
-  collections: SearchedCollections, topicIds: readonly string[], { limit, now }: { limit: number; now: number },
+  collections: SearchedCollections,
+  topicIds: readonly string[],
+  { limit, now }: { limit: number; now: number },
 ): Promise<StoredMessage[]> {
   const query = { offset: { $gte: 0 }, ...visible(false, now) };
-  const documents = await findPage(collections, { topicIds, query, times: { from: null, to: null } }, { limit, offset: 0 });
+  const documents = await findPage(
+    collections,
+    { topicIds, query, times: { from: null, to: null } },
+    { limit, offset: 0 },
+  );
   return documents.map(toMessage);
 }
 
@@ -114,16 +171,41 @@ async function findPage(collections: SearchedCollections, asked: Asked, page: Me
   return positions === null ? [] : pageOfTopic(collections, { $and: [{ topicId, offset: positions }, query] }, page);
 }
 
-export async function countActivity({ messages, limits }: SearchedCollections, filter: MessageFilter, bucketMs: number): Promise<ActivityCount[]> {
-  const counts = await messages.aggregate<{ _id: { start: number; priority: Priority }; count: number }>([
-    { $match: { topicId: { $in: [...filter.topicIds] }, ...queryOf(filter) } },
-    { $group: { _id: { start: { $subtract: ['$timestamp', { $mod: ['$timestamp', bucketMs] }] }, priority: '$priority' }, count: { $sum: 1 } } },
-  ], { hint: byTime, ...limits }).toArray();
+export async function countActivity(
+  { messages, limits }: SearchedCollections,
+  filter: MessageFilter,
+  bucketMs: number,
+): Promise<ActivityCount[]> {
+  const counts = await messages
+    .aggregate<{ _id: { start: number; priority: Priority }; count: number }>(
+      [
+        { $match: { topicId: { $in: [...filter.topicIds] }, ...queryOf(filter) } },
+        {
+          $group: {
+            _id: { start: { $subtract: ['$timestamp', { $mod: ['$timestamp', bucketMs] }] }, priority: '$priority' },
+            count: { $sum: 1 },
+          },
+        },
+      ],
+      { hint: byTime, ...limits },
+    )
+    .toArray();
   return counts.map(({ _id: { start, priority }, count }) => ({ start, priority, count }));
 }
 
-async function pageOfTopic({ messages, limits }: SearchedCollections, query: Query, { limit, offset }: MessagePage): Promise<MessageDocument[]> {
-  return messages.find(query, limits).sort({ offset: -1 }).skip(offset).limit(limit).batchSize(limit + 1).hint(byTopic).toArray();
+async function pageOfTopic(
+  { messages, limits }: SearchedCollections,
+  query: Query,
+  { limit, offset }: MessagePage,
+): Promise<MessageDocument[]> {
+  return messages
+    .find(query, limits)
+    .sort({ offset: -1 })
+    .skip(offset)
+    .limit(limit)
+    .batchSize(limit + 1)
+    .hint(byTopic)
+    .toArray();
 }
 
 type Place = Pick<MessageDocument, '_id' | 'timestamp' | 'topicId' | 'offset'>;
@@ -138,7 +220,9 @@ function comparePlaces(a: Place, b: Place): number {
  * than all that is wanted, they are not asked.
  */
 async function pageOfTopics(
-  collections: SearchedCollections, { topicIds, query }: Omit<Asked, 'times'>, { limit, offset }: MessagePage,
+  collections: SearchedCollections,
+  { topicIds, query }: Omit<Asked, 'times'>,
+  { limit, offset }: MessagePage,
 ): Promise<MessageDocument[]> {
   const { messages, limits } = collections;
   const wanted = offset + limit;
@@ -148,38 +232,75 @@ async function pageOfTopics(
     const group = topics.slice(at, at + topicsMerged);
     const floor = best.length < wanted ? -Infinity : best.at(-1)!.timestamp;
     if (group[0]!.lastMessageAt < floor) break;
-    const inGroup: Query = { $and: [{ topicId: { $in: group.map(({ topicId }) => topicId) } }, ...(floor === -Infinity ? [] : [{ timestamp: { $gte: floor } }]), query] };
+    const inGroup: Query = {
+      $and: [
+        { topicId: { $in: group.map(({ topicId }) => topicId) } },
+        ...(floor === -Infinity ? [] : [{ timestamp: { $gte: floor } }]),
+        query,
+      ],
+    };
     const found = await messages
       .find<Place>(inGroup, { ...limits, projection: { timestamp: 1, topicId: 1, offset: 1 } })
-      .sort({ timestamp: -1, offset: -1 }).limit(wanted).batchSize(Math.min(wanted, 10_000) + 1).hint(byTime).toArray();
+      .sort({ timestamp: -1, offset: -1 })
+      .limit(wanted)
+      .batchSize(Math.min(wanted, 10_000) + 1)
+      .hint(byTime)
+      .toArray();
     best = [...best, ...found].sort(comparePlaces).slice(0, wanted);
   }
-  const documents = await documentsOf(collections, best.slice(offset).map(({ _id }) => _id), query);
+  const documents = await documentsOf(
+    collections,
+    best.slice(offset).map(({ _id }) => _id),
+    query,
+  );
   return documents.sort(comparePlaces);
 }
 
 /** Those of the topics that have messages, the one with the newest first. A topic's figures lie in several parts. */
-async function byLastMessage({ stats, limits }: SearchedCollections, topicIds: readonly string[]): Promise<{ topicId: string; lastMessageAt: number }[]> {
+async function byLastMessage(
+  { stats, limits }: SearchedCollections,
+  topicIds: readonly string[],
+): Promise<{ topicId: string; lastMessageAt: number }[]> {
   const last = new Map<string, number>();
-  const parts = stats.find({ topicId: { $in: [...topicIds] }, lastMessageAt: { $exists: true } }, { ...limits, projection: { topicId: 1, lastMessageAt: 1 } });
-  for (const { topicId, lastMessageAt } of await parts.toArray()) last.set(topicId, Math.max(lastMessageAt!, last.get(topicId) ?? 0));
-  return [...last].map(([topicId, lastMessageAt]) => ({ topicId, lastMessageAt })).sort((a, b) => b.lastMessageAt - a.lastMessageAt);
+  const parts = stats.find(
+    { topicId: { $in: [...topicIds] }, lastMessageAt: { $exists: true } },
+    { ...limits, projection: { topicId: 1, lastMessageAt: 1 } },
+  );
+  for (const { topicId, lastMessageAt } of await parts.toArray())
+    last.set(topicId, Math.max(lastMessageAt!, last.get(topicId) ?? 0));
+  return [...last]
+    .map(([topicId, lastMessageAt]) => ({ topicId, lastMessageAt }))
+    .sort((a, b) => b.lastMessageAt - a.lastMessageAt);
 }
 
 async function countMatching(collections: SearchedCollections, filter: MessageFilter, query: Query): Promise<number> {
   const { messages, stats, limits } = collections;
   const topicId = { $in: [...filter.topicIds] };
-  if (!isUnconditional(filter)) return messages.countDocuments({ topicId, ...query }, { ...limits, hint: indexFor(filter) });
+  if (!isUnconditional(filter))
+    return messages.countDocuments({ topicId, ...query }, { ...limits, hint: indexFor(filter) });
   // What history shows is counted already, but for what the sweep has yet to remove.
   const [counted, expired] = await Promise.all([
-    stats.aggregate<{ sum: number }>([{ $match: { topicId } }, { $group: { _id: null, sum: { $sum: '$messageCount' } } }], limits).toArray(),
-    messages.countDocuments({ expiresAt: { $lte: filter.now }, topicId, ...shownByHistory }, { ...limits, hint: byExpiry }),
+    stats
+      .aggregate<{ sum: number }>(
+        [{ $match: { topicId } }, { $group: { _id: null, sum: { $sum: '$messageCount' } } }],
+        limits,
+      )
+      .toArray(),
+    messages.countDocuments(
+      { expiresAt: { $lte: filter.now }, topicId, ...shownByHistory },
+      { ...limits, hint: byExpiry },
+    ),
   ]);
   return (counted[0]?.sum ?? 0) - expired;
 }
 
 function isUnconditional({ includesDeleted, text, tags, priorityMin, priorityMax, from, to }: MessageFilter): boolean {
-  return !includesDeleted && text === null && tags.length === 0 && [priorityMin, priorityMax, from, to].every((bound) => bound === null);
+  return (
+    !includesDeleted &&
+    text === null &&
+    tags.length === 0 &&
+    [priorityMin, priorityMax, from, to].every((bound) => bound === null)
+  );
 }
 
 /** What the filter asks of a document, its topic aside. */

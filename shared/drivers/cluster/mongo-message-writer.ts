@@ -17,21 +17,39 @@ const partsMax = 16;
  * brings nothing back that a sweep has removed.
  */
 export function mongoMessageWriter(
-  connection: Connection, collections: MessageCollections, clock: Clock,
+  connection: Connection,
+  collections: MessageCollections,
+  clock: Clock,
 ): (records: readonly PlacedRecord[]) => Promise<void> {
   let part = 0;
-  const write = async (records: readonly PlacedRecord[], live: readonly PlacedRecord[], areNew: boolean): Promise<void> => {
+  const write = async (
+    records: readonly PlacedRecord[],
+    live: readonly PlacedRecord[],
+    areNew: boolean,
+  ): Promise<void> => {
     let isFirstTry = true;
     await inTransaction(connection, async (session) => {
       // It met another node's: from now on this one counts elsewhere.
       if (!isFirstTry) part = Math.floor(Math.random() * partsMax);
       isFirstTry = false;
       const stored = areNew ? nothingStored : await storedStates(collections, live, session);
-      const merged = [...byMessage(live)].map(([id, ofMessage]) => ({ id, topicId: ofMessage[0].record.message.topicId, ...mergeRecords(stored.messages.get(id) ?? null, ofMessage) }));
+      const merged = [...byMessage(live)].map(([id, ofMessage]) => ({
+        id,
+        topicId: ofMessage[0].record.message.topicId,
+        ...mergeRecords(stored.messages.get(id) ?? null, ofMessage),
+      }));
       await writeMessages(collections, merged, session);
-      await insertChanges(collections, live.filter(({ offset, record }) => record.type !== 'message' && !stored.changes.has(offset)), session);
+      await insertChanges(
+        collections,
+        live.filter(({ offset, record }) => record.type !== 'message' && !stored.changes.has(offset)),
+        session,
+      );
       // Last, since this is where batches of several nodes meet.
-      await touchTopics(collections, { news: records.filter((placed) => !isKnown(stored, placed)), merged, part }, session);
+      await touchTopics(
+        collections,
+        { news: records.filter((placed) => !isKnown(stored, placed)), merged, part },
+        session,
+      );
     });
   };
   return async (records) => {
@@ -39,7 +57,7 @@ export function mongoMessageWriter(
     const now = clock();
     const live = records.filter(({ record }) => record.message.expiresAt > now);
     // Messages are nearly always new, and that is found out by storing them: one question less on a publish's way.
-    if (live.every(({ record }) => record.type === 'message') && await isDone(write(records, live, true))) return;
+    if (live.every(({ record }) => record.type === 'message') && (await isDone(write(records, live, true)))) return;
     await write(records, live, false);
   };
 }
@@ -65,19 +83,41 @@ const nothingStored: StoredStates = { messages: new Map(), changes: new Set() };
 
 type Merged = MergedMessage & { readonly id: string; readonly topicId: string };
 
-async function storedStates({ messages, changes }: MessageCollections, records: readonly PlacedRecord[], session: ClientSession): Promise<StoredStates> {
+async function storedStates(
+  { messages, changes }: MessageCollections,
+  records: readonly PlacedRecord[],
+  session: ClientSession,
+): Promise<StoredStates> {
   const ids = [...new Set(records.map(({ record }) => record.message.id))];
-  const places = records.filter(({ record }) => record.type !== 'message').map(({ partition, offset }) => ({ partition, offset }));
-  const ofMessages = ids.length === 0 ? [] : await messages
-    .find({ _id: { $in: ids } }, { session, projection: { offset: 1, contentRev: 1, deletedAt: 1 }, batchSize: ids.length + 1 }).toArray();
-  const ofChanges = places.length === 0 ? [] : await changes
-    .find({ _id: { $in: places } }, { session, projection: { offset: 1 }, batchSize: places.length + 1 }).toArray();
-  return { messages: new Map(ofMessages.map((state) => [state._id, state])), changes: new Set(ofChanges.map(({ offset }) => offset)) };
+  const places = records
+    .filter(({ record }) => record.type !== 'message')
+    .map(({ partition, offset }) => ({ partition, offset }));
+  const ofMessages =
+    ids.length === 0
+      ? []
+      : await messages
+          .find(
+            { _id: { $in: ids } },
+            { session, projection: { offset: 1, contentRev: 1, deletedAt: 1 }, batchSize: ids.length + 1 },
+          )
+          .toArray();
+  const ofChanges =
+    places.length === 0
+      ? []
+      : await changes
+          .find({ _id: { $in: places } }, { session, projection: { offset: 1 }, batchSize: places.length + 1 })
+          .toArray();
+  return {
+    messages: new Map(ofMessages.map((state) => [state._id, state])),
+    changes: new Set(ofChanges.map(({ offset }) => offset)),
+  };
 }
 
 /** What is stored at its own position was told to the figures with it. */
 function isKnown(stored: StoredStates, { offset, record }: PlacedRecord): boolean {
-  return record.type === 'message' ? stored.messages.get(record.message.id)?.offset === offset : stored.changes.has(offset);
+  return record.type === 'message'
+    ? stored.messages.get(record.message.id)?.offset === offset
+    : stored.changes.has(offset);
 }
 
 function byMessage(records: readonly PlacedRecord[]): Map<string, [PlacedRecord, ...PlacedRecord[]]> {
@@ -90,10 +130,18 @@ function byMessage(records: readonly PlacedRecord[]): Map<string, [PlacedRecord,
   return groups;
 }
 
-async function writeMessages({ messages }: MessageCollections, merged: readonly Merged[], session: ClientSession): Promise<void> {
-  const inserted = merged.flatMap(({ inserted: document }): MessageDocument[] => (document === null ? [] : [withoutNull(document)]));
+async function writeMessages(
+  { messages }: MessageCollections,
+  merged: readonly Merged[],
+  session: ClientSession,
+): Promise<void> {
+  const inserted = merged.flatMap(({ inserted: document }): MessageDocument[] =>
+    document === null ? [] : [withoutNull(document)],
+  );
   if (inserted.length > 0) await messages.insertMany(inserted, { session });
-  const updates = merged.flatMap(({ id, set }) => (set === null ? [] : [{ updateOne: { filter: { _id: id }, update: { $set: set } } }]));
+  const updates = merged.flatMap(({ id, set }) =>
+    set === null ? [] : [{ updateOne: { filter: { _id: id }, update: { $set: set } } }],
+  );
   if (updates.length > 0) await messages.bulkWrite(updates, { session });
 }
 
@@ -102,20 +150,39 @@ function withoutNull({ folded, ...document }: MessageDocument): MessageDocument 
   return folded === undefined || folded === null ? document : { ...document, folded };
 }
 
-async function insertChanges({ changes }: MessageCollections, records: readonly PlacedRecord[], session: ClientSession): Promise<void> {
+async function insertChanges(
+  { changes }: MessageCollections,
+  records: readonly PlacedRecord[],
+  session: ClientSession,
+): Promise<void> {
   // A record can come twice in one batch.
-  const documents = new Map(records.map(({ partition, offset, record: { type, timestamp, message } }): [number, ChangeDocument] => [offset, {
-    _id: { partition, offset }, type: type as ChangeDocument['type'], topicId: message.topicId, messageId: message.id, offset, timestamp,
-  }]));
+  const documents = new Map(
+    records.map(({ partition, offset, record: { type, timestamp, message } }): [number, ChangeDocument] => [
+      offset,
+      {
+        _id: { partition, offset },
+        type: type as ChangeDocument['type'],
+        topicId: message.topicId,
+        messageId: message.id,
+        offset,
+        timestamp,
+      },
+    ]),
+  );
   if (documents.size > 0) await changes.insertMany([...documents.values()], { session });
 }
 
 /** Moves the figures of the records' topics; the last position and time also for what was not stored. */
 async function touchTopics(
-  { stats }: MessageCollections, { news, merged, part }: { news: readonly PlacedRecord[]; merged: readonly Merged[]; part: number }, session: ClientSession,
+  { stats }: MessageCollections,
+  { news, merged, part }: { news: readonly PlacedRecord[]; merged: readonly Merged[]; part: number },
+  session: ClientSession,
 ): Promise<void> {
   const topics = new Map<string, { lastOffset: number; lastMessageAt?: number }>();
-  for (const { offset, record: { type, timestamp, message } } of news) {
+  for (const {
+    offset,
+    record: { type, timestamp, message },
+  } of news) {
     let last = topics.get(message.topicId);
     if (last === undefined) topics.set(message.topicId, (last = { lastOffset: offset }));
     last.lastOffset = Math.max(last.lastOffset, offset);
@@ -124,11 +191,14 @@ async function touchTopics(
   const counts = new Map<string, number>();
   for (const { topicId, counted } of merged) counts.set(topicId, (counts.get(topicId) ?? 0) + counted);
   if (topics.size === 0) return;
-  await stats.bulkWrite([...topics].map(([topicId, last]) => ({
-    updateOne: {
-      filter: { _id: { topicId, part } },
-      update: { $inc: { messageCount: counts.get(topicId) ?? 0 }, $max: last, $setOnInsert: { topicId } },
-      upsert: true,
-    },
-  })), { session });
+  await stats.bulkWrite(
+    [...topics].map(([topicId, last]) => ({
+      updateOne: {
+        filter: { _id: { topicId, part } },
+        update: { $inc: { messageCount: counts.get(topicId) ?? 0 }, $max: last, $setOnInsert: { topicId } },
+        upsert: true,
+      },
+    })),
+    { session },
+  );
 }

@@ -55,19 +55,26 @@ describeWithEngines('messages while MongoDB is away', ({ mongoUrl }) => {
     ['ping', () => messages.ping()],
   ];
 
-  test.each([['cut' as const], ['freeze' as const]])('(%s) every call is unavailable, and works again once it is back', async (outage) => {
-    await messages.ping();
-    link[outage]();
-    const askedAt = performance.now();
-    await expect(messages.ping()).rejects.toMatchObject({ code: 'unavailable' });
-    // Two seconds are the promise; the rest is a slow machine's.
-    expect(performance.now() - askedAt).toBeLessThan(4_000);
-    const answers = await Promise.all(operations.map(async ([name, operation]) => [name, await operation().catch((error: unknown) => error)]));
-    for (const [name, answer] of answers) expect([name, answer]).toEqual([name, expect.objectContaining({ code: 'unavailable' })]);
-    link.restore();
-    await eventually(() => messages.ping().then(() => true));
-    for (const [name, operation] of operations) await operation().then(() => name);
-  }, 60_000);
+  test.each([['cut' as const], ['freeze' as const]])(
+    '(%s) every call is unavailable, and works again once it is back',
+    async (outage) => {
+      await messages.ping();
+      link[outage]();
+      const askedAt = performance.now();
+      await expect(messages.ping()).rejects.toMatchObject({ code: 'unavailable' });
+      // Two seconds are the promise; the rest is a slow machine's.
+      expect(performance.now() - askedAt).toBeLessThan(4_000);
+      const answers = await Promise.all(
+        operations.map(async ([name, operation]) => [name, await operation().catch((error: unknown) => error)]),
+      );
+      for (const [name, answer] of answers)
+        expect([name, answer]).toEqual([name, expect.objectContaining({ code: 'unavailable' })]);
+      link.restore();
+      await eventually(() => messages.ping().then(() => true));
+      for (const [name, operation] of operations) await operation().then(() => name);
+    },
+    60_000,
+  );
 
   test('what was applied again after an outage is there once, and counted once', async () => {
     const topic = newId();

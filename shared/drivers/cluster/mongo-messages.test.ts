@@ -9,8 +9,17 @@ import { mongoTestDatabase } from './mongo-test-database.fixture.ts';
 
 const urlOf = (relative: string) => JSON.stringify(new URL(relative, import.meta.url).href);
 const log = openLog('test', 'silent');
-const textIn = (topicId: string, text: string): MessageFilter =>
-  ({ topicIds: [topicId], text, priorityMin: null, priorityMax: null, tags: [], from: null, to: null, includesDeleted: false, now: testTime });
+const textIn = (topicId: string, text: string): MessageFilter => ({
+  topicIds: [topicId],
+  text,
+  priorityMin: null,
+  priorityMax: null,
+  tags: [],
+  from: null,
+  to: null,
+  includesDeleted: false,
+  now: testTime,
+});
 
 describeWithEngines('on MongoDB', ({ mongoUrl }) => {
   messagesContract('MongoDB', async () => {
@@ -31,11 +40,18 @@ describeWithEngines('on MongoDB', ({ mongoUrl }) => {
   test('a search that works longer than its limit ends and says what to ask for instead', async () => {
     const database = mongoTestDatabase(mongoUrl, 'search_limit');
     try {
-      const messages = await openMongoMessages({ connection: await database.connect(), clock: () => testTime, log, searchMsMax: 1 });
+      const messages = await openMongoMessages({
+        connection: await database.connect(),
+        clock: () => testTime,
+        log,
+        searchMsMax: 1,
+      });
       const topicId = newId();
       await messages.apply(Array.from({ length: 10_000 }, (_, offset) => published(offset, testMessage(topicId))));
-      await expect(messages.search(textIn(topicId, 'nowhere'), { limit: 5, offset: 0 })).rejects.toMatchObject(
-        { code: 'unavailable', message: expect.stringContaining('ask for one topic, or for a shorter span of time') });
+      await expect(messages.search(textIn(topicId, 'nowhere'), { limit: 5, offset: 0 })).rejects.toMatchObject({
+        code: 'unavailable',
+        message: expect.stringContaining('ask for one topic, or for a shorter span of time'),
+      });
       expect(await messages.newest(topicId, { limit: 1, now: testTime })).toHaveLength(1);
     } finally {
       await database.drop();
@@ -47,8 +63,14 @@ describeWithEngines('on MongoDB', ({ mongoUrl }) => {
     try {
       const messages = await openMongoMessages({ connection: await database.connect(), clock: () => testTime, log });
       const topicId = newId();
-      const stored = [0, 1, 9_999, 10_000, 10_001, 19_999, 20_000].map((offset) => published(offset, testMessage(topicId, { message: `pump ${offset}` })));
-      await messages.apply([...stored, published(10_002, testMessage(topicId, { message: 'valve' })), published(10_003, testMessage(newId(), { message: 'pump' }))]);
+      const stored = [0, 1, 9_999, 10_000, 10_001, 19_999, 20_000].map((offset) =>
+        published(offset, testMessage(topicId, { message: `pump ${offset}` })),
+      );
+      await messages.apply([
+        ...stored,
+        published(10_002, testMessage(topicId, { message: 'valve' })),
+        published(10_003, testMessage(newId(), { message: 'pump' })),
+      ]);
       const newestFirst = ['pump 20000', 'pump 19999', 'pump 10001', 'pump 10000', 'pump 9999', 'pump 1', 'pump 0'];
       for (const limit of [1, 2, 3, 7]) {
         const pages = [];
@@ -70,11 +92,23 @@ describeWithEngines('on MongoDB', ({ mongoUrl }) => {
       const connection = await database.connect();
       const messages = await openMongoMessages({ connection, clock: () => testTime, log });
       const [held, free] = [newId(), newId()];
-      const remove = async (limit: number, except: string[]) => [...await messages.removeExpired(testTime + 1_000, limit, except)].map(([topicId, { messages: count }]) => [topicId, count]);
-      await messages.apply(Array.from({ length: 230 }, (_, n) => published(n, testMessage(n < 200 ? held : free, { expiresAt: testTime + 1 + n }))));
+      const remove = async (limit: number, except: string[]) =>
+        [...(await messages.removeExpired(testTime + 1_000, limit, except))].map(([topicId, { messages: count }]) => [
+          topicId,
+          count,
+        ]);
+      await messages.apply(
+        Array.from({ length: 230 }, (_, n) =>
+          published(n, testMessage(n < 200 ? held : free, { expiresAt: testTime + 1 + n })),
+        ),
+      );
       await connection.db!.command({ profile: 2 });
       for (let batch = 0; batch < 3; batch++) expect(await remove(10, [held])).toEqual([[free, 10]]);
-      const finds = await connection.db!.collection('system.profile').find({ op: 'query', 'command.find': 'messages' }).sort({ ts: 1 }).toArray();
+      const finds = await connection
+        .db!.collection('system.profile')
+        .find({ op: 'query', 'command.find': 'messages' })
+        .sort({ ts: 1 })
+        .toArray();
       expect(finds.map((find) => find['keysExamined'] >= 200)).toEqual([true, false, false]);
       // Nothing is overlooked that came meanwhile, or that is held no more.
       await messages.apply([published(230, testMessage(free, { expiresAt: testTime + 1 }))]);

@@ -10,10 +10,23 @@ import { reaching } from './mongo-connection.ts';
 import { prepareMessageCollections, toMessage } from './mongo-message-collections.ts';
 import { outermostPosition } from './mongo-message-positions.ts';
 import {
-  countAfterEach, findMessages, lastOffsetsOf, messagesAfter, newestMessages, newestOfEach, statsOf, topicRecords,
+  countAfterEach,
+  findMessages,
+  lastOffsetsOf,
+  messagesAfter,
+  newestMessages,
+  newestOfEach,
+  statsOf,
+  topicRecords,
 } from './mongo-message-reads.ts';
 import { mongoMessageRemoval } from './mongo-message-removal.ts';
-import { changeLifetimes, countExpiredMessages, expiredMessages, oldestKeptOf, recountTopic } from './mongo-retention-reads.ts';
+import {
+  changeLifetimes,
+  countExpiredMessages,
+  expiredMessages,
+  oldestKeptOf,
+  recountTopic,
+} from './mongo-retention-reads.ts';
 import { countActivity, recentMessages, searchMessages } from './mongo-message-search.ts';
 import { mongoMessageWriter } from './mongo-message-writer.ts';
 import { mongoSettle } from './mongo-settle.ts';
@@ -40,7 +53,12 @@ const pingTimeoutMs = 1_900;
  * The message store of a cluster. Makes its collections and indexes first. Writes are acknowledged by the majority, and
  * reads see what the primary has, but for the watermark. Closing it leaves the connection open.
  */
-export async function openMongoMessages({ connection, clock, log, searchMsMax: maxTimeMS = searchMsMax }: MongoMessagesOptions): Promise<Messages> {
+export async function openMongoMessages({
+  connection,
+  clock,
+  log,
+  searchMsMax: maxTimeMS = searchMsMax,
+}: MongoMessagesOptions): Promise<Messages> {
   const collections = await reaching(() => prepareMessageCollections(connection)).catch((error: unknown) => {
     log.error({ err: error }, 'the collections of messages could not be made');
     throw error;
@@ -52,24 +70,29 @@ export async function openMongoMessages({ connection, clock, log, searchMsMax: m
   const searched = { ...collections, limits: { maxTimeMS } };
   const { messages, changes, watermarks } = collections;
   return {
-    apply: (records) => reaching(async () => {
-      if (records.length > 0) await apply(records);
-    }),
+    apply: (records) =>
+      reaching(async () => {
+        if (records.length > 0) await apply(records);
+      }),
     settle: (partition, records) => reaching(() => settle(partition, records)),
-    watermark: (partition) => reaching(async () => (await watermarks.findOne({ _id: partition }, ofMajority))?.offset ?? -1),
-    moveWatermark: (partition, offset) => reaching(async () => {
-      await watermarks.updateOne({ _id: partition }, { $max: { offset } }, { upsert: true });
-    }),
-    find: (messageId) => reaching(async () => {
-      const found = await messages.findOne({ _id: messageId, offset: { $gte: 0 } });
-      return found === null ? null : toMessage(found);
-    }),
+    watermark: (partition) =>
+      reaching(async () => (await watermarks.findOne({ _id: partition }, ofMajority))?.offset ?? -1),
+    moveWatermark: (partition, offset) =>
+      reaching(async () => {
+        await watermarks.updateOne({ _id: partition }, { $max: { offset } }, { upsert: true });
+      }),
+    find: (messageId) =>
+      reaching(async () => {
+        const found = await messages.findOne({ _id: messageId, offset: { $gte: 0 } });
+        return found === null ? null : toMessage(found);
+      }),
     findMany: (messageIds) => reaching(() => findMessages(collections, messageIds)),
     newest: (topicId, page) => reaching(() => newestMessages(collections, topicId, page)),
     newestOfEach: (topicIds, now) => reaching(() => newestOfEach(collections, topicIds, now)),
     after: (topicId, page) => reaching(() => messagesAfter(collections, topicId, page)),
     records: (topicId, page) => reaching(() => topicRecords(collections, topicId, page)),
-    offsetAtTime: (topicId, time) => reaching(() => outermostPosition([messages, changes], topicId, { time, direction: 1 })),
+    offsetAtTime: (topicId, time) =>
+      reaching(() => outermostPosition([messages, changes], topicId, { time, direction: 1 })),
     lastOffsets: (topicIds) => reaching(() => lastOffsetsOf(collections, topicIds)),
     topicStats: (topicIds) => reaching(() => statsOf(collections, topicIds)),
     countAfter: (marks, page) => reaching(() => countAfterEach(collections, marks, page)),
@@ -102,9 +125,11 @@ const timeLimitExceeded = 50;
 
 /** As `reaching`; one that MongoDB ended by its time limit says what was too much. */
 function ended<T>(tookTooLong: (cause: unknown) => AppError, call: () => Promise<T>): Promise<T> {
-  return reaching(() => call().catch((error: unknown) => {
-    throw (error as { code?: unknown }).code === timeLimitExceeded ? tookTooLong(error) : error;
-  }));
+  return reaching(() =>
+    call().catch((error: unknown) => {
+      throw (error as { code?: unknown }).code === timeLimitExceeded ? tookTooLong(error) : error;
+    }),
+  );
 }
 
 const limited = <T>(call: () => Promise<T>): Promise<T> => ended(searchTookTooLong, call);

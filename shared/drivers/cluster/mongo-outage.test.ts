@@ -16,7 +16,14 @@ import { mongoTestDatabase, type MongoTestDatabase } from './mongo-test-database
 
 const log = openLog('test', 'silent');
 const collections: readonly AnyCollection[] = [...thingCollections, subscriptions, devices];
-const claim = { messageId: 'm', deviceId: 'd', topicId: 't', userId: 'u', subscriptionId: 's', platform: 'ios' } as const;
+const claim = {
+  messageId: 'm',
+  deviceId: 'd',
+  topicId: 't',
+  userId: 'u',
+  subscriptionId: 's',
+  platform: 'ios',
+} as const;
 
 describeWithEngines('while MongoDB is away', ({ mongoUrl }) => {
   let database: MongoTestDatabase;
@@ -47,7 +54,10 @@ describeWithEngines('while MongoDB is away', ({ mongoUrl }) => {
     ['update', () => documents.update(things, { id: 'a', version: 1 }, { rank: 1 })],
     ['commit', () => documents.commit([write.insert(things, newThing('b')), write.remove(things, 'b')])],
     ['ping', () => documents.ping()],
-    ['recipients', () => deliveries.recipients({ topicId: 't', message: { priority: 3, tags: [] } }, { after: null, limit: 5 })],
+    [
+      'recipients',
+      () => deliveries.recipients({ topicId: 't', message: { priority: 3, tags: [] } }, { after: null, limit: 5 }),
+    ],
     ['claim', () => deliveries.claim([claim], { now: 1, staleAfterMs: 1 })],
     ['record', () => deliveries.record([{ ...claim, status: 'sent', reason: null }], 1)],
     ['skip', () => deliveries.record([{ ...claim, status: 'skipped', reason: null }], 1)],
@@ -57,20 +67,27 @@ describeWithEngines('while MongoDB is away', ({ mongoUrl }) => {
     ['removeOfUser', () => deliveries.removeOfUser('u', 1)],
   ];
 
-  test.each([['cut' as const], ['freeze' as const]])('(%s) every operation is unavailable, and works again once it is back', async (outage) => {
-    const id = `before-${outage}`;
-    await documents.insert(things, newThing(id));
-    link[outage]();
-    const answers = await Promise.all(operations.map(async ([name, operation]) => [name, await operation().catch((error: unknown) => error)]));
-    for (const [name, answer] of answers) expect([name, answer]).toEqual([name, expect.objectContaining({ code: 'unavailable' })]);
-    const askedAt = performance.now();
-    await expect(documents.get(things, id)).rejects.toMatchObject({ code: 'unavailable' });
-    // Two seconds is the promise once it is known; the rest is a slow machine's.
-    expect(performance.now() - askedAt).toBeLessThan(4_000);
-    link.restore();
-    expect(await eventually(() => documents.get(things, id))).toMatchObject({ id });
-    await documents.insert(things, newThing(`after-${outage}`));
-  }, 60_000);
+  test.each([['cut' as const], ['freeze' as const]])(
+    '(%s) every operation is unavailable, and works again once it is back',
+    async (outage) => {
+      const id = `before-${outage}`;
+      await documents.insert(things, newThing(id));
+      link[outage]();
+      const answers = await Promise.all(
+        operations.map(async ([name, operation]) => [name, await operation().catch((error: unknown) => error)]),
+      );
+      for (const [name, answer] of answers)
+        expect([name, answer]).toEqual([name, expect.objectContaining({ code: 'unavailable' })]);
+      const askedAt = performance.now();
+      await expect(documents.get(things, id)).rejects.toMatchObject({ code: 'unavailable' });
+      // Two seconds is the promise once it is known; the rest is a slow machine's.
+      expect(performance.now() - askedAt).toBeLessThan(4_000);
+      link.restore();
+      expect(await eventually(() => documents.get(things, id))).toMatchObject({ id });
+      await documents.insert(things, newThing(`after-${outage}`));
+    },
+    60_000,
+  );
 
   test('a server that is not there is unavailable at the start', async () => {
     link.cut();

@@ -30,7 +30,9 @@ interface Progress {
 }
 
 /** The port's `settle`. */
-export function mongoSettle(options: SettleOptions): (partition: number, records: readonly PlacedRecord[]) => Promise<SettledRecord[]> {
+export function mongoSettle(
+  options: SettleOptions,
+): (partition: number, records: readonly PlacedRecord[]) => Promise<SettledRecord[]> {
   const partitions = new Map<number, Progress>();
 
   return async (partition, records) => {
@@ -39,27 +41,37 @@ export function mongoSettle(options: SettleOptions): (partition: number, records
     const before = partitions.get(partition);
     partitions.delete(partition); // whatever this batch comes to, if it fails nothing is known
     // A batch that does not begin where the last one ended has others before it, which another process may have settled.
-    const known = before?.next === first.offset && before.lastOffsets.size < topicsKnownMax ? before.lastOffsets : new Map<string, number>();
-    const unknown = [...new Set(records.map(({ record }) => record.message.topicId))].filter((topicId) => !known.has(topicId));
+    const known =
+      before?.next === first.offset && before.lastOffsets.size < topicsKnownMax
+        ? before.lastOffsets
+        : new Map<string, number>();
+    const unknown = [...new Set(records.map(({ record }) => record.message.topicId))].filter(
+      (topicId) => !known.has(topicId),
+    );
     const [stored, lastOffsets] = await Promise.all([
       storedInTheEnd(options, records),
       unknown.length === 0 ? new Map<string, number>() : lastOffsetsBelow(options.collections, unknown, first.offset),
     ]);
     for (const [topicId, offset] of lastOffsets) known.set(topicId, offset);
     const now = options.clock();
-    const settled = records.filter((placed) => stored.has(placed) && placed.record.message.expiresAt > now).map((placed) => {
-      const { topicId } = placed.record.message;
-      const previousOffset = known.get(topicId) ?? null;
-      known.set(topicId, placed.offset);
-      return { ...placed, previousOffset };
-    });
+    const settled = records
+      .filter((placed) => stored.has(placed) && placed.record.message.expiresAt > now)
+      .map((placed) => {
+        const { topicId } = placed.record.message;
+        const previousOffset = known.get(topicId) ?? null;
+        known.set(topicId, placed.offset);
+        return { ...placed, previousOffset };
+      });
     partitions.set(partition, { next: records.at(-1)!.offset + 1, lastOffsets: known });
     return settled;
   };
 }
 
 /** Those of the records that are stored and no second copies, when all that was missing is written. */
-async function storedInTheEnd({ collections, write, clock }: SettleOptions, records: readonly PlacedRecord[]): Promise<Set<PlacedRecord>> {
+async function storedInTheEnd(
+  { collections, write, clock }: SettleOptions,
+  records: readonly PlacedRecord[],
+): Promise<Set<PlacedRecord>> {
   let stored = await storedOf(collections, records);
   for (const waitMs of patienceMs) {
     const missing = records.filter((placed) => !stored.has(placed));

@@ -2,13 +2,28 @@ import type { Connection, mongo } from 'mongoose';
 import { foldCase, isPlain } from '../../domain/fold-case.ts';
 import { inPages } from '../../platform/in-pages.ts';
 import type { Delivery } from '../../ports/deliveries.ts';
-import { rowsPageMax, type ChangeRow, type MessageRow, type Row, type StoreRows, type TopicFiguresRow } from '../../ports/installation-rows.ts';
+import {
+  rowsPageMax,
+  type ChangeRow,
+  type MessageRow,
+  type Row,
+  type StoreRows,
+  type TopicFiguresRow,
+} from '../../ports/installation-rows.ts';
 import { deliveryOf, rowIdOf, rowTime, storedId, type DeliveryRow } from './mongo-delivery-rows.ts';
-import type { ChangeDocument, MessageCollections, MessageDocument, TopicStatsDocument } from './mongo-message-collections.ts';
+import type {
+  ChangeDocument,
+  MessageCollections,
+  MessageDocument,
+  TopicStatsDocument,
+} from './mongo-message-collections.ts';
 import type { MongoPart } from './mongo-part.ts';
 
 /** The rows of an installation that are not documents. */
-export function mongoStoreParts(connection: Connection, collections: MessageCollections): Record<keyof StoreRows, MongoPart> {
+export function mongoStoreParts(
+  connection: Connection,
+  collections: MessageCollections,
+): Record<keyof StoreRows, MongoPart> {
   const partitionsOf = partitionReader(connection);
   return {
     topicFigures: topicFigures(collections.stats),
@@ -24,7 +39,9 @@ type PartitionsOf = (rows: readonly { readonly topicId: string }[]) => Promise<(
 function partitionReader(connection: Connection): PartitionsOf {
   const topics = connection.db!.collection<{ _id: string; partition: number }>('topics');
   return async (rows) => {
-    const found = await topics.find({ _id: { $in: [...new Set(rows.map(({ topicId }) => topicId))] } }, { projection: { partition: 1 } }).toArray();
+    const found = await topics
+      .find({ _id: { $in: [...new Set(rows.map(({ topicId }) => topicId))] } }, { projection: { partition: 1 } })
+      .toArray();
     const partitions = new Map(found.map(({ _id, partition }) => [_id, partition]));
     return (topicId) => partitions.get(topicId) ?? 0;
   };
@@ -37,15 +54,38 @@ function topicFigures(stats: mongo.Collection<TopicStatsDocument>): MongoPart {
   return {
     collection: asCollection(stats),
     toRow: (document) => document,
-    toDocuments: (rows) => (rows as TopicFiguresRow[]).map(({ topicId, messageCount, lastOffset, lastMessageAt }) => ({
-      _id: { topicId, part: 0 }, topicId, messageCount, lastOffset, ...(lastMessageAt === null ? {} : { lastMessageAt }),
-    })),
-    async* pages() {
-      const cursor = stats.aggregate<Row>([
-        { $group: { _id: '$topicId', messageCount: { $sum: '$messageCount' }, lastOffset: { $max: '$lastOffset' }, lastMessageAt: { $max: '$lastMessageAt' } } },
-        { $project: { _id: 0, topicId: '$_id', messageCount: 1, lastOffset: 1, lastMessageAt: { $ifNull: ['$lastMessageAt', null] } } },
-        { $sort: { topicId: 1 } },
-      ], { allowDiskUse: true });
+    toDocuments: (rows) =>
+      (rows as TopicFiguresRow[]).map(({ topicId, messageCount, lastOffset, lastMessageAt }) => ({
+        _id: { topicId, part: 0 },
+        topicId,
+        messageCount,
+        lastOffset,
+        ...(lastMessageAt === null ? {} : { lastMessageAt }),
+      })),
+    async *pages() {
+      const cursor = stats.aggregate<Row>(
+        [
+          {
+            $group: {
+              _id: '$topicId',
+              messageCount: { $sum: '$messageCount' },
+              lastOffset: { $max: '$lastOffset' },
+              lastMessageAt: { $max: '$lastMessageAt' },
+            },
+          },
+          {
+            $project: {
+              _id: 0,
+              topicId: '$_id',
+              messageCount: 1,
+              lastOffset: 1,
+              lastMessageAt: { $ifNull: ['$lastMessageAt', null] },
+            },
+          },
+          { $sort: { topicId: 1 } },
+        ],
+        { allowDiskUse: true },
+      );
       yield* inPages(cursor, rowsPageMax);
     },
   };
@@ -60,7 +100,10 @@ function changes(collection: mongo.Collection<ChangeDocument>, partitionsOf: Par
     },
     toDocuments: async (rows) => {
       const partitionOf = await partitionsOf(rows as ChangeRow[]);
-      return (rows as ChangeRow[]).map((row): ChangeDocument => ({ _id: { partition: partitionOf(row.topicId), offset: row.offset }, ...row }));
+      return (rows as ChangeRow[]).map((row): ChangeDocument => ({
+        _id: { partition: partitionOf(row.topicId), offset: row.offset },
+        ...row,
+      }));
     },
   };
 }
@@ -71,8 +114,19 @@ function messages(collection: mongo.Collection<MessageDocument>, partitionsOf: P
     toRow: (document): MessageRow => {
       const of = document as MessageDocument;
       return {
-        id: of._id, topicId: of.topicId, offset: of.offset ?? null, message: of.message, title: of.title, priority: of.priority as MessageRow['priority'], tags: of.tags,
-        timestamp: of.timestamp, expiresAt: of.expiresAt, markdown: of.markdown, contentRev: of.contentRev, editedAt: of.editedAt, deletedAt: of.deletedAt ?? null,
+        id: of._id,
+        topicId: of.topicId,
+        offset: of.offset ?? null,
+        message: of.message,
+        title: of.title,
+        priority: of.priority as MessageRow['priority'],
+        tags: of.tags,
+        timestamp: of.timestamp,
+        expiresAt: of.expiresAt,
+        markdown: of.markdown,
+        contentRev: of.contentRev,
+        editedAt: of.editedAt,
+        deletedAt: of.deletedAt ?? null,
       };
     },
     toDocuments: async (rows) => {
@@ -85,7 +139,11 @@ function messages(collection: mongo.Collection<MessageDocument>, partitionsOf: P
 function toDocument({ id, offset, deletedAt, ...content }: MessageRow, partition: number): MessageDocument {
   const texts = content.title === null ? [content.message] : [content.title, content.message];
   return {
-    _id: id, ...content, partition, ...(offset === null ? {} : { offset }), ...(deletedAt === null ? {} : { deletedAt }),
+    _id: id,
+    ...content,
+    partition,
+    ...(offset === null ? {} : { offset }),
+    ...(deletedAt === null ? {} : { deletedAt }),
     ...(texts.every(isPlain) ? {} : { folded: texts.map(foldCase) }),
   };
 }
@@ -94,8 +152,16 @@ function deliveries(ledger: mongo.Collection<DeliveryRow>): MongoPart {
   return {
     collection: asCollection(ledger),
     toRow: (document) => deliveryOf(document as DeliveryRow),
-    toDocuments: (rows) => (rows as Delivery[]).map(({ messageId, deviceId, topicId, userId, subscriptionId, updatedAt, ...rest }): DeliveryRow => ({
-      _id: rowIdOf(messageId, deviceId), topicId: storedId(topicId), userId: storedId(userId), subscriptionId: storedId(subscriptionId), ...rest, ...rowTime(updatedAt),
-    })),
+    toDocuments: (rows) =>
+      (rows as Delivery[]).map(
+        ({ messageId, deviceId, topicId, userId, subscriptionId, updatedAt, ...rest }): DeliveryRow => ({
+          _id: rowIdOf(messageId, deviceId),
+          topicId: storedId(topicId),
+          userId: storedId(userId),
+          subscriptionId: storedId(subscriptionId),
+          ...rest,
+          ...rowTime(updatedAt),
+        }),
+      ),
   };
 }

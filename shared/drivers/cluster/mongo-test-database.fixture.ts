@@ -39,7 +39,11 @@ export function mongoTestDatabase(mongoUrl: string, purpose: string): MongoTestD
 /** The transactions of a killed process stay open for a minute, and keep what they touched from being dropped. */
 async function endSessions(connection: Connection, appName: string): Promise<void> {
   const admin = connection.getClient().db('admin');
-  const sessions = await admin.aggregate([{ $currentOp: { allUsers: true, idleSessions: true } }, { $match: { appName, type: 'idleSession' } }], { readConcern: { level: 'local' } }).toArray();
+  const sessions = await admin
+    .aggregate([{ $currentOp: { allUsers: true, idleSessions: true } }, { $match: { appName, type: 'idleSession' } }], {
+      readConcern: { level: 'local' },
+    })
+    .toArray();
   // None to end must not be sent: an empty list stands for every session of the server, also other tests'.
   if (sessions.length === 0) return;
   await admin.command({ killSessions: sessions.map(({ lsid }: { lsid?: { id: unknown } }) => ({ id: lsid?.id })) });

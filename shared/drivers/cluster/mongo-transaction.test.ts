@@ -11,7 +11,7 @@ import { mongoTestDatabase } from './mongo-test-database.fixture.ts';
 const log = openLog('test', 'silent');
 
 describeWithEngines('transactions on MongoDB', ({ mongoUrl }) => {
-  test('what a process left open in the middle of a transaction holds nobody up until MongoDB ends it, and others\' transactions stay', async () => {
+  test("what a process left open in the middle of a transaction holds nobody up until MongoDB ends it, and others' transactions stay", async () => {
     const database = mongoTestDatabase(mongoUrl, 'abandoned');
     const otherUrl = new URL(database.url);
     otherUrl.searchParams.set('appName', 'another application');
@@ -26,11 +26,15 @@ describeWithEngines('transactions on MongoDB', ({ mongoUrl }) => {
       // Without its end every try meets it, and what `apply` may take is over long before MongoDB does something about it.
       await messages.apply([record]);
       expect(await messages.find(record.record.message.id)).toMatchObject({ offset: 0 });
-      expect((await messages.topicStats([record.record.message.topicId])).get(record.record.message.topicId)!.messageCount).toBe(1);
+      expect(
+        (await messages.topicStats([record.record.message.topicId])).get(record.record.message.topicId)!.messageCount,
+      ).toBe(1);
 
       // Had it lived, it would begin again.
       const goingOn = await left.commitTransaction().catch((error: unknown) => error);
-      expect((goingOn as { hasErrorLabel(label: string): boolean }).hasErrorLabel('TransientTransactionError')).toBe(true);
+      expect((goingOn as { hasErrorLabel(label: string): boolean }).hasErrorLabel('TransientTransactionError')).toBe(
+        true,
+      );
       await kept.commitTransaction();
       await Promise.all([left.endSession(), kept.endSession()]);
     } finally {

@@ -18,13 +18,20 @@ const writeConflict = 112;
  * that died, it is ended. What the work throws otherwise undoes everything and is thrown. Throws AppError `unavailable` when
  * it keeps failing; a commit whose outcome nobody could tell within the deadline is among these.
  */
-export async function inTransaction(connection: Connection, work: (session: ClientSession) => Promise<void>): Promise<void> {
+export async function inTransaction(
+  connection: Connection,
+  work: (session: ClientSession) => Promise<void>,
+): Promise<void> {
   const givenUpAt = performance.now() + deadlineMs;
   let suspiciousAt = performance.now() + suspiciousMs;
   for (let attempt = 1; ; attempt++) {
     const session = await connection.startSession();
     try {
-      session.startTransaction({ readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' }, readPreference: 'primary' });
+      session.startTransaction({
+        readConcern: { level: 'snapshot' },
+        writeConcern: { w: 'majority' },
+        readPreference: 'primary',
+      });
       await work(session);
       await commitSurely(session, givenUpAt);
       return;
@@ -58,5 +65,7 @@ async function commitSurely(session: ClientSession, givenUpAt: number): Promise<
 }
 
 function hasLabel(error: unknown, label: string): boolean {
-  return error instanceof Error && 'hasErrorLabel' in error && (error.hasErrorLabel as (label: string) => boolean)(label);
+  return (
+    error instanceof Error && 'hasErrorLabel' in error && (error.hasErrorLabel as (label: string) => boolean)(label)
+  );
 }

@@ -42,45 +42,112 @@ describeWithEngines('an installation', (engines) => {
       await engine.close();
     }
   };
-  const exportTo = (config: Config, name: string) => exportFrom(config, { dir: join(dir, name), log, report: () => undefined });
-  const importFrom = (config: Config, name: string, report: (line: string) => void = () => undefined) => importInto(config, { dir: join(dir, name), log, report });
-  const sums = ({ parts }: Manifest) => Object.fromEntries(parts.filter(({ name }) => name !== 'topics').map(({ name, rows, digest }) => [name, { rows, digest }]));
+  const exportTo = (config: Config, name: string) =>
+    exportFrom(config, { dir: join(dir, name), log, report: () => undefined });
+  const importFrom = (config: Config, name: string, report: (line: string) => void = () => undefined) =>
+    importInto(config, { dir: join(dir, name), log, report });
+  const sums = ({ parts }: Manifest) =>
+    Object.fromEntries(
+      parts.filter(({ name }) => name !== 'topics').map(({ name, rows, digest }) => [name, { rows, digest }]),
+    );
 
   /** Topics with messages, an edit and a deletion, a push, a named position, and values that engines store each in its way. */
-  const fill = (place: TestPlace) => withEngine(place, async (engine) => {
-    const { documents, messages, deliveries, eventLog } = engine;
-    const owner = await documents.insert(users, newUser());
-    const made: Topic[] = [];
-    for (let at = 0; at < 3; at += 1) made.push(await documents.insert(topics, newTopic(owner.id, { partition: at % eventLog.partitions })));
-    await documents.update(topics, made[0]!, { description: 'changed once' });
-    const first = newMessage(made[0]!.id, { message: 'Straße 🚒\u0000 end', title: 'ÄÖÜ', tags: ['a', 'b'], priority: 5, markdown: true });
-    const second = newMessage(made[1]!.id);
-    for (const [topic, message] of [[made[0]!, first], [made[1]!, second], [made[0]!, newMessage(made[0]!.id)], [made[2]!, newMessage(made[2]!.id)]] as const) await publish(engine, topic, message);
-    const at = Date.now();
-    for (const [topic, record] of [
-      [made[0]!, { type: 'message_edited', timestamp: at, message: { ...first, message: 'edited', isEdited: true, editedAt: at } }],
-      [made[1]!, { type: 'message_deleted', timestamp: at, message: { ...second, isDeleted: true, deletedAt: at } }],
-    ] as const) {
-      const offset = await eventLog.append(topic.partition, record, topic.name);
-      await messages.apply([{ partition: topic.partition, offset, record }]);
-    }
-    for (let partition = 0; partition < eventLog.partitions; partition += 1) await messages.moveWatermark(partition, await eventLog.end(partition) - 1);
-    const device = newDevice(owner.id);
-    await deliveries.claim([{ messageId: first.id, deviceId: device.id, topicId: first.topicId, userId: owner.id, subscriptionId: newId(), platform: 'expo' }], { now: at, staleAfterMs: 1 });
-    await documents.insert(logConsumers, { id: newId(), topicId: made[0]!.id, ownerId: owner.id, name: 'archive', nameKey: 'archive', offset: 1, updatedAt: at });
-    await documents.insert(retentionRuns, {
-      id: newId(), startedBy: 'x', startedAt: at, endedAt: null, upTo: at, planned: { 'a.b': [{ $gt: '' }], jsonText: 'x' }, messages: 0, bytes: 0, tiers: {}, topics: [], outcome: null,
-      interruptions: 0, leasedUntil: null,
-    } as never);
-    return { topicId: made[0]!.id, firstId: first.id };
-  });
+  const fill = (place: TestPlace) =>
+    withEngine(place, async (engine) => {
+      const { documents, messages, deliveries, eventLog } = engine;
+      const owner = await documents.insert(users, newUser());
+      const made: Topic[] = [];
+      for (let at = 0; at < 3; at += 1)
+        made.push(await documents.insert(topics, newTopic(owner.id, { partition: at % eventLog.partitions })));
+      await documents.update(topics, made[0]!, { description: 'changed once' });
+      const first = newMessage(made[0]!.id, {
+        message: 'Straße 🚒\u0000 end',
+        title: 'ÄÖÜ',
+        tags: ['a', 'b'],
+        priority: 5,
+        markdown: true,
+      });
+      const second = newMessage(made[1]!.id);
+      for (const [topic, message] of [
+        [made[0]!, first],
+        [made[1]!, second],
+        [made[0]!, newMessage(made[0]!.id)],
+        [made[2]!, newMessage(made[2]!.id)],
+      ] as const)
+        await publish(engine, topic, message);
+      const at = Date.now();
+      for (const [topic, record] of [
+        [
+          made[0]!,
+          {
+            type: 'message_edited',
+            timestamp: at,
+            message: { ...first, message: 'edited', isEdited: true, editedAt: at },
+          },
+        ],
+        [made[1]!, { type: 'message_deleted', timestamp: at, message: { ...second, isDeleted: true, deletedAt: at } }],
+      ] as const) {
+        const offset = await eventLog.append(topic.partition, record, topic.name);
+        await messages.apply([{ partition: topic.partition, offset, record }]);
+      }
+      for (let partition = 0; partition < eventLog.partitions; partition += 1)
+        await messages.moveWatermark(partition, (await eventLog.end(partition)) - 1);
+      const device = newDevice(owner.id);
+      await deliveries.claim(
+        [
+          {
+            messageId: first.id,
+            deviceId: device.id,
+            topicId: first.topicId,
+            userId: owner.id,
+            subscriptionId: newId(),
+            platform: 'expo',
+          },
+        ],
+        { now: at, staleAfterMs: 1 },
+      );
+      await documents.insert(logConsumers, {
+        id: newId(),
+        topicId: made[0]!.id,
+        ownerId: owner.id,
+        name: 'archive',
+        nameKey: 'archive',
+        offset: 1,
+        updatedAt: at,
+      });
+      await documents.insert(retentionRuns, {
+        id: newId(),
+        startedBy: 'x',
+        startedAt: at,
+        endedAt: null,
+        upTo: at,
+        planned: { 'a.b': [{ $gt: '' }], jsonText: 'x' },
+        messages: 0,
+        bytes: 0,
+        tiers: {},
+        topics: [],
+        outcome: null,
+        interruptions: 0,
+        leasedUntil: null,
+      } as never);
+      return { topicId: made[0]!.id, firstId: first.id };
+    });
 
   test('is the same after a move from one file to a cluster, to another cluster, and back, and positions only grow', async () => {
     const file = newPlace('embedded');
     const { topicId, firstId } = await fill(file);
     const exported = await exportTo(file.config, 'up');
-    const { jwtSecrets } = JSON.parse(readFileSync(join(dir, 'up', 'secrets.json'), 'utf8')) as { jwtSecrets: string[] };
-    expect(sums(exported)).toMatchObject({ users: { rows: 1 }, messages: { rows: 4 }, changes: { rows: 2 }, topicFigures: { rows: 3 }, deliveries: { rows: 1 }, logConsumers: { rows: 1 } });
+    const { jwtSecrets } = JSON.parse(readFileSync(join(dir, 'up', 'secrets.json'), 'utf8')) as {
+      jwtSecrets: string[];
+    };
+    expect(sums(exported)).toMatchObject({
+      users: { rows: 1 },
+      messages: { rows: 4 },
+      changes: { rows: 2 },
+      topicFigures: { rows: 3 },
+      deliveries: { rows: 1 },
+      logConsumers: { rows: 1 },
+    });
 
     const cluster = newPlace('cluster', jwtSecrets);
     await importFrom(cluster.config, 'up');
@@ -88,7 +155,14 @@ describeWithEngines('an installation', (engines) => {
       const topic = (await engine.documents.get(topics, topicId))!;
       expect(await engine.messages.find(firstId)).toMatchObject({ message: 'edited', offset: 0, isEdited: true });
       expect(await engine.messages.watermark(topic.partition)).toBeGreaterThan(5);
-      const [offset, end] = [await engine.eventLog.append(topic.partition, { type: 'message', timestamp: Date.now(), message: newMessage(topicId) }, 'x'), await engine.eventLog.end(topic.partition)];
+      const [offset, end] = [
+        await engine.eventLog.append(
+          topic.partition,
+          { type: 'message', timestamp: Date.now(), message: newMessage(topicId) },
+          'x',
+        ),
+        await engine.eventLog.end(topic.partition),
+      ];
       expect(end).toBe(offset + 1);
       return offset;
     });
@@ -118,7 +192,9 @@ describeWithEngines('an installation', (engines) => {
     await expect(importFrom(file.config, 'up')).rejects.toThrow(/is not empty \(log, users, .*messages/);
     const cluster = newPlace('cluster');
     await expect(importFrom(cluster.config, 'up')).rejects.toThrow('JWT_SECRET has not the secret');
-    await expect(importFrom(cluster.config, 'nowhere')).rejects.toThrow('there is no manifest.json, which is written last');
+    await expect(importFrom(cluster.config, 'nowhere')).rejects.toThrow(
+      'there is no manifest.json, which is written last',
+    );
 
     cpSync(join(dir, 'up'), join(dir, 'bent'), { recursive: true });
     const bent = readFileSync(join(dir, 'bent', 'messages.ndjson.gz'));
@@ -136,7 +212,9 @@ describeWithEngines('an installation', (engines) => {
     cpSync(join(dir, 'up'), join(dir, 'other'), { recursive: true });
     const manifest = JSON.parse(readFileSync(join(dir, 'up', 'manifest.json'), 'utf8')) as Manifest;
     writeFileSync(join(dir, 'other', 'manifest.json'), JSON.stringify({ ...manifest, id: newId() }));
-    await expect(importFrom(target.config, 'other')).rejects.toThrow('Another import into this installation is not finished');
+    await expect(importFrom(target.config, 'other')).rejects.toThrow(
+      'Another import into this installation is not finished',
+    );
     const lines: string[] = [];
     await importFrom(target.config, 'up', (line) => lines.push(line));
     expect(lines.filter((line) => line.startsWith('users:'))).toEqual([]); // written before it was cut off
@@ -147,6 +225,8 @@ describeWithEngines('an installation', (engines) => {
     const cluster = newPlace('cluster');
     await fill(cluster);
     await exportTo(cluster.config, 'down');
-    await expect(importFrom(newPlace('embedded').config, 'down')).rejects.toThrow(/Two partitions have a record at position 0.*can be moved to a cluster only/);
+    await expect(importFrom(newPlace('embedded').config, 'down')).rejects.toThrow(
+      /Two partitions have a record at position 0.*can be moved to a cluster only/,
+    );
   }, 120_000);
 });

@@ -9,9 +9,13 @@ import { openClusterStores, type ClusterStoresOptions } from './open-cluster-sto
  * Opens the documents and the bus, and the jobs and messages where they are asked for, beside running nodes: for the command line, which
  * loads the clients of Kafka and of the jobs only then.
  */
-export function openClusterDocuments(
-  options: ClusterStoresOptions,
-): Promise<{ documents: Documents; bus: Bus; openJobQueue: () => Promise<JobQueue>; openMessages: () => Promise<Messages>; close(): Promise<void> }> {
+export function openClusterDocuments(options: ClusterStoresOptions): Promise<{
+  documents: Documents;
+  bus: Bus;
+  openJobQueue: () => Promise<JobQueue>;
+  openMessages: () => Promise<Messages>;
+  close(): Promise<void>;
+}> {
   return withClosers(async (own) => {
     const { connection, documents, bus } = await openClusterStores(own, options);
     const openJobQueue = async (): Promise<JobQueue> => {

@@ -16,7 +16,9 @@ import { prepareMessageCollections } from './mongo-message-collections.ts';
 import type { ClusterOptions } from './open-cluster.ts';
 
 /** Opens a cluster's stores as rows, and makes the collections that they lie in. Refuses a log that the store does not know. */
-export function openClusterRows(options: Pick<ClusterOptions, 'stores' | 'kafka' | 'collections' | 'recipients' | 'log'>): Promise<InstallationRows> {
+export function openClusterRows(
+  options: Pick<ClusterOptions, 'stores' | 'kafka' | 'collections' | 'recipients' | 'log'>,
+): Promise<InstallationRows> {
   const { stores, kafka, collections, log } = options;
   return withClosers(async (own) => {
     const connection = await openMongo(stores.mongoUrl, { log });
@@ -31,11 +33,15 @@ export function openClusterRows(options: Pick<ClusterOptions, 'stores' | 'kafka'
     const admin = new KafkaAdmin({ ...wiring, clientLog: kafkaClientLog(log) });
     own.add(() => admin.close());
     const rows = mongoInstallationRows({
-      connection, collections, messages, eventLog, close: () => own.closeAll(),
+      connection,
+      collections,
+      messages,
+      eventLog,
+      close: () => own.closeAll(),
       state: () => stateOf({ seen, eventLog, hasMembers: () => hasMembers(admin, kafka.topic) }),
     });
     // An import that was killed at its end may have moved the watermarks, and not yet the base.
-    if (await rows.importPlace() === null) requireKnownLog(seen, eventLog, kafka.topic);
+    if ((await rows.importPlace()) === null) requireKnownLog(seen, eventLog, kafka.topic);
     return rows;
   });
 }
@@ -48,16 +54,30 @@ async function hasMembers(admin: KafkaAdmin, topic: string): Promise<boolean> {
   return groups.some(({ members }) => members.length > 0);
 }
 
-async function stateOf({ seen, eventLog, hasMembers }: { seen: SeenLog; eventLog: KafkaEventLog; hasMembers: () => Promise<boolean> }): Promise<ExportState> {
-  if (await hasMembers()) return { obstacles: ['a node runs, or was killed in the last ten seconds: stop every node'], notes: [] };
+async function stateOf({
+  seen,
+  eventLog,
+  hasMembers,
+}: {
+  seen: SeenLog;
+  eventLog: KafkaEventLog;
+  hasMembers: () => Promise<boolean>;
+}): Promise<ExportState> {
+  if (await hasMembers())
+    return { obstacles: ['a node runs, or was killed in the last ten seconds: stop every node'], notes: [] };
   let missing = 0;
   for (let partition = 0; partition < eventLog.partitions; partition += 1) {
     const stored = Math.max(seen.watermarks.get(partition) ?? -1, baseOf(seen, partition) - 1) + 1;
-    missing += Math.max(0, await eventLog.end(partition) - stored);
+    missing += Math.max(0, (await eventLog.end(partition)) - stored);
   }
   const unpushed = await eventLog.lag(notifierGroup);
   return {
-    obstacles: missing === 0 ? [] : [`${missing} records of the log are not in the store yet: run a node with ROLES=fanout,notifier until its lag is 0, and stop it`],
+    obstacles:
+      missing === 0
+        ? []
+        : [
+            `${missing} records of the log are not in the store yet: run a node with ROLES=fanout,notifier until its lag is 0, and stop it`,
+          ],
     notes: unpushed === 0 ? [] : [`the notifier has ${unpushed} records left, of which nothing will be pushed`],
   };
 }

@@ -23,7 +23,10 @@ export interface ClusterStoresOptions {
 }
 
 /** Opens MongoDB with the documents, and the bus; `own` closes them. */
-export async function openClusterStores(own: Closers, options: ClusterStoresOptions): Promise<{ connection: Connection; documents: Documents; bus: Bus }> {
+export async function openClusterStores(
+  own: Closers,
+  options: ClusterStoresOptions,
+): Promise<{ connection: Connection; documents: Documents; bus: Bus }> {
   const { stores, clock, log, kafka, collections } = options;
   const connection = await openMongo(stores.mongoUrl, { log });
   own.add(() => connection.close());

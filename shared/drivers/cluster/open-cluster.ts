@@ -37,20 +37,38 @@ export function openCluster(options: ClusterOptions): Promise<Engine> {
     const eventLog = await openKnownLog(connection, options);
     own.add(() => eventLog.close());
     return {
-      kind: 'cluster', eventLog, messages, deliveries, documents, jobQueue, bus, jwtSecrets: options.jwtSecrets,
+      kind: 'cluster',
+      eventLog,
+      messages,
+      deliveries,
+      documents,
+      jobQueue,
+      bus,
+      jwtSecrets: options.jwtSecrets,
       close: () => own.closeAll(),
     };
   });
 }
 
 /** Opens the log with the store's base. Refuses one that is not the log that the store knows; a store that knows none takes this one. */
-async function openKnownLog(connection: Connection, { stores, kafka, log }: Pick<ClusterOptions, 'stores' | 'kafka' | 'log'>): Promise<EventLog> {
+async function openKnownLog(
+  connection: Connection,
+  { stores, kafka, log }: Pick<ClusterOptions, 'stores' | 'kafka' | 'log'>,
+): Promise<EventLog> {
   await requireNoImport(connection);
   const seen = await readSeenLog(connection);
-  const eventLog = await openKafkaEventLog({ ...kafkaConnection(stores, log), ...kafka, base: (partition) => baseOf(seen, partition) });
+  const eventLog = await openKafkaEventLog({
+    ...kafkaConnection(stores, log),
+    ...kafka,
+    base: (partition) => baseOf(seen, partition),
+  });
   try {
     requireKnownLog(seen, eventLog, kafka.topic);
-    if (seen.known === null) await noteLog(connection, { clusterId: eventLog.clusterId, bases: Array.from({ length: eventLog.partitions }, () => 0) });
+    if (seen.known === null)
+      await noteLog(connection, {
+        clusterId: eventLog.clusterId,
+        bases: Array.from({ length: eventLog.partitions }, () => 0),
+      });
     return eventLog;
   } catch (error) {
     await eventLog.close();
@@ -59,6 +77,11 @@ async function openKnownLog(connection: Connection, { stores, kafka, log }: Pick
 }
 
 /** Opens the jobs alone. */
-export function openClusterJobQueue({ stores, kafka, log, clock }: Pick<ClusterOptions, 'stores' | 'kafka' | 'log' | 'clock'>): Promise<JobQueue> {
+export function openClusterJobQueue({
+  stores,
+  kafka,
+  log,
+  clock,
+}: Pick<ClusterOptions, 'stores' | 'kafka' | 'log' | 'clock'>): Promise<JobQueue> {
   return openBullmqJobQueue({ url: stores.redisUrl, prefix: `${kafka.topic}:jobs`, log, clock });
 }

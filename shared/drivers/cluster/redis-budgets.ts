@@ -70,9 +70,13 @@ export class RedisBudgets {
   }
 
   async refund(windows: readonly BudgetWindow[], now: number): Promise<void> {
-    const mostLeft = windows.map(({ span }) => ('endsAt' in span ? Math.max(0, Math.ceil(span.endsAt - now) + endToleranceMs) : -1));
+    const mostLeft = windows.map(({ span }) =>
+      'endsAt' in span ? Math.max(0, Math.ceil(span.endsAt - now) + endToleranceMs) : -1,
+    );
     try {
-      await this.#connection.run((redis) => runRedisScript(redis, refundScript, { keys: this.#keys(windows), args: mostLeft }));
+      await this.#connection.run((redis) =>
+        runRedisScript(redis, refundScript, { keys: this.#keys(windows), args: mostLeft }),
+      );
     } catch {
       this.#own.refund(windows, now);
     }

@@ -23,7 +23,12 @@ describeWithEngines('redis', ({ redisUrl }) => {
     const openThroughProxy = (): Promise<Bus> => {
       const url = new URL(redisUrl);
       url.host = `127.0.0.1:${proxy.port}`;
-      return openRedisBus({ url: url.href, keyPrefix: place.keyPrefix, clock: Date.now, log: openLog('test', 'silent') });
+      return openRedisBus({
+        url: url.href,
+        keyPrefix: place.keyPrefix,
+        clock: Date.now,
+        log: openLog('test', 'silent'),
+      });
     };
 
     beforeEach(async () => {
@@ -67,7 +72,9 @@ describeWithEngines('redis', ({ redisUrl }) => {
       const seen: string[] = [];
       // Some at a time: on a busy machine all at once could take longer than a command may, which loses the connection.
       for (let at = 0; at < channels.length; at += 100) {
-        await Promise.all(channels.slice(at, at + 100).map((channel) => bus.subscribe(channel, (payload) => seen.push(payload))));
+        await Promise.all(
+          channels.slice(at, at + 100).map((channel) => bus.subscribe(channel, (payload) => seen.push(payload))),
+        );
       }
       proxy.cut();
       await eventually(() => expect(events).toEqual([false, true]));

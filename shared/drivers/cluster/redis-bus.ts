@@ -66,7 +66,11 @@ class RedisBus implements Bus {
     const timer = setTimeout(this.#settled.resolve, openTimeoutMs);
     await this.#settled.promise;
     clearTimeout(timer);
-    if (!this.#isConnected) this.#log.warn({ err: this.#commands.lastError ?? this.#subscriber.lastError }, 'the bus is away, it is tried on');
+    if (!this.#isConnected)
+      this.#log.warn(
+        { err: this.#commands.lastError ?? this.#subscriber.lastError },
+        'the bus is away, it is tried on',
+      );
   }
 
   get isConnected(): boolean {

@@ -41,7 +41,9 @@ export class RedisConnectionCounts {
 
   async announce(nodeId: string, counts: ReadonlyMap<string, number>): Promise<void> {
     const keys = [this.#nodesKey, this.#nodePrefix + nodeId];
-    await this.#connection.run((redis) => runRedisScript(redis, announceScript, { keys, args: [nodeId, lifeMs, ...[...counts].flat()] }));
+    await this.#connection.run((redis) =>
+      runRedisScript(redis, announceScript, { keys, args: [nodeId, lifeMs, ...[...counts].flat()] }),
+    );
   }
 
   async count(key: string): Promise<number> {

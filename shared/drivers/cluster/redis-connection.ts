@@ -172,7 +172,8 @@ export class RedisConnection {
 
   #noteReplica(): void {
     this.lastError = new Error(isReplica);
-    if (!this.#isToldOfReplica) this.#log.warn({ connection: this.#name }, `redis: ${isReplica}; the primary is looked for`);
+    if (!this.#isToldOfReplica)
+      this.#log.warn({ connection: this.#name }, `redis: ${isReplica}; the primary is looked for`);
     this.#isToldOfReplica = true;
   }
 

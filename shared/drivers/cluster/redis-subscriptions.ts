@@ -37,7 +37,9 @@ export class RedisSubscriptions {
     this.#log = options.log;
     this.#onReady = options.onReady;
     this.#listeners = new ChannelListeners(options.log);
-    connection.redis.on('message', (channel, payload) => this.#listeners.deliver(channel.slice(this.#prefix.length), payload));
+    connection.redis.on('message', (channel, payload) =>
+      this.#listeners.deliver(channel.slice(this.#prefix.length), payload),
+    );
     connection.onChange((isUp) => (isUp ? void this.#takeUpAll() : this.#loseAll()));
   }
 

@@ -10,7 +10,11 @@ export interface RedisScript {
 export const redisScript = (lua: string): RedisScript => ({ lua, sha: createHash('sha1').update(lua).digest('hex') });
 
 /** Runs the script by its hash, and sends its text when Redis does not know it (yet, or after a restart). */
-export async function runRedisScript(redis: Redis, script: RedisScript, input: { keys: readonly string[]; args: readonly (string | number)[] }): Promise<unknown> {
+export async function runRedisScript(
+  redis: Redis,
+  script: RedisScript,
+  input: { keys: readonly string[]; args: readonly (string | number)[] },
+): Promise<unknown> {
   const { keys, args } = input;
   try {
     return await redis.evalsha(script.sha, keys.length, ...keys, ...args);

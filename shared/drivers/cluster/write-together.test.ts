@@ -5,9 +5,10 @@ import { writeTogether } from './write-together.ts';
 /** A store whose writes end when the test says so. */
 function heldStore() {
   const writes: { items: readonly number[]; end: (error?: Error) => void }[] = [];
-  const write = (items: readonly number[]) => new Promise<void>((resolve, reject) => {
-    writes.push({ items, end: (error) => (error === undefined ? resolve() : reject(error)) });
-  });
+  const write = (items: readonly number[]) =>
+    new Promise<void>((resolve, reject) => {
+      writes.push({ items, end: (error) => (error === undefined ? resolve() : reject(error)) });
+    });
   return { writes, write };
 }
 
@@ -24,7 +25,10 @@ test('calls of one turn share a write, and those made meanwhile share the next',
   await eventually(() => writes.length === 2);
   writes[1]!.end();
   await Promise.all(second);
-  expect(writes.map(({ items }) => items)).toEqual([[1, 2], [3, 4, 5]]);
+  expect(writes.map(({ items }) => items)).toEqual([
+    [1, 2],
+    [3, 4, 5],
+  ]);
 });
 
 test('a write holds at most so many items, unless one call brings more', async () => {

@@ -20,7 +20,10 @@ interface Call<T> {
  * there is to do, the less each costs. A call resolves when its items are written, and rejects with the error of its
  * write. The order of items between calls is not kept.
  */
-export function writeTogether<T>(write: (items: readonly T[]) => Promise<void>, options: WriteTogetherOptions): (items: readonly T[]) => Promise<void> {
+export function writeTogether<T>(
+  write: (items: readonly T[]) => Promise<void>,
+  options: WriteTogetherOptions,
+): (items: readonly T[]) => Promise<void> {
   const waiting: Call<T>[] = [];
   let itemsHeld = 0;
   let writes = 0;

@@ -1,4 +1,14 @@
-import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -19,7 +29,8 @@ describe('a copy of a store', () => {
   let folder: string;
   let file: SqliteFile;
   const at = (name: string) => join(folder, name);
-  const copy = (to: string, onProgress = (_: { done: number; total: number }) => {}) => copyStore({ from: at('tocsin.db'), to, schemaVersionMax: messageMigrations.length, onProgress });
+  const copy = (to: string, onProgress = (_: { done: number; total: number }) => {}) =>
+    copyStore({ from: at('tocsin.db'), to, schemaVersionMax: messageMigrations.length, onProgress });
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'tocsin-copy-'));
@@ -43,7 +54,12 @@ describe('a copy of a store', () => {
     expect(progress.length).toBeLessThan(10);
     expect(progress).toEqual([...progress].sort((a, b) => a - b));
     const db = new DatabaseSync(at('copy.db'), { readOnly: true });
-    expect(db.prepare('SELECT value FROM numbers ORDER BY value').all().map((row) => row['value'])).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(
+      db
+        .prepare('SELECT value FROM numbers ORDER BY value')
+        .all()
+        .map((row) => row['value']),
+    ).toEqual([0, 1, 2, 3, 4, 5]);
     db.close();
     expect(report).toEqual({ from: at('tocsin.db'), to: at('copy.db'), bytes: statSync(at('copy.db')).size });
     expect(statSync(at('copy.db')).mode & 0o777).toBe(0o600);
@@ -52,23 +68,32 @@ describe('a copy of a store', () => {
 
   test.each(['copy.db', 'copy.db-wal'])('overwrites nothing: not beside %s', async (taken) => {
     writeFileSync(at(taken), 'mine');
-    await expect(copy(at('copy.db'))).rejects.toThrow(`${at(taken)} exists, and nothing is overwritten: move it away, or choose another place`);
+    await expect(copy(at('copy.db'))).rejects.toThrow(
+      `${at(taken)} exists, and nothing is overwritten: move it away, or choose another place`,
+    );
     expect(readdirSync(folder).filter((name) => name.startsWith('copy'))).toEqual([taken]);
   });
 
   test('is made of a sound store of Tocsin alone, or a sentence says why not, and nothing is left', async () => {
-    const of = (from: string, options: { schemaVersionMax?: number } = {}) => copyStore({ from: at(from), to: at('copy.db'), onProgress: () => {}, ...options });
+    const of = (from: string, options: { schemaVersionMax?: number } = {}) =>
+      copyStore({ from: at(from), to: at('copy.db'), onProgress: () => {}, ...options });
     await expect(of('none.db')).rejects.toThrow(`${at('none.db')} does not exist: there is nothing to copy`);
     writeFileSync(at('text.db'), 'no database'.repeat(100));
     await expect(of('text.db')).rejects.toThrow(`${at('text.db')} is no store of Tocsin: file is not a database`);
     new DatabaseSync(at('other.db')).exec('CREATE TABLE t (a); PRAGMA user_version = 3');
     await expect(of('other.db')).rejects.toThrow('is no store of Tocsin: it has no log');
     await expect(of('tocsin.db', { schemaVersionMax: 1 })).rejects.toThrow('this program knows 1: take a newer Tocsin');
-    await expect(copy('/nonexistent/copy.db')).rejects.toThrow('/nonexistent cannot be written (ENOENT): choose another place');
+    await expect(copy('/nonexistent/copy.db')).rejects.toThrow(
+      '/nonexistent cannot be written (ENOENT): choose another place',
+    );
 
     // A table whose first page is written over.
-    file.db.exec('CREATE TABLE numbers (value INTEGER NOT NULL); INSERT INTO numbers VALUES (1); PRAGMA wal_checkpoint(TRUNCATE)');
-    const { rootpage } = file.db.prepare(`SELECT rootpage FROM sqlite_schema WHERE name = 'numbers'`).get() as { rootpage: number };
+    file.db.exec(
+      'CREATE TABLE numbers (value INTEGER NOT NULL); INSERT INTO numbers VALUES (1); PRAGMA wal_checkpoint(TRUNCATE)',
+    );
+    const { rootpage } = file.db.prepare(`SELECT rootpage FROM sqlite_schema WHERE name = 'numbers'`).get() as {
+      rootpage: number;
+    };
     file.close();
     const handle = openSync(at('tocsin.db'), 'r+');
     writeSync(handle, Buffer.alloc(200, 7), 0, 200, (rootpage - 1) * 4_096);

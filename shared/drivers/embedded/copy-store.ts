@@ -31,21 +31,26 @@ export interface CopyOptions {
  */
 export async function copyStore({ from, to, schemaVersionMax, onProgress }: CopyOptions): Promise<CopyReport> {
   if (!existsSync(from)) throw new Error(`${from} does not exist: there is nothing to copy`);
-  await writeNewFile(to, async (partial) => {
-    const source = new DatabaseSync(from, { readOnly: true, timeout: 5_000 });
-    try {
-      source.exec('BEGIN');
-      checkIsStore(source, from, schemaVersionMax);
-      const pages = await backup(source, partial, {
-        rate: pagesPerStep,
-        progress: ({ totalPages, remainingPages }) => onProgress({ done: totalPages - remainingPages, total: totalPages }),
-      });
-      onProgress({ done: pages, total: pages });
-    } finally {
-      source.close();
-    }
-    finish(partial);
-  }, sqliteFiles);
+  await writeNewFile(
+    to,
+    async (partial) => {
+      const source = new DatabaseSync(from, { readOnly: true, timeout: 5_000 });
+      try {
+        source.exec('BEGIN');
+        checkIsStore(source, from, schemaVersionMax);
+        const pages = await backup(source, partial, {
+          rate: pagesPerStep,
+          progress: ({ totalPages, remainingPages }) =>
+            onProgress({ done: totalPages - remainingPages, total: totalPages }),
+        });
+        onProgress({ done: pages, total: pages });
+      } finally {
+        source.close();
+      }
+      finish(partial);
+    },
+    sqliteFiles,
+  );
   return { from, to, bytes: statSync(to).size };
 }
 
@@ -54,7 +59,8 @@ function checkIsStore(db: DatabaseSync, path: string, versionMax: number | undef
   let version: number;
   try {
     version = schemaVersionOf(db);
-    if (version === 0 || db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'log_end'`).get() === undefined) throw new Error('it has no log');
+    if (version === 0 || db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'log_end'`).get() === undefined)
+      throw new Error('it has no log');
   } catch (error) {
     throw new Error(`${path} is no store of Tocsin: ${(error as Error).message}`, { cause: error });
   }
@@ -70,7 +76,8 @@ function finish(path: string): void {
     db.exec('PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL');
     markAsCopy(db);
     const faults = faultsOf(db);
-    if (faults.length > 0) throw new Error(`the copy is damaged, as its source may be: ${faults.slice(0, 3).join('; ')}`);
+    if (faults.length > 0)
+      throw new Error(`the copy is damaged, as its source may be: ${faults.slice(0, 3).join('; ')}`);
   } finally {
     db.close();
   }
@@ -78,7 +85,11 @@ function finish(path: string): void {
 
 function faultsOf(db: DatabaseSync): string[] {
   try {
-    return db.prepare('PRAGMA integrity_check').all().map((row) => String(Object.values(row)[0])).filter((fault) => fault !== 'ok');
+    return db
+      .prepare('PRAGMA integrity_check')
+      .all()
+      .map((row) => String(Object.values(row)[0]))
+      .filter((fault) => fault !== 'ok');
   } catch (error) {
     return [(error as Error).message];
   }

@@ -8,19 +8,28 @@ const gibibyte = 2 ** 30;
 const freeBytesMin = gibibyte;
 
 /** Looks at the embedded engine's directory and its file, also beside a running server; changes nothing but makes the directory. */
-export function inspectDataDir(dir: string, { fileName, schemaVersion }: { fileName: string; schemaVersion: number }): Finding[] {
+export function inspectDataDir(
+  dir: string,
+  { fileName, schemaVersion }: { fileName: string; schemaVersion: number },
+): Finding[] {
   const found = findingsOf('DATA_DIR');
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     accessSync(dir, constants.W_OK);
   } catch (error) {
-    return [found.fault(`${dir} cannot be written (${(error as NodeJS.ErrnoException).code}): give it to the user that runs Tocsin, or set DATA_DIR to another directory`)];
+    return [
+      found.fault(
+        `${dir} cannot be written (${(error as NodeJS.ErrnoException).code}): give it to the user that runs Tocsin, or set DATA_DIR to another directory`,
+      ),
+    ];
   }
   const { bavail, bsize } = statfsSync(dir);
   const free = bavail * bsize;
   const space = `${(free / gibibyte).toFixed(1)} GiB free`;
   return [
-    free < freeBytesMin ? found.warning(`${dir} has ${space}: publishing ends when the disk is full`) : found.ok(`${dir} can be written, ${space}`),
+    free < freeBytesMin
+      ? found.warning(`${dir} has ${space}: publishing ends when the disk is full`)
+      : found.ok(`${dir} can be written, ${space}`),
     inspectFile(found, join(dir, fileName), schemaVersion),
   ];
 }
@@ -31,8 +40,13 @@ function inspectFile(found: Findings, path: string, schemaVersion: number): Find
     const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
     try {
       const version = schemaVersionOf(db);
-      if (version > schemaVersion) return found.fault(`${path} was written by a newer Tocsin (schema ${version}, this one knows ${schemaVersion}): start that one`);
-      return found.ok(`${path} opens, ${(statSync(path).size / 2 ** 20).toFixed(0)} MiB${version < schemaVersion ? ', the next start brings it to the newest schema' : ''}`);
+      if (version > schemaVersion)
+        return found.fault(
+          `${path} was written by a newer Tocsin (schema ${version}, this one knows ${schemaVersion}): start that one`,
+        );
+      return found.ok(
+        `${path} opens, ${(statSync(path).size / 2 ** 20).toFixed(0)} MiB${version < schemaVersion ? ', the next start brings it to the newest schema' : ''}`,
+      );
     } finally {
       db.close();
     }

@@ -74,7 +74,16 @@ export class JobTable {
   /** Stores those whose ids are new. */
   insert(queue: string, jobs: readonly CheckedJob[], now: number): void {
     for (const { id, data, delayMs, priority, attempts, backoffMs } of jobs) {
-      this.#statements.insert.run(queue, id, JSON.stringify(data), delayMs > 0 ? 1 : 0, priority, now + delayMs, attempts, backoffMs);
+      this.#statements.insert.run(
+        queue,
+        id,
+        JSON.stringify(data),
+        delayMs > 0 ? 1 : 0,
+        priority,
+        now + delayMs,
+        attempts,
+        backoffMs,
+      );
     }
   }
 
@@ -127,7 +136,9 @@ export class JobTable {
   }
 
   counts(queue: string): JobCounts {
-    const byState = new Map(this.#statements.counts.all(queue, queue, queue).map((row) => [Number(row.state), Number(row.jobs)]));
+    const byState = new Map(
+      this.#statements.counts.all(queue, queue, queue).map((row) => [Number(row.state), Number(row.jobs)]),
+    );
     const of = (state: number) => byState.get(state) ?? 0;
     return { waiting: of(0), delayed: of(1), active: of(2), failed: of(4) };
   }
@@ -191,7 +202,9 @@ function prepareStatements(db: DatabaseSync) {
        UNION ALL SELECT state, count(*) FROM jobs WHERE queue = ? AND state IN (1, 2) GROUP BY state
        UNION ALL SELECT 4, count(*) FROM jobs WHERE queue = ? AND state = 4`,
     ),
-    failed: db.prepare('SELECT * FROM jobs WHERE queue = ? AND state = 4 ORDER BY due_at DESC, seq DESC LIMIT ? OFFSET ?'),
+    failed: db.prepare(
+      'SELECT * FROM jobs WHERE queue = ? AND state = 4 ORDER BY due_at DESC, seq DESC LIMIT ? OFFSET ?',
+    ),
     retryFailed: db.prepare(
       'UPDATE jobs SET state = 0, failed_runs = 0, lost_leases = 0, starts = starts + 1, reason = NULL WHERE queue = ? AND id = ? AND state = 4',
     ),

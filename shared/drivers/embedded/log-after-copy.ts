@@ -23,13 +23,19 @@ export function goOnAfterCopy(db: DatabaseSync, { clock, log }: { clock: Clock; 
   const { application_id: id } = db.prepare('PRAGMA application_id').get() as { application_id: number };
   if (id !== copyId) return;
   const now = clock();
-  const newest = db.prepare('SELECT timestamp FROM messages ORDER BY offset DESC LIMIT 1').get() as { timestamp: number } | undefined;
+  const newest = db.prepare('SELECT timestamp FROM messages ORDER BY offset DESC LIMIT 1').get() as
+    { timestamp: number } | undefined;
   if (newest !== undefined && newest.timestamp > now) {
-    throw new Error(`the restored store has a message of ${toIso(newest.timestamp)}, and the clock says ${toIso(now)}: set it right first`);
+    throw new Error(
+      `the restored store has a message of ${toIso(newest.timestamp)}, and the clock says ${toIso(now)}: set it right first`,
+    );
   }
   db.exec('BEGIN IMMEDIATE');
   const position = baseAfterRestore(sqliteMessageWriter(db, clock).end() - 1, now);
   db.prepare('UPDATE log_end SET position = ?').run(position);
   db.exec('PRAGMA application_id = 0; COMMIT');
-  log.warn({ position, newest: newest === undefined ? null : toIso(newest.timestamp) }, 'the store was restored from a backup: its log goes on at a new position');
+  log.warn(
+    { position, newest: newest === undefined ? null : toIso(newest.timestamp) },
+    'the store was restored from a backup: its log goes on at a new position',
+  );
 }

@@ -51,7 +51,11 @@ describe('memory: budgets in the file', () => {
   });
 
   const hour = (key: string): BudgetWindow => ({ key, limit: 5, span: { lengthMs: 3_600_000 } });
-  const rows = () => place.file.db.prepare('SELECT key, uses FROM budgets ORDER BY key').all().map((row) => ({ ...row }));
+  const rows = () =>
+    place.file.db
+      .prepare('SELECT key, uses FROM budgets ORDER BY key')
+      .all()
+      .map((row) => ({ ...row }));
 
   test('a process that dies without closing has saved them within seconds', async () => {
     await bus.takeBudget([hour('a')], place.now());
@@ -59,7 +63,12 @@ describe('memory: budgets in the file', () => {
     await bus.takeBudget([hour('a')], place.now());
     await bus.takeBudget([hour('b')], place.now());
     await bus.refundBudget([hour('b')], place.now());
-    await eventually(() => expect(rows()).toEqual([{ key: 'a', uses: 2 }, { key: 'b', uses: 0 }]));
+    await eventually(() =>
+      expect(rows()).toEqual([
+        { key: 'a', uses: 2 },
+        { key: 'b', uses: 0 },
+      ]),
+    );
   });
 
   test('a durable use is on disk with the next commit, and not with one that is undone', async () => {
@@ -94,7 +103,8 @@ describe('memory: budgets in the file', () => {
 
   test('a file that cannot be written keeps the bus counting, and is tried again', async () => {
     place.file.db.exec('ALTER TABLE budgets RENAME TO elsewhere');
-    for (let n = 0; n < 3; n += 1) await bus.takeBudget([hour('a'), { ...hour('durable'), isDurable: true }], place.now());
+    for (let n = 0; n < 3; n += 1)
+      await bus.takeBudget([hour('a'), { ...hour('durable'), isDurable: true }], place.now());
     expect(await place.file.write(() => 'written')).toBe('written');
     await bus.close();
     place.file.db.exec('ALTER TABLE elsewhere RENAME TO budgets');

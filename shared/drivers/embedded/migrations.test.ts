@@ -25,7 +25,11 @@ const open = (): SqliteFile => {
   own.add(() => file.close());
   return file;
 };
-const tables = ({ db }: SqliteFile) => db.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`).all().map(({ name }) => name);
+const tables = ({ db }: SqliteFile) =>
+  db
+    .prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`)
+    .all()
+    .map(({ name }) => name);
 
 test('each step runs once, in the order of their list', () => {
   migrate(open(), [numbers]);
@@ -47,5 +51,7 @@ test('a file that has the newest schema opens while another holds its lock', () 
 
 test('a file that a newer program wrote is refused', () => {
   migrate(open(), [numbers, names]);
-  expect(() => migrate(open(), [numbers])).toThrow(/test\.db has schema 2, this program knows 1: start a newer Tocsin$/);
+  expect(() => migrate(open(), [numbers])).toThrow(
+    /test\.db has schema 2, this program knows 1: start a newer Tocsin$/,
+  );
 });

@@ -38,7 +38,10 @@ export function schemaVersionOf(db: DatabaseSync): number {
 }
 
 /** The step that the file lacks, and the version that it makes; undefined when the file has them all. */
-function nextMigration({ db, path }: SqliteFile, migrations: readonly Migration[]): { migration: Migration; version: number } | undefined {
+function nextMigration(
+  { db, path }: SqliteFile,
+  migrations: readonly Migration[],
+): { migration: Migration; version: number } | undefined {
   const version = schemaVersionOf(db);
   if (version > migrations.length) {
     throw new Error(`${path} has schema ${version}, this program knows ${migrations.length}: start a newer Tocsin`);

@@ -34,13 +34,20 @@ import { openSqliteMessages } from './sqlite-messages.ts';
 
 /** The file's schema, step by step. Steps are only ever added at the end. */
 const migrations: readonly Migration[] = [
-  messagesMigration, consumerPositionsMigration, budgetsMigration, jobsMigration, deliveriesMigration, messageSearchMigration, messagePlainMigration,
+  messagesMigration,
+  consumerPositionsMigration,
+  budgetsMigration,
+  jobsMigration,
+  deliveriesMigration,
+  messageSearchMigration,
+  messagePlainMigration,
 ];
 
 const fileName = 'tocsin.db';
 
 /** Looks at the directory and the file, also beside the server that has it. */
-export const inspectEmbedded = (dataDir: string): Finding[] => inspectDataDir(dataDir, { fileName, schemaVersion: migrations.length });
+export const inspectEmbedded = (dataDir: string): Finding[] =>
+  inspectDataDir(dataDir, { fileName, schemaVersion: migrations.length });
 
 export interface EmbeddedOptions {
   readonly dataDir: string;
@@ -81,7 +88,13 @@ export function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
     const jobQueue = openSqliteJobQueue({ file, clock, log });
     own.add(() => jobQueue.close());
     return {
-      kind: 'embedded', eventLog, messages, documents, deliveries, bus, jobQueue,
+      kind: 'embedded',
+      eventLog,
+      messages,
+      documents,
+      deliveries,
+      bus,
+      jobQueue,
       jwtSecrets: options.jwtSecrets ?? [keepSecret(join(dataDir, 'jwt.secret'))],
       close: () => own.closeAll(),
     };
@@ -91,7 +104,12 @@ export function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
 /** Opens the documents, and the jobs and messages where they are asked for, beside a server that may be running on the same directory: for the command line. */
 export function openEmbeddedDocuments(
   options: Pick<EmbeddedOptions, 'dataDir' | 'collections' | 'clock' | 'log'>,
-): Promise<{ documents: Documents; openJobQueue: () => Promise<JobQueue>; openMessages: () => Promise<Messages>; close(): Promise<void> }> {
+): Promise<{
+  documents: Documents;
+  openJobQueue: () => Promise<JobQueue>;
+  openMessages: () => Promise<Messages>;
+  close(): Promise<void>;
+}> {
   return withClosers(async (own) => {
     const file = new SqliteFile(join(options.dataDir, fileName));
     own.add(() => file.close());
@@ -113,7 +131,11 @@ export function openEmbeddedDocuments(
 }
 
 /** Copies the directory's file to another one, also beside the server that has it; see copyStore. */
-export function backUpEmbedded(dataDir: string, to: string, onProgress: (progress: CopyProgress) => void): Promise<CopyReport> {
+export function backUpEmbedded(
+  dataDir: string,
+  to: string,
+  onProgress: (progress: CopyProgress) => void,
+): Promise<CopyReport> {
   return copyStore({ from: join(dataDir, fileName), to, onProgress });
 }
 
@@ -121,7 +143,11 @@ export function backUpEmbedded(dataDir: string, to: string, onProgress: (progres
  * Makes the directory's file a copy of another one, which stays as it is. Throws DataDirInUse while a server has the directory, and
  * a sentence for the operator where a file is there already.
  */
-export async function restoreEmbedded(dataDir: string, from: string, onProgress: (progress: CopyProgress) => void): Promise<CopyReport> {
+export async function restoreEmbedded(
+  dataDir: string,
+  from: string,
+  onProgress: (progress: CopyProgress) => void,
+): Promise<CopyReport> {
   const unlock = lockDataDir(dataDir);
   try {
     return await copyStore({ from, to: join(dataDir, fileName), schemaVersionMax: migrations.length, onProgress });
@@ -134,10 +160,15 @@ export async function restoreEmbedded(dataDir: string, from: string, onProgress:
  * Opens the file as rows: to be exported as it is at this moment, also beside a server that goes on, or to be imported into, which
  * makes the directory where it is missing and throws DataDirInUse while a server runs.
  */
-export function openEmbeddedRows({ dataDir, collections, purpose }: Pick<EmbeddedOptions, 'dataDir' | 'collections'> & { purpose: 'export' | 'import' }): Promise<InstallationRows> {
+export function openEmbeddedRows({
+  dataDir,
+  collections,
+  purpose,
+}: Pick<EmbeddedOptions, 'dataDir' | 'collections'> & { purpose: 'export' | 'import' }): Promise<InstallationRows> {
   return withClosers(async (own) => {
     const path = join(dataDir, fileName);
-    if (purpose === 'export' && !existsSync(path)) throw new Error(`There is no ${path} to export: set DATA_DIR to the directory of the installation`);
+    if (purpose === 'export' && !existsSync(path))
+      throw new Error(`There is no ${path} to export: set DATA_DIR to the directory of the installation`);
     const free = takeInstallation(dataDir, purpose);
     if (free !== null) own.add(free);
     const file = new SqliteFile(path);

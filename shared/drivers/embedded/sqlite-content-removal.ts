@@ -12,7 +12,9 @@ export function sqliteContentRemoval(file: SqliteFile): Messages['emptyDeleted']
     WHERE deleted_at IS NOT NULL AND content_rev < ${contentTaken} AND deleted_at <= ?
       AND topic NOT IN (SELECT topic FROM topic_stats WHERE topic_id IN (SELECT value FROM json_each(?)))
     ORDER BY deleted_at LIMIT ?`);
-  const takeContent = file.db.prepare(`UPDATE messages SET message = '', title = NULL, tags = NULL, content_rev = ${contentTaken} WHERE offset = ?`);
+  const takeContent = file.db.prepare(
+    `UPDATE messages SET message = '', title = NULL, tags = NULL, content_rev = ${contentTaken} WHERE offset = ?`,
+  );
 
   const emptyBatch = (time: number, batchSize: number, except: string): number => {
     const rows = due.all(time, except, batchSize) as unknown as { offset: number }[];

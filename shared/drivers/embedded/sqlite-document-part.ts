@@ -10,14 +10,22 @@ export function sqliteDocumentPart({ all, run }: SqliteAccess, collection: AnyCo
   const insert = `INSERT INTO ${table.name} (${table.columnList}) VALUES (${table.columns.map(() => '?').join(', ')}) ON CONFLICT (id) DO NOTHING`;
   return {
     page: (after) => {
-      const found = all(`SELECT ${table.columnList} FROM ${table.name} WHERE id > ? ORDER BY id LIMIT ${rowsPageMax}`, (after ?? '') as string);
+      const found = all(
+        `SELECT ${table.columnList} FROM ${table.name} WHERE id > ? ORDER BY id LIMIT ${rowsPageMax}`,
+        (after ?? '') as string,
+      );
       return { rows: found.map((row) => decodeRow(table, row as never)), last: found.at(-1)?.[0] ?? null };
     },
     write: (row) => {
       const { id, values } = checkNew(collection, row);
       const { version } = row as { version: number };
       checkVersion(collection, version);
-      run(insert, id, version, ...[...values].map(([field, value]) => encodeValue(value, collection.fields[field] === 'json')));
+      run(
+        insert,
+        id,
+        version,
+        ...[...values].map(([field, value]) => encodeValue(value, collection.fields[field] === 'json')),
+      );
     },
   };
 }

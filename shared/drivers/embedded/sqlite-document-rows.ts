@@ -59,11 +59,13 @@ const passedOverMin = 200;
 export function rowsFound({ statement }: TableAccess, table: DocumentTable, plan: Plan): Row[] {
   const { from, bound } = matching(table, plan);
   const direction = plan.isDescending ? ' DESC' : '';
-  const order = (prefix: string) => [...new Set([...plan.rest, 'id'])].map((field) => prefix + columnName(field) + direction).join(', ');
+  const order = (prefix: string) =>
+    [...new Set([...plan.rest, 'id'])].map((field) => prefix + columnName(field) + direction).join(', ');
   const page = `FROM ${from} ORDER BY ${order('')} LIMIT ? OFFSET ?`;
-  const sql = plan.offset < passedOverMin
-    ? `SELECT ${table.columnList} ${page}`
-    : `SELECT ${table.columns.map(({ name }) => `d.${name}`).join(', ')} FROM (SELECT id ${page}) AS page
+  const sql =
+    plan.offset < passedOverMin
+      ? `SELECT ${table.columnList} ${page}`
+      : `SELECT ${table.columns.map(({ name }) => `d.${name}`).join(', ')} FROM (SELECT id ${page}) AS page
        CROSS JOIN ${table.name} AS d ON d.id = page.id ORDER BY ${order('d.')}`;
   return allRows(statement(sql), [...bound, plan.limit, plan.offset]);
 }

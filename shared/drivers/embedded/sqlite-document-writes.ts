@@ -1,5 +1,12 @@
 import type { SQLInputValue } from 'node:sqlite';
-import { checkChanges, checkId, checkIncrements, checkNew, checkRaise, checkVersion } from '../../ports/document-checks.ts';
+import {
+  checkChanges,
+  checkId,
+  checkIncrements,
+  checkNew,
+  checkRaise,
+  checkVersion,
+} from '../../ports/document-checks.ts';
 import { StaleVersion, UniqueKeyViolation, type Document, type Write } from '../../ports/documents.ts';
 import { decodeRow, encodeValue, firstRow, rowOf, type TableAccess } from './sqlite-document-rows.ts';
 import { columnName, type DocumentTable } from './sqlite-document-tables.ts';
@@ -21,7 +28,12 @@ export function insertWork(access: TableAccess, table: DocumentTable, document: 
   };
 }
 
-export function updateWork(access: TableAccess, table: DocumentTable, at: { id: string; version: number }, set: object): () => Document {
+export function updateWork(
+  access: TableAccess,
+  table: DocumentTable,
+  at: { id: string; version: number },
+  set: object,
+): () => Document {
   checkId(table.collection, at.id);
   checkVersion(table.collection, at.version);
   const changes = checkChanges(table.collection, set);
@@ -51,7 +63,11 @@ export function incrementWork(access: TableAccess, table: DocumentTable, id: str
   };
 }
 
-export function raiseWork(access: TableAccess, table: DocumentTable, { ids, field, to }: { ids: readonly string[]; field: string; to: number }): () => void {
+export function raiseWork(
+  access: TableAccess,
+  table: DocumentTable,
+  { ids, field, to }: { ids: readonly string[]; field: string; to: number },
+): () => void {
   checkRaise(table.collection, { field, to });
   const column = columnName(field);
   const sql = `UPDATE ${table.name} SET ${column} = ?1 WHERE id IN (SELECT value FROM json_each(?2)) AND (${column} IS NULL OR ${column} < ?1)`;
@@ -61,10 +77,12 @@ export function raiseWork(access: TableAccess, table: DocumentTable, { ids, fiel
 /** Resolves with whether the document was there; with a version, it throws when it was not there with that one. */
 export function removeWork(access: TableAccess, table: DocumentTable, id: string, version?: number): () => boolean {
   checkId(table.collection, id);
-  if (version === undefined) return () => access.statement(`DELETE FROM ${table.name} WHERE id = ?`).run(id).changes === 1;
+  if (version === undefined)
+    return () => access.statement(`DELETE FROM ${table.name} WHERE id = ?`).run(id).changes === 1;
   checkVersion(table.collection, version);
   return () => {
-    if (access.statement(`DELETE FROM ${table.name} WHERE id = ? AND version = ?`).run(id, version).changes === 1) return true;
+    if (access.statement(`DELETE FROM ${table.name} WHERE id = ? AND version = ?`).run(id, version).changes === 1)
+      return true;
     throw new StaleVersion(table.collection.name, id);
   };
 }
@@ -73,7 +91,10 @@ function requireWork(access: TableAccess, table: DocumentTable, id: string, vers
   checkId(table.collection, id);
   checkVersion(table.collection, version);
   return () => {
-    if (firstRow(access.statement(`SELECT 1 FROM ${table.name} WHERE id = ? AND version = ?`), [id, version]) === undefined) {
+    if (
+      firstRow(access.statement(`SELECT 1 FROM ${table.name} WHERE id = ? AND version = ?`), [id, version]) ===
+      undefined
+    ) {
       throw new StaleVersion(table.collection.name, id);
     }
   };
@@ -106,7 +127,11 @@ function documentAt(access: TableAccess, table: DocumentTable, id: string): Map<
 }
 
 /** Names the key that refused a row with these values: the first declared one that another row holds. */
-function violation({ statement }: TableAccess, table: DocumentTable, { id, values }: { id: string; values: ReadonlyMap<string, unknown> }): Error {
+function violation(
+  { statement }: TableAccess,
+  table: DocumentTable,
+  { id, values }: { id: string; values: ReadonlyMap<string, unknown> },
+): Error {
   for (const [key, fields] of Object.entries(table.collection.uniqueKeys)) {
     const same = fields.map((field) => `${columnName(field)} = ?`).join(' AND ');
     const bound = fields.map((field) => (field === 'id' ? id : encodeValue(values.get(field))));

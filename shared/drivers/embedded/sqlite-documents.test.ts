@@ -55,7 +55,11 @@ describe('SQLite: documents in the shared file', () => {
       documents.commit([write.increment(things, 'taken', { rank: 1 }), write.insert(things, newThing('taken'))]),
     ];
     const later = documents.insert(things, newThing('later'));
-    expect((await Promise.allSettled(refused)).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect((await Promise.allSettled(refused)).map(({ status }) => status)).toEqual([
+      'rejected',
+      'rejected',
+      'rejected',
+    ]);
     await Promise.all([others, later]);
     expect(runs).toBe(1);
     expect(await documents.get(things, 'taken')).toMatchObject({ rank: 0, version: 1 });
@@ -66,7 +70,9 @@ describe('SQLite: documents in the shared file', () => {
     file.db.exec(`PRAGMA max_page_count = ${pages + 4}`);
     const big = newThing('big', { extra: 'x'.repeat(100_000) });
     const small = documents.insert(things, newThing('small'));
-    await expect(documents.commit([write.insert(lefts, { id: 'l', pairOf: 'l' }), write.insert(things, big)])).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(
+      documents.commit([write.insert(lefts, { id: 'l', pairOf: 'l' }), write.insert(things, big)]),
+    ).rejects.toMatchObject({ code: 'unavailable' });
     await small;
     expect(await documents.get(lefts, 'l')).toBeNull();
     file.db.exec('PRAGMA max_page_count = 1000000');

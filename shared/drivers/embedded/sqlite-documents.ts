@@ -12,7 +12,13 @@ import { sqliteUnavailable } from './sqlite-unavailable.ts';
  * The documents of an embedded installation: a table per collection in the shared file. Makes the tables at once, see
  * `prepareTables`. Only the collections named here can be used. Closing it leaves the file open.
  */
-export function openSqliteDocuments({ file, collections }: { file: SqliteFile; collections: readonly AnyCollection[] }): Documents {
+export function openSqliteDocuments({
+  file,
+  collections,
+}: {
+  file: SqliteFile;
+  collections: readonly AnyCollection[];
+}): Documents {
   const tables = new Map(collections.map((collection) => [collection.name, documentTable(collection)]));
   if (tables.size < collections.length) throw new TypeError('two collections have the same name');
   prepareTables(file.db, [...tables.values()]);
@@ -23,11 +29,16 @@ export function openSqliteDocuments({ file, collections }: { file: SqliteFile; c
   };
   const access = { statement: statementCache(file.db), tableOf };
   const stamps = new Stamps(file.db);
-  const write = <T>(collections: readonly Named[], work: () => unknown, how?: 'bulk') => writeTogether<T>(file, () => {
-    const value = work();
-    stamps.changed(collections);
-    return value;
-  }, how);
+  const write = <T>(collections: readonly Named[], work: () => unknown, how?: 'bulk') =>
+    writeTogether<T>(
+      file,
+      () => {
+        const value = work();
+        stamps.changed(collections);
+        return value;
+      },
+      how,
+    );
   return {
     ...readsOver(access),
     stamp: (collections) => stamps.of(collections.map((one) => tableOf(one).collection)),
@@ -37,14 +48,21 @@ export function openSqliteDocuments({ file, collections }: { file: SqliteFile; c
     raise: async (collection, ids, raised) => {
       checkAtMost(ids.length, documentLimits.ids, 'ids');
       for (let at = 0; at === 0 || at < ids.length; at += raisedAtOnce) {
-        await write([collection], raiseWork(access, tableOf(collection), { ids: ids.slice(at, at + raisedAtOnce), ...raised }), 'bulk');
+        await write(
+          [collection],
+          raiseWork(access, tableOf(collection), { ids: ids.slice(at, at + raisedAtOnce), ...raised }),
+          'bulk',
+        );
       }
     },
     remove: async (collection, id) => write([collection], removeWork(access, tableOf(collection), id)),
     commit: async (writes) => {
       checkAtMost(writes.length, documentLimits.writes, 'writes');
       const works = writes.map((one) => workOf(access, one));
-      await write(writes.map((one) => one.collection), () => runAllOrNone(file, works));
+      await write(
+        writes.map((one) => one.collection),
+        () => runAllOrNone(file, works),
+      );
     },
     storeTime: async () => null, // the process and its file share a clock
     ping: () => read(() => void file.db.prepare('SELECT 1').get()),
@@ -72,7 +90,10 @@ class Stamps {
   }
 
   of(collections: readonly Named[]): string {
-    return [this.#dataVersion.get()!['data_version'], ...collections.map(({ name }) => this.#writes.get(name) ?? 0)].join(' ');
+    return [
+      this.#dataVersion.get()!['data_version'],
+      ...collections.map(({ name }) => this.#writes.get(name) ?? 0),
+    ].join(' ');
   }
 }
 
@@ -87,33 +108,38 @@ async function read<T>(work: () => unknown): Promise<T> {
 
 function readsOver(access: TableAccess): Pick<Documents, 'get' | 'getMany' | 'pick' | 'find' | 'count'> {
   return {
-    get: (collection, id) => read(() => {
-      const table = access.tableOf(collection);
-      checkId(table.collection, id);
-      const row = rowOf(access, table, id);
-      return row === undefined ? null : decodeRow(table, row);
-    }),
-    getMany: (collection, ids) => read(() => {
-      const table = access.tableOf(collection);
-      checkAtMost(ids.length, documentLimits.ids, 'ids');
-      for (const id of ids) checkId(table.collection, id);
-      return rowsOf(access, table, ids).map((row) => decodeRow(table, row));
-    }),
-    pick: (collection, ids, fields) => read(() => {
-      const table = access.tableOf(collection);
-      checkAtMost(ids.length, documentLimits.ids, 'ids');
-      for (const id of ids) checkId(table.collection, id);
-      const picked = withColumns(table, ['id', ...fields]);
-      return rowsOf(access, picked, ids).map((row) => decodeRow(picked, row));
-    }),
-    find: (collection, query) => read(() => {
-      const table = access.tableOf(collection);
-      return rowsFound(access, table, planQuery(table.collection, query)).map((row) => decodeRow(table, row));
-    }),
-    count: (collection, query) => read(() => {
-      const table = access.tableOf(collection);
-      return countRows(access, table, planQuery(table.collection, query));
-    }),
+    get: (collection, id) =>
+      read(() => {
+        const table = access.tableOf(collection);
+        checkId(table.collection, id);
+        const row = rowOf(access, table, id);
+        return row === undefined ? null : decodeRow(table, row);
+      }),
+    getMany: (collection, ids) =>
+      read(() => {
+        const table = access.tableOf(collection);
+        checkAtMost(ids.length, documentLimits.ids, 'ids');
+        for (const id of ids) checkId(table.collection, id);
+        return rowsOf(access, table, ids).map((row) => decodeRow(table, row));
+      }),
+    pick: (collection, ids, fields) =>
+      read(() => {
+        const table = access.tableOf(collection);
+        checkAtMost(ids.length, documentLimits.ids, 'ids');
+        for (const id of ids) checkId(table.collection, id);
+        const picked = withColumns(table, ['id', ...fields]);
+        return rowsOf(access, picked, ids).map((row) => decodeRow(picked, row));
+      }),
+    find: (collection, query) =>
+      read(() => {
+        const table = access.tableOf(collection);
+        return rowsFound(access, table, planQuery(table.collection, query)).map((row) => decodeRow(table, row));
+      }),
+    count: (collection, query) =>
+      read(() => {
+        const table = access.tableOf(collection);
+        return countRows(access, table, planQuery(table.collection, query));
+      }),
   };
 }
 

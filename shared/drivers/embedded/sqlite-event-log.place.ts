@@ -29,7 +29,11 @@ export function newSqlitePlace(): Promise<EventLogPlace> {
 export function openEventLogAt(path: string): Promise<EventLog> {
   const file = new SqliteFile(path);
   migrate(file, testMigrations);
-  const log = openSqliteEventLog({ file, table: openSqliteMessages({ file, clock: systemClock }), log: openLog('test', 'silent') });
+  const log = openSqliteEventLog({
+    file,
+    table: openSqliteMessages({ file, clock: systemClock }),
+    log: openLog('test', 'silent'),
+  });
   const closeLog = log.close.bind(log);
   log.close = async () => {
     await closeLog();

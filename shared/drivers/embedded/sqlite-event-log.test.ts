@@ -50,7 +50,9 @@ describe('sqlite: the event log in a shared file', () => {
     const positions = await Promise.all([first, second, third]);
     expectGrowing(positions);
     const seen = await readAll(log, 3);
-    expect(seen.map(({ offset, record }) => [offset, record.message.title])).toEqual(positions.map((offset, index) => [offset, `${index + 1}`]));
+    expect(seen.map(({ offset, record }) => [offset, record.message.title])).toEqual(
+      positions.map((offset, index) => [offset, `${index + 1}`]),
+    );
   });
 
   test('a record that the table refuses fails alone', async () => {

@@ -114,7 +114,9 @@ class SqliteEventLog implements EventLog, MemberSource {
     const first = members[0];
     if (first === undefined || first.done !== undefined) return;
     first.done = runLogMember(this, first.options, { signal: first.abort.signal, log: this.#log });
-    first.done.catch((error: unknown) => this.#log.error({ err: error, group: first.options.group }, 'a consumer of the log ended'));
+    first.done.catch((error: unknown) =>
+      this.#log.error({ err: error, group: first.options.group }, 'a consumer of the log ended'),
+    );
   }
 
   async #leave(member: Member): Promise<void> {
@@ -132,7 +134,8 @@ class SqliteEventLog implements EventLog, MemberSource {
 
   read(offset: number, limit: number): { records: PlacedRecord[]; nextOffset: number } {
     const floor = this.#ring.floor;
-    const records = offset >= floor ? this.#ring.from(offset, limit) : this.#table.readFrom(offset, Math.min(limit, tableReadMax));
+    const records =
+      offset >= floor ? this.#ring.from(offset, limit) : this.#table.readFrom(offset, Math.min(limit, tableReadMax));
     const last = records.at(-1);
     return { records, nextOffset: last === undefined ? Math.max(offset, floor) : last.offset + 1 };
   }

@@ -8,7 +8,11 @@ describe('one SQLite file with group commit', () => {
   let folder: string;
   let file: SqliteFile;
   const insert = (value: number) => file.db.prepare('INSERT INTO numbers VALUES (?)').run(value);
-  const stored = () => file.db.prepare('SELECT value FROM numbers ORDER BY value').all().map((row) => row['value']);
+  const stored = () =>
+    file.db
+      .prepare('SELECT value FROM numbers ORDER BY value')
+      .all()
+      .map((row) => row['value']);
   const failing = () => {
     throw new Error('a fault of someone else');
   };
@@ -35,13 +39,27 @@ describe('one SQLite file with group commit', () => {
   });
 
   test('when someone’s work throws, it fails alone and the rest is written once', async () => {
-    const add = file.grouped((values: readonly number[]) => values.map((value) => {
-      if (value < 0) failing();
-      insert(value);
-      return value;
-    }));
-    const outcomes = await Promise.allSettled([add(1), file.write(failing), add(-1), add(2), file.write(() => insert(3))]);
-    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled', 'fulfilled']);
+    const add = file.grouped((values: readonly number[]) =>
+      values.map((value) => {
+        if (value < 0) failing();
+        insert(value);
+        return value;
+      }),
+    );
+    const outcomes = await Promise.allSettled([
+      add(1),
+      file.write(failing),
+      add(-1),
+      add(2),
+      file.write(() => insert(3)),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'rejected',
+      'fulfilled',
+      'fulfilled',
+    ]);
     expect(stored()).toEqual([1, 2, 3]);
   });
 
@@ -56,10 +74,11 @@ describe('one SQLite file with group commit', () => {
 
   test('what is to be done after the commit finds it committed, and is left out when it is rolled back', async () => {
     const done: string[] = [];
-    const write = (name: string, work: () => void) => file.write(() => {
-      file.afterCommit(() => done.push(`${name}, in a transaction: ${file.db.isTransaction}`));
-      work();
-    });
+    const write = (name: string, work: () => void) =>
+      file.write(() => {
+        file.afterCommit(() => done.push(`${name}, in a transaction: ${file.db.isTransaction}`));
+        work();
+      });
     await Promise.allSettled([write('kept', () => insert(1)), write('failed', failing)]);
     expect(done).toEqual(['kept, in a transaction: false']);
   });
@@ -71,11 +90,18 @@ describe('one SQLite file with group commit', () => {
     const first = file.writeBulk(work('1')).then(() => file.write(work('meanwhile')));
     const others = ['2', '3', '4', '5', '6'].map((name) => file.writeBulk(work(name)));
     await Promise.all([first, ...others, file.write(work('a publish')), file.write(work('another'))]);
-    expect(commits.slice(0, -1)).toEqual([['a publish', 'another', '1', '2', '3', '4'], ['meanwhile', '5', '6']]);
+    expect(commits.slice(0, -1)).toEqual([
+      ['a publish', 'another', '1', '2', '3', '4'],
+      ['meanwhile', '5', '6'],
+    ]);
   });
 
   test('a work on many rows that throws fails alone', async () => {
-    const outcomes = await Promise.allSettled([file.writeBulk(failing), file.write(() => insert(1)), file.writeBulk(() => insert(2))]);
+    const outcomes = await Promise.allSettled([
+      file.writeBulk(failing),
+      file.write(() => insert(1)),
+      file.writeBulk(() => insert(2)),
+    ]);
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
     expect(stored()).toEqual([1, 2]);
   });

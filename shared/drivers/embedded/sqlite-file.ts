@@ -97,7 +97,8 @@ export class SqliteFile {
 
   #enqueue(runAll: RunAll, item: unknown, queue = this.#pending): Promise<unknown> {
     if (this.#closed) return Promise.reject(new Error('the SQLite file is closed'));
-    if (queue.length >= pendingMax) return Promise.reject(unavailable('Database', new Error('too many writes are waiting')));
+    if (queue.length >= pendingMax)
+      return Promise.reject(unavailable('Database', new Error('too many writes are waiting')));
     return new Promise((resolve, reject) => {
       queue.push({ runAll, item, resolve, reject });
       this.#schedule();
@@ -113,7 +114,8 @@ export class SqliteFile {
   /** Commits what is waiting and closes the file. */
   close(): void {
     if (this.#closed) return;
-    do this.#flush(); while (this.#bulk.length > 0);
+    do this.#flush();
+    while (this.#bulk.length > 0);
     this.#closed = true;
     this.db.exec('PRAGMA optimize');
     this.db.close();

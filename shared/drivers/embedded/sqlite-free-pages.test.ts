@@ -26,7 +26,11 @@ test('a file from which much was removed gets smaller, in steps that are short, 
   // What stays lies between what goes, up to the end of the file.
   const lifetime = (at: number) => (at % 10 === 0 ? 1_000_000 : 1);
   for (let at = 0; at < count; at += 5_000) {
-    await messages.apply(Array.from({ length: 5_000 }, (_, n) => published(at + n, testMessage(topicId, { message: 'x'.repeat(200), expiresAt: testTime + lifetime(at + n) }))));
+    await messages.apply(
+      Array.from({ length: 5_000 }, (_, n) =>
+        published(at + n, testMessage(topicId, { message: 'x'.repeat(200), expiresAt: testTime + lifetime(at + n) })),
+      ),
+    );
   }
   const bytes = (): number => {
     file.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -45,7 +49,9 @@ test('a file from which much was removed gets smaller, in steps that are short, 
     [steps, pages] = [steps + 1, pages + given];
   }
   const after = bytes();
-  process.stdout.write(`${JSON.stringify({ test: 'space given back', removed: count * 0.9, bytesBefore: before, bytesAfter: after, steps, pages, longestMs: Math.round(longestMs) })}\n`);
+  process.stdout.write(
+    `${JSON.stringify({ test: 'space given back', removed: count * 0.9, bytesBefore: before, bytesAfter: after, steps, pages, longestMs: Math.round(longestMs) })}\n`,
+  );
   expect(before - after).toBeGreaterThanOrEqual(pages * 4_096);
   expect(after).toBeLessThan(before / 2 + 1_024 * 4_096);
   expect(pages).toBeGreaterThan(0);

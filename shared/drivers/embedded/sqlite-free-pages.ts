@@ -13,10 +13,11 @@ export function sqliteFreePages(file: SqliteFile): () => Promise<number> {
   const { db } = file;
   const counting = db.prepare('PRAGMA freelist_count');
   const countFree = (): number => counting.get()!['freelist_count'] as number;
-  return () => file.writeBulk(() => {
-    const free = countFree();
-    if (free <= keptPages) return 0;
-    db.exec(`PRAGMA incremental_vacuum(${Math.min(pagesAtOnce, free - keptPages)})`);
-    return free - countFree();
-  });
+  return () =>
+    file.writeBulk(() => {
+      const free = countFree();
+      if (free <= keptPages) return 0;
+      db.exec(`PRAGMA incremental_vacuum(${Math.min(pagesAtOnce, free - keptPages)})`);
+      return free - countFree();
+    });
 }

@@ -24,19 +24,27 @@ export interface SqliteInstallationOptions {
 }
 
 /** The rows of an embedded installation, over the connection of the file: in a transaction that reads, as they were when it began. */
-export function sqliteInstallationRows({ file, collections, dataDir, isShared, close }: SqliteInstallationOptions): InstallationRows {
+export function sqliteInstallationRows({
+  file,
+  collections,
+  dataDir,
+  isShared,
+  close,
+}: SqliteInstallationOptions): InstallationRows {
   const placeFile = placeFileOf(dataDir);
   const statement = statementCache(file.db);
   const all = (sql: string, ...bound: SQLInputValue[]) => statement(sql).all(...bound) as unknown as SQLInputValue[][];
   const run = (sql: string, ...bound: SQLInputValue[]) => void statement(sql).run(...bound);
   const access = { all, run };
-  const partOf = installationParts(sqliteStoreParts(access), collections, (collection) => sqliteDocumentPart(access, collection));
+  const partOf = installationParts(sqliteStoreParts(access), collections, (collection) =>
+    sqliteDocumentPart(access, collection),
+  );
   const end = sqliteMessageWriter(file.db, systemClock).end;
   return {
     engine: 'embedded',
     partitions: 1,
     ends: async () => [end()],
-    async* rows(name) {
+    async *rows(name) {
       for (let after: unknown = null; ;) {
         const { rows, last } = partOf(name).page(after);
         if (rows.length > 0) yield rows;
@@ -44,9 +52,10 @@ export function sqliteInstallationRows({ file, collections, dataDir, isShared, c
         after = last;
       }
     },
-    write: (name, rows) => file.write(() => {
-      for (const row of rows) partOf(name).write(row);
-    }),
+    write: (name, rows) =>
+      file.write(() => {
+        for (const row of rows) partOf(name).write(row);
+      }),
     importPlace: async () => readImportPlace(placeFile),
     keepImportPlace: async (place) => {
       // As a whole or not at all: a place that cannot be read would end the import for good.
@@ -59,7 +68,11 @@ export function sqliteInstallationRows({ file, collections, dataDir, isShared, c
         run('UPDATE log_end SET position = max(position, ?)', base);
         // What was moved has been pushed, or never will be.
         for (const group of logGroups) {
-          run('INSERT INTO consumer_positions (group_name, partition, position) VALUES (?, 0, ?) ON CONFLICT DO UPDATE SET position = excluded.position', group, base);
+          run(
+            'INSERT INTO consumer_positions (group_name, partition, position) VALUES (?, 0, ?) ON CONFLICT DO UPDATE SET position = excluded.position',
+            group,
+            base,
+          );
         }
       });
       rmSync(placeFile, { force: true });
@@ -69,14 +82,17 @@ export function sqliteInstallationRows({ file, collections, dataDir, isShared, c
   };
 }
 
-const sharedNote = 'a server runs on this directory: what it takes from now on is not in the export. To move, stop it first';
+const sharedNote =
+  'a server runs on this directory: what it takes from now on is not in the export. To move, stop it first';
 
 const placeFileOf = (dataDir: string): string => join(dataDir, 'import.json');
 
 /** Refuses a directory that an import is not finished in. */
 export function requireNoImport(dataDir: string): void {
   if (readImportPlace(placeFileOf(dataDir)) === null) return;
-  throw new Error(`An import into ${dataDir} is not finished: run the same \`tocsin import\` again, or remove the directory`);
+  throw new Error(
+    `An import into ${dataDir} is not finished: run the same \`tocsin import\` again, or remove the directory`,
+  );
 }
 
 /** Takes the directory, and gives back what frees it; null for an export beside a server that has it. */
@@ -93,5 +109,5 @@ export function takeInstallation(dataDir: string, purpose: 'export' | 'import'):
 
 /** The place of an import that is not finished, or null. */
 function readImportPlace(placeFile: string): ImportPlace | null {
-  return existsSync(placeFile) ? JSON.parse(readFileSync(placeFile, 'utf8')) as ImportPlace : null;
+  return existsSync(placeFile) ? (JSON.parse(readFileSync(placeFile, 'utf8')) as ImportPlace) : null;
 }

@@ -58,9 +58,11 @@ describe('sqlite: the job queue in a shared file', () => {
     const { runs } = await collect(jobs, queue, {
       concurrency: 2,
       run: () => {
-        void file.write(() => {
-          throw new Error('a fault of someone else');
-        }).catch(() => undefined);
+        void file
+          .write(() => {
+            throw new Error('a fault of someone else');
+          })
+          .catch(() => undefined);
         return Promise.resolve();
       },
     });
@@ -96,7 +98,9 @@ describe('sqlite: the job queue in a shared file', () => {
     await jobs.add(queue, [newJob({ id: 'endless' })]);
     file.db.exec('UPDATE jobs SET starts = 9990');
     const { runs } = await collect(jobs, queue, { run: () => Promise.reject(new RetryLater(0, 'not yet')) });
-    await eventually(async () => expect(await jobs.failed(queue, { limit: 1, offset: 0 })).toMatchObject([{ id: 'endless', reason: 'not yet' }]));
+    await eventually(async () =>
+      expect(await jobs.failed(queue, { limit: 1, offset: 0 })).toMatchObject([{ id: 'endless', reason: 'not yet' }]),
+    );
     expect(runs.length).toBe(10);
   });
 });
@@ -117,8 +121,17 @@ describe('sqlite: rows of jobs', () => {
     rmSync(directory, { recursive: true });
   });
 
-  const ids = () => file.db.prepare('SELECT id FROM jobs ORDER BY seq').all().map(({ id }) => String(id));
-  const add = (...names: string[]) => table.insert(queue, names.map((id) => checkedJob({ id, data: {} })), 0);
+  const ids = () =>
+    file.db
+      .prepare('SELECT id FROM jobs ORDER BY seq')
+      .all()
+      .map(({ id }) => String(id));
+  const add = (...names: string[]) =>
+    table.insert(
+      queue,
+      names.map((id) => checkedJob({ id, data: {} })),
+      0,
+    );
   const take = (at: number) => table.claim(queue, at + 1_000, 1)[0]!;
   const sweepAll = (at: number) => {
     while (table.sweep(at));

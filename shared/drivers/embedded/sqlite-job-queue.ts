@@ -2,7 +2,16 @@ import type { StatementSync } from 'node:sqlite';
 import { unavailable } from '../../domain/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import type { FailedJob, JobCounts, JobData, JobQueue, NewJob, Schedule, Worker, WorkOptions } from '../../ports/job-queue.ts';
+import type {
+  FailedJob,
+  JobCounts,
+  JobData,
+  JobQueue,
+  NewJob,
+  Schedule,
+  Worker,
+  WorkOptions,
+} from '../../ports/job-queue.ts';
 import { checkedJob, checkId, slotJob } from '../job-rules.ts';
 import { ScheduleRunner, type KeptSchedule } from '../schedule-runner.ts';
 import { scheduleSlots } from '../schedule-slots.ts';
@@ -61,7 +70,14 @@ class SqliteJobQueue implements JobQueue {
     if (this.#isClosing) return Promise.reject(unavailable('Queue'));
     const { file, clock, log } = this.#options;
     const onReady = (at: number) => this.#wake(queue, at);
-    const worker = new SqliteJobWorker(queue, options, { file, table: this.#table, leases: this.#leases, clock, log, onReady });
+    const worker = new SqliteJobWorker(queue, options, {
+      file,
+      table: this.#table,
+      leases: this.#leases,
+      clock,
+      log,
+      onReady,
+    });
     const workers = this.#workers.get(queue) ?? new Set();
     this.#workers.set(queue, workers.add(worker));
     if (!this.#runners.has(queue)) this.#runners.set(queue, this.#startRunner(queue));
@@ -138,7 +154,9 @@ class SqliteJobQueue implements JobQueue {
   async close(): Promise<void> {
     this.#isClosing = true;
     clearInterval(this.#sweepTimer);
-    const closing = [...this.#workers].flatMap(([queue, workers]) => [...workers].map((worker) => this.#closeWorker(queue, worker)));
+    const closing = [...this.#workers].flatMap(([queue, workers]) =>
+      [...workers].map((worker) => this.#closeWorker(queue, worker)),
+    );
     await Promise.all(closing);
     await this.#sweeping;
     this.#isClosed = true;

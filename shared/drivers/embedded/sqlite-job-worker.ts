@@ -92,7 +92,11 @@ export class SqliteJobWorker implements Worker {
         leases.renew(now);
         table.release(this.#queue, now);
         const claimed = table.claim(this.#queue, now + this.#leaseMs, limit);
-        return { jobs: claimed, leaseEndsAt: now + this.#leaseMs, nextDueAt: claimed.length < limit ? table.nextDueAt(this.#queue) : null };
+        return {
+          jobs: claimed,
+          leaseEndsAt: now + this.#leaseMs,
+          nextDueAt: claimed.length < limit ? table.nextDueAt(this.#queue) : null,
+        };
       });
       if (this.#closing !== undefined && jobs.length > 0) {
         await file.write(() => jobs.forEach((job) => table.giveBack(job)));
@@ -132,7 +136,8 @@ export class SqliteJobWorker implements Worker {
     this.#pump();
     try {
       const wasHeld = await writing;
-      if (!wasHeld) log.warn({ queue: this.#queue, job: job.id }, 'a job ended after its lease was lost: it runs again');
+      if (!wasHeld)
+        log.warn({ queue: this.#queue, job: job.id }, 'a job ended after its lease was lost: it runs again');
       else if (ended.kind === 'postponed') onReady(ended.until);
     } catch (error) {
       log.error({ err: error, queue: this.#queue, job: job.id }, 'the end of a job could not be stored: it runs again');
@@ -169,12 +174,18 @@ export class SqliteJobWorker implements Worker {
     const { file, table, leases, log, clock, onReady } = this.#deps;
     clearTimeout(this.#wakeTimer);
     await this.#claiming;
-    await settledWithin(graceMs, [...this.#running].map(({ done }) => done));
+    await settledWithin(
+      graceMs,
+      [...this.#running].map(({ done }) => done),
+    );
     clearInterval(this.#leaseTimer);
     const left = [...this.#running];
     if (left.length === 0) return;
     for (const { lease } of left) leases.drop(lease);
-    log.warn({ queue: this.#queue, jobs: left.length }, 'jobs were still running when their worker closed: others run them');
+    log.warn(
+      { queue: this.#queue, jobs: left.length },
+      'jobs were still running when their worker closed: others run them',
+    );
     await file.write(() => left.forEach(({ lease }) => table.giveBack(lease)));
     onReady(clock());
   }

@@ -19,13 +19,20 @@ export interface MemberSource {
 }
 
 /** The member of a group that is active: hands out batches from its group's position on, one at a time, until aborted. */
-export async function runLogMember(source: MemberSource, options: ConsumeOptions, at: { signal: AbortSignal; log: Log }): Promise<void> {
+export async function runLogMember(
+  source: MemberSource,
+  options: ConsumeOptions,
+  at: { signal: AbortSignal; log: Log },
+): Promise<void> {
   const { signal, log } = at;
   const trying = {
     signal,
     ...pauses,
     onFailure: (error: unknown, pauseMs: number) =>
-      log.warn({ err: error, group: options.group, pauseMs }, 'a step of a consumer of the log failed and is tried again'),
+      log.warn(
+        { err: error, group: options.group, pauseMs },
+        'a step of a consumer of the log failed and is tried again',
+      ),
   };
   const limit = options.batchSizeMax ?? batchSizeDefault;
   let position = await untilDone(async () => (await options.startAt?.(0)) ?? source.committed(options.group), trying);
@@ -35,7 +42,10 @@ export async function runLogMember(source: MemberSource, options: ConsumeOptions
     if (found === undefined) return;
     const { records, nextOffset } = found;
     if (records.length > 0) {
-      const handled = await untilDone(() => options.onBatch({ partition: 0, records, nextOffset, signal }).then(() => true), trying);
+      const handled = await untilDone(
+        () => options.onBatch({ partition: 0, records, nextOffset, signal }).then(() => true),
+        trying,
+      );
       if (handled === undefined) return;
     }
     if (nextOffset > from) source.commit(options.group, nextOffset);

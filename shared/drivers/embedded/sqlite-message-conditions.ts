@@ -37,12 +37,18 @@ export function isUnconditional(filter: MessageFilter): boolean {
 }
 
 function visibility({ includesDeleted, now }: MessageFilter): Condition[] {
-  return [{ sql: 'm.expires_at > ?', bound: [now] }, ...(includesDeleted ? [] : [{ sql: 'm.deleted_at IS NULL', bound: [] }])];
+  return [
+    { sql: 'm.expires_at > ?', bound: [now] },
+    ...(includesDeleted ? [] : [{ sql: 'm.deleted_at IS NULL', bound: [] }]),
+  ];
 }
 
 function properties({ priorityMin, priorityMax, from, to }: MessageFilter): Condition[] {
   const bounds: [string, number | null][] = [
-    ['m.priority >= ?', priorityMin], ['m.priority <= ?', priorityMax], ['m.timestamp >= ?', from], ['m.timestamp <= ?', to],
+    ['m.priority >= ?', priorityMin],
+    ['m.priority <= ?', priorityMax],
+    ['m.timestamp >= ?', from],
+    ['m.timestamp <= ?', to],
   ];
   return bounds.flatMap(([sql, value]) => (value === null ? [] : [{ sql, bound: [value] }]));
 }

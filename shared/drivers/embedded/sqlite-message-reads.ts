@@ -2,7 +2,16 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { PlacedRecord, RecordType } from '../../domain/log-record.ts';
 import type { StoredMessage } from '../../domain/message.ts';
 import type { TopicRecord, TopicStats } from '../../ports/messages.ts';
-import { messageColumns, prepareArrays, toChangeType, toMessage, topicIdOf, toShownMessage, type MessageRow, type TopicMessageRow } from './sqlite-message-rows.ts';
+import {
+  messageColumns,
+  prepareArrays,
+  toChangeType,
+  toMessage,
+  topicIdOf,
+  toShownMessage,
+  type MessageRow,
+  type TopicMessageRow,
+} from './sqlite-message-rows.ts';
 import { offsetAtTimeIn } from './sqlite-offset-at-time.ts';
 
 /** The change comes last. */
@@ -44,7 +53,9 @@ export function sqliteMessageReads(db: DatabaseSync) {
       const topic = topicOf(topicId);
       if (topic === undefined) return [];
       const range = [topic, Math.max(page.from, 0), page.upTo, page.now, page.limit] as const;
-      const messages = (sql.messageRecords.all(...range) as unknown as MessageRow[]).map((row) => messageRecord(row, topicId));
+      const messages = (sql.messageRecords.all(...range) as unknown as MessageRow[]).map((row) =>
+        messageRecord(row, topicId),
+      );
       const changes = (sql.changeRecords.all(...range) as unknown as ChangeRow[]).map(changeRecord);
       return merge(messages, changes, page.limit);
     },
@@ -52,7 +63,9 @@ export function sqliteMessageReads(db: DatabaseSync) {
     /** Records of all topics from the position on, as the log reads them. */
     readFrom(offset: number, limit: number): PlacedRecord[] {
       const range = [Math.max(offset, 0), limit] as const;
-      const messages = (sql.messagesFrom.all(...range) as unknown as TopicMessageRow[]).map((row) => messageRecord(row, topicIdOf(row)));
+      const messages = (sql.messagesFrom.all(...range) as unknown as TopicMessageRow[]).map((row) =>
+        messageRecord(row, topicIdOf(row)),
+      );
       const changes = (sql.changesFrom.all(...range) as unknown as ChangeRow[]).map(changeRecord);
       return merge(messages, changes, limit).map(toPlaced);
     },
@@ -116,28 +129,49 @@ function prepareStatements(db: DatabaseSync) {
   const change = `${messageColumns}, t.topic_id, c.offset, c.type, c.timestamp`;
   return {
     topicOf: db.prepare('SELECT topic FROM topic_stats WHERE topic_id = ?'),
-    find: prepareArrays(db, `
+    find: prepareArrays(
+      db,
+      `
       SELECT ${messageColumns}, t.topic_id FROM messages m JOIN topic_stats t ON t.topic = m.topic
-      WHERE m.id = ? AND m.offset >= 0`),
-    newest: prepareArrays(db, `
+      WHERE m.id = ? AND m.offset >= 0`,
+    ),
+    newest: prepareArrays(
+      db,
+      `
       SELECT ${messageColumns} FROM messages m WHERE m.topic = ? AND m.offset >= 0 AND ${visible}
-      ORDER BY m.offset DESC LIMIT ?`),
-    after: prepareArrays(db, `
+      ORDER BY m.offset DESC LIMIT ?`,
+    ),
+    after: prepareArrays(
+      db,
+      `
       SELECT ${messageColumns} FROM messages m WHERE m.topic = ? AND m.offset > ? AND m.offset <= ? AND ${visible}
-      ORDER BY m.offset LIMIT ?`),
-    messageRecords: prepareArrays(db, `
+      ORDER BY m.offset LIMIT ?`,
+    ),
+    messageRecords: prepareArrays(
+      db,
+      `
       SELECT ${messageColumns} FROM messages m WHERE m.topic = ? AND m.offset >= ? AND m.offset <= ? AND m.expires_at > ?
-      ORDER BY m.offset LIMIT ?`),
-    changeRecords: prepareArrays(db, `
+      ORDER BY m.offset LIMIT ?`,
+    ),
+    changeRecords: prepareArrays(
+      db,
+      `
       SELECT ${change} FROM message_changes c JOIN messages m ON m.id = c.message_id JOIN topic_stats t ON t.topic = m.topic
       WHERE c.topic = ? AND c.offset >= ? AND c.offset <= ? AND m.offset >= 0 AND m.expires_at > ?
-      ORDER BY c.offset LIMIT ?`),
-    messagesFrom: prepareArrays(db, `
+      ORDER BY c.offset LIMIT ?`,
+    ),
+    messagesFrom: prepareArrays(
+      db,
+      `
       SELECT ${messageColumns}, t.topic_id FROM messages m JOIN topic_stats t ON t.topic = m.topic
-      WHERE m.offset >= ? ORDER BY m.offset LIMIT ?`),
-    changesFrom: prepareArrays(db, `
+      WHERE m.offset >= ? ORDER BY m.offset LIMIT ?`,
+    ),
+    changesFrom: prepareArrays(
+      db,
+      `
       SELECT ${change} FROM message_changes c JOIN messages m ON m.id = c.message_id
-      JOIN topic_stats t ON t.topic = m.topic WHERE c.offset >= ? ORDER BY c.offset LIMIT ?`),
+      JOIN topic_stats t ON t.topic = m.topic WHERE c.offset >= ? ORDER BY c.offset LIMIT ?`,
+    ),
     idAt: db.prepare('SELECT id FROM messages WHERE offset = ?'),
     changeAt: db.prepare('SELECT 1 FROM message_changes WHERE offset = ?'),
     previous: db.prepare(`
@@ -146,7 +180,10 @@ function prepareStatements(db: DatabaseSync) {
         coalesce((SELECT max(offset) FROM message_changes WHERE topic = ?1 AND offset < ?2), -1)), -1) AS offset`),
     lastOffset: db.prepare('SELECT last_offset FROM topic_stats WHERE topic_id = ?'),
     // A statement for each topic takes five times as long.
-    figures: prepareArrays(db, `
-      SELECT s.topic_id, s.message_count, s.last_message_at FROM json_each(?) asked CROSS JOIN topic_stats s ON s.topic_id = asked.value`),
+    figures: prepareArrays(
+      db,
+      `
+      SELECT s.topic_id, s.message_count, s.last_message_at FROM json_each(?) asked CROSS JOIN topic_stats s ON s.topic_id = asked.value`,
+    ),
   };
 }

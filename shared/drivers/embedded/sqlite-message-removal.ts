@@ -29,14 +29,16 @@ export interface SqliteMessageRemoval {
 }
 
 const columns = `offset, id, topic, content_rev, deleted_at, expires_at, ${volumeColumn}`;
-const isDue = 'expires_at BETWEEN ? AND ? AND topic NOT IN (SELECT topic FROM topic_stats WHERE topic_id IN (SELECT value FROM json_each(?)))';
+const isDue =
+  'expires_at BETWEEN ? AND ? AND topic NOT IN (SELECT topic FROM topic_stats WHERE topic_id IN (SELECT value FROM json_each(?)))';
 
 /**
  * Removes messages with their records, in writes short enough to stand between publishes. `end` as the writer has it;
  * `onRemoved` is called before others can see what is removed, with the topics that it is of.
  */
 export function sqliteMessageRemoval(
-  file: SqliteFile, { end, onRemoved }: { end: () => number; onRemoved: (topicIds: readonly string[]) => void },
+  file: SqliteFile,
+  { end, onRemoved }: { end: () => number; onRemoved: (topicIds: readonly string[]) => void },
 ): SqliteMessageRemoval {
   const sql = prepareStatements(file.db);
 
@@ -84,7 +86,7 @@ export function sqliteMessageRemoval(
     async removeExpired(time, limit, except = []) {
       const exceptJson = JSON.stringify(except);
       const removed = new Map<string, MessageVolume>();
-      for (let left = limit; left > 0; ) {
+      for (let left = limit; left > 0;) {
         const batchSize = Math.min(left, batchSizeMax);
         let count = 0;
         for (const [topicId, ofTopic] of await file.writeBulk(() => removeExpiredBatch(time, batchSize, exceptJson))) {
@@ -117,7 +119,8 @@ export function sqliteMessageRemoval(
 function dueMessages(sql: ReturnType<typeof prepareStatements>) {
   /** All that expired before `from` is of topics in `except`, or was removed: it is not gone through again. */
   let passed = { except: '[]', from: 0, time: 0 };
-  const dueFrom = (time: number, except: string): number => (passed.except === except && passed.time <= time ? passed.from : 0);
+  const dueFrom = (time: number, except: string): number =>
+    passed.except === except && passed.time <= time ? passed.from : 0;
   return {
     from: dueFrom,
     first(time: number, limit: number, except: string): readonly RemovedRow[] {
@@ -140,14 +143,20 @@ function dueMessages(sql: ReturnType<typeof prepareStatements>) {
 function prepareStatements(db: DatabaseSync) {
   return {
     expired: db.prepare(`SELECT ${columns} FROM messages WHERE ${isDue} ORDER BY expires_at LIMIT ?`),
-    countExpired: db.prepare(`SELECT count(*) AS count FROM (SELECT 1 FROM messages INDEXED BY messages_by_expiry WHERE ${isDue} LIMIT ?)`),
-    ofTopic: db.prepare(`SELECT ${columns} FROM messages WHERE topic = (SELECT topic FROM topic_stats WHERE topic_id = ?) LIMIT ?`),
+    countExpired: db.prepare(
+      `SELECT count(*) AS count FROM (SELECT 1 FROM messages INDEXED BY messages_by_expiry WHERE ${isDue} LIMIT ?)`,
+    ),
+    ofTopic: db.prepare(
+      `SELECT ${columns} FROM messages WHERE topic = (SELECT topic FROM topic_stats WHERE topic_id = ?) LIMIT ?`,
+    ),
     removeMessage: db.prepare('DELETE FROM messages WHERE offset = ?'),
     removeChanges: db.prepare('DELETE FROM message_changes WHERE message_id = ?'),
     addToCount: db.prepare('UPDATE topic_stats SET message_count = message_count + ? WHERE topic = ?'),
     addToCountOf: db.prepare('UPDATE topic_stats SET message_count = message_count + ? WHERE topic_id = ?'),
     topicIdOf: db.prepare('SELECT topic_id FROM topic_stats WHERE topic = ?'),
-    removeTopicChanges: db.prepare('DELETE FROM message_changes WHERE topic = (SELECT topic FROM topic_stats WHERE topic_id = ?)'),
+    removeTopicChanges: db.prepare(
+      'DELETE FROM message_changes WHERE topic = (SELECT topic FROM topic_stats WHERE topic_id = ?)',
+    ),
     removeStats: db.prepare('DELETE FROM topic_stats WHERE topic_id = ?'),
     keepEnd: db.prepare('UPDATE log_end SET position = max(position, ?)'),
   };

@@ -7,8 +7,17 @@ import { emptied, type Message, type Priority, type StoredMessage } from '../../
  * objects take three times as long to make and to read (measured); what a query adds follows.
  */
 export type MessageRow = readonly [
-  offset: number, id: string, message: string, title: string | null, priority: number, tags: string | null, timestamp: number, expiresAt: number,
-  markdown: number, editedAt: number | null, deletedAt: number | null,
+  offset: number,
+  id: string,
+  message: string,
+  title: string | null,
+  priority: number,
+  tags: string | null,
+  timestamp: number,
+  expiresAt: number,
+  markdown: number,
+  editedAt: number | null,
+  deletedAt: number | null,
 ];
 
 /** The columns of a MessageRow; `m` is the alias of `messages` in the query. */

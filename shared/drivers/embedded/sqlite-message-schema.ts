@@ -97,4 +97,8 @@ export const messagePlainMigration: Migration = {
 };
 
 /** What the message store needs of a file. */
-export const messageMigrations: readonly Migration[] = [messagesMigration, messageSearchMigration, messagePlainMigration];
+export const messageMigrations: readonly Migration[] = [
+  messagesMigration,
+  messageSearchMigration,
+  messagePlainMigration,
+];

@@ -40,16 +40,27 @@ export function sqliteMessageSearch(db: DatabaseSync) {
   const reader = new SearchStatements(db);
   const milestones = new Milestones(reader);
   return {
-    search: (filter: MessageFilter, page: MessagePage): Steps<FoundRows> => (
-      filter.text === null ? searchIndex({ reader, milestones }, filter, page) : searchText(reader, filter, page)),
+    search: (filter: MessageFilter, page: MessagePage): Steps<FoundRows> =>
+      filter.text === null ? searchIndex({ reader, milestones }, filter, page) : searchText(reader, filter, page),
     recent: (topicIds: readonly string[], page: { limit: number; now: number }): Steps<TopicMessageRow[]> =>
       recentMessages(reader, everything(topicIds, page.now), page.limit),
-    activity: (filter: MessageFilter, bucketMs: number): Steps<ActivityCount[]> => countActivity(reader, filter, bucketMs),
+    activity: (filter: MessageFilter, bucketMs: number): Steps<ActivityCount[]> =>
+      countActivity(reader, filter, bucketMs),
   };
 }
 
 function everything(topicIds: readonly string[], now: number): MessageFilter {
-  return { topicIds, text: null, priorityMin: null, priorityMax: null, tags: [], from: null, to: null, includesDeleted: false, now };
+  return {
+    topicIds,
+    text: null,
+    priorityMin: null,
+    priorityMax: null,
+    tags: [],
+    from: null,
+    to: null,
+    includesDeleted: false,
+    now,
+  };
 }
 
 /** By the index alone: the total is counted, and of each topic only what can be on the page is looked at. */
@@ -68,11 +79,14 @@ function* recentMessages(reader: SearchStatements, filter: MessageFilter, limit:
 
 /** The positions of a page, the highest first. Of one topic they are counted off from the nearer end. */
 function* pageOffsets(
-  { reader, milestones }: Searcher, filter: MessageFilter, { topics, total, page }: { topics: readonly TopicRow[]; total: number; page: MessagePage },
+  { reader, milestones }: Searcher,
+  filter: MessageFilter,
+  { topics, total, page }: { topics: readonly TopicRow[]; total: number; page: MessagePage },
 ): Steps<number[]> {
   const [topic] = topics;
   if (topic === undefined || topics.length > 1) {
-    if (isUnconditional(filter) && page.offset > 0 && reader.areAll(topics)) return yield* newestOfEvery(reader, filter.now, page);
+    if (isUnconditional(filter) && page.offset > 0 && reader.areAll(topics))
+      return yield* newestOfEvery(reader, filter.now, page);
     return (yield* newestOffsets(reader, filter, { topics, count: page.offset + page.limit })).slice(page.offset);
   }
   const range = rangeOf(reader, filter, topic);
@@ -80,8 +94,12 @@ function* pageOffsets(
   const below = Math.max(0, total - page.offset - page.limit);
   const limit = total - page.offset - below;
   if (isUnconditional(filter) && Math.min(below, page.offset) >= passedOverMax) {
-    const from = yield* milestones.before(range, condition, { rank: below, stamp: () => `${reader.dataVersion()} ${total}` });
-    if (from !== null) return reader.oldestIn({ ...range, after: from.position - 1 }, condition, { offset: from.left, limit }).reverse();
+    const from = yield* milestones.before(range, condition, {
+      rank: below,
+      stamp: () => `${reader.dataVersion()} ${total}`,
+    });
+    if (from !== null)
+      return reader.oldestIn({ ...range, after: from.position - 1 }, condition, { offset: from.left, limit }).reverse();
   }
   if (below >= page.offset) return reader.newestIn(range, condition, page);
   return reader.oldestIn(range, condition, { offset: below, limit }).reverse();
@@ -130,7 +148,11 @@ function* countMatching(reader: SearchStatements, filter: MessageFilter, topics:
 }
 
 /** The highest positions that match, at most `count`, the highest first. */
-function* newestOffsets(reader: SearchStatements, filter: MessageFilter, wanted: { topics: readonly TopicRow[]; count: number }): Steps<number[]> {
+function* newestOffsets(
+  reader: SearchStatements,
+  filter: MessageFilter,
+  wanted: { topics: readonly TopicRow[]; count: number },
+): Steps<number[]> {
   if (!isUnconditional(filter)) return yield* newestOfEach(reader, filter, wanted);
   return (yield* newestOfAll(reader, filter, wanted)) ?? (yield* newestOfSome(reader, filter.now, wanted));
 }
@@ -154,7 +176,9 @@ function* newestOfEvery(reader: SearchStatements, now: number, page: MessagePage
  * Null where that would be longer than to ask topic by topic.
  */
 function* newestOfAll(
-  reader: SearchStatements, filter: MessageFilter, { topics, count }: { topics: readonly TopicRow[]; count: number },
+  reader: SearchStatements,
+  filter: MessageFilter,
+  { topics, count }: { topics: readonly TopicRow[]; count: number },
 ): Steps<number[] | null> {
   const last = topics[0]?.lastOffset ?? -1;
   const share = topics.reduce((sum, topic) => sum + topic.count, 0) / (last + 1);
@@ -164,7 +188,10 @@ function* newestOfAll(
   const found: number[] = [];
   let before = last + 1;
   for (let walked = 0; walked < 2 * expected + rowsPerStep; walked += rowsPerStep) {
-    const rows = reader.newestBelow(before, filter.now, { limit: Math.min(rowsPerStep, Math.ceil(1.2 * expected)), offset: 0 });
+    const rows = reader.newestBelow(before, filter.now, {
+      limit: Math.min(rowsPerStep, Math.ceil(1.2 * expected)),
+      offset: 0,
+    });
     for (const [offset, topic] of rows) {
       if (isWanted.has(topic)) found.push(offset);
       if (found.length === count) return found;
@@ -181,7 +208,9 @@ function* newestOfAll(
  * does not. Many topics by one statement: one for each takes several times as long.
  */
 function* newestOfSome(
-  reader: SearchStatements, now: number, { topics, count }: { topics: readonly TopicRow[]; count: number },
+  reader: SearchStatements,
+  now: number,
+  { topics, count }: { topics: readonly TopicRow[]; count: number },
 ): Steps<number[]> {
   const last = topics[0]?.lastOffset ?? -1;
   const expected = (count / topics.reduce((sum, topic) => sum + topic.count, 1)) * (last + 1);
@@ -190,7 +219,10 @@ function* newestOfSome(
     let floor = Math.max(-1, last - reach);
     for (let at = 0; at < topics.length && topics[at]!.lastOffset > floor; at += topicsAtOnce) {
       if (at > 0) yield;
-      best = highest(best.concat(reader.newestOf(topics.slice(at, at + topicsAtOnce), now, { after: floor, limit: count })), count);
+      best = highest(
+        best.concat(reader.newestOf(topics.slice(at, at + topicsAtOnce), now, { after: floor, limit: count })),
+        count,
+      );
       if (best.length === count) floor = best.at(-1)!;
     }
     if (best.length === count || reach > last) return best;
@@ -202,7 +234,9 @@ function* newestOfSome(
  * ends it.
  */
 function* newestOfEach(
-  reader: SearchStatements, filter: MessageFilter, { topics, count }: { topics: readonly TopicRow[]; count: number },
+  reader: SearchStatements,
+  filter: MessageFilter,
+  { topics, count }: { topics: readonly TopicRow[]; count: number },
 ): Steps<number[]> {
   const condition = messageConditions(filter);
   let best: number[] = [];
@@ -211,7 +245,10 @@ function* newestOfEach(
   for (const topic of topics) {
     if (topic.lastOffset <= floor) break;
     const { after, upTo } = rangeOf(reader, filter, topic);
-    const found = reader.newestIn({ topic: topic.topic, after: Math.max(after, floor), upTo }, condition, { limit: count, offset: 0 });
+    const found = reader.newestIn({ topic: topic.topic, after: Math.max(after, floor), upTo }, condition, {
+      limit: count,
+      offset: 0,
+    });
     best = best.concat(found);
     // The floor pays for itself at once where little is wanted; where much is, sorting it again and again does not.
     if (best.length >= count && (floor < 0 || best.length >= count + Math.max(count / 4, 50))) {
@@ -231,14 +268,20 @@ const highest = (offsets: number[], count: number): number[] => offsets.sort((a,
 /** The part of the topic that what is wanted can lie in. Deleted messages are not counted in its size; there are few. */
 function rangeOf(reader: SearchStatements, filter: MessageFilter, { topic, count, lastOffset }: TopicRow): Range {
   const isNarrow = filter.from !== null || filter.to !== null;
-  return isNarrow && count > narrowedFrom ? reader.narrowed(topic, filter, lastOffset) : { topic, after: -1, upTo: lastOffset };
+  return isNarrow && count > narrowedFrom
+    ? reader.narrowed(topic, filter, lastOffset)
+    : { topic, after: -1, upTo: lastOffset };
 }
 
 /**
  * All of the topics in pieces that a step can take, with a `pause` where a step's worth has been handed out. A large topic is cut
  * by positions, as if its messages lay evenly among them: to count them off first would cost a sixth of a search.
  */
-function* ranges(reader: SearchStatements, filter: MessageFilter, topics: readonly TopicRow[]): Generator<Range | 'pause', void, void> {
+function* ranges(
+  reader: SearchStatements,
+  filter: MessageFilter,
+  topics: readonly TopicRow[],
+): Generator<Range | 'pause', void, void> {
   let rows = 0;
   for (const one of topics) {
     const { topic, count, lastOffset } = one;

@@ -91,14 +91,28 @@ function applyRecord(sql: Statements, topic: number, { offset, record }: PlacedR
     keepEnd(sql, offset);
     return 0;
   }
-  return record.type === 'message' ? applyMessage(sql, topic, offset, record.message) : applyChange(sql, topic, offset, record);
+  return record.type === 'message'
+    ? applyMessage(sql, topic, offset, record.message)
+    : applyChange(sql, topic, offset, record);
 }
 
 function applyMessage(sql: Statements, topic: number, offset: number, message: Message): number {
-  const isNew = sql.insertMessage.run(
-    offset, message.id, topic, message.message, message.title, message.priority, storedTags(message),
-    message.timestamp, message.expiresAt, message.markdown ? 1 : 0, asPublished, message.editedAt, null,
-  ).changes === 1;
+  const isNew =
+    sql.insertMessage.run(
+      offset,
+      message.id,
+      topic,
+      message.message,
+      message.title,
+      message.priority,
+      storedTags(message),
+      message.timestamp,
+      message.expiresAt,
+      message.markdown ? 1 : 0,
+      asPublished,
+      message.editedAt,
+      null,
+    ).changes === 1;
   return isNew ? 1 : meetStored(sql, offset, message);
 }
 
@@ -133,16 +147,32 @@ function applyChange(sql: Statements, topic: number, offset: number, record: Log
 function insertStub(sql: Statements, topic: number, offset: number, { type, timestamp, message }: LogRecord): void {
   const isEdit = type === 'message_edited';
   sql.insertMessage.run(
-    -1 - offset, message.id, topic, message.message, message.title, message.priority, storedTags(message),
-    message.timestamp, message.expiresAt, message.markdown ? 1 : 0, isEdit ? offset : contentUnknown,
-    isEdit ? message.editedAt : null, isEdit ? null : message.deletedAt ?? timestamp,
+    -1 - offset,
+    message.id,
+    topic,
+    message.message,
+    message.title,
+    message.priority,
+    storedTags(message),
+    message.timestamp,
+    message.expiresAt,
+    message.markdown ? 1 : 0,
+    isEdit ? offset : contentUnknown,
+    isEdit ? message.editedAt : null,
+    isEdit ? null : (message.deletedAt ?? timestamp),
   );
 }
 
 function setContent(sql: Statements, message: Message, contentRev: number): void {
   sql.setContent.run(
-    message.message, message.title, message.priority, storedTags(message), message.markdown ? 1 : 0,
-    message.editedAt, contentRev, message.id,
+    message.message,
+    message.title,
+    message.priority,
+    storedTags(message),
+    message.markdown ? 1 : 0,
+    message.editedAt,
+    contentRev,
+    message.id,
   );
 }
 
@@ -161,7 +191,9 @@ function prepareStatements(db: DatabaseSync) {
         last_offset = max(last_offset, excluded.last_offset)
       RETURNING topic`),
     addToCount: db.prepare('UPDATE topic_stats SET message_count = message_count + ? WHERE topic = ?'),
-    insertMessage: db.prepare('INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING'),
+    insertMessage: db.prepare(
+      'INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+    ),
     insertChange: db.prepare('INSERT INTO message_changes VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING'),
     stateOf: db.prepare('SELECT offset, content_rev, deleted_at FROM messages WHERE id = ?'),
     move: db.prepare('UPDATE messages SET offset = ? WHERE id = ?'),

@@ -68,7 +68,11 @@ describe('SQLite: the messages as the table of the log', () => {
     expect(store.readFrom(0, 10)).toEqual([
       { partition: 0, offset: 0, record: { type: 'message', timestamp: a.timestamp, message: shownA } },
       { partition: 0, offset: 1, record: { type: 'message', timestamp: b.timestamp, message: shownB } },
-      { partition: 0, offset: 2, record: { type: 'message_edited', timestamp: edit.record.timestamp, message: shownA } },
+      {
+        partition: 0,
+        offset: 2,
+        record: { type: 'message_edited', timestamp: edit.record.timestamp, message: shownA },
+      },
       { partition: 0, offset: 4, record: { type: 'message_deleted', timestamp: now + 5, message: shownB } },
     ]);
     expect(store.readFrom(1, 2).map(({ offset }) => offset)).toEqual([1, 2]);
@@ -128,7 +132,8 @@ describe('SQLite: the messages as the table of the log', () => {
   });
 
   test('what was just written is settled as the table says, whatever has become of it since', async () => {
-    const settledOffsets = async (...records: Parameters<typeof store.settle>[1]) => (await store.settle(0, records)).map(({ offset }) => offset);
+    const settledOffsets = async (...records: Parameters<typeof store.settle>[1]) =>
+      (await store.settle(0, records)).map(({ offset }) => offset);
     const [message, other] = [testMessage(newId()), testMessage(newId())];
     const [first, copy, third] = [published(4, message), published(5, message), published(6, other)];
     await file.write(() => store.applySync([first]));
@@ -153,21 +158,49 @@ describe('SQLite: the messages as the table of the log', () => {
     const [often, seldom, never] = [newId(), newId(), newId()];
     const records = Array.from({ length: 3_000 }, (_, offset) => {
       const topicId = offset % 7 === 0 ? often : offset % 1_000 === 1 ? seldom : never;
-      return published(offset, testMessage(topicId, { timestamp: now + offset, ...(offset % 5 === 0 ? { expiresAt: now + 100 } : {}) }));
+      return published(
+        offset,
+        testMessage(topicId, { timestamp: now + offset, ...(offset % 5 === 0 ? { expiresAt: now + 100 } : {}) }),
+      );
     });
     await store.apply(records);
     await store.apply([deleted(3_000, records[2_996]!.record.message, now + 3_000)]);
     now += 200;
-    const pageOf = async (topicIds: string[], limit: number) => (await store.recent(topicIds, { limit, now })).map(({ offset }) => offset);
-    const expected = (topicIds: string[], limit: number) => records
-      .filter(({ offset, record }) => topicIds.includes(record.message.topicId) && offset % 5 !== 0 && offset !== 2_996)
-      .map(({ offset }) => offset).reverse().slice(0, limit);
-    for (const topicIds of [[often, never], [often, seldom], [seldom, never], [often, seldom, never], [often], [seldom]]) {
+    const pageOf = async (topicIds: string[], limit: number) =>
+      (await store.recent(topicIds, { limit, now })).map(({ offset }) => offset);
+    const expected = (topicIds: string[], limit: number) =>
+      records
+        .filter(
+          ({ offset, record }) => topicIds.includes(record.message.topicId) && offset % 5 !== 0 && offset !== 2_996,
+        )
+        .map(({ offset }) => offset)
+        .reverse()
+        .slice(0, limit);
+    for (const topicIds of [
+      [often, never],
+      [often, seldom],
+      [seldom, never],
+      [often, seldom, never],
+      [often],
+      [seldom],
+    ]) {
       for (const limit of [1, 30, 2_500]) expect(await pageOf(topicIds, limit)).toEqual(expected(topicIds, limit));
       for (const offset of [1, 40, 2_100, 5_000]) {
-        const filter = { topicIds, text: null, priorityMin: null, priorityMax: null, tags: [], from: null, to: null, includesDeleted: false, now };
+        const filter = {
+          topicIds,
+          text: null,
+          priorityMin: null,
+          priorityMax: null,
+          tags: [],
+          from: null,
+          to: null,
+          includesDeleted: false,
+          now,
+        };
         const { messages } = await store.search(filter, { limit: 20, offset });
-        expect(messages.map((message) => message.offset)).toEqual(expected(topicIds, 10_000).slice(offset, offset + 20));
+        expect(messages.map((message) => message.offset)).toEqual(
+          expected(topicIds, 10_000).slice(offset, offset + 20),
+        );
       }
     }
   });
@@ -180,8 +213,21 @@ describe('SQLite: the messages as the table of the log', () => {
     for (let round = 0; round < 3; round += 1) {
       // The lists asked about last are the first in the next round, when they are still kept.
       for (const list of round % 2 === 0 ? lists.toReversed() : lists) {
-        const shown = records.filter(({ record }) => list.includes(record.message.topicId)).map(({ offset }) => offset).reverse();
-        const filter = { topicIds: list, text: null, priorityMin: null, priorityMax: null, tags: [], from: null, to: null, includesDeleted: false, now };
+        const shown = records
+          .filter(({ record }) => list.includes(record.message.topicId))
+          .map(({ offset }) => offset)
+          .reverse();
+        const filter = {
+          topicIds: list,
+          text: null,
+          priorityMin: null,
+          priorityMax: null,
+          tags: [],
+          from: null,
+          to: null,
+          includesDeleted: false,
+          now,
+        };
         const { messages, total } = await store.search(filter, { limit: 5, offset: 0 });
         expect([total, messages.map(({ offset }) => offset)]).toEqual([shown.length, shown.slice(0, 5)]);
         expect((await store.recent(list, { limit: 3, now })).map(({ offset }) => offset)).toEqual(shown.slice(0, 3));
@@ -195,15 +241,32 @@ describe('SQLite: the messages as the table of the log', () => {
   test('a deep page of a large topic is the same each time, also after a publish, a deletion and an expiry', async () => {
     const topicId = newId();
     const records = Array.from({ length: 7_000 }, (_, at) =>
-      published(2 * at, testMessage(topicId, { timestamp: now + at, ...(at === 10 ? { expiresAt: now + 100 } : {}) })));
+      published(2 * at, testMessage(topicId, { timestamp: now + at, ...(at === 10 ? { expiresAt: now + 100 } : {}) })),
+    );
     await store.apply(records);
     const gone = new Set<number>();
     const expectPages = async () => {
-      const shown = records.map(({ offset }) => offset).filter((offset) => !gone.has(offset)).reverse();
-      const filter = { topicIds: [topicId], text: null, priorityMin: null, priorityMax: null, tags: [], from: null, to: null, includesDeleted: false, now };
+      const shown = records
+        .map(({ offset }) => offset)
+        .filter((offset) => !gone.has(offset))
+        .reverse();
+      const filter = {
+        topicIds: [topicId],
+        text: null,
+        priorityMin: null,
+        priorityMax: null,
+        tags: [],
+        from: null,
+        to: null,
+        includesDeleted: false,
+        now,
+      };
       for (const offset of [2_000, 2_000, 3_500, 4_111, 2_999, shown.length - 2_010]) {
         const { messages, total } = await store.search(filter, { limit: 15, offset });
-        expect([total, messages.map((message) => message.offset)]).toEqual([shown.length, shown.slice(offset, offset + 15)]);
+        expect([total, messages.map((message) => message.offset)]).toEqual([
+          shown.length,
+          shown.slice(offset, offset + 15),
+        ]);
       }
     };
     await expectPages();
@@ -222,11 +285,38 @@ describe('SQLite: the messages as the table of the log', () => {
     const limited = openSqliteMessages({ file, clock: () => now, searchMsMax: 0 });
     try {
       const [large, small] = [newId(), newId()];
-      await store.apply(Array.from({ length: 5_000 }, (_, offset) => published(offset, testMessage(offset === 7 ? small : large, { message: 'here' }))));
-      const search = (topicId: string, text: string | null) => limited.search(
-        { topicIds: [topicId], text, priorityMin: null, priorityMax: 4, tags: [], from: null, to: null, includesDeleted: false, now }, { limit: 5, offset: 0 });
-      const [ofText, ofIndex, short] = await Promise.allSettled([search(large, 'here'), search(large, null), search(small, 'here')]);
-      const ended = { status: 'rejected', reason: { code: 'unavailable', message: expect.stringContaining('ask for one topic, or for a shorter span of time') } };
+      await store.apply(
+        Array.from({ length: 5_000 }, (_, offset) =>
+          published(offset, testMessage(offset === 7 ? small : large, { message: 'here' })),
+        ),
+      );
+      const search = (topicId: string, text: string | null) =>
+        limited.search(
+          {
+            topicIds: [topicId],
+            text,
+            priorityMin: null,
+            priorityMax: 4,
+            tags: [],
+            from: null,
+            to: null,
+            includesDeleted: false,
+            now,
+          },
+          { limit: 5, offset: 0 },
+        );
+      const [ofText, ofIndex, short] = await Promise.allSettled([
+        search(large, 'here'),
+        search(large, null),
+        search(small, 'here'),
+      ]);
+      const ended = {
+        status: 'rejected',
+        reason: {
+          code: 'unavailable',
+          message: expect.stringContaining('ask for one topic, or for a shorter span of time'),
+        },
+      };
       expect([ofText, ofIndex]).toMatchObject([ended, ended]);
       expect(short).toMatchObject({ status: 'fulfilled', value: { total: 1 } });
     } finally {
@@ -237,7 +327,9 @@ describe('SQLite: the messages as the table of the log', () => {
   test('another message at a position that is taken is refused', async () => {
     const taken = testMessage(newId());
     await store.apply([published(7, taken)]);
-    await expect(store.apply([published(7, testMessage(newId()))])).rejects.toThrow('position 7 of the log holds another message');
+    await expect(store.apply([published(7, testMessage(newId()))])).rejects.toThrow(
+      'position 7 of the log holds another message',
+    );
     expect(store.readFrom(0, 10).map(({ record }) => record.message.id)).toEqual([taken.id]);
   });
 });

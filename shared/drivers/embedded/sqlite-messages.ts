@@ -36,7 +36,11 @@ export interface SqliteMessagesOptions {
  * The watermark is always the head: a commit leaves no hole. Closing ends the threads that search, and leaves the file open,
  * which belongs to its opener.
  */
-export function openSqliteMessages({ file, clock, searchMsMax: workMsMax = searchMsMax }: SqliteMessagesOptions): Messages & RecordTable {
+export function openSqliteMessages({
+  file,
+  clock,
+  searchMsMax: workMsMax = searchMsMax,
+}: SqliteMessagesOptions): Messages & RecordTable {
   const writer = sqliteMessageWriter(file.db, clock);
   const reads = sqliteMessageReads(file.db);
   const counts = new KeptCounts();
@@ -54,7 +58,9 @@ export function openSqliteMessages({ file, clock, searchMsMax: workMsMax = searc
 
   const applySync = (records: readonly PlacedRecord[]): void => {
     const areNew = writer.apply(records);
-    for (const { record: { message } } of records) {
+    for (const {
+      record: { message },
+    } of records) {
       counts.changed(message.topicId);
       removal.written(message.expiresAt);
     }
@@ -91,20 +97,29 @@ export function openSqliteMessages({ file, clock, searchMsMax: workMsMax = searc
     find: (messageId) => asked(() => reads.find(messageId)),
     findMany: (messageIds) => asked(() => messageIds.map(reads.find).filter((message) => message !== null)),
     newest: (topicId, page) => asked(() => reads.newest(topicId, page)),
-    newestOfEach: (topicIds, now) => asked(() => new Map(topicIds.flatMap((topicId) => reads.newest(topicId, { limit: 1, now })).map((message) => [message.topicId, message]))),
+    newestOfEach: (topicIds, now) =>
+      asked(
+        () =>
+          new Map(
+            topicIds
+              .flatMap((topicId) => reads.newest(topicId, { limit: 1, now }))
+              .map((message) => [message.topicId, message]),
+          ),
+      ),
     after: (topicId, page) => asked(() => reads.after(topicId, page)),
     records: (topicId, page) => asked(() => reads.records(topicId, page)),
     offsetAtTime: (topicId, time) => asked(() => reads.offsetAtTime(topicId, time)),
     lastOffsets: (topicIds) => asked(() => new Map(topicIds.map((topicId) => [topicId, reads.lastOffset(topicId)]))),
     topicStats: (topicIds) => asked(() => reads.topicStats(topicIds)),
-    countAfter: (marks, page) => asked(() => {
-      if (hasForeignCommits()) forgetAll();
-      return countAfter(marks, page);
-    }),
+    countAfter: (marks, page) =>
+      asked(() => {
+        if (hasForeignCommits()) forgetAll();
+        return countAfter(marks, page);
+      }),
     ...searchesOf(pages, texts),
     ...sweepsOf({ plans, ...sweeping }),
     ping: () => asked(() => void file.db.prepare('SELECT 1').get()),
-    close: async () => void await Promise.all([pages.close(), texts.close(), plans.close()]),
+    close: async () => void (await Promise.all([pages.close(), texts.close(), plans.close()])),
   };
 }
 
@@ -135,7 +150,11 @@ function searchesOf(pages: SqliteReader, texts: SqliteReader): Pick<Messages, 's
 }
 
 /** What sweeps write with. Whatever was noted of the messages before is forgotten. */
-function openSweeping(file: SqliteFile, end: () => number, { recent, counts }: { recent: RecentMessages; counts: KeptCounts }): Omit<Sweeps, 'plans'> {
+function openSweeping(
+  file: SqliteFile,
+  end: () => number,
+  { recent, counts }: { recent: RecentMessages; counts: KeptCounts },
+): Omit<Sweeps, 'plans'> {
   const removal = sqliteMessageRemoval(file, {
     end,
     onRemoved: (topicIds) => {
@@ -159,18 +178,35 @@ interface Sweeps {
 }
 
 /** What the port has for sweeps: what may look at many messages is done on the thread for plans. */
-function sweepsOf(
-  { plans, removal, emptyDeleted, changeLifetime, giveBack }: Sweeps,
-): Pick<Messages, 'changeLifetime' | 'giveBack' | 'expired' | 'countExpired' | 'oldestKept' | 'recount' | 'emptyDeleted' | 'removeExpired' | 'removeTopic'> {
+function sweepsOf({
+  plans,
+  removal,
+  emptyDeleted,
+  changeLifetime,
+  giveBack,
+}: Sweeps): Pick<
+  Messages,
+  | 'changeLifetime'
+  | 'giveBack'
+  | 'expired'
+  | 'countExpired'
+  | 'oldestKept'
+  | 'recount'
+  | 'emptyDeleted'
+  | 'removeExpired'
+  | 'removeTopic'
+> {
   return {
     giveBack: () => asked(giveBack),
     changeLifetime: (topicId, of) => asked(() => changeLifetime(topicId, of)),
     emptyDeleted: (time, limit, except) => asked(() => emptyDeleted(time, limit, except)),
     removeExpired: (time, limit, except) => asked(() => removal.removeExpired(time, limit, except)),
     removeTopic: (topicId, limit) => asked(() => removal.removeTopic(topicId, limit)),
-    expired: (time, except = []) => plans.run<ExpiredOfTopic[]>({ kind: 'expired', from: removal.expiredFrom(time, except), time, except }),
+    expired: (time, except = []) =>
+      plans.run<ExpiredOfTopic[]>({ kind: 'expired', from: removal.expiredFrom(time, except), time, except }),
     countExpired: (time, of) => asked(() => removal.countExpired(time, of)),
-    oldestKept: async (topicIds, time) => new Map(await plans.run<[string, number][]>({ kind: 'oldest-kept', topicIds, time })),
+    oldestKept: async (topicIds, time) =>
+      new Map(await plans.run<[string, number][]>({ kind: 'oldest-kept', topicIds, time })),
     recount: async (topicId) => {
       const drift = await plans.run<number>({ kind: 'count-drift', topicId });
       if (drift !== 0) await asked(() => removal.addToCount(topicId, drift));

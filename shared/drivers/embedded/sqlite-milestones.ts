@@ -28,7 +28,11 @@ export class Milestones {
   }
 
   /** The position of a message with at most the rank, and what is left of the rank; null where nothing is known yet. */
-  *before(range: Range, condition: Condition, at: { rank: number; stamp: () => string }): Generator<void, { position: number; left: number } | null, void> {
+  *before(
+    range: Range,
+    condition: Condition,
+    at: { rank: number; stamp: () => string },
+  ): Generator<void, { position: number; left: number } | null, void> {
     const stamp = at.stamp();
     const kept = this.#kept.get(range.topic);
     if (kept?.stamp !== stamp) {

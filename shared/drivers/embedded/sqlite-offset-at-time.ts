@@ -20,7 +20,8 @@ const stretchMax = 65_536;
 export function offsetAtTimeIn(db: DatabaseSync): (topic: number, time: number) => number | null {
   // Edits and deletions are few: in most topics there are none to look among.
   const hasChanges = db.prepare('SELECT 1 FROM message_changes WHERE topic = ? LIMIT 1');
-  const ofMessages = (where: string): string => `SELECT offset, timestamp FROM messages WHERE topic = ?1 AND ${where} ORDER BY offset LIMIT 1`;
+  const ofMessages = (where: string): string =>
+    `SELECT offset, timestamp FROM messages WHERE topic = ?1 AND ${where} ORDER BY offset LIMIT 1`;
   const ofBoth = (where: string): string => `
     SELECT offset, timestamp FROM (
       SELECT * FROM (${ofMessages(where)})
@@ -52,7 +53,11 @@ interface Statements {
 }
 
 /** A position that all before is older than the time; few of the others are by more than the skew. */
-function surelyOlderBefore(placeFrom: StatementSync, topic: number, { time, end }: { time: number; end: number }): number {
+function surelyOlderBefore(
+  placeFrom: StatementSync,
+  topic: number,
+  { time, end }: { time: number; end: number },
+): number {
   let from = 0;
   let upTo = end;
   const near = Math.min(end * stretch, stretchMax);

@@ -4,7 +4,11 @@ import type { MessagePage } from '../../ports/messages.ts';
 /** What a reader thread is asked for. */
 export type ReadJob =
   | { readonly kind: 'search'; readonly filter: MessageFilter; readonly page: MessagePage }
-  | { readonly kind: 'recent'; readonly topicIds: readonly string[]; readonly page: { readonly limit: number; readonly now: number } }
+  | {
+      readonly kind: 'recent';
+      readonly topicIds: readonly string[];
+      readonly page: { readonly limit: number; readonly now: number };
+    }
   | { readonly kind: 'activity'; readonly filter: MessageFilter; readonly bucketMs: number }
   | { readonly kind: 'expired'; readonly from: number; readonly time: number; readonly except: readonly string[] }
   | { readonly kind: 'oldest-kept'; readonly topicIds: readonly string[]; readonly time: number }

@@ -50,7 +50,12 @@ function serve(port: NonNullable<typeof parentPort>, { path, workMsMax }: Reader
   };
 
   port.on('message', ({ id, job, topics }: ReadRequest) => {
-    running.push({ id, steps: begin(reads, withTopics(job, lists.receive(topics))), workedMs: 0, askedAt: performance.now() });
+    running.push({
+      id,
+      steps: begin(reads, withTopics(job, lists.receive(topics))),
+      workedMs: 0,
+      askedAt: performance.now(),
+    });
     if (!isWorking) void work();
   });
 }

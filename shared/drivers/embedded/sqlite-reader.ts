@@ -46,7 +46,11 @@ export class SqliteReader {
       this.#waiting[id] = { resolve, reject };
       this.#thread ??= this.#open();
       this.#thread.ref(); // while it works, and only then, it keeps the process from ending
-      this.#thread.postMessage({ id, job: withTopics(job, []), topics: this.#lists.send(topicsOf(job)) } satisfies ReadRequest);
+      this.#thread.postMessage({
+        id,
+        job: withTopics(job, []),
+        topics: this.#lists.send(topicsOf(job)),
+      } satisfies ReadRequest);
     });
   }
 
@@ -74,7 +78,10 @@ export class SqliteReader {
     const waiting = this.#take(outcome.id)!;
     if ('value' in outcome) waiting.resolve(outcome.value as never);
     else if ('tookTooLong' in outcome) waiting.reject(this.#tookTooLong());
-    else waiting.reject(sqliteUnavailable(Object.assign(new Error(outcome.error.message), { errcode: outcome.error.errcode })));
+    else
+      waiting.reject(
+        sqliteUnavailable(Object.assign(new Error(outcome.error.message), { errcode: outcome.error.errcode })),
+      );
   }
 
   /** Who waits for the job, and no longer does. */

@@ -14,8 +14,12 @@ const lookedAtMax = 2_000;
 
 /** The walk over a topic's recipients, through the tables that the documents driver made. */
 export function sqliteRecipients(
-  statement: Statements, { subscriptions, devices }: { subscriptions: Collection<Subscription>; devices: Collection<Device> },
-): { recipients: (...call: Parameters<Deliveries['recipients']>) => { recipients: Recipient[]; next: string | null }; hasRecipients: (topicId: string) => boolean } {
+  statement: Statements,
+  { subscriptions, devices }: { subscriptions: Collection<Subscription>; devices: Collection<Device> },
+): {
+  recipients: (...call: Parameters<Deliveries['recipients']>) => { recipients: Recipient[]; next: string | null };
+  hasRecipients: (topicId: string) => boolean;
+} {
   const ofTopic = `${documentTableName(subscriptions)} INDEXED BY ${indexName(subscriptions, 'byTopic')} WHERE topic_id = ?1 AND mobile_enabled = 1`;
   // Ids are the end of the index, since the table is clustered by them.
   const lookedAt = `FROM ${ofTopic} AND id > ?2 ORDER BY id LIMIT ${lookedAtMax}`;
@@ -33,9 +37,15 @@ export function sqliteRecipients(
 
   const devicesOf = (userIds: readonly string[]) => {
     const byUser = new Map<string, RecipientDevice[]>(userIds.map((userId) => [userId, []]));
-    for (const [userId, id, platform, pushToken, doubtedAt, createdAt] of statement(activeDevices).all(JSON.stringify(userIds)) as unknown as Row[]) {
+    for (const [userId, id, platform, pushToken, doubtedAt, createdAt] of statement(activeDevices).all(
+      JSON.stringify(userIds),
+    ) as unknown as Row[]) {
       byUser.get(userId as string)!.push({
-        id: id as string, platform: platform as Platform, pushToken: pushToken as string, doubtedAt: doubtedAt as number | null, createdAt: createdAt as number,
+        id: id as string,
+        platform: platform as Platform,
+        pushToken: pushToken as string,
+        doubtedAt: doubtedAt as number | null,
+        createdAt: createdAt as number,
       });
     }
     return byUser;
@@ -43,12 +53,23 @@ export function sqliteRecipients(
   return {
     recipients({ topicId, message }, { after, limit }) {
       const from = after ?? '';
-      const found = statement(passing).all(topicId, from, message.priority, JSON.stringify(message.tags), limit + 1) as unknown as Row[];
+      const found = statement(passing).all(
+        topicId,
+        from,
+        message.priority,
+        JSON.stringify(message.tags),
+        limit + 1,
+      ) as unknown as Row[];
       const rows = found.slice(0, limit);
-      const last = found.length > limit ? rows.at(-1) : (statement(lastLookedAt).get(topicId, from) as unknown as Row | undefined);
+      const last =
+        found.length > limit ? rows.at(-1) : (statement(lastLookedAt).get(topicId, from) as unknown as Row | undefined);
       const byUser = devicesOf(rows.map((row) => row[1] as string));
       const recipients = rows.map((row): Recipient => ({
-        subscriptionId: row[0] as string, userId: row[1] as string, subscribedAt: row[9] as number, settings: settingsOf(row), devices: byUser.get(row[1] as string)!,
+        subscriptionId: row[0] as string,
+        userId: row[1] as string,
+        subscribedAt: row[9] as number,
+        settings: settingsOf(row),
+        devices: byUser.get(row[1] as string)!,
       }));
       return { recipients, next: (last?.[0] as string | undefined) ?? null };
     },
@@ -56,7 +77,17 @@ export function sqliteRecipients(
   };
 }
 
-function settingsOf([, , priorityThreshold, tagsFilter, soundEnabled, vibrateEnabled, notificationSound, quietHours, maxPerMinute]: Row): MobileSettings {
+function settingsOf([
+  ,
+  ,
+  priorityThreshold,
+  tagsFilter,
+  soundEnabled,
+  vibrateEnabled,
+  notificationSound,
+  quietHours,
+  maxPerMinute,
+]: Row): MobileSettings {
   return {
     mobileEnabled: true,
     priorityThreshold: priorityThreshold as number,
@@ -64,7 +95,7 @@ function settingsOf([, , priorityThreshold, tagsFilter, soundEnabled, vibrateEna
     soundEnabled: soundEnabled === 1,
     vibrateEnabled: vibrateEnabled === 1,
     notificationSound: notificationSound as string,
-    quietHours: quietHours === null ? null : JSON.parse(quietHours as string) as QuietHours,
+    quietHours: quietHours === null ? null : (JSON.parse(quietHours as string) as QuietHours),
     maxPerMinute: maxPerMinute as number | null,
   };
 }

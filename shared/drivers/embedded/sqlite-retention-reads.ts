@@ -41,7 +41,10 @@ export function sqliteRetentionReads(db: DatabaseSync) {
         for (const [, topic, , bytes] of rows) found.set(topic, plusVolume(found.get(topic), { messages: 1, bytes }));
         yield;
       }
-      return [...found].map(([topic, volume]) => ({ topicId: (sql.topicIdOf.get(topic) as unknown as [string])[0], ...volume }));
+      return [...found].map(([topic, volume]) => ({
+        topicId: (sql.topicIdOf.get(topic) as unknown as [string])[0],
+        ...volume,
+      }));
     },
 
     *oldestKept(topicIds: readonly string[], time: number): Steps<[string, number][]> {
@@ -65,18 +68,30 @@ function prepareStatements(db: DatabaseSync) {
   const columns = `expires_at, topic, offset, ${volumeColumn}`;
   const ofTopic = 'topic = (SELECT topic FROM topic_stats WHERE topic_id = ?)';
   return {
-    expiredAfter: prepareArrays(db, `
+    expiredAfter: prepareArrays(
+      db,
+      `
       SELECT ${columns} FROM messages INDEXED BY messages_by_expiry
-      WHERE (expires_at, topic) > (?, ?) AND expires_at <= ? AND topic NOT IN (SELECT topic FROM topic_stats WHERE topic_id IN (SELECT value FROM json_each(?))) ORDER BY expires_at, topic, offset LIMIT ?`),
-    expiredBeside: prepareArrays(db, `
+      WHERE (expires_at, topic) > (?, ?) AND expires_at <= ? AND topic NOT IN (SELECT topic FROM topic_stats WHERE topic_id IN (SELECT value FROM json_each(?))) ORDER BY expires_at, topic, offset LIMIT ?`,
+    ),
+    expiredBeside: prepareArrays(
+      db,
+      `
       SELECT ${columns} FROM messages INDEXED BY messages_by_expiry
-      WHERE expires_at = ? AND topic = ? AND offset > ? ORDER BY offset LIMIT ?`),
-    oldestKept: prepareArrays(db, `
+      WHERE expires_at = ? AND topic = ? AND offset > ? ORDER BY offset LIMIT ?`,
+    ),
+    oldestKept: prepareArrays(
+      db,
+      `
       SELECT timestamp FROM messages INDEXED BY messages_by_topic
-      WHERE ${ofTopic} AND offset >= 0 AND expires_at > ? AND deleted_at IS NULL ORDER BY offset LIMIT 1`),
-    countDrift: prepareArrays(db, `
+      WHERE ${ofTopic} AND offset >= 0 AND expires_at > ? AND deleted_at IS NULL ORDER BY offset LIMIT 1`,
+    ),
+    countDrift: prepareArrays(
+      db,
+      `
       SELECT (SELECT count(*) FROM messages m INDEXED BY messages_by_topic WHERE m.topic = s.topic AND m.offset >= 0 AND m.deleted_at IS NULL) - s.message_count
-      FROM topic_stats s WHERE s.topic_id = ?`),
+      FROM topic_stats s WHERE s.topic_id = ?`,
+    ),
     topicIdOf: prepareArrays(db, 'SELECT topic_id FROM topic_stats WHERE topic = ?'),
   };
 }

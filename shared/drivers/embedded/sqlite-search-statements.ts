@@ -42,9 +42,12 @@ export class SearchStatements {
     this.#statement = statementCache(db);
     this.#folded = addFoldedSearch(db);
     this.#offsetAtTime = offsetAtTimeIn(db);
-    this.#messagesAt = prepareArrays(db, `
+    this.#messagesAt = prepareArrays(
+      db,
+      `
       SELECT ${messageColumns}, t.topic_id FROM messages m JOIN topic_stats t ON t.topic = m.topic
-      WHERE m.offset IN (SELECT value FROM json_each(?)) AND (? OR m.deleted_at IS NULL) ORDER BY m.offset DESC`);
+      WHERE m.offset IN (SELECT value FROM json_each(?)) AND (? OR m.deleted_at IS NULL) ORDER BY m.offset DESC`,
+    );
   }
 
   /** Another one after every commit of another connection. */
@@ -60,7 +63,9 @@ export class SearchStatements {
     const stamp = this.dataVersion(); // of before the read: what is newer is read again
     const kept = this.#kept.get(topicIds);
     if (kept?.stamp === stamp) return kept.topics;
-    const topics = this.#topicRows(new Set(topicIds)).map(([topic, count, lastOffset]) => ({ topic, count, lastOffset })).sort((a, b) => b.lastOffset - a.lastOffset);
+    const topics = this.#topicRows(new Set(topicIds))
+      .map(([topic, count, lastOffset]) => ({ topic, count, lastOffset }))
+      .sort((a, b) => b.lastOffset - a.lastOffset);
     if (topicIds.length > 1) this.#kept.set(topicIds, { stamp, topics });
     return topics;
   }
@@ -69,8 +74,14 @@ export class SearchStatements {
   #topicRows(asked: ReadonlySet<string>): readonly StatsRow[] {
     const columns = 's.topic, s.message_count, s.last_offset, s.topic_id';
     const [[all]] = this.#rows<[number]>('SELECT count(*) FROM topic_stats', []) as [[number]];
-    if (asked.size * 2 >= all) return this.#rows<StatsRow>(`SELECT ${columns} FROM topic_stats s`, []).filter(([, , , topicId]) => asked.has(topicId));
-    return this.#rows<StatsRow>(`SELECT ${columns} FROM json_each(?) asked CROSS JOIN topic_stats s ON s.topic_id = asked.value`, [JSON.stringify([...asked])]);
+    if (asked.size * 2 >= all)
+      return this.#rows<StatsRow>(`SELECT ${columns} FROM topic_stats s`, []).filter(([, , , topicId]) =>
+        asked.has(topicId),
+      );
+    return this.#rows<StatsRow>(
+      `SELECT ${columns} FROM json_each(?) asked CROSS JOIN topic_stats s ON s.topic_id = asked.value`,
+      [JSON.stringify([...asked])],
+    );
   }
 
   /** The topics, and what history shows of them by the counts that every write keeps; null when too much of that has expired. */
@@ -87,13 +98,17 @@ export class SearchStatements {
 
   /** How much of what the topics' counts hold is not swept yet; null for more than `expiredMax`. */
   #countExpired(topics: readonly TopicRow[], now: number): number | null {
-    const isAny = this.#rows('SELECT 1 FROM messages m INDEXED BY messages_by_expiry WHERE m.expires_at <= ? LIMIT 1', [now]).length > 0;
+    const isAny =
+      this.#rows('SELECT 1 FROM messages m INDEXED BY messages_by_expiry WHERE m.expires_at <= ? LIMIT 1', [now])
+        .length > 0;
     if (!isAny) return 0;
-    const [[expired]] = this.#rows<[number]>(`
+    const [[expired]] = this.#rows<[number]>(
+      `
       SELECT count(*) FROM (
         SELECT 1 FROM messages m INDEXED BY messages_by_expiry
         WHERE m.expires_at <= ? AND m.topic IN (SELECT value FROM json_each(?)) AND m.offset >= 0 AND m.deleted_at IS NULL LIMIT ?)`,
-    [now, JSON.stringify(topics.map(({ topic }) => topic)), expiredMax]) as [[number]];
+      [now, JSON.stringify(topics.map(({ topic }) => topic)), expiredMax],
+    ) as [[number]];
     return expired < expiredMax ? expired : null;
   }
 
@@ -106,14 +121,18 @@ export class SearchStatements {
   newestBelow(before: number, now: number, { limit, offset }: MessagePage): [number, number][] {
     return this.#rows<[number, number]>(
       `SELECT m.offset, m.topic FROM messages m NOT INDEXED
-       WHERE m.offset >= 0 AND m.offset < ? AND m.expires_at > ? AND m.deleted_at IS NULL ORDER BY m.offset DESC LIMIT ? OFFSET ?`, [before, now, limit, offset]);
+       WHERE m.offset >= 0 AND m.offset < ? AND m.expires_at > ? AND m.deleted_at IS NULL ORDER BY m.offset DESC LIMIT ? OFFSET ?`,
+      [before, now, limit, offset],
+    );
   }
 
   /** As `newestBelow`, of these topics alone and above a position. */
   newestOf(topics: readonly TopicRow[], now: number, { after, limit }: { after: number; limit: number }): number[] {
     return this.#rows<[number]>(
       `SELECT m.offset FROM json_each(?) asked CROSS JOIN ${byTopic} WHERE m.topic = asked.value AND m.offset > ? AND m.expires_at > ? AND m.deleted_at IS NULL
-       ORDER BY m.offset DESC LIMIT ?`, [JSON.stringify(topics.map(({ topic }) => topic)), after, now, limit]).map(([offset]) => offset);
+       ORDER BY m.offset DESC LIMIT ?`,
+      [JSON.stringify(topics.map(({ topic }) => topic)), after, now, limit],
+    ).map(([offset]) => offset);
   }
 
   /** The part of the topic that the filter's span of time can lie in. */
@@ -139,10 +158,16 @@ export class SearchStatements {
     return this.#pageIn(range, condition, { ...page, order: 'ASC' });
   }
 
-  #pageIn(range: Range, condition: Condition, { order, limit, offset }: MessagePage & { order: 'ASC' | 'DESC' }): number[] {
+  #pageIn(
+    range: Range,
+    condition: Condition,
+    { order, limit, offset }: MessagePage & { order: 'ASC' | 'DESC' },
+  ): number[] {
     const { sql, bound } = inRange(range, condition);
-    return this.#rows<[number]>(`SELECT m.offset FROM ${byTopic} WHERE ${sql} ORDER BY m.offset ${order} LIMIT ? OFFSET ?`, [...bound, limit, offset])
-      .map(([position]) => position);
+    return this.#rows<[number]>(
+      `SELECT m.offset FROM ${byTopic} WHERE ${sql} ORDER BY m.offset ${order} LIMIT ? OFFSET ?`,
+      [...bound, limit, offset],
+    ).map(([position]) => position);
   }
 
   countIn(range: Range, condition: Condition): number {
@@ -155,7 +180,9 @@ export class SearchStatements {
     this.#folded.needle = by.needle;
     const { sql, bound } = inRange(range, by.condition);
     return this.#rows<[number, number, number]>(
-      `SELECT m.timestamp - m.timestamp % ? AS start, m.priority, count(*) FROM ${byTopic} WHERE ${sql} GROUP BY 1, 2`, [by.bucketMs, ...bound]);
+      `SELECT m.timestamp - m.timestamp % ? AS start, m.priority, count(*) FROM ${byTopic} WHERE ${sql} GROUP BY 1, 2`,
+      [by.bucketMs, ...bound],
+    );
   }
 
   /** The messages' rows at the positions, the highest first. One that has been deleted or removed meanwhile is left out. */

@@ -31,7 +31,12 @@ export function sqliteUnreadCounts(db: DatabaseSync, kept: KeptCounts): Messages
     const missing = [...counts.keys()].filter((index) => counts[index] === undefined);
     if (missing.length === 0) return counts as number[];
     const keep = missing.map((index) => kept.place(marks[index]!, page));
-    for (const [at, count] of (await countEach(missing.map((index) => marks[index]!), page)).entries()) {
+    for (const [at, count] of (
+      await countEach(
+        missing.map((index) => marks[index]!),
+        page,
+      )
+    ).entries()) {
       counts[missing[at]!] = count.count;
       keep[at]!(count);
     }
@@ -68,16 +73,25 @@ function looksIn(db: DatabaseSync) {
   return {
     /** For each mark that lies among the newest few messages of its topic how many come after it, null for the others. */
     near(marks: readonly TopicMark[], now: number): (Count | null)[] {
-      const rows = sql.near.all(JSON.stringify(marks.map(({ topicId, after }) => [topicId, after])), now, nearLook) as unknown as [number, string][];
+      const rows = sql.near.all(
+        JSON.stringify(marks.map(({ topicId, after }) => [topicId, after])),
+        now,
+        nearLook,
+      ) as unknown as [number, string][];
       const counts = new Array<Count | null>(marks.length).fill(none);
-      for (const [index, newest] of rows) counts[index] = countedOf(JSON.parse(newest) as NewestCount, nearLook, marks[index]!.after);
+      for (const [index, newest] of rows)
+        counts[index] = countedOf(JSON.parse(newest) as NewestCount, nearLook, marks[index]!.after);
       return counts;
     },
 
     far({ topicId, after }: TopicMark, page: Page): Count {
       const topic = (sql.topicOf.get(topicId) as { topic: number } | undefined)?.topic;
       if (topic === undefined) return none; // removed meanwhile
-      const near = countedOf(sql.newest.get(after, page.now, topic, fartherLook) as unknown as NewestCount, fartherLook, after);
+      const near = countedOf(
+        sql.newest.get(after, page.now, topic, fartherLook) as unknown as NewestCount,
+        fartherLook,
+        after,
+      );
       if (near !== null) return near;
       const from = offsetAtTime(topic, after + 1);
       if (from === null) return none;
@@ -97,20 +111,29 @@ function prepareStatements(db: DatabaseSync) {
   return {
     topicOf: db.prepare('SELECT topic FROM topic_stats WHERE topic_id = ?'),
     // A statement for each mark takes five times as long.
-    near: prepareArrays(db, `
+    near: prepareArrays(
+      db,
+      `
       WITH asked AS MATERIALIZED (SELECT key, value ->> 0 AS topic_id, value ->> 1 AS after FROM json_each(?1))
       SELECT asked.key, (
         SELECT json_array(count(*), total(isCounted), min(timestamp), min(iif(isCounted, expires_at, NULL))) FROM (
           SELECT m.timestamp, m.expires_at, (m.timestamp > asked.after AND m.deleted_at IS NULL AND m.expires_at > ?2) AS isCounted FROM messages m
           WHERE m.topic = t.topic AND m.offset >= 0 ORDER BY m.offset DESC LIMIT ?3))
-      FROM asked CROSS JOIN topic_stats t ON t.topic_id = asked.topic_id`),
-    newest: prepareArrays(db, `
+      FROM asked CROSS JOIN topic_stats t ON t.topic_id = asked.topic_id`,
+    ),
+    newest: prepareArrays(
+      db,
+      `
       SELECT count(*), total(isCounted), min(timestamp), min(iif(isCounted, expires_at, NULL)) FROM (
         SELECT m.timestamp, m.expires_at, (m.timestamp > ? AND m.deleted_at IS NULL AND m.expires_at > ?) AS isCounted FROM messages m
-        WHERE m.topic = ? AND m.offset >= 0 ORDER BY m.offset DESC LIMIT ?)`),
-    from: prepareArrays(db, `
+        WHERE m.topic = ? AND m.offset >= 0 ORDER BY m.offset DESC LIMIT ?)`,
+    ),
+    from: prepareArrays(
+      db,
+      `
       SELECT count(*), min(expires_at) FROM (
         SELECT m.expires_at FROM messages m
-        WHERE m.topic = ? AND m.offset >= ? AND m.timestamp > ? AND m.deleted_at IS NULL AND m.expires_at > ? ORDER BY m.offset LIMIT ?)`),
+        WHERE m.topic = ? AND m.offset >= ? AND m.timestamp > ? AND m.deleted_at IS NULL AND m.expires_at > ? ORDER BY m.offset LIMIT ?)`,
+    ),
   };
 }

@@ -15,7 +15,17 @@ const fault = (status: number, reason: string): ApnsFault => ({ status, reason }
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Fatal: a text cut inside a code point is no UTF-8. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
-const pushTypes = new Set(['alert', 'background', 'location', 'voip', 'complication', 'fileprovider', 'mdm', 'liveactivity', 'pushtotalk']);
+const pushTypes = new Set([
+  'alert',
+  'background',
+  'location',
+  'voip',
+  'complication',
+  'fileprovider',
+  'mdm',
+  'liveactivity',
+  'pushtotalk',
+]);
 
 /**
  * What Apple would refuse about the request, or null; who sends is judged elsewhere. Each rule is one of
@@ -38,7 +48,12 @@ function tokenFault(token: string): ApnsFault | null {
 
 function headerFault(headers: IncomingHttpHeaders, bundleId: string): ApnsFault | null {
   const header = (name: string): string | undefined => headers[name] as string | undefined;
-  const [id, topic, type, priority] = [header('apns-id'), header('apns-topic'), header('apns-push-type'), header('apns-priority')];
+  const [id, topic, type, priority] = [
+    header('apns-id'),
+    header('apns-topic'),
+    header('apns-push-type'),
+    header('apns-priority'),
+  ];
   // "A canonical UUID"
   if (id !== undefined && !uuid.test(id)) return fault(400, 'BadMessageId');
   // Required with a provider token; "the app's bundle ID"
@@ -47,7 +62,8 @@ function headerFault(headers: IncomingHttpHeaders, bundleId: string): ApnsFault 
   // "Required for watchOS 6 and later; recommended": a value that is there has to be a known one
   if (type !== undefined && !pushTypes.has(type)) return fault(400, 'InvalidPushType');
   // "10", "5" or "1"; a background push at 10 "is an error"
-  if (priority !== undefined && !(type === 'background' ? ['5', '1'] : ['10', '5', '1']).includes(priority)) return fault(400, 'BadPriority');
+  if (priority !== undefined && !(type === 'background' ? ['5', '1'] : ['10', '5', '1']).includes(priority))
+    return fault(400, 'BadPriority');
   // "a UNIX epoch expressed in seconds (UTC)"
   if (!/^\d{1,10}$/.test(header('apns-expiration') ?? '0')) return fault(400, 'BadExpirationDate');
   // "must not exceed 64 bytes"

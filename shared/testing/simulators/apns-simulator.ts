@@ -1,6 +1,11 @@
 import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
-import { createSecureServer, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import {
+  createSecureServer,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { decodeProtectedHeader, exportPKCS8, generateKeyPair, jwtVerify, type CryptoKey } from 'jose';
@@ -13,7 +18,13 @@ import { readBody } from './read-body.ts';
 export type ApnsBehaviour =
   | { readonly kind: 'ok' }
   /** Refuses with a documented reason; `timestamp` goes with a 410. */
-  | { readonly kind: 'error'; readonly status: number; readonly reason: string; readonly timestamp?: number; readonly retryAfterSeconds?: number }
+  | {
+      readonly kind: 'error';
+      readonly status: number;
+      readonly reason: string;
+      readonly timestamp?: number;
+      readonly retryAfterSeconds?: number;
+    }
   /** Takes the push and never answers. */
   | { readonly kind: 'hang' }
   /** Takes the push and cuts the connection instead of answering. */
@@ -26,7 +37,9 @@ export interface ApnsPush {
   /** `message_id` of the payload, undefined for a push without. */
   readonly messageId: string | undefined;
   readonly headers: IncomingHttpHeaders;
-  readonly payload: { readonly aps: { readonly alert?: { title: string; body: string }; readonly sound?: string } } & Readonly<Record<string, unknown>>;
+  readonly payload: {
+    readonly aps: { readonly alert?: { title: string; body: string }; readonly sound?: string };
+  } & Readonly<Record<string, unknown>>;
   readonly bytes: number;
   readonly at: number;
 }
@@ -43,7 +56,12 @@ export interface ApnsSimulator {
   /** Every push that was taken, in order, also those whose answer was withheld. */
   readonly pushes: readonly ApnsPush[];
   /** When requests came in, for which device, and what they were answered; 0 for nothing. */
-  readonly requests: readonly { readonly at: number; readonly token: string; readonly status: number; readonly reason: string | null }[];
+  readonly requests: readonly {
+    readonly at: number;
+    readonly token: string;
+    readonly status: number;
+    readonly reason: string | null;
+  }[];
   /** The different provider tokens that were seen. */
   readonly providerTokens: ReadonlySet<string>;
   readonly connections: number;
@@ -79,9 +97,26 @@ const [keyId, teamId, bundleId] = ['KEY1234567', 'TEAM123456', 'org.example.tocs
 export async function startApnsSimulator(options: ApnsOptions = {}): Promise<ApnsSimulator> {
   const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
   const { cert, private: tlsKey } = await generate([{ name: 'commonName', value: host }], {
-    keyType: 'ec', extensions: [{ name: 'subjectAltName', altNames: [{ type: 7, ip: host }, { type: 2, value: 'localhost' }] }],
+    keyType: 'ec',
+    extensions: [
+      {
+        name: 'subjectAltName',
+        altNames: [
+          { type: 7, ip: host },
+          { type: 2, value: 'localhost' },
+        ],
+      },
+    ],
   });
-  const state: State = { options, publicKey, pushes: [], requests: [], scripts: new Map(), providerTokens: new Set(), connections: 0 };
+  const state: State = {
+    options,
+    publicKey,
+    pushes: [],
+    requests: [],
+    scripts: new Map(),
+    providerTokens: new Set(),
+    connections: 0,
+  };
   const sessions = new Set<ServerHttp2Session>();
   const server = createSecureServer({ key: tlsKey, cert, settings: { maxConcurrentStreams: 1_000 } });
   // By the stream: requests and responses made of it would cost as much again.
@@ -95,17 +130,24 @@ export async function startApnsSimulator(options: ApnsOptions = {}): Promise<Apn
   await once(server.listen(options.port ?? 0, host), 'listening');
   return {
     url: `https://${host}:${(server.address() as AddressInfo).port}`,
-    certificate: cert, key: await exportPKCS8(privateKey), keyId, teamId, bundleId,
-    pushes: state.pushes, requests: state.requests, providerTokens: state.providerTokens,
+    certificate: cert,
+    key: await exportPKCS8(privateKey),
+    keyId,
+    teamId,
+    bundleId,
+    pushes: state.pushes,
+    requests: state.requests,
+    providerTokens: state.providerTokens,
     get connections() {
       return state.connections;
     },
     script: (token, ...behaviours) => void state.scripts.set(token, behaviours),
     goAway: () => sessions.forEach((session) => (session.destroyed ? undefined : session.goaway())),
-    close: () => new Promise((resolve) => {
-      server.close(() => resolve());
-      for (const session of sessions) session.destroy();
-    }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const session of sessions) session.destroy();
+      }),
   };
 }
 
@@ -130,12 +172,16 @@ async function answer(state: State, stream: ServerHttp2Stream, headers: Incoming
   const reply = ({ status, reason, ...more }: ApnsFault & { timestamp?: number; retryAfterSeconds?: number }): void => {
     [entry.status, entry.reason] = [status, reason];
     const { retryAfterSeconds, ...shown } = more;
-    stream.respond({ ':status': status, 'apns-id': apnsId, ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }) });
+    stream.respond({
+      ':status': status,
+      'apns-id': apnsId,
+      ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+    });
     stream.end(JSON.stringify({ reason, ...shown }));
   };
   const apnsId = (headers['apns-id'] as string | undefined) ?? randomUUID().toUpperCase();
   if (state.options.latencyMs !== undefined) await pause(state.options.latencyMs);
-  const fault = await senderFault(state, stream, headers) ?? apnsRequestFault({ headers, body }, bundleId);
+  const fault = (await senderFault(state, stream, headers)) ?? apnsRequestFault({ headers, body }, bundleId);
   if (fault !== null) return reply(fault);
   const behaviour = nextBehaviour(state.scripts, token) ?? { kind: 'ok' };
   if (behaviour.kind === 'error') {
@@ -154,7 +200,11 @@ async function answer(state: State, stream: ServerHttp2Stream, headers: Incoming
 }
 
 /** https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns */
-async function senderFault({ options: { clock = Date.now }, ...state }: State, { session }: ServerHttp2Stream, { authorization }: IncomingHttpHeaders): Promise<ApnsFault | null> {
+async function senderFault(
+  { options: { clock = Date.now }, ...state }: State,
+  { session }: ServerHttp2Stream,
+  { authorization }: IncomingHttpHeaders,
+): Promise<ApnsFault | null> {
   const [, token] = /^bearer (.+)$/i.exec(authorization ?? '') ?? [];
   if (token === undefined) return { status: 403, reason: 'MissingProviderToken' };
   state.providerTokens.add(token);
@@ -162,22 +212,35 @@ async function senderFault({ options: { clock = Date.now }, ...state }: State, {
   if (known?.token === token) return null;
   try {
     if (decodeProtectedHeader(token).kid !== keyId) return { status: 403, reason: 'InvalidProviderToken' };
-    const { payload: { iat } } = await jwtVerify(token, state.publicKey, { algorithms: ['ES256'], issuer: teamId, requiredClaims: ['iat'] });
+    const {
+      payload: { iat },
+    } = await jwtVerify(token, state.publicKey, { algorithms: ['ES256'], issuer: teamId, requiredClaims: ['iat'] });
     const age = clock() / 1_000 - iat!;
     if (age > tokenAgeMaxSeconds) return { status: 403, reason: 'ExpiredProviderToken' };
     if (age < -60) return { status: 403, reason: 'InvalidProviderToken' };
   } catch {
     return { status: 403, reason: 'InvalidProviderToken' };
   }
-  if (known !== undefined && clock() - known.at < tokenChangeMs) return { status: 429, reason: 'TooManyProviderTokenUpdates' };
+  if (known !== undefined && clock() - known.at < tokenChangeMs)
+    return { status: 429, reason: 'TooManyProviderTokenUpdates' };
   tokensOfSessions.set(session!, { token, at: clock() });
   return null;
 }
 
-function takePush(state: State, { token, headers, body }: { token: string; headers: IncomingHttpHeaders; body: Buffer }): void {
+function takePush(
+  state: State,
+  { token, headers, body }: { token: string; headers: IncomingHttpHeaders; body: Buffer },
+): void {
   const payload = JSON.parse(body.toString()) as ApnsPush['payload'];
   const messageId = payload['message_id'];
-  const push = { token, headers, payload, bytes: body.length, at: Date.now(), messageId: typeof messageId === 'string' ? messageId : undefined };
+  const push = {
+    token,
+    headers,
+    payload,
+    bytes: body.length,
+    at: Date.now(),
+    messageId: typeof messageId === 'string' ? messageId : undefined,
+  };
   if (state.options.isForgetful !== true) state.pushes.push(push);
   state.options.onPush?.(push);
 }

@@ -18,22 +18,29 @@ const keyId = 'a-key-of-the-tests';
 /** What Apple publishes to judge its identity tokens by, on a free port of this machine, and the key to sign such with. */
 export async function startAppleKeys(): Promise<AppleKeys> {
   const { publicKey, privateKey } = await generateKeyPair('RS256');
-  const key = { ...await exportJWK(publicKey), kid: keyId, alg: 'RS256', use: 'sig' };
-  const server = createServer((_request, response) => response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ keys: [key] })));
+  const key = { ...(await exportJWK(publicKey)), kid: keyId, alg: 'RS256', use: 'sig' };
+  const server = createServer((_request, response) =>
+    response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ keys: [key] })),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const issuer = 'https://apple.example';
   const clientId = 'org.example.tocsin';
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/auth/keys`, issuer, clientId,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/auth/keys`,
+    issuer,
+    clientId,
     sign(claims, header = {}) {
       const now = Math.floor(Date.now() / 1_000);
       const all = { iss: issuer, aud: clientId, iat: now, exp: now + 600, ...claims };
       // What is undefined must not become a claim.
-      return new SignJWT(JSON.parse(JSON.stringify(all)) as JWTPayload).setProtectedHeader({ alg: 'RS256', kid: keyId, ...header }).sign(privateKey);
+      return new SignJWT(JSON.parse(JSON.stringify(all)) as JWTPayload)
+        .setProtectedHeader({ alg: 'RS256', kid: keyId, ...header })
+        .sign(privateKey);
     },
-    close: () => new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
   };
 }

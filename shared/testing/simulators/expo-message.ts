@@ -22,7 +22,7 @@ const isCount = (value: unknown): boolean => Number.isInteger(value) && (value a
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const forms: { readonly [field: string]: (value: unknown) => boolean } = {
-  to: (value) => isText(value) || Array.isArray(value) && value.length > 0 && value.every(isText),
+  to: (value) => isText(value) || (Array.isArray(value) && value.length > 0 && value.every(isText)),
   data: isObject,
   title: isText,
   subtitle: isText,

@@ -64,7 +64,14 @@ export interface ExpoOptions {
  * request, one project a request, 4,096 bytes a push, and an access token where one is asked for.
  */
 export async function startExpoSimulator(options: ExpoOptions = {}): Promise<ExpoSimulator> {
-  const state: State = { options, pushes: [], requests: [], receipts: new Map(), scripts: new Map(), projects: new Map() };
+  const state: State = {
+    options,
+    pushes: [],
+    requests: [],
+    receipts: new Map(),
+    scripts: new Map(),
+    projects: new Map(),
+  };
   const server = createServer((request, response) => {
     answer(state, request, response).catch((error: unknown) => response.destroy(error as Error));
   });
@@ -77,10 +84,11 @@ export async function startExpoSimulator(options: ExpoOptions = {}): Promise<Exp
     script: (token, ...behaviours) => void state.scripts.set(token, behaviours),
     setProject: (token, project) => void state.projects.set(token, project),
     duplicates: () => countDuplicates(state.pushes),
-    close: () => new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
   };
 }
 
@@ -150,12 +158,14 @@ function send(state: State, messages: readonly ExpoMessage[], exchange: Exchange
   const behaviours = messages.map((message) => nextBehaviour(state.scripts, message.to) ?? { kind: 'ok' as const });
   const refusal = behaviours.find((behaviour) => behaviour.kind === 'status');
   if (refusal !== undefined) {
-    const headers: Record<string, string> = refusal.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(refusal.retryAfterSeconds) };
+    const headers: Record<string, string> =
+      refusal.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(refusal.retryAfterSeconds) };
     const code = refusal.status === 429 ? 'TOO_MANY_REQUESTS' : 'FAILED';
     return exchange.reply(refusal.status, { errors: [{ code, message: 'scripted' }] }, headers);
   }
   const foreign = behaviours.find((behaviour) => behaviour.kind === 'foreign');
-  if (foreign !== undefined) return void exchange.response.writeHead(foreign.status, { 'Content-Type': 'text/html' }).end(foreign.text);
+  if (foreign !== undefined)
+    return void exchange.response.writeHead(foreign.status, { 'Content-Type': 'text/html' }).end(foreign.text);
   const tickets = messages.map((message, index) => takePush(state, message, behaviours[index]!));
   if (behaviours.some((behaviour) => behaviour.kind === 'hang')) return;
   if (behaviours.some((behaviour) => behaviour.kind === 'reset')) return void exchange.request.socket.destroy();
@@ -163,10 +173,16 @@ function send(state: State, messages: readonly ExpoMessage[], exchange: Exchange
 }
 
 function takePush(state: State, message: ExpoMessage, behaviour: ExpoBehaviour): object {
-  if (!/^Expo(nent)?PushToken\[.+\]$/.test(message.to)) return errorTicket('DeviceNotRegistered', `"${message.to}" is not a valid Expo push token`);
+  if (!/^Expo(nent)?PushToken\[.+\]$/.test(message.to))
+    return errorTicket('DeviceNotRegistered', `"${message.to}" is not a valid Expo push token`);
   if (behaviour.kind === 'ticket-error') return errorTicket(behaviour.error, `scripted for "${message.to}"`);
   const messageId = message.data?.['message_id'];
-  const push = { token: message.to, messageId: typeof messageId === 'string' ? messageId : undefined, message, at: Date.now() };
+  const push = {
+    token: message.to,
+    messageId: typeof messageId === 'string' ? messageId : undefined,
+    message,
+    at: Date.now(),
+  };
   if (state.options.isForgetful !== true) state.pushes.push(push);
   state.options.onPush?.(push);
   const id = randomUUID();
@@ -177,7 +193,9 @@ function takePush(state: State, message: ExpoMessage, behaviour: ExpoBehaviour):
 
 function receiptFor(message: ExpoMessage, behaviour: ExpoBehaviour): object {
   if (behaviour.kind === 'receipt-error') return errorTicket(behaviour.error, `scripted for "${message.to}"`);
-  return payloadBytes(message) > 4_096 ? errorTicket('MessageTooBig', 'the payload is over 4096 bytes') : { status: 'ok' };
+  return payloadBytes(message) > 4_096
+    ? errorTicket('MessageTooBig', 'the payload is over 4096 bytes')
+    : { status: 'ok' };
 }
 
 function errorTicket(error: string, message: string): object {
@@ -195,7 +213,8 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const raw = Buffer.concat(chunks);
   const isGzip = request.headers['content-encoding'] === 'gzip';
-  if (request.headers['content-type'] !== 'application/json') throw new RequestError(400, 'VALIDATION_ERROR', 'The body must be JSON');
+  if (request.headers['content-type'] !== 'application/json')
+    throw new RequestError(400, 'VALIDATION_ERROR', 'The body must be JSON');
   try {
     return JSON.parse((isGzip ? gunzipSync(raw) : raw).toString('utf8'));
   } catch (error) {
@@ -211,8 +230,10 @@ function readMessages(body: unknown): ExpoMessage[] {
     if (fault !== null) throw new RequestError(400, 'VALIDATION_ERROR', `"value[${index}]": ${fault}`);
   }
   const messages = (given as (Omit<ExpoMessage, 'to'> & { to: string | string[] })[]).flatMap((message) =>
-    [message.to].flat().map((to) => ({ ...message, to })));
-  if (messages.length > 100) throw new RequestError(400, 'PUSH_TOO_MANY_NOTIFICATIONS', 'More than 100 pushes in one request');
+    [message.to].flat().map((to) => ({ ...message, to })),
+  );
+  if (messages.length > 100)
+    throw new RequestError(400, 'PUSH_TOO_MANY_NOTIFICATIONS', 'More than 100 pushes in one request');
   return messages;
 }
 
@@ -220,14 +241,23 @@ function checkProjects(state: State, messages: readonly ExpoMessage[]): void {
   const byProject: Record<string, string[]> = {};
   for (const { to } of messages) (byProject[state.projects.get(to) ?? '@tocsin/app'] ??= []).push(to);
   if (Object.keys(byProject).length < 2) return;
-  throw new RequestError(400, 'PUSH_TOO_MANY_EXPERIENCE_IDS', 'All pushes of a request must be for one project', byProject);
+  throw new RequestError(
+    400,
+    'PUSH_TOO_MANY_EXPERIENCE_IDS',
+    'All pushes of a request must be for one project',
+    byProject,
+  );
 }
 
 function receiptsOf(state: State, body: unknown): object {
   const ids = (body as { ids?: unknown } | null)?.ids;
-  if (!Array.isArray(ids) || ids.some((id) => typeof id !== 'string')) throw new RequestError(400, 'VALIDATION_ERROR', '"ids" must be a list of strings');
-  if (ids.length > 1_000) throw new RequestError(400, 'PUSH_TOO_MANY_RECEIPTS', 'More than 1000 receipts in one request');
-  return Object.fromEntries((ids as string[]).flatMap((id) => (state.receipts.has(id) ? [[id, state.receipts.get(id)]] : [])));
+  if (!Array.isArray(ids) || ids.some((id) => typeof id !== 'string'))
+    throw new RequestError(400, 'VALIDATION_ERROR', '"ids" must be a list of strings');
+  if (ids.length > 1_000)
+    throw new RequestError(400, 'PUSH_TOO_MANY_RECEIPTS', 'More than 1000 receipts in one request');
+  return Object.fromEntries(
+    (ids as string[]).flatMap((id) => (state.receipts.has(id) ? [[id, state.receipts.get(id)]] : [])),
+  );
 }
 
 function countDuplicates(pushes: readonly ExpoPush[]): Map<string, number> {

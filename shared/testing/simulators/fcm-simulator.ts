@@ -1,7 +1,12 @@
 import { once } from 'node:events';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createServer as createHttp2Server, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import {
+  createServer as createHttp2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
 import type { AddressInfo, Server } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -89,7 +94,17 @@ const scope = 'https://www.googleapis.com/auth/firebase.messaging';
  */
 export async function startFcmSimulator(options: FcmOptions = {}): Promise<FcmSimulator> {
   const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true });
-  const state: State = { options, publicKey, pushes: [], requests: [], scripts: new Map(), accessTokens: new Set(), tokenUri: '', tokensToRefuse: 0, connections: 0 };
+  const state: State = {
+    options,
+    publicKey,
+    pushes: [],
+    requests: [],
+    scripts: new Map(),
+    accessTokens: new Set(),
+    tokenUri: '',
+    tokensToRefuse: 0,
+    connections: 0,
+  };
   const sessions = new Set<ServerHttp2Session>();
   const server = createHttp2Server({ settings: { maxConcurrentStreams: 1_000 } });
   // By the stream: requests and responses made of it would cost as much again.
@@ -106,12 +121,20 @@ export async function startFcmSimulator(options: FcmOptions = {}): Promise<FcmSi
   const port = await listen(server, options.port);
   state.tokenUri = `http://${host}:${await listen(tokens)}/token`;
   const account = {
-    type: 'service_account', project_id: projectId, private_key_id: randomBytes(8).toString('hex'), private_key: await exportPKCS8(privateKey),
-    client_email: clientEmail, client_id: '1', token_uri: state.tokenUri,
+    type: 'service_account',
+    project_id: projectId,
+    private_key_id: randomBytes(8).toString('hex'),
+    private_key: await exportPKCS8(privateKey),
+    client_email: clientEmail,
+    client_id: '1',
+    token_uri: state.tokenUri,
   };
   return {
-    url: `http://${host}:${port}`, serviceAccount: JSON.stringify(account),
-    pushes: state.pushes, requests: state.requests, accessTokens: state.accessTokens,
+    url: `http://${host}:${port}`,
+    serviceAccount: JSON.stringify(account),
+    pushes: state.pushes,
+    requests: state.requests,
+    accessTokens: state.accessTokens,
     get connections() {
       return state.connections;
     },
@@ -134,10 +157,17 @@ async function listen(server: Server, port = 0): Promise<number> {
 
 async function giveToken(state: State, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const form = new URLSearchParams(await text(request));
-  const reply = (status: number, body: object) => response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
-  if (form.get('grant_type') !== 'urn:ietf:params:oauth:grant-type:jwt-bearer') return void reply(400, { error: 'unsupported_grant_type' });
+  const reply = (status: number, body: object) =>
+    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+  if (form.get('grant_type') !== 'urn:ietf:params:oauth:grant-type:jwt-bearer')
+    return void reply(400, { error: 'unsupported_grant_type' });
   try {
-    const { payload } = await jwtVerify(form.get('assertion') ?? '', state.publicKey, { algorithms: ['RS256'], issuer: clientEmail, audience: state.tokenUri, requiredClaims: ['iat', 'exp'] });
+    const { payload } = await jwtVerify(form.get('assertion') ?? '', state.publicKey, {
+      algorithms: ['RS256'],
+      issuer: clientEmail,
+      audience: state.tokenUri,
+      requiredClaims: ['iat', 'exp'],
+    });
     if (!String(payload['scope']).split(' ').includes(scope)) return void reply(400, { error: 'invalid_scope' });
   } catch {
     return void reply(400, { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' });
@@ -152,7 +182,8 @@ async function giveToken(state: State, request: IncomingMessage, response: Serve
 }
 
 async function answer(state: State, stream: ServerHttp2Stream, requestHeaders: IncomingHttpHeaders): Promise<void> {
-  const body = parsed(await readBody(stream)) as { message?: FcmPush['message'] & { token?: string }; validate_only?: boolean } | undefined;
+  const body = parsed(await readBody(stream)) as
+    { message?: FcmPush['message'] & { token?: string }; validate_only?: boolean } | undefined;
   const token = typeof body?.message?.token === 'string' ? body.message.token : null;
   const entry = { at: Date.now(), token, status: 0 };
   if (state.options.isForgetful !== true) state.requests.push(entry);
@@ -161,20 +192,23 @@ async function answer(state: State, stream: ServerHttp2Stream, requestHeaders: I
     stream.respond({ ':status': status, 'content-type': 'application/json; charset=UTF-8', ...headers });
     stream.end(JSON.stringify(answered));
   };
-  const refuse = ({ status, code, message }: FcmFault, headers?: Record<string, string>): void => reply(status, errorBody({ status, code, message }), headers);
+  const refuse = ({ status, code, message }: FcmFault, headers?: Record<string, string>): void =>
+    reply(status, errorBody({ status, code, message }), headers);
   if (state.options.latencyMs !== undefined) await pause(state.options.latencyMs);
   const fault = requestFault(state, requestHeaders) ?? fcmMessageFault(body);
   if (fault !== null) return refuse(fault);
   const behaviour = nextBehaviour(state.scripts, token!) ?? { kind: 'ok' };
   if (behaviour.kind === 'error') {
-    const headers: Record<string, string> = behaviour.retryAfterSeconds === undefined ? {} : { 'retry-after': String(behaviour.retryAfterSeconds) };
+    const headers: Record<string, string> =
+      behaviour.retryAfterSeconds === undefined ? {} : { 'retry-after': String(behaviour.retryAfterSeconds) };
     return refuse({ status: behaviour.status, code: behaviour.code, message: 'scripted' }, headers);
   }
   if (behaviour.kind === 'foreign') {
     stream.respond({ ':status': behaviour.status, 'content-type': 'text/html' });
     return void stream.end(behaviour.text);
   }
-  if (behaviour.kind === 'bad-message' && body!.validate_only !== true) return refuse({ status: 400, code: 'INVALID_ARGUMENT', message: 'scripted' });
+  if (behaviour.kind === 'bad-message' && body!.validate_only !== true)
+    return refuse({ status: 400, code: 'INVALID_ARGUMENT', message: 'scripted' });
   if (body!.validate_only !== true) takePush(state, token!, body!.message!);
   if (behaviour.kind === 'reset') return void stream.session?.socket.destroy();
   if (behaviour.kind === 'hang') return;
@@ -190,18 +224,28 @@ function parsed(body: Buffer): unknown {
 }
 
 function requestFault(state: State, headers: IncomingHttpHeaders): FcmFault | null {
-  if (headers[':method'] !== 'POST' || headers[':path'] !== `/v1/projects/${projectId}/messages:send`) return { status: 404, code: 'NOT_FOUND', message: 'Requested entity was not found.' };
+  if (headers[':method'] !== 'POST' || headers[':path'] !== `/v1/projects/${projectId}/messages:send`)
+    return { status: 404, code: 'NOT_FOUND', message: 'Requested entity was not found.' };
   const [, token] = /^Bearer (.+)$/.exec(headers.authorization ?? '') ?? [];
   if (token !== undefined && state.accessTokens.has(token)) return null;
   return { status: 401, code: 'UNAUTHENTICATED', message: 'Request had invalid authentication credentials.' };
 }
 
 /** The status of each HTTP status, and FCM's own code among the details where it has one. */
-const statuses: Readonly<Record<number, string>> = { 400: 'INVALID_ARGUMENT', 401: 'UNAUTHENTICATED', 403: 'PERMISSION_DENIED', 404: 'NOT_FOUND', 429: 'RESOURCE_EXHAUSTED', 500: 'INTERNAL', 503: 'UNAVAILABLE' };
+const statuses: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  429: 'RESOURCE_EXHAUSTED',
+  500: 'INTERNAL',
+  503: 'UNAVAILABLE',
+};
 
 function errorBody({ status, code, message }: FcmFault): object {
   const known = statuses[status] ?? 'UNKNOWN';
-  const details = code === known ? [] : [{ '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError', errorCode: code }];
+  const details =
+    code === known ? [] : [{ '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError', errorCode: code }];
   return { error: { code: status, message, status: known, details } };
 }
 

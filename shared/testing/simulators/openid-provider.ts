@@ -33,19 +33,23 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
   const client = { client_id: 'tocsin', client_secret: 'the-secret-of-the-tests' };
   const people = new Map<string, Person>();
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
-  const key = { ...await exportJWK(privateKey), use: 'sig', alg: 'RS256' };
+  const key = { ...(await exportJWK(privateKey)), use: 'sig', alg: 'RS256' };
   let redirectUri = '';
   let isInIdToken = true;
   let isAway = false;
   let answer: RequestListener | undefined;
   const server = createServer((request, response) => {
     if (isAway) response.writeHead(503).end();
-    else (answer ??= answering(providerAt(issuer, { client, key, people, redirectUri, isInIdToken })))(request, response);
+    else
+      (answer ??= answering(providerAt(issuer, { client, key, people, redirectUri, isInIdToken })))(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    issuer, people, clientId: client.client_id, clientSecret: client.client_secret,
+    issuer,
+    people,
+    clientId: client.client_id,
+    clientSecret: client.client_secret,
     setClaimsInIdToken(isWanted) {
       isInIdToken = isWanted;
       answer = undefined;
@@ -57,10 +61,11 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
     setAway(isWanted) {
       isAway = isWanted;
     },
-    close: () => new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
   };
 }
 
@@ -76,7 +81,14 @@ function providerAt(issuer: string, { client, key, people, redirectUri, isInIdTo
   return new Provider(issuer, {
     adapter: memoryAdapters(),
     jwks: { keys: [key] },
-    ttl: { AccessToken: lifetimeSeconds, AuthorizationCode: 60, Grant: lifetimeSeconds, IdToken: lifetimeSeconds, Interaction: lifetimeSeconds, Session: lifetimeSeconds },
+    ttl: {
+      AccessToken: lifetimeSeconds,
+      AuthorizationCode: 60,
+      Grant: lifetimeSeconds,
+      IdToken: lifetimeSeconds,
+      Interaction: lifetimeSeconds,
+      Session: lifetimeSeconds,
+    },
     clients: [{ ...client, redirect_uris: [redirectUri] }],
     claims,
     conformIdTokenClaims: !isInIdToken,
@@ -84,9 +96,10 @@ function providerAt(issuer: string, { client, key, people, redirectUri, isInIdTo
     pkce: { required: () => true },
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_context, interaction) => `/interaction/${interaction.uid}` },
-    findAccount: (_context, subject) => (people.has(subject)
-      ? { accountId: subject, claims: () => ({ sub: subject, ...people.get(subject) }) }
-      : undefined),
+    findAccount: (_context, subject) =>
+      people.has(subject)
+        ? { accountId: subject, claims: () => ({ sub: subject, ...people.get(subject) }) }
+        : undefined,
     loadExistingGrant: agree,
   });
 }
@@ -95,13 +108,15 @@ function providerAt(issuer: string, { client, key, people, redirectUri, isInIdTo
 function memoryAdapters(): (kind: string) => Adapter {
   const kept = new Map<string, AdapterPayload>();
   return (kind) => {
-    const find = (isIt: (payload: AdapterPayload) => boolean) => [...kept].find(([key, payload]) => key.startsWith(`${kind} `) && isIt(payload))?.[1];
+    const find = (isIt: (payload: AdapterPayload) => boolean) =>
+      [...kept].find(([key, payload]) => key.startsWith(`${kind} `) && isIt(payload))?.[1];
     return {
       upsert: async (id, payload) => void kept.set(`${kind} ${id}`, payload),
       find: async (id) => kept.get(`${kind} ${id}`),
       findByUid: async (uid) => find((payload) => payload.uid === uid),
       findByUserCode: async (userCode) => find((payload) => payload.userCode === userCode),
-      consume: async (id) => void Object.assign(kept.get(`${kind} ${id}`) ?? {}, { consumed: Math.floor(Date.now() / 1_000) }),
+      consume: async (id) =>
+        void Object.assign(kept.get(`${kind} ${id}`) ?? {}, { consumed: Math.floor(Date.now() / 1_000) }),
       destroy: async (id) => void kept.delete(`${kind} ${id}`),
       revokeByGrantId: async (grantId) => {
         for (const [key, payload] of kept) if (payload.grantId === grantId) kept.delete(key);
@@ -130,6 +145,9 @@ function answering(provider: Provider): RequestListener {
 async function signIn(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { searchParams } = new URL(request.url!, 'http://provider');
   const person = searchParams.get('person');
-  const result = person === null ? { error: 'access_denied', error_description: 'the person said no' } : { login: { accountId: person, remember: false } };
+  const result =
+    person === null
+      ? { error: 'access_denied', error_description: 'the person said no' }
+      : { login: { accountId: person, remember: false } };
   await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
 }

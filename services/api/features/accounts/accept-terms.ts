@@ -25,18 +25,28 @@ export function acceptTerms(deps: ApiDeps): Route {
     scope: 'account:write',
     body,
     errors: { 400: 'Malformed JSON, or the terms are not accepted.' },
-    success: { status: 200, schema: z.object({ message: z.string(), consent: consentSchema }), description: 'The consent record' },
+    success: {
+      status: 200,
+      schema: z.object({ message: z.string(), consent: consentSchema }),
+      description: 'The consent record',
+    },
     handle: async (context, { body: input }) => {
       if (!input.accepted) throw new AppError('invalid', 'Terms must be accepted');
       const { documents } = deps.engine;
       const consent = {
-        id: deps.makeId(), userId: context.account().userId, consentType: 'tos' as const, documentVersion: deps.config.TERMS_VERSION,
-        acceptedAt: context.now, consentMethod: input.consent_method, isActive: true,
+        id: deps.makeId(),
+        userId: context.account().userId,
+        consentType: 'tos' as const,
+        documentVersion: deps.config.TERMS_VERSION,
+        acceptedAt: context.now,
+        consentMethod: input.consent_method,
+        isActive: true,
       };
       await retryStale(async () => {
         const user = await loadAccount(deps, context);
         await documents.commit([
-          write.update(users, user, { termsAcceptedAt: context.now }), ...await recordConsent(documents, consent),
+          write.update(users, user, { termsAcceptedAt: context.now }),
+          ...(await recordConsent(documents, consent)),
         ]);
       });
       await deps.directory.changed({ kind: 'user', userId: consent.userId });

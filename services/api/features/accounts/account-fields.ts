@@ -1,15 +1,29 @@
-import { isUsername, passwordBytesMax, passwordFault, passwordLengthMin, usernameForm } from '@tocsin/shared/domain/account-rules.ts';
+import {
+  isUsername,
+  passwordBytesMax,
+  passwordFault,
+  passwordLengthMin,
+  usernameForm,
+} from '@tocsin/shared/domain/account-rules.ts';
 import { z } from 'zod';
 
-export const usernameField = z.string()
+export const usernameField = z
+  .string()
   .refine(isUsername, 'must be 3 to 32 letters, digits, dots, dashes and underscores')
   .meta({ pattern: usernameForm.source });
 
 /** A password that is to be set. */
-export const newPasswordField = z.string().superRefine((password, context) => {
-  const fault = passwordFault(password);
-  if (fault !== null) context.addIssue({ code: 'custom', message: fault });
-}).meta({ minLength: passwordLengthMin, maxLength: passwordBytesMax, description: `At most ${passwordBytesMax} bytes in UTF-8.` });
+export const newPasswordField = z
+  .string()
+  .superRefine((password, context) => {
+    const fault = passwordFault(password);
+    if (fault !== null) context.addIssue({ code: 'custom', message: fault });
+  })
+  .meta({
+    minLength: passwordLengthMin,
+    maxLength: passwordBytesMax,
+    description: `At most ${passwordBytesMax} bytes in UTF-8.`,
+  });
 
 /** `{message}`, a sentence for the person who asked. */
 export const messageSchema = z.object({ message: z.string() });

@@ -19,7 +19,11 @@ export function changePassword(deps: ApiDeps): Route {
     audience: 'login',
     body: z.object({ current_password: z.string(), new_password: newPasswordField }),
     errors: { 400: 'Malformed JSON, or the current password is wrong.' },
-    success: { status: 200, schema: loginTokensSchema.extend({ message: z.string() }), description: 'A new login, the only one left' },
+    success: {
+      status: 200,
+      schema: loginTokensSchema.extend({ message: z.string() }),
+      description: 'A new login, the only one left',
+    },
     load: (context) => loadPasswordHolder(deps, context),
     handle: async (context, { loaded: proven, body }) => {
       await requirePassword(context, proven, body.current_password);
@@ -29,9 +33,17 @@ export function changePassword(deps: ApiDeps): Route {
       await changeAndEndLogins(deps, async () => {
         const user = await loadAccount(deps, context);
         if (user.passwordHash !== proven.passwordHash) throw wrongPassword();
-        return { user, set: { passwordHash }, also: [...await voidMailTokens(deps.engine.documents, user.id, 'password-reset'), login.insert, ...recorded] };
+        return {
+          user,
+          set: { passwordHash },
+          also: [
+            ...(await voidMailTokens(deps.engine.documents, user.id, 'password-reset')),
+            login.insert,
+            ...recorded,
+          ],
+        };
       });
-      return { status: 200, body: { message: 'The password was changed', ...await login.tokens() } };
+      return { status: 200, body: { message: 'The password was changed', ...(await login.tokens()) } };
     },
   });
 }

@@ -35,7 +35,11 @@ export function confirmPasswordReset(deps: ApiDeps): Route {
           set: { passwordHash, isVerified: true, wasVerified: true },
           also: [
             write.remove(mailTokens, mailToken.id, mailToken.version),
-            ...auditAs(deps, context, { actor: user.id, through: 'mail_link' })({ action: 'password.reset', subject: { id: user.id }, details: {} }),
+            ...auditAs(deps, context, { actor: user.id, through: 'mail_link' })({
+              action: 'password.reset',
+              subject: { id: user.id },
+              details: {},
+            }),
           ],
         };
       });

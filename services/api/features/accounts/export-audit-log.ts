@@ -12,11 +12,14 @@ const pageSize = 500;
  */
 export function exportAuditLog({ engine: { documents } }: ApiDeps): ExportSection {
   return {
-    name: 'audit_log', schema: auditEntrySchema,
+    name: 'audit_log',
+    schema: auditEntrySchema,
     async *pages({ caller: { userId } }) {
-      const shown = ({ entry, origin }: ReadAuditEntry) => toAuditEntryJson({ entry, origin: origin?.userId === userId ? origin : null }, new Map());
+      const shown = ({ entry, origin }: ReadAuditEntry) =>
+        toAuditEntryJson({ entry, origin: origin?.userId === userId ? origin : null }, new Map());
       for await (const page of walkAuditEntries(documents, { actor: userId }, pageSize)) yield page.map(shown);
-      for await (const page of walkAuditEntries(documents, { subject: userId }, pageSize)) yield page.filter(({ entry }) => entry.actor !== userId).map(shown);
+      for await (const page of walkAuditEntries(documents, { subject: userId }, pageSize))
+        yield page.filter(({ entry }) => entry.actor !== userId).map(shown);
     },
   };
 }

@@ -6,5 +6,7 @@ import { consentSchema, toConsentJson } from './consent-json.ts';
 
 /** What the account accepted, as its history shows it. */
 export function exportConsents({ engine: { documents } }: ApiDeps): ExportSection {
-  return smallSection('consents', consentSchema, async ({ caller }) => (await listConsents(documents, caller.userId)).map(toConsentJson));
+  return smallSection('consents', consentSchema, async ({ caller }) =>
+    (await listConsents(documents, caller.userId)).map(toConsentJson),
+  );
 }

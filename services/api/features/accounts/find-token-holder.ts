@@ -9,11 +9,16 @@ import type { ApiDeps } from '../../api-deps.ts';
  * The mailed token and the account it was made for. Throws `invalid`: `Token has expired`, or `Invalid or used token`
  * for one that is unknown, used, replaced by a newer one, or was sent to an address that the account has left.
  */
-export async function findTokenHolder(deps: ApiDeps, purpose: MailTokenPurpose, tokenHash: string): Promise<{ mailToken: MailToken; user: User }> {
+export async function findTokenHolder(
+  deps: ApiDeps,
+  purpose: MailTokenPurpose,
+  tokenHash: string,
+): Promise<{ mailToken: MailToken; user: User }> {
   const { documents } = deps.engine;
   const mailToken = await findMailToken(documents, purpose, tokenHash);
   const user = mailToken === null ? null : await documents.get(users, mailToken.userId);
-  if (mailToken === null || user === null || user.email !== mailToken.email) throw new AppError('invalid', 'Invalid or used token');
+  if (mailToken === null || user === null || user.email !== mailToken.email)
+    throw new AppError('invalid', 'Invalid or used token');
   if (mailToken.expiresAt <= deps.clock()) throw new AppError('invalid', 'Token has expired');
   return { mailToken, user };
 }

@@ -13,7 +13,11 @@ export function getConsentHistory(deps: ApiDeps): Route {
     summary: 'What the calling account accepted, newest first',
     audience: 'account',
     scope: 'account:read',
-    success: { status: 200, schema: z.object({ consents: z.array(consentSchema), total: z.number().int() }), description: 'All consent records' },
+    success: {
+      status: 200,
+      schema: z.object({ consents: z.array(consentSchema), total: z.number().int() }),
+      description: 'All consent records',
+    },
     handle: async (context) => {
       const found = await listConsents(deps.engine.documents, context.account().userId);
       return { status: 200, body: { consents: found.map(toConsentJson), total: found.length } };

@@ -42,17 +42,34 @@ const count = z.int().min(0);
 
 function schemaOf(sections: readonly ExportSection[]) {
   return z.object({
-    export_metadata: z.object({ exported_at: z.iso.datetime(), user_id: z.uuid(), data_categories: z.array(z.string()) }),
+    export_metadata: z.object({
+      exported_at: z.iso.datetime(),
+      user_id: z.uuid(),
+      data_categories: z.array(z.string()),
+    }),
     account: exportedUserSchema,
     ...Object.fromEntries(sections.map(({ name, schema }) => [name, z.array(schema)])),
     statistics: z.object({
-      total_topics: count, total_messages: count, total_devices: count, total_subscriptions: count, total_api_keys: count, account_age_days: count,
+      total_topics: count,
+      total_messages: count,
+      total_devices: count,
+      total_subscriptions: count,
+      total_api_keys: count,
+      account_age_days: count,
     }),
   });
 }
 
-async function* document(user: User, owner: ExportOwner, sections: readonly ExportSection[]): AsyncGenerator<string, void> {
-  const metadata = { exported_at: toIso(owner.now), user_id: user.id, data_categories: ['account', ...sections.map(({ name }) => name)] };
+async function* document(
+  user: User,
+  owner: ExportOwner,
+  sections: readonly ExportSection[],
+): AsyncGenerator<string, void> {
+  const metadata = {
+    exported_at: toIso(owner.now),
+    user_id: user.id,
+    data_categories: ['account', ...sections.map(({ name }) => name)],
+  };
   yield `{"export_metadata":${JSON.stringify(metadata)},"account":${JSON.stringify(toExportedUserJson(user, owner.now))}`;
   const counts = new Map<string, number>();
   for (const { name, pages } of sections) {
@@ -78,8 +95,11 @@ async function* document(user: User, owner: ExportOwner, sections: readonly Expo
 function statistics(user: User, now: number, counts: ReadonlyMap<string, number>) {
   const total = (name: string): number => counts.get(name) ?? 0;
   return {
-    total_topics: total('topics'), total_messages: total('messages'), total_devices: total('devices'),
-    total_subscriptions: total('subscriptions'), total_api_keys: total('api_keys'),
+    total_topics: total('topics'),
+    total_messages: total('messages'),
+    total_devices: total('devices'),
+    total_subscriptions: total('subscriptions'),
+    total_api_keys: total('api_keys'),
     account_age_days: Math.floor((now - user.createdAt) / dayMs),
   };
 }

@@ -12,7 +12,8 @@ import { loginTokensSchema, openLogin } from '../../logins.ts';
 import { passwordAttempts } from '../../password-attempts.ts';
 
 /** Any text is a password to try: one that could never have been set is a wrong one. */
-const body = z.object({ email: emailField, password: z.string() })
+const body = z
+  .object({ email: emailField, password: z.string() })
   .meta({ examples: [{ email: 'ada@example.org', password: 'correct horse battery' }] });
 
 /**
@@ -28,7 +29,11 @@ export function login(deps: ApiDeps): Route {
     summary: 'Log in with address and password',
     audience: 'unread',
     body,
-    success: { status: 200, schema: loginTokensSchema.extend({ user: loginUserSchema }), description: 'The tokens of the new login, and the account' },
+    success: {
+      status: 200,
+      schema: loginTokensSchema.extend({ user: loginUserSchema }),
+      description: 'The tokens of the new login, and the account',
+    },
     errors: { 401: 'Address or password are wrong.', 403: 'The address is not verified.' },
     handle: async (context, { body: { email, password } }) => {
       let found: User | null = null;
@@ -37,20 +42,27 @@ export function login(deps: ApiDeps): Route {
         return deps.passwords.matches(password, found?.passwordHash ?? null);
       });
       const proven = found as User | null;
-      const refuse = (reason: Refusal) => recordFailedLogin(deps, context, {
-        // Of nobody as much is written as of somebody: the time tells no more than the answer.
-        method: 'password', reason, account: { id: proven?.id ?? deps.makeId(), email },
-      });
+      const refuse = (reason: Refusal) =>
+        recordFailedLogin(deps, context, {
+          // Of nobody as much is written as of somebody: the time tells no more than the answer.
+          method: 'password',
+          reason,
+          account: { id: proven?.id ?? deps.makeId(), email },
+        });
       if (!isRight || proven === null) {
         await refuse(proven === null ? 'unknown_person' : 'wrong_password');
         throw invalid();
       }
-      const { user, tokens } = await openLogin(deps, context, { userId: proven.id, through: 'password', judge: (now) => judge(now, proven) })
-        .catch(async (error: unknown) => {
-          if (error instanceof AppError && error.code === 'forbidden') await refuse('not_verified');
-          if (error instanceof AppError && error.code === 'unauthenticated') await refuse(proven.isActive ? 'changed_meanwhile' : 'account_disabled');
-          throw error;
-        });
+      const { user, tokens } = await openLogin(deps, context, {
+        userId: proven.id,
+        through: 'password',
+        judge: (now) => judge(now, proven),
+      }).catch(async (error: unknown) => {
+        if (error instanceof AppError && error.code === 'forbidden') await refuse('not_verified');
+        if (error instanceof AppError && error.code === 'unauthenticated')
+          await refuse(proven.isActive ? 'changed_meanwhile' : 'account_disabled');
+        throw error;
+      });
       return { status: 200, body: { ...tokens, user: toLoginUserJson(user, context.now) } };
     },
   });
@@ -63,7 +75,8 @@ const invalid = () => new AppError('unauthenticated', 'Could not validate creden
 
 /** The account may have changed since its password was found right. */
 function judge(user: User | null, proven: User): User {
-  if (user === null || !user.isActive || user.passwordHash !== proven.passwordHash || user.email !== proven.email) throw invalid();
+  if (user === null || !user.isActive || user.passwordHash !== proven.passwordHash || user.email !== proven.email)
+    throw invalid();
   if (!user.isVerified) throw new AppError('forbidden', 'Email not verified');
   return user;
 }

@@ -9,7 +9,8 @@ import { loadAccount } from './load-account.ts';
 /** A route's `load`: the calling account. Throws 403 for one that has no password to give. */
 export async function loadPasswordHolder(deps: ApiDeps, context: RequestContext): Promise<User> {
   const user = await loadAccount(deps, context);
-  if (user.passwordHash === null) throw new AppError('forbidden', 'This account has no password: a password reset gives it one');
+  if (user.passwordHash === null)
+    throw new AppError('forbidden', 'This account has no password: a password reset gives it one');
   return user;
 }
 

@@ -13,7 +13,11 @@ export function refresh(deps: ApiDeps): Route {
     audience: 'unread',
     body: z.object({ refresh_token: z.string() }),
     errors: { 401: 'The refresh token is wrong, expired or was used before.' },
-    success: { status: 200, schema: loginTokensSchema, description: 'The new tokens; the refresh token that was sent is used up' },
+    success: {
+      status: 200,
+      schema: loginTokensSchema,
+      description: 'The new tokens; the refresh token that was sent is used up',
+    },
     handle: async (context, { body }) => ({ status: 200, body: await refreshLogin(deps, context, body.refresh_token) }),
   });
 }

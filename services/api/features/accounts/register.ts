@@ -11,8 +11,11 @@ import { emailField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
 import { newPasswordField, usernameField } from './account-fields.ts';
 
-const body = z.object({ email: emailField, username: usernameField, password: newPasswordField, terms_accepted: z.boolean() })
-  .meta({ examples: [{ email: 'ada@example.org', username: 'ada', password: 'correct horse battery', terms_accepted: true }] });
+const body = z
+  .object({ email: emailField, username: usernameField, password: newPasswordField, terms_accepted: z.boolean() })
+  .meta({
+    examples: [{ email: 'ada@example.org', username: 'ada', password: 'correct horse battery', terms_accepted: true }],
+  });
 
 /**
  * Makes an account that can log in once its address is verified. 409 for a taken username and for an address that
@@ -36,24 +39,48 @@ export function register(deps: ApiDeps): Route {
       if (!input.terms_accepted) throw new AppError('invalid', 'Terms must be accepted');
       const { documents } = deps.engine;
       // What is taken is told before the work of hashing.
-      await retryStale(() => makeRoom(documents, { email: input.email, usernameKey: usernameKey(input.username) }, auditOfSystem(deps)));
+      await retryStale(() =>
+        makeRoom(documents, { email: input.email, usernameKey: usernameKey(input.username) }, auditOfSystem(deps)),
+      );
       const passwordHash = await deps.passwords.hash(input.password);
       const user = newUser({
-        id: deps.makeId(), email: input.email, username: input.username, passwordHash, isVerified: false,
-        createdAt: context.now, termsAcceptedAt: context.now,
+        id: deps.makeId(),
+        email: input.email,
+        username: input.username,
+        passwordHash,
+        isVerified: false,
+        createdAt: context.now,
+        termsAcceptedAt: context.now,
       });
-      await createAccount(documents, {
-        user,
-        consent: {
-          id: deps.makeId(), userId: user.id, consentType: 'tos', documentVersion: deps.config.TERMS_VERSION,
-          acceptedAt: context.now, consentMethod: 'web_checkbox', isActive: true,
+      await createAccount(
+        documents,
+        {
+          user,
+          consent: {
+            id: deps.makeId(),
+            userId: user.id,
+            consentType: 'tos',
+            documentVersion: deps.config.TERMS_VERSION,
+            acceptedAt: context.now,
+            consentMethod: 'web_checkbox',
+            isActive: true,
+          },
+          also: auditAs(deps, context, { actor: 'anonymous', through: 'nothing' })({
+            action: 'account.created',
+            subject: { id: user.id },
+            details: { method: 'password' },
+          }),
         },
-        also: auditAs(deps, context, { actor: 'anonymous', through: 'nothing' })({ action: 'account.created', subject: { id: user.id }, details: { method: 'password' } }),
-      }, auditOfSystem(deps));
+        auditOfSystem(deps),
+      );
       await requestMail(deps, user.email, { kind: 'verify-email', userId: user.id });
       return {
         status: 201,
-        body: { message: 'Registered: open the link in the mail to verify the address', email: user.email, username: user.username },
+        body: {
+          message: 'Registered: open the link in the mail to verify the address',
+          email: user.email,
+          username: user.username,
+        },
       };
     },
   });

@@ -20,7 +20,10 @@ export function resendVerification(deps: ApiDeps): Route {
       const user = await findUserByEmail(deps.engine.documents, email);
       // Without an account the job is about nobody, and the notifier drops it: the time tells no more than the answer.
       await requestMail(deps, email, { kind: 'verify-email', userId: user?.id ?? deps.makeId() });
-      return { status: 200, body: { message: 'If the address waits for verification, a new link is on its way to it' } };
+      return {
+        status: 200,
+        body: { message: 'If the address waits for verification, a new link is on its way to it' },
+      };
     },
   });
 }

@@ -47,7 +47,11 @@ export function updateMe(deps: ApiDeps): Route {
 }
 
 /** One attempt: reads the account, decides, and writes if nothing changed meanwhile. */
-async function change(deps: ApiDeps, context: RequestContext, input: z.output<typeof body>): Promise<{ before: User; after: User; addressChangeId: string }> {
+async function change(
+  deps: ApiDeps,
+  context: RequestContext,
+  input: z.output<typeof body>,
+): Promise<{ before: User; after: User; addressChangeId: string }> {
   const { documents } = deps.engine;
   const addressChangeId = deps.makeId();
   const before = await loadAccount(deps, context);
@@ -56,16 +60,37 @@ async function change(deps: ApiDeps, context: RequestContext, input: z.output<ty
   if (username === before.username && email === before.email) return { before, after: before, addressChangeId };
   const isNewAddress = email !== before.email;
   const set: Changes<User> = {
-    username, usernameKey: usernameKey(username), ...(isNewAddress ? { email, isVerified: false } : {}),
+    username,
+    usernameKey: usernameKey(username),
+    ...(isNewAddress ? { email, isVerified: false } : {}),
   };
   const audit = auditOf(deps, context);
-  const room = await makeRoom(documents, { id: before.id, email, usernameKey: usernameKey(username) }, auditOfSystem(deps));
-  const moves: Write[] = !isNewAddress ? [] : [
-    write.insert(addressChanges, { id: addressChangeId, userId: before.id, oldEmail: before.email, changedAt: context.now }),
-    ...await voidMailTokens(documents, before.id),
-    ...audit({ action: 'account.email_changed', subject: { id: before.id }, details: {}, formerEmail: before.email }),
-  ];
-  const renamed = username === before.username ? [] : audit({ action: 'account.username_changed', subject: { id: before.id }, details: {} });
+  const room = await makeRoom(
+    documents,
+    { id: before.id, email, usernameKey: usernameKey(username) },
+    auditOfSystem(deps),
+  );
+  const moves: Write[] = !isNewAddress
+    ? []
+    : [
+        write.insert(addressChanges, {
+          id: addressChangeId,
+          userId: before.id,
+          oldEmail: before.email,
+          changedAt: context.now,
+        }),
+        ...(await voidMailTokens(documents, before.id)),
+        ...audit({
+          action: 'account.email_changed',
+          subject: { id: before.id },
+          details: {},
+          formerEmail: before.email,
+        }),
+      ];
+  const renamed =
+    username === before.username
+      ? []
+      : audit({ action: 'account.username_changed', subject: { id: before.id }, details: {} });
   await documents.commit([...room, write.update(users, before, set), ...moves, ...renamed]);
   return { before, after: { ...before, ...set, version: before.version + 1 }, addressChangeId };
 }

@@ -20,7 +20,9 @@ export function verifyEmail(deps: ApiDeps): Route {
     audience: 'unread',
     query: z.object({ token: z.string().default('') }),
     success: {
-      status: 302, schema: null, description: 'To the app, with `status=success`, or `status=error` and a message',
+      status: 302,
+      schema: null,
+      description: 'To the app, with `status=success`, or `status=error` and a message',
       headers: { Location: 'Where the app shows how it went.' },
     },
     handle: async (context, { query }) => {
@@ -43,7 +45,11 @@ async function faultOf(act: () => Promise<void>): Promise<string | null> {
   }
 }
 
-async function useToken(deps: ApiDeps, context: RequestContext, { token, isLookOnly }: { token: string; isLookOnly: boolean }): Promise<void> {
+async function useToken(
+  deps: ApiDeps,
+  context: RequestContext,
+  { token, isLookOnly }: { token: string; isLookOnly: boolean },
+): Promise<void> {
   const { documents } = deps.engine;
   const userId = await retryStale(async () => {
     const { mailToken, user } = await findTokenHolder(deps, 'verify-email', hashSecret(token));
@@ -51,7 +57,11 @@ async function useToken(deps: ApiDeps, context: RequestContext, { token, isLookO
       await documents.commit([
         write.update(users, user, { isVerified: true, wasVerified: true }),
         write.remove(mailTokens, mailToken.id, mailToken.version),
-        ...auditAs(deps, context, { actor: user.id, through: 'mail_link' })({ action: 'account.verified', subject: { id: user.id }, details: {} }),
+        ...auditAs(deps, context, { actor: user.id, through: 'mail_link' })({
+          action: 'account.verified',
+          subject: { id: user.id },
+          details: {},
+        }),
       ]);
     }
     return user.id;

@@ -1,5 +1,10 @@
 import { auditActionNames } from '@tocsin/shared/domain/audit-actions.ts';
-import { auditPlaceForm, parseAuditPlace, toAuditPlaceText, toAuditEntryJson } from '@tocsin/shared/domain/audit-entry.ts';
+import {
+  auditPlaceForm,
+  parseAuditPlace,
+  toAuditPlaceText,
+  toAuditEntryJson,
+} from '@tocsin/shared/domain/audit-entry.ts';
 import { findAuditActor, findAuditEntries, findAuditNames } from '@tocsin/shared/stores/find-audit-entries.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
@@ -10,22 +15,36 @@ import { route, type Route } from '../../http/route.ts';
 import { timeField } from '../../http/time-field.ts';
 
 /** An account by its id or address, or one who is none. What has an at sign is looked up. */
-const actorForm = /^(operator|system|anonymous|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[^@\s]{1,64}@[^@\s]{1,190})$/;
+const actorForm =
+  /^(operator|system|anonymous|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[^@\s]{1,64}@[^@\s]{1,190})$/;
 
-const query = z.object({
-  since: timeField('startOfDay').optional().describe('Not before this time; a bare date is the start of its day.'),
-  until: timeField('endOfDay').optional().describe('Not after this time; a bare date is the end of its day.'),
-  actor: z.string().regex(actorForm, 'must be the id or the address of an account, operator, system or anonymous').optional()
-    .describe('By whom: the id or the address of an account, `operator`, `system` or `anonymous`.'),
-  action: z.enum(auditActionNames).optional(),
-  subject: uuidField.optional().describe('What was acted on, or what that belongs to: the id of an account, key, token, topic, message, team or invite.'),
-  limit: queryInteger({ min: 1, max: 1_000 }).default(100),
-  cursor: z.string().regex(auditPlaceForm, 'must be the next_cursor of a page').optional().describe('`next_cursor` of the page before.'),
-}).superRefine(({ since, until }, context) => {
-  if (since !== undefined && until !== undefined && since > until) {
-    context.addIssue({ code: 'custom', path: ['since'], message: 'must not be after until' });
-  }
-});
+const query = z
+  .object({
+    since: timeField('startOfDay').optional().describe('Not before this time; a bare date is the start of its day.'),
+    until: timeField('endOfDay').optional().describe('Not after this time; a bare date is the end of its day.'),
+    actor: z
+      .string()
+      .regex(actorForm, 'must be the id or the address of an account, operator, system or anonymous')
+      .optional()
+      .describe('By whom: the id or the address of an account, `operator`, `system` or `anonymous`.'),
+    action: z.enum(auditActionNames).optional(),
+    subject: uuidField
+      .optional()
+      .describe(
+        'What was acted on, or what that belongs to: the id of an account, key, token, topic, message, team or invite.',
+      ),
+    limit: queryInteger({ min: 1, max: 1_000 }).default(100),
+    cursor: z
+      .string()
+      .regex(auditPlaceForm, 'must be the next_cursor of a page')
+      .optional()
+      .describe('`next_cursor` of the page before.'),
+  })
+  .superRefine(({ since, until }, context) => {
+    if (since !== undefined && until !== undefined && since > until) {
+      context.addIssue({ code: 'custom', path: ['since'], message: 'must not be after until' });
+    }
+  });
 
 /** `GET /admin/audit`: the audit log, newest first. 404 `User not found` for the address of no account. */
 export function listAuditEntries(deps: ApiDeps): Route {
@@ -34,22 +53,31 @@ export function listAuditEntries(deps: ApiDeps): Route {
     method: 'GET',
     path: '/admin/audit',
     summary: 'The audit log: who did what, when and from where',
-    description: 'Newest first. All filters that are given count. Go on with `next_cursor` until it is null: where little fits the filters, a page can be short or empty before the end.',
+    description:
+      'Newest first. All filters that are given count. Go on with `next_cursor` until it is null: where little fits the filters, a page can be short or empty before the end.',
     audience: 'operator',
     query,
     success: {
-      status: 200, schema: z.object({ entries: z.array(auditEntrySchema), next_cursor: z.string().nullable() }),
+      status: 200,
+      schema: z.object({ entries: z.array(auditEntrySchema), next_cursor: z.string().nullable() }),
       description: 'A page of entries, and where the next one goes on; null at the end',
     },
     errors: { 404: 'No account has the address.' },
     handle: async (_context, { query: { actor, cursor, limit, ...filter } }) => {
       const { documents } = deps.engine;
       const by = actor === undefined ? undefined : await findAuditActor(documents, actor);
-      const page = await findAuditEntries(documents, { ...filter, actor: by, after: cursor === undefined ? undefined : parseAuditPlace(cursor) }, limit);
+      const page = await findAuditEntries(
+        documents,
+        { ...filter, actor: by, after: cursor === undefined ? undefined : parseAuditPlace(cursor) },
+        limit,
+      );
       const names = await findAuditNames(documents, page.entries);
       return {
         status: 200,
-        body: { entries: page.entries.map((entry) => toAuditEntryJson(entry, names)), next_cursor: page.next === null ? null : toAuditPlaceText(page.next) },
+        body: {
+          entries: page.entries.map((entry) => toAuditEntryJson(entry, names)),
+          next_cursor: page.next === null ? null : toAuditPlaceText(page.next),
+        },
       };
     },
   });

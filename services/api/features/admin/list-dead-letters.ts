@@ -23,7 +23,8 @@ export function listDeadLetters(deps: ApiDeps): Route {
     method: 'GET',
     path: '/admin/push/dead-letters',
     summary: 'Pushes that were given up',
-    description: 'Pushes of a message that their provider put off for too long. They are kept for 30 days, at most 10,000 of each of the two queues.',
+    description:
+      'Pushes of a message that their provider put off for too long. They are kept for 30 days, at most 10,000 of each of the two queues.',
     audience: 'operator',
     query: z.object({
       topic: z.string().optional().describe('Of this topic alone.'),

@@ -13,10 +13,14 @@ export function listRetentionRuns(deps: ApiDeps): Route {
     method: 'GET',
     path: '/admin/retention/history',
     summary: 'What was removed, run by run',
-    description: 'Reports of the runs that had anything to remove, and of those that an operator asked for. They are kept for 90 days.',
+    description:
+      'Reports of the runs that had anything to remove, and of those that an operator asked for. They are kept for 90 days.',
     audience: 'operator',
     query: z.object({ limit: queryInteger({ min: 1, max: 1_000 }).default(50) }),
     success: { status: 200, schema: z.array(retentionRunSchema), description: 'The newest first' },
-    handle: async (_context, { query: { limit } }) => ({ status: 200, body: (await listRuns(deps.engine.documents, limit)).map(toRunJson) }),
+    handle: async (_context, { query: { limit } }) => ({
+      status: 200,
+      body: (await listRuns(deps.engine.documents, limit)).map(toRunJson),
+    }),
   });
 }

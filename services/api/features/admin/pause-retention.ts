@@ -7,7 +7,9 @@ import { textField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
 import { retentionStateSchema } from './retention-schema.ts';
 
-const body = z.object({ reason: textField({ min: 1, max: 200 }) }).meta({ examples: [{ reason: 'looking into a customer’s missing messages' }] });
+const body = z
+  .object({ reason: textField({ min: 1, max: 200 }) })
+  .meta({ examples: [{ reason: 'looking into a customer’s missing messages' }] });
 
 /** `POST /admin/retention/pause` */
 export function pauseRetention(deps: ApiDeps): Route {
@@ -16,12 +18,16 @@ export function pauseRetention(deps: ApiDeps): Route {
     method: 'POST',
     path: '/admin/retention/pause',
     summary: 'Remove no expired messages until resume',
-    description: 'Reads go on to hide what has expired. A run that is under way stops within seconds, and goes on after the resume.',
+    description:
+      'Reads go on to hide what has expired. A run that is under way stops within seconds, and goes on after the resume.',
     audience: 'operator',
     body,
     success: { status: 200, schema: retentionStateSchema, description: 'Where retention stands' },
     handle: async (context, { body: { reason } }) => ({
-      status: 200, body: toStateJson(await storePause(deps.engine.documents, { now: context.now, reason }, auditOfOperator(deps, context))),
+      status: 200,
+      body: toStateJson(
+        await storePause(deps.engine.documents, { now: context.now, reason }, auditOfOperator(deps, context)),
+      ),
     }),
   });
 }

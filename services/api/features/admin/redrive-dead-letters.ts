@@ -5,14 +5,17 @@ import { auditOfOperator } from '../../audit.ts';
 import { optionalField, uuidField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
 
-const body = z.object({
-  topic: optionalField(z.string()),
-  message_id: optionalField(uuidField),
-  all: optionalField(z.literal(true)),
-}).superRefine((given, context) => {
-  if ([given.topic, given.message_id, given.all].filter((one) => one !== undefined).length === 1) return;
-  context.addIssue({ code: 'custom', path: ['topic'], message: 'give either topic, message_id or all' });
-}).meta({ examples: [{ topic: 'alarms' }] });
+const body = z
+  .object({
+    topic: optionalField(z.string()),
+    message_id: optionalField(uuidField),
+    all: optionalField(z.literal(true)),
+  })
+  .superRefine((given, context) => {
+    if ([given.topic, given.message_id, given.all].filter((one) => one !== undefined).length === 1) return;
+    context.addIssue({ code: 'custom', path: ['topic'], message: 'give either topic, message_id or all' });
+  })
+  .meta({ examples: [{ topic: 'alarms' }] });
 
 /** `POST /admin/push/dead-letters/redrive`. 404 `Topic not found`. */
 export function redriveDeadLetters(deps: ApiDeps): Route {
@@ -21,13 +24,19 @@ export function redriveDeadLetters(deps: ApiDeps): Route {
     method: 'POST',
     path: '/admin/push/dead-letters/redrive',
     summary: 'Try pushes again that were given up',
-    description: 'Of one topic, of one message, or all: exactly one of the three is given. What has been sent by now, or whose message has expired, is not sent.',
+    description:
+      'Of one topic, of one message, or all: exactly one of the three is given. What has been sent by now, or whose message has expired, is not sent.',
     audience: 'operator',
     body,
-    success: { status: 200, schema: z.object({ redriven: z.int() }), description: 'How many dead letters were put back' },
+    success: {
+      status: 200,
+      schema: z.object({ redriven: z.int() }),
+      description: 'How many dead letters were put back',
+    },
     errors: { 404: 'There is no topic with the name.' },
     handle: async (context, { body: { topic, message_id: messageId } }) => ({
-      status: 200, body: { redriven: await putBack(deps.engine, { topic, messageId }, auditOfOperator(deps, context)) },
+      status: 200,
+      body: { redriven: await putBack(deps.engine, { topic, messageId }, auditOfOperator(deps, context)) },
     }),
   });
 }

@@ -12,9 +12,13 @@ export function resumeRetention(deps: ApiDeps): Route {
     method: 'POST',
     path: '/admin/retention/resume',
     summary: 'Undo the pause',
-    description: 'What has expired meanwhile goes with the next run. Without a pause it changes nothing but the audit log.',
+    description:
+      'What has expired meanwhile goes with the next run. Without a pause it changes nothing but the audit log.',
     audience: 'operator',
     success: { status: 200, schema: retentionStateSchema, description: 'Where retention stands' },
-    handle: async (context) => ({ status: 200, body: toStateJson(await storeResume(deps.engine.documents, auditOfOperator(deps, context))) }),
+    handle: async (context) => ({
+      status: 200,
+      body: toStateJson(await storeResume(deps.engine.documents, auditOfOperator(deps, context))),
+    }),
   });
 }

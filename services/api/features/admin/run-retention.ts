@@ -12,12 +12,17 @@ const body = z.object({ up_to: timeField('endOfDay') }).meta({ examples: [{ up_t
 
 const forms = {
   run: {
-    id: 'runRetention', summary: 'Remove what has expired', act: requestRun,
-    description: "`up_to` is a plan's. The run is a worker's, and within its limits: a plan that needs a confirmation waits for one. The history has its report, unless another run began first or retention was paused meanwhile.",
+    id: 'runRetention',
+    summary: 'Remove what has expired',
+    act: requestRun,
+    description:
+      "`up_to` is a plan's. The run is a worker's, and within its limits: a plan that needs a confirmation waits for one. The history has its report, unless another run began first or retention was paused meanwhile.",
     conflict: 'Retention is paused, or a run is under way.',
   },
   confirm: {
-    id: 'confirmRetention', summary: 'Confirm the plan that waits', act: confirmPlan,
+    id: 'confirmRetention',
+    summary: 'Confirm the plan that waits',
+    act: confirmPlan,
     description: '`up_to` is that of the plan that waits, so that nobody confirms what they have not seen.',
     conflict: 'No plan up to this time waits.',
   },
@@ -38,7 +43,11 @@ export function runRetention(deps: ApiDeps, form: keyof typeof forms): Route {
       if (upTo > context.now) throw new AppError('unprocessable', 'up_to: must not be in the future');
       const id = deps.makeId();
       const { documents, jobQueue } = deps.engine;
-      await act({ documents, openJobQueue: async () => jobQueue }, { id, upTo, startedBy: 'api' }, auditOfOperator(deps, context));
+      await act(
+        { documents, openJobQueue: async () => jobQueue },
+        { id, upTo, startedBy: 'api' },
+        auditOfOperator(deps, context),
+      );
       return { status: 202, body: { run_id: id, up_to: toIso(upTo), message: 'Run queued' } };
     },
   });

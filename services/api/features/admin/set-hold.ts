@@ -10,11 +10,16 @@ const holdSchema = z.object({ topic: z.string(), topic_id: z.uuid(), legal_hold:
 
 const forms = {
   PUT: {
-    id: 'holdTopic', isHeld: true, summary: 'Put a topic under legal hold',
-    description: 'Until it is released nothing of the topic is removed, and neither it nor its team nor its owner\'s account can be deleted. Repeating it changes nothing.',
+    id: 'holdTopic',
+    isHeld: true,
+    summary: 'Put a topic under legal hold',
+    description:
+      "Until it is released nothing of the topic is removed, and neither it nor its team nor its owner's account can be deleted. Repeating it changes nothing.",
   },
   DELETE: {
-    id: 'releaseTopic', isHeld: false, summary: "End a topic's legal hold",
+    id: 'releaseTopic',
+    isHeld: false,
+    summary: "End a topic's legal hold",
     description: 'What has outlived its time meanwhile goes with the next sweep. Repeating it changes nothing.',
   },
 } as const;
@@ -30,7 +35,12 @@ export function setHold(deps: ApiDeps, method: keyof typeof forms): Route {
     success: { status: 200, schema: holdSchema, description: 'The topic, and whether it is held now' },
     errors: { 404: 'There is no topic with the name.' },
     handle: async (context) => {
-      const topic = await storeHold(deps.engine.documents, context.params['name']!, isHeld, auditOfOperator(deps, context));
+      const topic = await storeHold(
+        deps.engine.documents,
+        context.params['name']!,
+        isHeld,
+        auditOfOperator(deps, context),
+      );
       await deps.directory.changed(topicChange(topic));
       return { status: 200, body: toHoldJson(topic) };
     },

@@ -29,9 +29,17 @@ export function setTier(deps: ApiDeps): Route {
     body,
     success: { status: 200, schema: operatorUserSchema, description: 'The account as it is now' },
     handle: async (context, { body: input }) => {
-      const user = await storeTier(deps.engine.documents, context.params['email']!, {
-        tier: input.tier, expiresAt: input.expires_at, additionalMembers: input.additional_members, now: context.now,
-      }, auditOfOperator(deps, context));
+      const user = await storeTier(
+        deps.engine.documents,
+        context.params['email']!,
+        {
+          tier: input.tier,
+          expiresAt: input.expires_at,
+          additionalMembers: input.additional_members,
+          now: context.now,
+        },
+        auditOfOperator(deps, context),
+      );
       await deps.directory.changed({ kind: 'user', userId: user.id });
       return { status: 200, body: toOperatorUserJson(user, context.now) };
     },

@@ -5,8 +5,14 @@ import { shellName } from './console-files.ts';
 
 /** All of these are the console, which shows by its scripts what the address says. */
 const paths: Readonly<Record<string, string>> = {
-  showConsole: '/', showConsoleStart: '/console', showConsolePage: '/console/{page}', showConsoleItem: '/console/{page}/{item}',
-  showVerified: '/auth/verified', showCallback: '/auth/callback', showResetPassword: '/auth/reset-password', showAcceptInvite: '/auth/accept-invite',
+  showConsole: '/',
+  showConsoleStart: '/console',
+  showConsolePage: '/console/{page}',
+  showConsoleItem: '/console/{page}/{item}',
+  showVerified: '/auth/verified',
+  showCallback: '/auth/callback',
+  showResetPassword: '/auth/reset-password',
+  showAcceptInvite: '/auth/accept-invite',
 };
 
 /**
@@ -14,15 +20,22 @@ const paths: Readonly<Record<string, string>> = {
  * could do nothing.
  */
 const headers = {
-  'Content-Security-Policy': "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  'Content-Security-Policy':
+    "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
 };
 
 /** `GET /`, `/console/…` and the pages that mails and redirects lead to. */
 export function consolePages(files: ReadonlyMap<string, StaticFile>): Route[] {
   const shell = files.get(shellName)!;
-  return Object.entries(paths).map(([id, path]) => route({
-    id, path, method: 'GET', summary: 'The console', audience: 'uncounted',
-    success: { status: 200, schema: z.string(), contentType: 'text/html', description: 'A page' },
-    handle: (context) => Promise.resolve(sendStaticFile(context, shell, headers)),
-  }));
+  return Object.entries(paths).map(([id, path]) =>
+    route({
+      id,
+      path,
+      method: 'GET',
+      summary: 'The console',
+      audience: 'uncounted',
+      success: { status: 200, schema: z.string(), contentType: 'text/html', description: 'A page' },
+      handle: (context) => Promise.resolve(sendStaticFile(context, shell, headers)),
+    }),
+  );
 }

@@ -6,7 +6,11 @@ import { sendStaticFile, type StaticFile } from '../../http/static-file.ts';
 /** `GET /assets/{file}`: scripts and styles of the pages. Throws 404 for a name that none has. */
 export function getAsset(files: ReadonlyMap<string, StaticFile>): Route {
   return route({
-    id: 'getAsset', path: '/assets/{file}', method: 'GET', summary: 'A script or style of the pages', audience: 'uncounted',
+    id: 'getAsset',
+    path: '/assets/{file}',
+    method: 'GET',
+    summary: 'A script or style of the pages',
+    audience: 'uncounted',
     success: { status: 200, schema: z.string(), contentType: 'text/javascript', description: 'The file' },
     handle(context) {
       const file = files.get(context.params['file']!);

@@ -13,12 +13,14 @@ import { route, type Route } from '../../http/route.ts';
 import { apiKeySchema } from './api-key-schema.ts';
 import { credentialFields, requireFuture } from './credential-fields.ts';
 
-const body = z.object({
-  name: credentialFields.name,
-  description: optionalField(credentialFields.description),
-  scopes: optionalField(credentialFields.scopes),
-  expires_at: optionalField(credentialFields.expiresAt),
-}).meta({ examples: [{ name: 'backup script', scopes: ['publish'] }] });
+const body = z
+  .object({
+    name: credentialFields.name,
+    description: optionalField(credentialFields.description),
+    scopes: optionalField(credentialFields.scopes),
+    expires_at: optionalField(credentialFields.expiresAt),
+  })
+  .meta({ examples: [{ name: 'backup script', scopes: ['publish'] }] });
 
 /** `POST /api/keys` */
 export function createApiKey(deps: ApiDeps): Route {
@@ -30,7 +32,11 @@ export function createApiKey(deps: ApiDeps): Route {
     audience: 'account',
     scope: 'keys:write',
     body,
-    success: { status: 201, schema: apiKeySchema.extend({ key: z.string() }), description: 'The key; its secret is shown this once' },
+    success: {
+      status: 201,
+      schema: apiKeySchema.extend({ key: z.string() }),
+      description: 'The key; its secret is shown this once',
+    },
     async handle(context, { body: fields }) {
       requireFuture(fields.expires_at, context.now);
       const caller = context.account();
@@ -38,11 +44,22 @@ export function createApiKey(deps: ApiDeps): Route {
       requireHeldScopes(caller, granted);
       const secret = makeSecret(apiKeyPrefix);
       const key = newApiKey(secret, {
-        id: deps.makeId(), userId: caller.userId, name: fields.name, description: fields.description ?? null,
-        secretHash: hashSecret(secret), scopes: granted, createdAt: context.now, expiresAt: fields.expires_at ?? null,
+        id: deps.makeId(),
+        userId: caller.userId,
+        name: fields.name,
+        description: fields.description ?? null,
+        secretHash: hashSecret(secret),
+        scopes: granted,
+        createdAt: context.now,
+        expiresAt: fields.expires_at ?? null,
       });
-      const also = auditOf(deps, context)({
-        action: 'api_key.created', subject: key, details: { scopes: key.scopes, expires_at: key.expiresAt },
+      const also = auditOf(
+        deps,
+        context,
+      )({
+        action: 'api_key.created',
+        subject: key,
+        details: { scopes: key.scopes, expires_at: key.expiresAt },
       });
       const { documents } = deps.engine;
       await insertApiKey(documents, key, { loadOwner: () => requireOwnAccount(documents, key.userId), also });

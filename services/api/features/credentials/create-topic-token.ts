@@ -17,11 +17,13 @@ import { topicTokenSchema, toTopicTokenJson } from './topic-token-json.ts';
 /** Tokens of one topic. */
 export const topicTokensMax = 100;
 
-const body = z.object({
-  name: credentialFields.name,
-  permissions: credentialFields.permissions,
-  expires_at: optionalField(credentialFields.expiresAt),
-}).meta({ examples: [{ name: 'dashboard', permissions: ['read'] }] });
+const body = z
+  .object({
+    name: credentialFields.name,
+    permissions: credentialFields.permissions,
+    expires_at: optionalField(credentialFields.expiresAt),
+  })
+  .meta({ examples: [{ name: 'dashboard', permissions: ['read'] }] });
 
 /** `POST /api/topics/{topic}/access-tokens` */
 export function createTopicToken(deps: ApiDeps): Route {
@@ -33,18 +35,34 @@ export function createTopicToken(deps: ApiDeps): Route {
     audience: 'account',
     scope: 'topics:write',
     body,
-    success: { status: 201, schema: topicTokenSchema.extend({ token: z.string() }), description: 'The token; its secret is shown this once' },
+    success: {
+      status: 201,
+      schema: topicTokenSchema.extend({ token: z.string() }),
+      description: 'The token; its secret is shown this once',
+    },
     load: loadTopic(deps.directory, 'manage'),
     async handle(context, { loaded: topic, body: fields }) {
       requireFuture(fields.expires_at, context.now);
       const secret = makeSecret(topicTokenPrefix);
       const token: TopicToken = {
-        id: deps.makeId(), version: 1, topicId: topic.id, createdBy: context.account().userId, name: fields.name,
-        secretHash: hashSecret(secret), permissions: fields.permissions, createdAt: context.now,
-        expiresAt: fields.expires_at ?? null, lastUsedAt: null,
+        id: deps.makeId(),
+        version: 1,
+        topicId: topic.id,
+        createdBy: context.account().userId,
+        name: fields.name,
+        secretHash: hashSecret(secret),
+        permissions: fields.permissions,
+        createdAt: context.now,
+        expiresAt: fields.expires_at ?? null,
+        lastUsedAt: null,
       };
-      const recorded = auditOf(deps, context)({
-        action: 'topic_token.created', subject: token, within: { type: 'topic', id: topic.id },
+      const recorded = auditOf(
+        deps,
+        context,
+      )({
+        action: 'topic_token.created',
+        subject: token,
+        within: { type: 'topic', id: topic.id },
         details: { permissions: token.permissions, expires_at: token.expiresAt },
       });
       await store(deps.engine.documents, token, recorded);

@@ -11,11 +11,15 @@ export const credentialFields = {
   name: textField({ min: 1, max: credentialLimits.name }),
   description: textField({ min: 0, max: credentialLimits.description }),
   scopes: z.array(z.enum(scopes)).min(1, 'must name at least one scope').transform(withoutRepeats),
-  permissions: z.array(z.enum(['read', 'write'])).min(1, 'must name at least one permission').transform(withoutRepeats),
+  permissions: z
+    .array(z.enum(['read', 'write']))
+    .min(1, 'must name at least one permission')
+    .transform(withoutRepeats),
   expiresAt: timeField(),
 };
 
 /** Throws 422 for a credential that would have ended before it was made. */
 export function requireFuture(expiresAt: number | undefined, now: number): void {
-  if (expiresAt !== undefined && expiresAt <= now) throw new AppError('unprocessable', 'expires_at: must be in the future');
+  if (expiresAt !== undefined && expiresAt <= now)
+    throw new AppError('unprocessable', 'expires_at: must be in the future');
 }

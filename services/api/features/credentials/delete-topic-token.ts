@@ -20,7 +20,8 @@ export function deleteTopicToken(deps: ApiDeps): Route {
     async handle(context, { loaded: topic }) {
       const { documents } = deps.engine;
       const token = await documents.get(topicTokens, pathId(context, 'token_id'));
-      const wasThere = token?.topicId === topic.id && await removeTopicToken(documents, token, auditOf(deps, context));
+      const wasThere =
+        token?.topicId === topic.id && (await removeTopicToken(documents, token, auditOf(deps, context)));
       if (!wasThere) throw new AppError('not_found', 'Access token not found');
       await deps.directory.changed({ kind: 'topic-token', secretHash: token.secretHash });
       return { status: 204 };

@@ -8,5 +8,6 @@ import { apiKeySchema } from './api-key-schema.ts';
 /** The account's API keys, as their list shows them: without their secrets. */
 export function exportApiKeys({ engine: { documents }, usage }: ApiDeps): ExportSection {
   return smallSection('api_keys', apiKeySchema, async ({ caller, now }) =>
-    (await usage.readApiKeys(() => findApiKeys(documents, caller.userId))).map((key) => toApiKeyJson(key, now)));
+    (await usage.readApiKeys(() => findApiKeys(documents, caller.userId))).map((key) => toApiKeyJson(key, now)),
+  );
 }

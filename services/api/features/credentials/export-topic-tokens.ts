@@ -12,16 +12,20 @@ const pageSize = 500;
 
 /** The tokens of the account's topics, topic by topic, and then those that it made for topics of others; without their secrets. */
 export function exportTopicTokens(deps: ApiDeps): ExportSection {
-  const { engine: { documents }, usage } = deps;
+  const {
+    engine: { documents },
+    usage,
+  } = deps;
   return {
-    name: 'topic_access_tokens', schema: topicTokenSchema,
+    name: 'topic_access_tokens',
+    schema: topicTokenSchema,
     async *pages({ caller: { userId } }) {
       for await (const owned of ownedTopics(documents, userId)) {
         for (const topic of owned) yield (await findTopicTokens(deps, topic.id)).map(toTopicTokenJson);
       }
       for (let offset = 0; ; offset += pageSize) {
-        const made = await usage.readTopicTokens(
-          () => documents.find(topicTokens, { index: 'byCreator', equals: { createdBy: userId }, limit: pageSize, offset }),
+        const made = await usage.readTopicTokens(() =>
+          documents.find(topicTokens, { index: 'byCreator', equals: { createdBy: userId }, limit: pageSize, offset }),
         );
         yield (await ofOthersTopics(documents, userId, made)).map(toTopicTokenJson);
         if (made.length < pageSize) return;
@@ -30,7 +34,11 @@ export function exportTopicTokens(deps: ApiDeps): ExportSection {
   };
 }
 
-async function ofOthersTopics(documents: Documents, userId: string, made: readonly TopicToken[]): Promise<TopicToken[]> {
+async function ofOthersTopics(
+  documents: Documents,
+  userId: string,
+  made: readonly TopicToken[],
+): Promise<TopicToken[]> {
   const found = await documents.getMany(topics, [...new Set(made.map(({ topicId }) => topicId))]);
   const others = new Set(found.filter(({ ownerId }) => ownerId !== userId).map(({ id }) => id));
   return made.filter(({ topicId }) => others.has(topicId));

@@ -4,6 +4,11 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { topicTokensMax } from './create-topic-token.ts';
 
 /** The topic's tokens, newest first. */
-export function findTopicTokens({ engine: { documents }, usage }: Pick<ApiDeps, 'engine' | 'usage'>, topicId: string): Promise<TopicToken[]> {
-  return usage.readTopicTokens(() => documents.find(topicTokens, { index: 'byTopic', equals: { topicId }, descending: true, limit: topicTokensMax }));
+export function findTopicTokens(
+  { engine: { documents }, usage }: Pick<ApiDeps, 'engine' | 'usage'>,
+  topicId: string,
+): Promise<TopicToken[]> {
+  return usage.readTopicTokens(() =>
+    documents.find(topicTokens, { index: 'byTopic', equals: { topicId }, descending: true, limit: topicTokensMax }),
+  );
 }

@@ -11,7 +11,12 @@ import { loadApiKey } from './load-api-key.ts';
  */
 export async function setApiKeyActive(deps: ApiDeps, context: RequestContext, isActive: boolean): Promise<ApiKey> {
   const { documents } = deps.engine;
-  const changed = await storeActive(documents, () => loadApiKey(documents, context), { isActive, now: context.now }, auditOf(deps, context));
+  const changed = await storeActive(
+    documents,
+    () => loadApiKey(documents, context),
+    { isActive, now: context.now },
+    auditOf(deps, context),
+  );
   await deps.directory.changed({ kind: 'api-key', secretHash: changed.secretHash });
   return changed;
 }

@@ -3,15 +3,17 @@ import { isoOrNull, toIso } from '@tocsin/shared/domain/to-iso.ts';
 import { z } from 'zod';
 
 /** The topic access token object of the interface, without the secret. */
-export const topicTokenSchema = z.object({
-  id: z.uuid(),
-  topic_id: z.uuid(),
-  name: z.string(),
-  permissions: z.array(z.enum(['read', 'write'])),
-  created_at: z.iso.datetime(),
-  expires_at: z.iso.datetime().nullable(),
-  last_used_at: z.iso.datetime().nullable(),
-}).meta({ id: 'TopicToken' });
+export const topicTokenSchema = z
+  .object({
+    id: z.uuid(),
+    topic_id: z.uuid(),
+    name: z.string(),
+    permissions: z.array(z.enum(['read', 'write'])),
+    created_at: z.iso.datetime(),
+    expires_at: z.iso.datetime().nullable(),
+    last_used_at: z.iso.datetime().nullable(),
+  })
+  .meta({ id: 'TopicToken' });
 
 export function toTopicTokenJson(token: TopicToken): z.infer<typeof topicTokenSchema> {
   return {

@@ -3,18 +3,20 @@ import { toIso } from '@tocsin/shared/domain/message-json.ts';
 import { z } from 'zod';
 
 /** The device object of the interface. */
-export const deviceSchema = z.object({
-  id: z.uuid(),
-  user_id: z.uuid(),
-  push_token: z.string(),
-  platform: z.enum(platforms),
-  device_id: z.string(),
-  device_name: z.string().nullable(),
-  app_version: z.string().nullable(),
-  is_active: z.boolean(),
-  created_at: z.iso.datetime(),
-  last_seen: z.iso.datetime(),
-}).meta({ id: 'Device' });
+export const deviceSchema = z
+  .object({
+    id: z.uuid(),
+    user_id: z.uuid(),
+    push_token: z.string(),
+    platform: z.enum(platforms),
+    device_id: z.string(),
+    device_name: z.string().nullable(),
+    app_version: z.string().nullable(),
+    is_active: z.boolean(),
+    created_at: z.iso.datetime(),
+    last_seen: z.iso.datetime(),
+  })
+  .meta({ id: 'Device' });
 
 export function toDeviceJson(device: Device): z.infer<typeof deviceSchema> {
   return {

@@ -6,5 +6,7 @@ import { deviceSchema, toDeviceJson } from './device-json.ts';
 
 /** The account's devices, as its list shows them. */
 export function exportDevices({ engine: { documents } }: ApiDeps): ExportSection {
-  return smallSection('devices', deviceSchema, async ({ caller }) => (await findOwnDevices(documents, caller.userId)).map(toDeviceJson));
+  return smallSection('devices', deviceSchema, async ({ caller }) =>
+    (await findOwnDevices(documents, caller.userId)).map(toDeviceJson),
+  );
 }

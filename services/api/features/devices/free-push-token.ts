@@ -7,9 +7,14 @@ import { devices } from '@tocsin/shared/stores/devices-collection.ts';
  * the caller's devices goes with it.
  */
 export async function freePushToken(
-  documents: Documents, token: { pushToken: string; for: string | null; userId: string },
+  documents: Documents,
+  token: { pushToken: string; for: string | null; userId: string },
 ): Promise<{ writes: Write[]; takesOwnDevice: boolean }> {
-  const [holder] = await documents.find(devices, { index: 'pushToken', equals: { pushToken: token.pushToken }, limit: 1 });
+  const [holder] = await documents.find(devices, {
+    index: 'pushToken',
+    equals: { pushToken: token.pushToken },
+    limit: 1,
+  });
   if (holder === undefined || holder.id === token.for) return { writes: [], takesOwnDevice: false };
   return { writes: [write.remove(devices, holder.id, holder.version)], takesOwnDevice: holder.userId === token.userId };
 }

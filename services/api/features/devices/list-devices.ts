@@ -10,7 +10,7 @@ export function listDevices(deps: ApiDeps): Route {
     id: 'listDevices',
     method: 'GET',
     path: '/api/devices/my',
-    summary: 'The caller\'s devices',
+    summary: "The caller's devices",
     audience: 'account',
     scope: 'account:read',
     success: { status: 200, schema: z.array(deviceSchema), description: 'The devices, newest first' },

@@ -12,13 +12,24 @@ import { deviceFields } from './device-fields.ts';
 import { deviceSchema, toDeviceJson } from './device-json.ts';
 import { freePushToken, isLostRegistration } from './free-push-token.ts';
 
-const body = z.object({
-  push_token: deviceFields.pushToken,
-  platform: deviceFields.platform,
-  device_id: deviceFields.deviceId,
-  device_name: optionalField(deviceFields.deviceName),
-  app_version: optionalField(deviceFields.appVersion),
-}).meta({ examples: [{ push_token: 'ExponentPushToken[xxxxxxxxxxxxxxxxxxxxxx]', platform: 'expo', device_id: 'kitchen-tablet', device_name: 'Tablet in the kitchen' }] });
+const body = z
+  .object({
+    push_token: deviceFields.pushToken,
+    platform: deviceFields.platform,
+    device_id: deviceFields.deviceId,
+    device_name: optionalField(deviceFields.deviceName),
+    app_version: optionalField(deviceFields.appVersion),
+  })
+  .meta({
+    examples: [
+      {
+        push_token: 'ExponentPushToken[xxxxxxxxxxxxxxxxxxxxxx]',
+        platform: 'expo',
+        device_id: 'kitchen-tablet',
+        device_name: 'Tablet in the kitchen',
+      },
+    ],
+  });
 
 /** `POST /api/devices/register` */
 export function registerDevice(deps: ApiDeps): Route {
@@ -34,13 +45,23 @@ export function registerDevice(deps: ApiDeps): Route {
     async handle(context, { body: fields }) {
       const { userId } = context.account();
       const registered: Registered = {
-        userId, pushToken: fields.push_token, platform: fields.platform, deviceId: fields.device_id,
-        deviceName: fields.device_name ?? null, appVersion: fields.app_version ?? null, isActive: true, lastSeen: context.now,
-        tokenGivenAt: context.now, doubtedAt: null,
+        userId,
+        pushToken: fields.push_token,
+        platform: fields.platform,
+        deviceId: fields.device_id,
+        deviceName: fields.device_name ?? null,
+        appVersion: fields.app_version ?? null,
+        isActive: true,
+        lastSeen: context.now,
+        tokenGivenAt: context.now,
+        doubtedAt: null,
       };
       const { documents } = deps.engine;
       const device = await commitWithinQuota(
-        documents, userId, () => prepare(documents, deps.makeId, registered), isLostRegistration,
+        documents,
+        userId,
+        () => prepare(documents, deps.makeId, registered),
+        isLostRegistration,
       );
       return { status: 201, body: toDeviceJson(device) };
     },
@@ -60,7 +81,8 @@ async function prepare(documents: Documents, makeId: () => string, registered: R
     return { writes: [owner, ...freed.writes, write.update(devices, known, registered)], result };
   }
   const count = await documents.count(devices, { index: 'byUser', equals: { userId } });
-  if (count - (freed.takesOwnDevice ? 1 : 0) >= devicesPerAccount) throw new AppError('forbidden', 'Device limit reached');
+  if (count - (freed.takesOwnDevice ? 1 : 0) >= devicesPerAccount)
+    throw new AppError('forbidden', 'Device limit reached');
   const device: Device = { ...registered, id: makeId(), version: 1, createdAt: registered.lastSeen };
   return { writes: [owner, ...freed.writes, write.insert(devices, device)], result: device };
 }

@@ -15,7 +15,10 @@ export function testDevice(deps: ApiDeps): Route {
     summary: 'Send a test push to a device',
     audience: 'account',
     scope: 'account:write',
-    errors: { 400: 'The device is inactive.', 503: 'The provider of its platform is not configured, or a part is away.' },
+    errors: {
+      400: 'The device is inactive.',
+      503: 'The provider of its platform is not configured, or a part is away.',
+    },
     success: {
       status: 200,
       schema: z.object({ message: z.string(), device_id: z.uuid() }),

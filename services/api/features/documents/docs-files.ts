@@ -16,7 +16,9 @@ export function readDocsFiles(): DocsFiles {
   const explorerName = `openapi-explorer-${version}.js`;
   return {
     page: staticFile('docs.html', pageOf(`/assets/${explorerName}`), keptBriefly),
-    assets: new Map([[explorerName, readStaticFile(join(dirname(manifest), 'dist/browser/openapi-explorer.min.js'), kept)]]),
+    assets: new Map([
+      [explorerName, readStaticFile(join(dirname(manifest), 'dist/browser/openapi-explorer.min.js'), kept)],
+    ]),
   };
 }
 

@@ -7,14 +7,19 @@ import { sendStaticFile, type StaticFile } from '../../http/static-file.ts';
  * makes some of its own.
  */
 const headers = {
-  'Content-Security-Policy': "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
-    + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 };
 
 /** `GET /docs`: `/openapi.json` as a page to read and to try. */
 export function getDocs(page: StaticFile): Route {
   return route({
-    id: 'getDocs', path: '/docs', method: 'GET', summary: 'The interface as a page', audience: 'uncounted',
+    id: 'getDocs',
+    path: '/docs',
+    method: 'GET',
+    summary: 'The interface as a page',
+    audience: 'uncounted',
     success: { status: 200, schema: z.string(), contentType: 'text/html', description: 'A page' },
     handle: (context) => Promise.resolve(sendStaticFile(context, page, headers)),
   });

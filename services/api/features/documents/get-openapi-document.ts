@@ -15,7 +15,11 @@ export function getOpenApiDocument(table: () => readonly Route[]): Route {
     audience: 'uncounted',
     success: {
       status: 200,
-      schema: z.looseObject({ openapi: z.string(), info: z.looseObject({ version: z.string() }), paths: z.looseObject({}) }),
+      schema: z.looseObject({
+        openapi: z.string(),
+        info: z.looseObject({ version: z.string() }),
+        paths: z.looseObject({}),
+      }),
       description: 'OpenAPI 3.1',
     },
     handle() {

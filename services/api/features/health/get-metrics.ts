@@ -10,7 +10,16 @@ export function getMetrics({ metrics }: ApiDeps): Route {
     path: '/metrics',
     summary: "The process's figures for Prometheus",
     audience: 'uncounted',
-    success: { status: 200, schema: z.string(), contentType: 'text/plain', description: 'Figures in the text format of Prometheus' },
-    handle: async () => ({ status: 200, text: await metrics.metrics(), headers: { 'Content-Type': metrics.contentType } }),
+    success: {
+      status: 200,
+      schema: z.string(),
+      contentType: 'text/plain',
+      description: 'Figures in the text format of Prometheus',
+    },
+    handle: async () => ({
+      status: 200,
+      text: await metrics.metrics(),
+      headers: { 'Content-Type': metrics.contentType },
+    }),
   });
 }

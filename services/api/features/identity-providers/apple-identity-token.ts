@@ -25,7 +25,12 @@ export function appleIdentityToken(config: Config, clock: Clock): AppleIdentityT
   return async (token) => {
     try {
       const { payload } = await jwtVerify(token, keys, {
-        algorithms, audience, issuer, clockTolerance: clockToleranceSeconds, currentDate: new Date(clock()), requiredClaims: ['sub', 'exp'],
+        algorithms,
+        audience,
+        issuer,
+        clockTolerance: clockToleranceSeconds,
+        currentDate: new Date(clock()),
+        requiredClaims: ['sub', 'exp'],
       });
       return toProfile('apple', payload.sub!, payload);
     } catch (error) {

@@ -14,7 +14,11 @@ import { signIn } from './sign-in.ts';
 /** Apple tells the name once, at the first sign-in of all. It is taken and not kept: an account shows its username. */
 const fullName = z.object({ givenName: optionalField(z.string()), familyName: optionalField(z.string()) });
 
-const body = z.object({ identity_token: z.string(), user: z.string().min(1, 'is required'), full_name: optionalField(fullName) });
+const body = z.object({
+  identity_token: z.string(),
+  user: z.string().min(1, 'is required'),
+  full_name: optionalField(fullName),
+});
 
 /** `POST /auth/apple/mobile`: a login for whom Apple vouches for, by the identity token that an app got from it. */
 export function appleLogin(deps: ApiDeps): Route {
@@ -27,7 +31,11 @@ export function appleLogin(deps: ApiDeps): Route {
     audience: 'unread',
     body,
     errors: { 401: 'The identity token is wrong or expired, or is about another user.' },
-    success: { status: 200, schema: loginTokensSchema.extend({ user: loginUserSchema }), description: 'The tokens of the new login, and the account' },
+    success: {
+      status: 200,
+      schema: loginTokensSchema.extend({ user: loginUserSchema }),
+      description: 'The tokens of the new login, and the account',
+    },
     handle: async (context, { body: { identity_token: token, user: subject } }) => {
       if (judge === null) throw new AppError('unavailable', 'Apple is not configured');
       try {

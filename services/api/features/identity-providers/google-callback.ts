@@ -25,26 +25,42 @@ export function googleCallback(deps: ApiDeps, google: GoogleSignIn): Route {
     summary: 'Where Google leads the browser back to',
     audience: 'unread',
     query,
-    success: { status: 302, schema: null, description: 'To the app: `/auth/callback#access_token=…&refresh_token=…`, or `#error=…`', headers: { Location: 'In the app.' } },
+    success: {
+      status: 302,
+      schema: null,
+      description: 'To the app: `/auth/callback#access_token=…&refresh_token=…`, or `#error=…`',
+      headers: { Location: 'In the app.' },
+    },
     handle: async (context) => {
       const provider = google.provider();
-      const reply = await orTellApp(deps, async () => {
-        const { tokens } = await signIn(deps, context, await profileOf(google, await provider(), context));
-        return leadToApp(deps, { access_token: tokens.access_token, refresh_token: tokens.refresh_token });
-      }, (fault, error) => recordRefusal(deps, context, 'google', { fault, error }));
+      const reply = await orTellApp(
+        deps,
+        async () => {
+          const { tokens } = await signIn(deps, context, await profileOf(google, await provider(), context));
+          return leadToApp(deps, { access_token: tokens.access_token, refresh_token: tokens.refresh_token });
+        },
+        (fault, error) => recordRefusal(deps, context, 'google', { fault, error }),
+      );
       return { ...reply, headers: { ...reply.headers, 'Set-Cookie': google.cookie.end } };
     },
   });
 }
 
 /** Who came back, proven by the code and the ID token behind it. Throws what `orTellApp` knows. */
-async function profileOf(google: GoogleSignIn, configuration: oidc.Configuration, context: RequestContext): Promise<ProviderProfile> {
+async function profileOf(
+  google: GoogleSignIn,
+  configuration: oidc.Configuration,
+  context: RequestContext,
+): Promise<ProviderProfile> {
   const begun = await google.cookie.read(context.request);
   if (begun === null || begun.state !== context.searchParams.get('state')) throw new SignInFailed('invalid_state');
   const current = new URL(google.redirectUri);
   current.search = context.searchParams.toString();
   const tokens = await oidc.authorizationCodeGrant(configuration, current, {
-    pkceCodeVerifier: begun.codeVerifier, expectedState: begun.state, expectedNonce: begun.nonce, idTokenExpected: true,
+    pkceCodeVerifier: begun.codeVerifier,
+    expectedState: begun.state,
+    expectedNonce: begun.nonce,
+    idTokenExpected: true,
   });
   const claims = tokens.claims()!;
   // Providers need not put the address into the ID token (OpenID Connect Core §5.4).

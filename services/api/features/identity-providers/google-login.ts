@@ -11,15 +11,28 @@ export function googleLogin(deps: ApiDeps, google: GoogleSignIn): Route {
     path: '/auth/google/login',
     summary: 'Sign in with Google: leads the browser there',
     audience: 'unread',
-    success: { status: 302, schema: null, description: 'To Google; afterwards the callback leads to the app', headers: { Location: 'At Google.' } },
+    success: {
+      status: 302,
+      schema: null,
+      description: 'To Google; afterwards the callback leads to the app',
+      headers: { Location: 'At Google.' },
+    },
     handle: async () => {
       const provider = google.provider();
       return orTellApp(deps, async () => {
         const configuration = await provider();
-        const login = { state: oidc.randomState(), nonce: oidc.randomNonce(), codeVerifier: oidc.randomPKCECodeVerifier() };
+        const login = {
+          state: oidc.randomState(),
+          nonce: oidc.randomNonce(),
+          codeVerifier: oidc.randomPKCECodeVerifier(),
+        };
         const location = oidc.buildAuthorizationUrl(configuration, {
-          redirect_uri: google.redirectUri, scope: 'openid email profile', state: login.state, nonce: login.nonce,
-          code_challenge: await oidc.calculatePKCECodeChallenge(login.codeVerifier), code_challenge_method: 'S256',
+          redirect_uri: google.redirectUri,
+          scope: 'openid email profile',
+          state: login.state,
+          nonce: login.nonce,
+          code_challenge: await oidc.calculatePKCECodeChallenge(login.codeVerifier),
+          code_challenge_method: 'S256',
         });
         return { status: 302, headers: { Location: location.href, 'Set-Cookie': await google.cookie.keep(login) } };
       });

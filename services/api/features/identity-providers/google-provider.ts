@@ -18,7 +18,10 @@ export function googleProvider(config: Config, clock: Clock): GoogleProvider | n
   let known: { readonly discovered: Promise<oidc.Configuration>; readonly endsAt: number } | undefined;
   return () => {
     if (known !== undefined && known.endsAt > clock()) return known.discovered;
-    const asked = { discovered: discover(new URL(config.GOOGLE_ISSUER), clientId, clientSecret), endsAt: clock() + metadataLifetimeMs };
+    const asked = {
+      discovered: discover(new URL(config.GOOGLE_ISSUER), clientId, clientSecret),
+      endsAt: clock() + metadataLifetimeMs,
+    };
     known = asked;
     // A failure is not kept: the next sign-in asks again.
     asked.discovered.catch(() => {
@@ -42,7 +45,8 @@ function clientAuthentication(clientSecret: string): oidc.ClientAuth {
   return (server, client, body, headers) => {
     const offered = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
     const method = offered.find((one) => one === 'client_secret_basic' || one === 'client_secret_post');
-    const send = method === 'client_secret_post' ? oidc.ClientSecretPost(clientSecret) : oidc.ClientSecretBasic(clientSecret);
+    const send =
+      method === 'client_secret_post' ? oidc.ClientSecretPost(clientSecret) : oidc.ClientSecretBasic(clientSecret);
     send(server, client, body, headers);
   };
 }

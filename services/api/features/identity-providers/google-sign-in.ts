@@ -25,7 +25,11 @@ export function googleSignIn(deps: ApiDeps): GoogleSignIn {
       return provider;
     },
     cookie: loginCookie({
-      name: 'tocsin_google', path: '/auth/google', baseUrl: deps.baseUrl, secrets: deps.engine.jwtSecrets, clock: deps.clock,
+      name: 'tocsin_google',
+      path: '/auth/google',
+      baseUrl: deps.baseUrl,
+      secrets: deps.engine.jwtSecrets,
+      clock: deps.clock,
     }),
     redirectUri: deps.baseUrl + callbackPath,
   };
@@ -33,19 +37,25 @@ export function googleSignIn(deps: ApiDeps): GoogleSignIn {
 
 /** Leads the browser to the app, which reads what came of it behind the `#`: that part never reaches a server or its log. */
 export function leadToApp(deps: ApiDeps, outcome: Readonly<Record<string, string>>): Reply {
-  return { status: 302, headers: { Location: `${deps.appUrl}/auth/callback#${new URLSearchParams(outcome).toString()}` } };
+  return {
+    status: 302,
+    headers: { Location: `${deps.appUrl}/auth/callback#${new URLSearchParams(outcome).toString()}` },
+  };
 }
 
 /** Does a step of the sign-in; whatever goes wrong is told to the app, and to `onFault` before. */
 export async function orTellApp(
-  deps: ApiDeps, step: () => Promise<Reply>, onFault: (fault: SignInFault, error: unknown) => Promise<void> = async () => undefined,
+  deps: ApiDeps,
+  step: () => Promise<Reply>,
+  onFault: (fault: SignInFault, error: unknown) => Promise<void> = async () => undefined,
 ): Promise<Reply> {
   try {
     return await step();
   } catch (error) {
     const fault = faultOf(error);
     if (fault === 'server_error') deps.log.error({ err: error }, 'a sign-in with Google failed by a bug');
-    else if (!(error instanceof SignInFailed)) deps.log.warn({ reason: reasonOf(error), fault }, 'a sign-in with Google failed');
+    else if (!(error instanceof SignInFailed))
+      deps.log.warn({ reason: reasonOf(error), fault }, 'a sign-in with Google failed');
     await onFault(fault, error);
     return leadToApp(deps, { error: fault });
   }
@@ -60,7 +70,8 @@ function reasonOf(error: unknown): { message: string; code: unknown } {
 function faultOf(error: unknown): SignInFault {
   if (error instanceof SignInFailed) return error.fault;
   if (isUnavailable(error)) return 'temporarily_unavailable';
-  if (error instanceof oidc.AuthorizationResponseError) return error.error === 'access_denied' ? 'access_denied' : 'invalid_response';
+  if (error instanceof oidc.AuthorizationResponseError)
+    return error.error === 'access_denied' ? 'access_denied' : 'invalid_response';
   if (error instanceof oidc.ResponseBodyError) return 'invalid_response';
   if (error instanceof oidc.ClientError) return isAway(error.code) ? 'temporarily_unavailable' : 'invalid_response';
   // What fetch rejects with when there is no connection.
@@ -69,4 +80,5 @@ function faultOf(error: unknown): SignInFault {
 }
 
 /** No answer in time, or one that is not of a provider at work, such as a gateway's error page. */
-const isAway = (code: string | undefined): boolean => code === 'OAUTH_TIMEOUT' || code === 'OAUTH_ABORT' || code === 'OAUTH_RESPONSE_IS_NOT_CONFORM';
+const isAway = (code: string | undefined): boolean =>
+  code === 'OAUTH_TIMEOUT' || code === 'OAUTH_ABORT' || code === 'OAUTH_RESPONSE_IS_NOT_CONFORM';

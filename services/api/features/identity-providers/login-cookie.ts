@@ -24,7 +24,13 @@ const tokenType = 'begun-login+jwt';
 const algorithm = 'HS256';
 
 /** `name` is the cookie's; `baseUrl` is where the public reaches the API: over https the cookie goes over https alone. */
-export function loginCookie(options: { name: string; path: string; baseUrl: string; secrets: readonly string[]; clock: Clock }): LoginCookie {
+export function loginCookie(options: {
+  name: string;
+  path: string;
+  baseUrl: string;
+  secrets: readonly string[];
+  clock: Clock;
+}): LoginCookie {
   const { name, clock } = options;
   const keys = options.secrets.map((secret) => new TextEncoder().encode(secret));
   const form = new RegExp(`(?:^|;)\\s*${name}=([^;\\s]+)`);
@@ -34,7 +40,10 @@ export function loginCookie(options: { name: string; path: string; baseUrl: stri
     async keep(login) {
       const now = Math.floor(clock() / 1_000);
       const token = await new SignJWT({ ...login })
-        .setProtectedHeader({ alg: algorithm, typ: tokenType }).setIssuedAt(now).setExpirationTime(now + lifetimeSeconds).sign(keys[0]!);
+        .setProtectedHeader({ alg: algorithm, typ: tokenType })
+        .setIssuedAt(now)
+        .setExpirationTime(now + lifetimeSeconds)
+        .sign(keys[0]!);
       return `${name}=${token}; Max-Age=${lifetimeSeconds}; ${attributes}`;
     },
     async read(request) {
@@ -49,7 +58,10 @@ async function open(token: string, keys: readonly Uint8Array[], now: number): Pr
   for (const key of keys) {
     try {
       const { payload } = await jwtVerify<BegunLogin>(token, key, {
-        algorithms: [algorithm], typ: tokenType, currentDate: new Date(now), requiredClaims: ['exp', 'state', 'nonce', 'codeVerifier'],
+        algorithms: [algorithm],
+        typ: tokenType,
+        currentDate: new Date(now),
+        requiredClaims: ['exp', 'state', 'nonce', 'codeVerifier'],
       });
       return { state: payload.state, nonce: payload.nonce, codeVerifier: payload.codeVerifier };
     } catch (error) {

@@ -14,15 +14,28 @@ export interface ProviderProfile {
 const avatarUrlLengthMax = 2_048;
 
 /** Reads the claims of an ID token or of UserInfo (OpenID Connect Core §5.1); `subject` was proven before. */
-export function toProfile(provider: IdentityProvider, subject: string, claims: Readonly<Record<string, unknown>>): ProviderProfile {
+export function toProfile(
+  provider: IdentityProvider,
+  subject: string,
+  claims: Readonly<Record<string, unknown>>,
+): ProviderProfile {
   const { email, email_verified: isVerified, picture } = claims;
   // Apple sends it as a text.
   const isVouchedFor = isVerified === true || isVerified === 'true';
   const isUsable = typeof email === 'string' && isEmailAddress(email) && isVouchedFor;
-  return { provider, subject, verifiedEmail: isUsable ? email.toLowerCase() : null, avatarUrl: isWebAddress(picture) ? picture : null };
+  return {
+    provider,
+    subject,
+    verifiedEmail: isUsable ? email.toLowerCase() : null,
+    avatarUrl: isWebAddress(picture) ? picture : null,
+  };
 }
 
 /** A page shows it as a picture: nothing but a web address may come in. */
 function isWebAddress(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= avatarUrlLengthMax && /^https?:$/.test(URL.parse(value)?.protocol ?? '');
+  return (
+    typeof value === 'string' &&
+    value.length <= avatarUrlLengthMax &&
+    /^https?:$/.test(URL.parse(value)?.protocol ?? '')
+  );
 }

@@ -9,7 +9,10 @@ const unjudged: readonly SignInFault[] = ['access_denied', 'temporarily_unavaila
 
 /** Records that a sign-in came to nothing, unless nobody was judged. */
 export async function recordRefusal(
-  deps: ApiDeps, context: RequestContext, method: IdentityProvider, refused: { fault: SignInFault; error: unknown },
+  deps: ApiDeps,
+  context: RequestContext,
+  method: IdentityProvider,
+  refused: { fault: SignInFault; error: unknown },
 ): Promise<void> {
   if (unjudged.includes(refused.fault)) return;
   const account = refused.error instanceof SignInFailed ? refused.error.account : null;

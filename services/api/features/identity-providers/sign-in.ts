@@ -20,7 +20,11 @@ import { SignInFailed } from './sign-in-failed.ts';
  * calls verified nobody is tied to anything, and neither an address that its account has yet to verify nor a disabled
  * account opens a login.
  */
-export async function signIn(deps: ApiDeps, context: RequestContext, profile: ProviderProfile): Promise<{ user: User; tokens: LoginTokens }> {
+export async function signIn(
+  deps: ApiDeps,
+  context: RequestContext,
+  profile: ProviderProfile,
+): Promise<{ user: User; tokens: LoginTokens }> {
   const userId = await retryStale(() => findOrTie(deps, context, profile), isLostRace);
   const shown = profile.avatarUrl === null ? {} : { avatarUrl: profile.avatarUrl };
   return openLogin(deps, context, { userId, through: profile.provider, judge: requireUsable, set: shown });
@@ -37,20 +41,36 @@ async function findOrTie(deps: ApiDeps, context: RequestContext, profile: Provid
     await documents.commit([write.require(users, requireUsable(holder)), ...tie(deps, context, profile, holder.id)]);
     return holder.id;
   }
-  return makeAccount(deps, context, { ...profile, verifiedEmail: profile.verifiedEmail, replacedId: holder?.id ?? null });
+  return makeAccount(deps, context, {
+    ...profile,
+    verifiedEmail: profile.verifiedEmail,
+    replacedId: holder?.id ?? null,
+  });
 }
 
 /** A new account in the place of one with the address that was never verified. */
 async function makeAccount(
-  deps: ApiDeps, context: RequestContext, from: ProviderProfile & { verifiedEmail: string; replacedId: string | null },
+  deps: ApiDeps,
+  context: RequestContext,
+  from: ProviderProfile & { verifiedEmail: string; replacedId: string | null },
 ): Promise<string> {
   const { documents } = deps.engine;
   const username = await chooseUsername(documents, from.verifiedEmail, from.replacedId);
   const user = newUser({
-    id: deps.makeId(), email: from.verifiedEmail, username, passwordHash: null, isVerified: true, createdAt: deps.clock(),
-    termsAcceptedAt: null, oauthProvider: from.provider,
+    id: deps.makeId(),
+    email: from.verifiedEmail,
+    username,
+    passwordHash: null,
+    isVerified: true,
+    createdAt: deps.clock(),
+    termsAcceptedAt: null,
+    oauthProvider: from.provider,
   });
-  const room = await makeRoom(documents, { email: user.email, usernameKey: usernameKey(username) }, auditOfSystem(deps));
+  const room = await makeRoom(
+    documents,
+    { email: user.email, usernameKey: usernameKey(username) },
+    auditOfSystem(deps),
+  );
   const audit = auditAs(deps, context, { actor: user.id, through: from.provider });
   const recorded = audit({ action: 'account.created', subject: { id: user.id }, details: { method: from.provider } });
   await documents.commit([...room, write.insert(users, user), ...recorded, ...tie(deps, context, from, user.id)]);
@@ -76,6 +96,6 @@ function requireUsable(user: User | null): User {
  * address and before `makeRoom` (its `conflict`), or before the commit.
  */
 const isLostRace = (error: unknown): boolean =>
-  isTakenMeanwhile(error)
-  || (error instanceof UniqueKeyViolation && error.collection === identities.name)
-  || (error instanceof AppError && error.code === 'conflict');
+  isTakenMeanwhile(error) ||
+  (error instanceof UniqueKeyViolation && error.collection === identities.name) ||
+  (error instanceof AppError && error.code === 'conflict');

@@ -19,7 +19,10 @@ export function consumersOf(caller: Caller, topicId: string): ConsumersOf {
 export const consumerNotFound = () => new AppError('not_found', 'Consumer not found');
 
 /** The caller's consumer of the topic with the name. Throws 401 for nobody and 404 for one that the caller does not have. */
-export async function loadConsumer(documents: Documents, of: { caller: Caller; topicId: string; name: string }): Promise<LogConsumer> {
+export async function loadConsumer(
+  documents: Documents,
+  of: { caller: Caller; topicId: string; name: string },
+): Promise<LogConsumer> {
   const consumer = await findLogConsumer(documents, consumersOf(of.caller, of.topicId), of.name);
   if (consumer === null) throw consumerNotFound();
   return consumer;

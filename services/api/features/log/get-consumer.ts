@@ -10,14 +10,21 @@ export function getConsumer(deps: ApiDeps): Route {
     id: 'getConsumer',
     method: 'GET',
     path: '/api/topics/{name}/consumers/{consumer}',
-    summary: 'A named position of the caller in a topic\'s log',
+    summary: "A named position of the caller in a topic's log",
     audience: 'anyone',
     scope: 'subscribe',
     isTopicRoute: true,
     success: { status: 200, schema: consumerSchema, description: 'The position, and how far it is behind' },
     async load(context) {
       const topic = await loadTopic(deps.directory, 'read', 'name')(context);
-      return { topic, consumer: await loadConsumer(deps.engine.documents, { caller: context.caller, topicId: topic.id, name: context.params['consumer']! }) };
+      return {
+        topic,
+        consumer: await loadConsumer(deps.engine.documents, {
+          caller: context.caller,
+          topicId: topic.id,
+          name: context.params['consumer']!,
+        }),
+      };
     },
     async handle(_context, { loaded: { topic, consumer } }) {
       const [json] = await describeConsumers(deps, topic, [consumer]);

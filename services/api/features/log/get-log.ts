@@ -41,10 +41,15 @@ export function getLog(deps: ApiDeps): Route {
       from_offset: queryInteger({ min: 0, max: Number.MAX_SAFE_INTEGER }).optional(),
       from_time: z.string().optional(),
       consumer: z.string().optional(),
-      limit: queryInteger({ min: 1, max: Number.MAX_SAFE_INTEGER }).optional()
-        .describe(`How many records; ${pageDefault} by default and ${pageMax} at most as JSON, all there are by default as NDJSON.`),
+      limit: queryInteger({ min: 1, max: Number.MAX_SAFE_INTEGER })
+        .optional()
+        .describe(
+          `How many records; ${pageDefault} by default and ${pageMax} at most as JSON, all there are by default as NDJSON.`,
+        ),
       wait: queryInteger({ min: 0, max: waitSecondsMax }).default(0).describe('Seconds to wait for the first record.'),
-      follow: queryBoolean.default(false).describe('With NDJSON: go on at the end with what comes, instead of ending there.'),
+      follow: queryBoolean
+        .default(false)
+        .describe('With NDJSON: go on at the end with what comes, instead of ending there.'),
     }),
     success: {
       status: 200,
@@ -57,7 +62,8 @@ export function getLog(deps: ApiDeps): Route {
       const isNdjson = prefersNdjson(context.request.headers.accept);
       requireFormOf(query, isNdjson);
       const from = await startOf(deps, context.caller, topic, query);
-      if (!isNdjson) return replyWithPage(deps, context, { topic, from, limit: query.limit ?? pageDefault, wait: query.wait });
+      if (!isNdjson)
+        return replyWithPage(deps, context, { topic, from, limit: query.limit ?? pageDefault, wait: query.wait });
       if (context.request.method === 'HEAD') return { status: 200, headers: ndjsonHeaders };
       await answerWithLines(deps, context, { topic, from, ...query });
       return null;
@@ -68,7 +74,8 @@ export function getLog(deps: ApiDeps): Route {
 /** What only one of the two forms can have. Throws 422. */
 function requireFormOf(query: { limit?: number | undefined; follow: boolean }, isNdjson: boolean): void {
   if (isNdjson) return;
-  if (query.limit !== undefined && query.limit > pageMax) throw new AppError('unprocessable', `limit: must be a whole number from 1 to ${pageMax}`);
+  if (query.limit !== undefined && query.limit > pageMax)
+    throw new AppError('unprocessable', `limit: must be a whole number from 1 to ${pageMax}`);
   if (query.follow) throw new AppError('unprocessable', `follow: needs Accept: ${ndjsonType}`);
 }
 
@@ -93,22 +100,39 @@ async function replyWithPage(deps: ApiDeps, context: RequestContext, asked: Aske
   };
 }
 
-async function answerWithLines(deps: ApiDeps, context: RequestContext, asked: Asked & { follow: boolean }): Promise<void> {
+async function answerWithLines(
+  deps: ApiDeps,
+  context: RequestContext,
+  asked: Asked & { follow: boolean },
+): Promise<void> {
   const { topic, from, limit = Infinity, follow } = asked;
   const judge = await judgeReader(deps, context, topic);
   await streamLog(deps, {
-    caller: context.caller, credential: judge.credential, topic, from, limit, isFollowing: follow, response: context.response,
-    first: () => firstRecords(deps, context, { ...asked, limit: Math.min(limit, linesPerRead), wait: follow ? 0 : asked.wait }),
+    caller: context.caller,
+    credential: judge.credential,
+    topic,
+    from,
+    limit,
+    isFollowing: follow,
+    response: context.response,
+    first: () =>
+      firstRecords(deps, context, { ...asked, limit: Math.min(limit, linesPerRead), wait: follow ? 0 : asked.wait }),
     line: (record, topicName) => `${JSON.stringify(recordJson(record, topicName))}\n`,
     judge: judge.endReason,
   });
 }
 
 /** The first page, which may be waited for. */
-async function firstRecords(deps: ApiDeps, context: RequestContext, of: Asked & { limit: number }): Promise<TopicRecord[]> {
+async function firstRecords(
+  deps: ApiDeps,
+  context: RequestContext,
+  of: Asked & { limit: number },
+): Promise<TopicRecord[]> {
   const read = () => deps.history.records(of.topic, of.from, of.limit);
   const records = await read();
-  return records.length > 0 || of.wait === 0 ? records : waitAsReader(deps, context, of.topic, { waitMs: of.wait * 1_000, read });
+  return records.length > 0 || of.wait === 0
+    ? records
+    : waitAsReader(deps, context, of.topic, { waitMs: of.wait * 1_000, read });
 }
 
 interface Start {
@@ -122,7 +146,9 @@ interface Start {
  * that is kept under that name. Throws 422 for more than one of them.
  */
 async function startOf(deps: ApiDeps, caller: Caller, topic: Topic, start: Start): Promise<number> {
-  const [first, second] = (['consumer', 'from_time', 'from_offset'] as const).filter((name) => start[name] !== undefined);
+  const [first, second] = (['consumer', 'from_time', 'from_offset'] as const).filter(
+    (name) => start[name] !== undefined,
+  );
   if (second !== undefined) throw new AppError('unprocessable', `${first}: cannot be combined with ${second}`);
   if (start.consumer !== undefined) {
     return (await loadConsumer(deps.engine.documents, { caller, topicId: topic.id, name: start.consumer })).offset;
@@ -135,5 +161,10 @@ async function startOf(deps: ApiDeps, caller: Caller, topic: Topic, start: Start
 }
 
 function recordJson(record: TopicRecord, topicName: string) {
-  return { offset: record.offset, type: record.type, timestamp: toIso(record.timestamp), message: toMessageJson(record.message, topicName) };
+  return {
+    offset: record.offset,
+    type: record.type,
+    timestamp: toIso(record.timestamp),
+    message: toMessageJson(record.message, topicName),
+  };
 }

@@ -12,7 +12,7 @@ export function listConsumers(deps: ApiDeps): Route {
     id: 'listConsumers',
     method: 'GET',
     path: '/api/topics/{name}/consumers',
-    summary: 'The caller\'s named positions in a topic\'s log',
+    summary: "The caller's named positions in a topic's log",
     audience: 'anyone',
     scope: 'subscribe',
     isTopicRoute: true,
@@ -22,7 +22,10 @@ export function listConsumers(deps: ApiDeps): Route {
       return { topic, of: consumersOf(context.caller, topic.id) };
     },
     async handle(_context, { loaded: { topic, of } }) {
-      return { status: 200, body: await describeConsumers(deps, topic, await listLogConsumers(deps.engine.documents, of)) };
+      return {
+        status: 200,
+        body: await describeConsumers(deps, topic, await listLogConsumers(deps.engine.documents, of)),
+      };
     },
   });
 }

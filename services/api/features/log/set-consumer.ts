@@ -4,7 +4,12 @@ import type { LogConsumer } from '@tocsin/shared/domain/log-consumer.ts';
 import { nameFormFault, topicNameKey } from '@tocsin/shared/domain/topic.ts';
 import { UniqueKeyViolation, write, type Documents, type Write } from '@tocsin/shared/ports/documents.ts';
 import { topicTokens } from '@tocsin/shared/stores/credentials.ts';
-import { consumersPerOwner, consumersPerTopic, findLogConsumer, logConsumers } from '@tocsin/shared/stores/log-consumers.ts';
+import {
+  consumersPerOwner,
+  consumersPerTopic,
+  findLogConsumer,
+  logConsumers,
+} from '@tocsin/shared/stores/log-consumers.ts';
 import { commitWithinQuota } from '@tocsin/shared/stores/quota-guards.ts';
 import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
 import { topics } from '@tocsin/shared/stores/topics.ts';
@@ -19,8 +24,15 @@ import { consumersOf } from './consumer-owner.ts';
 const offsetFault = `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`;
 
 const body = z.object({
-  offset: z.number().refine((offset) => Number.isSafeInteger(offset) && offset >= 0, offsetFault)
-    .meta({ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'The position to read from next: `next_offset` of what was processed' }),
+  offset: z
+    .number()
+    .refine((offset) => Number.isSafeInteger(offset) && offset >= 0, offsetFault)
+    .meta({
+      type: 'integer',
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'The position to read from next: `next_offset` of what was processed',
+    }),
 });
 
 /** `PUT /api/topics/{name}/consumers/{consumer}`: keeps a position; the last one that is sent stands. */
@@ -29,7 +41,7 @@ export function setConsumer(deps: ApiDeps): Route {
     id: 'setConsumer',
     method: 'PUT',
     path: '/api/topics/{name}/consumers/{consumer}',
-    summary: 'Keep a named position in a topic\'s log',
+    summary: "Keep a named position in a topic's log",
     audience: 'anyone',
     scope: 'subscribe',
     isTopicRoute: true,
@@ -43,7 +55,13 @@ export function setConsumer(deps: ApiDeps): Route {
       const name = context.params['consumer']!;
       const fault = nameFormFault(name);
       if (fault !== null) throw new AppError('unprocessable', `consumer: ${fault}`);
-      const consumer = await keep(deps, context.caller, { ...of, name, nameKey: topicNameKey(name), offset, updatedAt: context.now });
+      const consumer = await keep(deps, context.caller, {
+        ...of,
+        name,
+        nameKey: topicNameKey(name),
+        offset,
+        updatedAt: context.now,
+      });
       const [json] = await describeConsumers(deps, topic, [consumer]);
       return { status: 200, body: json };
     },
@@ -57,12 +75,14 @@ function keep(deps: ApiDeps, caller: Caller, kept: Kept): Promise<LogConsumer> {
   const { documents } = deps.engine;
   return retryStale(async () => {
     const known = await findLogConsumer(documents, kept, kept.name);
-    if (known !== null) return documents.update(logConsumers, known, { offset: kept.offset, updatedAt: kept.updatedAt });
+    if (known !== null)
+      return documents.update(logConsumers, known, { offset: kept.offset, updatedAt: kept.updatedAt });
     return make(deps, caller, { ...kept, id: deps.makeId(), version: 1 });
   }, wasJustMade);
 }
 
-const wasJustMade = (error: unknown): boolean => error instanceof UniqueKeyViolation && error.collection === logConsumers.name;
+const wasJustMade = (error: unknown): boolean =>
+  error instanceof UniqueKeyViolation && error.collection === logConsumers.name;
 
 /**
  * Stores a new consumer, if the topic and its owner are still there. A token's are counted with its topic and an account's
@@ -75,10 +95,12 @@ function make({ engine: { documents } }: ApiDeps, caller: Caller, consumer: LogC
     const topic = await documents.get(topics, topicId);
     if (topic === null) throw new AppError('not_found', 'Topic not found');
     // Made since it was looked for: it is one of those that are counted, and is to be moved.
-    if (await findLogConsumer(documents, consumer, consumer.name) !== null) throw new UniqueKeyViolation(logConsumers.name, 'name');
+    if ((await findLogConsumer(documents, consumer, consumer.name)) !== null)
+      throw new UniqueKeyViolation(logConsumers.name, 'name');
     const ofTopic = await documents.count(logConsumers, { index: 'name', equals: { topicId, ownerId } });
     const ofOwner = await documents.count(logConsumers, { index: 'byOwner', equals: { ownerId } });
-    if (ofTopic >= consumersPerTopic || ofOwner >= consumersPerOwner) throw new AppError('forbidden', 'Consumer limit reached');
+    if (ofTopic >= consumersPerTopic || ofOwner >= consumersPerOwner)
+      throw new AppError('forbidden', 'Consumer limit reached');
     return { writes: [owner, write.require(topics, topic), write.insert(logConsumers, consumer)], result: consumer };
   });
 }

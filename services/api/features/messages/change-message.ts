@@ -25,10 +25,16 @@ export interface ManagedMessage {
  */
 export function loadManagedMessage(deps: ApiDeps): (context: RequestContext) => Promise<ManagedMessage> {
   return async (context) => {
-    const topic = await openTopicByName(deps.directory, context.caller, { name: context.params['topic_name']!, act: 'manage' });
+    const topic = await openTopicByName(deps.directory, context.caller, {
+      name: context.params['topic_name']!,
+      act: 'manage',
+    });
     // What is no id names nothing that could exist: the tier comes first then.
     const sought = context.params['message_id']!;
-    const [owner] = await Promise.all([deps.directory.user(topic.ownerId), isUuid(sought) ? findShown(deps, topic, sought.toLowerCase()) : null]);
+    const [owner] = await Promise.all([
+      deps.directory.user(topic.ownerId),
+      isUuid(sought) ? findShown(deps, topic, sought.toLowerCase()) : null,
+    ]);
     if (owner === null || !reachesTier(tierInForce(owner, context.now), 'ESSENTIALS')) {
       throw new AppError('forbidden', 'Requires the ESSENTIALS tier or higher');
     }
@@ -39,7 +45,8 @@ export function loadManagedMessage(deps: ApiDeps): (context: RequestContext) => 
 /** The topic's message, if history shows it. Throws 404 for any other, a deleted or expired one too. */
 async function findShown(deps: ApiDeps, topic: Topic, messageId: string): Promise<StoredMessage> {
   const message = await deps.engine.messages.find(messageId);
-  const isShown = message !== null && message.topicId === topic.id && !message.isDeleted && message.expiresAt > deps.clock();
+  const isShown =
+    message !== null && message.topicId === topic.id && !message.isDeleted && message.expiresAt > deps.clock();
   if (!isShown) throw new AppError('not_found', 'Message not found');
   return message;
 }
@@ -54,7 +61,10 @@ async function findShown(deps: ApiDeps, topic: Topic, messageId: string): Promis
  * outcome is then unknown.
  */
 export function changeMessage<R extends LogRecord | null>(
-  deps: ApiDeps, { topic, messageId }: ManagedMessage, decide: (message: StoredMessage, now: number) => R, recorded: readonly Write[] = [],
+  deps: ApiDeps,
+  { topic, messageId }: ManagedMessage,
+  decide: (message: StoredMessage, now: number) => R,
+  recorded: readonly Write[] = [],
 ): Promise<{ before: StoredMessage; record: R }> {
   const { eventLog, documents } = deps.engine;
   return withMessageLocked({ documents, clock: deps.clock }, messageId, async () => {
@@ -69,9 +79,16 @@ export function changeMessage<R extends LogRecord | null>(
 }
 
 /** Never rejects: the log has the record. */
-async function storeSoon(deps: ApiDeps, { id, partition }: Topic, placed: { offset: number; record: LogRecord }): Promise<void> {
+async function storeSoon(
+  deps: ApiDeps,
+  { id, partition }: Topic,
+  placed: { offset: number; record: LogRecord },
+): Promise<void> {
   const stored = deps.engine.messages.apply([{ partition, ...placed }]).catch((error: unknown) => {
-    deps.log.warn({ err: error, topicId: id, offset: placed.offset }, 'a change was not stored at once, the fan-out will store it');
+    deps.log.warn(
+      { err: error, topicId: id, offset: placed.offset },
+      'a change was not stored at once, the fan-out will store it',
+    );
   });
   await settledWithin(storeMsMax, [stored]);
 }

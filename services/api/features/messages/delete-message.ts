@@ -13,7 +13,8 @@ export function deleteMessage(deps: ApiDeps): Route {
     method: 'DELETE',
     path: '/api/{topic_name}/messages/{message_id}',
     summary: 'Delete a message',
-    description: 'For the owner of the topic and the admins of its team, while the owner has the ESSENTIALS tier. Open streams are sent `message_deleted`.',
+    description:
+      'For the owner of the topic and the admins of its team, while the owner has the ESSENTIALS tier. Open streams are sent `message_deleted`.',
     audience: 'account',
     scope: 'topics:write',
     success: {
@@ -23,11 +24,20 @@ export function deleteMessage(deps: ApiDeps): Route {
     },
     load: loadManagedMessage(deps),
     async handle(context, { loaded }) {
-      const recorded = auditOf(deps, context)({
-        action: 'message.deleted', subject: { id: loaded.messageId }, within: { type: 'topic', id: loaded.topic.id }, details: {},
+      const recorded = auditOf(
+        deps,
+        context,
+      )({
+        action: 'message.deleted',
+        subject: { id: loaded.messageId },
+        within: { type: 'topic', id: loaded.topic.id },
+        details: {},
       });
       const { record } = await changeMessage(deps, loaded, deletionRecord, recorded);
-      return { status: 200, body: { id: loaded.messageId, deleted_at: toIso(record.timestamp), message: 'Message deleted' } };
+      return {
+        status: 200,
+        body: { id: loaded.messageId, deleted_at: toIso(record.timestamp), message: 'Message deleted' },
+      };
     },
   });
 }

@@ -7,10 +7,17 @@ import { textField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
 import { changeMessage, loadManagedMessage } from './change-message.ts';
 
-const body = z.object({
-  message: textField({ min: 1, max: messageLimits.textCodePoints }).optional().describe('Replaces the text; left out, it stays.'),
-  title: textField({ min: 0, max: messageLimits.titleCodePoints }).nullable().optional().describe('Replaces the title; left out, it stays, and null or a blank one removes it.'),
-}).meta({ examples: [{ message: 'Nightly backup finished, 12 GB', title: null }] });
+const body = z
+  .object({
+    message: textField({ min: 1, max: messageLimits.textCodePoints })
+      .optional()
+      .describe('Replaces the text; left out, it stays.'),
+    title: textField({ min: 0, max: messageLimits.titleCodePoints })
+      .nullable()
+      .optional()
+      .describe('Replaces the title; left out, it stays, and null or a blank one removes it.'),
+  })
+  .meta({ examples: [{ message: 'Nightly backup finished, 12 GB', title: null }] });
 
 /** `PATCH /api/{topic_name}/messages/{message_id}`: replaces text and title; one that is left out stays, a null title goes. */
 export function editMessage(deps: ApiDeps): Route {
@@ -19,13 +26,19 @@ export function editMessage(deps: ApiDeps): Route {
     method: 'PATCH',
     path: '/api/{topic_name}/messages/{message_id}',
     summary: 'Edit the text or the title of a message',
-    description: 'For the owner of the topic and the admins of its team, while the owner has the ESSENTIALS tier. Open streams are sent `message_edited`.',
+    description:
+      'For the owner of the topic and the admins of its team, while the owner has the ESSENTIALS tier. Open streams are sent `message_edited`.',
     audience: 'account',
     scope: 'topics:write',
     body,
     success: {
       status: 200,
-      schema: z.object({ id: z.uuid(), message: z.string(), title: z.string().nullable(), edited_at: z.iso.datetime().nullable() }),
+      schema: z.object({
+        id: z.uuid(),
+        message: z.string(),
+        title: z.string().nullable(),
+        edited_at: z.iso.datetime().nullable(),
+      }),
       description: 'The message as it stands; `edited_at` is null when it was never edited',
     },
     load: loadManagedMessage(deps),
@@ -33,7 +46,8 @@ export function editMessage(deps: ApiDeps): Route {
       const title = typeof fields.title === 'string' && fields.title.trim() === '' ? null : fields.title;
       const isEmpty = fields.message === undefined && title === undefined;
       const { before, record } = await changeMessage(deps, loaded, (message, now) =>
-        (isEmpty ? null : editRecord(message, { message: fields.message, title }, now)));
+        isEmpty ? null : editRecord(message, { message: fields.message, title }, now),
+      );
       const after = record?.message ?? before;
       return {
         status: 200,

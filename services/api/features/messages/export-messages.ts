@@ -11,7 +11,8 @@ const pageSize = 50;
 /** The messages of the topics that the account owns, topic by topic, oldest first; neither deleted nor expired ones. */
 export function exportMessages(deps: ApiDeps): ExportSection {
   return {
-    name: 'messages', schema: messageSchema,
+    name: 'messages',
+    schema: messageSchema,
     async *pages({ caller }) {
       for await (const topics of ownedTopics(deps.engine.documents, caller.userId)) {
         for (const topic of topics) yield* messagesOf(deps, topic);
@@ -23,7 +24,12 @@ export function exportMessages(deps: ApiDeps): ExportSection {
 /** Everything that the store has: nobody goes on from here, so that a hole below what was acknowledged last does no harm. */
 async function* messagesOf({ engine: { messages }, clock }: ApiDeps, topic: Topic): AsyncGenerator<unknown[], void> {
   for (let after = -1; ;) {
-    const page = await messages.after(topic.id, { after, upTo: Number.MAX_SAFE_INTEGER, limit: pageSize, now: clock() });
+    const page = await messages.after(topic.id, {
+      after,
+      upTo: Number.MAX_SAFE_INTEGER,
+      limit: pageSize,
+      now: clock(),
+    });
     if (page.length > 0) yield page.map((message) => toMessageJson(message, topic.name));
     if (page.length < pageSize) return;
     after = page.at(-1)!.offset;

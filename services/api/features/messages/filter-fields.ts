@@ -6,8 +6,12 @@ import { queryList } from '../../http/query-list.ts';
 import { timeField } from '../../http/time-field.ts';
 
 /** What is searched for: a blank one is none. */
-export const textQuery = z.string()
-  .refine((text) => codePoints(text) <= filterLimits.textCodePoints, `must be at most ${filterLimits.textCodePoints} characters`)
+export const textQuery = z
+  .string()
+  .refine(
+    (text) => codePoints(text) <= filterLimits.textCodePoints,
+    `must be at most ${filterLimits.textCodePoints} characters`,
+  )
   .transform((text) => (text.trim() === '' ? null : text))
   .meta({ sentAs: { type: 'string', maxLength: filterLimits.textCodePoints } });
 
@@ -19,13 +23,19 @@ const priority = queryInteger({ min: 1, max: 5 });
 export const filterFields = {
   priority_min: priority.optional().describe('The least priority, inclusive.'),
   priority_max: priority.optional().describe('The highest priority, inclusive.'),
-  tags: queryList({ max: filterLimits.tags }).optional().describe('The message has any of these tags, exactly. Separated by commas, or given repeatedly.'),
+  tags: queryList({ max: filterLimits.tags })
+    .optional()
+    .describe('The message has any of these tags, exactly. Separated by commas, or given repeatedly.'),
 };
 
 /** The span of time of a search. */
 export const dateFields = {
-  date_from: timeField('startOfDay').optional().describe('Published at or after this time; a bare date is the start of its day.'),
-  date_to: timeField('endOfDay').optional().describe('Published at or before this time; a bare date is the end of its day.'),
+  date_from: timeField('startOfDay')
+    .optional()
+    .describe('Published at or after this time; a bare date is the start of its day.'),
+  date_to: timeField('endOfDay')
+    .optional()
+    .describe('Published at or before this time; a bare date is the end of its day.'),
 };
 
 interface Bounds {
@@ -48,11 +58,18 @@ export function requireOrdered(query: Bounds, context: z.core.$RefinementCtx<Bou
 
 /** What was asked, as the stores take it: about these topics, at this time. */
 export function toFilter(
-  query: Bounds & { tags?: readonly string[] | undefined }, of: Pick<MessageFilter, 'topicIds' | 'text' | 'now'> & { includesDeleted?: boolean },
+  query: Bounds & { tags?: readonly string[] | undefined },
+  of: Pick<MessageFilter, 'topicIds' | 'text' | 'now'> & { includesDeleted?: boolean },
 ): MessageFilter {
   return {
-    topicIds: of.topicIds, text: of.text, now: of.now, includesDeleted: of.includesDeleted ?? false,
-    priorityMin: query.priority_min ?? null, priorityMax: query.priority_max ?? null, tags: query.tags ?? [],
-    from: query.date_from ?? null, to: query.date_to ?? null,
+    topicIds: of.topicIds,
+    text: of.text,
+    now: of.now,
+    includesDeleted: of.includesDeleted ?? false,
+    priorityMin: query.priority_min ?? null,
+    priorityMax: query.priority_max ?? null,
+    tags: query.tags ?? [],
+    from: query.date_from ?? null,
+    to: query.date_to ?? null,
   };
 }

@@ -19,10 +19,16 @@ const rangeMsDefault = 24 * hourMs;
 const hoursUpToMs = 48 * hourMs;
 const bucketsMax = 1_000;
 
-const bucketSchema = z.object({
-  timestamp: z.iso.datetime(),
-  priority_1: z.int(), priority_2: z.int(), priority_3: z.int(), priority_4: z.int(), priority_5: z.int(),
-}).meta({ id: 'ActivityBucket' });
+const bucketSchema = z
+  .object({
+    timestamp: z.iso.datetime(),
+    priority_1: z.int(),
+    priority_2: z.int(),
+    priority_3: z.int(),
+    priority_4: z.int(),
+    priority_5: z.int(),
+  })
+  .meta({ id: 'ActivityBucket' });
 type Bucket = z.infer<typeof bucketSchema>;
 
 /** `GET /api/messages/activity`: how many messages there were, by hour or day and by priority. */
@@ -35,19 +41,33 @@ export function getActivity(deps: ApiDeps): Route {
     description: `In UTC, of the topics that a search spans; at most ${bucketsMax} buckets.`,
     audience: 'account',
     scope: 'subscribe',
-    query: z.object({
-      start_date: timeField('startOfDay').optional().describe('Published at or after this time; a bare date is the start of its day. By default 24 hours ago.'),
-      end_date: timeField('endOfDay').optional().describe('Published at or before this time; a bare date is the end of its day. By default now.'),
-      bucket: z.enum(['hour', 'day']).optional().describe('By default hours for up to 48 of them, else days.'),
-      topics: queryList({ max: topicsNamedMax }).optional().describe('Only these topics, any public ones among them. Separated by commas, or given repeatedly.'),
-      query: textQuery.optional().describe(textQueryMeaning), ...filterFields,
-    }).superRefine(requireOrdered),
+    query: z
+      .object({
+        start_date: timeField('startOfDay')
+          .optional()
+          .describe('Published at or after this time; a bare date is the start of its day. By default 24 hours ago.'),
+        end_date: timeField('endOfDay')
+          .optional()
+          .describe('Published at or before this time; a bare date is the end of its day. By default now.'),
+        bucket: z.enum(['hour', 'day']).optional().describe('By default hours for up to 48 of them, else days.'),
+        topics: queryList({ max: topicsNamedMax })
+          .optional()
+          .describe('Only these topics, any public ones among them. Separated by commas, or given repeatedly.'),
+        query: textQuery.optional().describe(textQueryMeaning),
+        ...filterFields,
+      })
+      .superRefine(requireOrdered),
     success: {
       status: 200,
       schema: z.object({
-        buckets: z.array(bucketSchema), total: z.int(), bucket_size: z.enum(['hour', 'day']), start_date: z.iso.datetime(), end_date: z.iso.datetime(),
+        buckets: z.array(bucketSchema),
+        total: z.int(),
+        bucket_size: z.enum(['hour', 'day']),
+        start_date: z.iso.datetime(),
+        end_date: z.iso.datetime(),
       }),
-      description: 'All buckets of the range, oldest first, empty ones too; `timestamp` is where one starts, and those at the ends may be partial',
+      description:
+        'All buckets of the range, oldest first, empty ones too; `timestamp` is where one starts, and those at the ends may be partial',
     },
     errors: namedTopicErrors,
     load: (context) => loadNamedTopics(deps, context),
@@ -55,7 +75,8 @@ export function getActivity(deps: ApiDeps): Route {
       const range = rangeOf(query, context.now);
       const topicIds = named?.map(({ id }) => id) ?? (await searchableTopics(deps, context.account())).ids;
       const filter = toFilter(
-        { ...query, date_from: range.start, date_to: range.end }, { topicIds, text: query.query ?? null, now: context.now },
+        { ...query, date_from: range.start, date_to: range.end },
+        { topicIds, text: query.query ?? null, now: context.now },
       );
       const counts = await deps.engine.messages.activity(filter, bucketSizes[range.size]);
       return {
@@ -63,7 +84,9 @@ export function getActivity(deps: ApiDeps): Route {
         body: {
           buckets: bucketsOf(range, counts),
           total: counts.reduce((sum, { count }) => sum + count, 0),
-          bucket_size: range.size, start_date: toIso(range.start), end_date: toIso(range.end),
+          bucket_size: range.size,
+          start_date: toIso(range.start),
+          end_date: toIso(range.end),
         },
       };
     },
@@ -77,14 +100,20 @@ interface Range {
 }
 
 /** Throws 422 for a reversed range and for one of too many buckets. */
-function rangeOf(query: { start_date?: number | undefined; end_date?: number | undefined; bucket?: BucketSize | undefined }, now: number): Range {
+function rangeOf(
+  query: { start_date?: number | undefined; end_date?: number | undefined; bucket?: BucketSize | undefined },
+  now: number,
+): Range {
   const start = query.start_date ?? now - rangeMsDefault;
   const end = query.end_date ?? now;
   if (start > end) throw new AppError('unprocessable', 'start_date: must not be after end_date');
   const size = query.bucket ?? (end - start <= hoursUpToMs ? 'hour' : 'day');
   const buckets = Math.floor(end / bucketSizes[size]) - Math.floor(start / bucketSizes[size]) + 1;
   if (buckets > bucketsMax) {
-    throw new AppError('unprocessable', `start_date: the range has ${buckets} buckets, at most ${bucketsMax} can be counted: ask for a shorter one${size === 'hour' ? ' or for days' : ''}`);
+    throw new AppError(
+      'unprocessable',
+      `start_date: the range has ${buckets} buckets, at most ${bucketsMax} can be counted: ask for a shorter one${size === 'hour' ? ' or for days' : ''}`,
+    );
   }
   return { start, end, size };
 }
@@ -93,7 +122,14 @@ function bucketsOf({ start, end, size }: Range, counts: readonly ActivityCount[]
   const bucketMs = bucketSizes[size];
   const buckets = new Map<number, Bucket>();
   for (let at = Math.floor(start / bucketMs) * bucketMs; at <= end; at += bucketMs) {
-    buckets.set(at, { timestamp: toIso(at), priority_1: 0, priority_2: 0, priority_3: 0, priority_4: 0, priority_5: 0 });
+    buckets.set(at, {
+      timestamp: toIso(at),
+      priority_1: 0,
+      priority_2: 0,
+      priority_3: 0,
+      priority_4: 0,
+      priority_5: 0,
+    });
   }
   for (const { start: at, priority, count } of counts) buckets.get(at)![`priority_${priority}`] = count;
   return [...buckets.values()];

@@ -23,7 +23,9 @@ const deliverySchema = z.object({
 });
 type DeliveryJson = z.infer<typeof deliverySchema>;
 
-const countsSchema = z.object(Object.fromEntries(deliveryStatuses.map((status) => [status, z.int()])) as Record<Delivery['status'], z.ZodInt>);
+const countsSchema = z.object(
+  Object.fromEntries(deliveryStatuses.map((status) => [status, z.int()])) as Record<Delivery['status'], z.ZodInt>,
+);
 
 /** `GET /api/messages/{message_id}/deliveries`: why the message did, or did not, reach the caller's devices. */
 export function getDeliveries(deps: ApiDeps): Route {
@@ -32,8 +34,9 @@ export function getDeliveries(deps: ApiDeps): Route {
     method: 'GET',
     path: '/api/messages/{message_id}/deliveries',
     summary: "What became of a message's pushes to the caller's devices, and why",
-    description: 'Known for seven days. A device that a filter left out shows the rule, by the settings as they are now. '
-      + 'Who manages the topic is also told how many pushes have which outcome; the filtered ones are not counted.',
+    description:
+      'Known for seven days. A device that a filter left out shows the rule, by the settings as they are now. ' +
+      'Who manages the topic is also told how many pushes have which outcome; the filtered ones are not counted.',
     audience: 'account',
     scope: 'subscribe',
     success: {
@@ -56,7 +59,11 @@ export function getDeliveries(deps: ApiDeps): Route {
 }
 
 /** The account's devices with what the ledger has of them, then the ledger's rows of devices that are gone. */
-async function deliveriesOf(deps: ApiDeps, message: StoredMessage, { userId, now }: { userId: string; now: number }): Promise<DeliveryJson[]> {
+async function deliveriesOf(
+  deps: ApiDeps,
+  message: StoredMessage,
+  { userId, now }: { userId: string; now: number },
+): Promise<DeliveryJson[]> {
   const { deliveries, documents } = deps.engine;
   const [rows, devices, subscription] = await Promise.all([
     deliveries.find(message.id, { userId, limit: rowsMax }),
@@ -78,6 +85,10 @@ function rowJson({ deviceId, platform, status, reason, attempts, updatedAt }: De
   return { device_id: deviceId, platform, status, reason, attempts, updated_at: toIso(updatedAt) };
 }
 
-function unsentJson({ timestamp }: StoredMessage, { id, platform }: Device, { status, reason }: ReturnType<typeof whyUnsent>): DeliveryJson {
+function unsentJson(
+  { timestamp }: StoredMessage,
+  { id, platform }: Device,
+  { status, reason }: ReturnType<typeof whyUnsent>,
+): DeliveryJson {
   return { device_id: id, platform, status, reason, attempts: 0, updated_at: toIso(timestamp) };
 }

@@ -24,10 +24,17 @@ export function getHistory(deps: ApiDeps): Route {
     scope: 'subscribe',
     isTopicRoute: true,
     query: z.object({
-      since: z.string().optional().describe('Where to start: a message id (itself excluded), an ISO 8601 time, Unix seconds, a duration back from now (`30s`, `10m`, `2h`, `7d`), or `all`. Without it the newest `limit` messages.'),
+      since: z
+        .string()
+        .optional()
+        .describe(
+          'Where to start: a message id (itself excluded), an ISO 8601 time, Unix seconds, a duration back from now (`30s`, `10m`, `2h`, `7d`), or `all`. Without it the newest `limit` messages.',
+        ),
       limit: queryInteger({ min: 1, max: 100 }).default(50),
       poll: queryBoolean.optional().describe('Both values answer at once, as no value does.'),
-      wait: queryInteger({ min: 0, max: waitSecondsMax }).default(0).describe('Seconds to hold an answer that would be empty, until there is a message.'),
+      wait: queryInteger({ min: 0, max: waitSecondsMax })
+        .default(0)
+        .describe('Seconds to hold an answer that would be empty, until there is a message.'),
     }),
     success: {
       status: 200,
@@ -42,17 +49,32 @@ export function getHistory(deps: ApiDeps): Route {
       if (messages.length === 0 && query.wait > 0) {
         messages = await waitAsReader(deps, context, topic, { waitMs: query.wait * 1_000, read: readPage });
       }
-      return { status: 200, body: { messages: messages.map((message) => toMessageJson(message, topic.name)), topic: topic.name, count: messages.length } };
+      return {
+        status: 200,
+        body: {
+          messages: messages.map((message) => toMessageJson(message, topic.name)),
+          topic: topic.name,
+          count: messages.length,
+        },
+      };
     },
   });
 }
 
-async function read(deps: ApiDeps, topic: Topic, { since, limit, now }: { since: Since | undefined; limit: number; now: number }): Promise<StoredMessage[]> {
+async function read(
+  deps: ApiDeps,
+  topic: Topic,
+  { since, limit, now }: { since: Since | undefined; limit: number; now: number },
+): Promise<StoredMessage[]> {
   if (since === undefined) return deps.history.newest(topic, limit);
   return deps.history.after(topic, await positionBefore(deps, topic, { since, now }), limit);
 }
 
-async function positionBefore(deps: ApiDeps, topic: Topic, { since, now }: { since: Since; now: number }): Promise<number> {
+async function positionBefore(
+  deps: ApiDeps,
+  topic: Topic,
+  { since, now }: { since: Since; now: number },
+): Promise<number> {
   switch (since.kind) {
     case 'all':
       return -1;

@@ -21,11 +21,18 @@ export function listRecent(deps: ApiDeps): Route {
     audience: 'account',
     scope: 'subscribe',
     query: z.object({ limit: queryInteger({ min: 1, max: 200 }).default(100), topic: namedTopic }),
-    success: { status: 200, schema: z.array(messageSchema), description: 'Newest first; empty for a named topic without a subscription' },
+    success: {
+      status: 200,
+      schema: z.array(messageSchema),
+      description: 'Newest first; empty for a named topic without a subscription',
+    },
     errors: namedTopicErrors,
     load: (context) => loadNamedTopic(deps, context),
     async handle(context, { loaded: named, query: { limit } }) {
-      const { ids, names } = named === null ? await subscribedTopics(deps, context.account()) : await ifSubscribed(deps, context.account(), named);
+      const { ids, names } =
+        named === null
+          ? await subscribedTopics(deps, context.account())
+          : await ifSubscribed(deps, context.account(), named);
       const messages = await deps.engine.messages.recent(ids, { limit, now: context.now });
       return { status: 200, body: messages.map((message) => toMessageJson(message, names.get(message.topicId)!)) };
     },
@@ -34,6 +41,6 @@ export function listRecent(deps: ApiDeps): Route {
 
 /** The topic, which the caller may read, if there is a subscription to it. */
 async function ifSubscribed({ engine }: ApiDeps, { userId }: AccountCaller, topic: Topic): Promise<TopicSpan> {
-  const isSubscribed = await findOwnSubscription(engine.documents, userId, topic.id) !== null;
+  const isSubscribed = (await findOwnSubscription(engine.documents, userId, topic.id)) !== null;
   return isSubscribed ? { ids: [topic.id], names: new Map([[topic.id, topic.name]]) } : { ids: [], names: new Map() };
 }

@@ -23,7 +23,10 @@ export async function loadNamedTopic(deps: ApiDeps, { caller, searchParams }: Re
 }
 
 /** The topics that the query names, null without any. Throws as `loadNamedTopic` for each of them. */
-export async function loadNamedTopics(deps: ApiDeps, { caller, searchParams }: RequestContext): Promise<Topic[] | null> {
+export async function loadNamedTopics(
+  deps: ApiDeps,
+  { caller, searchParams }: RequestContext,
+): Promise<Topic[] | null> {
   const names = listValues(searchParams.getAll('topics'));
   // Too many are refused with the other parameters.
   if (names.length === 0 || names.length > topicsNamedMax) return null;

@@ -18,8 +18,10 @@ export interface ReadableMessage {
 export async function loadReadableMessage(deps: ApiDeps, context: RequestContext): Promise<ReadableMessage> {
   const caller = context.account();
   const message = await deps.engine.messages.find(pathId(context, 'message_id'));
-  const topic = message === null || message.expiresAt <= context.now ? null : await deps.directory.topic(message.topicId);
+  const topic =
+    message === null || message.expiresAt <= context.now ? null : await deps.directory.topic(message.topicId);
   const role = topic === null ? null : await roleOf(deps.directory, caller, topic);
-  if (message === null || topic === null || !mayUseTopic(caller, topic, 'read', role)) throw new AppError('not_found', 'Message not found');
+  if (message === null || topic === null || !mayUseTopic(caller, topic, 'read', role))
+    throw new AppError('not_found', 'Message not found');
   return { message, topic, isManager: mayUseTopic(caller, topic, 'manage', role) };
 }

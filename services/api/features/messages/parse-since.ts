@@ -24,7 +24,10 @@ export function parseSince(text: string, now: number): Since {
   if (/^\d{1,12}(\.\d{1,9})?$/.test(text)) return { kind: 'time', time: Math.round(Number(text) * 1_000) };
   const time = parseTime(text);
   if (time === null) {
-    throw new AppError('unprocessable', 'since: must be a message id, an ISO 8601 time, Unix seconds, a duration such as 10m, or all');
+    throw new AppError(
+      'unprocessable',
+      'since: must be a message id, an ISO 8601 time, Unix seconds, a duration such as 10m, or all',
+    );
   }
   return { kind: 'time', time };
 }

@@ -25,37 +25,62 @@ export function searchMessages(deps: ApiDeps): Route {
     method: 'GET',
     path: '/api/messages/search',
     summary: 'Search the messages of many topics, newest first',
-    description: 'Of all topics that the caller owns, is subscribed to or reaches through a team and may read by this credential; or of the one that is named, which may be any public one.',
+    description:
+      'Of all topics that the caller owns, is subscribed to or reaches through a team and may read by this credential; or of the one that is named, which may be any public one.',
     audience: 'account',
     scope: 'subscribe',
-    query: z.object({
-      q: textQuery.optional().describe(textQueryMeaning), topic: namedTopic, ...filterFields, ...dateFields, ...pagingFields({ default: 50, max: 100 }),
-    }).superRefine(requireOrdered),
+    query: z
+      .object({
+        q: textQuery.optional().describe(textQueryMeaning),
+        topic: namedTopic,
+        ...filterFields,
+        ...dateFields,
+        ...pagingFields({ default: 50, max: 100 }),
+      })
+      .superRefine(requireOrdered),
     success: {
       status: 200,
       schema: z.object({
-        messages: z.array(messageSchema), total: z.int(), limit: z.int(), offset: z.int(), query: z.string().nullable(), filters: filtersSchema,
+        messages: z.array(messageSchema),
+        total: z.int(),
+        limit: z.int(),
+        offset: z.int(),
+        query: z.string().nullable(),
+        filters: filtersSchema,
       }),
       description: 'A page of the messages, and how many there are in all',
     },
     errors: namedTopicErrors,
     load: (context) => loadNamedTopic(deps, context),
     async handle(context, { loaded: named, query }) {
-      const { ids, names } = named === null ? await searchableTopics(deps, context.account()) : { ids: [named.id], names: new Map([[named.id, named.name]]) };
+      const { ids, names } =
+        named === null
+          ? await searchableTopics(deps, context.account())
+          : { ids: [named.id], names: new Map([[named.id, named.name]]) };
       const page = pageOf(query);
       const text = query.q ?? null;
-      const { messages, total } = await deps.engine.messages.search(toFilter(query, { topicIds: ids, text, now: context.now }), page);
+      const { messages, total } = await deps.engine.messages.search(
+        toFilter(query, { topicIds: ids, text, now: context.now }),
+        page,
+      );
       const filters: z.infer<typeof filtersSchema> = {
-        topic: named?.name ?? null, priority_min: query.priority_min ?? null, priority_max: query.priority_max ?? null,
+        topic: named?.name ?? null,
+        priority_min: query.priority_min ?? null,
+        priority_max: query.priority_max ?? null,
         tags: query.tags === undefined || query.tags.length === 0 ? null : query.tags,
-        date_from: isoOrNull(query.date_from), date_to: isoOrNull(query.date_to),
+        date_from: isoOrNull(query.date_from),
+        date_to: isoOrNull(query.date_to),
       };
       return {
         status: 200,
         headers: pageHeaders(page, total),
         body: {
           messages: messages.map((message) => toMessageJson(message, names.get(message.topicId)!)),
-          total, limit: page.limit, offset: page.offset, query: text, filters,
+          total,
+          limit: page.limit,
+          offset: page.offset,
+          query: text,
+          filters,
         },
       };
     },

@@ -18,15 +18,28 @@ export function searchTopic(deps: ApiDeps): Route {
     audience: 'anyone',
     scope: 'subscribe',
     isTopicRoute: true,
-    query: z.object({
-      q: textQuery.optional().describe(textQueryMeaning), ...filterFields, ...dateFields,
-      include_deleted: queryBoolean.default(false).describe('Deleted messages too, for who manages the topic; with their content for 30 days after the deletion.'),
-      ...pagingFields({ default: 50, max: 100 }),
-    }).superRefine(requireOrdered),
+    query: z
+      .object({
+        q: textQuery.optional().describe(textQueryMeaning),
+        ...filterFields,
+        ...dateFields,
+        include_deleted: queryBoolean
+          .default(false)
+          .describe(
+            'Deleted messages too, for who manages the topic; with their content for 30 days after the deletion.',
+          ),
+        ...pagingFields({ default: 50, max: 100 }),
+      })
+      .superRefine(requireOrdered),
     success: {
       status: 200,
       schema: z.object({
-        messages: z.array(messageSchema), total: z.int(), limit: z.int(), offset: z.int(), query: z.string().nullable(), topic: z.string(),
+        messages: z.array(messageSchema),
+        total: z.int(),
+        limit: z.int(),
+        offset: z.int(),
+        query: z.string().nullable(),
+        topic: z.string(),
       }),
       description: 'A page of the messages, and how many there are in all',
     },
@@ -35,14 +48,19 @@ export function searchTopic(deps: ApiDeps): Route {
       const page = pageOf(query);
       const text = query.q ?? null;
       const { messages, total } = await deps.engine.messages.search(
-        toFilter(query, { topicIds: [topic.id], text, now, includesDeleted: query.include_deleted }), page,
+        toFilter(query, { topicIds: [topic.id], text, now, includesDeleted: query.include_deleted }),
+        page,
       );
       return {
         status: 200,
         headers: pageHeaders(page, total),
         body: {
           messages: messages.map((message) => toMessageJson(message, topic.name)),
-          total, limit: page.limit, offset: page.offset, query: text, topic: topic.name,
+          total,
+          limit: page.limit,
+          offset: page.offset,
+          query: text,
+          topic: topic.name,
         },
       };
     },

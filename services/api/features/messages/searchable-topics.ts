@@ -16,7 +16,10 @@ const topicsMax = 20_000;
 type SpanDeps = { readonly engine: { readonly documents: Documents }; readonly topicSpans: TopicSpans };
 
 /** What a search spans: the topics that the caller owns, is subscribed to or reaches through a team, and may read by this credential. */
-export function searchableTopics({ engine: { documents }, topicSpans }: SpanDeps, caller: AccountCaller): Promise<TopicSpan> {
+export function searchableTopics(
+  { engine: { documents }, topicSpans }: SpanDeps,
+  caller: AccountCaller,
+): Promise<TopicSpan> {
   return topicSpans.get(keyOf('searchable', caller), async () => {
     const roles = await findRoles(documents, caller.userId);
     const found = await Promise.all([
@@ -29,7 +32,10 @@ export function searchableTopics({ engine: { documents }, topicSpans }: SpanDeps
 }
 
 /** The topics that the caller is subscribed to and may read by this credential: a subscription gives no access. */
-export function subscribedTopics({ engine: { documents }, topicSpans }: SpanDeps, caller: AccountCaller): Promise<TopicSpan> {
+export function subscribedTopics(
+  { engine: { documents }, topicSpans }: SpanDeps,
+  caller: AccountCaller,
+): Promise<TopicSpan> {
   return topicSpans.get(keyOf('subscribed', caller), async () => {
     const found = await subscribed(documents, caller.userId);
     const needsRoles = found.some(({ accessLevel, teamId }) => accessLevel === 'private' && teamId !== null);
@@ -38,7 +44,8 @@ export function subscribedTopics({ engine: { documents }, topicSpans }: SpanDeps
 }
 
 /** Of a credential it only counts whether it is a login or a key. */
-const keyOf = (span: 'searchable' | 'subscribed', { userId, scopes }: AccountCaller): string => `${span} ${scopes === null ? 'login' : 'key'} ${userId}`;
+const keyOf = (span: 'searchable' | 'subscribed', { userId, scopes }: AccountCaller): string =>
+  `${span} ${scopes === null ? 'login' : 'key'} ${userId}`;
 
 function readable(caller: AccountCaller, found: readonly Topic[], roles: ReadonlyMap<string, Role>): TopicSpan {
   const open = found.filter((topic) => mayUseTopic(caller, topic, 'read', roles.get(topic.teamId ?? '') ?? null));
@@ -47,8 +54,17 @@ function readable(caller: AccountCaller, found: readonly Topic[], roles: Readonl
 }
 
 async function subscribed(documents: Documents, userId: string): Promise<Topic[]> {
-  const own = await documents.find(subscriptions, { index: 'byUser', equals: { userId }, limit: subscriptionsPerAccount });
-  return own.length === 0 ? [] : documents.getMany(topics, own.map(({ topicId }) => topicId));
+  const own = await documents.find(subscriptions, {
+    index: 'byUser',
+    equals: { userId },
+    limit: subscriptionsPerAccount,
+  });
+  return own.length === 0
+    ? []
+    : documents.getMany(
+        topics,
+        own.map(({ topicId }) => topicId),
+      );
 }
 
 /** Topics of the caller's own teams are the caller's own. */
@@ -56,7 +72,7 @@ async function ofTeams(documents: Documents, roles: ReadonlyMap<string, Role>): 
   const found: Topic[] = [];
   for (const [teamId, role] of roles) {
     if (role === 'owner') continue;
-    found.push(...await documents.find(topics, { index: 'byTeam', equals: { teamId }, limit: topicsPerOwner }));
+    found.push(...(await documents.find(topics, { index: 'byTeam', equals: { teamId }, limit: topicsPerOwner })));
     if (found.length >= topicsMax) break;
   }
   return found;

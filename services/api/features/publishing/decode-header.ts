@@ -45,6 +45,8 @@ function fromWireBytes(value: string): string {
 }
 
 function fromQuoted(content: string): Buffer {
-  const bytes = content.replaceAll('_', ' ').replaceAll(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  const bytes = content
+    .replaceAll('_', ' ')
+    .replaceAll(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   return Buffer.from(bytes, 'latin1');
 }

@@ -26,7 +26,9 @@ const aliases = {
 } as const;
 
 /** Those of them that a query has once; tags may be repeated. */
-const singleNames: ReadonlySet<string> = new Set(Object.entries(aliases).flatMap(([field, names]) => (field === 'tags' ? [] : names)));
+const singleNames: ReadonlySet<string> = new Set(
+  Object.entries(aliases).flatMap(([field, names]) => (field === 'tags' ? [] : names)),
+);
 
 export interface FieldSources {
   readonly headers: IncomingHttpHeaders;
@@ -38,7 +40,11 @@ export interface FieldSources {
 
 /** Where a request says what its body does not. Throws 422 for a parameter that is given twice and can mean one thing only. */
 export function sourcesOf({ request, searchParams }: RequestContext): FieldSources {
-  return { headers: request.headers, query: searchParams.size === 0 ? noQuery : readQuery(searchParams), url: request.url ?? '' };
+  return {
+    headers: request.headers,
+    query: searchParams.size === 0 ? noQuery : readQuery(searchParams),
+    url: request.url ?? '',
+  };
 }
 
 const noQuery: ReadonlyMap<string, readonly string[]> = new Map();
@@ -90,7 +96,10 @@ function hasLostBytes(value: string, url: string): boolean {
  * All fields but the text, as headers and query say, and where they do not, as a template found them: its tags come behind
  * those that were sent, as far as there is room.
  */
-export function sideFields(sources: FieldSources, rendered?: RenderedMessage): FieldParsers<Omit<MessageFields, 'message'>> {
+export function sideFields(
+  sources: FieldSources,
+  rendered?: RenderedMessage,
+): FieldParsers<Omit<MessageFields, 'message'>> {
   return {
     title: () => parseTitle(fieldOf(sources, 'title') ?? rendered?.title),
     priority: () => parsePriority(fieldOf(sources, 'priority') ?? rendered?.priority),
@@ -98,7 +107,8 @@ export function sideFields(sources: FieldSources, rendered?: RenderedMessage): F
       const tags = parseTags(fieldOf(sources, 'tags')?.split(',') ?? []);
       return rendered === undefined ? tags : [...new Set([...tags, ...rendered.tags])].slice(0, messageLimits.tags);
     },
-    markdown: () => isMarkdown(fieldOf(sources, 'markdown')) || /^text\/markdown\b/i.test(sources.headers['content-type'] ?? ''),
+    markdown: () =>
+      isMarkdown(fieldOf(sources, 'markdown')) || /^text\/markdown\b/i.test(sources.headers['content-type'] ?? ''),
   };
 }
 
@@ -111,19 +121,28 @@ export function textField(sources: FieldSources): string | undefined {
 export function parseText(text: string | undefined): string {
   if (text === undefined || text === '') throw invalid('message', 'is required: send it as the body');
   requireWellFormed('message', text);
-  if (isLongerThan(text, messageLimits.textCodePoints)) throw invalid('message', `must be at most ${messageLimits.textCodePoints} characters`);
+  if (isLongerThan(text, messageLimits.textCodePoints))
+    throw invalid('message', `must be at most ${messageLimits.textCodePoints} characters`);
   return text;
 }
 
 export function parseTitle(title: string | null | undefined): string | null {
   if (title === undefined || title === null || title.trim() === '') return null;
   requireWellFormed('title', title);
-  if (isLongerThan(title, messageLimits.titleCodePoints)) throw invalid('title', `must be at most ${messageLimits.titleCodePoints} characters`);
+  if (isLongerThan(title, messageLimits.titleCodePoints))
+    throw invalid('title', `must be at most ${messageLimits.titleCodePoints} characters`);
   return title;
 }
 
 /** By words instead of 1 to 5. */
-export const priorityNames: ReadonlyMap<string, Priority> = new Map([['min', 1], ['low', 2], ['default', 3], ['high', 4], ['max', 5], ['urgent', 5]]);
+export const priorityNames: ReadonlyMap<string, Priority> = new Map([
+  ['min', 1],
+  ['low', 2],
+  ['default', 3],
+  ['high', 4],
+  ['max', 5],
+  ['urgent', 5],
+]);
 
 export function parsePriority(value: string | number | null | undefined): Priority {
   if (value === undefined || value === null || value === '') return 3;

@@ -12,7 +12,11 @@ const titleRule = `At most ${messageLimits.titleCodePoints} characters of UTF-8,
 const priorityRule = `1 to 5, or ${[...priorityNames.keys()].map((name) => `\`${name}\``).join(', ')}; 3 by default.`;
 const tagsRule = `Comma-separated; at most ${messageLimits.tags}, each of at most ${messageLimits.tagCodePoints} characters.`;
 
-const said = (description: string, example: string) => z.string().optional().meta({ description, examples: [example] });
+const said = (description: string, example: string) =>
+  z
+    .string()
+    .optional()
+    .meta({ description, examples: [example] });
 
 /**
  * What publishing reads by itself, as the document tells it; `message-fields.ts` checks it. A value is checked only where it
@@ -22,10 +26,22 @@ const headers = z.object({
   'X-Title': said(`${titleRule} Also \`Title\`, \`t\`.`, 'Backups'),
   'X-Priority': said(`${priorityRule} Also \`Priority\`, \`prio\`, \`p\`.`, '4'),
   'X-Tags': said(`${tagsRule} Also \`Tags\`, \`Tag\`, \`ta\`.`, 'db,ok'),
-  'X-Markdown': said('`true`, `yes` or `1`: clients may show the text as Markdown; it is stored as sent. Also `Markdown`, `md`.', 'true'),
-  'X-Message': said('The text, where the body is empty; `\\n` is a line break. Also `Message`, `m`.', 'Nightly backup finished'),
-  'Idempotency-Key': z.string().min(1).max(keyCharactersMax).optional()
-    .describe('Makes a retry safe: for 24 hours the same publisher, topic and key get the first result again, and nothing is published twice.'),
+  'X-Markdown': said(
+    '`true`, `yes` or `1`: clients may show the text as Markdown; it is stored as sent. Also `Markdown`, `md`.',
+    'true',
+  ),
+  'X-Message': said(
+    'The text, where the body is empty; `\\n` is a line break. Also `Message`, `m`.',
+    'Nightly backup finished',
+  ),
+  'Idempotency-Key': z
+    .string()
+    .min(1)
+    .max(keyCharactersMax)
+    .optional()
+    .describe(
+      'Makes a retry safe: for 24 hours the same publisher, topic and key get the first result again, and nothing is published twice.',
+    ),
 });
 
 const query = z.object({
@@ -40,7 +56,9 @@ const templateRule = `The body is a webhook of this sender and becomes a message
 
 /** The body is the text. */
 export const textPublishInputs: OwnInput = {
-  headers: headers.extend({ 'X-Template': z.string().optional().describe(`${templateRule} Also \`Template\`, \`tpl\`.`) }),
+  headers: headers.extend({
+    'X-Template': z.string().optional().describe(`${templateRule} Also \`Template\`, \`tpl\`.`),
+  }),
   query: query.extend({ template: z.string().optional().describe('As `X-Template`; also `tpl`.') }),
   body: {
     contentTypes: ['text/plain', 'text/markdown'],
@@ -52,10 +70,16 @@ export const textPublishInputs: OwnInput = {
 
 /** The body is JSON. */
 export function jsonPublishInputs(schema: z.ZodType): OwnInput {
-  return { headers, query, body: { contentTypes: ['application/json'], schema, description: 'Read as JSON whatever its content type.' } };
+  return {
+    headers,
+    query,
+    body: { contentTypes: ['application/json'], schema, description: 'Read as JSON whatever its content type.' },
+  };
 }
 
-export const replayedHeader = { 'Idempotency-Replayed': '`true` when this is the first result under the same `Idempotency-Key` again.' };
+export const replayedHeader = {
+  'Idempotency-Replayed': '`true` when this is the first result under the same `Idempotency-Key` again.',
+};
 
 export const publishErrors = {
   409: 'A publish under the same `Idempotency-Key` is in flight: try again in a moment.',

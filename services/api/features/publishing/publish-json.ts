@@ -7,7 +7,17 @@ import { parseJson, readBody } from '../../http/read-body.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { validate } from '../../http/validate.ts';
 import { loadWritableTopic } from './load-writable-topic.ts';
-import { fieldOf, isMarkdown, parsePriority, parseTags, parseText, parseTitle, sourcesOf, textField, type MessageFields } from './message-fields.ts';
+import {
+  fieldOf,
+  isMarkdown,
+  parsePriority,
+  parseTags,
+  parseText,
+  parseTitle,
+  sourcesOf,
+  textField,
+  type MessageFields,
+} from './message-fields.ts';
 import { parseFields } from './parse-fields.ts';
 import { publishMessage, type PublishDeps } from './publish-message.ts';
 import { jsonPublishInputs, publishErrors, replayedHeader } from './publish-inputs.ts';
@@ -15,14 +25,27 @@ import { publishReply } from './publish-to-topic.ts';
 import { parseIdempotencyKey } from './reserve-key.ts';
 
 /** What ntfy's clients send to the root; what they may send beyond this is ignored. */
-export const jsonPublishSchema = z.object({
-  topic: z.string(),
-  message: z.string().meta({ minLength: 1, maxLength: messageLimits.textCodePoints }).nullish(),
-  title: z.string().meta({ maxLength: messageLimits.titleCodePoints }).nullish(),
-  priority: z.union([z.number().meta({ type: 'integer', minimum: 1, maximum: 5 }), z.string()], 'must be 1 to 5 or a name').nullish(),
-  tags: z.union([z.array(z.string('must be strings')), z.string()], 'must be an array of strings, or one comma-separated string').nullish(),
-  markdown: z.union([z.boolean(), z.number(), z.string()], 'must be true or false').nullish(),
-}).meta({ examples: [{ topic: 'backups', message: 'Nightly backup finished', title: 'Backups', priority: 4, tags: ['db', 'ok'] }] });
+export const jsonPublishSchema = z
+  .object({
+    topic: z.string(),
+    message: z.string().meta({ minLength: 1, maxLength: messageLimits.textCodePoints }).nullish(),
+    title: z.string().meta({ maxLength: messageLimits.titleCodePoints }).nullish(),
+    priority: z
+      .union([z.number().meta({ type: 'integer', minimum: 1, maximum: 5 }), z.string()], 'must be 1 to 5 or a name')
+      .nullish(),
+    tags: z
+      .union(
+        [z.array(z.string('must be strings')), z.string()],
+        'must be an array of strings, or one comma-separated string',
+      )
+      .nullish(),
+    markdown: z.union([z.boolean(), z.number(), z.string()], 'must be true or false').nullish(),
+  })
+  .meta({
+    examples: [
+      { topic: 'backups', message: 'Nightly backup finished', title: 'Backups', priority: 4, tags: ['db', 'ok'] },
+    ],
+  });
 
 type JsonPublish = z.output<typeof jsonPublishSchema>;
 
@@ -54,7 +77,9 @@ export function publishJson(deps: PublishDeps, method: 'POST' | 'PUT'): Route {
       const { timestamp, expiresAt } = published.message;
       return publishReply(published, {
         ...toMessageJson(published.message, topic.name),
-        event: 'message', time: Math.floor(timestamp / 1000), expires: Math.floor(expiresAt / 1000),
+        event: 'message',
+        time: Math.floor(timestamp / 1000),
+        expires: Math.floor(expiresAt / 1000),
       });
     },
   });
@@ -62,7 +87,8 @@ export function publishJson(deps: PublishDeps, method: 'POST' | 'PUT'): Route {
 
 async function readJson(context: RequestContext): Promise<JsonPublish> {
   const value = parseJson(await readBody(context.request));
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new AppError('unprocessable', 'body: must be a JSON object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new AppError('unprocessable', 'body: must be a JSON object');
   return validate(jsonPublishSchema, value);
 }
 

@@ -33,14 +33,28 @@ beforeEach(async () => {
   const directory = new Directory({ documents: engine.documents, bus: engine.bus, log });
   own.add(await directory.start());
   const deps = {
-    engine, directory, log, clock: systemClock, config: place.config, makeId: newId, inlineStore: inlineStore({ messages: engine.messages, clock: systemClock, log }),
+    engine,
+    directory,
+    log,
+    clock: systemClock,
+    config: place.config,
+    makeId: newId,
+    inlineStore: inlineStore({ messages: engine.messages, clock: systemClock, log }),
     rateLimits: rateLimits({ bus: engine.bus, directory, isOn: true }),
   } as unknown as PublishDeps;
   const owner = await engine.documents.insert(users, newUser());
   const topic = await engine.documents.insert(topics, newTopic(owner.id));
-  const caller: AccountCaller = { kind: 'account', userId: owner.id, tier: 'FREE', scopes: null, credentialId: newId(), expiresAt: null };
+  const caller: AccountCaller = {
+    kind: 'account',
+    userId: owner.id,
+    tier: 'FREE',
+    scopes: null,
+    credentialId: newId(),
+    expiresAt: null,
+  };
   const fields: MessageFields = { message: 'x', title: null, priority: 3, tags: [], markdown: false };
-  publishWith = (changed, idempotencyKey) => publishMessage({ ...deps, ...changed }, caller, { topic, fields, idempotencyKey });
+  publishWith = (changed, idempotencyKey) =>
+    publishMessage({ ...deps, ...changed }, caller, { topic, fields, idempotencyKey });
   publish = async (idempotencyKey) => {
     try {
       const { headers, isReplay } = await publishWith({}, idempotencyKey);
@@ -69,12 +83,15 @@ function refusing(log: EventLog): EventLog {
   });
 }
 
-test.each([undefined, 'a key'])('a message is never older than the time inside its id, however long its publish takes (Idempotency-Key: %s)', async (idempotencyKey) => {
-  let now = Date.now();
-  const clock = () => now++;
-  const { message } = await publishWith({ clock, makeId: idSource(clock) }, idempotencyKey);
-  expect(message.timestamp).toBeGreaterThanOrEqual(timeOfId(message.id)!);
-});
+test.each([undefined, 'a key'])(
+  'a message is never older than the time inside its id, however long its publish takes (Idempotency-Key: %s)',
+  async (idempotencyKey) => {
+    let now = Date.now();
+    const clock = () => now++;
+    const { message } = await publishWith({ clock, makeId: idSource(clock) }, idempotencyKey);
+    expect(message.timestamp).toBeGreaterThanOrEqual(timeOfId(message.id)!);
+  },
+);
 
 test('what the log refuses costs no budget', async () => {
   expect(await publish()).toEqual({ status: 'published', remaining: '9' });

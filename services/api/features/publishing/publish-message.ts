@@ -39,10 +39,17 @@ export async function publishMessage(deps: PublishDeps, caller: Caller, input: P
   const id = deps.makeId();
   const now = deps.clock();
   const key = input.idempotencyKey;
-  const state = key === undefined ? undefined
-    : await findKey({ documents: deps.engine.documents, messages: deps.engine.messages }, { caller, topicId: input.topic.id, key }, now);
+  const state =
+    key === undefined
+      ? undefined
+      : await findKey(
+          { documents: deps.engine.documents, messages: deps.engine.messages },
+          { caller, topicId: input.topic.id, key },
+          now,
+        );
   if (state?.kind === 'published') return { message: state.message, isReplay: true, headers: {} };
-  const expiresAt = now + lifetimeMsOf(input.topic, retentionDaysOf(deps.config)[await ownerTier(deps, input.topic, now)]);
+  const expiresAt =
+    now + lifetimeMsOf(input.topic, retentionDaysOf(deps.config)[await ownerTier(deps, input.topic, now)]);
 
   const budget = await deps.rateLimits.takePublish(caller, now);
   requireBudget(budget, now);
@@ -58,12 +65,22 @@ export async function publishMessage(deps: PublishDeps, caller: Caller, input: P
 }
 
 async function append(
-  deps: PublishDeps, { topic, fields }: PublishInput, made: Pick<Message, 'id' | 'timestamp' | 'expiresAt'>,
+  deps: PublishDeps,
+  { topic, fields }: PublishInput,
+  made: Pick<Message, 'id' | 'timestamp' | 'expiresAt'>,
 ): Promise<StoredMessage> {
   const message: Message = {
-    ...made, topicId: topic.id,
-    message: fields.message, title: fields.title, priority: fields.priority, tags: fields.tags, markdown: fields.markdown,
-    isDeleted: false, isEdited: false, deletedAt: null, editedAt: null,
+    ...made,
+    topicId: topic.id,
+    message: fields.message,
+    title: fields.title,
+    priority: fields.priority,
+    tags: fields.tags,
+    markdown: fields.markdown,
+    isDeleted: false,
+    isEdited: false,
+    deletedAt: null,
+    editedAt: null,
   };
   const record: LogRecord = { type: 'message', timestamp: message.timestamp, message };
   const offset = await deps.engine.eventLog.append(topic.partition, record, topic.name);

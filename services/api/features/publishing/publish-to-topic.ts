@@ -23,7 +23,12 @@ export function publishToTopic(deps: PublishDeps, method: 'POST' | 'PUT'): Route
     isTopicRoute: true,
     readsBody: true,
     reads: textPublishInputs,
-    success: { status: 200, schema: messageSchema, description: 'The message, durable and readable', headers: replayedHeader },
+    success: {
+      status: 200,
+      schema: messageSchema,
+      description: 'The message, durable and readable',
+      headers: replayedHeader,
+    },
     errors: publishErrors,
     load: (context) => loadWritableTopic(deps, context.caller, context.params['topic']!),
     async handle(context, { loaded: topic }) {

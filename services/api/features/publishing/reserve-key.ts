@@ -42,33 +42,47 @@ interface KeyDeps {
  * Looks a key up. Throws `conflict` while another publish under it is in flight, `unavailable` while the store is away.
  * The message's id is reserved with the key, so however often a send is taken over, it can only become one message.
  */
-export async function findKey(deps: KeyDeps, of: { caller: Caller; topicId: string; key: string }, now: number): Promise<KeyState> {
+export async function findKey(
+  deps: KeyDeps,
+  of: { caller: Caller; topicId: string; key: string },
+  now: number,
+): Promise<KeyState> {
   const id = idempotencyKeyId({ publisher: publisherId(of.caller), topicId: of.topicId, key: of.key });
   const stored = await deps.documents.get(idempotencyKeys, id);
   const live = stored !== null && stored.expiresAt > now ? stored : null;
   if (live !== null) {
     const message = await deps.messages.find(live.messageId);
-    if (message !== null) return { kind: 'published', message: message.deletedAt === null ? message : emptied(message, message.deletedAt) };
+    if (message !== null)
+      return { kind: 'published', message: message.deletedAt === null ? message : emptied(message, message.deletedAt) };
     // By the clock of the node that reserved it, which may stand ahead of ours by more.
     if (!live.hasFailed && Math.abs(now - live.reservedAt) < abandonedAfterMs) throw inProgress();
   }
-  return { kind: 'free', reserve: (newId) => reserve(deps.documents, { id, stored, messageId: live?.messageId ?? newId, now }) };
+  return {
+    kind: 'free',
+    reserve: (newId) => reserve(deps.documents, { id, stored, messageId: live?.messageId ?? newId, now }),
+  };
 }
 
 const inProgress = () => new AppError('conflict', 'Request in progress', { retryAfterSeconds: 1 });
 
 async function reserve(
-  documents: Documents, to: { id: string; stored: IdempotencyKey | null; messageId: string; now: number },
+  documents: Documents,
+  to: { id: string; stored: IdempotencyKey | null; messageId: string; now: number },
 ): Promise<Reservation> {
   const fields = { messageId: to.messageId, reservedAt: to.now, hasFailed: false, expiresAt: to.now + lifetimeMs };
   try {
-    const reserved = to.stored === null
-      ? await documents.insert(idempotencyKeys, { id: to.id, ...fields })
-      : await documents.update(idempotencyKeys, to.stored, fields);
+    const reserved =
+      to.stored === null
+        ? await documents.insert(idempotencyKeys, { id: to.id, ...fields })
+        : await documents.update(idempotencyKeys, to.stored, fields);
     return {
       messageId: to.messageId,
       // Should this fail, the retry waits until the reservation counts as abandoned.
-      fail: () => documents.update(idempotencyKeys, reserved, { hasFailed: true }).then(() => undefined, () => undefined),
+      fail: () =>
+        documents.update(idempotencyKeys, reserved, { hasFailed: true }).then(
+          () => undefined,
+          () => undefined,
+        ),
     };
   } catch (error) {
     if (error instanceof UniqueKeyViolation || error instanceof StaleVersion) throw inProgress();

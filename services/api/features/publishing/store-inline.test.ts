@@ -23,7 +23,9 @@ function newRecord(): PlacedRecord {
 test('a publish waits for a store that is slow, so that what is acknowledged can be read', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   let isOver = false;
-  const storing = storeOf(() => promise).store(newRecord()).then(() => (isOver = true));
+  const storing = storeOf(() => promise)
+    .store(newRecord())
+    .then(() => (isOver = true));
   await pause(600); // that it waits can only be seen by waiting
   expect(isOver).toBe(false);
   resolve();

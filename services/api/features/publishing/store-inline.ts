@@ -33,7 +33,11 @@ export const storedByLog: InlineStore = { store: () => Promise.resolve() };
  * One bulk write is under way at a time; what arrives meanwhile is the next one. A store that is slow or away costs a
  * publish at most a second, and after two misses nothing.
  */
-export function inlineStore(deps: { messages: Messages; /** Measures pauses: it need not tell the time of day. */ clock: Clock; log: Log }): InlineStore {
+export function inlineStore(deps: {
+  messages: Messages;
+  /** Measures pauses: it need not tell the time of day. */ clock: Clock;
+  log: Log;
+}): InlineStore {
   let waiting: Waiting[] = [];
   let isWriting = false;
   let misses = 0;
@@ -49,7 +53,10 @@ export function inlineStore(deps: { messages: Messages; /** Measures pauses: it 
         misses = 0;
       } catch (error) {
         misses += 1;
-        deps.log.warn({ err: error, records: batch.length }, 'documents were not written at once, the fan-out will write them');
+        deps.log.warn(
+          { err: error, records: batch.length },
+          'documents were not written at once, the fan-out will write them',
+        );
       }
       for (const { done } of batch) done();
     }

@@ -13,13 +13,19 @@ import { loadTopicsByName, streamTopicsMax, topicErrors, type NamedTopic } from 
 import { makeSessionSecret } from './session-secret.ts';
 import { credentialSources } from './stream-kind.ts';
 
-const positionId = z.string().refine((text) => parsePositionId(text) !== null, 'must be the id of a message').meta({ format: 'uuid' });
+const positionId = z
+  .string()
+  .refine((text) => parsePositionId(text) !== null, 'must be the id of a message')
+  .meta({ format: 'uuid' });
 
 const body = z.object({
-  topics: z.array(z.string()).refine(isFew, `must name 1 to ${streamTopicsMax} topics`)
+  topics: z
+    .array(z.string())
+    .refine(isFew, `must name 1 to ${streamTopicsMax} topics`)
     .meta({ minItems: 1, description: `Names of 1 to ${streamTopicsMax} topics` }),
-  since_id: optionalField(z.record(z.string(), positionId.nullable()))
-    .meta({ description: 'For each topic the last message seen, or the nil UUID for its beginning' }),
+  since_id: optionalField(z.record(z.string(), positionId.nullable())).meta({
+    description: 'For each topic the last message seen, or the nil UUID for its beginning',
+  }),
 });
 
 function isFew(names: readonly string[]): boolean {
@@ -32,7 +38,9 @@ const stranger: readonly [string, string] = ['', nilId];
 
 /** What is kept of the positions; null for none. */
 function sinceIdsOf(sent: z.output<typeof body>['since_id'], topics: readonly NamedTopic[]): StreamSession['sinceIds'] {
-  const given = Object.entries(sent ?? {}).flatMap(([name, id]) => (id === null ? [] : [[topicNameKey(name), id.toLowerCase()] as const]));
+  const given = Object.entries(sent ?? {}).flatMap(([name, id]) =>
+    id === null ? [] : [[topicNameKey(name), id.toLowerCase()] as const],
+  );
   if (given.length === 0) return null;
   const known = new Set(topics.flatMap(({ nameKeys }) => nameKeys));
   const own = given.filter(([nameKey]) => known.has(nameKey));
@@ -52,19 +60,30 @@ export function createStreamSession(deps: ApiDeps): Route {
     success: {
       status: 200,
       schema: z.object({ session_id: z.string(), topics: z.array(z.string()), expires_in: z.int() }),
-      description: 'The session, and for how many seconds it lives: from now, and from the end of the last stream on it',
+      description:
+        'The session, and for how many seconds it lives: from now, and from the end of the last stream on it',
     },
     errors: topicErrors,
     async handle(context, { body: { topics: names, since_id } }) {
       const topics = await loadTopicsByName(deps.directory, context.account(), names);
-      const credential = await readCredential(deps, { ...credentialSources(context, { isTopicRoute: false }), isStream: false });
+      const credential = await readCredential(deps, {
+        ...credentialSources(context, { isTopicRoute: false }),
+        isStream: false,
+      });
       const { secret, id } = makeSessionSecret();
       const session: Omit<StreamSession, 'version'> = {
-        id, credential: credential!, topics: topics.map(({ topic, nameKeys }) => ({ id: topic.id, nameKeys })),
-        sinceIds: sinceIdsOf(since_id, topics), createdAt: context.now, expiresAt: context.now + sessionSeconds * 1_000,
+        id,
+        credential: credential!,
+        topics: topics.map(({ topic, nameKeys }) => ({ id: topic.id, nameKeys })),
+        sinceIds: sinceIdsOf(since_id, topics),
+        createdAt: context.now,
+        expiresAt: context.now + sessionSeconds * 1_000,
       };
       await deps.engine.documents.insert(streamSessions, session);
-      return { status: 200, body: { session_id: secret, topics: topics.map(({ topic }) => topic.name), expires_in: sessionSeconds } };
+      return {
+        status: 200,
+        body: { session_id: secret, topics: topics.map(({ topic }) => topic.name), expires_in: sessionSeconds },
+      };
     },
   });
 }

@@ -21,26 +21,51 @@ export interface NamedTopic {
 
 /** The names in the query's `topics`, comma-separated or repeated; blank ones are passed over. */
 export function namesInQuery(searchParams: URLSearchParams): string[] {
-  return searchParams.getAll('topics').flatMap((text) => text.split(',')).map((name) => name.trim()).filter((name) => name !== '');
+  return searchParams
+    .getAll('topics')
+    .flatMap((text) => text.split(','))
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
 }
 
 /** The topics with the names, each once, for a caller that may read them all. Throws 422 for too many, 404, 401, 403. */
-export async function loadTopicsByName(directory: Directory, caller: Caller, names: readonly string[]): Promise<NamedTopic[]> {
+export async function loadTopicsByName(
+  directory: Directory,
+  caller: Caller,
+  names: readonly string[],
+): Promise<NamedTopic[]> {
   const nameKeys = [...new Set(names.map(topicNameKey))];
-  if (nameKeys.length === 0 || nameKeys.length > streamTopicsMax) throw new AppError('unprocessable', `topics: must name 1 to ${streamTopicsMax} topics`);
+  if (nameKeys.length === 0 || nameKeys.length > streamTopicsMax)
+    throw new AppError('unprocessable', `topics: must name 1 to ${streamTopicsMax} topics`);
   const found = await Promise.all(nameKeys.map((nameKey) => directory.topicByName(nameKey)));
-  return readable(directory, caller, found.map((topic, index) => ({ topic, nameKeys: [nameKeys[index]!] })));
+  return readable(
+    directory,
+    caller,
+    found.map((topic, index) => ({ topic, nameKeys: [nameKeys[index]!] })),
+  );
 }
 
 /** The topics of a session, whatever they are called now. Throws 404 and 403 as when it was made. */
-export async function loadSessionTopics(directory: Directory, caller: Caller, topics: readonly SessionTopic[]): Promise<NamedTopic[]> {
+export async function loadSessionTopics(
+  directory: Directory,
+  caller: Caller,
+  topics: readonly SessionTopic[],
+): Promise<NamedTopic[]> {
   await directory.refresh({ topics: topics.map(({ id }) => id), users: [], sessions: [] });
   const found = await Promise.all(topics.map(({ id }) => directory.topic(id)));
-  return readable(directory, caller, found.map((topic, index) => ({ topic, nameKeys: topics[index]!.nameKeys })));
+  return readable(
+    directory,
+    caller,
+    found.map((topic, index) => ({ topic, nameKeys: topics[index]!.nameKeys })),
+  );
 }
 
 /** All of them, or the error of the first: that one does not exist comes before that one is closed. */
-async function readable(directory: Directory, caller: Caller, found: readonly { topic: Topic | null; nameKeys: readonly string[] }[]): Promise<NamedTopic[]> {
+async function readable(
+  directory: Directory,
+  caller: Caller,
+  found: readonly { topic: Topic | null; nameKeys: readonly string[] }[],
+): Promise<NamedTopic[]> {
   const topics = found.map(({ topic, nameKeys }) => {
     if (topic === null) throw new AppError('not_found', 'Topic not found');
     return { topic, nameKeys: nameKeys.includes(topic.nameKey) ? nameKeys : [...nameKeys, topic.nameKey] };

@@ -16,15 +16,19 @@ export interface ResolvedPositions {
  * passed over, and then something may be lost. Throws `unavailable`.
  */
 export async function resolvePositions(
-  deps: { readonly history: History; readonly feeds: TopicFeeds }, topics: readonly NamedTopic[], { given, now }: { given: Given<ReadonlyMap<string, string>>; now: number },
+  deps: { readonly history: History; readonly feeds: TopicFeeds },
+  topics: readonly NamedTopic[],
+  { given, now }: { given: Given<ReadonlyMap<string, string>>; now: number },
 ): Promise<ResolvedPositions> {
   const ids = given === undefined || given === 'malformed' ? new Map<string, string>() : given;
   const { byTopic, hasStrangers } = await assign(deps.history, topics, ids);
-  const starts = await Promise.all(topics.map(async ({ topic }): Promise<StreamTopic> => {
-    const id = byTopic.get(topic.id);
-    if (id === undefined) return { topic, position: null, positionId: null };
-    return { topic, position: await resolveStreamPosition(deps, topic, { messageId: id, now }), positionId: id };
-  }));
+  const starts = await Promise.all(
+    topics.map(async ({ topic }): Promise<StreamTopic> => {
+      const id = byTopic.get(topic.id);
+      if (id === undefined) return { topic, position: null, positionId: null };
+      return { topic, position: await resolveStreamPosition(deps, topic, { messageId: id, now }), positionId: id };
+    }),
+  );
   if (given === undefined) return { starts, recovered: undefined };
   const isExact = starts.every(({ position }) => position === null || position.isExact);
   return { starts, recovered: given !== 'malformed' && !hasStrangers && isExact };
@@ -32,10 +36,13 @@ export async function resolvePositions(
 
 /** Which id is which topic's. `hasStrangers` says whether a name was none of the stream's. */
 async function assign(
-  history: History, topics: readonly NamedTopic[], ids: ReadonlyMap<string, string>,
+  history: History,
+  topics: readonly NamedTopic[],
+  ids: ReadonlyMap<string, string>,
 ): Promise<{ byTopic: ReadonlyMap<string, string>; hasStrangers: boolean }> {
   const byName = new Map<string, NamedTopic[]>();
-  for (const named of topics) for (const nameKey of named.nameKeys) byName.set(nameKey, [...(byName.get(nameKey) ?? []), named]);
+  for (const named of topics)
+    for (const nameKey of named.nameKeys) byName.set(nameKey, [...(byName.get(nameKey) ?? []), named]);
   const byTopic = new Map<string, string>();
   let hasStrangers = false;
   for (const [nameKey, id] of ids) {
@@ -50,6 +57,9 @@ async function assign(
 async function pick(history: History, called: readonly NamedTopic[], { nameKey, id }: { nameKey: string; id: string }) {
   if (called.length <= 1) return called[0]?.topic;
   const message = await history.find(id);
-  const found = called.find(({ topic }) => topic.id === message?.topicId) ?? called.find(({ topic }) => topic.nameKey === nameKey) ?? called[0];
+  const found =
+    called.find(({ topic }) => topic.id === message?.topicId) ??
+    called.find(({ topic }) => topic.nameKey === nameKey) ??
+    called[0];
   return found?.topic;
 }

@@ -13,7 +13,10 @@ export function makeSessionSecret(): { secret: string; id: string } {
 }
 
 /** The session that the client means. Throws 401 for one that is unknown or has ended. */
-export async function requireSession({ engine, clock }: Pick<ApiDeps, 'engine' | 'clock'>, secret: string): Promise<StreamSession> {
+export async function requireSession(
+  { engine, clock }: Pick<ApiDeps, 'engine' | 'clock'>,
+  secret: string,
+): Promise<StreamSession> {
   const session = await findStreamSession(engine.documents, hashSecret(secret), clock());
   if (session === null) throw new AppError('unauthenticated', 'Could not validate credentials');
   return session;

@@ -12,7 +12,9 @@ export function sseRoute<L, Q extends z.ZodObject>(kind: StreamKind<L, Q>, names
     method: 'GET',
     reads: { headers: positionHeaders },
     success: {
-      status: 200, schema: null, contentType: 'text/event-stream',
+      status: 200,
+      schema: null,
+      contentType: 'text/event-stream',
       description: 'An event stream: ready, message, message_edited, message_deleted, ping',
     },
     ...(kind.errors === undefined ? {} : { errors: kind.errors }),

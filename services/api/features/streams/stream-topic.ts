@@ -18,20 +18,28 @@ const query = z.object({ since_id: sinceIdField });
 export function topicStream(deps: ApiDeps): StreamKind<Topic, typeof query> {
   return {
     route: {
-      audience: 'anyone', scope: 'subscribe', isTopicRoute: true, isStream: true, load: loadTopic(deps.directory, 'read'), query,
+      audience: 'anyone',
+      scope: 'subscribe',
+      isTopicRoute: true,
+      isStream: true,
+      load: loadTopic(deps.directory, 'read'),
+      query,
     },
     async open(context, { loaded: topic, query: { since_id } }, openSink) {
       const credential = await readCredential(deps, credentialSources(context, { isTopicRoute: true }));
       const given = givenPosition(context, since_id, parsePositionId);
       const id = given === 'malformed' ? undefined : given;
-      const position = id === undefined ? null : await resolveStreamPosition(deps, topic, { messageId: id, now: context.now });
+      const position =
+        id === undefined ? null : await resolveStreamPosition(deps, topic, { messageId: id, now: context.now });
       await openStream(deps, {
-        caller: context.caller, credential,
+        caller: context.caller,
+        credential,
         topics: [{ topic, position, positionId: id ?? null }],
         isComposite: false,
         openSink,
         ready: {
-          topic: topic.name, message: `Connected to ${topic.name}`,
+          topic: topic.name,
+          message: `Connected to ${topic.name}`,
           ...(given === undefined ? {} : { recovered: position?.isExact ?? false }),
         },
         judge: judgeStream(deps, { caller: context.caller, credential, topics: [topic] }),
@@ -43,13 +51,17 @@ export function topicStream(deps: ApiDeps): StreamKind<Topic, typeof query> {
 /** `GET /{topic}/sse` */
 export function streamTopicBySse(deps: ApiDeps): Route {
   return sseRoute(topicStream(deps), {
-    id: 'streamTopicBySse', path: '/{topic}/sse', summary: 'Stream a topic as Server-Sent Events',
+    id: 'streamTopicBySse',
+    path: '/{topic}/sse',
+    summary: 'Stream a topic as Server-Sent Events',
   });
 }
 
 /** `GET /{topic}/ws` without an upgrade; with one it is served by `upgrade.ts`. */
 export function streamTopicByWebSocket(deps: ApiDeps): Route {
   return websocketRoute(topicStream(deps), {
-    id: 'streamTopicByWebSocket', path: '/{topic}/ws', summary: 'Stream a topic over a WebSocket',
+    id: 'streamTopicByWebSocket',
+    path: '/{topic}/ws',
+    summary: 'Stream a topic over a WebSocket',
   });
 }

@@ -16,8 +16,13 @@ import { credentialSources, type StreamKind } from './stream-kind.ts';
 import { websocketRoute } from './websocket-route.ts';
 
 const query = z.object({
-  session: z.string().optional().describe('The id of a stream session: its topics, by its credential. Wins over `topics`.'),
-  topics: z.union([z.string(), z.array(z.string())]).optional()
+  session: z
+    .string()
+    .optional()
+    .describe('The id of a stream session: its topics, by its credential. Wins over `topics`.'),
+  topics: z
+    .union([z.string(), z.array(z.string())])
+    .optional()
     .meta({ sentAs: { type: 'string' }, description: 'Names of 1 to 100 topics, separated by commas.' }),
   since_id: sinceIdsField,
 });
@@ -31,7 +36,10 @@ interface Loaded {
 export function topicsStream(deps: ApiDeps): StreamKind<Loaded, typeof query> {
   return {
     route: {
-      audience: 'anyone', scope: 'subscribe', isStream: true, query,
+      audience: 'anyone',
+      scope: 'subscribe',
+      isStream: true,
+      query,
       /** A session stands for the credential that it was made with; one that is sent along is judged all the same. */
       async findCaller(sources) {
         const caller = await authenticate(deps, sources);
@@ -43,12 +51,14 @@ export function topicsStream(deps: ApiDeps): StreamKind<Loaded, typeof query> {
     errors: topicErrors,
     async open(context, { loaded: { session, topics }, query: { since_id } }, openSink) {
       const { caller } = context;
-      const credential = session?.credential ?? await readCredential(deps, credentialSources(context, { isTopicRoute: false }));
+      const credential =
+        session?.credential ?? (await readCredential(deps, credentialSources(context, { isTopicRoute: false })));
       const ofSession = session === null || session.sinceIds === null ? undefined : new Map(session.sinceIds);
       const given = givenPosition(context, since_id ?? ofSession, parseCompositePosition);
       const { starts, recovered } = await resolvePositions(deps, topics, { given, now: context.now });
       await openStream(deps, {
-        caller, credential,
+        caller,
+        credential,
         topics: starts,
         isComposite: true,
         openSink() {
@@ -76,10 +86,18 @@ async function load(deps: ApiDeps, { caller, searchParams }: RequestContext): Pr
 
 /** `GET /sse` */
 export function streamTopicsBySse(deps: ApiDeps): Route {
-  return sseRoute(topicsStream(deps), { id: 'streamTopicsBySse', path: '/sse', summary: 'Stream several topics as Server-Sent Events' });
+  return sseRoute(topicsStream(deps), {
+    id: 'streamTopicsBySse',
+    path: '/sse',
+    summary: 'Stream several topics as Server-Sent Events',
+  });
 }
 
 /** `GET /ws` without an upgrade; with one it is served by `upgrade.ts`. */
 export function streamTopicsByWebSocket(deps: ApiDeps): Route {
-  return websocketRoute(topicsStream(deps), { id: 'streamTopicsByWebSocket', path: '/ws', summary: 'Stream several topics over a WebSocket' });
+  return websocketRoute(topicsStream(deps), {
+    id: 'streamTopicsByWebSocket',
+    path: '/ws',
+    summary: 'Stream several topics over a WebSocket',
+  });
 }

@@ -13,6 +13,11 @@ export function websocketRoute<L, Q extends z.ZodObject>(kind: StreamKind<L, Q>,
     reads: { query, headers: positionHeaders },
     success: { status: 101, schema: null, description: 'The connection is a WebSocket now' },
     errors: { ...kind.errors, 426: 'The request asks for no upgrade.' },
-    handle: () => Promise.resolve({ status: 426, body: { detail: 'Connect with a WebSocket client' }, headers: { Upgrade: 'websocket', Connection: 'Upgrade' } }),
+    handle: () =>
+      Promise.resolve({
+        status: 426,
+        body: { detail: 'Connect with a WebSocket client' },
+        headers: { Upgrade: 'websocket', Connection: 'Upgrade' },
+      }),
   });
 }

@@ -6,7 +6,9 @@ import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts
 
 /** Sets the fields of the subscription as it is now. Throws 404 when it is gone. */
 export async function changeSubscription(
-  documents: Documents, loaded: Subscription, set: Changes<Subscription>,
+  documents: Documents,
+  loaded: Subscription,
+  set: Changes<Subscription>,
 ): Promise<Subscription> {
   if (Object.keys(set).length === 0) return loaded;
   return retryStale(async () => {

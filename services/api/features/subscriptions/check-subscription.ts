@@ -14,7 +14,11 @@ export function checkSubscription(deps: ApiDeps): Route {
     summary: 'Whether the caller is subscribed to a topic',
     audience: 'account',
     scope: 'account:read',
-    success: { status: 200, schema: z.object({ subscribed: z.boolean(), topic_name: z.string() }), description: 'Yes or no' },
+    success: {
+      status: 200,
+      schema: z.object({ subscribed: z.boolean(), topic_name: z.string() }),
+      description: 'Yes or no',
+    },
     load: (context) => loadNamedTopic(deps.directory, context),
     async handle(context, { loaded: topic }) {
       const caller = context.account();

@@ -16,8 +16,9 @@ import type { ReadableSubscription } from './readable-subscriptions.ts';
 import { newSubscriptionFields, settingsOf } from './subscription-fields.ts';
 import { subscriptionSchema } from './subscription-json.ts';
 
-const body = z.object({ topic_name: z.string(), ...newSubscriptionFields })
-  .meta({ examples: [{ topic_name: 'backups', mobile_notification_settings: { priority_threshold: 4, tags_filter: ['db'] } }] });
+const body = z.object({ topic_name: z.string(), ...newSubscriptionFields }).meta({
+  examples: [{ topic_name: 'backups', mobile_notification_settings: { priority_threshold: 4, tags_filter: ['db'] } }],
+});
 
 /** `POST /api/subscriptions` */
 export function createSubscription(deps: ApiDeps): Route {
@@ -43,7 +44,9 @@ export function createSubscription(deps: ApiDeps): Route {
 
 /** Stores the subscription and counts it on its topic. Throws 404 and 403 as topics do, 403 at the limit, 409. */
 function subscribe(
-  deps: ApiDeps, caller: AccountCaller, wish: { topicId: string; settings: Changes<Subscription> },
+  deps: ApiDeps,
+  caller: AccountCaller,
+  wish: { topicId: string; settings: Changes<Subscription> },
 ): Promise<ReadableSubscription> {
   const { documents } = deps.engine;
   const { userId } = caller;
@@ -55,8 +58,17 @@ function subscribe(
     const count = await documents.count(subscriptions, { index: 'byUser', equals: { userId } });
     if (count >= subscriptionsPerAccount) throw new AppError('forbidden', 'Subscription limit reached');
     const subscription: Subscription = {
-      id: deps.makeId(), version: 1, userId, topicId: topic.id, createdAt: deps.clock(), lastViewedAt: null,
-      lastNotifiedAt: null, isPinned: false, webEnabled: true, ...defaultMobileSettings, ...wish.settings,
+      id: deps.makeId(),
+      version: 1,
+      userId,
+      topicId: topic.id,
+      createdAt: deps.clock(),
+      lastViewedAt: null,
+      lastNotifiedAt: null,
+      isPinned: false,
+      webEnabled: true,
+      ...defaultMobileSettings,
+      ...wish.settings,
     };
     return {
       writes: [

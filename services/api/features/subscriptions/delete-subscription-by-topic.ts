@@ -19,7 +19,7 @@ export function deleteSubscriptionByTopic(deps: ApiDeps): Route {
     async handle(context, { loaded: topic }) {
       const { documents } = deps.engine;
       const subscription = await findOwnSubscription(documents, context.account().userId, topic.id);
-      const wasThere = subscription !== null && await removeSubscription(documents, subscription.id);
+      const wasThere = subscription !== null && (await removeSubscription(documents, subscription.id));
       if (!wasThere) throw new AppError('not_found', 'Subscription not found');
       return { status: 204 };
     },

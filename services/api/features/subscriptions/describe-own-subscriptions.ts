@@ -6,14 +6,26 @@ import { readableSubscriptions } from './readable-subscriptions.ts';
 import type { SubscriptionJson } from './subscription-json.ts';
 
 /** The caller's subscriptions to what their user may read: pinned first, then newest activity of the topic. */
-export async function describeOwnSubscriptions(deps: ApiDeps, caller: AccountCaller, now: number): Promise<SubscriptionJson[]> {
+export async function describeOwnSubscriptions(
+  deps: ApiDeps,
+  caller: AccountCaller,
+  now: number,
+): Promise<SubscriptionJson[]> {
   const { documents, messages } = deps.engine;
-  const found = await documents.find(subscriptions, { index: 'byUser', equals: { userId: caller.userId }, limit: subscriptionsPerAccount });
+  const found = await documents.find(subscriptions, {
+    index: 'byUser',
+    equals: { userId: caller.userId },
+    limit: subscriptionsPerAccount,
+  });
   const readable = await readableSubscriptions(deps, caller, found);
-  const created = new Map(readable.map(({ subscription, topic }) => [subscription.id, new Date(topic.createdAt).toISOString()]));
+  const created = new Map(
+    readable.map(({ subscription, topic }) => [subscription.id, new Date(topic.createdAt).toISOString()]),
+  );
   const described = await describeSubscriptions(messages, readable, now);
   const activity = (one: SubscriptionJson): string => one.topic_last_message_at ?? created.get(one.id)!;
-  return described.sort((a, b) => Number(b.is_pinned) - Number(a.is_pinned) || compare(activity(b), activity(a)) || compare(b.id, a.id));
+  return described.sort(
+    (a, b) => Number(b.is_pinned) - Number(a.is_pinned) || compare(activity(b), activity(a)) || compare(b.id, a.id),
+  );
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -10,14 +10,22 @@ const unreadMax = 10_000;
 
 /** The subscriptions with the figures of their topics, in the given order. */
 export async function describeSubscriptions(
-  messages: Messages, readable: readonly ReadableSubscription[], now: number,
+  messages: Messages,
+  readable: readonly ReadableSubscription[],
+  now: number,
 ): Promise<SubscriptionJson[]> {
   const stats = await messages.topicStats(readable.map(({ topic }) => topic.id));
-  const unread = await countUnread(messages, readable.map(({ subscription }) => subscription), { stats, now });
-  return readable.map(({ subscription, topic }) => toSubscriptionJson(subscription, topic, {
-    stats: stats.get(topic.id) ?? noMessages,
-    unreadCount: unread.get(subscription.id) ?? 0,
-  }));
+  const unread = await countUnread(
+    messages,
+    readable.map(({ subscription }) => subscription),
+    { stats, now },
+  );
+  return readable.map(({ subscription, topic }) =>
+    toSubscriptionJson(subscription, topic, {
+      stats: stats.get(topic.id) ?? noMessages,
+      unreadCount: unread.get(subscription.id) ?? 0,
+    }),
+  );
 }
 
 /**
@@ -25,10 +33,14 @@ export async function describeSubscriptions(
  * topics that were published to since are counted.
  */
 async function countUnread(
-  messages: Messages, found: readonly Subscription[], at: { stats: ReadonlyMap<string, TopicStats>; now: number },
+  messages: Messages,
+  found: readonly Subscription[],
+  at: { stats: ReadonlyMap<string, TopicStats>; now: number },
 ): Promise<Map<string, number>> {
   const since = (subscription: Subscription): number => subscription.lastViewedAt ?? subscription.createdAt;
-  const active = found.filter((subscription) => (at.stats.get(subscription.topicId)?.lastMessageAt ?? 0) > since(subscription));
+  const active = found.filter(
+    (subscription) => (at.stats.get(subscription.topicId)?.lastMessageAt ?? 0) > since(subscription),
+  );
   const marks = active.map((subscription) => ({ topicId: subscription.topicId, after: since(subscription) }));
   const counts = await messages.countAfter(marks, { max: unreadMax, now: at.now });
   return new Map(active.map((subscription, index) => [subscription.id, counts[index]!]));

@@ -6,5 +6,7 @@ import { subscriptionSchema } from './subscription-json.ts';
 
 /** The account's subscriptions, as their list shows them. */
 export function exportSubscriptions(deps: ApiDeps): ExportSection {
-  return smallSection('subscriptions', subscriptionSchema, ({ caller, now }) => describeOwnSubscriptions(deps, caller, now));
+  return smallSection('subscriptions', subscriptionSchema, ({ caller, now }) =>
+    describeOwnSubscriptions(deps, caller, now),
+  );
 }

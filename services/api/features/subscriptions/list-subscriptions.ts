@@ -10,7 +10,7 @@ export function listSubscriptions(deps: ApiDeps): Route {
     id: 'listSubscriptions',
     method: 'GET',
     path: '/api/subscriptions',
-    summary: 'The caller\'s subscriptions',
+    summary: "The caller's subscriptions",
     audience: 'account',
     scope: 'account:read',
     success: {

@@ -9,7 +9,8 @@ import { readableSubscriptions, type ReadableSubscription } from './readable-sub
 export async function loadSubscription(deps: ApiDeps, context: RequestContext): Promise<ReadableSubscription> {
   const caller = context.account();
   const subscription = await deps.engine.documents.get(subscriptions, pathId(context, 'subscription_id'));
-  const [found] = subscription?.userId === caller.userId ? await readableSubscriptions(deps, caller, [subscription]) : [];
+  const [found] =
+    subscription?.userId === caller.userId ? await readableSubscriptions(deps, caller, [subscription]) : [];
   if (found === undefined) throw new AppError('not_found', 'Subscription not found');
   return found;
 }

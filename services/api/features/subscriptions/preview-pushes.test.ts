@@ -34,35 +34,74 @@ const at = (iso: string, priority: Priority = 3): Sent => ({ time: Date.parse(is
 
 test('every day of the span is told, also one without messages', () => {
   const days = preview({}, [at('2026-03-27T13:00Z', 1), at('2026-03-27T13:00Z', 5), at('2026-03-29T23:59Z', 5)]);
-  expect(days.map(({ start, messages, wouldPush, byPriority }) => [new Date(start).toISOString().slice(0, 10), messages, wouldPush, byPriority])).toEqual([
-    ['2026-03-27', 2, 2, [1, 0, 0, 0, 1]], ['2026-03-28', 0, 0, [0, 0, 0, 0, 0]], ['2026-03-29', 1, 1, [0, 0, 0, 0, 1]],
-    ['2026-03-30', 0, 0, [0, 0, 0, 0, 0]], ['2026-03-31', 0, 0, [0, 0, 0, 0, 0]],
+  expect(
+    days.map(({ start, messages, wouldPush, byPriority }) => [
+      new Date(start).toISOString().slice(0, 10),
+      messages,
+      wouldPush,
+      byPriority,
+    ]),
+  ).toEqual([
+    ['2026-03-27', 2, 2, [1, 0, 0, 0, 1]],
+    ['2026-03-28', 0, 0, [0, 0, 0, 0, 0]],
+    ['2026-03-29', 1, 1, [0, 0, 0, 0, 1]],
+    ['2026-03-30', 0, 0, [0, 0, 0, 0, 0]],
+    ['2026-03-31', 0, 0, [0, 0, 0, 0, 0]],
   ]);
 });
 
 test('quiet hours hold back what they do not allow, by the clock on the wall', () => {
   // Summer time begins in that night: 07:00 is 05:00 UTC after it, and was 06:00 before.
-  const messages = [at('2026-03-28T05:30Z'), at('2026-03-28T20:59Z'), at('2026-03-28T21:00Z'), at('2026-03-29T04:59Z', 4), at('2026-03-29T04:59Z', 5), at('2026-03-29T05:00Z')];
+  const messages = [
+    at('2026-03-28T05:30Z'),
+    at('2026-03-28T20:59Z'),
+    at('2026-03-28T21:00Z'),
+    at('2026-03-29T04:59Z', 4),
+    at('2026-03-29T04:59Z', 5),
+    at('2026-03-29T05:00Z'),
+  ];
   const days = preview({ quietHours }, messages);
-  expect(days.map(({ messages: all, wouldPush, quiet }) => [all, wouldPush, quiet])).toEqual([[0, 0, 0], [3, 1, 2], [3, 2, 1], [0, 0, 0], [0, 0, 0]]);
+  expect(days.map(({ messages: all, wouldPush, quiet }) => [all, wouldPush, quiet])).toEqual([
+    [0, 0, 0],
+    [3, 1, 2],
+    [3, 2, 1],
+    [0, 0, 0],
+    [0, 0, 0],
+  ]);
   const none = preview({ quietHours: { ...quietHours, allowPriority: null } }, messages);
   expect(none[2]).toMatchObject({ wouldPush: 1, quiet: 2 });
 });
 
 test('of a minute that is over the limit the rest is one push that says how many', () => {
-  const burst = (iso: string, count: number, priority: Priority) => Array.from({ length: count }, () => at(iso, priority));
-  const [day] = preview({ maxPerMinute: 3 }, [...burst('2026-03-27T13:00:10Z', 4, 2), ...burst('2026-03-27T13:00:50Z', 2, 5), ...burst('2026-03-27T13:01Z', 1, 2)]);
+  const burst = (iso: string, count: number, priority: Priority) =>
+    Array.from({ length: count }, () => at(iso, priority));
+  const [day] = preview({ maxPerMinute: 3 }, [
+    ...burst('2026-03-27T13:00:10Z', 4, 2),
+    ...burst('2026-03-27T13:00:50Z', 2, 5),
+    ...burst('2026-03-27T13:01Z', 1, 2),
+  ]);
   expect(day).toMatchObject({ messages: 7, wouldPush: 4, collapsed: 3, byPriority: [0, 2, 0, 0, 2] });
 });
 
 test('whatever the settings, every message that passes is pushed, quiet or collapsed', () => {
-  const sent = fc.record({ time: fc.integer({ min: from, max: to }), priority: fc.constantFrom(...([1, 2, 3, 4, 5] as const)) });
-  fc.assert(fc.property(fc.array(sent, { maxLength: 60 }), fc.option(fc.integer({ min: 1, max: 3 })), fc.boolean(), (messages, maxPerMinute, isQuiet) => {
-    const days = preview({ maxPerMinute, quietHours: isQuiet ? quietHours : null }, messages);
-    for (const day of days) {
-      expect(day.wouldPush + day.quiet + day.collapsed).toBe(day.messages);
-      expect(day.byPriority.reduce((sum, count) => sum + count, 0)).toBe(day.wouldPush);
-    }
-    expect(days.reduce((sum, { messages: count }) => sum + count, 0)).toBe(messages.length);
-  }), { numRuns: 300 });
+  const sent = fc.record({
+    time: fc.integer({ min: from, max: to }),
+    priority: fc.constantFrom(...([1, 2, 3, 4, 5] as const)),
+  });
+  fc.assert(
+    fc.property(
+      fc.array(sent, { maxLength: 60 }),
+      fc.option(fc.integer({ min: 1, max: 3 })),
+      fc.boolean(),
+      (messages, maxPerMinute, isQuiet) => {
+        const days = preview({ maxPerMinute, quietHours: isQuiet ? quietHours : null }, messages);
+        for (const day of days) {
+          expect(day.wouldPush + day.quiet + day.collapsed).toBe(day.messages);
+          expect(day.byPriority.reduce((sum, count) => sum + count, 0)).toBe(day.wouldPush);
+        }
+        expect(days.reduce((sum, { messages: count }) => sum + count, 0)).toBe(messages.length);
+      },
+    ),
+    { numRuns: 300 },
+  );
 });

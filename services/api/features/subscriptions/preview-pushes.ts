@@ -30,7 +30,9 @@ export function previewPushes(
   for (const { start, count } of counted.all) days.get(dayOf(start))!.messages += count;
   const isQuiet = quietCheck(settings.quietHours);
   const pushedIn = new Map<number, number>();
-  for (const { start, priority, count } of [...counted.passing].sort((a, b) => b.priority - a.priority || a.start - b.start)) {
+  for (const { start, priority, count } of [...counted.passing].sort(
+    (a, b) => b.priority - a.priority || a.start - b.start,
+  )) {
     const day = days.get(dayOf(start))!;
     if (isQuiet(start, priority)) {
       day.quiet += count;

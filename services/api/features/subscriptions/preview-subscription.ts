@@ -16,9 +16,17 @@ const daysBack = 30;
 const { mobile_notifications_enabled, mobile_notification_settings } = changedSubscriptionFields;
 
 const counts = { messages: z.int(), would_push: z.int(), quiet: z.int(), collapsed: z.int() };
-const daySchema = z.object({
-  timestamp: z.iso.datetime(), ...counts, priority_1: z.int(), priority_2: z.int(), priority_3: z.int(), priority_4: z.int(), priority_5: z.int(),
-}).meta({ id: 'PreviewDay' });
+const daySchema = z
+  .object({
+    timestamp: z.iso.datetime(),
+    ...counts,
+    priority_1: z.int(),
+    priority_2: z.int(),
+    priority_3: z.int(),
+    priority_4: z.int(),
+    priority_5: z.int(),
+  })
+  .meta({ id: 'PreviewDay' });
 
 /** `POST /api/subscriptions/{subscription_id}/preview`: what other settings would have pushed. */
 export function previewSubscription(deps: ApiDeps): Route {
@@ -26,16 +34,23 @@ export function previewSubscription(deps: ApiDeps): Route {
     id: 'previewSubscription',
     method: 'POST',
     path: '/api/subscriptions/{subscription_id}/preview',
-    summary: 'Count how many of the topic\'s messages of the last 30 days the settings would have pushed',
-    description: 'Settings that are not named are those of the subscription, which is not changed. Counted are the messages that are still stored.',
+    summary: "Count how many of the topic's messages of the last 30 days the settings would have pushed",
+    description:
+      'Settings that are not named are those of the subscription, which is not changed. Counted are the messages that are still stored.',
     audience: 'account',
     scope: 'account:write',
     body: z.object({ mobile_notifications_enabled, mobile_notification_settings }),
     success: {
       status: 200,
-      schema: z.object({ start_date: z.iso.datetime(), end_date: z.iso.datetime(), ...counts, days: z.array(daySchema) }),
-      description: 'By day in UTC, oldest first, those at the ends partial. `would_push` is also told by priority; `quiet` came in quiet hours, '
-        + '`collapsed` were more than `max_per_minute` (reckoned by minutes of the clock), and the rest of `messages` the filter kept back',
+      schema: z.object({
+        start_date: z.iso.datetime(),
+        end_date: z.iso.datetime(),
+        ...counts,
+        days: z.array(daySchema),
+      }),
+      description:
+        'By day in UTC, oldest first, those at the ends partial. `would_push` is also told by priority; `quiet` came in quiet hours, ' +
+        '`collapsed` were more than `max_per_minute` (reckoned by minutes of the clock), and the rest of `messages` the filter kept back',
     },
     load: (context) => loadSubscription(deps, context),
     async handle(context, { loaded: { subscription, topic }, body }) {
@@ -47,8 +62,12 @@ export function previewSubscription(deps: ApiDeps): Route {
       return {
         status: 200,
         body: {
-          start_date: toIso(span.from), end_date: toIso(span.to),
-          messages: sum((day) => day.messages), would_push: sum((day) => day.wouldPush), quiet: sum((day) => day.quiet), collapsed: sum((day) => day.collapsed),
+          start_date: toIso(span.from),
+          end_date: toIso(span.to),
+          messages: sum((day) => day.messages),
+          would_push: sum((day) => day.wouldPush),
+          quiet: sum((day) => day.quiet),
+          collapsed: sum((day) => day.collapsed),
           days: days.map(toDayJson),
         },
       };
@@ -58,11 +77,20 @@ export function previewSubscription(deps: ApiDeps): Route {
 
 /** All messages by day, and those that the settings' filter lets through, by minute where that matters. */
 async function countMessages(
-  deps: ApiDeps, { topicId, settings, from, to }: { topicId: string; settings: MobileSettings; from: number; to: number },
+  deps: ApiDeps,
+  { topicId, settings, from, to }: { topicId: string; settings: MobileSettings; from: number; to: number },
 ): Promise<[ActivityCount[], ActivityCount[]]> {
   const { quietHours, maxPerMinute } = settings;
   const span = { from, to, now: to };
-  const every = { ...span, topicIds: [topicId], text: null, priorityMin: null, priorityMax: null, tags: [], includesDeleted: false };
+  const every = {
+    ...span,
+    topicIds: [topicId],
+    text: null,
+    priorityMin: null,
+    priorityMax: null,
+    tags: [],
+    includesDeleted: false,
+  };
   const passing = mobileMessageFilter(topicId, settings, span);
   const isByMinute = quietHours !== null || maxPerMinute !== null;
   return Promise.all([
@@ -71,9 +99,24 @@ async function countMessages(
   ]);
 }
 
-function toDayJson({ start, messages, wouldPush, quiet, collapsed, byPriority: [one, two, three, four, five] }: PreviewDay) {
+function toDayJson({
+  start,
+  messages,
+  wouldPush,
+  quiet,
+  collapsed,
+  byPriority: [one, two, three, four, five],
+}: PreviewDay) {
   return {
-    timestamp: toIso(start), messages, would_push: wouldPush, quiet, collapsed,
-    priority_1: one, priority_2: two, priority_3: three, priority_4: four, priority_5: five,
+    timestamp: toIso(start),
+    messages,
+    would_push: wouldPush,
+    quiet,
+    collapsed,
+    priority_1: one,
+    priority_2: two,
+    priority_3: three,
+    priority_4: four,
+    priority_5: five,
   };
 }

@@ -17,10 +17,19 @@ export interface ReadableSubscription {
  * access: the others are not shown, and are removed. What counts is the user's right, whatever the credential is.
  */
 export async function readableSubscriptions(
-  deps: ApiDeps, caller: AccountCaller, found: readonly Subscription[],
+  deps: ApiDeps,
+  caller: AccountCaller,
+  found: readonly Subscription[],
 ): Promise<ReadableSubscription[]> {
   const { documents } = deps.engine;
-  const byId = new Map((await documents.getMany(topics, found.map(({ topicId }) => topicId))).map((topic) => [topic.id, topic]));
+  const byId = new Map(
+    (
+      await documents.getMany(
+        topics,
+        found.map(({ topicId }) => topicId),
+      )
+    ).map((topic) => [topic.id, topic]),
+  );
   const needsRoles = [...byId.values()].some((topic) => topic.accessLevel === 'private' && topic.teamId !== null);
   const roles = needsRoles ? await findRoles(documents, caller.userId) : new Map();
   const user: AccountCaller = { ...caller, scopes: null };

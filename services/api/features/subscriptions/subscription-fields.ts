@@ -12,7 +12,9 @@ const settings = {
   sound_enabled: z.boolean(),
   vibrate_enabled: z.boolean(),
   tags_filter: tagsField,
-  notification_sound: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 of the characters A-Z, a-z, 0-9, ., _ and -'),
+  notification_sound: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 of the characters A-Z, a-z, 0-9, ., _ and -'),
 };
 
 const clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day from 00:00 to 23:59');
@@ -20,15 +22,25 @@ const maxPerMinute = 'must be a whole number from 1 to 1000';
 
 /** What is off until it is asked for: null turns it off again. */
 const extras = {
-  quiet_hours: z.object({
-    start: clock,
-    end: clock,
-    timezone: z.string().refine(isTimezone, 'must be the name of a time zone, like Europe/Berlin'),
-    allow_priority: priority.nullable().default(5)
-      .describe('Messages of at least this priority are pushed all the same; null: none.'),
-  }).refine(({ start, end }) => start !== end, 'start and end must differ')
-    .describe('Messages in these hours are not pushed; how many came is, at their end. Past midnight when the end is the earlier time.'),
-  max_per_minute: z.number().int(maxPerMinute).min(1, maxPerMinute).max(1_000, maxPerMinute)
+  quiet_hours: z
+    .object({
+      start: clock,
+      end: clock,
+      timezone: z.string().refine(isTimezone, 'must be the name of a time zone, like Europe/Berlin'),
+      allow_priority: priority
+        .nullable()
+        .default(5)
+        .describe('Messages of at least this priority are pushed all the same; null: none.'),
+    })
+    .refine(({ start, end }) => start !== end, 'start and end must differ')
+    .describe(
+      'Messages in these hours are not pushed; how many came is, at their end. Past midnight when the end is the earlier time.',
+    ),
+  max_per_minute: z
+    .number()
+    .int(maxPerMinute)
+    .min(1, maxPerMinute)
+    .max(1_000, maxPerMinute)
     .describe('More messages within a minute are pushed as one that says how many there are.'),
 };
 
@@ -36,38 +48,47 @@ const extras = {
 export const newSubscriptionFields = {
   web_notifications_enabled: optionalField(z.boolean()),
   mobile_notifications_enabled: optionalField(z.boolean()),
-  mobile_notification_settings: optionalField(z.object({
-    priority_threshold: optionalField(settings.priority_threshold),
-    sound_enabled: optionalField(settings.sound_enabled),
-    vibrate_enabled: optionalField(settings.vibrate_enabled),
-    tags_filter: optionalField(settings.tags_filter),
-    notification_sound: optionalField(settings.notification_sound),
-    quiet_hours: optionalField(extras.quiet_hours),
-    max_per_minute: optionalField(extras.max_per_minute),
-  })),
+  mobile_notification_settings: optionalField(
+    z.object({
+      priority_threshold: optionalField(settings.priority_threshold),
+      sound_enabled: optionalField(settings.sound_enabled),
+      vibrate_enabled: optionalField(settings.vibrate_enabled),
+      tags_filter: optionalField(settings.tags_filter),
+      notification_sound: optionalField(settings.notification_sound),
+      quiet_hours: optionalField(extras.quiet_hours),
+      max_per_minute: optionalField(extras.max_per_minute),
+    }),
+  ),
 };
 
 /** What a change of a subscription may say; null only where it turns something off. */
 export const changedSubscriptionFields = {
   web_notifications_enabled: z.boolean().optional(),
   mobile_notifications_enabled: z.boolean().optional(),
-  mobile_notification_settings: z.object({
-    ...settings, quiet_hours: extras.quiet_hours.nullable(), max_per_minute: extras.max_per_minute.nullable(),
-  }).partial().optional(),
+  mobile_notification_settings: z
+    .object({
+      ...settings,
+      quiet_hours: extras.quiet_hours.nullable(),
+      max_per_minute: extras.max_per_minute.nullable(),
+    })
+    .partial()
+    .optional(),
 };
 
 interface SentFields {
   readonly web_notifications_enabled?: boolean | undefined;
   readonly mobile_notifications_enabled?: boolean | undefined;
-  readonly mobile_notification_settings?: {
-    readonly priority_threshold?: number | undefined;
-    readonly sound_enabled?: boolean | undefined;
-    readonly vibrate_enabled?: boolean | undefined;
-    readonly tags_filter?: readonly string[] | undefined;
-    readonly notification_sound?: string | undefined;
-    readonly quiet_hours?: z.output<typeof extras.quiet_hours> | null | undefined;
-    readonly max_per_minute?: number | null | undefined;
-  } | undefined;
+  readonly mobile_notification_settings?:
+    | {
+        readonly priority_threshold?: number | undefined;
+        readonly sound_enabled?: boolean | undefined;
+        readonly vibrate_enabled?: boolean | undefined;
+        readonly tags_filter?: readonly string[] | undefined;
+        readonly notification_sound?: string | undefined;
+        readonly quiet_hours?: z.output<typeof extras.quiet_hours> | null | undefined;
+        readonly max_per_minute?: number | null | undefined;
+      }
+    | undefined;
 }
 
 /** What of the subscription the fields set; what they do not name stays. */
@@ -87,6 +108,11 @@ export function settingsOf(fields: SentFields): Changes<Subscription> {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
-function toQuietHours({ start, end, timezone, allow_priority: allowPriority }: z.output<typeof extras.quiet_hours>): QuietHours {
+function toQuietHours({
+  start,
+  end,
+  timezone,
+  allow_priority: allowPriority,
+}: z.output<typeof extras.quiet_hours>): QuietHours {
   return { start, end, timezone, allowPriority };
 }

@@ -5,37 +5,46 @@ import type { TopicStats } from '@tocsin/shared/ports/messages.ts';
 import { z } from 'zod';
 
 /** The subscription object of the interface. */
-export const subscriptionSchema = z.object({
-  id: z.uuid(),
-  user_id: z.uuid(),
-  topic_id: z.uuid(),
-  topic_name: z.string(),
-  topic_description: z.string(),
-  access_level: z.enum(['PUBLIC', 'PRIVATE']),
-  team_id: z.uuid().nullable(),
-  icon_name: z.string().nullable(),
-  icon_color: z.string().nullable(),
-  created_at: z.iso.datetime(),
-  last_viewed_at: z.iso.datetime().nullable(),
-  last_notified_at: z.iso.datetime().nullable(),
-  topic_last_message_at: z.iso.datetime().nullable(),
-  web_notifications_enabled: z.boolean(),
-  mobile_notifications_enabled: z.boolean(),
-  mobile_notification_settings: z.object({
-    priority_threshold: z.int().min(1).max(5),
-    sound_enabled: z.boolean(),
-    vibrate_enabled: z.boolean(),
-    tags_filter: z.array(z.string()),
-    notification_sound: z.string(),
-    quiet_hours: z.object({ start: z.string(), end: z.string(), timezone: z.string(), allow_priority: z.int().min(1).max(5).nullable() }).optional()
-      .describe('Absent: none.'),
-    max_per_minute: z.int().optional().describe('Absent: no limit.'),
-  }),
-  is_pinned: z.boolean(),
-  unread_count: z.int(),
-  message_count: z.int(),
-  subscriber_count: z.int(),
-}).meta({ id: 'Subscription' });
+export const subscriptionSchema = z
+  .object({
+    id: z.uuid(),
+    user_id: z.uuid(),
+    topic_id: z.uuid(),
+    topic_name: z.string(),
+    topic_description: z.string(),
+    access_level: z.enum(['PUBLIC', 'PRIVATE']),
+    team_id: z.uuid().nullable(),
+    icon_name: z.string().nullable(),
+    icon_color: z.string().nullable(),
+    created_at: z.iso.datetime(),
+    last_viewed_at: z.iso.datetime().nullable(),
+    last_notified_at: z.iso.datetime().nullable(),
+    topic_last_message_at: z.iso.datetime().nullable(),
+    web_notifications_enabled: z.boolean(),
+    mobile_notifications_enabled: z.boolean(),
+    mobile_notification_settings: z.object({
+      priority_threshold: z.int().min(1).max(5),
+      sound_enabled: z.boolean(),
+      vibrate_enabled: z.boolean(),
+      tags_filter: z.array(z.string()),
+      notification_sound: z.string(),
+      quiet_hours: z
+        .object({
+          start: z.string(),
+          end: z.string(),
+          timezone: z.string(),
+          allow_priority: z.int().min(1).max(5).nullable(),
+        })
+        .optional()
+        .describe('Absent: none.'),
+      max_per_minute: z.int().optional().describe('Absent: no limit.'),
+    }),
+    is_pinned: z.boolean(),
+    unread_count: z.int(),
+    message_count: z.int(),
+    subscriber_count: z.int(),
+  })
+  .meta({ id: 'Subscription' });
 
 export type SubscriptionJson = z.infer<typeof subscriptionSchema>;
 
@@ -44,7 +53,11 @@ export interface SubscriptionFigures {
   readonly unreadCount: number;
 }
 
-export function toSubscriptionJson(subscription: Subscription, topic: Topic, figures: SubscriptionFigures): SubscriptionJson {
+export function toSubscriptionJson(
+  subscription: Subscription,
+  topic: Topic,
+  figures: SubscriptionFigures,
+): SubscriptionJson {
   return {
     id: subscription.id,
     user_id: subscription.userId,
@@ -69,16 +82,27 @@ export function toSubscriptionJson(subscription: Subscription, topic: Topic, fig
   };
 }
 
-function toSettingsJson({ quietHours, maxPerMinute, ...settings }: MobileSettings): SubscriptionJson['mobile_notification_settings'] {
+function toSettingsJson({
+  quietHours,
+  maxPerMinute,
+  ...settings
+}: MobileSettings): SubscriptionJson['mobile_notification_settings'] {
   return {
     priority_threshold: settings.priorityThreshold,
     sound_enabled: settings.soundEnabled,
     vibrate_enabled: settings.vibrateEnabled,
     tags_filter: [...settings.tagsFilter],
     notification_sound: settings.notificationSound,
-    ...(quietHours === null ? {} : {
-      quiet_hours: { start: quietHours.start, end: quietHours.end, timezone: quietHours.timezone, allow_priority: quietHours.allowPriority },
-    }),
+    ...(quietHours === null
+      ? {}
+      : {
+          quiet_hours: {
+            start: quietHours.start,
+            end: quietHours.end,
+            timezone: quietHours.timezone,
+            allow_priority: quietHours.allowPriority,
+          },
+        }),
     ...(maxPerMinute === null ? {} : { max_per_minute: maxPerMinute }),
   };
 }

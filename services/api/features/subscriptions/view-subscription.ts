@@ -17,7 +17,9 @@ export function viewSubscription(deps: ApiDeps): Route {
     success: { status: 200, schema: subscriptionSchema, description: 'The subscription' },
     load: (context) => loadSubscription(deps, context),
     async handle(context, { loaded }) {
-      const subscription = await changeSubscription(deps.engine.documents, loaded.subscription, { lastViewedAt: context.now });
+      const subscription = await changeSubscription(deps.engine.documents, loaded.subscription, {
+        lastViewedAt: context.now,
+      });
       const [json] = await describeSubscriptions(deps.engine.messages, [{ ...loaded, subscription }], context.now);
       return { status: 200, body: json };
     },

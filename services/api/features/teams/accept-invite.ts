@@ -27,14 +27,21 @@ export function acceptInvite(deps: ApiDeps): Route {
     audience: 'account',
     scope: 'account:write',
     body: z.object({ token: z.string() }),
-    errors: { 400: 'Malformed JSON, or a token that is unknown, used, cancelled or expired.', 409: 'The caller is a member already.' },
+    errors: {
+      400: 'Malformed JSON, or a token that is unknown, used, cancelled or expired.',
+      409: 'The caller is a member already.',
+    },
     success: { status: 200, schema: teamSchema, description: 'The team, which the caller is a member of now' },
     async handle(context, { body }) {
       const { documents } = deps.engine;
       const { userId } = context.account();
       const token = { tokenHash: hashSecret(body.token), now: context.now };
-      const { team: { id: teamId, ownerId } } = await findOpenInvite(documents, token);
-      const joined = await commitWithinQuota(documents, ownerId, () => prepare(documents, userId, { ...token, teamId, memberId: deps.makeId(), audit: auditOf(deps, context) }));
+      const {
+        team: { id: teamId, ownerId },
+      } = await findOpenInvite(documents, token);
+      const joined = await commitWithinQuota(documents, ownerId, () =>
+        prepare(documents, userId, { ...token, teamId, memberId: deps.makeId(), audit: auditOf(deps, context) }),
+      );
       await deps.directory.changed({ kind: 'member', teamId: joined.team.id, userId });
       return { status: 200, body: await describeTeam(documents, joined) };
     },
@@ -42,7 +49,10 @@ export function acceptInvite(deps: ApiDeps): Route {
 }
 
 /** Throws 400 for a token that nobody has, that was used, or whose invite was cancelled or is no longer listed. */
-async function findOpenInvite(documents: Documents, token: { tokenHash: string; now: number }): Promise<{ invite: TeamInvite; team: Team }> {
+async function findOpenInvite(
+  documents: Documents,
+  token: { tokenHash: string; now: number },
+): Promise<{ invite: TeamInvite; team: Team }> {
   const invite = await findInviteByToken(documents, token.tokenHash);
   const team = invite === null || !isListedInvite(invite, token.now) ? null : await findTeam(documents, invite.teamId);
   if (invite === null || team === null) throw new AppError('invalid', 'Invalid or used token');
@@ -54,13 +64,16 @@ async function findOpenInvite(documents: Documents, token: { tokenHash: string; 
  * deactivated team, 400 for an expired invite, 403 for a full team, 409 for a member.
  */
 async function prepare(
-  documents: Documents, userId: string, by: { tokenHash: string; now: number; teamId: string; memberId: string; audit: Audit },
+  documents: Documents,
+  userId: string,
+  by: { tokenHash: string; now: number; teamId: string; memberId: string; audit: Audit },
 ): Promise<Prepared<OpenTeam>> {
   // Read before the invite: a membership that this very token has just made goes with a used token.
   const member = await findMember(documents, by.teamId, userId);
   const { invite, team } = await findOpenInvite(documents, by);
   const account = await documents.get(users, userId);
-  if (account?.email !== invite.email) throw new AppError('forbidden', 'The invite is for another address: log in with the account that has it');
+  if (account?.email !== invite.email)
+    throw new AppError('forbidden', 'The invite is for another address: log in with the account that has it');
   // Anyone can give an address to their account; only who has verified it is the one that was invited.
   if (!account.isVerified) throw new AppError('forbidden', 'Email not verified');
   requireActiveTeam(team);
@@ -76,7 +89,12 @@ async function prepare(
       write.require(teams, team),
       write.remove(teamInvites, invite.id, invite.version),
       write.insert(teamMembers, { id: by.memberId, teamId: team.id, userId, role, joinedAt: by.now }),
-      ...by.audit({ action: 'team.member_added', subject: { id: userId }, within: { type: 'team', id: team.id }, details: { role, invite_id: invite.id } }),
+      ...by.audit({
+        action: 'team.member_added',
+        subject: { id: userId },
+        within: { type: 'team', id: team.id },
+        details: { role, invite_id: invite.id },
+      }),
     ],
     result: { team, role },
   };

@@ -17,9 +17,19 @@ export function cancelInvite(deps: ApiDeps): Route {
     scope: 'account:write',
     success: { status: 204, schema: null, description: 'Its link is void' },
     load: (context) => loadInvite(deps, context),
-    async handle(context, { loaded: { invite: { id, teamId } } }) {
+    async handle(
+      context,
+      {
+        loaded: {
+          invite: { id, teamId },
+        },
+      },
+    ) {
       const { documents } = deps.engine;
-      const recorded = auditOf(deps, context)({ action: 'team.invite_cancelled', subject: { id }, within: { type: 'team', id: teamId }, details: {} });
+      const recorded = auditOf(
+        deps,
+        context,
+      )({ action: 'team.invite_cancelled', subject: { id }, within: { type: 'team', id: teamId }, details: {} });
       await retryStale(async () => {
         const invite = await documents.get(teamInvites, id);
         if (invite === null) throw inviteNotFound();

@@ -28,7 +28,7 @@ export function changeMemberRole(deps: ApiDeps): Route {
     success: { status: 200, schema: memberSchema, description: 'The member' },
     load: (context) => loadMember(deps, context, 'managersOnly'),
     async handle(context, { loaded, body: { role } }) {
-      if (loaded.role === 'owner') throw new AppError('invalid', 'The owner\'s role cannot be changed');
+      if (loaded.role === 'owner') throw new AppError('invalid', "The owner's role cannot be changed");
       const { documents } = deps.engine;
       const member = role === undefined ? loaded : await setRole(documents, loaded.id, role, auditOf(deps, context));
       await deps.directory.changed({ kind: 'member', teamId: member.teamId, userId: member.userId });
@@ -46,7 +46,10 @@ function setRole(documents: Documents, id: string, role: GivenRole, audit: Audit
     if (member.role === role) return member;
     const { teamId, userId, role: former } = member;
     const recorded = audit({
-      action: 'team.role_changed', subject: { id: userId }, within: { type: 'team', id: teamId }, details: { role, former_role: former },
+      action: 'team.role_changed',
+      subject: { id: userId },
+      within: { type: 'team', id: teamId },
+      details: { role, former_role: former },
     });
     return updateWith(documents, teamMembers, member, { set: { role }, also: recorded });
   });

@@ -40,7 +40,14 @@ export function createInvite(deps: ApiDeps): Route {
     },
     async handle(context, { loaded: { id: teamId }, body: { email, role } }) {
       const { documents } = deps.engine;
-      const wish = { teamId, email, role, invitedById: context.account().userId, now: context.now, audit: auditOf(deps, context) };
+      const wish = {
+        teamId,
+        email,
+        role,
+        invitedById: context.account().userId,
+        now: context.now,
+        audit: auditOf(deps, context),
+      };
       const invite = await commitWithinQuota(documents, teamId, () => prepare(documents, deps.makeId(), wish));
       await mail(deps, invite);
       return { status: 201, body: toInviteJson(invite, context.now) };
@@ -62,7 +69,12 @@ async function mail(deps: ApiDeps, { id, email, teamId }: TeamInvite): Promise<v
   try {
     await requestMail(deps, email, { kind: 'team-invite', inviteId: id });
   } catch (error) {
-    const recorded = auditOfSystem(deps)({ action: 'team.invite_cancelled', subject: { id }, within: { type: 'team', id: teamId }, details: {} });
+    const recorded = auditOfSystem(deps)({
+      action: 'team.invite_cancelled',
+      subject: { id },
+      within: { type: 'team', id: teamId },
+      details: {},
+    });
     await deps.engine.documents.commit([write.remove(teamInvites, id), ...recorded]);
     throw error;
   }
@@ -78,18 +90,33 @@ async function prepare(documents: Documents, id: string, wish: Wish): Promise<Pr
   await requireSeat(documents, team, invitee?.id ?? null);
   const former = await findInviteFor(documents, teamId, email);
   const replaces = former !== null && former.expiresAt <= now;
-  if (!replaces && await countInvites(documents, teamId, now) >= invitesMax) throw new AppError('forbidden', 'Invite limit reached');
-  if (invitee !== null && await findMember(documents, teamId, invitee.id) !== null) throw new AppError('conflict', 'Already a member');
+  if (!replaces && (await countInvites(documents, teamId, now)) >= invitesMax)
+    throw new AppError('forbidden', 'Invite limit reached');
+  if (invitee !== null && (await findMember(documents, teamId, invitee.id)) !== null)
+    throw new AppError('conflict', 'Already a member');
   if (former !== null && !replaces) throw new AppError('conflict', 'Already invited');
   const invite: TeamInvite = {
-    id, version: 1, teamId, email, role: wish.role, invitedById: wish.invitedById, tokenHash: null, createdAt: now, expiresAt: now + inviteLifetimeMs,
+    id,
+    version: 1,
+    teamId,
+    email,
+    role: wish.role,
+    invitedById: wish.invitedById,
+    tokenHash: null,
+    createdAt: now,
+    expiresAt: now + inviteLifetimeMs,
   };
   return {
     writes: [
       write.require(teams, team),
       ...(former === null ? [] : [write.remove(teamInvites, former.id, former.version)]),
       write.insert(teamInvites, invite),
-      ...wish.audit({ action: 'team.invited', subject: { id }, within: { type: 'team', id: teamId }, details: { role: wish.role } }),
+      ...wish.audit({
+        action: 'team.invited',
+        subject: { id },
+        within: { type: 'team', id: teamId },
+        details: { role: wish.role },
+      }),
     ],
     result: invite,
   };

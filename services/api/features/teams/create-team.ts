@@ -38,11 +38,23 @@ export function createTeam(deps: ApiDeps): Route {
     async handle(context, { body: fields }) {
       const { now } = context;
       const team: New<Team> = {
-        id: deps.makeId(), name: fields.name, displayName: fields.display_name, description: fields.description ?? '',
-        ownerId: context.account().userId, isActive: true, createdAt: now, updatedAt: now, deactivatedAt: null,
-        ...noNotice, removal: null,
+        id: deps.makeId(),
+        name: fields.name,
+        displayName: fields.display_name,
+        description: fields.description ?? '',
+        ownerId: context.account().userId,
+        isActive: true,
+        createdAt: now,
+        updatedAt: now,
+        deactivatedAt: null,
+        ...noNotice,
+        removal: null,
       };
-      await store(deps, team, auditOf(deps, context)({ action: 'team.created', subject: { id: team.id, name: team.name }, details: {} }));
+      await store(
+        deps,
+        team,
+        auditOf(deps, context)({ action: 'team.created', subject: { id: team.id, name: team.name }, details: {} }),
+      );
       return { status: 201, body: { ...toTeamJson({ ...team, version: 1 }, 1), my_role: 'owner' } };
     },
   });
@@ -57,7 +69,10 @@ async function store(deps: ApiDeps, team: New<Team>, recorded: readonly Write[])
     if ((await findOwnedTeams(documents, userId)).length >= teamsMax) throw teamLimitReached();
     await requireRoomForMembership(documents, userId);
     const member = { id: deps.makeId(), teamId: team.id, userId, role: 'owner', joinedAt } as const;
-    return { writes: [owner, write.insert(teams, team), write.insert(teamMembers, member), ...recorded], result: undefined };
+    return {
+      writes: [owner, write.insert(teams, team), write.insert(teamMembers, member), ...recorded],
+      result: undefined,
+    };
   }).catch((error: unknown) => {
     const isTaken = error instanceof UniqueKeyViolation && error.collection === teams.name && error.key === 'name';
     throw isTaken ? new AppError('conflict', 'Team name already exists', { cause: error }) : error;

@@ -13,7 +13,7 @@ export function deleteTeam(deps: ApiDeps): Route {
     id: 'deleteTeam',
     method: 'DELETE',
     path: '/api/teams/{team_id}',
-    summary: 'Delete a team; its topics become the owner\'s private ones, or are deleted with it',
+    summary: "Delete a team; its topics become the owner's private ones, or are deleted with it",
     audience: 'account',
     scope: 'account:write',
     query: z.object({ delete_topics: queryBoolean.default(false) }),

@@ -7,5 +7,7 @@ import { teamSchema } from './team-schema.ts';
 
 /** The teams that the account is in, as their list shows them. */
 export function exportTeams({ engine: { documents } }: ApiDeps): ExportSection {
-  return smallSection('teams', teamSchema, async ({ caller }) => describeTeams(documents, await findMemberships(documents, caller.userId)));
+  return smallSection('teams', teamSchema, async ({ caller }) =>
+    describeTeams(documents, await findMemberships(documents, caller.userId)),
+  );
 }

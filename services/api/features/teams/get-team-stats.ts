@@ -8,16 +8,18 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 
 /** The seats of the caller as owner, and what the caller's tier grants. */
-const statsSchema = z.object({
-  base_members: z.int(),
-  additional_members: z.int(),
-  used_members: z.int(),
-  total_members: z.int(),
-  available_members: z.int(),
-  percentage_used: z.number(),
-  daily_message_limit: z.int(),
-  message_retention_days: z.int(),
-}).meta({ id: 'TeamStats' });
+const statsSchema = z
+  .object({
+    base_members: z.int(),
+    additional_members: z.int(),
+    used_members: z.int(),
+    total_members: z.int(),
+    available_members: z.int(),
+    percentage_used: z.number(),
+    daily_message_limit: z.int(),
+    message_retention_days: z.int(),
+  })
+  .meta({ id: 'TeamStats' });
 
 /** `GET /api/teams/stats` */
 export function getTeamStats(deps: ApiDeps): Route {
@@ -25,7 +27,7 @@ export function getTeamStats(deps: ApiDeps): Route {
     id: 'getTeamStats',
     method: 'GET',
     path: '/api/teams/stats',
-    summary: 'The caller\'s seats over all active teams, and the limits of the caller\'s tier',
+    summary: "The caller's seats over all active teams, and the limits of the caller's tier",
     audience: 'account',
     scope: 'account:read',
     success: { status: 200, schema: statsSchema, description: 'The figures' },

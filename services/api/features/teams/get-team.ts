@@ -16,7 +16,11 @@ export function getTeam(deps: ApiDeps): Route {
     summary: 'A team with its members',
     audience: 'account',
     scope: 'account:read',
-    success: { status: 200, schema: teamSchema.extend({ members: z.array(memberSchema) }), description: 'The team; members newest first' },
+    success: {
+      status: 200,
+      schema: teamSchema.extend({ members: z.array(memberSchema) }),
+      description: 'The team; members newest first',
+    },
     load: loadTeam(deps, 'member'),
     async handle(_context, { loaded: { team, role } }) {
       const { documents } = deps.engine;

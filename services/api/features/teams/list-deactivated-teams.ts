@@ -24,8 +24,14 @@ export function listDeactivatedTeams(deps: ApiDeps): Route {
     async handle(context) {
       const { documents } = deps.engine;
       const owned = await findOwnedTeams(documents, context.account().userId);
-      const body = await Promise.all(owned.filter(({ isActive }) => !isActive).map(async (team) =>
-        ({ ...await describeTeam(documents, { team, role: 'owner' }), ...toDeactivationJson(team, teamPeriodsOf(deps.config)) })));
+      const body = await Promise.all(
+        owned
+          .filter(({ isActive }) => !isActive)
+          .map(async (team) => ({
+            ...(await describeTeam(documents, { team, role: 'owner' })),
+            ...toDeactivationJson(team, teamPeriodsOf(deps.config)),
+          })),
+      );
       return { status: 200, body };
     },
   });

@@ -11,10 +11,14 @@ export function listInvites(deps: ApiDeps): Route {
     id: 'listTeamInvites',
     method: 'GET',
     path: '/api/teams/{team_id}/invites',
-    summary: 'A team\'s pending invites',
+    summary: "A team's pending invites",
     audience: 'account',
     scope: 'account:read',
-    success: { status: 200, schema: z.array(inviteSchema), description: 'The invites, newest first; for 7 days also those that have expired' },
+    success: {
+      status: 200,
+      schema: z.array(inviteSchema),
+      description: 'The invites, newest first; for 7 days also those that have expired',
+    },
     load: loadTeam(deps, 'manager'),
     async handle(context, { loaded: { team } }) {
       const invites = await findInvites(deps.engine.documents, team.id, context.now);

@@ -12,7 +12,7 @@ export function listMembers(deps: ApiDeps): Route {
     id: 'listTeamMembers',
     method: 'GET',
     path: '/api/teams/{team_id}/members',
-    summary: 'A team\'s members',
+    summary: "A team's members",
     audience: 'account',
     scope: 'account:read',
     success: { status: 200, schema: z.array(memberSchema), description: 'The members, newest first' },

@@ -11,13 +11,16 @@ export function listTeams(deps: ApiDeps): Route {
     id: 'listTeams',
     method: 'GET',
     path: '/api/teams',
-    summary: 'The caller\'s teams',
+    summary: "The caller's teams",
     audience: 'account',
     scope: 'account:read',
     success: { status: 200, schema: z.array(teamSchema), description: 'The teams, newest first' },
     async handle(context) {
       const { documents } = deps.engine;
-      return { status: 200, body: await describeTeams(documents, await findMemberships(documents, context.account().userId)) };
+      return {
+        status: 200,
+        body: await describeTeams(documents, await findMemberships(documents, context.account().userId)),
+      };
     },
   });
 }

@@ -10,7 +10,11 @@ import { findOpenTeam, requireStanding } from './load-team.ts';
  * The member that the path names, for a caller who manages the team; `orSelf`: or who is that member. Throws 404 and 403
  * as teams do, and 404 for somebody who is not in the team.
  */
-export async function loadMember(deps: ApiDeps, context: RequestContext, orSelf: 'managersOnly' | 'orSelf'): Promise<TeamMember> {
+export async function loadMember(
+  deps: ApiDeps,
+  context: RequestContext,
+  orSelf: 'managersOnly' | 'orSelf',
+): Promise<TeamMember> {
   const { documents } = deps.engine;
   const { team, role } = await findOpenTeam(documents, context);
   const member = await findMember(documents, team.id, pathId(context, 'user_id'));

@@ -25,7 +25,12 @@ export function reactivateTeam(deps: ApiDeps): Route {
     },
     async handle(context, { loaded }) {
       const { documents } = deps.engine;
-      const team = await setTeamActive(documents, loaded.team.id, { isActive: true, now: context.now }, auditOf(deps, context));
+      const team = await setTeamActive(
+        documents,
+        loaded.team.id,
+        { isActive: true, now: context.now },
+        auditOf(deps, context),
+      );
       await deps.directory.changed({ kind: 'team', teamId: team.id });
       return { status: 200, body: await describeTeam(documents, { team, role: loaded.role }) };
     },

@@ -15,7 +15,11 @@ export function removeMember(deps: ApiDeps): Route {
     audience: 'account',
     scope: 'account:write',
     errors: { 400: 'The member is the owner.' },
-    success: { status: 204, schema: null, description: 'Gone, with the subscriptions and streams of the team\'s private topics' },
+    success: {
+      status: 204,
+      schema: null,
+      description: "Gone, with the subscriptions and streams of the team's private topics",
+    },
     load: (context) => loadMember(deps, context, 'orSelf'),
     async handle(context, { loaded: { teamId, userId, role } }) {
       if (role === 'owner') throw new AppError('invalid', 'The owner cannot be removed');

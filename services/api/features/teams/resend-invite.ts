@@ -37,6 +37,9 @@ async function renew(documents: Documents, id: string, to: { expiresAt: number; 
   await retryStale(async () => {
     const invite = await documents.get(teamInvites, id);
     if (invite === null) throw inviteNotFound();
-    await documents.update(teamInvites, invite, { expiresAt: to.expiresAt, ...(to.isMailed ? { tokenHash: null } : {}) });
+    await documents.update(teamInvites, invite, {
+      expiresAt: to.expiresAt,
+      ...(to.isMailed ? { tokenHash: null } : {}),
+    });
   });
 }

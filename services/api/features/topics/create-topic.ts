@@ -8,16 +8,30 @@ import { storeTopic } from './store-topic.ts';
 import { topicFields } from './topic-fields.ts';
 import { noMessages, topicSchema } from './topic-schema.ts';
 
-const body = z.object({
-  name: topicFields.name,
-  access_level: optionalField(topicFields.accessLevel),
-  description: optionalField(topicFields.description),
-  is_discoverable: optionalField(topicFields.isDiscoverable),
-  icon_name: optionalField(topicFields.iconName),
-  icon_color: optionalField(topicFields.iconColor),
-  retention_days: optionalField(topicFields.retentionDays).describe("At most the days that the tier of the topic's owner grants; without it as long as the tier says."),
-  team_id: optionalField(uuidField),
-}).meta({ examples: [{ name: 'backups', access_level: 'public', description: 'What the nightly backup says', is_discoverable: true, icon_name: 'database' }] });
+const body = z
+  .object({
+    name: topicFields.name,
+    access_level: optionalField(topicFields.accessLevel),
+    description: optionalField(topicFields.description),
+    is_discoverable: optionalField(topicFields.isDiscoverable),
+    icon_name: optionalField(topicFields.iconName),
+    icon_color: optionalField(topicFields.iconColor),
+    retention_days: optionalField(topicFields.retentionDays).describe(
+      "At most the days that the tier of the topic's owner grants; without it as long as the tier says.",
+    ),
+    team_id: optionalField(uuidField),
+  })
+  .meta({
+    examples: [
+      {
+        name: 'backups',
+        access_level: 'public',
+        description: 'What the nightly backup says',
+        is_discoverable: true,
+        icon_name: 'database',
+      },
+    ],
+  });
 
 /** `POST /api/topics` */
 export function createTopic(deps: ApiDeps): Route {

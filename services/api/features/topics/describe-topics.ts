@@ -8,11 +8,16 @@ import { noMessages, type TopicJson } from './topic-schema.ts';
 
 /** The topics as the caller sees them, in the given order. `roles` are the caller's roles by team. */
 export async function describeTopics(
-  messages: Messages, caller: Caller, page: { topics: readonly Topic[]; roles: ReadonlyMap<string, Role> },
+  messages: Messages,
+  caller: Caller,
+  page: { topics: readonly Topic[]; roles: ReadonlyMap<string, Role> },
 ): Promise<TopicJson[]> {
   const stats = await messages.topicStats(page.topics.map((topic) => topic.id));
   return page.topics.map((topic) => {
-    const role = topic.teamId === null ? null : page.roles.get(topic.teamId) ?? null;
-    return toTopicJson(topic, { stats: stats.get(topic.id) ?? noMessages, canManage: mayUseTopic(caller, topic, 'manage', role) });
+    const role = topic.teamId === null ? null : (page.roles.get(topic.teamId) ?? null);
+    return toTopicJson(topic, {
+      stats: stats.get(topic.id) ?? noMessages,
+      canManage: mayUseTopic(caller, topic, 'manage', role),
+    });
   });
 }

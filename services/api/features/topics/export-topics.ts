@@ -7,9 +7,11 @@ import { topicSchema } from './topic-schema.ts';
 /** The topics that the account owns, those of its teams included, oldest first. */
 export function exportTopics({ engine: { documents, messages } }: ApiDeps): ExportSection {
   return {
-    name: 'topics', schema: topicSchema,
+    name: 'topics',
+    schema: topicSchema,
     async *pages({ caller }) {
-      for await (const topics of ownedTopics(documents, caller.userId)) yield await describeTopics(messages, caller, { topics, roles: new Map() });
+      for await (const topics of ownedTopics(documents, caller.userId))
+        yield await describeTopics(messages, caller, { topics, roles: new Map() });
     },
   };
 }

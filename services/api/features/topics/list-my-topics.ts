@@ -9,7 +9,7 @@ export function listMyTopics(deps: ApiDeps): Route {
     id: 'listMyTopics',
     method: 'GET',
     path: '/api/topics/my',
-    summary: 'The caller\'s own topics',
+    summary: "The caller's own topics",
     audience: 'account',
     scope: 'topics:read',
     query: listingQuery,

@@ -12,13 +12,18 @@ export function listTopics(deps: ApiDeps): Route {
     id: 'listTopics',
     method: 'GET',
     path: '/api/topics',
-    summary: 'Topics that can be discovered, the caller\'s own, and those of the caller\'s teams',
+    summary: "Topics that can be discovered, the caller's own, and those of the caller's teams",
     audience: 'anyone',
     query: listingQuery,
     success: listingSuccess,
     async handle({ caller }, input) {
       const roles = await rolesOf(deps, caller);
-      return listingReply(deps, { caller, roles, listings: [listed, ...ownListings(caller, roles)], query: input.query });
+      return listingReply(deps, {
+        caller,
+        roles,
+        listings: [listed, ...ownListings(caller, roles)],
+        query: input.query,
+      });
     },
   });
 }
@@ -31,12 +36,17 @@ function ownListings(caller: Caller, roles: ReadonlyMap<string, Role>): Listing[
   if (caller.kind !== 'account' || !mayReadTopics(caller)) return [];
   // Topics of the caller's own teams are the caller's own.
   const teamIds = [...roles].filter(([, role]) => role !== 'owner').map(([teamId]) => teamId);
-  const levels = caller.scopes === null ? ['public', 'private'] as const : ['public'] as const;
+  const levels = caller.scopes === null ? (['public', 'private'] as const) : (['public'] as const);
   return [
     { index: 'byOwnerListed', equals: { ownerId: caller.userId, isListed: false } },
-    ...teamIds.flatMap((teamId) => levels.map((accessLevel): Listing =>
-      ({ index: 'byTeamListed', equals: { teamId, isListed: false, accessLevel } }))),
+    ...teamIds.flatMap((teamId) =>
+      levels.map((accessLevel): Listing => ({
+        index: 'byTeamListed',
+        equals: { teamId, isListed: false, accessLevel },
+      })),
+    ),
   ];
 }
 
-const mayReadTopics = (caller: AccountCaller): boolean => caller.scopes === null || hasScope(caller.scopes, 'topics:read');
+const mayReadTopics = (caller: AccountCaller): boolean =>
+  caller.scopes === null || hasScope(caller.scopes, 'topics:read');

@@ -12,7 +12,11 @@ import { topicSchema } from './topic-schema.ts';
 
 /** What every listing of topics takes and answers. */
 export const listingQuery = z.object(pagingFields({ default: 50, max: 100 }));
-export const listingSuccess = { status: 200, schema: z.array(topicSchema), description: 'Topics, newest activity first' };
+export const listingSuccess = {
+  status: 200,
+  schema: z.array(topicSchema),
+  description: 'Topics, newest activity first',
+};
 
 /** The discoverable public topics. */
 export const listed: Listing = { index: 'byListed', equals: { isListed: true } };
@@ -23,12 +27,15 @@ export async function rolesOf(deps: ApiDeps, caller: Caller): Promise<Map<string
 }
 
 /** Answers with a page of the listings as one. */
-export async function listingReply(deps: ApiDeps, asked: {
-  readonly caller: Caller;
-  readonly roles: ReadonlyMap<string, Role>;
-  readonly listings: readonly Listing[];
-  readonly query: z.output<typeof listingQuery>;
-}): Promise<Reply> {
+export async function listingReply(
+  deps: ApiDeps,
+  asked: {
+    readonly caller: Caller;
+    readonly roles: ReadonlyMap<string, Role>;
+    readonly listings: readonly Listing[];
+    readonly query: z.output<typeof listingQuery>;
+  },
+): Promise<Reply> {
   const page = pageOf(asked.query);
   const { topics, total } = await readKeptListings(deps, asked.listings, page);
   const body = await describeTopics(deps.engine.messages, asked.caller, { topics, roles: asked.roles });

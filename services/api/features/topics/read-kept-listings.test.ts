@@ -9,23 +9,35 @@ import { readListings, type Listing } from './read-listings.ts';
 const engine = await useTestEngine();
 
 const listingOf = (ownerId: string): Listing => ({ index: 'byOwnerActivity', equals: { ownerId } });
-const addTopic = (ownerId: string, lastActivityAt: number) => engine.documents.insert(topics, newTopic(ownerId, { lastActivityAt }));
+const addTopic = (ownerId: string, lastActivityAt: number) =>
+  engine.documents.insert(topics, newTopic(ownerId, { lastActivityAt }));
 
 test('pages of kept listings are those that are read, also after a write', async () => {
   const deps = { engine, topicListings: topicListings(engine.documents) };
   const owners = [newId(), newId()];
   const listings = owners.map(listingOf);
-  const stored = await Promise.all(Array.from({ length: 40 }, (_, at) => addTopic(owners[at % 3 === 0 ? 0 : 1]!, 1_000 + (at * 7) % 13)));
+  const stored = await Promise.all(
+    Array.from({ length: 40 }, (_, at) => addTopic(owners[at % 3 === 0 ? 0 : 1]!, 1_000 + ((at * 7) % 13))),
+  );
   const expectSame = async () => {
-    for (const page of [{ offset: 0, limit: 10 }, { offset: 17, limit: 10 }, { offset: 38, limit: 10 }, { offset: 60, limit: 10 }]) {
-      expect(await readKeptListings(deps, listings, page)).toEqual(await readListings(engine.documents, listings, page));
+    for (const page of [
+      { offset: 0, limit: 10 },
+      { offset: 17, limit: 10 },
+      { offset: 38, limit: 10 },
+      { offset: 60, limit: 10 },
+    ]) {
+      expect(await readKeptListings(deps, listings, page)).toEqual(
+        await readListings(engine.documents, listings, page),
+      );
     }
   };
   await expectSame();
   const { id, version } = stored[5]!;
   await engine.documents.update(topics, { id, version }, { lastActivityAt: 5_000 });
   await expectSame();
-  const { topics: [first] } = await readKeptListings(deps, listings, { offset: 0, limit: 1 });
+  const {
+    topics: [first],
+  } = await readKeptListings(deps, listings, { offset: 0, limit: 1 });
   expect(first).toMatchObject({ id, lastActivityAt: 5_000 });
 });
 

@@ -14,10 +14,14 @@ type ListingDeps = { readonly engine: { readonly documents: Documents }; readonl
  * costs half as much as its topics take to read.
  */
 export async function readKeptListings(
-  { engine: { documents }, topicListings }: ListingDeps, listings: readonly Listing[], page: { limit: number; offset: number },
+  { engine: { documents }, topicListings }: ListingDeps,
+  listings: readonly Listing[],
+  page: { limit: number; offset: number },
 ): Promise<TopicPage> {
   if (documents.stamp([topics]) === null) return readListings(documents, listings, page);
-  const kept = await Promise.all(listings.map((listing) => topicListings.get(JSON.stringify(listing), () => readWhole(documents, listing))));
+  const kept = await Promise.all(
+    listings.map((listing) => topicListings.get(JSON.stringify(listing), () => readWhole(documents, listing))),
+  );
   const whole = kept.filter((listing) => listing !== null);
   if (whole.length < listings.length) return readListings(documents, listings, page);
   const all = whole.length === 1 ? whole[0]! : whole.flat().sort((a, b) => (isBefore(a, b) ? -1 : 1));

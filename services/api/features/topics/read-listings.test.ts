@@ -10,15 +10,20 @@ const engine = await useTestEngine();
 /** Topics of one owner each, with many activities alike. */
 async function addTopics(count: number): Promise<{ listing: Listing; stored: Topic[] }> {
   const ownerId = newId();
-  const stored = await Promise.all(Array.from({ length: count }, (_, at) =>
-    engine.documents.insert(topics, newTopic(ownerId, { lastActivityAt: 1_000 + (at * 7) % 13 }))));
+  const stored = await Promise.all(
+    Array.from({ length: count }, (_, at) =>
+      engine.documents.insert(topics, newTopic(ownerId, { lastActivityAt: 1_000 + ((at * 7) % 13) })),
+    ),
+  );
   return { listing: { index: 'byOwnerActivity', equals: { ownerId } }, stored };
 }
 
 test('every page of several listings is the stretch of their union in order of activity', async () => {
   const parts = await Promise.all([37, 5, 0, 11].map(addTopics));
-  const union = parts.flatMap(({ stored }) => stored)
-    .sort((a, b) => b.lastActivityAt - a.lastActivityAt || (a.id < b.id ? 1 : -1)).map(({ id }) => id);
+  const union = parts
+    .flatMap(({ stored }) => stored)
+    .sort((a, b) => b.lastActivityAt - a.lastActivityAt || (a.id < b.id ? 1 : -1))
+    .map(({ id }) => id);
   const listings = parts.map(({ listing }) => listing);
   for (let offset = 0; offset <= union.length + 1; offset++) {
     for (const limit of [1, 2, 7, 60]) {
@@ -31,10 +36,16 @@ test('every page of several listings is the stretch of their union in order of a
 
 test('deep pages of several large listings are no other', async () => {
   const parts = await Promise.all([140, 230, 3].map(addTopics));
-  const union = parts.flatMap(({ stored }) => stored)
-    .sort((a, b) => b.lastActivityAt - a.lastActivityAt || (a.id < b.id ? 1 : -1)).map(({ id }) => id);
+  const union = parts
+    .flatMap(({ stored }) => stored)
+    .sort((a, b) => b.lastActivityAt - a.lastActivityAt || (a.id < b.id ? 1 : -1))
+    .map(({ id }) => id);
   for (let offset = 60; offset <= union.length; offset += 13) {
-    const page = await readListings(engine.documents, parts.map(({ listing }) => listing), { offset, limit: 20 });
+    const page = await readListings(
+      engine.documents,
+      parts.map(({ listing }) => listing),
+      { offset, limit: 20 },
+    );
     expect(page.topics.map(({ id }) => id)).toEqual(union.slice(offset, offset + 20));
   }
 });

@@ -29,12 +29,17 @@ const leapMin = 25;
  * of its own come before it, whatever the others hold, and `skip` finds more. So deep pages cost little.
  */
 export async function readListings(
-  documents: Documents, listings: readonly Listing[], page: { limit: number; offset: number },
+  documents: Documents,
+  listings: readonly Listing[],
+  page: { limit: number; offset: number },
 ): Promise<TopicPage> {
   const counts = await Promise.all(listings.map((listing) => documents.count(topics, listing)));
   const total = counts.reduce((sum, count) => sum + count, 0);
   if (page.offset >= total) return { topics: [], total };
-  const skipped = await skip(documents, listings, { offset: page.offset, starts: counts.map((count) => Math.max(0, page.offset - (total - count))) });
+  const skipped = await skip(documents, listings, {
+    offset: page.offset,
+    starts: counts.map((count) => Math.max(0, page.offset - (total - count))),
+  });
   const before = page.offset - skipped.reduce((sum, count) => sum + count, 0);
   // What each gives if all give alike, and some more; one that gives more is read again.
   const chunk = Math.min(chunkMax, Math.ceil(((before + page.limit) / listings.length) * chunkSlack));
@@ -49,15 +54,22 @@ export async function readListings(
  * over anyway, its listing's n can be. Again and again that leaves little, at the price of one topic a listing and round.
  */
 async function skip(
-  documents: Documents, listings: readonly Listing[], { offset, starts }: { offset: number; starts: readonly number[] },
+  documents: Documents,
+  listings: readonly Listing[],
+  { offset, starts }: { offset: number; starts: readonly number[] },
 ): Promise<number[]> {
   const skipped = [...starts];
   for (let left = offset - starts.reduce((sum, count) => sum + count, 0); ;) {
     const leap = Math.floor(left / listings.length);
     if (leap < leapMin) return skipped;
-    const ends = await Promise.all(listings.map((listing, index) =>
-      documents.find(topics, { ...listing, descending: true, limit: 1, offset: skipped[index]! + leap - 1 })));
-    const [first] = ends.flatMap(([topic], index) => (topic === undefined ? [] : [{ topic, index }])).sort((a, b) => (isBefore(a.topic, b.topic) ? -1 : 1));
+    const ends = await Promise.all(
+      listings.map((listing, index) =>
+        documents.find(topics, { ...listing, descending: true, limit: 1, offset: skipped[index]! + leap - 1 }),
+      ),
+    );
+    const [first] = ends
+      .flatMap(([topic], index) => (topic === undefined ? [] : [{ topic, index }]))
+      .sort((a, b) => (isBefore(a.topic, b.topic) ? -1 : 1));
     if (first === undefined) return skipped;
     skipped[first.index]! += leap;
     left -= leap;

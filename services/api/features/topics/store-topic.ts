@@ -18,7 +18,8 @@ import { isListed, requireDescribed, requireWithinTier } from './topic-fields.ts
 import { requireRoomForPrivateTopic, requireRoomForTopic } from './topic-quota.ts';
 
 export type TopicInput = Pick<
-  Topic, 'name' | 'teamId' | 'accessLevel' | 'description' | 'isDiscoverable' | 'iconName' | 'iconColor' | 'retentionDays'
+  Topic,
+  'name' | 'teamId' | 'accessLevel' | 'description' | 'isDiscoverable' | 'iconName' | 'iconColor' | 'retentionDays'
 >;
 
 /**
@@ -27,7 +28,9 @@ export type TopicInput = Pick<
  * creations no more are stored than the tier allows.
  */
 export async function storeTopic(
-  deps: ApiDeps, caller: AccountCaller, input: TopicInput,
+  deps: ApiDeps,
+  caller: AccountCaller,
+  input: TopicInput,
 ): Promise<{ topic: Topic; warning: string | null }> {
   requireDescribed(input);
   const { documents } = deps.engine;

@@ -6,10 +6,13 @@ import { textField } from '../../http/fields.ts';
 
 /** Fields of a topic as they are sent. */
 export const topicFields = {
-  name: z.string().superRefine((name, context) => {
-    const message = topicNameFault(name);
-    if (message !== null) context.addIssue({ code: 'custom', message });
-  }).meta({ pattern: '^[A-Za-z0-9_-]{1,64}$' }),
+  name: z
+    .string()
+    .superRefine((name, context) => {
+      const message = topicNameFault(name);
+      if (message !== null) context.addIssue({ code: 'custom', message });
+    })
+    .meta({ pattern: '^[A-Za-z0-9_-]{1,64}$' }),
   accessLevel: z.enum(['public', 'private']),
   description: textField({ min: 0, max: 1_000 }),
   isDiscoverable: z.boolean(),
@@ -21,7 +24,11 @@ export const topicFields = {
 /** Throws 422 when a topic would keep its messages for longer than its owner's tier grants. */
 export function requireWithinTier(retentionDays: number | null, days: RetentionDays, tier: Tier): void {
   const max = wholeDays(days[tier]);
-  if (retentionDays !== null && retentionDays > max) throw new AppError('unprocessable', `retention_days: must be at most ${max}, which is what the ${tier} tier of the topic's owner grants`);
+  if (retentionDays !== null && retentionDays > max)
+    throw new AppError(
+      'unprocessable',
+      `retention_days: must be at most ${max}, which is what the ${tier} tier of the topic's owner grants`,
+    );
 }
 
 type Described = Pick<Topic, 'accessLevel' | 'isDiscoverable' | 'description'>;

@@ -18,7 +18,10 @@ export async function requireRoomForTopic(documents: Documents, owner: User): Pr
  * Throws 403 when none is left.
  */
 export async function requireRoomForPrivateTopic(documents: Documents, owner: User, now: number): Promise<number> {
-  const count = await documents.count(topics, { index: 'byOwnerAccess', equals: { ownerId: owner.id, accessLevel: 'private' } });
+  const count = await documents.count(topics, {
+    index: 'byOwnerAccess',
+    equals: { ownerId: owner.id, accessLevel: 'private' },
+  });
   const room = tierLimits[tierInForce(owner, now)].privateTopics - count;
   if (room <= 0) throw new AppError('forbidden', 'Private topic limit reached');
   return room;

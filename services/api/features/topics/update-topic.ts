@@ -33,7 +33,12 @@ const body = z.object({
   is_discoverable: topicFields.isDiscoverable.optional(),
   icon_name: topicFields.iconName.nullable().optional(),
   icon_color: topicFields.iconColor.nullable().optional(),
-  retention_days: topicFields.retentionDays.nullable().optional().describe('Also for what is stored: null is as long as the tier of the topic\'s owner grants. What has expired stays expired.'),
+  retention_days: topicFields.retentionDays
+    .nullable()
+    .optional()
+    .describe(
+      "Also for what is stored: null is as long as the tier of the topic's owner grants. What has expired stays expired.",
+    ),
 });
 
 /** `PATCH /api/topics/{topic_id}` */
@@ -79,12 +84,22 @@ interface Wish {
 /** Who may read, and for how long, is what the audit log has of a topic's changes. */
 function record({ audit }: Wish, { before, after }: Pick<Changed, 'before' | 'after'>): Write[] {
   const subject = { id: after.id, name: after.name };
-  const ofAccess = before.accessLevel === after.accessLevel ? [] : audit({
-    action: 'topic.access_changed', subject, details: { access_level: after.accessLevel, former_access_level: before.accessLevel },
-  });
-  const ofRetention = before.retentionDays === after.retentionDays ? [] : audit({
-    action: 'topic.retention_changed', subject, details: { retention_days: after.retentionDays, former_retention_days: before.retentionDays },
-  });
+  const ofAccess =
+    before.accessLevel === after.accessLevel
+      ? []
+      : audit({
+          action: 'topic.access_changed',
+          subject,
+          details: { access_level: after.accessLevel, former_access_level: before.accessLevel },
+        });
+  const ofRetention =
+    before.retentionDays === after.retentionDays
+      ? []
+      : audit({
+          action: 'topic.retention_changed',
+          subject,
+          details: { retention_days: after.retentionDays, former_retention_days: before.retentionDays },
+        });
   return [...ofAccess, ...ofRetention];
 }
 
@@ -92,14 +107,21 @@ function record({ audit }: Wish, { before, after }: Pick<Changed, 'before' | 'af
 async function change(deps: ApiDeps, loaded: Topic, wish: Wish): Promise<Changed> {
   const { documents } = deps.engine;
   const { fields } = wish;
-  const changing = fields.access_level === 'private' ? close(deps, loaded, wish) : retryStale(async () => {
-    const before = await findTopic(documents, loaded.id);
-    const set = changesOf(before, fields);
-    if (Object.keys(set).length === 0) return { before, after: before, retention: null };
-    const retention = await changeRetention(deps, before, set);
-    const also = [...record(wish, { before, after: { ...before, ...set } }), ...retention.writes];
-    return { before, after: await updateWith(documents, topics, before, { set, also }), retention: retention.cleanup };
-  });
+  const changing =
+    fields.access_level === 'private'
+      ? close(deps, loaded, wish)
+      : retryStale(async () => {
+          const before = await findTopic(documents, loaded.id);
+          const set = changesOf(before, fields);
+          if (Object.keys(set).length === 0) return { before, after: before, retention: null };
+          const retention = await changeRetention(deps, before, set);
+          const also = [...record(wish, { before, after: { ...before, ...set } }), ...retention.writes];
+          return {
+            before,
+            after: await updateWith(documents, topics, before, { set, also }),
+            retention: retention.cleanup,
+          };
+        });
   return changing.catch(refuseTakenName);
 }
 
@@ -122,8 +144,13 @@ function close(deps: ApiDeps, { id, ownerId }: Topic, wish: Wish): Promise<Chang
 }
 
 /** The writes that go with another retention: none where it stays. Throws 422 when the owner's tier does not grant it. */
-async function changeRetention(deps: ApiDeps, before: Topic, set: Changes<Topic>): Promise<{ writes: Write[]; cleanup: New<TopicCleanup> | null }> {
-  if (set.retentionDays === undefined || set.retentionDays === before.retentionDays) return { writes: [], cleanup: null };
+async function changeRetention(
+  deps: ApiDeps,
+  before: Topic,
+  set: Changes<Topic>,
+): Promise<{ writes: Write[]; cleanup: New<TopicCleanup> | null }> {
+  if (set.retentionDays === undefined || set.retentionDays === before.retentionDays)
+    return { writes: [], cleanup: null };
   const owner = await deps.engine.documents.get(users, before.ownerId);
   if (owner === null) throw topicNotFound();
   const now = deps.clock();
@@ -135,7 +162,12 @@ async function changeRetention(deps: ApiDeps, before: Topic, set: Changes<Topic>
 /** As far as a request can: the first of what is stored has its new expiry when the answer comes, the rest soon after. */
 async function applyRetention(deps: ApiDeps, cleanup: New<TopicCleanup>): Promise<void> {
   const { documents, messages } = deps.engine;
-  const at = { now: deps.clock(), hasSettled: false, batchesMax: retainBatchesMax, retentionDays: retentionDaysOf(deps.config) };
+  const at = {
+    now: deps.clock(),
+    hasSettled: false,
+    batchesMax: retainBatchesMax,
+    retentionDays: retentionDaysOf(deps.config),
+  };
   try {
     await retainMessages({ documents, messages }, { ...cleanup, version: 1 }, at);
   } catch (error) {

@@ -29,7 +29,8 @@ export class JsonSchemas {
 /** With references to components in the place of those to the schema's own definitions. */
 function pointed(json: JsonObject): JsonObject {
   return JSON.parse(JSON.stringify(json), (key, value: unknown) =>
-    (key === '$ref' && typeof value === 'string' ? value.replace('#/$defs/', '#/components/schemas/') : value)) as JsonObject;
+    key === '$ref' && typeof value === 'string' ? value.replace('#/$defs/', '#/components/schemas/') : value,
+  ) as JsonObject;
 }
 
 /** Formats whose pattern says the same again, at a length that nobody reads. */
@@ -48,7 +49,8 @@ function simplify({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; json
   if (jsonSchema['maximum'] === Number.MAX_SAFE_INTEGER) delete jsonSchema['maximum'];
   // Answers may get further fields within a major version.
   if (jsonSchema['additionalProperties'] === false) delete jsonSchema['additionalProperties'];
-  if (zodSchema._zod.def.type === 'default') jsonSchema['default'] = asSent(zodSchema._zod.def.defaultValue, jsonSchema);
+  if (zodSchema._zod.def.type === 'default')
+    jsonSchema['default'] = asSent(zodSchema._zod.def.defaultValue, jsonSchema);
 }
 
 /** A default is said in the form that is sent, which in a query is text. */

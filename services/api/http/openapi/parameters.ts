@@ -3,7 +3,11 @@ import type { Route } from '../route.ts';
 import type { JsonObject, JsonSchemas } from './json-schemas.ts';
 
 const uuid = { type: 'string', format: 'uuid' };
-const topicName = { type: 'string', description: 'The name of a topic, in any case.', pattern: '^[A-Za-z0-9_-]{1,64}$' };
+const topicName = {
+  type: 'string',
+  description: 'The name of a topic, in any case.',
+  pattern: '^[A-Za-z0-9_-]{1,64}$',
+};
 
 /** What stands in a path: an id, or a name. */
 function pathSchema(name: string): JsonObject {
@@ -17,7 +21,9 @@ function pathParameters(route: Route, documentPath: string): JsonObject[] {
   const namesIn = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   const names = namesIn(documentPath);
   return namesIn(route.path).map((own, at) => ({
-    name: names[at], in: 'path', required: true,
+    name: names[at],
+    in: 'path',
+    required: true,
     ...(names[at] === own ? {} : { description: `The \`${own}\`.` }),
     schema: pathSchema(own),
   }));
@@ -33,11 +39,19 @@ export function parametersOf(route: Route, documentPath: string, schemas: JsonSc
 }
 
 /** One parameter for each field of the schema. */
-function objectParameters(place: 'query' | 'header', schema: z.ZodType | undefined, schemas: JsonSchemas): JsonObject[] {
+function objectParameters(
+  place: 'query' | 'header',
+  schema: z.ZodType | undefined,
+  schemas: JsonSchemas,
+): JsonObject[] {
   if (schema === undefined) return [];
-  const { properties = {}, required = [] } = schemas.of(schema, 'input') as { properties?: Record<string, JsonObject>; required?: string[] };
+  const { properties = {}, required = [] } = schemas.of(schema, 'input') as {
+    properties?: Record<string, JsonObject>;
+    required?: string[];
+  };
   return Object.entries(properties).map(([name, { description, ...property }]) => ({
-    name, in: place,
+    name,
+    in: place,
     ...(required.includes(name) ? { required: true } : {}),
     ...(description === undefined ? {} : { description }),
     schema: property,

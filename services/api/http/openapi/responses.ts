@@ -5,7 +5,9 @@ import { commonHeaders, headersOfStatus, requestIdHeader, successHeaders } from 
 import type { JsonObject, JsonSchemas } from './json-schemas.ts';
 
 /** What every error is answered with. */
-export const errorSchema = z.object({ detail: z.string() }).meta({ id: 'Error', description: 'What is wrong, in words for whoever made the request.' });
+export const errorSchema = z
+  .object({ detail: z.string() })
+  .meta({ id: 'Error', description: 'What is wrong, in words for whoever made the request.' });
 
 const pathParameter = /\{(\w+)\}/;
 const idParameter = /\{\w*id\}/;
@@ -21,30 +23,66 @@ interface DerivedError {
 /** When a route answers with an error by what it is made of, and in which words. */
 const derived: readonly DerivedError[] = [
   {
-    status: 400, name: 'BadRequest', description: 'The request makes no sense: malformed JSON, a path that cannot be decoded.',
+    status: 400,
+    name: 'BadRequest',
+    description: 'The request makes no sense: malformed JSON, a path that cannot be decoded.',
     when: (route) => readsJson(route) || pathParameter.test(route.path),
   },
   {
-    status: 401, name: 'Unauthorized', description: 'No credential where one is needed, or one that is wrong, expired or revoked.',
+    status: 401,
+    name: 'Unauthorized',
+    description: 'No credential where one is needed, or one that is wrong, expired or revoked.',
     when: ({ audience }) => audience !== 'unread' && audience !== 'uncounted',
   },
   {
-    status: 403, name: 'Forbidden', description: 'The credential does not open this: a missing scope, right or tier.',
+    status: 403,
+    name: 'Forbidden',
+    description: 'The credential does not open this: a missing scope, right or tier.',
     when: ({ audience }) => audience === 'anyone' || audience === 'account' || audience === 'login',
   },
   {
-    status: 404, name: 'NotFound', description: 'There is no such thing, or it is somebody else’s.',
+    status: 404,
+    name: 'NotFound',
+    description: 'There is no such thing, or it is somebody else’s.',
     when: ({ path, audience }) => pathParameter.test(path) || audience === 'operator',
   },
-  { status: 413, name: 'ContentTooLarge', description: `The body is larger than ${bodyBytesMax} bytes.`, when: readsBody },
-  { status: 415, name: 'UnsupportedMediaType', description: 'The body is sent as something else than JSON.', when: ({ body }) => body !== undefined },
   {
-    status: 422, name: 'ValidationError', description: 'A field does not meet its rules: `<field>: <what is wrong>`, several joined with `; `.',
-    when: (route) => readsBody(route) || route.query !== undefined || route.reads !== undefined || idParameter.test(route.path),
+    status: 413,
+    name: 'ContentTooLarge',
+    description: `The body is larger than ${bodyBytesMax} bytes.`,
+    when: readsBody,
   },
-  { status: 429, name: 'TooManyRequests', description: 'A limit is reached.', when: ({ audience }) => audience !== 'uncounted' },
-  { status: 500, name: 'InternalServerError', description: 'A fault of the service; its log has the cause.', when: () => true },
-  { status: 503, name: 'Unavailable', description: 'A part that the request needs is away.', when: ({ audience }) => audience !== 'uncounted' },
+  {
+    status: 415,
+    name: 'UnsupportedMediaType',
+    description: 'The body is sent as something else than JSON.',
+    when: ({ body }) => body !== undefined,
+  },
+  {
+    status: 422,
+    name: 'ValidationError',
+    description: 'A field does not meet its rules: `<field>: <what is wrong>`, several joined with `; `.',
+    when: (route) =>
+      readsBody(route) || route.query !== undefined || route.reads !== undefined || idParameter.test(route.path),
+  },
+  {
+    status: 429,
+    name: 'TooManyRequests',
+    description: 'A limit is reached.',
+    when: ({ audience }) => audience !== 'uncounted',
+  },
+  {
+    status: 500,
+    name: 'InternalServerError',
+    description: 'A fault of the service; its log has the cause.',
+    when: () => true,
+  },
+  {
+    status: 503,
+    name: 'Unavailable',
+    description: 'A part that the request needs is away.',
+    when: ({ audience }) => audience !== 'uncounted',
+  },
 ];
 
 function readsBody({ body, readsBody: isOwn }: Route): boolean {
@@ -57,7 +95,9 @@ function readsJson({ body, reads }: Route): boolean {
 
 /** The errors that many routes answer alike, by the name of their component. */
 export function errorComponents(schemas: JsonSchemas): JsonObject {
-  return Object.fromEntries(derived.map(({ status, name, description }) => [name, errorResponse(schemas, { status, description })]));
+  return Object.fromEntries(
+    derived.map(({ status, name, description }) => [name, errorResponse(schemas, { status, description })]),
+  );
 }
 
 /** All answers of the route, by status. */
@@ -73,7 +113,10 @@ export function responsesOf(route: Route, schemas: JsonSchemas): JsonObject {
   return responses as JsonObject;
 }
 
-function errorResponse(schemas: JsonSchemas, error: { status: number; description: string; schema?: z.ZodType }): JsonObject {
+function errorResponse(
+  schemas: JsonSchemas,
+  error: { status: number; description: string; schema?: z.ZodType },
+): JsonObject {
   return {
     description: error.description,
     headers: { ...commonHeaders, ...headersOfStatus(error.status) },
@@ -86,11 +129,13 @@ function successResponse(route: Route, schemas: JsonSchemas): JsonObject {
   return {
     description,
     headers: { ...(route.audience === 'uncounted' ? requestIdHeader : commonHeaders), ...successHeaders(route) },
-    ...(contentType === undefined ? {} : {
-      content: {
-        [contentType]: schema === null ? {} : { schema: schemas.of(schema, 'output') },
-        ...(also === undefined ? {} : { [also.contentType]: { schema: schemas.of(also.schema, 'output') } }),
-      },
-    }),
+    ...(contentType === undefined
+      ? {}
+      : {
+          content: {
+            [contentType]: schema === null ? {} : { schema: schemas.of(schema, 'output') },
+            ...(also === undefined ? {} : { [also.contentType]: { schema: schemas.of(also.schema, 'output') } }),
+          },
+        }),
   };
 }

@@ -7,15 +7,47 @@ const oneOfScopes = `Scopes: ${scopes.map((scope) => `\`${scope}\``).join(', ')}
 /** Every kind of credential, and every place where it may stand. */
 export const securitySchemes: Readonly<Record<string, JsonObject>> = {
   accessToken: {
-    type: 'http', scheme: 'bearer', bearerFormat: 'JWT',
-    description: 'The access token of a login, which lives for 24 hours. API keys (`toc_…`) and topic tokens (`tk_…`) may be sent in the same way.',
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description:
+      'The access token of a login, which lives for 24 hours. API keys (`toc_…`) and topic tokens (`tk_…`) may be sent in the same way.',
   },
-  basic: { type: 'http', scheme: 'basic', description: 'Any credential as the password; the username is not looked at.' },
-  apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: `An API key: the account, within the key's scopes. ${oneOfScopes}` },
-  apiKeyInQuery: { type: 'apiKey', in: 'query', name: 'api_key', description: 'An API key, for clients that cannot set headers.' },
-  authInQuery: { type: 'apiKey', in: 'query', name: 'auth', description: 'A whole `Authorization` value in base64url without padding, for clients that cannot set headers.' },
-  topicToken: { type: 'apiKey', in: 'header', name: 'X-Topic-Token', description: 'A topic access token: one topic, to read, write or both.' },
-  tokenInQuery: { type: 'apiKey', in: 'query', name: 'token', description: 'On streams: an access token, an API key or a topic access token.' },
+  basic: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'Any credential as the password; the username is not looked at.',
+  },
+  apiKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-API-Key',
+    description: `An API key: the account, within the key's scopes. ${oneOfScopes}`,
+  },
+  apiKeyInQuery: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'api_key',
+    description: 'An API key, for clients that cannot set headers.',
+  },
+  authInQuery: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'auth',
+    description: 'A whole `Authorization` value in base64url without padding, for clients that cannot set headers.',
+  },
+  topicToken: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Topic-Token',
+    description: 'A topic access token: one topic, to read, write or both.',
+  },
+  tokenInQuery: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'token',
+    description: 'On streams: an access token, an API key or a topic access token.',
+  },
   adminToken: { type: 'http', scheme: 'bearer', description: "The operator's `ADMIN_TOKEN`." },
 };
 
@@ -43,7 +75,13 @@ export function securityOf(route: Route): Requirement[] {
 
 function accountRequirements(scope: Scope | undefined): Requirement[] {
   const granted = scope === undefined ? [] : [scope];
-  return [{ accessToken: [] }, { basic: granted }, { apiKey: granted }, { apiKeyInQuery: granted }, { authInQuery: granted }];
+  return [
+    { accessToken: [] },
+    { basic: granted },
+    { apiKey: granted },
+    { apiKeyInQuery: granted },
+    { authInQuery: granted },
+  ];
 }
 
 function topicTokenRequirements({ isTopicRoute, isStream, scope }: Route): Requirement[] {

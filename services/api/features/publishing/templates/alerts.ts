@@ -37,12 +37,25 @@ export function alertLines(alert: Alert, statusOfAll: string): (string | undefin
 
 /** The alert's name, or its labels where it has none. */
 export function alertName({ labels }: Pick<Alert, 'labels'>): string {
-  return labels['alertname'] ?? Object.entries(labels).map(([name, value]) => `${name}=${value}`).join(' ');
+  return (
+    labels['alertname'] ??
+    Object.entries(labels)
+      .map(([name, value]) => `${name}=${value}`)
+      .join(' ')
+  );
 }
 
 /** Values of the label `severity`, as installations write it; what is not here stands between them. */
 const priorities: ReadonlyMap<string, Priority> = new Map([
-  ['critical', 5], ['page', 5], ['emergency', 5], ['fatal', 5], ['disaster', 5], ['info', 3], ['informational', 3], ['none', 3], ['low', 3],
+  ['critical', 5],
+  ['page', 5],
+  ['emergency', 5],
+  ['fatal', 5],
+  ['disaster', 5],
+  ['info', 3],
+  ['informational', 3],
+  ['none', 3],
+  ['low', 3],
 ]);
 
 /** The most urgent of the alerts that fire; 3 when none does. An alert without a severity is a 4. */

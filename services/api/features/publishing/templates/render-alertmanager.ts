@@ -23,7 +23,11 @@ export function renderAlertmanager(group: z.output<typeof alertmanagerSchema>): 
     text: [
       [`Status: ${isFiring ? 'Firing' : 'Resolved'}`, labelled('Receiver', group.receiver)],
       ...alerts.map((alert) => alertLines(alert, status)),
-      [(group.truncatedAlerts ?? 0) > 0 ? `${group.truncatedAlerts} more alerts were left out by Alertmanager` : undefined],
+      [
+        (group.truncatedAlerts ?? 0) > 0
+          ? `${group.truncatedAlerts} more alerts were left out by Alertmanager`
+          : undefined,
+      ],
     ],
     priority: alertPriority(isFiring, severities),
     tags: ['alertmanager', status, ...severities],

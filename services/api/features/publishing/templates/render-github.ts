@@ -4,15 +4,23 @@ import { githubEvents, type EventText } from './github-events.ts';
 import { cut, labelled, renderedMessage, type RenderedMessage } from './rendered-message.ts';
 
 /** What nearly every payload has: https://docs.github.com/en/webhooks/webhook-events-and-payloads */
-const commonSchema = z.object({
-  action: z.string().nullish(),
-  repository: z.object({ full_name: z.string().nullish(), name: z.string().nullish(), html_url: z.string().nullish() }).nullish(),
-  organization: z.object({ login: z.string() }).nullish(),
-  sender: z.object({ login: z.string() }).nullish(),
-  zen: z.string().nullish(),
-}).refine(({ repository, organization, sender, zen }) => [repository, organization, sender, zen].some((part) => part !== undefined && part !== null), {
-  error: 'is no webhook of GitHub: it has no repository, organization or sender',
-});
+const commonSchema = z
+  .object({
+    action: z.string().nullish(),
+    repository: z
+      .object({ full_name: z.string().nullish(), name: z.string().nullish(), html_url: z.string().nullish() })
+      .nullish(),
+    organization: z.object({ login: z.string() }).nullish(),
+    sender: z.object({ login: z.string() }).nullish(),
+    zen: z.string().nullish(),
+  })
+  .refine(
+    ({ repository, organization, sender, zen }) =>
+      [repository, organization, sender, zen].some((part) => part !== undefined && part !== null),
+    {
+      error: 'is no webhook of GitHub: it has no repository, organization or sender',
+    },
+  );
 
 type Common = z.output<typeof commonSchema>;
 
@@ -32,7 +40,11 @@ export function renderGithub(payload: object, eventName: string | undefined): Re
   return renderedMessage({
     title: repository === undefined || repository === null ? said.title : `${said.title} (${repository})`,
     text: [
-      [...said.lines, labelled('Sender', common.sender?.login), labelled('Repository', common.repository?.html_url ?? repository)],
+      [
+        ...said.lines,
+        labelled('Sender', common.sender?.login),
+        labelled('Repository', common.repository?.html_url ?? repository),
+      ],
       [said.body === undefined || said.body === null ? undefined : cut(said.body.trim(), bodyCodePoints)],
     ],
     priority: said.priority ?? 3,
@@ -47,6 +59,9 @@ function nameByKeys(payload: object): string {
 }
 
 function unknownEvent(name: string, { action }: Common): EventText {
-  const words = [name, action].filter((word) => word !== undefined && word !== null).join(' ').replaceAll('_', ' ');
+  const words = [name, action]
+    .filter((word) => word !== undefined && word !== null)
+    .join(' ')
+    .replaceAll('_', ' ');
   return { title: `🐙 ${words.charAt(0).toUpperCase()}${words.slice(1)}`, lines: [], outcome: action };
 }

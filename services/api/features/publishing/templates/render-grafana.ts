@@ -6,16 +6,21 @@ import { renderedMessage, type RenderedMessage } from './rendered-message.ts';
  * Grafana's webhook contact point: https://grafana.com/docs/grafana/latest/alerting/configure-notifications/manage-contact-points/integrations/webhook-notifier/
  * `state` alone is what versions before 9 send.
  */
-export const grafanaSchema = z.object({
-  status: z.string().nullish(),
-  state: z.string().nullish(),
-  title: z.string().nullish(),
-  message: z.string().nullish(),
-  alerts: z.array(alertSchema).nullish(),
-}).refine(({ status, state }) => (status ?? state ?? '') !== '', { path: ['status'], error: 'is required' });
+export const grafanaSchema = z
+  .object({
+    status: z.string().nullish(),
+    state: z.string().nullish(),
+    title: z.string().nullish(),
+    message: z.string().nullish(),
+    alerts: z.array(alertSchema).nullish(),
+  })
+  .refine(({ status, state }) => (status ?? state ?? '') !== '', { path: ['status'], error: 'is required' });
 
 /** Words of `state` for those of `status`. */
-const states: ReadonlyMap<string, string> = new Map([['alerting', 'firing'], ['ok', 'resolved']]);
+const states: ReadonlyMap<string, string> = new Map([
+  ['alerting', 'firing'],
+  ['ok', 'resolved'],
+]);
 
 /** A notification with the title and text that Grafana wrote for it, or its alerts where it wrote none. */
 export function renderGrafana(notification: z.output<typeof grafanaSchema>): RenderedMessage {
@@ -24,10 +29,18 @@ export function renderGrafana(notification: z.output<typeof grafanaSchema>): Ren
   const status = states.get(word) ?? word;
   const alerts = notification.alerts ?? [];
   const severities = firingSeverities(alerts);
-  const [sign, untitled] = status === 'firing' ? ['🚨', 'Alert firing'] : status === 'resolved' ? ['✅', 'Alert resolved'] : ['⚠️', `Alert ${status}`];
+  const [sign, untitled] =
+    status === 'firing'
+      ? ['🚨', 'Alert firing']
+      : status === 'resolved'
+        ? ['✅', 'Alert resolved']
+        : ['⚠️', `Alert ${status}`];
   return renderedMessage({
     title: `${sign} ${title === undefined || title === null || title.trim() === '' ? untitled : title}`,
-    text: message !== undefined && message !== null && message.trim() !== '' ? [[message.trim()]] : alerts.map((alert) => alertLines(alert, status)),
+    text:
+      message !== undefined && message !== null && message.trim() !== ''
+        ? [[message.trim()]]
+        : alerts.map((alert) => alertLines(alert, status)),
     priority: alertPriority(status === 'firing', severities),
     tags: ['grafana', status, ...severities],
   });

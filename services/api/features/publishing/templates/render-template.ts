@@ -28,7 +28,8 @@ export function renderTemplate(name: string, body: Buffer, headers: NodeJS.Dict<
 
 function parseObject(body: Buffer): object {
   const value = parse(decodeUtf8(body, 'body'));
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new AppError('unprocessable', 'body: must be a JSON object for a template');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new AppError('unprocessable', 'body: must be a JSON object for a template');
   return value;
 }
 

@@ -20,9 +20,14 @@ export interface RenderedParts {
 /** Puts the parts together. What is too long is cut at a code point and ends with `…`; a text is never empty. */
 export function renderedMessage({ text, title, priority, tags }: RenderedParts): RenderedMessage {
   const blocks = text.map((lines) => lines.filter((line) => line !== undefined && line !== '').join('\n'));
-  const known = tags.map((tag) => cut((tag ?? '').toWellFormed().trim(), messageLimits.tagCodePoints)).filter((tag) => tag !== '');
+  const known = tags
+    .map((tag) => cut((tag ?? '').toWellFormed().trim(), messageLimits.tagCodePoints))
+    .filter((tag) => tag !== '');
   const line = title.toWellFormed().replaceAll(/\s+/g, ' ').trim();
-  const message = blocks.filter((block) => block !== '').join('\n\n').toWellFormed();
+  const message = blocks
+    .filter((block) => block !== '')
+    .join('\n\n')
+    .toWellFormed();
   return {
     title: cut(line, messageLimits.titleCodePoints),
     message: cut(message === '' ? line : message, messageLimits.textCodePoints),
