@@ -1,5 +1,5 @@
-import { isEmailAddress, isUsername, passwordFault } from '@tocsin/shared/domain/account-rules.ts';
-import { tiers, type Tier } from '@tocsin/shared/domain/tiers.ts';
+import { isEmailAddress, isUsername, passwordFault } from '@tocsin/shared/domain/accounts/account-rules.ts';
+import { tiers, type Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
 import { makeSecret } from '@tocsin/shared/platform/secrets.ts';
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
 import { readInput } from './read-input.ts';

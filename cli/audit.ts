@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { auditActionNames, type AuditAction } from '@tocsin/shared/domain/audit-actions.ts';
-import { toAuditEntryJson, type ReadAuditEntry } from '@tocsin/shared/domain/audit-entry.ts';
+import { auditActionNames, type AuditAction } from '@tocsin/shared/domain/audit/audit-actions.ts';
+import { toAuditEntryJson, type ReadAuditEntry } from '@tocsin/shared/domain/audit/audit-entry.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import {
@@ -9,7 +9,7 @@ import {
   findAuditNames,
   walkAuditEntries,
   type AuditFilter,
-} from '@tocsin/shared/stores/find-audit-entries.ts';
+} from '@tocsin/shared/operations/audit/find-audit-entries.ts';
 import { Command, Option } from 'commander';
 import { withStore, type PrintOptions } from './operator-store.ts';
 import { forTerminal, printLine } from './output.ts';

@@ -1,8 +1,8 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { User } from '@tocsin/shared/domain/user.ts';
+import type { User } from '@tocsin/shared/domain/accounts/user.ts';
 import { isUuid } from '@tocsin/shared/platform/ids.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { findUserByEmail, findUserByUsername, users } from '@tocsin/shared/stores/users.ts';
+import { findUserByEmail, findUserByUsername, users } from '@tocsin/shared/collections/users.ts';
 
 /** The account with the address, the username or the id, whatever its case. Throws `not_found` `User not found`. */
 export async function findAccount(documents: Documents, who: string): Promise<User> {

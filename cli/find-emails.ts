@@ -1,5 +1,5 @@
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { findUsers } from '@tocsin/shared/stores/users.ts';
+import { findUsers } from '@tocsin/shared/collections/users.ts';
 
 /** The addresses of accounts, by their ids; of those that are gone there is none. */
 export async function findEmails(

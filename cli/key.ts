@@ -1,4 +1,4 @@
-import { toApiKeyJson } from '@tocsin/shared/domain/api-key-json.ts';
+import { toApiKeyJson } from '@tocsin/shared/wire/api-key-json.ts';
 import {
   apiKeyPrefix,
   credentialLimits,
@@ -6,18 +6,18 @@ import {
   scopes,
   type ApiKey,
   type Scope,
-} from '@tocsin/shared/domain/credentials.ts';
+} from '@tocsin/shared/domain/accounts/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { idSource, isUuid } from '@tocsin/shared/platform/ids.ts';
 import { hashSecret, makeSecret } from '@tocsin/shared/platform/secrets.ts';
 import { write, type Documents } from '@tocsin/shared/ports/documents.ts';
-import { apiKeys, findApiKeyBySecret, findApiKeys } from '@tocsin/shared/stores/credentials.ts';
-import { insertApiKey } from '@tocsin/shared/stores/insert-api-key.ts';
-import { removeApiKey } from '@tocsin/shared/stores/remove-api-key.ts';
-import { setApiKeyActive } from '@tocsin/shared/stores/set-api-key-active.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import { apiKeys, findApiKeyBySecret, findApiKeys } from '@tocsin/shared/collections/credentials.ts';
+import { insertApiKey } from '@tocsin/shared/operations/credentials/insert-api-key.ts';
+import { removeApiKey } from '@tocsin/shared/operations/credentials/remove-api-key.ts';
+import { setApiKeyActive } from '@tocsin/shared/operations/credentials/set-api-key-active.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { finalCommand } from './final-command.ts';
 import { findAccount } from './find-account.ts';

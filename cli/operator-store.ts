@@ -5,7 +5,7 @@ import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
 import { loadConfig, type Config } from '@tocsin/shared/platform/load-config.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
-import { auditBy, type Audit } from '@tocsin/shared/stores/audit-log.ts';
+import { auditBy, type Audit } from '@tocsin/shared/collections/audit-log.ts';
 import { forTerminal } from './output.ts';
 
 /** Records what the operator does by the command line; the log shows which user of the system that was. */

@@ -1,12 +1,12 @@
-import { cleanUpTopicJobs, retentionQueue } from '@tocsin/shared/domain/retention-job.ts';
+import { cleanUpTopicJobs, retentionQueue } from '@tocsin/shared/domain/retention/retention-job.ts';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { NewJob } from '@tocsin/shared/ports/job-queue.ts';
-import { auditBy, bySystem } from '@tocsin/shared/stores/audit-log.ts';
-import type { RemoveTeamDeps } from '@tocsin/shared/stores/remove-team.ts';
-import { settleMsOf } from '@tocsin/shared/stores/topic-cleanups.ts';
+import { auditBy, bySystem } from '@tocsin/shared/collections/audit-log.ts';
+import type { RemoveTeamDeps } from '@tocsin/shared/operations/teams/remove-team.ts';
+import { settleMsOf } from '@tocsin/shared/collections/topic-cleanups.ts';
 import { tellNodes } from './operator-store.ts';
 
 const makeId = idSource(systemClock);

@@ -1,11 +1,16 @@
-import { toRunJson, toStateJson } from '@tocsin/shared/domain/retention-json.ts';
-import type { RunRequest } from '@tocsin/shared/domain/retention-run.ts';
+import { toRunJson, toStateJson } from '@tocsin/shared/wire/retention-json.ts';
+import type { RunRequest } from '@tocsin/shared/domain/retention/retention-run.ts';
 import { toIso } from '@tocsin/shared/domain/to-iso.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
-import { confirmPlan, pauseRetention, requestRun, resumeRetention } from '@tocsin/shared/stores/operate-retention.ts';
-import { describePlan } from '@tocsin/shared/stores/retention-plan.ts';
-import { listRuns } from '@tocsin/shared/stores/retention-runs.ts';
+import {
+  confirmPlan,
+  pauseRetention,
+  requestRun,
+  resumeRetention,
+} from '@tocsin/shared/operations/retention/operate-retention.ts';
+import { describePlan } from '@tocsin/shared/operations/retention/retention-plan.ts';
+import { listRuns } from '@tocsin/shared/collections/retention-runs.ts';
 import { Command, Option } from 'commander';
 import { operatorAudit, printObject, withStore, type PrintOptions } from './operator-store.ts';
 import { timeOption } from './time-option.ts';

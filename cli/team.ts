@@ -1,15 +1,15 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { teamPeriodsOf } from '@tocsin/shared/domain/team-life.ts';
-import { toDeactivationJson, toTeamJson } from '@tocsin/shared/domain/team-json.ts';
-import type { Team } from '@tocsin/shared/domain/team.ts';
-import { reachesTier, tierInForce } from '@tocsin/shared/domain/tiers.ts';
+import { teamPeriodsOf } from '@tocsin/shared/domain/teams/team-life.ts';
+import { toDeactivationJson, toTeamJson } from '@tocsin/shared/wire/team-json.ts';
+import type { Team } from '@tocsin/shared/domain/teams/team.ts';
+import { reachesTier, tierInForce } from '@tocsin/shared/domain/accounts/tiers.ts';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { isUuid } from '@tocsin/shared/platform/ids.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
-import { describeMembers } from '@tocsin/shared/stores/describe-members.ts';
-import { removeTeam } from '@tocsin/shared/stores/remove-team.ts';
-import { setTeamActive } from '@tocsin/shared/stores/set-team-active.ts';
+import { describeMembers } from '@tocsin/shared/operations/teams/describe-members.ts';
+import { removeTeam } from '@tocsin/shared/operations/teams/remove-team.ts';
+import { setTeamActive } from '@tocsin/shared/operations/teams/set-team-active.ts';
 import {
   countMembers,
   findMembers,
@@ -17,9 +17,9 @@ import {
   findTeam,
   findTeamByName,
   teams,
-} from '@tocsin/shared/stores/teams.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
-import { walkIndex } from '@tocsin/shared/stores/walk-index.ts';
+} from '@tocsin/shared/collections/teams.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
+import { walkIndex } from '@tocsin/shared/documents/walk-index.ts';
 import { Command } from 'commander';
 import { finalCommand } from './final-command.ts';
 import { findAccount } from './find-account.ts';

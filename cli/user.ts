@@ -1,20 +1,25 @@
-import { eraseAccountJob } from '@tocsin/shared/domain/retention-job.ts';
+import { eraseAccountJob } from '@tocsin/shared/domain/retention/retention-job.ts';
 import { parseTime } from '@tocsin/shared/domain/parse-time.ts';
-import { additionalMembersMax } from '@tocsin/shared/domain/team.ts';
-import { tiers, tierInForce, type Tier } from '@tocsin/shared/domain/tiers.ts';
-import { newUser, type User } from '@tocsin/shared/domain/user.ts';
-import { toOperatorUserJson } from '@tocsin/shared/domain/user-json.ts';
+import { additionalMembersMax } from '@tocsin/shared/domain/teams/team.ts';
+import { tiers, tierInForce, type Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
+import { newUser, type User } from '@tocsin/shared/domain/accounts/user.ts';
+import { toOperatorUserJson } from '@tocsin/shared/wire/user-json.ts';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
-import { createAccount } from '@tocsin/shared/stores/accounts.ts';
-import { endLogins, removeAccountByEmail, setPassword, verifyAccount } from '@tocsin/shared/stores/operate-account.ts';
-import { openPasswords } from '@tocsin/shared/stores/passwords.ts';
-import { setActive } from '@tocsin/shared/stores/set-active.ts';
-import { setTier } from '@tocsin/shared/stores/set-tier.ts';
-import { settleMsOf } from '@tocsin/shared/stores/topic-cleanups.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
-import { walkIndex } from '@tocsin/shared/stores/walk-index.ts';
+import { createAccount } from '@tocsin/shared/operations/accounts/accounts.ts';
+import {
+  endLogins,
+  removeAccountByEmail,
+  setPassword,
+  verifyAccount,
+} from '@tocsin/shared/operations/accounts/operate-account.ts';
+import { openPasswords } from '@tocsin/shared/operations/accounts/passwords.ts';
+import { setActive } from '@tocsin/shared/operations/accounts/set-active.ts';
+import { setTier } from '@tocsin/shared/operations/accounts/set-tier.ts';
+import { settleMsOf } from '@tocsin/shared/collections/topic-cleanups.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
+import { walkIndex } from '@tocsin/shared/documents/walk-index.ts';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import {
   emailArgument,

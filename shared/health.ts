@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import type { Engine } from './ports/engine.ts';
 import { startHealthServer } from './platform/health-server.ts';
 import type { Config } from './platform/load-config.ts';
-import { within } from './platform/within.ts';
+import { within } from './async/within.ts';
 
 export type PartState = 'ok' | 'down';
 

@@ -8,9 +8,9 @@ import type { Bus } from './ports/bus.ts';
 import type { Documents } from './ports/documents.ts';
 import type { JobQueue } from './ports/job-queue.ts';
 import type { Messages } from './ports/messages.ts';
-import { collections } from './stores/collections.ts';
-import { devices } from './stores/devices-collection.ts';
-import { subscriptions } from './stores/subscriptions-collection.ts';
+import { collections } from './collections/collections.ts';
+import { devices } from './collections/devices-collection.ts';
+import { subscriptions } from './collections/subscriptions-collection.ts';
 
 const recipients = { subscriptions, devices };
 

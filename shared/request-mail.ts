@@ -1,4 +1,4 @@
-import { mailAttempts, mailQueue, type MailJob, type MailKind } from './domain/mail-job.ts';
+import { mailAttempts, mailQueue, type MailJob, type MailKind } from './domain/accounts/mail-job.ts';
 import type { Clock } from './platform/clock.ts';
 import type { MakeId } from './platform/ids.ts';
 import type { Config } from './platform/load-config.ts';

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
-import { mailQueue } from './domain/mail-job.ts';
-import { pushQueues, receiptsQueue } from './domain/push-job.ts';
-import { retentionQueue } from './domain/retention-job.ts';
+import { mailQueue } from './domain/accounts/mail-job.ts';
+import { pushQueues, receiptsQueue } from './domain/push/push-job.ts';
+import { retentionQueue } from './domain/retention/retention-job.ts';
 import type { JobCounts, JobQueue } from './ports/job-queue.ts';
 
 const queues = [...Object.values(pushQueues), receiptsQueue, mailQueue, retentionQueue];

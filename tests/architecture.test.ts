@@ -73,10 +73,10 @@ describe('the sources', () => {
       .map(([file]) => file);
     expect(naming.sort()).toEqual([
       'services/retention/remove-old-audit-entries.ts',
+      'shared/collections/audit-log.ts',
+      'shared/collections/collections.ts',
       'shared/moving/moved-collections.ts',
-      'shared/stores/audit-log.ts',
-      'shared/stores/collections.ts',
-      'shared/stores/find-audit-entries.ts',
+      'shared/operations/audit/find-audit-entries.ts',
     ]);
   });
 
@@ -94,18 +94,18 @@ const faultsOf = (tree: Record<string, string>): (string | null)[] => importsOf(
 
 describe('an import is refused', () => {
   test.each([
-    ['shared/domain/topic.ts', '../platform/ids.ts'],
-    ['shared/domain/topic.ts', 'zod'],
-    ['shared/domain/topic.ts', 'node:crypto'],
+    ['shared/domain/topics/topic.ts', '../../platform/ids.ts'],
+    ['shared/domain/topics/topic.ts', 'zod'],
+    ['shared/domain/topics/topic.ts', 'node:crypto'],
     ['shared/platform/passwords.ts', '../domain/errors.ts'],
-    ['shared/ports/bus.ts', '../stores/topics.ts'],
+    ['shared/ports/bus.ts', '../collections/topics.ts'],
     ['shared/ports/bus.ts', '../platform/log.ts'],
     ['shared/ports/bus.ts', 'ioredis'],
-    ['shared/stores/topics.ts', '../drivers/cluster/mongo-documents.ts'],
-    ['shared/stores/topics.ts', '../platform/log.ts'],
+    ['shared/collections/topics.ts', '../drivers/cluster/mongo-documents.ts'],
+    ['shared/collections/topics.ts', '../platform/log.ts'],
     ['shared/drivers/cluster/open-cluster.ts', '../embedded/open-embedded.ts'],
     ['shared/drivers/embedded/open-embedded.ts', '../cluster/open-cluster.ts'],
-    ['shared/drivers/embedded/open-embedded.ts', '../../stores/topics.ts'],
+    ['shared/drivers/embedded/open-embedded.ts', '../../collections/topics.ts'],
     ['shared/drivers/schedule-runner.ts', './cluster/redis-connection.ts'],
     ['shared/drivers/embedded/sqlite-file.test.ts', '../cluster/open-cluster.ts'],
     ['services/fanout/fan-out-batch.ts', '@tocsin/api/directory/directory.ts'],
@@ -143,7 +143,7 @@ describe('an import is refused', () => {
         `shared/drivers/${other}/x.ts`,
         `shared/drivers/${other}/x.test.ts`,
         'shared/drivers/x.ts',
-        'shared/stores/x.ts',
+        'shared/collections/x.ts',
         'shared/open-engine.ts',
         'services/api/x.ts',
         'cli/x.ts',
@@ -157,31 +157,31 @@ describe('an import is refused', () => {
     },
   );
 
-  const topicsStore = `'../../stores/topics.ts'`; // apart from its use below, which would be one
+  const topicsStore = `'../../collections/topics.ts'`; // apart from its use below, which would be one
   test.each([
-    `import { x } from '../../stores/topics.ts';`,
-    `import type { X } from '../../stores/topics.ts';`,
-    `import { a } from '../../domain/topic.ts'; export * from '../../stores/topics.ts';`,
-    `export { x } from '../../stores/topics.ts';`,
-    `import '../../stores/topics.ts';`,
-    `const x = await import('../../stores/topics.ts');`,
-    `let x: import('../../stores/topics.ts').X;`,
-    `import { x } from '@tocsin/shared/stores/topics.ts';`,
+    `import { x } from '../../collections/topics.ts';`,
+    `import type { X } from '../../collections/topics.ts';`,
+    `import { a } from '../../domain/topic.ts'; export * from '../../collections/topics.ts';`,
+    `export { x } from '../../collections/topics.ts';`,
+    `import '../../collections/topics.ts';`,
+    `const x = await import('../../collections/topics.ts');`,
+    `let x: import('../../collections/topics.ts').X;`,
+    `import { x } from '@tocsin/shared/collections/topics.ts';`,
     `new Worker(new URL(${topicsStore}, import.meta.url));`,
   ])('in the form %s', (source) => {
     const faults = faultsOf({ 'shared/drivers/cluster/x.ts': source }).filter((fault) => fault !== null);
-    expect(faults).toEqual([expect.stringContaining('imports shared/stores/topics.ts')]);
+    expect(faults).toEqual([expect.stringContaining('imports shared/collections/topics.ts')]);
   });
 });
 
 describe('an import is let through', () => {
   test.each([
-    ['shared/domain/topic.ts', './tiers.ts'],
-    ['shared/domain/topic.test.ts', 'fast-check'],
+    ['shared/domain/topics/topic.ts', './tiers.ts'],
+    ['shared/domain/topics/topic.test.ts', 'fast-check'],
     ['shared/platform/log.ts', 'pino'],
-    ['shared/ports/bus.contract.ts', '../testing/eventually.ts'],
+    ['shared/contracts/bus/bus.contract.ts', '../testing/eventually.ts'],
     ['shared/drivers/cluster/redis-bus.ts', '../budget-counters.ts'],
-    ['shared/drivers/cluster/redis-bus.test.ts', '../../stores/topics.ts'],
+    ['shared/drivers/cluster/redis-bus.test.ts', '../../collections/topics.ts'],
     ['shared/open-engine.ts', './drivers/cluster/open-cluster.ts'],
     ['services/notifier/push-gateways/expo-gateway.ts', '../push-metrics.ts'],
     ['services/api/features/topics/create-topic.ts', './topic-schema.ts'],

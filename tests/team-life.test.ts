@@ -8,9 +8,9 @@ import {
   noNotice,
   type TeamPeriods,
   type TeamStep,
-} from '@tocsin/shared/domain/team-life.ts';
-import type { Team, TeamNotice } from '@tocsin/shared/domain/team.ts';
-import { reachesTier, tierInForce, tiers, type Tier } from '@tocsin/shared/domain/tiers.ts';
+} from '@tocsin/shared/domain/teams/team-life.ts';
+import type { Team, TeamNotice } from '@tocsin/shared/domain/teams/team.ts';
+import { reachesTier, tierInForce, tiers, type Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
 import { newTeam } from '@tocsin/shared/testing/builders.ts';
 import { printFigures } from '@tocsin/shared/testing/figures.ts';
 

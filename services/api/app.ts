@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import cors from 'cors';
 import express, { type Express, type NextFunction, type Request, type Response, type Router } from 'express';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { topicNameFault } from '@tocsin/shared/domain/topic.ts';
+import { topicNameFault } from '@tocsin/shared/domain/topics/topic.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { audienceAt } from './http/audience-at.ts';
 import { setCommonHeaders } from './http/common-headers.ts';

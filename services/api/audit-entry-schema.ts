@@ -1,4 +1,4 @@
-import { auditActionNames } from '@tocsin/shared/domain/audit-actions.ts';
+import { auditActionNames } from '@tocsin/shared/domain/audit/audit-actions.ts';
 import { z } from 'zod';
 
 const nameless = z.string().nullable();

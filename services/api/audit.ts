@@ -1,5 +1,5 @@
-import type { AuditSource, AuditThrough } from '@tocsin/shared/domain/audit-entry.ts';
-import { auditBy, bySystem, type Audit } from '@tocsin/shared/stores/audit-log.ts';
+import type { AuditSource, AuditThrough } from '@tocsin/shared/domain/audit/audit-entry.ts';
+import { auditBy, bySystem, type Audit } from '@tocsin/shared/collections/audit-log.ts';
 import type { ApiDeps } from './api-deps.ts';
 import type { RequestContext } from './http/route.ts';
 

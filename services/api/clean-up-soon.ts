@@ -1,5 +1,5 @@
-import { cleanUpTopicJobs, retentionQueue } from '@tocsin/shared/domain/retention-job.ts';
-import { settleMsOf, type TopicCleanup } from '@tocsin/shared/stores/topic-cleanups.ts';
+import { cleanUpTopicJobs, retentionQueue } from '@tocsin/shared/domain/retention/retention-job.ts';
+import { settleMsOf, type TopicCleanup } from '@tocsin/shared/collections/topic-cleanups.ts';
 import type { ApiDeps } from './api-deps.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { eraseAccountJob, retentionQueue } from '@tocsin/shared/domain/retention-job.ts';
-import { eraseAccount } from '@tocsin/shared/stores/erase-account.ts';
-import { settleMsOf } from '@tocsin/shared/stores/topic-cleanups.ts';
+import { eraseAccountJob, retentionQueue } from '@tocsin/shared/domain/retention/retention-job.ts';
+import { eraseAccount } from '@tocsin/shared/operations/accounts/erase-account.ts';
+import { settleMsOf } from '@tocsin/shared/collections/topic-cleanups.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { removalDeps } from './removal-deps.ts';
 

@@ -1,4 +1,4 @@
-import type { AccountCaller } from '@tocsin/shared/domain/caller.ts';
+import type { AccountCaller } from '@tocsin/shared/domain/accounts/caller.ts';
 import type { z } from 'zod';
 
 /** Whose data is exported. */

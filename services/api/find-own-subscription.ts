@@ -1,6 +1,6 @@
-import type { Subscription } from '@tocsin/shared/domain/subscription.ts';
+import type { Subscription } from '@tocsin/shared/domain/push/subscription.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 
 /** The user's subscription to the topic, or null. */
 export async function findOwnSubscription(

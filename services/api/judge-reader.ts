@@ -1,6 +1,6 @@
-import type { CredentialRef } from '@tocsin/shared/domain/credentials.ts';
+import type { CredentialRef } from '@tocsin/shared/domain/accounts/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { readCredential } from './http/authenticate.ts';
 import type { RequestContext } from './http/route.ts';

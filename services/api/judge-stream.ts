@@ -1,8 +1,8 @@
-import { mayUseTopic } from '@tocsin/shared/domain/access.ts';
-import type { Caller } from '@tocsin/shared/domain/caller.ts';
-import type { CredentialRef } from '@tocsin/shared/domain/credentials.ts';
+import { mayUseTopic } from '@tocsin/shared/domain/topics/access.ts';
+import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
+import type { CredentialRef } from '@tocsin/shared/domain/accounts/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { callerBehind } from './http/authenticate.ts';
 import { roleOf } from './http/load-topic.ts';

@@ -1,14 +1,17 @@
-import type { LoginSession } from '@tocsin/shared/domain/credentials.ts';
+import type { LoginSession } from '@tocsin/shared/domain/accounts/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { IdentityProvider } from '@tocsin/shared/domain/identity.ts';
-import type { User } from '@tocsin/shared/domain/user.ts';
+import type { IdentityProvider } from '@tocsin/shared/domain/accounts/identity.ts';
+import type { User } from '@tocsin/shared/domain/accounts/user.ts';
 import { hashSecret, isSignedText, makeSecret, signText } from '@tocsin/shared/platform/secrets.ts';
 import { write, type Changes, type New, type Write } from '@tocsin/shared/ports/documents.ts';
-import { changeAndEndLogins as storeChange, type DecidedChange } from '@tocsin/shared/stores/change-and-end-logins.ts';
-import { loginSessions } from '@tocsin/shared/stores/credentials.ts';
-import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
-import { updateWith } from '@tocsin/shared/stores/update-with.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import {
+  changeAndEndLogins as storeChange,
+  type DecidedChange,
+} from '@tocsin/shared/operations/accounts/change-and-end-logins.ts';
+import { loginSessions } from '@tocsin/shared/collections/credentials.ts';
+import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
+import { updateWith } from '@tocsin/shared/documents/update-with.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 import { z } from 'zod';
 import { accessTokenSeconds, refreshTokenMs } from './http/access-tokens.ts';
 import type { ApiDeps } from './api-deps.ts';

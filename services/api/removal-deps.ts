@@ -1,4 +1,4 @@
-import type { RemoveTeamDeps } from '@tocsin/shared/stores/remove-team.ts';
+import type { RemoveTeamDeps } from '@tocsin/shared/operations/teams/remove-team.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { auditOfSystem } from './audit.ts';
 import { cleanUpSoon } from './clean-up-soon.ts';

@@ -1,13 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { mailQueue } from '@tocsin/shared/domain/mail-job.ts';
+import { mailQueue } from '@tocsin/shared/domain/accounts/mail-job.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
-import { openPasswords, type Passwords } from '@tocsin/shared/stores/passwords.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import { openPasswords, type Passwords } from '@tocsin/shared/operations/accounts/passwords.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 import { newUser } from '@tocsin/shared/testing/builders.ts';
 import { engineUnderTest, enginesUnderTest, newTestPlace, openTestEngine } from '@tocsin/shared/testing/test-engine.ts';
 import { startApi } from './start-api.ts';

@@ -9,8 +9,8 @@ import { withClosers, type Closers } from '@tocsin/shared/platform/lifecycle.ts'
 import { isShortAdminToken, type Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import { untraced, type Tracing } from '@tocsin/shared/tracing/tracing.ts';
-import { openPasswords, type Passwords } from '@tocsin/shared/stores/passwords.ts';
-import { History } from '@tocsin/shared/stores/history.ts';
+import { openPasswords, type Passwords } from '@tocsin/shared/operations/accounts/passwords.ts';
+import { History } from '@tocsin/shared/operations/messages/history.ts';
 import { Gauge, Registry } from 'prom-client';
 import { accessTokens } from './http/access-tokens.ts';
 import type { ApiDeps } from './api-deps.ts';

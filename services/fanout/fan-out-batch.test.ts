@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { LogRecord, PlacedRecord } from '@tocsin/shared/domain/log-record.ts';
+import type { LogRecord, PlacedRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import { newId, newMessage } from '@tocsin/shared/testing/builders.ts';
 import { fanOutBatch, type FanOutDeps } from './fan-out-batch.ts';

@@ -1,11 +1,11 @@
-import { topicChannel, type Envelope } from '@tocsin/shared/domain/channels.ts';
+import { topicChannel, type Envelope } from '@tocsin/shared/domain/messages/channels.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
-import { settledWithin } from '@tocsin/shared/platform/settled-within.ts';
+import { settledWithin } from '@tocsin/shared/async/settled-within.ts';
 import type { Bus } from '@tocsin/shared/ports/bus.ts';
 import type { RecordBatch } from '@tocsin/shared/ports/event-log.ts';
 import type { Messages, SettledRecord } from '@tocsin/shared/ports/messages.ts';
-import type { TopicActivity } from '@tocsin/shared/stores/topic-activity.ts';
+import type { TopicActivity } from '@tocsin/shared/operations/topics/topic-activity.ts';
 import type { FanOutMetrics } from './fanout-metrics.ts';
 
 export interface FanOutDeps {

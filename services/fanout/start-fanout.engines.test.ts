@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { topicChannel, type Envelope } from '@tocsin/shared/domain/channels.ts';
-import type { LogRecord } from '@tocsin/shared/domain/log-record.ts';
-import { deletionRecord, editRecord } from '@tocsin/shared/domain/message-changes.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import { topicChannel, type Envelope } from '@tocsin/shared/domain/messages/channels.ts';
+import type { LogRecord } from '@tocsin/shared/domain/messages/log-record.ts';
+import { deletionRecord, editRecord } from '@tocsin/shared/domain/messages/message-changes.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
-import { topics } from '@tocsin/shared/stores/topics.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
 import { newId, newMessage, newTopic } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { engineUnderTest, openOwnEngine, publish } from '@tocsin/shared/testing/test-engine.ts';

@@ -1,11 +1,11 @@
 import { Registry } from 'prom-client';
-import { fanoutGroup } from '@tocsin/shared/domain/log-groups.ts';
+import { fanoutGroup } from '@tocsin/shared/domain/log/log-groups.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import { showLag } from '@tocsin/shared/show-lag.ts';
-import { topicActivity } from '@tocsin/shared/stores/topic-activity.ts';
+import { topicActivity } from '@tocsin/shared/operations/topics/topic-activity.ts';
 import { fanOutBatch } from './fan-out-batch.ts';
 import { fanOutMetrics } from './fanout-metrics.ts';
 

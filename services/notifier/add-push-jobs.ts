@@ -1,4 +1,4 @@
-import { pushQueues, type PushQueue, type QueuedPush } from '@tocsin/shared/domain/push-job.ts';
+import { pushQueues, type PushQueue, type QueuedPush } from '@tocsin/shared/domain/push/push-job.ts';
 import type { JobQueue } from '@tocsin/shared/ports/job-queue.ts';
 
 /** A job and the queue that it goes to. */

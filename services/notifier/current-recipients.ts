@@ -1,10 +1,10 @@
-import type { Device } from '@tocsin/shared/domain/device.ts';
-import { passesMobileFilter } from '@tocsin/shared/domain/mobile-filter.ts';
-import type { PushTargetIds } from '@tocsin/shared/domain/push-job.ts';
-import type { Subscription } from '@tocsin/shared/domain/subscription.ts';
+import type { Device } from '@tocsin/shared/domain/push/device.ts';
+import { passesMobileFilter } from '@tocsin/shared/domain/push/mobile-filter.ts';
+import type { PushTargetIds } from '@tocsin/shared/domain/push/push-job.ts';
+import type { Subscription } from '@tocsin/shared/domain/push/subscription.ts';
 import type { Recipient } from '@tocsin/shared/ports/deliveries.ts';
-import { devices } from '@tocsin/shared/stores/devices-collection.ts';
-import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import { devices } from '@tocsin/shared/collections/devices-collection.ts';
+import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import type { Push } from './load-push.ts';
 import type { PushDeps } from './push-deps.ts';
 

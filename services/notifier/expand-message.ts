@@ -1,6 +1,6 @@
-import { pushQueueOf, pushQueues, replaceJob, walkJob, type QueuedPush } from '@tocsin/shared/domain/push-job.ts';
-import type { LogRecord } from '@tocsin/shared/domain/log-record.ts';
-import type { Message } from '@tocsin/shared/domain/message.ts';
+import { pushQueueOf, pushQueues, replaceJob, walkJob, type QueuedPush } from '@tocsin/shared/domain/push/push-job.ts';
+import type { LogRecord } from '@tocsin/shared/domain/messages/log-record.ts';
+import type { Message } from '@tocsin/shared/domain/messages/message.ts';
 import { withTrace } from '@tocsin/shared/domain/trace-context.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';

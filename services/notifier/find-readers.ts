@@ -1,10 +1,10 @@
-import { mayUseTopic } from '@tocsin/shared/domain/access.ts';
-import type { AccountCaller } from '@tocsin/shared/domain/caller.ts';
-import type { Role } from '@tocsin/shared/domain/team.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import { mayUseTopic } from '@tocsin/shared/domain/topics/access.ts';
+import type { AccountCaller } from '@tocsin/shared/domain/accounts/caller.ts';
+import type { Role } from '@tocsin/shared/domain/teams/team.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { findMembers } from '@tocsin/shared/stores/teams.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import { findMembers } from '@tocsin/shared/collections/teams.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 
 /** Which of the users (at most 1,000) may read the topic now; a disabled or deleted account may read nothing. */
 export async function findReaders(

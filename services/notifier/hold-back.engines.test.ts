@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Message } from '@tocsin/shared/domain/message.ts';
-import type { QuietHours } from '@tocsin/shared/domain/subscription.ts';
-import { pushQueues, summaryJob, walkJob } from '@tocsin/shared/domain/push-job.ts';
-import { devices } from '@tocsin/shared/stores/devices-collection.ts';
-import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import type { Message } from '@tocsin/shared/domain/messages/message.ts';
+import type { QuietHours } from '@tocsin/shared/domain/push/subscription.ts';
+import { pushQueues, summaryJob, walkJob } from '@tocsin/shared/domain/push/push-job.ts';
+import { devices } from '@tocsin/shared/collections/devices-collection.ts';
+import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { newDevice } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';

@@ -1,5 +1,5 @@
-import type { Message } from '@tocsin/shared/domain/message.ts';
-import { pushQueues, summaryJob, type SummaryJob } from '@tocsin/shared/domain/push-job.ts';
+import type { Message } from '@tocsin/shared/domain/messages/message.ts';
+import { pushQueues, summaryJob, type SummaryJob } from '@tocsin/shared/domain/push/push-job.ts';
 import type { BudgetState, BudgetWindow } from '@tocsin/shared/ports/bus.ts';
 import type { Recipient } from '@tocsin/shared/ports/deliveries.ts';
 import type { Push } from './load-push.ts';

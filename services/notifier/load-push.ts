@@ -1,7 +1,7 @@
-import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
-import { topics } from '@tocsin/shared/stores/topics.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
 import type { PushDeps } from './push-deps.ts';
 
 /** A message to be pushed, as it stands now. */

@@ -1,4 +1,4 @@
-import type { Message } from '@tocsin/shared/domain/message.ts';
+import type { Message } from '@tocsin/shared/domain/messages/message.ts';
 import type { Deliveries, Delivery, Recipient } from '@tocsin/shared/ports/deliveries.ts';
 import { isHeldBack } from './hold-back.ts';
 

@@ -1,7 +1,7 @@
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { GatheredUpdates } from '@tocsin/shared/stores/gathered-updates.ts';
-import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import { GatheredUpdates } from '@tocsin/shared/async/gathered-updates.ts';
+import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 
 /** How far behind the times may be, and how far after the push. */
 const everyMs = 1_000;

@@ -1,4 +1,4 @@
-import type { MailJob } from '@tocsin/shared/domain/mail-job.ts';
+import type { MailJob } from '@tocsin/shared/domain/accounts/mail-job.ts';
 import { Discard, type JobData } from '@tocsin/shared/ports/job-queue.ts';
 import { z } from 'zod';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { platforms } from '@tocsin/shared/domain/device.ts';
-import type { PushJob } from '@tocsin/shared/domain/push-job.ts';
+import { platforms } from '@tocsin/shared/domain/push/device.ts';
+import type { PushJob } from '@tocsin/shared/domain/push/push-job.ts';
 import { Discard, type JobData } from '@tocsin/shared/ports/job-queue.ts';
 
 const id = z.string().min(1);

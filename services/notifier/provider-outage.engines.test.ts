@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
-import { platforms, type Platform } from '@tocsin/shared/domain/device.ts';
-import { pushProviders } from '@tocsin/shared/domain/push-platforms.ts';
-import { pushQueues } from '@tocsin/shared/domain/push-job.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import { platforms, type Platform } from '@tocsin/shared/domain/push/device.ts';
+import { pushProviders } from '@tocsin/shared/domain/push/push-platforms.ts';
+import { pushQueues } from '@tocsin/shared/domain/push/push-job.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
-import { platforms, type Platform } from '@tocsin/shared/domain/device.ts';
-import { editRecord } from '@tocsin/shared/domain/message-changes.ts';
-import { pushQueues, testPushJob } from '@tocsin/shared/domain/push-job.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import { platforms, type Platform } from '@tocsin/shared/domain/push/device.ts';
+import { editRecord } from '@tocsin/shared/domain/messages/message-changes.ts';
+import { pushQueues, testPushJob } from '@tocsin/shared/domain/push/push-job.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
-import { devices } from '@tocsin/shared/stores/devices-collection.ts';
+import { devices } from '@tocsin/shared/collections/devices-collection.ts';
 import { newId, newPushToken } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startApnsSimulator, type ApnsSimulator } from '@tocsin/shared/testing/simulators/apns-simulator.ts';

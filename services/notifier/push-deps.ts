@@ -1,4 +1,4 @@
-import type { Platform } from '@tocsin/shared/domain/device.ts';
+import type { Platform } from '@tocsin/shared/domain/push/device.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { QuietSpans } from '@tocsin/shared/platform/daily-hours.ts';

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Device } from '@tocsin/shared/domain/device.ts';
-import { pushQueues } from '@tocsin/shared/domain/push-job.ts';
-import type { Message, Priority } from '@tocsin/shared/domain/message.ts';
-import type { QuietHours } from '@tocsin/shared/domain/subscription.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { Device } from '@tocsin/shared/domain/push/device.ts';
+import { pushQueues } from '@tocsin/shared/domain/push/push-job.ts';
+import type { Message, Priority } from '@tocsin/shared/domain/messages/message.ts';
+import type { QuietHours } from '@tocsin/shared/domain/push/subscription.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { write, type Write } from '@tocsin/shared/ports/documents.ts';
-import { devices } from '@tocsin/shared/stores/devices-collection.ts';
-import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
-import { teamMembers, teams } from '@tocsin/shared/stores/teams.ts';
-import { topics } from '@tocsin/shared/stores/topics.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import { devices } from '@tocsin/shared/collections/devices-collection.ts';
+import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
+import { teamMembers, teams } from '@tocsin/shared/collections/teams.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 import {
   newDevice,
   newMember,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Message } from '@tocsin/shared/domain/message.ts';
+import type { Message } from '@tocsin/shared/domain/messages/message.ts';
 import fc from 'fast-check';
 import { cutText, pushContent } from './push-payload.ts';
 

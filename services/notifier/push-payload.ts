@@ -1,5 +1,5 @@
-import type { Message, StoredMessage } from '@tocsin/shared/domain/message.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { Message, StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { PushContent, PushEvent } from './push-gateways/push-gateway.ts';
 
 /** A quarter of what providers take: twenty tags of 64 emoji would fill a push twice over by themselves. */

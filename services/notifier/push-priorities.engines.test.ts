@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { pushQueueOf } from '@tocsin/shared/domain/push-job.ts';
-import type { Priority } from '@tocsin/shared/domain/message.ts';
+import { pushQueueOf } from '@tocsin/shared/domain/push/push-job.ts';
+import type { Priority } from '@tocsin/shared/domain/messages/message.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
 import type { PushGateway } from './push-gateways/push-gateway.ts';

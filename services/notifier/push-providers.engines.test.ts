@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { platforms, type Platform } from '@tocsin/shared/domain/device.ts';
-import { pushQueues, testPushJob } from '@tocsin/shared/domain/push-job.ts';
+import { platforms, type Platform } from '@tocsin/shared/domain/push/device.ts';
+import { pushQueues, testPushJob } from '@tocsin/shared/domain/push/push-job.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { loadConfig, type Config } from '@tocsin/shared/platform/load-config.ts';
 import { newId, newPushToken } from '@tocsin/shared/testing/builders.ts';

@@ -1,10 +1,10 @@
-import { mobileMessageFilter } from '@tocsin/shared/domain/mobile-filter.ts';
-import { pushQueues, summaryJob, type SummaryJob } from '@tocsin/shared/domain/push-job.ts';
-import type { Subscription } from '@tocsin/shared/domain/subscription.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
-import { findOwnDevices } from '@tocsin/shared/stores/find-own-devices.ts';
-import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
-import { topics } from '@tocsin/shared/stores/topics.ts';
+import { mobileMessageFilter } from '@tocsin/shared/domain/push/mobile-filter.ts';
+import { pushQueues, summaryJob, type SummaryJob } from '@tocsin/shared/domain/push/push-job.ts';
+import type { Subscription } from '@tocsin/shared/domain/push/subscription.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
+import { findOwnDevices } from '@tocsin/shared/operations/push/find-own-devices.ts';
+import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
 import { findReaders } from './find-readers.ts';
 import { countOfMinute } from './hold-back.ts';
 import type { PushDeps } from './push-deps.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
 import { openExpoGateway } from './push-gateways/expo-gateway.ts';
 import type { PushGateway, PushRequest } from './push-gateways/push-gateway.ts';

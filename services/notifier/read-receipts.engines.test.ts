@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { receiptsQueue } from '@tocsin/shared/domain/push-job.ts';
-import { devices } from '@tocsin/shared/stores/devices-collection.ts';
+import { receiptsQueue } from '@tocsin/shared/domain/push/push-job.ts';
+import { devices } from '@tocsin/shared/collections/devices-collection.ts';
 import { newPushToken } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';

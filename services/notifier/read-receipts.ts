@@ -1,4 +1,4 @@
-import type { ReceiptsJob } from '@tocsin/shared/domain/push-job.ts';
+import type { ReceiptsJob } from '@tocsin/shared/domain/push/push-job.ts';
 import type { Outcome } from '@tocsin/shared/ports/deliveries.ts';
 import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
 import type { PushDeps } from './push-deps.ts';

@@ -1,5 +1,5 @@
-import type { Platform } from '@tocsin/shared/domain/device.ts';
-import { pushProviders } from '@tocsin/shared/domain/push-platforms.ts';
+import type { Platform } from '@tocsin/shared/domain/push/device.ts';
+import { pushProviders } from '@tocsin/shared/domain/push/push-platforms.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { PushResult } from './push-gateways/push-gateway.ts';

@@ -4,7 +4,7 @@ import {
   renotifyTopicJob,
   walkJob,
   type RenotifyTopicJob,
-} from '@tocsin/shared/domain/push-job.ts';
+} from '@tocsin/shared/domain/push/push-job.ts';
 import { ledgerMs } from '@tocsin/shared/ports/deliveries.ts';
 import { clockSkewMs } from '@tocsin/shared/ports/messages.ts';
 import { addPushJobs, type PlacedPush } from './add-push-jobs.ts';

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Message } from '@tocsin/shared/domain/message.ts';
-import { pushQueueOf, pushQueues, renotifyTopicJob, walkJob } from '@tocsin/shared/domain/push-job.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { Message } from '@tocsin/shared/domain/messages/message.ts';
+import { pushQueueOf, pushQueues, renotifyTopicJob, walkJob } from '@tocsin/shared/domain/push/push-job.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Claim, Outcome } from '@tocsin/shared/ports/deliveries.ts';
-import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { newId, newMessage } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { LogRecord } from '@tocsin/shared/domain/log-record.ts';
-import { deletionRecord, editRecord } from '@tocsin/shared/domain/message-changes.ts';
-import type { Message, StoredMessage } from '@tocsin/shared/domain/message.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
-import { devices } from '@tocsin/shared/stores/devices-collection.ts';
-import { topics } from '@tocsin/shared/stores/topics.ts';
+import type { LogRecord } from '@tocsin/shared/domain/messages/log-record.ts';
+import { deletionRecord, editRecord } from '@tocsin/shared/domain/messages/message-changes.ts';
+import type { Message, StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
+import { devices } from '@tocsin/shared/collections/devices-collection.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
 import { newDevice } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';

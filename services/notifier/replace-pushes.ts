@@ -1,10 +1,10 @@
-import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
-import { pushQueues, replaceJob, type ReplaceJob } from '@tocsin/shared/domain/push-job.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
+import { pushQueues, replaceJob, type ReplaceJob } from '@tocsin/shared/domain/push/push-job.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Delivery } from '@tocsin/shared/ports/deliveries.ts';
 import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
-import { devices } from '@tocsin/shared/stores/devices-collection.ts';
-import { topics } from '@tocsin/shared/stores/topics.ts';
+import { devices } from '@tocsin/shared/collections/devices-collection.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
 import { findReaders } from './find-readers.ts';
 import type { PushDeps } from './push-deps.ts';
 import { replacementContent } from './push-payload.ts';

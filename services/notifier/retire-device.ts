@@ -1,6 +1,6 @@
-import type { Device } from '@tocsin/shared/domain/device.ts';
+import type { Device } from '@tocsin/shared/domain/push/device.ts';
 import { StaleVersion, type Changes } from '@tocsin/shared/ports/documents.ts';
-import { devices } from '@tocsin/shared/stores/devices-collection.ts';
+import { devices } from '@tocsin/shared/collections/devices-collection.ts';
 import type { PushDeps } from './push-deps.ts';
 
 /** Changes of one device that can come in between. */

@@ -1,5 +1,5 @@
-import { pushProviders } from '@tocsin/shared/domain/push-platforms.ts';
-import type { SendJob } from '@tocsin/shared/domain/push-job.ts';
+import { pushProviders } from '@tocsin/shared/domain/push/push-platforms.ts';
+import type { SendJob } from '@tocsin/shared/domain/push/push-job.ts';
 import type { Claim, Delivery, Outcome } from '@tocsin/shared/ports/deliveries.ts';
 import { Discard, RetryLater } from '@tocsin/shared/ports/job-queue.ts';
 import { clockSkewMs } from '@tocsin/shared/ports/messages.ts';

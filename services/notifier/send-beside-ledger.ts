@@ -1,4 +1,4 @@
-import type { Device } from '@tocsin/shared/domain/device.ts';
+import type { Device } from '@tocsin/shared/domain/push/device.ts';
 import type { PushDeps } from './push-deps.ts';
 import { isToComeAgain, type PushGateway, type PushRequest } from './push-gateways/push-gateway.ts';
 import { noteRefusals } from './refusal-report.ts';

@@ -1,4 +1,4 @@
-import type { Platform } from '@tocsin/shared/domain/device.ts';
+import type { Platform } from '@tocsin/shared/domain/push/device.ts';
 import {
   isUrgent,
   pushQueueOf,
@@ -6,9 +6,9 @@ import {
   receiptsQueue,
   sendJob,
   type PushTargetIds,
-} from '@tocsin/shared/domain/push-job.ts';
+} from '@tocsin/shared/domain/push/push-job.ts';
 import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
-import type { MobileSettings } from '@tocsin/shared/domain/subscription.ts';
+import type { MobileSettings } from '@tocsin/shared/domain/push/subscription.ts';
 import type { Claim, Outcome, RevivableStatus } from '@tocsin/shared/ports/deliveries.ts';
 import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
 import { expirePushes } from './expire-pushes.ts';

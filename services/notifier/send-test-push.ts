@@ -1,5 +1,5 @@
-import type { TestPushJob } from '@tocsin/shared/domain/push-job.ts';
-import { devices } from '@tocsin/shared/stores/devices-collection.ts';
+import type { TestPushJob } from '@tocsin/shared/domain/push/push-job.ts';
+import { devices } from '@tocsin/shared/collections/devices-collection.ts';
 import type { PushDeps } from './push-deps.ts';
 import { noteRefusals } from './refusal-report.ts';
 import { retireDevice } from './retire-device.ts';

@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
-import { mailAttempts, mailQueue, type MailJob } from '@tocsin/shared/domain/mail-job.ts';
-import type { User } from '@tocsin/shared/domain/user.ts';
+import { mailAttempts, mailQueue, type MailJob } from '@tocsin/shared/domain/accounts/mail-job.ts';
+import type { User } from '@tocsin/shared/domain/accounts/user.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { openEngine } from '@tocsin/shared/open-engine.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
@@ -12,11 +12,11 @@ import { closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
-import { addressChanges } from '@tocsin/shared/stores/address-changes.ts';
-import { findMailToken } from '@tocsin/shared/stores/mail-tokens.ts';
-import { findInviteByToken, teamInvites } from '@tocsin/shared/stores/team-invites.ts';
-import { teamMembers, teams } from '@tocsin/shared/stores/teams.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import { addressChanges } from '@tocsin/shared/collections/address-changes.ts';
+import { findMailToken } from '@tocsin/shared/collections/mail-tokens.ts';
+import { findInviteByToken, teamInvites } from '@tocsin/shared/collections/team-invites.ts';
+import { teamMembers, teams } from '@tocsin/shared/collections/teams.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 import { newMember, newTeam } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import {

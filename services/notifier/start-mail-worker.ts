@@ -1,5 +1,5 @@
-import { mailQueue, type MailJob } from '@tocsin/shared/domain/mail-job.ts';
-import { teamPeriodsOf } from '@tocsin/shared/domain/team-life.ts';
+import { mailQueue, type MailJob } from '@tocsin/shared/domain/accounts/mail-job.ts';
+import { teamPeriodsOf } from '@tocsin/shared/domain/teams/team-life.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
 import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
@@ -7,7 +7,7 @@ import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import type { JobQueue } from '@tocsin/shared/ports/job-queue.ts';
-import { addressChanges } from '@tocsin/shared/stores/address-changes.ts';
+import { addressChanges } from '@tocsin/shared/collections/address-changes.ts';
 import { join } from 'node:path';
 import { composeMail, type ComposeMailDeps } from './compose-mail.ts';
 import { openFileMailer } from './mailers/file-mailer.ts';

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
-import { pushQueues, receiptsQueue } from '@tocsin/shared/domain/push-job.ts';
-import type { Platform } from '@tocsin/shared/domain/device.ts';
-import { notifierGroup } from '@tocsin/shared/domain/log-groups.ts';
+import { pushQueues, receiptsQueue } from '@tocsin/shared/domain/push/push-job.ts';
+import type { Platform } from '@tocsin/shared/domain/push/device.ts';
+import { notifierGroup } from '@tocsin/shared/domain/log/log-groups.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { QuietSpans } from '@tocsin/shared/platform/daily-hours.ts';

@@ -1,5 +1,5 @@
 import { ledgerMs, revivable } from '@tocsin/shared/ports/deliveries.ts';
-import { pushQueueOf, walkJob, type WalkJob } from '@tocsin/shared/domain/push-job.ts';
+import { pushQueueOf, walkJob, type WalkJob } from '@tocsin/shared/domain/push/push-job.ts';
 import type { Span } from '@tocsin/shared/tracing/tracing.ts';
 import { loadPush } from './load-push.ts';
 import { missedRecipients } from './missed-recipients.ts';

@@ -1,4 +1,4 @@
-import { cleanUpTopic, topicsToCleanUp } from '@tocsin/shared/stores/clean-up-topic.ts';
+import { cleanUpTopic, topicsToCleanUp } from '@tocsin/shared/operations/topics/clean-up-topic.ts';
 import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
 import { sweepEach } from './sweep-each.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { teams } from '@tocsin/shared/stores/teams.ts';
+import { teams } from '@tocsin/shared/collections/teams.ts';
 import { newId, newTeam } from '@tocsin/shared/testing/builders.ts';
 import { useTestEngine } from '@tocsin/shared/testing/use-test-engine.ts';
 import { completeTeamRemovals } from './complete-team-removals.ts';

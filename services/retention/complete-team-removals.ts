@@ -1,4 +1,4 @@
-import { completeRemoval, findRemovals } from '@tocsin/shared/stores/remove-team.ts';
+import { completeRemoval, findRemovals } from '@tocsin/shared/operations/teams/remove-team.ts';
 import { removalDeps } from './removal-deps.ts';
 import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
 import { sweepEach } from './sweep-each.ts';

@@ -1,4 +1,4 @@
-import { deletedContentMs } from '@tocsin/shared/domain/message-filter.ts';
+import { deletedContentMs } from '@tocsin/shared/domain/messages/message-filter.ts';
 import { heldTopicIds } from './held-topic-ids.ts';
 import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from './retention-deps.ts';
 

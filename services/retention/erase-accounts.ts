@@ -1,4 +1,4 @@
-import { eraseAccount, findErasures } from '@tocsin/shared/stores/erase-account.ts';
+import { eraseAccount, findErasures } from '@tocsin/shared/operations/accounts/erase-account.ts';
 import { removalDeps } from './removal-deps.ts';
 import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
 import { sweepEach } from './sweep-each.ts';

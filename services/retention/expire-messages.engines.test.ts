@@ -1,16 +1,26 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { toRunJson } from '@tocsin/shared/domain/retention-json.ts';
-import { tiers, type Tier } from '@tocsin/shared/domain/tiers.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import { toRunJson } from '@tocsin/shared/wire/retention-json.ts';
+import { tiers, type Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { toIso } from '@tocsin/shared/domain/to-iso.ts';
-import { findAuditEntries } from '@tocsin/shared/stores/find-audit-entries.ts';
-import { confirmPlan, pauseRetention, requestRun, resumeRetention } from '@tocsin/shared/stores/operate-retention.ts';
-import { planRetention } from '@tocsin/shared/stores/retention-plan.ts';
-import { listRuns, readRetentionState, retentionRuns, retentionStates } from '@tocsin/shared/stores/retention-runs.ts';
-import { topics } from '@tocsin/shared/stores/topics.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import { findAuditEntries } from '@tocsin/shared/operations/audit/find-audit-entries.ts';
+import {
+  confirmPlan,
+  pauseRetention,
+  requestRun,
+  resumeRetention,
+} from '@tocsin/shared/operations/retention/operate-retention.ts';
+import { planRetention } from '@tocsin/shared/operations/retention/retention-plan.ts';
+import {
+  listRuns,
+  readRetentionState,
+  retentionRuns,
+  retentionStates,
+} from '@tocsin/shared/collections/retention-runs.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 import { newId, newMessage, newTopic, newUser, testAudit } from '@tocsin/shared/testing/builders.ts';
 import { engineUnderTest, openOwnEngine } from '@tocsin/shared/testing/test-engine.ts';
 import { expireMessages } from './expire-messages.ts';

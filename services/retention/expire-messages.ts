@@ -1,7 +1,7 @@
-import type { RetentionRun, RunRequest } from '@tocsin/shared/domain/retention-run.ts';
+import type { RetentionRun, RunRequest } from '@tocsin/shared/domain/retention/retention-run.ts';
 import { StaleVersion } from '@tocsin/shared/ports/documents.ts';
-import { readRetentionState, retentionRuns, retentionStates } from '@tocsin/shared/stores/retention-runs.ts';
-import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
+import { readRetentionState, retentionRuns, retentionStates } from '@tocsin/shared/collections/retention-runs.ts';
+import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { clocksDisagree } from './clocks-disagree.ts';
 import { heldTopicIds } from './held-topic-ids.ts';
 import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from './retention-deps.ts';

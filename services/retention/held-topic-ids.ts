@@ -1,5 +1,5 @@
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { topics } from '@tocsin/shared/stores/topics.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
 
 /** Holds are an operator's order, a handful at a time. */
 const heldTopicsMax = 1_000;

@@ -1,9 +1,9 @@
-import type { MailJob } from '@tocsin/shared/domain/mail-job.ts';
-import { managesTeam, type Team } from '@tocsin/shared/domain/team.ts';
+import type { MailJob } from '@tocsin/shared/domain/accounts/mail-job.ts';
+import { managesTeam, type Team } from '@tocsin/shared/domain/teams/team.ts';
 import { StaleVersion } from '@tocsin/shared/ports/documents.ts';
 import { addMail, mayMail } from '@tocsin/shared/request-mail.ts';
-import { findMembers, teams } from '@tocsin/shared/stores/teams.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import { findMembers, teams } from '@tocsin/shared/collections/teams.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 import type { RetentionDeps } from './retention-deps.ts';
 
 type NoticeKind = Extract<MailJob, { kind: 'team-lapse' | 'team-removal' }>['kind'];

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { topics } from '@tocsin/shared/stores/topics.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
 import { newId, newTopic } from '@tocsin/shared/testing/builders.ts';
 import { useTestEngine } from '@tocsin/shared/testing/use-test-engine.ts';
 import { reconcileCounts } from './reconcile-counts.ts';

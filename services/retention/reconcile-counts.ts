@@ -1,5 +1,5 @@
-import { sweepPlaces, type SweepPlace } from '@tocsin/shared/stores/sweep-places.ts';
-import { walkTopics } from '@tocsin/shared/stores/walk-topics.ts';
+import { sweepPlaces, type SweepPlace } from '@tocsin/shared/collections/sweep-places.ts';
+import { walkTopics } from '@tocsin/shared/operations/topics/walk-topics.ts';
 import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from './retention-deps.ts';
 
 const name = 'reconcile-counts';

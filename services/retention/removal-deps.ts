@@ -1,4 +1,4 @@
-import type { RemoveTeamDeps } from '@tocsin/shared/stores/remove-team.ts';
+import type { RemoveTeamDeps } from '@tocsin/shared/operations/teams/remove-team.ts';
 import type { RetentionDeps } from './retention-deps.ts';
 import { tellNodes } from './tell-nodes.ts';
 

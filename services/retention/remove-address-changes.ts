@@ -1,4 +1,4 @@
-import { addressChanges } from '@tocsin/shared/stores/address-changes.ts';
+import { addressChanges } from '@tocsin/shared/collections/address-changes.ts';
 import { removeOlder } from './remove-older.ts';
 import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
 

@@ -1,4 +1,4 @@
-import { loginSessions } from '@tocsin/shared/stores/credentials.ts';
+import { loginSessions } from '@tocsin/shared/collections/credentials.ts';
 import { removeOlder } from './remove-older.ts';
 import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
 

@@ -1,4 +1,4 @@
-import { streamSessions } from '@tocsin/shared/stores/stream-sessions.ts';
+import { streamSessions } from '@tocsin/shared/collections/stream-sessions.ts';
 import { removeOlder } from './remove-older.ts';
 import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
 

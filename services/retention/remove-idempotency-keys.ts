@@ -1,4 +1,4 @@
-import { idempotencyKeys } from '@tocsin/shared/stores/idempotency-keys.ts';
+import { idempotencyKeys } from '@tocsin/shared/collections/idempotency-keys.ts';
 import { removeOlder } from './remove-older.ts';
 import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
 

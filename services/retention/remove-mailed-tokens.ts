@@ -1,4 +1,4 @@
-import { mailTokens } from '@tocsin/shared/stores/mail-tokens.ts';
+import { mailTokens } from '@tocsin/shared/collections/mail-tokens.ts';
 import { removeOlder } from './remove-older.ts';
 import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
 

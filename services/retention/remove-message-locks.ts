@@ -1,4 +1,4 @@
-import { messageLocks } from '@tocsin/shared/stores/message-locks.ts';
+import { messageLocks } from '@tocsin/shared/collections/message-locks.ts';
 import { removeOlder } from './remove-older.ts';
 import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
 

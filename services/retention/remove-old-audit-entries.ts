@@ -1,4 +1,4 @@
-import { auditEntries, auditOrigins } from '@tocsin/shared/stores/audit-log.ts';
+import { auditEntries, auditOrigins } from '@tocsin/shared/collections/audit-log.ts';
 import { removeOlder } from './remove-older.ts';
 import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
 

@@ -1,5 +1,5 @@
-import { inviteKeptMs } from '@tocsin/shared/domain/team.ts';
-import { teamInvites } from '@tocsin/shared/stores/team-invites.ts';
+import { inviteKeptMs } from '@tocsin/shared/domain/teams/team.ts';
+import { teamInvites } from '@tocsin/shared/collections/team-invites.ts';
 import { removeOlder } from './remove-older.ts';
 import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
 

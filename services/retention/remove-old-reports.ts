@@ -1,4 +1,4 @@
-import { retentionRuns } from '@tocsin/shared/stores/retention-runs.ts';
+import { retentionRuns } from '@tocsin/shared/collections/retention-runs.ts';
 import { removeOlder } from './remove-older.ts';
 import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
 

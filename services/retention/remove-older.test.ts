@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { idempotencyKeys } from '@tocsin/shared/stores/idempotency-keys.ts';
+import { idempotencyKeys } from '@tocsin/shared/collections/idempotency-keys.ts';
 import { newId } from '@tocsin/shared/testing/builders.ts';
 import { useTestEngine } from '@tocsin/shared/testing/use-test-engine.ts';
 import { removeOlder } from './remove-older.ts';

@@ -1,6 +1,6 @@
-import type { User } from '@tocsin/shared/domain/user.ts';
-import { removeUnverified } from '@tocsin/shared/stores/accounts.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import type { User } from '@tocsin/shared/domain/accounts/user.ts';
+import { removeUnverified } from '@tocsin/shared/operations/accounts/accounts.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 import { commitUnlessStale } from './commit-unless-stale.ts';
 import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from './retention-deps.ts';
 

@@ -1,11 +1,11 @@
-import type { TeamPeriods } from '@tocsin/shared/domain/team-life.ts';
-import type { RetentionDays } from '@tocsin/shared/domain/tiers.ts';
+import type { TeamPeriods } from '@tocsin/shared/domain/teams/team-life.ts';
+import type { RetentionDays } from '@tocsin/shared/domain/accounts/tiers.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
-import type { Audit } from '@tocsin/shared/stores/audit-log.ts';
+import type { Audit } from '@tocsin/shared/collections/audit-log.ts';
 import type { GiveWay } from './give-way.ts';
 import type { RetentionMetrics } from './retention-metrics.ts';
 

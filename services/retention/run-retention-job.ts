@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
-import type { RunRequest } from '@tocsin/shared/domain/retention-run.ts';
+import type { RunRequest } from '@tocsin/shared/domain/retention/retention-run.ts';
 import { Discard, RetryLater, type Job } from '@tocsin/shared/ports/job-queue.ts';
-import { cleanUpTopic } from '@tocsin/shared/stores/clean-up-topic.ts';
-import { eraseAccount } from '@tocsin/shared/stores/erase-account.ts';
-import type { BatchReport } from '@tocsin/shared/stores/run-batches.ts';
+import { cleanUpTopic } from '@tocsin/shared/operations/topics/clean-up-topic.ts';
+import { eraseAccount } from '@tocsin/shared/operations/accounts/erase-account.ts';
+import type { BatchReport } from '@tocsin/shared/documents/run-batches.ts';
 import { clocksDisagree } from './clocks-disagree.ts';
 import { expireMessages } from './expire-messages.ts';
 import { removalDeps } from './removal-deps.ts';

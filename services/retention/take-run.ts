@@ -1,8 +1,13 @@
-import { needsConfirmation, planOf, unconfirmedMax, type RetentionPlan } from '@tocsin/shared/domain/retention-plan.ts';
-import type { RetentionRun, RetentionState, RunRequest } from '@tocsin/shared/domain/retention-run.ts';
+import {
+  needsConfirmation,
+  planOf,
+  unconfirmedMax,
+  type RetentionPlan,
+} from '@tocsin/shared/domain/retention/retention-plan.ts';
+import type { RetentionRun, RetentionState, RunRequest } from '@tocsin/shared/domain/retention/retention-run.ts';
 import { StaleVersion, UniqueKeyViolation, write } from '@tocsin/shared/ports/documents.ts';
-import { planRetention, planTopics } from '@tocsin/shared/stores/retention-plan.ts';
-import { retentionRuns, retentionStates } from '@tocsin/shared/stores/retention-runs.ts';
+import { planRetention, planTopics } from '@tocsin/shared/operations/retention/retention-plan.ts';
+import { retentionRuns, retentionStates } from '@tocsin/shared/collections/retention-runs.ts';
 import { heldTopicIds } from './held-topic-ids.ts';
 import type { RetentionDeps } from './retention-deps.ts';
 

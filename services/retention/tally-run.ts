@@ -1,7 +1,7 @@
-import { plusVolume, type MessageVolume } from '@tocsin/shared/domain/message-volume.ts';
-import type { RetentionRun } from '@tocsin/shared/domain/retention-run.ts';
-import { tiers, type Tier } from '@tocsin/shared/domain/tiers.ts';
-import { findOwned } from '@tocsin/shared/stores/retention-plan.ts';
+import { plusVolume, type MessageVolume } from '@tocsin/shared/domain/messages/message-volume.ts';
+import type { RetentionRun } from '@tocsin/shared/domain/retention/retention-run.ts';
+import { tiers, type Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
+import { findOwned } from '@tocsin/shared/operations/retention/retention-plan.ts';
 import type { RetentionDeps } from './retention-deps.ts';
 
 type Figures = Pick<RetentionRun, 'messages' | 'bytes' | 'tiers' | 'topics'>;

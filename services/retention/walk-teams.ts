@@ -1,7 +1,7 @@
-import type { Team } from '@tocsin/shared/domain/team.ts';
+import type { Team } from '@tocsin/shared/domain/teams/team.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { teams } from '@tocsin/shared/stores/teams.ts';
-import { walkIndex } from '@tocsin/shared/stores/walk-index.ts';
+import { teams } from '@tocsin/shared/collections/teams.ts';
+import { walkIndex } from '@tocsin/shared/documents/walk-index.ts';
 
 /** All teams that are active, or all that are not, in pages, the oldest first. */
 export function walkTeams(documents: Documents, isActive: boolean): AsyncGenerator<Team[], void> {

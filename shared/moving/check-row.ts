@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { platforms } from '../domain/device.ts';
+import { platforms } from '../domain/push/device.ts';
 import { deliveryStatuses } from '../ports/deliveries.ts';
 import type { Row, StoreRows } from '../ports/installation-rows.ts';
 

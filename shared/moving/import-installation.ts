@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { choosePartition } from '../domain/choose-partition.ts';
+import { choosePartition } from '../domain/log/choose-partition.ts';
 import { rowsPageMax, type ImportPlace, type InstallationRows, type Row } from '../ports/installation-rows.ts';
 import { exportedParts } from './export-installation.ts';
 import {

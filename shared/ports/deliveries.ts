@@ -1,6 +1,6 @@
-import type { Device, Platform } from '../domain/device.ts';
-import type { Message } from '../domain/message.ts';
-import type { MobileSettings, Subscription } from '../domain/subscription.ts';
+import type { Device, Platform } from '../domain/push/device.ts';
+import type { Message } from '../domain/messages/message.ts';
+import type { MobileSettings, Subscription } from '../domain/push/subscription.ts';
 import type { Collection } from './documents.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { LogRecord, PlacedRecord } from '../domain/log-record.ts';
+import type { LogRecord, PlacedRecord } from '../domain/messages/log-record.ts';
 
 /**
  * The event log: the one source of truth. A message exists from the moment its record is appended.

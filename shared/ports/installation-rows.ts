@@ -1,5 +1,5 @@
-import type { RecordType } from '../domain/log-record.ts';
-import type { Message } from '../domain/message.ts';
+import type { RecordType } from '../domain/messages/log-record.ts';
+import type { Message } from '../domain/messages/message.ts';
 import type { Delivery } from './deliveries.ts';
 
 /** A message as a store has it, whatever the engine. */

@@ -1,7 +1,7 @@
-import type { PlacedRecord, RecordType } from '../domain/log-record.ts';
-import type { MessageFilter } from '../domain/message-filter.ts';
-import type { MessageVolume } from '../domain/message-volume.ts';
-import type { Priority, StoredMessage } from '../domain/message.ts';
+import type { PlacedRecord, RecordType } from '../domain/messages/log-record.ts';
+import type { MessageFilter } from '../domain/messages/message-filter.ts';
+import type { MessageVolume } from '../domain/messages/message-volume.ts';
+import type { Priority, StoredMessage } from '../domain/messages/message.ts';
 
 /** How far the clocks of publishing nodes may differ, in milliseconds. */
 export const clockSkewMs = 10_000;
@@ -17,7 +17,7 @@ export const clockSkewMs = 10_000;
  * time it comes leaves nothing but the topic's last position and time: a replay brings nothing back that was removed.
  *
  * Positions of a topic are positions of its partition. Above the partition's watermark there can still be holes that
- * fill later: `readHistory` in shared/stores turns that into reads that never step over one.
+ * fill later: `readHistory` in shared/operations/messages turns that into reads that never step over one.
  */
 export interface Messages {
   /**

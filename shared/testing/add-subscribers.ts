@@ -1,8 +1,8 @@
-import type { Device } from '../domain/device.ts';
+import type { Device } from '../domain/push/device.ts';
 import { write, type Documents } from '../ports/documents.ts';
-import { devices } from '../stores/devices-collection.ts';
-import { subscriptions } from '../stores/subscriptions-collection.ts';
-import { users } from '../stores/users.ts';
+import { devices } from '../collections/devices-collection.ts';
+import { subscriptions } from '../collections/subscriptions-collection.ts';
+import { users } from '../collections/users.ts';
 import { newDevice, newSubscription, newUser } from './builders.ts';
 
 /** Three writes each. */

@@ -1,4 +1,4 @@
-import { newId, published, testMessage } from '../ports/messages.fixtures.ts';
+import { newId, published, testMessage } from '../contracts/messages/messages.fixtures.ts';
 import type { Messages } from '../ports/messages.ts';
 
 /** Applied by several at once, so that the kill falls between writes that share a commit. */

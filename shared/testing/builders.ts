@@ -1,14 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Device, Platform } from '../domain/device.ts';
-import type { Message } from '../domain/message.ts';
-import { defaultMobileSettings, type Subscription } from '../domain/subscription.ts';
-import { noNotice } from '../domain/team-life.ts';
-import type { Team, TeamMember } from '../domain/team.ts';
-import { topicNameKey, type Topic } from '../domain/topic.ts';
-import type { User } from '../domain/user.ts';
+import type { Device, Platform } from '../domain/push/device.ts';
+import type { Message } from '../domain/messages/message.ts';
+import { defaultMobileSettings, type Subscription } from '../domain/push/subscription.ts';
+import { noNotice } from '../domain/teams/team-life.ts';
+import type { Team, TeamMember } from '../domain/teams/team.ts';
+import { topicNameKey, type Topic } from '../domain/topics/topic.ts';
+import type { User } from '../domain/accounts/user.ts';
 import { idSource } from '../platform/ids.ts';
 import type { New } from '../ports/documents.ts';
-import { auditBy, bySystem, type Audit } from '../stores/audit-log.ts';
+import { auditBy, bySystem, type Audit } from '../collections/audit-log.ts';
 
 /** Ids that no other test has. */
 export const newId = idSource(() => Date.now());

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Message } from '../domain/message.ts';
-import type { Topic } from '../domain/topic.ts';
+import type { Message } from '../domain/messages/message.ts';
+import type { Topic } from '../domain/topics/topic.ts';
 import type { Engine } from '../ports/engine.ts';
 import { openEngine } from '../open-engine.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';

@@ -31,7 +31,7 @@ import {
 import { AppError } from '../domain/errors.ts';
 import type { TraceContext } from '../domain/trace-context.ts';
 import type { Log } from '../platform/log.ts';
-import { settledWithin } from '../platform/settled-within.ts';
+import { settledWithin } from '../async/settled-within.ts';
 import { RetryLater } from '../ports/job-queue.ts';
 import type { Span, SpanOptions, Tracing } from './tracing.ts';
 import type { SamplerName, TracingSettings } from './tracing-settings.ts';

@@ -1,4 +1,4 @@
-import type { PlacedRecord } from '../domain/log-record.ts';
+import type { PlacedRecord } from '../domain/messages/log-record.ts';
 import type { ConsumeOptions, EventLog, RecordBatch } from '../ports/event-log.ts';
 import { messagingOperation, type Span, type SpanAttributes, type Tracing } from './tracing.ts';
 

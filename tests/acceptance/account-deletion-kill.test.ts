@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { write } from '@tocsin/shared/ports/documents.ts';
-import { accountErasures } from '@tocsin/shared/stores/account-erasures.ts';
-import { loginSessions } from '@tocsin/shared/stores/credentials.ts';
-import { topics } from '@tocsin/shared/stores/topics.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import { accountErasures } from '@tocsin/shared/collections/account-erasures.ts';
+import { loginSessions } from '@tocsin/shared/collections/credentials.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 import { newId, newTopic } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { findTraces } from './find-traces.ts';

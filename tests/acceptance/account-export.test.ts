@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { write } from '@tocsin/shared/ports/documents.ts';
-import { topics } from '@tocsin/shared/stores/topics.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 import { newTopic } from '@tocsin/shared/testing/builders.ts';
 import { makeFullAccount } from './full-account.ts';
 import { Client, newTopicName } from './stack.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect, test } from '@jest/globals';
 import { startAppleKeys } from '@tocsin/shared/testing/simulators/apple-keys.ts';
-import { findAuditEntries } from '@tocsin/shared/stores/find-audit-entries.ts';
+import { findAuditEntries } from '@tocsin/shared/operations/audit/find-audit-entries.ts';
 import { exportSPKI, importJWK, SignJWT, type JWK } from 'jose';
 import { newRegistration } from './registration.ts';
 import { Client, createAccount } from './stack.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { addressChanges } from '@tocsin/shared/stores/address-changes.ts';
-import { identities } from '@tocsin/shared/stores/identities.ts';
+import { addressChanges } from '@tocsin/shared/collections/address-changes.ts';
+import { identities } from '@tocsin/shared/collections/identities.ts';
 import { newRegistration } from './registration.ts';
 import { made, newTopicName } from './stack.ts';
 import type { Person, StackUse } from './use-stack.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { users } from '@tocsin/shared/stores/users.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { Client, createTopic, type Answer } from './stack.ts';
 import { useStack } from './use-stack.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { write } from '@tocsin/shared/ports/documents.ts';
-import { logConsumers } from '@tocsin/shared/stores/log-consumers.ts';
+import { logConsumers } from '@tocsin/shared/collections/log-consumers.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { createTopic, newTopicName, type Answer } from './stack.ts';
 import { useStack, type Caller, type Person } from './use-stack.ts';

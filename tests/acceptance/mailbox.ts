@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { MailKind } from '@tocsin/shared/domain/mail-job.ts';
+import type { MailKind } from '@tocsin/shared/domain/accounts/mail-job.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { testStack, type TestStack } from './stack.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
-import { findMailToken, mailTokens } from '@tocsin/shared/stores/mail-tokens.ts';
+import { findMailToken, mailTokens } from '@tocsin/shared/collections/mail-tokens.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { mailedLink, mailsTo } from './mailbox.ts';
 import { logIn, newRegistration, refresh, tryLogIn } from './registration.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { teams } from '@tocsin/shared/stores/teams.ts';
+import { teams } from '@tocsin/shared/collections/teams.ts';
 import { createTopic, newTopicName } from './stack.ts';
 import { useStack } from './use-stack.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { teamMembers, teams } from '@tocsin/shared/stores/teams.ts';
+import { teamMembers, teams } from '@tocsin/shared/collections/teams.ts';
 import { newMember, newTeam } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';

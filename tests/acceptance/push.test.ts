@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import type { Platform } from '@tocsin/shared/domain/device.ts';
+import type { Platform } from '@tocsin/shared/domain/push/device.ts';
 import { newPushToken } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startApnsSimulator } from '@tocsin/shared/testing/simulators/apns-simulator.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Tier } from '@tocsin/shared/domain/tiers.ts';
+import type { Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
 import { Client, createTopic, newTopicName, testStack, type Answer } from './stack.ts';
 import { useStack, type Person } from './use-stack.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
-import { loginSessions } from '@tocsin/shared/stores/credentials.ts';
+import { loginSessions } from '@tocsin/shared/collections/credentials.ts';
 import { logIn, refresh } from './registration.ts';
 import { Client, createAccount, openStackDocuments } from './stack.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { scopes, type Scope } from '@tocsin/shared/domain/credentials.ts';
+import { scopes, type Scope } from '@tocsin/shared/domain/accounts/credentials.ts';
 import { isStream, readOperations, type Operation } from './operations.ts';
 import { createTopic, type Answer } from './stack.ts';
 import { useStack, type Caller } from './use-stack.ts';

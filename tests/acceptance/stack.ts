@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Tier } from '@tocsin/shared/domain/tiers.ts';
-import type { User } from '@tocsin/shared/domain/user.ts';
+import type { Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
+import type { User } from '@tocsin/shared/domain/accounts/user.ts';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
 import { StaleVersion, UniqueKeyViolation, type Documents } from '@tocsin/shared/ports/documents.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 
 /** The running installation that the tests talk to. */
 export interface TestStack {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { findMember, teamMembers } from '@tocsin/shared/stores/teams.ts';
+import { findMember, teamMembers } from '@tocsin/shared/collections/teams.ts';
 import { createTopic } from './stack.ts';
 import { useStack, type Person } from './use-stack.ts';
 import { useStreams } from './use-streams.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 import { decodeJwt } from 'jose';
 import { mailedLink } from './mailbox.ts';
 import { signLike } from './sign-token.ts';

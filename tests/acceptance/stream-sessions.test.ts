@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
-import { streamSessions } from '@tocsin/shared/stores/stream-sessions.ts';
+import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
+import { streamSessions } from '@tocsin/shared/collections/stream-sessions.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { createTopic, newAddress, newTopicName } from './stack.ts';
 import { useStack, type Caller } from './use-stack.ts';

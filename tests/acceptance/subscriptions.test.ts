@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { defaultMobileSettings } from '@tocsin/shared/domain/subscription.ts';
+import { defaultMobileSettings } from '@tocsin/shared/domain/push/subscription.ts';
 import { write } from '@tocsin/shared/ports/documents.ts';
-import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { createTopic, newTopicName } from './stack.ts';
 import { useStack, type Person } from './use-stack.ts';

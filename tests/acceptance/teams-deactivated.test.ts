@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { setTeamActive } from '@tocsin/shared/stores/set-team-active.ts';
+import { setTeamActive } from '@tocsin/shared/operations/teams/set-team-active.ts';
 import { testAudit } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { mailedLink } from './mailbox.ts';

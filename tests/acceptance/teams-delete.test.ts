@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { topics } from '@tocsin/shared/stores/topics.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { mailedLink } from './mailbox.ts';
 import { createTopic } from './stack.ts';

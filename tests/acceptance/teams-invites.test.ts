@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { inviteKeptMs } from '@tocsin/shared/domain/team.ts';
+import { inviteKeptMs } from '@tocsin/shared/domain/teams/team.ts';
 import { write } from '@tocsin/shared/ports/documents.ts';
-import { teamInvites } from '@tocsin/shared/stores/team-invites.ts';
+import { teamInvites } from '@tocsin/shared/collections/team-invites.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { mailedLink, mailsTo } from './mailbox.ts';
 import { newRegistration } from './registration.ts';

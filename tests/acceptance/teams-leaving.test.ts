@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { openStream } from './open-stream.ts';
 import { createTopic } from './stack.ts';
 import { useStack } from './use-stack.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { write } from '@tocsin/shared/ports/documents.ts';
-import { teamMembers } from '@tocsin/shared/stores/teams.ts';
+import { teamMembers } from '@tocsin/shared/collections/teams.ts';
 import { mailedLink } from './mailbox.ts';
 import { newRegistration } from './registration.ts';
 import { useStack, type Caller, type Person } from './use-stack.ts';

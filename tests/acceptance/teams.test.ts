@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { noNotice } from '@tocsin/shared/domain/team-life.ts';
+import { noNotice } from '@tocsin/shared/domain/teams/team-life.ts';
 import { write } from '@tocsin/shared/ports/documents.ts';
-import { teams } from '@tocsin/shared/stores/teams.ts';
+import { teams } from '@tocsin/shared/collections/teams.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { useStack, type Caller } from './use-stack.ts';
 

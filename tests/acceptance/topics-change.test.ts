@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { topics } from '@tocsin/shared/stores/topics.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
 import { createTopic, newTopicName } from './stack.ts';
 import { useStack } from './use-stack.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Tier } from '@tocsin/shared/domain/tiers.ts';
+import type { Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
 import { newTopicName, type Answer } from './stack.ts';
 import { useStack, type Person } from './use-stack.ts';
 

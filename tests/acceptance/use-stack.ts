@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll } from '@jest/globals';
-import { noNotice } from '@tocsin/shared/domain/team-life.ts';
-import type { Role } from '@tocsin/shared/domain/team.ts';
-import type { Tier } from '@tocsin/shared/domain/tiers.ts';
+import { noNotice } from '@tocsin/shared/domain/teams/team-life.ts';
+import type { Role } from '@tocsin/shared/domain/teams/team.ts';
+import type { Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { teamMembers, teams } from '@tocsin/shared/stores/teams.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import { teamMembers, teams } from '@tocsin/shared/collections/teams.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 import { newId } from '@tocsin/shared/testing/builders.ts';
 import { Client, createAccount, openStackDocuments, type Account, type Answer } from './stack.ts';
 

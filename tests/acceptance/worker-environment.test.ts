@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, expect, test } from '@jest/globals';
 import { StaleVersion, UniqueKeyViolation } from '@tocsin/shared/ports/documents.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 import { useStack } from './use-stack.ts';
 
 const stack = useStack();

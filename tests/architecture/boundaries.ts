@@ -14,7 +14,7 @@ export interface Boundary {
   readonly packages?: readonly string[] | 'none';
 }
 
-const beneathDrivers = ['shared/domain', 'shared/ports', 'shared/platform'];
+const beneathDrivers = ['shared/domain', 'shared/wire', 'shared/ports', 'shared/async', 'shared/platform'];
 const sharedButDrivers = ['shared', '!shared/drivers'];
 const clusterPackages = ['kafkajs', 'mongoose', 'mongodb', 'bullmq', 'ioredis'];
 const embeddedPackages = ['node:sqlite'];
@@ -30,13 +30,28 @@ export const boundaries: readonly Boundary[] = [
   { of: 'shared/domain', mayImport: [], packages: 'none' },
   { of: 'shared/platform', mayImport: [] },
   { of: 'shared/ports', mayImport: ['shared/domain'], packages: 'none' },
-  { of: 'shared/stores', mayImport: ['shared/domain', 'shared/ports'] },
+  { of: 'shared/wire', mayImport: ['shared/domain'] },
+  { of: 'shared/async', mayImport: ['shared/domain', 'shared/ports'] },
+  { of: 'shared/documents', mayImport: ['shared/domain', 'shared/ports'] },
+  { of: 'shared/collections', mayImport: ['shared/domain', 'shared/ports', 'shared/async', 'shared/documents'] },
+  {
+    of: 'shared/operations',
+    mayImport: [
+      'shared/domain',
+      'shared/wire',
+      'shared/ports',
+      'shared/async',
+      'shared/documents',
+      'shared/collections',
+    ],
+  },
   { of: 'shared/moving', mayImport: ['shared/domain', 'shared/ports'] },
   { of: 'shared/tracing', mayImport: beneathDrivers, packages: tracingPackages },
   { of: 'shared/drivers/*.ts', mayImport: beneathDrivers },
   { of: 'shared/drivers/cluster', mayImport: [...beneathDrivers, 'shared/drivers/*.ts'], packages: clusterPackages },
   { of: 'shared/drivers/embedded', mayImport: [...beneathDrivers, 'shared/drivers/*.ts'], packages: embeddedPackages },
   { of: 'shared/testing', mayImport: ['shared'] },
+  { of: 'shared/contracts', mayImport: ['shared'] },
   { of: 'services/*', mayImport: sharedButDrivers },
   { of: 'services/api/directory', mayImport: sharedButDrivers },
   { of: 'services/api/http', mayImport: ['services/api/directory', ...sharedButDrivers] },

@@ -3,7 +3,7 @@ import { boundaries, ownedPackages, type Boundary } from './boundaries.ts';
 import type { Import } from './read-imports.ts';
 
 const testSuffix = /\.(test|contract|fixtures?|place|child|child-process)\.ts$/;
-const testFolders = ['tests', 'tools', 'shared/testing'];
+const testFolders = ['tests', 'tools', 'shared/testing', 'shared/contracts'];
 
 /** Whether the file serves tests (or development) alone. */
 export const isTestCode = (file: string): boolean =>

@@ -3,7 +3,7 @@ import { newTopicName, removeTopic, testOptions } from '@tocsin/shared/drivers/c
 import { openKafkaEventLog } from '@tocsin/shared/drivers/cluster/kafka-event-log.ts';
 import { apiKeys, startKafkaProxy, type AnswerFate } from '@tocsin/shared/drivers/cluster/kafka-proxy.fixture.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
-import { collector, newGroup, testRecord } from '@tocsin/shared/ports/event-log.fixtures.ts';
+import { collector, newGroup, testRecord } from '@tocsin/shared/contracts/event-log/event-log.fixtures.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { describeWithEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
 import { printFigures } from '@tocsin/shared/testing/figures.ts';

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newTopicName, testOptions } from '@tocsin/shared/drivers/cluster/kafka-event-log.place.ts';
 import { openKafkaEventLog } from '@tocsin/shared/drivers/cluster/kafka-event-log.ts';
-import { collector, expectGrowing, newGroup, readAll, testRecord } from '@tocsin/shared/ports/event-log.fixtures.ts';
+import {
+  collector,
+  expectGrowing,
+  newGroup,
+  readAll,
+  testRecord,
+} from '@tocsin/shared/contracts/event-log/event-log.fixtures.ts';
 import type { EventLog } from '@tocsin/shared/ports/event-log.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { describeWithOwnEngines } from '../../tools/engines/describe-with-own-engines.ts';

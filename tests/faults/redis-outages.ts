@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { tierLimits } from '@tocsin/shared/domain/tiers.ts';
+import { tierLimits } from '@tocsin/shared/domain/accounts/tiers.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import type { Engine } from '../../tools/engines/engine.ts';
 import type { Account } from '../acceptance/stack.ts';

@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openMongoMessages } from '@tocsin/shared/drivers/cluster/mongo-messages.ts';
 import { mongoTestDatabase } from '@tocsin/shared/drivers/cluster/mongo-test-database.fixture.ts';
-import type { PlacedRecord } from '@tocsin/shared/domain/log-record.ts';
+import type { PlacedRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
-import { newId, published, testMessage } from '@tocsin/shared/ports/messages.fixtures.ts';
+import { newId, published, testMessage } from '@tocsin/shared/contracts/messages/messages.fixtures.ts';
 import type { Messages } from '@tocsin/shared/ports/messages.ts';
-import { History } from '@tocsin/shared/stores/history.ts';
+import { History } from '@tocsin/shared/operations/messages/history.ts';
 import { newTestPlace, openTestEngine } from '@tocsin/shared/testing/test-engine.ts';
 import { describeWithEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
 

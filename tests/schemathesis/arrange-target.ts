@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
-import { teamMembers } from '@tocsin/shared/stores/teams.ts';
+import { teamMembers } from '@tocsin/shared/collections/teams.ts';
 import type { Values } from '../../tools/schemathesis/schemathesis-config.ts';
 import type { Stack } from '../../tools/stack/start-stack.ts';
 import { createAccount, createTopic, type Account, type Answer } from '../acceptance/stack.ts';

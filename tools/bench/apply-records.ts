@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { PlacedRecord } from '@tocsin/shared/domain/log-record.ts';
+import type { PlacedRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 
 /** For a batch that the store could not take at once. */

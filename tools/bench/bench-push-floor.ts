@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Platform } from '@tocsin/shared/domain/device.ts';
+import type { Platform } from '@tocsin/shared/domain/push/device.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
 import { newPushToken } from '@tocsin/shared/testing/builders.ts';
 import { openPushGateways } from '../../services/notifier/push-gateways/open-push-gateways.ts';

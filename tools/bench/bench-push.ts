@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import type { Platform } from '@tocsin/shared/domain/device.ts';
+import type { Platform } from '@tocsin/shared/domain/push/device.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { addSubscribers } from '@tocsin/shared/testing/add-subscribers.ts';
 import { newPushToken } from '@tocsin/shared/testing/builders.ts';

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { platforms, type Platform } from '@tocsin/shared/domain/device.ts';
+import { platforms, type Platform } from '@tocsin/shared/domain/push/device.ts';
 import {
   writeSimulatorSettings,
   type SimulatorSettings,

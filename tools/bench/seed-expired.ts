@@ -1,4 +1,4 @@
-import type { PlacedRecord } from '@tocsin/shared/domain/log-record.ts';
+import type { PlacedRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import { openEngine } from '@tocsin/shared/open-engine.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';

@@ -1,7 +1,7 @@
 import { adoptLog } from '@tocsin/shared/adopt-log.ts';
-import type { PlacedRecord } from '@tocsin/shared/domain/log-record.ts';
-import type { Priority } from '@tocsin/shared/domain/message.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { PlacedRecord } from '@tocsin/shared/domain/messages/log-record.ts';
+import type { Priority } from '@tocsin/shared/domain/messages/message.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { openEngine } from '@tocsin/shared/open-engine.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
@@ -9,8 +9,8 @@ import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import { write } from '@tocsin/shared/ports/documents.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
-import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
-import { topics } from '@tocsin/shared/stores/topics.ts';
+import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
 import { newMessage, newSubscription, newTopic } from '@tocsin/shared/testing/builders.ts';
 import { applyRecords, passWorkers } from './apply-records.ts';
 

@@ -1,16 +1,16 @@
 import { changesChannel, type Change } from '@tocsin/shared/domain/change.ts';
-import type { ApiKey, LoginSession, TopicToken } from '@tocsin/shared/domain/credentials.ts';
-import type { Role, Team } from '@tocsin/shared/domain/team.ts';
-import { topicNameKey, type Topic } from '@tocsin/shared/domain/topic.ts';
-import type { User } from '@tocsin/shared/domain/user.ts';
+import type { ApiKey, LoginSession, TopicToken } from '@tocsin/shared/domain/accounts/credentials.ts';
+import type { Role, Team } from '@tocsin/shared/domain/teams/team.ts';
+import { topicNameKey, type Topic } from '@tocsin/shared/domain/topics/topic.ts';
+import type { User } from '@tocsin/shared/domain/accounts/user.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { Bus } from '@tocsin/shared/ports/bus.ts';
 import type { Collection, Document, Documents } from '@tocsin/shared/ports/documents.ts';
-import { findApiKeyBySecret, findTopicTokenBySecret, loginSessions } from '@tocsin/shared/stores/credentials.ts';
-import { findTeamRole, teams } from '@tocsin/shared/stores/teams.ts';
-import { findPrivateTopicIds, findTopicByName, topics } from '@tocsin/shared/stores/topics.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import { findApiKeyBySecret, findTopicTokenBySecret, loginSessions } from '@tocsin/shared/collections/credentials.ts';
+import { findTeamRole, teams } from '@tocsin/shared/collections/teams.ts';
+import { findPrivateTopicIds, findTopicByName, topics } from '@tocsin/shared/collections/topics.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 import { CachedLookup, StoreWatch } from './cached-lookup.ts';
 import { subscribeLater } from './subscribe-later.ts';
 

@@ -1,7 +1,7 @@
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
-import { teamMembers } from '@tocsin/shared/stores/teams.ts';
-import { topics } from '@tocsin/shared/stores/topics.ts';
+import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
+import { teamMembers } from '@tocsin/shared/collections/teams.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
 import { KeptReads } from './kept-reads.ts';
 
 /** Topics that are asked about together. */

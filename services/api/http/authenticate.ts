@@ -1,12 +1,12 @@
-import type { AccountCaller, Caller, TopicTokenCaller } from '@tocsin/shared/domain/caller.ts';
+import type { AccountCaller, Caller, TopicTokenCaller } from '@tocsin/shared/domain/accounts/caller.ts';
 import {
   apiKeyPrefix,
   topicTokenPrefix,
   type CredentialRef,
   type TopicToken,
-} from '@tocsin/shared/domain/credentials.ts';
+} from '@tocsin/shared/domain/accounts/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { tierInForce } from '@tocsin/shared/domain/tiers.ts';
+import { tierInForce } from '@tocsin/shared/domain/accounts/tiers.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
 import type { AccessToken, AccessTokens } from './access-tokens.ts';

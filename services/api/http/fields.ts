@@ -1,5 +1,5 @@
-import { isEmailAddress } from '@tocsin/shared/domain/account-rules.ts';
-import { messageLimits } from '@tocsin/shared/domain/message.ts';
+import { isEmailAddress } from '@tocsin/shared/domain/accounts/account-rules.ts';
+import { messageLimits } from '@tocsin/shared/domain/messages/message.ts';
 import { isUuid } from '@tocsin/shared/platform/ids.ts';
 import { z } from 'zod';
 

@@ -1,8 +1,8 @@
-import { requireTopicAccess, type TopicAct } from '@tocsin/shared/domain/access.ts';
-import type { Caller } from '@tocsin/shared/domain/caller.ts';
+import { requireTopicAccess, type TopicAct } from '@tocsin/shared/domain/topics/access.ts';
+import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { Role } from '@tocsin/shared/domain/team.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { Role } from '@tocsin/shared/domain/teams/team.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { isUuid } from '@tocsin/shared/platform/ids.ts';
 import type { Directory } from '../directory/directory.ts';
 import { requireAccount, type RequestContext } from './route.ts';

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { AccountCaller, Caller } from '@tocsin/shared/domain/caller.ts';
-import { tierLimits, tiers, type Tier } from '@tocsin/shared/domain/tiers.ts';
+import type { AccountCaller, Caller } from '@tocsin/shared/domain/accounts/caller.ts';
+import { tierLimits, tiers, type Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import type { BudgetWindow } from '@tocsin/shared/ports/bus.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
-import { topics } from '@tocsin/shared/stores/topics.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 import { newId, newTopic, newUser } from '@tocsin/shared/testing/builders.ts';
 import { engineUnderTest, openOwnEngine } from '@tocsin/shared/testing/test-engine.ts';
 import fc from 'fast-check';

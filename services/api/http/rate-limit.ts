@@ -1,6 +1,11 @@
-import type { Caller } from '@tocsin/shared/domain/caller.ts';
+import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { LimitReached } from '@tocsin/shared/domain/errors.ts';
-import { anonymousRequestsPerMinute, tierInForce, tierLimits, type Tier } from '@tocsin/shared/domain/tiers.ts';
+import {
+  anonymousRequestsPerMinute,
+  tierInForce,
+  tierLimits,
+  type Tier,
+} from '@tocsin/shared/domain/accounts/tiers.ts';
 import type { BudgetState, BudgetWindow, Bus } from '@tocsin/shared/ports/bus.ts';
 import type { Directory } from '../directory/directory.ts';
 

@@ -1,6 +1,6 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { write, type Documents, type Write } from '@tocsin/shared/ports/documents.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 
 /**
  * The part of a commit that makes sure that the account is still there, so that nothing is made for one that is being

@@ -1,9 +1,9 @@
-import type { ApiKey, TopicToken } from '@tocsin/shared/domain/credentials.ts';
+import type { ApiKey, TopicToken } from '@tocsin/shared/domain/accounts/credentials.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { coalescedUpdates } from '@tocsin/shared/stores/coalesced-updates.ts';
-import { apiKeys, topicTokens } from '@tocsin/shared/stores/credentials.ts';
-import type { GatheredUpdates } from '@tocsin/shared/stores/gathered-updates.ts';
+import { coalescedUpdates } from '@tocsin/shared/async/coalesced-updates.ts';
+import { apiKeys, topicTokens } from '@tocsin/shared/collections/credentials.ts';
+import type { GatheredUpdates } from '@tocsin/shared/async/gathered-updates.ts';
 
 /** Requests by one credential since the last write. */
 interface Usage {

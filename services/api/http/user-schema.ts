@@ -1,4 +1,4 @@
-import { tiers } from '@tocsin/shared/domain/tiers.ts';
+import { tiers } from '@tocsin/shared/domain/accounts/tiers.ts';
 import { z } from 'zod';
 
 const time = z.iso.datetime();

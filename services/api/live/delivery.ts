@@ -1,6 +1,6 @@
-import type { RecordType } from '@tocsin/shared/domain/log-record.ts';
-import { toMessageJson } from '@tocsin/shared/domain/message-json.ts';
-import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
+import type { RecordType } from '@tocsin/shared/domain/messages/log-record.ts';
+import { toMessageJson } from '@tocsin/shared/wire/message-json.ts';
+import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 
 /** A message as history shows it, on its way to a stream. */
 export const messageDelivery = (message: StoredMessage, topicName: string): Delivery =>

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { Caller } from '@tocsin/shared/domain/caller.ts';
+import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
-import { History } from '@tocsin/shared/stores/history.ts';
+import { History } from '@tocsin/shared/operations/messages/history.ts';
 import { newId, newTopic } from '@tocsin/shared/testing/builders.ts';
 import { engineUnderTest, openOwnEngine } from '@tocsin/shared/testing/test-engine.ts';
 import { Directory } from '../directory/directory.ts';

@@ -1,11 +1,11 @@
-import type { Caller } from '@tocsin/shared/domain/caller.ts';
-import type { CredentialRef } from '@tocsin/shared/domain/credentials.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
+import type { CredentialRef } from '@tocsin/shared/domain/accounts/credentials.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
-import type { History } from '@tocsin/shared/stores/history.ts';
+import type { History } from '@tocsin/shared/operations/messages/history.ts';
 import { CompositePosition } from './composite-position.ts';
 import type { Delivery } from './delivery.ts';
 import type { OpenStreams, StreamOwner } from './open-streams.ts';

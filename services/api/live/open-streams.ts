@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import type { Caller } from '@tocsin/shared/domain/caller.ts';
-import { topicConnections } from '@tocsin/shared/domain/channels.ts';
-import type { CredentialRef } from '@tocsin/shared/domain/credentials.ts';
+import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
+import { topicConnections } from '@tocsin/shared/domain/messages/channels.ts';
+import type { CredentialRef } from '@tocsin/shared/domain/accounts/credentials.ts';
 import { LimitReached } from '@tocsin/shared/domain/errors.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';

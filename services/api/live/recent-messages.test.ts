@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
+import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import { newId, newMessage } from '@tocsin/shared/testing/builders.ts';
 import { Delivery } from './delivery.ts';
 import { RecentMessages } from './recent-messages.ts';

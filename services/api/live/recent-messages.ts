@@ -1,4 +1,4 @@
-import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
+import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import { messageDelivery, type Delivery } from './delivery.ts';
 
 /** Harm prevented: a node that has readers of thousands of topics filling its memory, at most some 100 KB for each. */

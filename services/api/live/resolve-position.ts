@@ -1,6 +1,6 @@
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { timeOfId } from '@tocsin/shared/platform/ids.ts';
-import type { History } from '@tocsin/shared/stores/history.ts';
+import type { History } from '@tocsin/shared/operations/messages/history.ts';
 import type { TopicFeeds } from './topic-feeds.ts';
 
 /** Stands for the beginning of a topic. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { TopicRecord } from '@tocsin/shared/ports/messages.ts';
 import { ndjsonSink, type LineSink } from './ndjson-sink.ts';
 import { streamOwner, type StreamDeps, type StreamRequest } from './open-stream.ts';

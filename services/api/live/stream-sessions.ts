@@ -1,9 +1,9 @@
-import type { StreamSession } from '@tocsin/shared/domain/stream-session.ts';
+import type { StreamSession } from '@tocsin/shared/domain/accounts/stream-session.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
-import { streamSessions, withNames } from '@tocsin/shared/stores/stream-sessions.ts';
+import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
+import { streamSessions, withNames } from '@tocsin/shared/collections/stream-sessions.ts';
 import type { Directory } from '../directory/directory.ts';
 
 /** How long a session lives from its creation, and from the end of the last stream on it. */

@@ -1,4 +1,4 @@
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Delivery } from './delivery.ts';
 import type { FeedUse } from './topic-feeds.ts';
 

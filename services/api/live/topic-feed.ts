@@ -1,11 +1,11 @@
-import { topicChannel, type Envelope } from '@tocsin/shared/domain/channels.ts';
-import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import { topicChannel, type Envelope } from '@tocsin/shared/domain/messages/channels.ts';
+import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Bus, Subscribed } from '@tocsin/shared/ports/bus.ts';
 import type { TopicRecord } from '@tocsin/shared/ports/messages.ts';
-import type { History } from '@tocsin/shared/stores/history.ts';
-import { readTogether } from '@tocsin/shared/stores/read-together.ts';
+import type { History } from '@tocsin/shared/operations/messages/history.ts';
+import { readTogether } from '@tocsin/shared/async/read-together.ts';
 import type { Directory } from '../directory/directory.ts';
 import { subscribeLater } from '../directory/subscribe-later.ts';
 import { Delivery, messageDelivery } from './delivery.ts';

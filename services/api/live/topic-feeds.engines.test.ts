@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { topicChannel } from '@tocsin/shared/domain/channels.ts';
+import { topicChannel } from '@tocsin/shared/domain/messages/channels.ts';
 import { unavailable } from '@tocsin/shared/domain/errors.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
-import { History } from '@tocsin/shared/stores/history.ts';
+import { History } from '@tocsin/shared/operations/messages/history.ts';
 import { newId, newMessage, newTopic } from '@tocsin/shared/testing/builders.ts';
 import { openOwnEngine } from '@tocsin/shared/testing/test-engine.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';

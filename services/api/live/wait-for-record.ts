@@ -1,4 +1,4 @@
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { OpenWaits } from './open-waits.ts';
 import type { TopicFeeds } from './topic-feeds.ts';
 

@@ -1,4 +1,4 @@
-import type { MailKind } from '@tocsin/shared/domain/mail-job.ts';
+import type { MailKind } from '@tocsin/shared/domain/accounts/mail-job.ts';
 import type { Mail } from '../mails/mail.ts';
 
 /** A way for mails to leave. */

@@ -2,7 +2,7 @@ import type { ClientHttp2Session, OutgoingHttpHeaders } from 'node:http2';
 import apn, { type MultiProvider } from '@parse/node-apn';
 import { z } from 'zod';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
-import { settledWithin } from '@tocsin/shared/platform/settled-within.ts';
+import { settledWithin } from '@tocsin/shared/async/settled-within.ts';
 import { apnsProviderToken, type ApnsKey } from './apns-provider-token.ts';
 import { http2Posts, type Http2Posts, type PostAnswer, type PostSession } from './http2-posts.ts';
 import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';

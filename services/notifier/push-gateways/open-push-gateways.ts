@@ -1,4 +1,4 @@
-import type { Platform } from '@tocsin/shared/domain/device.ts';
+import type { Platform } from '@tocsin/shared/domain/push/device.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import { openExpoGateway } from './expo-gateway.ts';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { within, type TookTooLong } from '@tocsin/shared/platform/within.ts';
+import { within, type TookTooLong } from '@tocsin/shared/async/within.ts';
 import { sendTimeoutMs, type PushRequest, type PushResult } from './push-gateway.ts';
 
 /** How long an answer may take; what it leaves of a send is for the rest of it. */

@@ -1,4 +1,4 @@
-import type { Platform } from '@tocsin/shared/domain/device.ts';
+import type { Platform } from '@tocsin/shared/domain/push/device.ts';
 import { messagingOperation, type Tracing } from '@tocsin/shared/tracing/tracing.ts';
 import { isToComeAgain, type PushGateway, type PushResult } from './push-gateway.ts';
 

@@ -3,7 +3,7 @@ import { adoptLog } from '../../adopt-log.ts';
 import { inspectEngine } from '../../inspect-engine.ts';
 import { closers, type Closers } from '../../platform/lifecycle.ts';
 import { openLog } from '../../platform/log.ts';
-import { collector, testRecord } from '../../ports/event-log.fixtures.ts';
+import { collector, testRecord } from '../../contracts/event-log/event-log.fixtures.ts';
 import { newMessage, newId } from '../../testing/builders.ts';
 import { eventually } from '../../testing/eventually.ts';
 import { describeWithEngines } from '../../testing/describe-with-engines.ts';

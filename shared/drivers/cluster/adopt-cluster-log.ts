@@ -1,7 +1,7 @@
 import type { KafkaJSDeleteGroupsError } from 'kafkajs';
-import { logGroups } from '../../domain/log-groups.ts';
-import { baseAfterRestore } from '../../domain/base-after-restore.ts';
-import { baseAbove } from '../../domain/base-above.ts';
+import { logGroups } from '../../domain/log/log-groups.ts';
+import { baseAfterRestore } from '../../domain/log/base-after-restore.ts';
+import { baseAbove } from '../../domain/log/base-above.ts';
 import { withClosers, type Closers } from '../../platform/lifecycle.ts';
 import type { AdoptedLog } from '../../ports/adopted-log.ts';
 import { judgeLog, partitionsSeen } from './judge-log.ts';

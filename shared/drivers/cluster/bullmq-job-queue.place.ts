@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import { openLog } from '../../platform/log.ts';
-import type { JobQueuePlace } from '../../ports/job-queue.contract.ts';
+import type { JobQueuePlace } from '../../contracts/job-queue/job-queue.contract.ts';
 import type { JobQueue } from '../../ports/job-queue.ts';
 import { openBullmqJobQueue } from './bullmq-job-queue.ts';
 import { deleteKeys } from './redis-bus.place.ts';

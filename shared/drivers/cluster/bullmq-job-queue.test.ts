@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openLog } from '../../platform/log.ts';
-import { jobQueueContract } from '../../ports/job-queue.contract.ts';
-import { collect, gate, newJob, newJobs, nothingLeft } from '../../ports/job-queue.fixtures.ts';
+import { jobQueueContract } from '../../contracts/job-queue/job-queue.contract.ts';
+import { collect, gate, newJob, newJobs, nothingLeft } from '../../contracts/job-queue/job-queue.fixtures.ts';
 import type { JobQueue } from '../../ports/job-queue.ts';
 import { eventually } from '../../testing/eventually.ts';
 import { openTcpProxy, type TcpProxy } from '../../testing/tcp-proxy.ts';

@@ -1,7 +1,7 @@
 import { DelayedError, UnrecoverableError, Worker as BullmqWorker, type Job as BullmqJob } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Log } from '../../platform/log.ts';
-import { settledWithin } from '../../platform/settled-within.ts';
+import { settledWithin } from '../../async/settled-within.ts';
 import { Discard, RetryLater, type JobData, type Worker, type WorkOptions } from '../../ports/job-queue.ts';
 import { failureReason, jobRules, retryPauseMs } from '../job-rules.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { closers, type Closers } from '../../platform/lifecycle.ts';
-import { newId, testTime } from '../../ports/messages.fixtures.ts';
-import { filterOf, recordsOfDrafts, searches } from '../../ports/messages-search.fixtures.ts';
+import { newId, testTime } from '../../contracts/messages/messages.fixtures.ts';
+import { filterOf, recordsOfDrafts, searches } from '../../contracts/messages/messages-search.fixtures.ts';
 import type { ActivityCount, Messages } from '../../ports/messages.ts';
 import { describeWithEngines } from '../../testing/describe-with-engines.ts';
 import { newTestPlace, openTestEngine } from '../../testing/test-engine.ts';

@@ -1,6 +1,6 @@
 import type { Admin } from 'kafkajs';
 import { kafkaClient, shortPauses, type KafkaClient, type KafkaWiring } from './kafka-client.ts';
-import { within } from '../../platform/within.ts';
+import { within } from '../../async/within.ts';
 
 /** First and one past the last broker offset of a partition. */
 export interface PartitionBounds {

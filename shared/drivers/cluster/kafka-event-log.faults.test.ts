@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { collector, expectGrowing, newGroup, readAll, testRecord } from '../../ports/event-log.fixtures.ts';
+import {
+  collector,
+  expectGrowing,
+  newGroup,
+  readAll,
+  testRecord,
+} from '../../contracts/event-log/event-log.fixtures.ts';
 import { eventually } from '../../testing/eventually.ts';
 import { describeWithEngines } from '../../testing/describe-with-engines.ts';
 import { newTopicName, removeTopic, testOptions } from './kafka-event-log.place.ts';

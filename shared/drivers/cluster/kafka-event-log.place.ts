@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Kafka, logLevel } from 'kafkajs';
 import { openLog } from '../../platform/log.ts';
-import type { EventLogPlace } from '../../ports/event-log.contract.ts';
+import type { EventLogPlace } from '../../contracts/event-log/event-log.contract.ts';
 import { openKafkaEventLog, type KafkaEventLog, type KafkaEventLogOptions } from './kafka-event-log.ts';
 
 /** A name for a topic that no other test has. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { Kafka, logLevel, Partitioners, type KafkaMessage } from 'kafkajs';
-import { eventLogContract } from '../../ports/event-log.contract.ts';
-import { appendTo, collector, newGroup, testRecord } from '../../ports/event-log.fixtures.ts';
+import { eventLogContract } from '../../contracts/event-log/event-log.contract.ts';
+import { appendTo, collector, newGroup, testRecord } from '../../contracts/event-log/event-log.fixtures.ts';
 import { eventually } from '../../testing/eventually.ts';
 import { describeWithEngines } from '../../testing/describe-with-engines.ts';
 import { newKafkaPlace, newTopicName, removeTopic, testOptions } from './kafka-event-log.place.ts';

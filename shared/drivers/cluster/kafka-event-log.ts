@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unavailable } from '../../domain/errors.ts';
-import type { LogRecord } from '../../domain/log-record.ts';
+import type { LogRecord } from '../../domain/messages/log-record.ts';
 import type { ConsumeOptions, Consumption, EventLog } from '../../ports/event-log.ts';
 import { KafkaAdmin } from './kafka-admin.ts';
 import { KafkaBatcher } from './kafka-batcher.ts';

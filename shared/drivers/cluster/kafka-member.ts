@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Consumption } from '../../ports/event-log.ts';
 import { KafkaSession, type SessionOptions } from './kafka-session.ts';
-import { within } from '../../platform/within.ts';
+import { within } from '../../async/within.ts';
 
 const rebuildPauseMs = { first: 250, longest: 2_000 } as const;
 /** A handler that ignores its signal keeps a shutdown waiting for this long: a third of what that may take. */

@@ -1,7 +1,7 @@
 import type { KafkaMessage } from 'kafkajs';
-import type { PlacedRecord } from '../../domain/log-record.ts';
+import type { PlacedRecord } from '../../domain/messages/log-record.ts';
 import type { Log } from '../../platform/log.ts';
-import { untilDone } from '../../platform/until-done.ts';
+import { untilDone } from '../../async/until-done.ts';
 import type { ConsumeOptions } from '../../ports/event-log.ts';
 import { decodeKafkaRecord } from './kafka-record.ts';
 

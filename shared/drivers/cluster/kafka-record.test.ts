@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { testRecord } from '../../ports/event-log.fixtures.ts';
+import { testRecord } from '../../contracts/event-log/event-log.fixtures.ts';
 import { decodeKafkaRecord, encodeKafkaRecord } from './kafka-record.ts';
 
 const trace = {

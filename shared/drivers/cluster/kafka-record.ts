@@ -1,6 +1,6 @@
 import type { IHeaders } from 'kafkajs';
-import type { LogRecord, RecordType } from '../../domain/log-record.ts';
-import { fromRecordValue, toIso, toMessageJson } from '../../domain/message-json.ts';
+import type { LogRecord, RecordType } from '../../domain/messages/log-record.ts';
+import { fromRecordValue, toIso, toMessageJson } from '../../wire/message-json.ts';
 import { parseTraceContext } from '../../domain/trace-context.ts';
 import { isUuid } from '../../platform/ids.ts';
 

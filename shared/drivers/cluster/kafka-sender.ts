@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Producer } from 'kafkajs';
 import type { OutgoingRecord } from './kafka-batcher.ts';
 import { kafkaClient, shortPauses, type KafkaClient, type KafkaWiring } from './kafka-client.ts';
-import { within } from '../../platform/within.ts';
+import { within } from '../../async/within.ts';
 
 interface Line {
   readonly client: KafkaClient;

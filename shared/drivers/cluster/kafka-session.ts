@@ -1,13 +1,13 @@
 import type { Consumer, EachBatchPayload } from 'kafkajs';
 import type { Log } from '../../platform/log.ts';
-import { untilDone } from '../../platform/until-done.ts';
+import { untilDone } from '../../async/until-done.ts';
 import type { ConsumeOptions } from '../../ports/event-log.ts';
 import type { KafkaAdmin } from './kafka-admin.ts';
 import { kafkaClient, shortPauses, type KafkaClient, type KafkaWiring } from './kafka-client.ts';
 import { kafkaGroupId } from './kafka-group-id.ts';
 import { KafkaPartitionReader, retryPauses } from './kafka-partition-reader.ts';
 import { StallWatch } from './stall-watch.ts';
-import { within } from '../../platform/within.ts';
+import { within } from '../../async/within.ts';
 
 export interface SessionOptions {
   readonly connection: KafkaWiring;

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import type { AnyCollection } from '../../ports/document-checks.ts';
-import { deliveriesContract } from '../../ports/deliveries.contract.ts';
+import { deliveriesContract } from '../../contracts/deliveries/deliveries.contract.ts';
 import { openLog } from '../../platform/log.ts';
-import { devices } from '../../stores/devices-collection.ts';
-import { subscriptions } from '../../stores/subscriptions-collection.ts';
+import { devices } from '../../collections/devices-collection.ts';
+import { subscriptions } from '../../collections/subscriptions-collection.ts';
 import { newId } from '../../testing/builders.ts';
 import { describeWithEngines } from '../../testing/describe-with-engines.ts';
 import { openMongoDeliveries } from './mongo-deliveries.ts';
@@ -27,8 +27,8 @@ describeWithEngines('on MongoDB', ({ mongoUrl }) => {
         const { openLog } = await import(${urlOf('../../platform/log.ts')});
         const { openMongo } = await import(${urlOf('./mongo-connection.ts')});
         const { openMongoDeliveries } = await import(${urlOf('./mongo-deliveries.ts')});
-        const { subscriptions } = await import(${urlOf('../../stores/subscriptions-collection.ts')});
-        const { devices } = await import(${urlOf('../../stores/devices-collection.ts')});
+        const { subscriptions } = await import(${urlOf('../../collections/subscriptions-collection.ts')});
+        const { devices } = await import(${urlOf('../../collections/devices-collection.ts')});
         const connection = await openMongo(${JSON.stringify(database.url)}, { log: openLog('test', 'silent') });
         const deliveries = await openMongoDeliveries({ connection, subscriptions, devices });`,
       close: () => database.drop(),

@@ -1,5 +1,5 @@
 import { mongo } from 'mongoose';
-import type { Platform } from '../../domain/device.ts';
+import type { Platform } from '../../domain/push/device.ts';
 import type { Claim, Delivery, DeliveryStatus, Outcome } from '../../ports/deliveries.ts';
 import { packId, unpackId } from '../packed-id.ts';
 

@@ -1,5 +1,5 @@
 import { openLog } from '../../platform/log.ts';
-import { documentsContract } from '../../ports/documents.contract.ts';
+import { documentsContract } from '../../contracts/documents/documents.contract.ts';
 import { describeWithEngines } from '../../testing/describe-with-engines.ts';
 import { openMongoDocuments } from './mongo-documents.ts';
 import { mongoTestDatabase } from './mongo-test-database.fixture.ts';

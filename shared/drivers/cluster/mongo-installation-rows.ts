@@ -1,5 +1,5 @@
 import type { Connection, mongo } from 'mongoose';
-import { baseAbove } from '../../domain/base-above.ts';
+import { baseAbove } from '../../domain/log/base-above.ts';
 import type { AnyCollection } from '../../ports/document-checks.ts';
 import {
   rowsPageMax,

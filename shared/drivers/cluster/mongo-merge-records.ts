@@ -1,4 +1,4 @@
-import type { PlacedRecord, RecordType } from '../../domain/log-record.ts';
+import type { PlacedRecord, RecordType } from '../../domain/messages/log-record.ts';
 import { asPublished, contentOf, contentUnknown, originOf, type MessageDocument } from './mongo-message-collections.ts';
 
 /** What of a stored message decides about a record of it. */

@@ -1,6 +1,6 @@
 import type { Connection, mongo } from 'mongoose';
 import { foldCase, isPlain } from '../../domain/fold-case.ts';
-import { emptied, type Message, type Priority, type StoredMessage } from '../../domain/message.ts';
+import { emptied, type Message, type Priority, type StoredMessage } from '../../domain/messages/message.ts';
 
 /** What an edit replaces. */
 export interface MessageContent {

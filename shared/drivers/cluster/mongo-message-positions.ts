@@ -1,4 +1,4 @@
-import type { MessageFilter } from '../../domain/message-filter.ts';
+import type { MessageFilter } from '../../domain/messages/message-filter.ts';
 import { clockSkewMs } from '../../ports/messages.ts';
 import type { mongo } from 'mongoose';
 import { byTime, type MessageCollections, type SearchedCollections } from './mongo-message-collections.ts';

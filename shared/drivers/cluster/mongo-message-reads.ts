@@ -1,5 +1,5 @@
-import type { PlacedRecord } from '../../domain/log-record.ts';
-import type { StoredMessage } from '../../domain/message.ts';
+import type { PlacedRecord } from '../../domain/messages/log-record.ts';
+import type { StoredMessage } from '../../domain/messages/message.ts';
 import type { TopicMark, TopicRecord, TopicStats } from '../../ports/messages.ts';
 import {
   byTime,

@@ -1,5 +1,5 @@
 import type { ClientSession, Connection, mongo } from 'mongoose';
-import { plusVolume, type MessageVolume } from '../../domain/message-volume.ts';
+import { plusVolume, type MessageVolume } from '../../domain/messages/message-volume.ts';
 import type { Messages } from '../../ports/messages.ts';
 import {
   byDeletion,

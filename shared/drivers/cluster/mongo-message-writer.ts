@@ -1,5 +1,5 @@
 import type { ClientSession, Connection } from 'mongoose';
-import type { PlacedRecord } from '../../domain/log-record.ts';
+import type { PlacedRecord } from '../../domain/messages/log-record.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { duplicateKey } from './mongo-connection.ts';
 import type { ChangeDocument, MessageCollections, MessageDocument } from './mongo-message-collections.ts';

@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openLog } from '../../platform/log.ts';
-import { deleted, edited, newId, published, testMessage, testTime } from '../../ports/messages.fixtures.ts';
+import {
+  deleted,
+  edited,
+  newId,
+  published,
+  testMessage,
+  testTime,
+} from '../../contracts/messages/messages.fixtures.ts';
 import type { Messages } from '../../ports/messages.ts';
 import { cuttableLink, type CuttableLink } from '../../testing/cuttable-link.ts';
 import { eventually } from '../../testing/eventually.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import type { MessageFilter } from '../../domain/message-filter.ts';
+import type { MessageFilter } from '../../domain/messages/message-filter.ts';
 import { openLog } from '../../platform/log.ts';
-import { messagesContract } from '../../ports/messages.contract.ts';
-import { newId, published, testMessage, testTime } from '../../ports/messages.fixtures.ts';
+import { messagesContract } from '../../contracts/messages/messages.contract.ts';
+import { newId, published, testMessage, testTime } from '../../contracts/messages/messages.fixtures.ts';
 import { describeWithEngines } from '../../testing/describe-with-engines.ts';
 import { openMongoMessages } from './mongo-messages.ts';
 import { mongoTestDatabase } from './mongo-test-database.fixture.ts';

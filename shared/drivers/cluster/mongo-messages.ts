@@ -2,7 +2,7 @@ import type { Connection } from 'mongoose';
 import { unavailable, type AppError } from '../../domain/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import { TookTooLong, within } from '../../platform/within.ts';
+import { TookTooLong, within } from '../../async/within.ts';
 import type { Messages } from '../../ports/messages.ts';
 import { planTookTooLong } from '../../ports/plan-limit.ts';
 import { searchMsMax, searchTookTooLong } from '../../ports/search-limit.ts';
@@ -30,7 +30,7 @@ import {
 import { countActivity, recentMessages, searchMessages } from './mongo-message-search.ts';
 import { mongoMessageWriter } from './mongo-message-writer.ts';
 import { mongoSettle } from './mongo-settle.ts';
-import { writeTogether } from './write-together.ts';
+import { writeTogether } from '../../async/write-together.ts';
 
 export interface MongoMessagesOptions {
   readonly connection: Connection;

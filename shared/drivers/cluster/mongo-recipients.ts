@@ -1,6 +1,6 @@
 import type { Connection } from 'mongoose';
-import type { Device } from '../../domain/device.ts';
-import type { Subscription } from '../../domain/subscription.ts';
+import type { Device } from '../../domain/push/device.ts';
+import type { Subscription } from '../../domain/push/subscription.ts';
 import type { Deliveries, Recipient, RecipientDevice } from '../../ports/deliveries.ts';
 import type { Collection } from '../../ports/documents.ts';
 import { indexName } from './mongo-document-models.ts';

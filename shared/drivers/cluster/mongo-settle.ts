@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { PlacedRecord } from '../../domain/log-record.ts';
+import type { PlacedRecord } from '../../domain/messages/log-record.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { SettledRecord } from '../../ports/messages.ts';
 import type { MessageCollections } from './mongo-message-collections.ts';

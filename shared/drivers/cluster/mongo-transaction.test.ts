@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { ClientSession, Connection } from 'mongoose';
 import { openLog } from '../../platform/log.ts';
-import { published, testMessage, testTime } from '../../ports/messages.fixtures.ts';
+import { published, testMessage, testTime } from '../../contracts/messages/messages.fixtures.ts';
 import { newId } from '../../testing/builders.ts';
 import { describeWithEngines } from '../../testing/describe-with-engines.ts';
 import { openMongo } from './mongo-connection.ts';

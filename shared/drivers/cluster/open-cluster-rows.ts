@@ -1,4 +1,4 @@
-import { logGroups, notifierGroup } from '../../domain/log-groups.ts';
+import { logGroups, notifierGroup } from '../../domain/log/log-groups.ts';
 import { withClosers } from '../../platform/lifecycle.ts';
 import type { ExportState, InstallationRows } from '../../ports/installation-rows.ts';
 import { requireKnownLog } from './judge-log.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { openLog } from '../../platform/log.ts';
-import type { BusPlace } from '../../ports/bus.contract.ts';
+import type { BusPlace } from '../../contracts/bus/bus.contract.ts';
 import { openRedisBus } from './redis-bus.ts';
 
 /** Keys and channels of a name of their own on the Redis. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openLog } from '../../platform/log.ts';
-import { busContract } from '../../ports/bus.contract.ts';
+import { busContract } from '../../contracts/bus/bus.contract.ts';
 import { Unconfirmed, type BudgetWindow, type Bus } from '../../ports/bus.ts';
 import { eventually } from '../../testing/eventually.ts';
 import { openTcpProxy, type TcpProxy } from '../../testing/tcp-proxy.ts';

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openLog } from '../../platform/log.ts';
-import { published, testMessage } from '../../ports/messages.fixtures.ts';
+import { published, testMessage } from '../../contracts/messages/messages.fixtures.ts';
 import { newId } from '../../testing/builders.ts';
 import { copyStore } from './copy-store.ts';
 import { goOnAfterCopy } from './log-after-copy.ts';

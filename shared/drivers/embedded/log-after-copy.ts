@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { baseAfterRestore } from '../../domain/base-after-restore.ts';
+import { baseAfterRestore } from '../../domain/log/base-after-restore.ts';
 import { toIso } from '../../domain/to-iso.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';

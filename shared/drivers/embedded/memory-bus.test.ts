@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openLog } from '../../platform/log.ts';
-import { busContract, type BusPlace } from '../../ports/bus.contract.ts';
+import { busContract, type BusPlace } from '../../contracts/bus/bus.contract.ts';
 import type { BudgetWindow, Bus } from '../../ports/bus.ts';
 import { eventually } from '../../testing/eventually.ts';
 import { budgetsMigration } from './budget-table.ts';

@@ -1,4 +1,4 @@
-import type { PlacedRecord } from '../../domain/log-record.ts';
+import type { PlacedRecord } from '../../domain/messages/log-record.ts';
 
 /** Harm prevented: what consumers at the head read from memory must not grow with the publish rate. */
 const recordsMax = 10_000;

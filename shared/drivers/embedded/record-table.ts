@@ -1,4 +1,4 @@
-import type { PlacedRecord } from '../../domain/log-record.ts';
+import type { PlacedRecord } from '../../domain/messages/log-record.ts';
 
 /**
  * The part of the embedded message store that the embedded event log writes and reads through: log record and message

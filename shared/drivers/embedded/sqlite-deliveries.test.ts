@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { closers } from '../../platform/lifecycle.ts';
-import { deliveriesContract } from '../../ports/deliveries.contract.ts';
-import { devices } from '../../stores/devices-collection.ts';
-import { subscriptions } from '../../stores/subscriptions-collection.ts';
+import { deliveriesContract } from '../../contracts/deliveries/deliveries.contract.ts';
+import { devices } from '../../collections/devices-collection.ts';
+import { subscriptions } from '../../collections/subscriptions-collection.ts';
 import { migrate } from './migrations.ts';
 import { openSqliteDeliveries } from './sqlite-deliveries.ts';
 import { deliveriesMigration } from './sqlite-deliveries-migration.ts';
@@ -29,8 +29,8 @@ deliveriesContract('SQLite', async () => {
     childCode: `
       const { SqliteFile } = await import(${urlOf('./sqlite-file.ts')});
       const { openSqliteDeliveries } = await import(${urlOf('./sqlite-deliveries.ts')});
-      const { subscriptions } = await import(${urlOf('../../stores/subscriptions-collection.ts')});
-      const { devices } = await import(${urlOf('../../stores/devices-collection.ts')});
+      const { subscriptions } = await import(${urlOf('../../collections/subscriptions-collection.ts')});
+      const { devices } = await import(${urlOf('../../collections/devices-collection.ts')});
       const deliveries = openSqliteDeliveries({ file: new SqliteFile(${JSON.stringify(path)}), subscriptions, devices });`,
     close: () => own.closeAll(),
   };

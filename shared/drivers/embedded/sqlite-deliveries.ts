@@ -1,6 +1,6 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
-import type { Device, Platform } from '../../domain/device.ts';
-import type { Subscription } from '../../domain/subscription.ts';
+import type { Device, Platform } from '../../domain/push/device.ts';
+import type { Subscription } from '../../domain/push/subscription.ts';
 import {
   deliveryStatuses,
   revivable,

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { documentsContract } from '../../ports/documents.contract.ts';
+import { documentsContract } from '../../contracts/documents/documents.contract.ts';
 import { write, type Documents } from '../../ports/documents.ts';
 import { closers } from '../../platform/lifecycle.ts';
 import { lefts, newThing, thingCollections, things } from '../../testing/thing.ts';

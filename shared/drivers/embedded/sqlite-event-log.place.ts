@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../platform/clock.ts';
 import { openLog } from '../../platform/log.ts';
-import type { EventLogPlace } from '../../ports/event-log.contract.ts';
+import type { EventLogPlace } from '../../contracts/event-log/event-log.contract.ts';
 import type { EventLog } from '../../ports/event-log.ts';
 import { consumerPositionsMigration } from './consumer-positions.ts';
 import { migrate } from './migrations.ts';

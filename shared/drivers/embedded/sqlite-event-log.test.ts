@@ -4,8 +4,15 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../platform/clock.ts';
 import { openLog } from '../../platform/log.ts';
-import { eventLogContract } from '../../ports/event-log.contract.ts';
-import { appendTo, collector, expectGrowing, newGroup, readAll, testRecord } from '../../ports/event-log.fixtures.ts';
+import { eventLogContract } from '../../contracts/event-log/event-log.contract.ts';
+import {
+  appendTo,
+  collector,
+  expectGrowing,
+  newGroup,
+  readAll,
+  testRecord,
+} from '../../contracts/event-log/event-log.fixtures.ts';
 import type { EventLog } from '../../ports/event-log.ts';
 import { eventually } from '../../testing/eventually.ts';
 import { migrate } from './migrations.ts';

@@ -1,5 +1,5 @@
 import { unavailable } from '../../domain/errors.ts';
-import type { LogRecord, PlacedRecord } from '../../domain/log-record.ts';
+import type { LogRecord, PlacedRecord } from '../../domain/messages/log-record.ts';
 import type { Log } from '../../platform/log.ts';
 import type { ConsumeOptions, Consumption, EventLog } from '../../ports/event-log.ts';
 import { ConsumerPositions } from './consumer-positions.ts';

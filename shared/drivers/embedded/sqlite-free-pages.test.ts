@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { published, testMessage, testTime } from '../../ports/messages.fixtures.ts';
+import { published, testMessage, testTime } from '../../contracts/messages/messages.fixtures.ts';
 import { newId } from '../../testing/builders.ts';
 import { migrate } from './migrations.ts';
 import { SqliteFile } from './sqlite-file.ts';

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SQLInputValue } from 'node:sqlite';
-import { baseAbove } from '../../domain/base-above.ts';
-import { logGroups } from '../../domain/log-groups.ts';
+import { baseAbove } from '../../domain/log/base-above.ts';
+import { logGroups } from '../../domain/log/log-groups.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { AnyCollection } from '../../ports/document-checks.ts';
 import { rowsPageMax, type ImportPlace, type InstallationRows } from '../../ports/installation-rows.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import { openLog } from '../../platform/log.ts';
-import type { JobQueuePlace } from '../../ports/job-queue.contract.ts';
+import type { JobQueuePlace } from '../../contracts/job-queue/job-queue.contract.ts';
 import type { JobQueue } from '../../ports/job-queue.ts';
 import { jobsMigration } from './job-table.ts';
 import { migrate } from './migrations.ts';

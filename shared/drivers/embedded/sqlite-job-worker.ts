@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import { settledWithin } from '../../platform/settled-within.ts';
+import { settledWithin } from '../../async/settled-within.ts';
 import { Discard, RetryLater, type Worker, type WorkOptions } from '../../ports/job-queue.ts';
 import { failureReason, jobRules, retryPauseMs } from '../job-rules.ts';
 import type { JobLeases, Lease } from './job-leases.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { PlacedRecord } from '../../domain/log-record.ts';
+import type { PlacedRecord } from '../../domain/messages/log-record.ts';
 import type { Log } from '../../platform/log.ts';
-import { untilDone } from '../../platform/until-done.ts';
+import { untilDone } from '../../async/until-done.ts';
 import type { ConsumeOptions } from '../../ports/event-log.ts';
 
 /** The pause before the same records come again: doubling, so that a broken handler does not keep a core busy. */

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { foldCase, isPlain } from '../../domain/fold-case.ts';
-import { deletedContentMs, type MessageFilter } from '../../domain/message-filter.ts';
+import { deletedContentMs, type MessageFilter } from '../../domain/messages/message-filter.ts';
 
 /** Part of a WHERE, with the values of its parameters in order. */
 export interface Condition {

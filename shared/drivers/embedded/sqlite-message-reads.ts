@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { PlacedRecord, RecordType } from '../../domain/log-record.ts';
-import type { StoredMessage } from '../../domain/message.ts';
+import type { PlacedRecord, RecordType } from '../../domain/messages/log-record.ts';
+import type { StoredMessage } from '../../domain/messages/message.ts';
 import type { TopicRecord, TopicStats } from '../../ports/messages.ts';
 import {
   messageColumns,

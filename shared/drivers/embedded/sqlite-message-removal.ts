@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { plusVolume, type MessageVolume } from '../../domain/message-volume.ts';
+import { plusVolume, type MessageVolume } from '../../domain/messages/message-volume.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import { volumeColumn } from './sqlite-message-schema.ts';
 

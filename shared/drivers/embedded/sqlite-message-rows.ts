@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { RecordType } from '../../domain/log-record.ts';
-import { emptied, type Message, type Priority, type StoredMessage } from '../../domain/message.ts';
+import type { RecordType } from '../../domain/messages/log-record.ts';
+import { emptied, type Message, type Priority, type StoredMessage } from '../../domain/messages/message.ts';
 
 /**
  * A row of `messages`, as far as a message is made from it, in the order of `messageColumns`. An array, because rows that come as

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { LogRecord, PlacedRecord } from '../../domain/log-record.ts';
-import type { Message } from '../../domain/message.ts';
+import type { LogRecord, PlacedRecord } from '../../domain/messages/log-record.ts';
+import type { Message } from '../../domain/messages/message.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { storedChangeType, storedTags } from './sqlite-message-rows.ts';
 import { asPublished, contentUnknown } from './sqlite-message-schema.ts';

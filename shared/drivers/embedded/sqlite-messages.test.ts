@@ -3,8 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { closers } from '../../platform/lifecycle.ts';
-import { messagesContract } from '../../ports/messages.contract.ts';
-import { day, deleted, edited, newId, published, testMessage, testTime } from '../../ports/messages.fixtures.ts';
+import { messagesContract } from '../../contracts/messages/messages.contract.ts';
+import {
+  day,
+  deleted,
+  edited,
+  newId,
+  published,
+  testMessage,
+  testTime,
+} from '../../contracts/messages/messages.fixtures.ts';
 import { migrate } from './migrations.ts';
 import { SqliteFile } from './sqlite-file.ts';
 import { messageMigrations } from './sqlite-message-schema.ts';

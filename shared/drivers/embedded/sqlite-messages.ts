@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { PlacedRecord } from '../../domain/log-record.ts';
-import { asManagersSee, type MessageFilter } from '../../domain/message-filter.ts';
+import type { PlacedRecord } from '../../domain/messages/log-record.ts';
+import { asManagersSee, type MessageFilter } from '../../domain/messages/message-filter.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { ExpiredOfTopic, Messages, SettledRecord } from '../../ports/messages.ts';
 import { planMsMax, planTookTooLong } from '../../ports/plan-limit.ts';

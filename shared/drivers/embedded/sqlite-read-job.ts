@@ -1,4 +1,4 @@
-import type { MessageFilter } from '../../domain/message-filter.ts';
+import type { MessageFilter } from '../../domain/messages/message-filter.ts';
 import type { MessagePage } from '../../ports/messages.ts';
 
 /** What a reader thread is asked for. */

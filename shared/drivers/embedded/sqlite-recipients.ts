@@ -1,6 +1,6 @@
 import type { SQLOutputValue } from 'node:sqlite';
-import type { Device, Platform } from '../../domain/device.ts';
-import type { MobileSettings, QuietHours, Subscription } from '../../domain/subscription.ts';
+import type { Device, Platform } from '../../domain/push/device.ts';
+import type { MobileSettings, QuietHours, Subscription } from '../../domain/push/subscription.ts';
 import type { Deliveries, Recipient, RecipientDevice } from '../../ports/deliveries.ts';
 import type { Collection } from '../../ports/documents.ts';
 import { documentTableName, indexName } from './sqlite-document-tables.ts';

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import type { MessageFilter } from '../../domain/message-filter.ts';
+import type { MessageFilter } from '../../domain/messages/message-filter.ts';
 import { clockSkewMs, type MessagePage } from '../../ports/messages.ts';
 import { addFoldedSearch, type Condition } from './sqlite-message-conditions.ts';
 import { messageColumns, prepareArrays, type TopicMessageRow } from './sqlite-message-rows.ts';

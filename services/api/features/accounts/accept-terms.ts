@@ -1,8 +1,8 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { write } from '@tocsin/shared/ports/documents.ts';
-import { recordConsent } from '@tocsin/shared/stores/consents.ts';
-import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import { recordConsent } from '@tocsin/shared/collections/consents.ts';
+import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';

@@ -4,7 +4,7 @@ import {
   passwordFault,
   passwordLengthMin,
   usernameForm,
-} from '@tocsin/shared/domain/account-rules.ts';
+} from '@tocsin/shared/domain/accounts/account-rules.ts';
 import { z } from 'zod';
 
 export const usernameField = z

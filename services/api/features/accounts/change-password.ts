@@ -1,4 +1,4 @@
-import { voidMailTokens } from '@tocsin/shared/stores/mail-tokens.ts';
+import { voidMailTokens } from '@tocsin/shared/collections/mail-tokens.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';

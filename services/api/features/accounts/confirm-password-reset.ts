@@ -1,6 +1,6 @@
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
 import { write } from '@tocsin/shared/ports/documents.ts';
-import { mailTokens } from '@tocsin/shared/stores/mail-tokens.ts';
+import { mailTokens } from '@tocsin/shared/collections/mail-tokens.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';

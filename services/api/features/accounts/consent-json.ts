@@ -1,5 +1,5 @@
-import type { Consent } from '@tocsin/shared/domain/consent.ts';
-import { toIso } from '@tocsin/shared/domain/message-json.ts';
+import type { Consent } from '@tocsin/shared/domain/accounts/consent.ts';
+import { toIso } from '@tocsin/shared/wire/message-json.ts';
 import { z } from 'zod';
 
 export const consentSchema = z.object({

@@ -1,5 +1,5 @@
-import { removeAccount } from '@tocsin/shared/stores/remove-account.ts';
-import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
+import { removeAccount } from '@tocsin/shared/operations/accounts/remove-account.ts';
+import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';

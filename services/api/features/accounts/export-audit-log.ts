@@ -1,5 +1,5 @@
-import { toAuditEntryJson, type ReadAuditEntry } from '@tocsin/shared/domain/audit-entry.ts';
-import { walkAuditEntries } from '@tocsin/shared/stores/find-audit-entries.ts';
+import { toAuditEntryJson, type ReadAuditEntry } from '@tocsin/shared/domain/audit/audit-entry.ts';
+import { walkAuditEntries } from '@tocsin/shared/operations/audit/find-audit-entries.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditEntrySchema } from '../../audit-entry-schema.ts';
 import type { ExportSection } from '../../export-section.ts';

@@ -1,4 +1,4 @@
-import { listConsents } from '@tocsin/shared/stores/consents.ts';
+import { listConsents } from '@tocsin/shared/collections/consents.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import type { ExportSection } from '../../export-section.ts';
 import { smallSection } from '../../small-section.ts';

@@ -1,8 +1,8 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { MailToken, MailTokenPurpose } from '@tocsin/shared/domain/mail-token.ts';
-import type { User } from '@tocsin/shared/domain/user.ts';
-import { findMailToken } from '@tocsin/shared/stores/mail-tokens.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import type { MailToken, MailTokenPurpose } from '@tocsin/shared/domain/accounts/mail-token.ts';
+import type { User } from '@tocsin/shared/domain/accounts/user.ts';
+import { findMailToken } from '@tocsin/shared/collections/mail-tokens.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 
 /**

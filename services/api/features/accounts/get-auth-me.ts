@@ -1,4 +1,4 @@
-import { toAuthUserJson } from '@tocsin/shared/domain/user-json.ts';
+import { toAuthUserJson } from '@tocsin/shared/wire/user-json.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { authUserSchema } from '../../http/user-schema.ts';

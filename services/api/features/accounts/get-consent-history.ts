@@ -1,4 +1,4 @@
-import { listConsents } from '@tocsin/shared/stores/consents.ts';
+import { listConsents } from '@tocsin/shared/collections/consents.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';

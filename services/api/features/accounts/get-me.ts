@@ -1,4 +1,4 @@
-import { toUserJson } from '@tocsin/shared/domain/user-json.ts';
+import { toUserJson } from '@tocsin/shared/wire/user-json.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { userSchema } from '../../http/user-schema.ts';

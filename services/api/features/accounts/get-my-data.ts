@@ -1,6 +1,6 @@
 import { toIso } from '@tocsin/shared/domain/to-iso.ts';
-import type { User } from '@tocsin/shared/domain/user.ts';
-import { toExportedUserJson } from '@tocsin/shared/domain/user-json.ts';
+import type { User } from '@tocsin/shared/domain/accounts/user.ts';
+import { toExportedUserJson } from '@tocsin/shared/wire/user-json.ts';
 import { z } from 'zod';
 import type { ExportOwner, ExportSection } from '../../export-section.ts';
 import type { ApiDeps } from '../../api-deps.ts';

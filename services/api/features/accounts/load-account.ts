@@ -1,6 +1,6 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { User } from '@tocsin/shared/domain/user.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import type { User } from '@tocsin/shared/domain/accounts/user.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import type { RequestContext } from '../../http/route.ts';
 

@@ -1,7 +1,7 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { User } from '@tocsin/shared/domain/user.ts';
-import { toLoginUserJson } from '@tocsin/shared/domain/user-json.ts';
-import { findUserByEmail } from '@tocsin/shared/stores/users.ts';
+import type { User } from '@tocsin/shared/domain/accounts/user.ts';
+import { toLoginUserJson } from '@tocsin/shared/wire/user-json.ts';
+import { findUserByEmail } from '@tocsin/shared/collections/users.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { emailField } from '../../http/fields.ts';

@@ -1,5 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { User } from '@tocsin/shared/domain/user.ts';
+import type { User } from '@tocsin/shared/domain/accounts/user.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import type { RequestContext } from '../../http/route.ts';
 import { recordFailedCheck } from '../../failed-logins.ts';

@@ -1,8 +1,8 @@
-import { usernameKey } from '@tocsin/shared/domain/account-rules.ts';
+import { usernameKey } from '@tocsin/shared/domain/accounts/account-rules.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { newUser } from '@tocsin/shared/domain/user.ts';
-import { createAccount, makeRoom } from '@tocsin/shared/stores/accounts.ts';
-import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
+import { newUser } from '@tocsin/shared/domain/accounts/user.ts';
+import { createAccount, makeRoom } from '@tocsin/shared/operations/accounts/accounts.ts';
+import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { requestMail } from '@tocsin/shared/request-mail.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';

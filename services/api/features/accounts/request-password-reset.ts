@@ -1,4 +1,4 @@
-import { findUserByEmail } from '@tocsin/shared/stores/users.ts';
+import { findUserByEmail } from '@tocsin/shared/collections/users.ts';
 import { requestMail } from '@tocsin/shared/request-mail.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';

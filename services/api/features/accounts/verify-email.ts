@@ -1,9 +1,9 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
 import { write } from '@tocsin/shared/ports/documents.ts';
-import { mailTokens } from '@tocsin/shared/stores/mail-tokens.ts';
-import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import { mailTokens } from '@tocsin/shared/collections/mail-tokens.ts';
+import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditAs } from '../../audit.ts';

@@ -1,11 +1,15 @@
-import { auditActionNames } from '@tocsin/shared/domain/audit-actions.ts';
+import { auditActionNames } from '@tocsin/shared/domain/audit/audit-actions.ts';
 import {
   auditPlaceForm,
   parseAuditPlace,
   toAuditPlaceText,
   toAuditEntryJson,
-} from '@tocsin/shared/domain/audit-entry.ts';
-import { findAuditActor, findAuditEntries, findAuditNames } from '@tocsin/shared/stores/find-audit-entries.ts';
+} from '@tocsin/shared/domain/audit/audit-entry.ts';
+import {
+  findAuditActor,
+  findAuditEntries,
+  findAuditNames,
+} from '@tocsin/shared/operations/audit/find-audit-entries.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditEntrySchema } from '../../audit-entry-schema.ts';

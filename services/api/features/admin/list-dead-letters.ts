@@ -1,5 +1,5 @@
-import { toDeadLetterJson } from '@tocsin/shared/domain/dead-letter.ts';
-import { listDeadLetters as findDeadLetters } from '@tocsin/shared/stores/dead-letters.ts';
+import { toDeadLetterJson } from '@tocsin/shared/domain/push/dead-letter.ts';
+import { listDeadLetters as findDeadLetters } from '@tocsin/shared/operations/push/dead-letters.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { uuidField } from '../../http/fields.ts';

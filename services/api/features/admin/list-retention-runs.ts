@@ -1,5 +1,5 @@
-import { toRunJson } from '@tocsin/shared/domain/retention-json.ts';
-import { listRuns } from '@tocsin/shared/stores/retention-runs.ts';
+import { toRunJson } from '@tocsin/shared/wire/retention-json.ts';
+import { listRuns } from '@tocsin/shared/collections/retention-runs.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { queryInteger } from '../../http/paging.ts';

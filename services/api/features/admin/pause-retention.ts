@@ -1,5 +1,5 @@
-import { toStateJson } from '@tocsin/shared/domain/retention-json.ts';
-import { pauseRetention as storePause } from '@tocsin/shared/stores/operate-retention.ts';
+import { toStateJson } from '@tocsin/shared/wire/retention-json.ts';
+import { pauseRetention as storePause } from '@tocsin/shared/operations/retention/operate-retention.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOfOperator } from '../../audit.ts';

@@ -1,4 +1,4 @@
-import { describePlan } from '@tocsin/shared/stores/retention-plan.ts';
+import { describePlan } from '@tocsin/shared/operations/retention/retention-plan.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { queryInteger } from '../../http/paging.ts';

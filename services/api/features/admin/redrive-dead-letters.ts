@@ -1,4 +1,4 @@
-import { redriveDeadLetters as putBack } from '@tocsin/shared/stores/dead-letters.ts';
+import { redriveDeadLetters as putBack } from '@tocsin/shared/operations/push/dead-letters.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOfOperator } from '../../audit.ts';

@@ -1,5 +1,5 @@
-import { toStateJson } from '@tocsin/shared/domain/retention-json.ts';
-import { resumeRetention as storeResume } from '@tocsin/shared/stores/operate-retention.ts';
+import { toStateJson } from '@tocsin/shared/wire/retention-json.ts';
+import { resumeRetention as storeResume } from '@tocsin/shared/operations/retention/operate-retention.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOfOperator } from '../../audit.ts';
 import { route, type Route } from '../../http/route.ts';

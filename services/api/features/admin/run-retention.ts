@@ -1,6 +1,6 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { toIso } from '@tocsin/shared/domain/message-json.ts';
-import { confirmPlan, requestRun } from '@tocsin/shared/stores/operate-retention.ts';
+import { toIso } from '@tocsin/shared/wire/message-json.ts';
+import { confirmPlan, requestRun } from '@tocsin/shared/operations/retention/operate-retention.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOfOperator } from '../../audit.ts';

@@ -1,6 +1,6 @@
 import { topicChange } from '@tocsin/shared/domain/change.ts';
-import { toHoldJson } from '@tocsin/shared/domain/hold-json.ts';
-import { setHold as storeHold } from '@tocsin/shared/stores/set-hold.ts';
+import { toHoldJson } from '@tocsin/shared/wire/hold-json.ts';
+import { setHold as storeHold } from '@tocsin/shared/operations/retention/set-hold.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOfOperator } from '../../audit.ts';

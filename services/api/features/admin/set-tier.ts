@@ -1,7 +1,7 @@
-import { additionalMembersMax } from '@tocsin/shared/domain/team.ts';
-import { tiers } from '@tocsin/shared/domain/tiers.ts';
-import { toOperatorUserJson } from '@tocsin/shared/domain/user-json.ts';
-import { setTier as storeTier } from '@tocsin/shared/stores/set-tier.ts';
+import { additionalMembersMax } from '@tocsin/shared/domain/teams/team.ts';
+import { tiers } from '@tocsin/shared/domain/accounts/tiers.ts';
+import { toOperatorUserJson } from '@tocsin/shared/wire/user-json.ts';
+import { setTier as storeTier } from '@tocsin/shared/operations/accounts/set-tier.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOfOperator } from '../../audit.ts';

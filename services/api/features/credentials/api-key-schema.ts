@@ -1,4 +1,4 @@
-import { scopes } from '@tocsin/shared/domain/credentials.ts';
+import { scopes } from '@tocsin/shared/domain/accounts/credentials.ts';
 import { z } from 'zod';
 
 /** The API key object of the interface, without the secret. */

@@ -1,9 +1,9 @@
-import { toApiKeyJson } from '@tocsin/shared/domain/api-key-json.ts';
-import type { AccountCaller } from '@tocsin/shared/domain/caller.ts';
-import { apiKeyPrefix, hasScope, newApiKey, type Scope } from '@tocsin/shared/domain/credentials.ts';
+import { toApiKeyJson } from '@tocsin/shared/wire/api-key-json.ts';
+import type { AccountCaller } from '@tocsin/shared/domain/accounts/caller.ts';
+import { apiKeyPrefix, hasScope, newApiKey, type Scope } from '@tocsin/shared/domain/accounts/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { hashSecret, makeSecret } from '@tocsin/shared/platform/secrets.ts';
-import { insertApiKey } from '@tocsin/shared/stores/insert-api-key.ts';
+import { insertApiKey } from '@tocsin/shared/operations/credentials/insert-api-key.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';

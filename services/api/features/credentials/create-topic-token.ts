@@ -1,10 +1,10 @@
-import { topicTokenPrefix, type TopicToken } from '@tocsin/shared/domain/credentials.ts';
+import { topicTokenPrefix, type TopicToken } from '@tocsin/shared/domain/accounts/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { hashSecret, makeSecret } from '@tocsin/shared/platform/secrets.ts';
 import { write, type Documents, type Write } from '@tocsin/shared/ports/documents.ts';
-import { topicTokens } from '@tocsin/shared/stores/credentials.ts';
-import { commitWithinQuota } from '@tocsin/shared/stores/quota-guards.ts';
-import { topics } from '@tocsin/shared/stores/topics.ts';
+import { topicTokens } from '@tocsin/shared/collections/credentials.ts';
+import { commitWithinQuota } from '@tocsin/shared/collections/quota-guards.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';

@@ -1,4 +1,4 @@
-import { credentialLimits, scopes } from '@tocsin/shared/domain/credentials.ts';
+import { credentialLimits, scopes } from '@tocsin/shared/domain/accounts/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { z } from 'zod';
 import { textField } from '../../http/fields.ts';

@@ -1,4 +1,4 @@
-import { removeApiKey } from '@tocsin/shared/stores/remove-api-key.ts';
+import { removeApiKey } from '@tocsin/shared/operations/credentials/remove-api-key.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';
 import { route, type Route } from '../../http/route.ts';

@@ -1,6 +1,6 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { topicTokens } from '@tocsin/shared/stores/credentials.ts';
-import { removeTopicToken } from '@tocsin/shared/stores/remove-topic-token.ts';
+import { topicTokens } from '@tocsin/shared/collections/credentials.ts';
+import { removeTopicToken } from '@tocsin/shared/operations/credentials/remove-topic-token.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';
 import { loadTopic, pathId } from '../../http/load-topic.ts';

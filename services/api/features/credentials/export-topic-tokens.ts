@@ -1,8 +1,8 @@
-import type { TopicToken } from '@tocsin/shared/domain/credentials.ts';
+import type { TopicToken } from '@tocsin/shared/domain/accounts/credentials.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { topicTokens } from '@tocsin/shared/stores/credentials.ts';
-import { ownedTopics } from '@tocsin/shared/stores/owned-topics.ts';
-import { topics } from '@tocsin/shared/stores/topics.ts';
+import { topicTokens } from '@tocsin/shared/collections/credentials.ts';
+import { ownedTopics } from '@tocsin/shared/operations/topics/owned-topics.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
 import type { ExportSection } from '../../export-section.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { findTopicTokens } from './find-topic-tokens.ts';

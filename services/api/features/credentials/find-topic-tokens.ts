@@ -1,5 +1,5 @@
-import type { TopicToken } from '@tocsin/shared/domain/credentials.ts';
-import { topicTokens } from '@tocsin/shared/stores/credentials.ts';
+import type { TopicToken } from '@tocsin/shared/domain/accounts/credentials.ts';
+import { topicTokens } from '@tocsin/shared/collections/credentials.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { topicTokensMax } from './create-topic-token.ts';
 

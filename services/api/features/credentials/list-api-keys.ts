@@ -1,5 +1,5 @@
-import { toApiKeyJson } from '@tocsin/shared/domain/api-key-json.ts';
-import { findApiKeys } from '@tocsin/shared/stores/credentials.ts';
+import { toApiKeyJson } from '@tocsin/shared/wire/api-key-json.ts';
+import { findApiKeys } from '@tocsin/shared/collections/credentials.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';

@@ -1,7 +1,7 @@
-import type { ApiKey } from '@tocsin/shared/domain/credentials.ts';
+import type { ApiKey } from '@tocsin/shared/domain/accounts/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { apiKeys } from '@tocsin/shared/stores/credentials.ts';
+import { apiKeys } from '@tocsin/shared/collections/credentials.ts';
 import { pathId } from '../../http/load-topic.ts';
 import type { RequestContext } from '../../http/route.ts';
 

@@ -1,4 +1,4 @@
-import { toApiKeyJson } from '@tocsin/shared/domain/api-key-json.ts';
+import { toApiKeyJson } from '@tocsin/shared/wire/api-key-json.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { apiKeySchema } from './api-key-schema.ts';

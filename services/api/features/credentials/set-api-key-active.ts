@@ -1,5 +1,5 @@
-import type { ApiKey } from '@tocsin/shared/domain/credentials.ts';
-import { setApiKeyActive as storeActive } from '@tocsin/shared/stores/set-api-key-active.ts';
+import type { ApiKey } from '@tocsin/shared/domain/accounts/credentials.ts';
+import { setApiKeyActive as storeActive } from '@tocsin/shared/operations/credentials/set-api-key-active.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';
 import type { RequestContext } from '../../http/route.ts';

@@ -1,4 +1,4 @@
-import type { TopicToken } from '@tocsin/shared/domain/credentials.ts';
+import type { TopicToken } from '@tocsin/shared/domain/accounts/credentials.ts';
 import { isoOrNull, toIso } from '@tocsin/shared/domain/to-iso.ts';
 import { z } from 'zod';
 

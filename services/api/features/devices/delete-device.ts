@@ -1,4 +1,4 @@
-import { devices } from '@tocsin/shared/stores/devices-collection.ts';
+import { devices } from '@tocsin/shared/collections/devices-collection.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { deviceNotFound, loadDevice } from './load-device.ts';

@@ -1,4 +1,4 @@
-import { platforms } from '@tocsin/shared/domain/device.ts';
+import { platforms } from '@tocsin/shared/domain/push/device.ts';
 import { z } from 'zod';
 import { textField } from '../../http/fields.ts';
 

@@ -1,5 +1,5 @@
-import { platforms, type Device } from '@tocsin/shared/domain/device.ts';
-import { toIso } from '@tocsin/shared/domain/message-json.ts';
+import { platforms, type Device } from '@tocsin/shared/domain/push/device.ts';
+import { toIso } from '@tocsin/shared/wire/message-json.ts';
 import { z } from 'zod';
 
 /** The device object of the interface. */

@@ -1,4 +1,4 @@
-import { findOwnDevices } from '@tocsin/shared/stores/find-own-devices.ts';
+import { findOwnDevices } from '@tocsin/shared/operations/push/find-own-devices.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import type { ExportSection } from '../../export-section.ts';
 import { smallSection } from '../../small-section.ts';

@@ -1,5 +1,5 @@
 import { UniqueKeyViolation, write, type Documents, type Write } from '@tocsin/shared/ports/documents.ts';
-import { devices } from '@tocsin/shared/stores/devices-collection.ts';
+import { devices } from '@tocsin/shared/collections/devices-collection.ts';
 
 /**
  * The writes that take the push token away from the device that has it, so that it can be given to the one with the id

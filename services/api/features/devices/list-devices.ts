@@ -1,4 +1,4 @@
-import { findOwnDevices } from '@tocsin/shared/stores/find-own-devices.ts';
+import { findOwnDevices } from '@tocsin/shared/operations/push/find-own-devices.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';

@@ -1,7 +1,7 @@
-import type { Device } from '@tocsin/shared/domain/device.ts';
+import type { Device } from '@tocsin/shared/domain/push/device.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { devices } from '@tocsin/shared/stores/devices-collection.ts';
+import { devices } from '@tocsin/shared/collections/devices-collection.ts';
 import { pathId } from '../../http/load-topic.ts';
 import type { RequestContext } from '../../http/route.ts';
 

@@ -1,8 +1,8 @@
-import type { Device } from '@tocsin/shared/domain/device.ts';
+import type { Device } from '@tocsin/shared/domain/push/device.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { write, type Documents } from '@tocsin/shared/ports/documents.ts';
-import { devices, devicesPerAccount } from '@tocsin/shared/stores/devices-collection.ts';
-import { commitWithinQuota, type Prepared } from '@tocsin/shared/stores/quota-guards.ts';
+import { devices, devicesPerAccount } from '@tocsin/shared/collections/devices-collection.ts';
+import { commitWithinQuota, type Prepared } from '@tocsin/shared/collections/quota-guards.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { optionalField } from '../../http/fields.ts';

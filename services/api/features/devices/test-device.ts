@@ -1,6 +1,6 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { pushQueues, testPushJob } from '@tocsin/shared/domain/push-job.ts';
-import { isPushConfigured, pushProviders } from '@tocsin/shared/domain/push-platforms.ts';
+import { pushQueues, testPushJob } from '@tocsin/shared/domain/push/push-job.ts';
+import { isPushConfigured, pushProviders } from '@tocsin/shared/domain/push/push-platforms.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';

@@ -1,7 +1,7 @@
-import type { Device } from '@tocsin/shared/domain/device.ts';
+import type { Device } from '@tocsin/shared/domain/push/device.ts';
 import { write, type Changes } from '@tocsin/shared/ports/documents.ts';
-import { devices } from '@tocsin/shared/stores/devices-collection.ts';
-import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
+import { devices } from '@tocsin/shared/collections/devices-collection.ts';
+import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { optionalField } from '../../http/fields.ts';

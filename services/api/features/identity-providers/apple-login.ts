@@ -1,5 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { toLoginUserJson } from '@tocsin/shared/domain/user-json.ts';
+import { toLoginUserJson } from '@tocsin/shared/wire/user-json.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { optionalField } from '../../http/fields.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { findUserByUsername } from '@tocsin/shared/stores/users.ts';
+import { findUserByUsername } from '@tocsin/shared/collections/users.ts';
 
 const lengthMin = 3;
 const lengthMax = 32;

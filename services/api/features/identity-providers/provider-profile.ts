@@ -1,5 +1,5 @@
-import { isEmailAddress } from '@tocsin/shared/domain/account-rules.ts';
-import type { IdentityProvider } from '@tocsin/shared/domain/identity.ts';
+import { isEmailAddress } from '@tocsin/shared/domain/accounts/account-rules.ts';
+import type { IdentityProvider } from '@tocsin/shared/domain/accounts/identity.ts';
 
 /** What a provider says of a person, checked and in our terms. */
 export interface ProviderProfile {

@@ -1,4 +1,4 @@
-import type { IdentityProvider } from '@tocsin/shared/domain/identity.ts';
+import type { IdentityProvider } from '@tocsin/shared/domain/accounts/identity.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { recordFailedLogin } from '../../failed-logins.ts';
 import type { RequestContext } from '../../http/route.ts';

@@ -1,5 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { User } from '@tocsin/shared/domain/user.ts';
+import type { User } from '@tocsin/shared/domain/accounts/user.ts';
 
 /** Why a sign-in through a provider came to nothing, as the app is told it in `#error=`. */
 export type SignInFault =

@@ -1,11 +1,11 @@
-import { usernameKey } from '@tocsin/shared/domain/account-rules.ts';
+import { usernameKey } from '@tocsin/shared/domain/accounts/account-rules.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { newUser, type User } from '@tocsin/shared/domain/user.ts';
+import { newUser, type User } from '@tocsin/shared/domain/accounts/user.ts';
 import { UniqueKeyViolation, write, type Write } from '@tocsin/shared/ports/documents.ts';
-import { isTakenMeanwhile, makeRoom } from '@tocsin/shared/stores/accounts.ts';
-import { findIdentity, identities } from '@tocsin/shared/stores/identities.ts';
-import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
-import { findUserByEmail, users } from '@tocsin/shared/stores/users.ts';
+import { isTakenMeanwhile, makeRoom } from '@tocsin/shared/operations/accounts/accounts.ts';
+import { findIdentity, identities } from '@tocsin/shared/collections/identities.ts';
+import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
+import { findUserByEmail, users } from '@tocsin/shared/collections/users.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditAs, auditOfSystem } from '../../audit.ts';
 import type { RequestContext } from '../../http/route.ts';

@@ -1,6 +1,6 @@
-import type { LogConsumer } from '@tocsin/shared/domain/log-consumer.ts';
-import { toIso } from '@tocsin/shared/domain/message-json.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { LogConsumer } from '@tocsin/shared/domain/log/log-consumer.ts';
+import { toIso } from '@tocsin/shared/wire/message-json.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 

@@ -1,8 +1,8 @@
-import type { Caller } from '@tocsin/shared/domain/caller.ts';
+import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { LogConsumer } from '@tocsin/shared/domain/log-consumer.ts';
+import type { LogConsumer } from '@tocsin/shared/domain/log/log-consumer.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { findLogConsumer, type ConsumersOf } from '@tocsin/shared/stores/log-consumers.ts';
+import { findLogConsumer, type ConsumersOf } from '@tocsin/shared/collections/log-consumers.ts';
 
 /** Whose consumers a caller's are: the account's, whichever credential it uses, or the topic token's. Throws 401 for nobody. */
 export function consumersOf(caller: Caller, topicId: string): ConsumersOf {

@@ -1,4 +1,4 @@
-import { logConsumers } from '@tocsin/shared/stores/log-consumers.ts';
+import { logConsumers } from '@tocsin/shared/collections/log-consumers.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { loadTopic } from '../../http/load-topic.ts';
 import { route, type Route } from '../../http/route.ts';

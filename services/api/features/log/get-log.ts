@@ -1,8 +1,8 @@
-import type { Caller } from '@tocsin/shared/domain/caller.ts';
+import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { toIso, toMessageJson } from '@tocsin/shared/domain/message-json.ts';
+import { toIso, toMessageJson } from '@tocsin/shared/wire/message-json.ts';
 import { parseTime } from '@tocsin/shared/domain/parse-time.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { TopicRecord } from '@tocsin/shared/ports/messages.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';

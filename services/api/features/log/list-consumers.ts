@@ -1,4 +1,4 @@
-import { listLogConsumers } from '@tocsin/shared/stores/log-consumers.ts';
+import { listLogConsumers } from '@tocsin/shared/collections/log-consumers.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { loadTopic } from '../../http/load-topic.ts';

@@ -1,18 +1,18 @@
-import type { Caller } from '@tocsin/shared/domain/caller.ts';
+import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { LogConsumer } from '@tocsin/shared/domain/log-consumer.ts';
-import { nameFormFault, topicNameKey } from '@tocsin/shared/domain/topic.ts';
+import type { LogConsumer } from '@tocsin/shared/domain/log/log-consumer.ts';
+import { nameFormFault, topicNameKey } from '@tocsin/shared/domain/topics/topic.ts';
 import { UniqueKeyViolation, write, type Documents, type Write } from '@tocsin/shared/ports/documents.ts';
-import { topicTokens } from '@tocsin/shared/stores/credentials.ts';
+import { topicTokens } from '@tocsin/shared/collections/credentials.ts';
 import {
   consumersPerOwner,
   consumersPerTopic,
   findLogConsumer,
   logConsumers,
-} from '@tocsin/shared/stores/log-consumers.ts';
-import { commitWithinQuota } from '@tocsin/shared/stores/quota-guards.ts';
-import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
-import { topics } from '@tocsin/shared/stores/topics.ts';
+} from '@tocsin/shared/collections/log-consumers.ts';
+import { commitWithinQuota } from '@tocsin/shared/collections/quota-guards.ts';
+import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { loadTopic } from '../../http/load-topic.ts';

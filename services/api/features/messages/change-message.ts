@@ -1,12 +1,12 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { LogRecord } from '@tocsin/shared/domain/log-record.ts';
-import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
-import { reachesTier, tierInForce } from '@tocsin/shared/domain/tiers.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { LogRecord } from '@tocsin/shared/domain/messages/log-record.ts';
+import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
+import { reachesTier, tierInForce } from '@tocsin/shared/domain/accounts/tiers.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Write } from '@tocsin/shared/ports/documents.ts';
 import { isUuid } from '@tocsin/shared/platform/ids.ts';
-import { settledWithin } from '@tocsin/shared/platform/settled-within.ts';
-import { withMessageLocked } from '@tocsin/shared/stores/message-locks.ts';
+import { settledWithin } from '@tocsin/shared/async/settled-within.ts';
+import { withMessageLocked } from '@tocsin/shared/collections/message-locks.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { openTopicByName, pathId } from '../../http/load-topic.ts';
 import type { RequestContext } from '../../http/route.ts';

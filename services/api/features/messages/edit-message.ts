@@ -1,6 +1,6 @@
 import { isoOrNull } from '@tocsin/shared/domain/to-iso.ts';
-import { editRecord } from '@tocsin/shared/domain/message-changes.ts';
-import { messageLimits } from '@tocsin/shared/domain/message.ts';
+import { editRecord } from '@tocsin/shared/domain/messages/message-changes.ts';
+import { messageLimits } from '@tocsin/shared/domain/messages/message.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { textField } from '../../http/fields.ts';

@@ -1,4 +1,4 @@
-import { filterLimits, type MessageFilter } from '@tocsin/shared/domain/message-filter.ts';
+import { filterLimits, type MessageFilter } from '@tocsin/shared/domain/messages/message-filter.ts';
 import { z } from 'zod';
 import { codePoints } from '../../http/fields.ts';
 import { queryInteger } from '../../http/paging.ts';

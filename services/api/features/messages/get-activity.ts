@@ -1,5 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { toIso } from '@tocsin/shared/domain/message-json.ts';
+import { toIso } from '@tocsin/shared/wire/message-json.ts';
 import type { ActivityCount } from '@tocsin/shared/ports/messages.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';

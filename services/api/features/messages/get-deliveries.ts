@@ -1,9 +1,9 @@
-import { platforms, type Device } from '@tocsin/shared/domain/device.ts';
-import { toIso } from '@tocsin/shared/domain/message-json.ts';
-import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
-import { whyUnsent } from '@tocsin/shared/domain/why-unsent.ts';
+import { platforms, type Device } from '@tocsin/shared/domain/push/device.ts';
+import { toIso } from '@tocsin/shared/wire/message-json.ts';
+import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
+import { whyUnsent } from '@tocsin/shared/domain/push/why-unsent.ts';
 import { deliveryStatuses, ledgerMs, type Delivery } from '@tocsin/shared/ports/deliveries.ts';
-import { findOwnDevices } from '@tocsin/shared/stores/find-own-devices.ts';
+import { findOwnDevices } from '@tocsin/shared/operations/push/find-own-devices.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { findOwnSubscription } from '../../find-own-subscription.ts';

@@ -1,6 +1,6 @@
-import { toMessageJson } from '@tocsin/shared/domain/message-json.ts';
-import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import { toMessageJson } from '@tocsin/shared/wire/message-json.ts';
+import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { loadTopic } from '../../http/load-topic.ts';

@@ -1,6 +1,6 @@
-import type { AccountCaller } from '@tocsin/shared/domain/caller.ts';
-import { toMessageJson } from '@tocsin/shared/domain/message-json.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { AccountCaller } from '@tocsin/shared/domain/accounts/caller.ts';
+import { toMessageJson } from '@tocsin/shared/wire/message-json.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import type { TopicSpan } from '../../directory/topic-spans.ts';

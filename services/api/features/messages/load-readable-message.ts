@@ -1,7 +1,7 @@
-import { mayUseTopic } from '@tocsin/shared/domain/access.ts';
+import { mayUseTopic } from '@tocsin/shared/domain/topics/access.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { StoredMessage } from '@tocsin/shared/domain/message.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { pathId, roleOf } from '../../http/load-topic.ts';
 import type { RequestContext } from '../../http/route.ts';

@@ -1,5 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { pushQueueOf, walkJob } from '@tocsin/shared/domain/push-job.ts';
+import { pushQueueOf, walkJob } from '@tocsin/shared/domain/push/push-job.ts';
 import { ledgerMs } from '@tocsin/shared/ports/deliveries.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';

@@ -1,4 +1,4 @@
-import { toMessageJson } from '@tocsin/shared/domain/message-json.ts';
+import { toMessageJson } from '@tocsin/shared/wire/message-json.ts';
 import { isoOrNull } from '@tocsin/shared/domain/to-iso.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';

@@ -1,5 +1,5 @@
-import { toMessageJson } from '@tocsin/shared/domain/message-json.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import { toMessageJson } from '@tocsin/shared/wire/message-json.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { openTopicByName } from '../../http/load-topic.ts';

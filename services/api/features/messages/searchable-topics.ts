@@ -1,11 +1,11 @@
-import { mayUseTopic } from '@tocsin/shared/domain/access.ts';
-import type { AccountCaller } from '@tocsin/shared/domain/caller.ts';
-import type { Role } from '@tocsin/shared/domain/team.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import { mayUseTopic } from '@tocsin/shared/domain/topics/access.ts';
+import type { AccountCaller } from '@tocsin/shared/domain/accounts/caller.ts';
+import type { Role } from '@tocsin/shared/domain/teams/team.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { subscriptions, subscriptionsPerAccount } from '@tocsin/shared/stores/subscriptions-collection.ts';
-import { findRoles } from '@tocsin/shared/stores/teams.ts';
-import { topics } from '@tocsin/shared/stores/topics.ts';
+import { subscriptions, subscriptionsPerAccount } from '@tocsin/shared/collections/subscriptions-collection.ts';
+import { findRoles } from '@tocsin/shared/collections/teams.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
 import type { TopicSpan, TopicSpans } from '../../directory/topic-spans.ts';
 
 /** The ceiling of the topics of an account, and with them those of a team. */

@@ -1,7 +1,7 @@
-import type { Caller } from '@tocsin/shared/domain/caller.ts';
+import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { tierInForce, tierLimits } from '@tocsin/shared/domain/tiers.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import { tierInForce, tierLimits } from '@tocsin/shared/domain/accounts/tiers.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { openTopicByName } from '../../http/load-topic.ts';
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { messageLimits, type Priority } from '@tocsin/shared/domain/message.ts';
+import { messageLimits, type Priority } from '@tocsin/shared/domain/messages/message.ts';
 import type { RequestContext } from '../../http/route.ts';
 import { decodeHeader } from './decode-header.ts';
 import type { FieldParsers } from './parse-fields.ts';

@@ -1,4 +1,4 @@
-import { messageLimits } from '@tocsin/shared/domain/message.ts';
+import { messageLimits } from '@tocsin/shared/domain/messages/message.ts';
 import { z } from 'zod';
 import type { OwnInput } from '../../http/route.ts';
 import { priorityNames } from './message-fields.ts';

@@ -1,6 +1,6 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { toMessageJson } from '@tocsin/shared/domain/message-json.ts';
-import { messageLimits } from '@tocsin/shared/domain/message.ts';
+import { toMessageJson } from '@tocsin/shared/wire/message-json.ts';
+import { messageLimits } from '@tocsin/shared/domain/messages/message.ts';
 import { z } from 'zod';
 import { messageSchema } from '../../http/message-schema.ts';
 import { parseJson, readBody } from '../../http/read-body.ts';

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { AccountCaller } from '@tocsin/shared/domain/caller.ts';
+import type { AccountCaller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { AppError, unavailable } from '@tocsin/shared/domain/errors.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { idSource, timeOfId } from '@tocsin/shared/platform/ids.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import type { EventLog } from '@tocsin/shared/ports/event-log.ts';
-import { topics } from '@tocsin/shared/stores/topics.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 import { newId, newTopic, newUser } from '@tocsin/shared/testing/builders.ts';
 import { openOwnEngine } from '@tocsin/shared/testing/test-engine.ts';
 import { Directory } from '../../directory/directory.ts';

@@ -1,8 +1,8 @@
-import type { Caller } from '@tocsin/shared/domain/caller.ts';
-import type { LogRecord } from '@tocsin/shared/domain/log-record.ts';
-import type { Message, StoredMessage } from '@tocsin/shared/domain/message.ts';
-import { lifetimeMsOf, retentionDaysOf, tierInForce, type Tier } from '@tocsin/shared/domain/tiers.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
+import type { LogRecord } from '@tocsin/shared/domain/messages/log-record.ts';
+import type { Message, StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
+import { lifetimeMsOf, retentionDaysOf, tierInForce, type Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { rateLimitHeaders, requireBudget } from '../../http/rate-limit.ts';
 import type { MessageFields } from './message-fields.ts';

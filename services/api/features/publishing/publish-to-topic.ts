@@ -1,4 +1,4 @@
-import { toMessageJson } from '@tocsin/shared/domain/message-json.ts';
+import { toMessageJson } from '@tocsin/shared/wire/message-json.ts';
 import type { RequestContext, Reply, Route } from '../../http/route.ts';
 import { route } from '../../http/route.ts';
 import { messageSchema } from '../../http/message-schema.ts';

@@ -1,9 +1,9 @@
-import { publisherId, type Caller } from '@tocsin/shared/domain/caller.ts';
+import { publisherId, type Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { emptied, type StoredMessage } from '@tocsin/shared/domain/message.ts';
+import { emptied, type StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import { StaleVersion, UniqueKeyViolation, type Documents } from '@tocsin/shared/ports/documents.ts';
 import type { Messages } from '@tocsin/shared/ports/messages.ts';
-import { idempotencyKeyId, idempotencyKeys, type IdempotencyKey } from '@tocsin/shared/stores/idempotency-keys.ts';
+import { idempotencyKeyId, idempotencyKeys, type IdempotencyKey } from '@tocsin/shared/collections/idempotency-keys.ts';
 
 const lifetimeMs = 24 * 3_600_000;
 /** Longer than any send lasts: a reservation that is older belongs to a publisher that died. */

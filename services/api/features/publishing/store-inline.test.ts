@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import type { PlacedRecord } from '@tocsin/shared/domain/log-record.ts';
+import type { PlacedRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import { unavailable } from '@tocsin/shared/domain/errors.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import type { Messages } from '@tocsin/shared/ports/messages.ts';

@@ -1,4 +1,4 @@
-import type { PlacedRecord } from '@tocsin/shared/domain/log-record.ts';
+import type { PlacedRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import type { Messages } from '@tocsin/shared/ports/messages.ts';

@@ -1,6 +1,6 @@
-import type { StreamSession } from '@tocsin/shared/domain/stream-session.ts';
-import { topicNameKey } from '@tocsin/shared/domain/topic.ts';
-import { streamSessions } from '@tocsin/shared/stores/stream-sessions.ts';
+import type { StreamSession } from '@tocsin/shared/domain/accounts/stream-session.ts';
+import { topicNameKey } from '@tocsin/shared/domain/topics/topic.ts';
+import { streamSessions } from '@tocsin/shared/collections/stream-sessions.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { readCredential } from '../../http/authenticate.ts';

@@ -1,8 +1,8 @@
-import { requireTopicAccess } from '@tocsin/shared/domain/access.ts';
-import type { Caller } from '@tocsin/shared/domain/caller.ts';
+import { requireTopicAccess } from '@tocsin/shared/domain/topics/access.ts';
+import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { SessionTopic } from '@tocsin/shared/domain/stream-session.ts';
-import { topicNameKey, type Topic } from '@tocsin/shared/domain/topic.ts';
+import type { SessionTopic } from '@tocsin/shared/domain/accounts/stream-session.ts';
+import { topicNameKey, type Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Directory } from '../../directory/directory.ts';
 import { roleOf } from '../../http/load-topic.ts';
 

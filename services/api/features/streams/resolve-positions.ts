@@ -1,4 +1,4 @@
-import type { History } from '@tocsin/shared/stores/history.ts';
+import type { History } from '@tocsin/shared/operations/messages/history.ts';
 import type { StreamTopic } from '../../live/open-stream.ts';
 import { resolveStreamPosition } from '../../live/resolve-position.ts';
 import type { Given } from './given-position.ts';

@@ -1,7 +1,7 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { StreamSession } from '@tocsin/shared/domain/stream-session.ts';
+import type { StreamSession } from '@tocsin/shared/domain/accounts/stream-session.ts';
 import { hashSecret, makeSecret } from '@tocsin/shared/platform/secrets.ts';
-import { findStreamSession } from '@tocsin/shared/stores/stream-sessions.ts';
+import { findStreamSession } from '@tocsin/shared/collections/stream-sessions.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 
 const prefix = 'ss_';

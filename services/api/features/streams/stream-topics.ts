@@ -1,5 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { StreamSession } from '@tocsin/shared/domain/stream-session.ts';
+import type { StreamSession } from '@tocsin/shared/domain/accounts/stream-session.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { authenticate, callerBehind, readCredential } from '../../http/authenticate.ts';

@@ -1,8 +1,8 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { Subscription } from '@tocsin/shared/domain/subscription.ts';
+import type { Subscription } from '@tocsin/shared/domain/push/subscription.ts';
 import type { Changes, Documents } from '@tocsin/shared/ports/documents.ts';
-import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
-import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
+import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 
 /** Sets the fields of the subscription as it is now. Throws 404 when it is gone. */
 export async function changeSubscription(

@@ -1,11 +1,11 @@
-import { requireTopicAccess } from '@tocsin/shared/domain/access.ts';
-import type { AccountCaller } from '@tocsin/shared/domain/caller.ts';
+import { requireTopicAccess } from '@tocsin/shared/domain/topics/access.ts';
+import type { AccountCaller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { defaultMobileSettings, type Subscription } from '@tocsin/shared/domain/subscription.ts';
+import { defaultMobileSettings, type Subscription } from '@tocsin/shared/domain/push/subscription.ts';
 import { UniqueKeyViolation, write, type Changes } from '@tocsin/shared/ports/documents.ts';
-import { commitWithinQuota } from '@tocsin/shared/stores/quota-guards.ts';
-import { subscriptions, subscriptionsPerAccount } from '@tocsin/shared/stores/subscriptions-collection.ts';
-import { topics } from '@tocsin/shared/stores/topics.ts';
+import { commitWithinQuota } from '@tocsin/shared/collections/quota-guards.ts';
+import { subscriptions, subscriptionsPerAccount } from '@tocsin/shared/collections/subscriptions-collection.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { openTopicByName, roleOf } from '../../http/load-topic.ts';

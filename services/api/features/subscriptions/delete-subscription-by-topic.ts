@@ -1,5 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { removeSubscription } from '@tocsin/shared/stores/remove-subscription.ts';
+import { removeSubscription } from '@tocsin/shared/operations/topics/remove-subscription.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { findOwnSubscription } from '../../find-own-subscription.ts';

@@ -1,5 +1,5 @@
-import type { AccountCaller } from '@tocsin/shared/domain/caller.ts';
-import { subscriptions, subscriptionsPerAccount } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import type { AccountCaller } from '@tocsin/shared/domain/accounts/caller.ts';
+import { subscriptions, subscriptionsPerAccount } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { describeSubscriptions } from './describe-subscriptions.ts';
 import { readableSubscriptions } from './readable-subscriptions.ts';

@@ -1,4 +1,4 @@
-import type { Subscription } from '@tocsin/shared/domain/subscription.ts';
+import type { Subscription } from '@tocsin/shared/domain/push/subscription.ts';
 import type { Messages, TopicStats } from '@tocsin/shared/ports/messages.ts';
 import type { ReadableSubscription } from './readable-subscriptions.ts';
 import { toSubscriptionJson, type SubscriptionJson } from './subscription-json.ts';

@@ -1,5 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { subscriptions } from '@tocsin/shared/stores/subscriptions-collection.ts';
+import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { pathId } from '../../http/load-topic.ts';
 import type { RequestContext } from '../../http/route.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { Priority } from '@tocsin/shared/domain/message.ts';
-import { defaultMobileSettings, type MobileSettings } from '@tocsin/shared/domain/subscription.ts';
+import type { Priority } from '@tocsin/shared/domain/messages/message.ts';
+import { defaultMobileSettings, type MobileSettings } from '@tocsin/shared/domain/push/subscription.ts';
 import fc from 'fast-check';
 import { previewPushes } from './preview-pushes.ts';
 

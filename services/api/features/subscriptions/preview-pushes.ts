@@ -1,4 +1,4 @@
-import type { MobileSettings } from '@tocsin/shared/domain/subscription.ts';
+import type { MobileSettings } from '@tocsin/shared/domain/push/subscription.ts';
 import { spanAt, type Span } from '@tocsin/shared/platform/daily-hours.ts';
 import type { ActivityCount } from '@tocsin/shared/ports/messages.ts';
 

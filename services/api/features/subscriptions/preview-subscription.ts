@@ -1,6 +1,6 @@
-import { toIso } from '@tocsin/shared/domain/message-json.ts';
-import { mobileMessageFilter } from '@tocsin/shared/domain/mobile-filter.ts';
-import type { MobileSettings } from '@tocsin/shared/domain/subscription.ts';
+import { toIso } from '@tocsin/shared/wire/message-json.ts';
+import { mobileMessageFilter } from '@tocsin/shared/domain/push/mobile-filter.ts';
+import type { MobileSettings } from '@tocsin/shared/domain/push/subscription.ts';
 import type { ActivityCount } from '@tocsin/shared/ports/messages.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';

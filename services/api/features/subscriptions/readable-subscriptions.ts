@@ -1,10 +1,10 @@
-import { mayUseTopic } from '@tocsin/shared/domain/access.ts';
-import type { AccountCaller } from '@tocsin/shared/domain/caller.ts';
-import type { Subscription } from '@tocsin/shared/domain/subscription.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
-import { removeSubscription } from '@tocsin/shared/stores/remove-subscription.ts';
-import { findRoles } from '@tocsin/shared/stores/teams.ts';
-import { topics } from '@tocsin/shared/stores/topics.ts';
+import { mayUseTopic } from '@tocsin/shared/domain/topics/access.ts';
+import type { AccountCaller } from '@tocsin/shared/domain/accounts/caller.ts';
+import type { Subscription } from '@tocsin/shared/domain/push/subscription.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
+import { removeSubscription } from '@tocsin/shared/operations/topics/remove-subscription.ts';
+import { findRoles } from '@tocsin/shared/collections/teams.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 
 export interface ReadableSubscription {

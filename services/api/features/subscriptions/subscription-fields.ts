@@ -1,4 +1,4 @@
-import type { QuietHours, Subscription } from '@tocsin/shared/domain/subscription.ts';
+import type { QuietHours, Subscription } from '@tocsin/shared/domain/push/subscription.ts';
 import { isTimezone } from '@tocsin/shared/platform/daily-hours.ts';
 import type { Changes } from '@tocsin/shared/ports/documents.ts';
 import { z } from 'zod';

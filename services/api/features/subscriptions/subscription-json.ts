@@ -1,5 +1,5 @@
-import type { MobileSettings, Subscription } from '@tocsin/shared/domain/subscription.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { MobileSettings, Subscription } from '@tocsin/shared/domain/push/subscription.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { isoOrNull, toIso } from '@tocsin/shared/domain/to-iso.ts';
 import type { TopicStats } from '@tocsin/shared/ports/messages.ts';
 import { z } from 'zod';

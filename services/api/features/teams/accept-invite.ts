@@ -1,12 +1,12 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { Team, TeamInvite } from '@tocsin/shared/domain/team.ts';
+import type { Team, TeamInvite } from '@tocsin/shared/domain/teams/team.ts';
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
 import { write, type Documents } from '@tocsin/shared/ports/documents.ts';
-import type { Audit } from '@tocsin/shared/stores/audit-log.ts';
-import { commitWithinQuota, type Prepared } from '@tocsin/shared/stores/quota-guards.ts';
-import { findInviteByToken, isListedInvite, teamInvites } from '@tocsin/shared/stores/team-invites.ts';
-import { findMember, findTeam, teamMembers, teams } from '@tocsin/shared/stores/teams.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import type { Audit } from '@tocsin/shared/collections/audit-log.ts';
+import { commitWithinQuota, type Prepared } from '@tocsin/shared/collections/quota-guards.ts';
+import { findInviteByToken, isListedInvite, teamInvites } from '@tocsin/shared/collections/team-invites.ts';
+import { findMember, findTeam, teamMembers, teams } from '@tocsin/shared/collections/teams.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';

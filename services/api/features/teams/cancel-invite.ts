@@ -1,6 +1,6 @@
 import { write } from '@tocsin/shared/ports/documents.ts';
-import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
-import { teamInvites } from '@tocsin/shared/stores/team-invites.ts';
+import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
+import { teamInvites } from '@tocsin/shared/collections/team-invites.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';
 import { route, type Route } from '../../http/route.ts';

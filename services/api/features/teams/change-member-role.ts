@@ -1,11 +1,11 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { GivenRole, TeamMember } from '@tocsin/shared/domain/team.ts';
+import type { GivenRole, TeamMember } from '@tocsin/shared/domain/teams/team.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import type { Audit } from '@tocsin/shared/stores/audit-log.ts';
-import { describeMembers } from '@tocsin/shared/stores/describe-members.ts';
-import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
-import { teamMembers } from '@tocsin/shared/stores/teams.ts';
-import { updateWith } from '@tocsin/shared/stores/update-with.ts';
+import type { Audit } from '@tocsin/shared/collections/audit-log.ts';
+import { describeMembers } from '@tocsin/shared/operations/teams/describe-members.ts';
+import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
+import { teamMembers } from '@tocsin/shared/collections/teams.ts';
+import { updateWith } from '@tocsin/shared/documents/update-with.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';

@@ -1,11 +1,11 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { inviteLifetimeMs, type GivenRole, type TeamInvite } from '@tocsin/shared/domain/team.ts';
+import { inviteLifetimeMs, type GivenRole, type TeamInvite } from '@tocsin/shared/domain/teams/team.ts';
 import { write, type Documents } from '@tocsin/shared/ports/documents.ts';
-import type { Audit } from '@tocsin/shared/stores/audit-log.ts';
-import { commitWithinQuota, type Prepared } from '@tocsin/shared/stores/quota-guards.ts';
-import { countInvites, findInviteFor, invitesMax, teamInvites } from '@tocsin/shared/stores/team-invites.ts';
-import { findMember, findTeam, teams } from '@tocsin/shared/stores/teams.ts';
-import { findUserByEmail } from '@tocsin/shared/stores/users.ts';
+import type { Audit } from '@tocsin/shared/collections/audit-log.ts';
+import { commitWithinQuota, type Prepared } from '@tocsin/shared/collections/quota-guards.ts';
+import { countInvites, findInviteFor, invitesMax, teamInvites } from '@tocsin/shared/collections/team-invites.ts';
+import { findMember, findTeam, teams } from '@tocsin/shared/collections/teams.ts';
+import { findUserByEmail } from '@tocsin/shared/collections/users.ts';
 import { requestMail } from '@tocsin/shared/request-mail.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';

@@ -1,4 +1,4 @@
-import { removeTeam } from '@tocsin/shared/stores/remove-team.ts';
+import { removeTeam } from '@tocsin/shared/operations/teams/remove-team.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';

@@ -1,4 +1,4 @@
-import { findMemberships } from '@tocsin/shared/stores/teams.ts';
+import { findMemberships } from '@tocsin/shared/collections/teams.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import type { ExportSection } from '../../export-section.ts';
 import { smallSection } from '../../small-section.ts';

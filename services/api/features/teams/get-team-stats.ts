@@ -1,8 +1,8 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { baseMembers } from '@tocsin/shared/domain/team.ts';
-import { retentionDaysOf, tierInForce, tierLimits, wholeDays } from '@tocsin/shared/domain/tiers.ts';
-import { findSeats } from '@tocsin/shared/stores/team-seats.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import { baseMembers } from '@tocsin/shared/domain/teams/team.ts';
+import { retentionDaysOf, tierInForce, tierLimits, wholeDays } from '@tocsin/shared/domain/accounts/tiers.ts';
+import { findSeats } from '@tocsin/shared/operations/teams/team-seats.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';

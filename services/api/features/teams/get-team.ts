@@ -1,6 +1,6 @@
-import { toTeamJson } from '@tocsin/shared/domain/team-json.ts';
-import { describeMembers } from '@tocsin/shared/stores/describe-members.ts';
-import { findMembers } from '@tocsin/shared/stores/teams.ts';
+import { toTeamJson } from '@tocsin/shared/wire/team-json.ts';
+import { describeMembers } from '@tocsin/shared/operations/teams/describe-members.ts';
+import { findMembers } from '@tocsin/shared/collections/teams.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';

@@ -1,5 +1,5 @@
-import { toIso } from '@tocsin/shared/domain/message-json.ts';
-import { givenRoles, type TeamInvite } from '@tocsin/shared/domain/team.ts';
+import { toIso } from '@tocsin/shared/wire/message-json.ts';
+import { givenRoles, type TeamInvite } from '@tocsin/shared/domain/teams/team.ts';
 import { z } from 'zod';
 
 /** The team invite object of the interface. The mailed token is nowhere to be read. */

@@ -1,6 +1,6 @@
-import { toDeactivationJson } from '@tocsin/shared/domain/team-json.ts';
-import { teamPeriodsOf } from '@tocsin/shared/domain/team-life.ts';
-import { findOwnedTeams } from '@tocsin/shared/stores/teams.ts';
+import { toDeactivationJson } from '@tocsin/shared/wire/team-json.ts';
+import { teamPeriodsOf } from '@tocsin/shared/domain/teams/team-life.ts';
+import { findOwnedTeams } from '@tocsin/shared/collections/teams.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';

@@ -1,4 +1,4 @@
-import { findInvites } from '@tocsin/shared/stores/team-invites.ts';
+import { findInvites } from '@tocsin/shared/collections/team-invites.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';

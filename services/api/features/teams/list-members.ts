@@ -1,5 +1,5 @@
-import { describeMembers } from '@tocsin/shared/stores/describe-members.ts';
-import { findMembers } from '@tocsin/shared/stores/teams.ts';
+import { describeMembers } from '@tocsin/shared/operations/teams/describe-members.ts';
+import { findMembers } from '@tocsin/shared/collections/teams.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';

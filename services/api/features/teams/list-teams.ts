@@ -1,4 +1,4 @@
-import { findMemberships } from '@tocsin/shared/stores/teams.ts';
+import { findMemberships } from '@tocsin/shared/collections/teams.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';

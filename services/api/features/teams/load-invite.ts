@@ -1,7 +1,7 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { Team, TeamInvite } from '@tocsin/shared/domain/team.ts';
-import { isListedInvite, teamInvites } from '@tocsin/shared/stores/team-invites.ts';
-import { findTeam, findTeamRole } from '@tocsin/shared/stores/teams.ts';
+import type { Team, TeamInvite } from '@tocsin/shared/domain/teams/team.ts';
+import { isListedInvite, teamInvites } from '@tocsin/shared/collections/team-invites.ts';
+import { findTeam, findTeamRole } from '@tocsin/shared/collections/teams.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { pathId } from '../../http/load-topic.ts';
 import type { RequestContext } from '../../http/route.ts';

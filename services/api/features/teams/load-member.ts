@@ -1,6 +1,6 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { TeamMember } from '@tocsin/shared/domain/team.ts';
-import { findMember } from '@tocsin/shared/stores/teams.ts';
+import type { TeamMember } from '@tocsin/shared/domain/teams/team.ts';
+import { findMember } from '@tocsin/shared/collections/teams.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { pathId } from '../../http/load-topic.ts';
 import type { RequestContext } from '../../http/route.ts';

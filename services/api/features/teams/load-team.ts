@@ -1,8 +1,8 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { managesTeam, type Role } from '@tocsin/shared/domain/team.ts';
+import { managesTeam, type Role } from '@tocsin/shared/domain/teams/team.ts';
 import { isUuid } from '@tocsin/shared/platform/ids.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { findTeam, findTeamRole } from '@tocsin/shared/stores/teams.ts';
+import { findTeam, findTeamRole } from '@tocsin/shared/collections/teams.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { pathId } from '../../http/load-topic.ts';
 import type { RequestContext } from '../../http/route.ts';

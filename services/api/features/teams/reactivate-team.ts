@@ -1,4 +1,4 @@
-import { setTeamActive } from '@tocsin/shared/stores/set-team-active.ts';
+import { setTeamActive } from '@tocsin/shared/operations/teams/set-team-active.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';

@@ -1,5 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { removeMember as removeFromTeam } from '@tocsin/shared/stores/remove-member.ts';
+import { removeMember as removeFromTeam } from '@tocsin/shared/operations/teams/remove-member.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';
 import { route, type Route } from '../../http/route.ts';

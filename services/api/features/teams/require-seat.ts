@@ -1,9 +1,9 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { Team } from '@tocsin/shared/domain/team.ts';
-import type { User } from '@tocsin/shared/domain/user.ts';
+import type { Team } from '@tocsin/shared/domain/teams/team.ts';
+import type { User } from '@tocsin/shared/domain/accounts/user.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { findSeats } from '@tocsin/shared/stores/team-seats.ts';
-import { users } from '@tocsin/shared/stores/users.ts';
+import { findSeats } from '@tocsin/shared/operations/teams/team-seats.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
 
 /**
  * The team's owner, who has a seat for the person: one that the person takes already, in any of the owner's active teams,

@@ -1,6 +1,6 @@
-import type { AccountCaller } from '@tocsin/shared/domain/caller.ts';
+import type { AccountCaller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { reachesTier } from '@tocsin/shared/domain/tiers.ts';
+import { reachesTier } from '@tocsin/shared/domain/accounts/tiers.ts';
 
 /** Throws 403 for a caller below TEAM: what makes a team, or brings one back, takes that tier. */
 export function requireTeamTier(caller: AccountCaller): void {

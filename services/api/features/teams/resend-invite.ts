@@ -1,7 +1,7 @@
-import { inviteLifetimeMs } from '@tocsin/shared/domain/team.ts';
+import { inviteLifetimeMs } from '@tocsin/shared/domain/teams/team.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
-import { teamInvites } from '@tocsin/shared/stores/team-invites.ts';
+import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
+import { teamInvites } from '@tocsin/shared/collections/team-invites.ts';
 import { addMail, mayMail } from '@tocsin/shared/request-mail.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';

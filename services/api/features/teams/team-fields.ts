@@ -1,4 +1,4 @@
-import { givenRoles } from '@tocsin/shared/domain/team.ts';
+import { givenRoles } from '@tocsin/shared/domain/teams/team.ts';
 import { z } from 'zod';
 import { textField } from '../../http/fields.ts';
 

@@ -1,6 +1,6 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { membershipsMax, teamMembers } from '@tocsin/shared/stores/teams.ts';
+import { membershipsMax, teamMembers } from '@tocsin/shared/collections/teams.ts';
 
 export const teamLimitReached = () => new AppError('forbidden', 'Team limit reached');
 

@@ -1,8 +1,8 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { Team } from '@tocsin/shared/domain/team.ts';
+import type { Team } from '@tocsin/shared/domain/teams/team.ts';
 import type { Changes, Documents } from '@tocsin/shared/ports/documents.ts';
-import { retryStale } from '@tocsin/shared/stores/retry-stale.ts';
-import { findTeam, teams } from '@tocsin/shared/stores/teams.ts';
+import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
+import { findTeam, teams } from '@tocsin/shared/collections/teams.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';

@@ -1,5 +1,5 @@
 import { topicChange } from '@tocsin/shared/domain/change.ts';
-import { toTopicJson } from '@tocsin/shared/domain/topic-json.ts';
+import { toTopicJson } from '@tocsin/shared/wire/topic-json.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { optionalField, uuidField } from '../../http/fields.ts';

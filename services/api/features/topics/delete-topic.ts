@@ -1,5 +1,5 @@
 import { topicChange } from '@tocsin/shared/domain/change.ts';
-import { removeTopic } from '@tocsin/shared/stores/remove-topic.ts';
+import { removeTopic } from '@tocsin/shared/operations/topics/remove-topic.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';
 import { loadManagedTopic } from '../../http/load-topic.ts';

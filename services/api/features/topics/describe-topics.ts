@@ -1,8 +1,8 @@
-import { mayUseTopic } from '@tocsin/shared/domain/access.ts';
-import type { Caller } from '@tocsin/shared/domain/caller.ts';
-import type { Role } from '@tocsin/shared/domain/team.ts';
-import { toTopicJson } from '@tocsin/shared/domain/topic-json.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import { mayUseTopic } from '@tocsin/shared/domain/topics/access.ts';
+import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
+import type { Role } from '@tocsin/shared/domain/teams/team.ts';
+import { toTopicJson } from '@tocsin/shared/wire/topic-json.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Messages } from '@tocsin/shared/ports/messages.ts';
 import { noMessages, type TopicJson } from './topic-schema.ts';
 

@@ -1,4 +1,4 @@
-import { ownedTopics } from '@tocsin/shared/stores/owned-topics.ts';
+import { ownedTopics } from '@tocsin/shared/operations/topics/owned-topics.ts';
 import type { ExportSection } from '../../export-section.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { describeTopics } from './describe-topics.ts';

@@ -1,10 +1,10 @@
-import { mayUseTopic } from '@tocsin/shared/domain/access.ts';
-import { topicConnections } from '@tocsin/shared/domain/channels.ts';
-import { hasScope } from '@tocsin/shared/domain/credentials.ts';
+import { mayUseTopic } from '@tocsin/shared/domain/topics/access.ts';
+import { topicConnections } from '@tocsin/shared/domain/messages/channels.ts';
+import { hasScope } from '@tocsin/shared/domain/accounts/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { toTopicJson } from '@tocsin/shared/domain/topic-json.ts';
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
-import { topics } from '@tocsin/shared/stores/topics.ts';
+import { toTopicJson } from '@tocsin/shared/wire/topic-json.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { openTopicByName, roleOf } from '../../http/load-topic.ts';

@@ -1,6 +1,6 @@
-import type { AccountCaller, Caller } from '@tocsin/shared/domain/caller.ts';
-import { hasScope } from '@tocsin/shared/domain/credentials.ts';
-import type { Role } from '@tocsin/shared/domain/team.ts';
+import type { AccountCaller, Caller } from '@tocsin/shared/domain/accounts/caller.ts';
+import { hasScope } from '@tocsin/shared/domain/accounts/credentials.ts';
+import type { Role } from '@tocsin/shared/domain/teams/team.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { listed, listingQuery, listingReply, listingSuccess, rolesOf } from './listing-reply.ts';

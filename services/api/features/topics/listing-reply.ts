@@ -1,6 +1,6 @@
-import type { Caller } from '@tocsin/shared/domain/caller.ts';
-import type { Role } from '@tocsin/shared/domain/team.ts';
-import { findRoles } from '@tocsin/shared/stores/teams.ts';
+import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
+import type { Role } from '@tocsin/shared/domain/teams/team.ts';
+import { findRoles } from '@tocsin/shared/collections/teams.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { pageHeaders, pageOf, pagingFields } from '../../http/paging.ts';

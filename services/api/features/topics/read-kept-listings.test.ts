@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { newId, newTopic } from '@tocsin/shared/testing/builders.ts';
 import { useTestEngine } from '@tocsin/shared/testing/use-test-engine.ts';
-import { topics } from '@tocsin/shared/stores/topics.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
 import { topicListings } from '../../directory/topic-listings.ts';
 import { readKeptListings } from './read-kept-listings.ts';
 import { readListings, type Listing } from './read-listings.ts';

@@ -1,6 +1,6 @@
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { topics } from '@tocsin/shared/stores/topics.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
 import type { TopicListings } from '../../directory/topic-listings.ts';
 import { isBefore, readListings, type Listing, type TopicPage } from './read-listings.ts';
 

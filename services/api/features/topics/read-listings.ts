@@ -1,6 +1,6 @@
-import type { Topic } from '@tocsin/shared/domain/topic.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { topics } from '@tocsin/shared/stores/topics.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
 
 /** Topics that an index of the store gives in order of activity. */
 export interface Listing {

@@ -1,6 +1,6 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { UniqueKeyViolation } from '@tocsin/shared/ports/documents.ts';
-import { topics } from '@tocsin/shared/stores/topics.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
 
 /** Throws 409 when a write failed because another topic has the name, and otherwise what it failed with. */
 export function refuseTakenName(error: unknown): never {

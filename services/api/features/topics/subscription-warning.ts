@@ -1,6 +1,6 @@
-import { toIso } from '@tocsin/shared/domain/message-json.ts';
-import { tierInForce } from '@tocsin/shared/domain/tiers.ts';
-import type { User } from '@tocsin/shared/domain/user.ts';
+import { toIso } from '@tocsin/shared/wire/message-json.ts';
+import { tierInForce } from '@tocsin/shared/domain/accounts/tiers.ts';
+import type { User } from '@tocsin/shared/domain/accounts/user.ts';
 
 const soonMs = 7 * 86_400_000;
 

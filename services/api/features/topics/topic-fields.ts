@@ -1,6 +1,6 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { wholeDays, type RetentionDays, type Tier } from '@tocsin/shared/domain/tiers.ts';
-import { topicNameFault, type Topic } from '@tocsin/shared/domain/topic.ts';
+import { wholeDays, type RetentionDays, type Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
+import { topicNameFault, type Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { z } from 'zod';
 import { textField } from '../../http/fields.ts';
 

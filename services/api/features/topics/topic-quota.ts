@@ -1,8 +1,8 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { tierInForce, tierLimits } from '@tocsin/shared/domain/tiers.ts';
-import type { User } from '@tocsin/shared/domain/user.ts';
+import { tierInForce, tierLimits } from '@tocsin/shared/domain/accounts/tiers.ts';
+import type { User } from '@tocsin/shared/domain/accounts/user.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { topics } from '@tocsin/shared/stores/topics.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
 
 /** Topics of one account, those of its teams included. Harm prevented: lists and account deletions without an end. */
 const topicsMax = 10_000;

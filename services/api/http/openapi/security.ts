@@ -1,4 +1,4 @@
-import { scopes, type Scope } from '@tocsin/shared/domain/credentials.ts';
+import { scopes, type Scope } from '@tocsin/shared/domain/accounts/credentials.ts';
 import type { Route } from '../route.ts';
 import type { JsonObject } from './json-schemas.ts';
 

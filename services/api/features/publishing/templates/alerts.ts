@@ -1,4 +1,4 @@
-import type { Priority } from '@tocsin/shared/domain/message.ts';
+import type { Priority } from '@tocsin/shared/domain/messages/message.ts';
 import { z } from 'zod';
 import { labelled } from './rendered-message.ts';
 

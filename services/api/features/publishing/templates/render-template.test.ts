@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { messageLimits } from '@tocsin/shared/domain/message.ts';
+import { messageLimits } from '@tocsin/shared/domain/messages/message.ts';
 import { renderTemplate } from './render-template.ts';
 
 const fixture = (name: string): Buffer => readFileSync(join(import.meta.dirname, 'fixtures', `${name}.json`));

@@ -1,4 +1,4 @@
-import { messageLimits, type Priority } from '@tocsin/shared/domain/message.ts';
+import { messageLimits, type Priority } from '@tocsin/shared/domain/messages/message.ts';
 
 /** What a template makes of a webhook's body, within the limits of a message. */
 export interface RenderedMessage {

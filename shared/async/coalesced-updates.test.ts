@@ -1,0 +1,82 @@
+import { expect, test } from '@jest/globals';
+import type { Topic } from '../domain/topics/topic.ts';
+import { unavailable } from '../domain/errors.ts';
+import type { Documents } from '../ports/documents.ts';
+import { newId, newTopic } from '../testing/builders.ts';
+import { useTestEngine } from '../testing/use-test-engine.ts';
+import { coalescedUpdates } from './coalesced-updates.ts';
+import { topics } from '../collections/topics.ts';
+
+const engine = await useTestEngine();
+
+/** Adds to a topic's count; never by the clock, so that a test says when. */
+function adder(documents: Documents, onLoss: (error: unknown) => void = () => undefined) {
+  return coalescedUpdates<Topic, number>({
+    documents,
+    collection: topics,
+    merge: (a, b) => a + b,
+    everyMs: 3_600_000,
+    onLoss,
+    change: (topic, count) => (count === 0 ? null : { subscriberCount: topic.subscriberCount + count }),
+  });
+}
+const addTopic = () => engine.documents.insert(topics, newTopic(newId()));
+const countOf = async (id: string) => (await engine.documents.get(topics, id))!.subscriberCount;
+
+test('what came for a document is one update, and closing writes the rest', async () => {
+  const [one, two] = [await addTopic(), await addTopic()];
+  const updates = adder(engine.documents);
+  for (let times = 0; times < 100; times++) updates.add(one.id, 1);
+  updates.add(two.id, 0);
+  updates.add(newId(), 5); // is gone
+  await updates.flush();
+  expect(await engine.documents.get(topics, one.id)).toMatchObject({ subscriberCount: 100, version: 2 });
+  expect(await engine.documents.get(topics, two.id)).toMatchObject({ version: 1 });
+  updates.add(one.id, 7);
+  await updates.close();
+  expect(await countOf(one.id)).toBe(107);
+});
+
+test('what somebody looks at is written at once, and nothing else with it', async () => {
+  const [one, two] = [await addTopic(), await addTopic()];
+  const updates = adder(engine.documents);
+  for (const { id } of [one, two]) updates.add(id, 3);
+  expect(await updates.flushOf([one.id, newId()])).toBe(true);
+  expect([await countOf(one.id), await countOf(two.id)]).toEqual([3, 0]);
+  expect(await updates.flushOf([one.id])).toBe(false);
+  await updates.close();
+  expect([await countOf(one.id), await countOf(two.id)]).toEqual([3, 3]);
+});
+
+test('writers on several nodes lose nothing of each other', async () => {
+  const topic = await addTopic();
+  const nodes = [adder(engine.documents), adder(engine.documents), adder(engine.documents)];
+  for (let round = 0; round < 5; round++) {
+    for (const node of nodes) node.add(topic.id, 1);
+    await Promise.all(nodes.map((node) => node.flush()));
+  }
+  for (const node of nodes) await node.close();
+  expect(await countOf(topic.id)).toBe(15);
+});
+
+test('while the store is away updates wait, and a failure that is none of that is told', async () => {
+  const topic = await addTopic();
+  let failure: Error | undefined = unavailable('Database');
+  const failing: Documents = {
+    ...engine.documents,
+    getMany: (collection, ids) =>
+      failure === undefined ? engine.documents.getMany(collection, ids) : Promise.reject(failure),
+  };
+  const lost: unknown[] = [];
+  const updates = adder(failing, (error) => lost.push(error));
+  updates.add(topic.id, 1);
+  await updates.flush();
+  updates.add(topic.id, 2);
+  failure = undefined;
+  await updates.flush();
+  expect([await countOf(topic.id), lost]).toEqual([3, []]);
+  failure = new Error('a bug');
+  updates.add(topic.id, 4);
+  await updates.close();
+  expect([await countOf(topic.id), lost]).toEqual([3, [failure]]);
+});

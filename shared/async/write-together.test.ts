@@ -1,0 +1,69 @@
+import { expect, test } from '@jest/globals';
+import { eventually } from '../testing/eventually.ts';
+import { writeTogether } from './write-together.ts';
+
+/** A store whose writes end when the test says so. */
+function heldStore() {
+  const writes: { items: readonly number[]; end: (error?: Error) => void }[] = [];
+  const write = (items: readonly number[]) =>
+    new Promise<void>((resolve, reject) => {
+      writes.push({ items, end: (error) => (error === undefined ? resolve() : reject(error)) });
+    });
+  return { writes, write };
+}
+
+const limits = { batchSizeMax: 4, writesMax: 1, itemsMax: 100 };
+
+test('calls of one turn share a write, and those made meanwhile share the next', async () => {
+  const { writes, write } = heldStore();
+  const call = writeTogether(write, limits);
+  const first = [call([1]), call([2])];
+  await eventually(() => writes.length === 1);
+  const second = [call([3]), call([4, 5])];
+  writes[0]!.end();
+  await Promise.all(first);
+  await eventually(() => writes.length === 2);
+  writes[1]!.end();
+  await Promise.all(second);
+  expect(writes.map(({ items }) => items)).toEqual([
+    [1, 2],
+    [3, 4, 5],
+  ]);
+});
+
+test('a write holds at most so many items, unless one call brings more', async () => {
+  const { writes, write } = heldStore();
+  const call = writeTogether(write, { ...limits, writesMax: 10 });
+  const calls = [call([1, 2, 3]), call([4, 5]), call([6, 7, 8, 9, 10]), call([11])];
+  await eventually(() => writes.length === 4);
+  for (const { end } of writes) end();
+  await Promise.all(calls);
+  expect(writes.map(({ items }) => items)).toEqual([[1, 2, 3], [4, 5], [6, 7, 8, 9, 10], [11]]);
+});
+
+test('a write that fails rejects the calls in it, and the next goes on', async () => {
+  const { writes, write } = heldStore();
+  const call = writeTogether(write, limits);
+  const failed = Promise.allSettled([call([1]), call([2])]);
+  await eventually(() => writes.length === 1);
+  const next = call([3]);
+  writes[0]!.end(new Error('refused'));
+  expect((await failed).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  await eventually(() => writes.length === 2);
+  writes[1]!.end();
+  await next;
+});
+
+test('more than may wait is refused, until there is room again', async () => {
+  const { writes, write } = heldStore();
+  const call = writeTogether(write, { ...limits, itemsMax: 2 });
+  const held = call([1, 2]);
+  await expect(call([3])).rejects.toMatchObject({ code: 'unavailable' });
+  await eventually(() => writes.length === 1);
+  writes[0]!.end();
+  await held;
+  const later = call([4]);
+  await eventually(() => writes.length === 2);
+  writes[1]!.end();
+  await later;
+});

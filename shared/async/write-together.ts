@@ -1,0 +1,74 @@
+import { unavailable } from '../domain/errors.ts';
+
+export interface WriteTogetherOptions {
+  /** Items in one write, unless a single call brings more. */
+  readonly batchSizeMax: number;
+  /** Writes under way at once. */
+  readonly writesMax: number;
+  /** Items that wait or are under way; beyond it calls are refused. Harm prevented: a store that hangs would fill the memory. */
+  readonly itemsMax: number;
+}
+
+interface Call<T> {
+  readonly items: readonly T[];
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Lets calls share writes: what is asked for while writes are under way goes into the next one together, so the more
+ * there is to do, the less each costs. A call resolves when its items are written, and rejects with the error of its
+ * write. The order of items between calls is not kept.
+ */
+export function writeTogether<T>(
+  write: (items: readonly T[]) => Promise<void>,
+  options: WriteTogetherOptions,
+): (items: readonly T[]) => Promise<void> {
+  const waiting: Call<T>[] = [];
+  let itemsHeld = 0;
+  let writes = 0;
+  let isScheduled = false;
+
+  const takeBatch = (): Call<T>[] => {
+    let items = 0;
+    let calls = 0;
+    while (calls < waiting.length && (calls === 0 || items + waiting[calls]!.items.length <= options.batchSizeMax)) {
+      items += waiting[calls]!.items.length;
+      calls += 1;
+    }
+    return waiting.splice(0, calls);
+  };
+
+  const writeBatch = async (batch: readonly Call<T>[]): Promise<void> => {
+    const items = batch.flatMap((call) => call.items);
+    try {
+      await write(items);
+      for (const call of batch) call.resolve();
+    } catch (error) {
+      for (const call of batch) call.reject(error);
+    } finally {
+      writes -= 1;
+      itemsHeld -= items.length;
+      flush();
+    }
+  };
+
+  const flush = (): void => {
+    isScheduled = false;
+    while (writes < options.writesMax && waiting.length > 0) {
+      writes += 1;
+      void writeBatch(takeBatch());
+    }
+  };
+
+  return (items) => {
+    if (itemsHeld + items.length > options.itemsMax) return Promise.reject(unavailable('Database'));
+    return new Promise<void>((resolve, reject) => {
+      waiting.push({ items, resolve, reject });
+      itemsHeld += items.length;
+      // After this turn of the loop: publishes that one answer of the log releases come together.
+      if (!isScheduled) setImmediate(flush);
+      isScheduled = true;
+    });
+  };
+}

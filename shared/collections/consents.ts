@@ -1,0 +1,34 @@
+import type { Consent } from '../domain/accounts/consent.ts';
+import { write, type Collection, type Documents, type New, type Write } from '../ports/documents.ts';
+
+export const consents: Collection<Consent> = {
+  name: 'consents',
+  fields: {
+    userId: 'text',
+    consentType: 'text',
+    documentVersion: 'text',
+    acceptedAt: 'time',
+    consentMethod: 'text',
+    isActive: 'boolean',
+  },
+  uniqueKeys: {},
+  indexes: { byUser: ['userId', 'acceptedAt'], byActive: ['userId', 'isActive'] },
+};
+
+/** The account's consents, newest first; at most 10,000. */
+export function listConsents(documents: Documents, userId: string): Promise<Consent[]> {
+  return documents.find(consents, { index: 'byUser', equals: { userId }, descending: true, limit: 10_000 });
+}
+
+/**
+ * The writes that record a consent and make the account's former ones inactive. To be committed together with a write
+ * of the account at its version, so that of two at once one is the active one.
+ */
+export async function recordConsent(documents: Documents, consent: New<Consent>): Promise<Write[]> {
+  const former = await documents.find(consents, {
+    index: 'byActive',
+    equals: { userId: consent.userId, isActive: true },
+    limit: 100,
+  });
+  return [...former.map((one) => write.update(consents, one, { isActive: false })), write.insert(consents, consent)];
+}

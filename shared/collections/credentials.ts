@@ -1,0 +1,69 @@
+import type { ApiKey, LoginSession, TopicToken } from '../domain/accounts/credentials.ts';
+import type { Collection, Documents } from '../ports/documents.ts';
+
+export const apiKeys: Collection<ApiKey> = {
+  name: 'apiKeys',
+  fields: {
+    userId: 'text',
+    name: 'text',
+    description: 'text',
+    secretHash: 'text',
+    keyPrefix: 'text',
+    scopes: 'json',
+    isActive: 'boolean',
+    createdAt: 'time',
+    expiresAt: 'time',
+    lastUsedAt: 'time',
+    requestCount: 'integer',
+  },
+  uniqueKeys: { secret: ['secretHash'] },
+  indexes: { byUser: ['userId', 'createdAt'] },
+};
+
+export const topicTokens: Collection<TopicToken> = {
+  name: 'topicTokens',
+  fields: {
+    topicId: 'text',
+    createdBy: 'text',
+    name: 'text',
+    secretHash: 'text',
+    permissions: 'json',
+    createdAt: 'time',
+    expiresAt: 'time',
+    lastUsedAt: 'time',
+  },
+  uniqueKeys: { secret: ['secretHash'] },
+  indexes: { byTopic: ['topicId', 'createdAt'], byCreator: ['createdBy', 'createdAt'] },
+};
+
+export const loginSessions: Collection<LoginSession> = {
+  name: 'loginSessions',
+  fields: {
+    userId: 'text',
+    refreshHash: 'text',
+    createdAt: 'time',
+    expiresAt: 'time',
+  },
+  uniqueKeys: {},
+  indexes: { byUser: ['userId', 'createdAt'], byExpiry: ['expiresAt'] },
+};
+
+/** Keys of one account. */
+export const apiKeysMax = 100;
+
+/** The account's keys, newest first. */
+export function findApiKeys(documents: Documents, userId: string): Promise<ApiKey[]> {
+  return documents.find(apiKeys, { index: 'byUser', equals: { userId }, descending: true, limit: apiKeysMax });
+}
+
+/** The key with the secret's hash, or null. */
+export async function findApiKeyBySecret(documents: Documents, secretHash: string): Promise<ApiKey | null> {
+  const [key] = await documents.find(apiKeys, { index: 'secret', equals: { secretHash }, limit: 1 });
+  return key ?? null;
+}
+
+/** The topic token with the secret's hash, or null. */
+export async function findTopicTokenBySecret(documents: Documents, secretHash: string): Promise<TopicToken | null> {
+  const [token] = await documents.find(topicTokens, { index: 'secret', equals: { secretHash }, limit: 1 });
+  return token ?? null;
+}

@@ -1,0 +1,24 @@
+import type { Device } from '../domain/push/device.ts';
+import type { Collection } from '../ports/documents.ts';
+
+/** The ceiling of an account's devices. */
+export const devicesPerAccount = 100;
+
+export const devices: Collection<Device> = {
+  name: 'devices',
+  fields: {
+    userId: 'text',
+    pushToken: 'text',
+    platform: 'text',
+    deviceId: 'text',
+    deviceName: 'text',
+    appVersion: 'text',
+    isActive: 'boolean',
+    createdAt: 'time',
+    lastSeen: 'time',
+    tokenGivenAt: 'time',
+    doubtedAt: 'time',
+  },
+  uniqueKeys: { pushToken: ['pushToken'], userDevice: ['userId', 'deviceId'] },
+  indexes: { byUser: ['userId', 'createdAt'] },
+};

@@ -1,0 +1,56 @@
+import type { RetentionRun, RetentionState } from '../domain/retention/retention-run.ts';
+import { UniqueKeyViolation, type Collection, type Documents } from '../ports/documents.ts';
+
+export const retentionRuns: Collection<RetentionRun> = {
+  name: 'retentionRuns',
+  fields: {
+    startedBy: 'text',
+    startedAt: 'time',
+    endedAt: 'time',
+    upTo: 'time',
+    planned: 'json',
+    messages: 'integer',
+    bytes: 'integer',
+    tiers: 'json',
+    topics: 'json',
+    outcome: 'text',
+    interruptions: 'integer',
+    leasedUntil: 'time',
+  },
+  uniqueKeys: {},
+  indexes: { byTime: ['startedAt'] },
+};
+
+export const retentionStates: Collection<RetentionState> = {
+  name: 'retentionStates',
+  fields: { pausedAt: 'time', reason: 'text', runId: 'text', waiting: 'json', confirmedUpTo: 'time' },
+  uniqueKeys: {},
+  indexes: {},
+};
+
+/** There is one. */
+const stateId = 'messages';
+
+/** Where the expiry of messages stands. Made when there is none. */
+export async function readRetentionState(documents: Documents): Promise<RetentionState> {
+  const stored = await documents.get(retentionStates, stateId);
+  if (stored !== null) return stored;
+  try {
+    return await documents.insert(retentionStates, {
+      id: stateId,
+      pausedAt: null,
+      reason: null,
+      runId: null,
+      waiting: null,
+      confirmedUpTo: null,
+    });
+  } catch (error) {
+    if (!(error instanceof UniqueKeyViolation)) throw error;
+    return (await documents.get(retentionStates, stateId))!;
+  }
+}
+
+/** The reports of the runs, newest first. */
+export function listRuns(documents: Documents, limit: number): Promise<RetentionRun[]> {
+  return documents.find(retentionRuns, { index: 'byTime', equals: {}, descending: true, limit });
+}

@@ -1,0 +1,28 @@
+import type { Subscription } from '../domain/push/subscription.ts';
+import type { Collection } from '../ports/documents.ts';
+
+/** The ceiling of an account's subscriptions. */
+export const subscriptionsPerAccount = 1_000;
+
+export const subscriptions: Collection<Subscription> = {
+  name: 'subscriptions',
+  fields: {
+    userId: 'text',
+    topicId: 'text',
+    createdAt: 'time',
+    lastViewedAt: 'time',
+    lastNotifiedAt: 'time',
+    isPinned: 'boolean',
+    webEnabled: 'boolean',
+    mobileEnabled: 'boolean',
+    priorityThreshold: 'integer',
+    tagsFilter: 'json',
+    soundEnabled: 'boolean',
+    vibrateEnabled: 'boolean',
+    notificationSound: 'text',
+    quietHours: 'json',
+    maxPerMinute: 'integer',
+  },
+  uniqueKeys: { userTopic: ['userId', 'topicId'] },
+  indexes: { byTopic: ['topicId', 'mobileEnabled'], byUser: ['userId', 'createdAt'] },
+};

@@ -1,0 +1,106 @@
+import type { Role, Team, TeamMember } from '../domain/teams/team.ts';
+import type { Collection, Documents } from '../ports/documents.ts';
+
+export const teams: Collection<Team> = {
+  name: 'teams',
+  fields: {
+    name: 'text',
+    displayName: 'text',
+    description: 'text',
+    ownerId: 'text',
+    isActive: 'boolean',
+    createdAt: 'time',
+    updatedAt: 'time',
+    deactivatedAt: 'time',
+    lapsedAt: 'time',
+    notice: 'text',
+    noticeAt: 'time',
+    noticeSentAt: 'time',
+    removal: 'text',
+  },
+  uniqueKeys: { name: ['name'] },
+  indexes: {
+    byOwner: ['ownerId', 'createdAt'],
+    byRemoval: ['removal', 'createdAt'],
+    byActive: ['isActive', 'createdAt'],
+  },
+};
+
+export const teamMembers: Collection<TeamMember> = {
+  name: 'teamMembers',
+  fields: { teamId: 'text', userId: 'text', role: 'text', joinedAt: 'time' },
+  uniqueKeys: { membership: ['teamId', 'userId'] },
+  indexes: { byUser: ['userId', 'joinedAt'], byTeam: ['teamId', 'joinedAt'] },
+};
+
+/** Teams of one owner, active or not. */
+export const teamsMax = 100;
+
+/** More members than any team can have. */
+export const membersMax = 10_000;
+
+/** Harm prevented: an account that was taken into thousands of teams making every listing slow. */
+export const membershipsMax = 1_000;
+
+/** The team, unless there is none or its removal has begun. */
+export async function findTeam(documents: Documents, id: string): Promise<Team | null> {
+  const team = await documents.get(teams, id);
+  return team === null || team.removal !== null ? null : team;
+}
+
+/** The team with the name, unless there is none or its removal has begun. */
+export async function findTeamByName(documents: Documents, name: string): Promise<Team | null> {
+  const [team] = await documents.find(teams, { index: 'name', equals: { name }, limit: 1 });
+  return team === undefined || team.removal !== null ? null : team;
+}
+
+/** The owner's teams, the newest first; none whose removal has begun. */
+export async function findOwnedTeams(documents: Documents, ownerId: string): Promise<Team[]> {
+  const found = await documents.find(teams, {
+    index: 'byOwner',
+    equals: { ownerId },
+    descending: true,
+    limit: 2 * teamsMax,
+  });
+  return found.filter(({ removal }) => removal === null);
+}
+
+/** The membership of the user in the team, or null. */
+export async function findMember(documents: Documents, teamId: string, userId: string): Promise<TeamMember | null> {
+  const [member] = await documents.find(teamMembers, { index: 'membership', equals: { teamId, userId }, limit: 1 });
+  return member ?? null;
+}
+
+/** All members of the team, the newest first. */
+export function findMembers(documents: Documents, teamId: string): Promise<TeamMember[]> {
+  return documents.find(teamMembers, { index: 'byTeam', equals: { teamId }, descending: true, limit: membersMax });
+}
+
+export function countMembers(documents: Documents, teamId: string): Promise<number> {
+  return documents.count(teamMembers, { index: 'byTeam', equals: { teamId } });
+}
+
+/** The user's role in the team, or null. */
+export async function findTeamRole(documents: Documents, teamId: string, userId: string): Promise<Role | null> {
+  return (await findMember(documents, teamId, userId))?.role ?? null;
+}
+
+/** The teams that the user is in, active or not, with the user's role, the newest team first. */
+export async function findMemberships(documents: Documents, userId: string): Promise<{ team: Team; role: Role }[]> {
+  const roles = await findRoles(documents, userId);
+  const found: Team[] = [];
+  const ids = [...roles.keys()];
+  for (let at = 0; at < ids.length; at += membershipsMax)
+    found.push(...(await documents.getMany(teams, ids.slice(at, at + membershipsMax))));
+  return found
+    .filter(({ removal }) => removal === null)
+    .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
+    .map((team) => ({ team, role: roles.get(team.id)! }));
+}
+
+/** The user's role in each of their teams, the oldest memberships first. */
+export async function findRoles(documents: Documents, userId: string): Promise<Map<string, Role>> {
+  // The limit is counted without a lock: some may have slipped past it.
+  const members = await documents.find(teamMembers, { index: 'byUser', equals: { userId }, limit: 2 * membershipsMax });
+  return new Map(members.map((member) => [member.teamId, member.role]));
+}

@@ -1,0 +1,56 @@
+import { topicNameKey, type Topic } from '../domain/topics/topic.ts';
+import type { Collection, Documents } from '../ports/documents.ts';
+
+export const topics: Collection<Topic> = {
+  name: 'topics',
+  fields: {
+    name: 'text',
+    nameKey: 'text',
+    ownerId: 'text',
+    teamId: 'text',
+    accessLevel: 'text',
+    description: 'text',
+    isDiscoverable: 'boolean',
+    isListed: 'boolean',
+    iconName: 'text',
+    iconColor: 'text',
+    createdAt: 'time',
+    partition: 'integer',
+    retentionDays: 'integer',
+    isHeld: 'boolean',
+    subscriberCount: 'integer',
+    lastActivityAt: 'time',
+  },
+  uniqueKeys: { name: ['nameKey'] },
+  indexes: {
+    byOwner: ['ownerId', 'createdAt'],
+    byOwnerAccess: ['ownerId', 'accessLevel', 'createdAt'],
+    byTeam: ['teamId', 'createdAt'],
+    byTeamHeld: ['teamId', 'isHeld'],
+    byOwnerHeld: ['ownerId', 'isHeld'],
+    byOwnerActivity: ['ownerId', 'lastActivityAt'],
+    byListed: ['isListed', 'lastActivityAt'],
+    byOwnerListed: ['ownerId', 'isListed', 'lastActivityAt'],
+    byTeamListed: ['teamId', 'isListed', 'accessLevel', 'lastActivityAt'],
+    byHeld: ['isHeld', 'createdAt'],
+  },
+};
+
+/** The topic with the name, in any case, or null. */
+export async function findTopicByName(documents: Documents, name: string): Promise<Topic | null> {
+  const [topic] = await documents.find(topics, { index: 'name', equals: { nameKey: topicNameKey(name) }, limit: 1 });
+  return topic ?? null;
+}
+
+/** Beyond any tier's count of private topics: what a caller can be asking for. */
+const privateTopicsMax = 200;
+
+/** Ids of the owner's oldest private topics that belong to no team, oldest first. */
+export async function findPrivateTopicIds(documents: Documents, ownerId: string): Promise<string[]> {
+  const found = await documents.find(topics, {
+    index: 'byOwnerAccess',
+    equals: { ownerId, accessLevel: 'private' },
+    limit: privateTopicsMax,
+  });
+  return found.filter((topic) => topic.teamId === null).map((topic) => topic.id);
+}

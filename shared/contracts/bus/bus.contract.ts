@@ -1,0 +1,441 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { eventually } from '../../testing/eventually.ts';
+import { expectBudgetsAsModel } from './budgets-model.contract.ts';
+import type { BudgetWindow, Bus } from '../../ports/bus.ts';
+
+/** A bus's place on its engine: what stays when the bus is closed. */
+export interface BusPlace {
+  /** Opens a bus at this place; several may be open at once only where `hasManyNodes`. */
+  open(): Promise<Bus>;
+  readonly hasManyNodes: boolean;
+  /** The time by the clock that the buses go by. */
+  now(): number;
+  /** Moves that clock on, or waits until it has moved. */
+  passTime(ms: number): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** What every bus promises, on a fresh place for each test. */
+export function busContract(name: string, newPlace: () => Promise<BusPlace>): void {
+  describe(`${name}: the bus's contract`, () => {
+    let place: BusPlace;
+    let opened: Bus[];
+
+    beforeEach(async () => {
+      opened = [];
+      place = await newPlace();
+    });
+    afterEach(async () => {
+      for (const bus of opened) await bus.close();
+      await place.remove();
+    });
+
+    const open = async (): Promise<Bus> => {
+      const bus = await place.open();
+      opened.push(bus);
+      return bus;
+    };
+    /** Two nodes where the engine has many, else the one twice. */
+    const openTwo = async (): Promise<[Bus, Bus]> => {
+      const one = await open();
+      return [one, place.hasManyNodes ? await open() : one];
+    };
+
+    channels(open, openTwo);
+    budgets(openTwo, () => place);
+    budgetWindows(open, () => place);
+    test('budgets count as their model does', async () => {
+      const [one, two] = await openTwo();
+      await expectBudgetsAsModel([one, two], () => place.now());
+    });
+    connections(openTwo, () => place);
+    lifetime(open);
+  });
+}
+
+const newChannel = (): string => `channel-${randomUUID()}`;
+
+/** A listener that keeps what it got. */
+const collect = () => {
+  const seen: string[] = [];
+  return { seen, receive: (payload: string) => void seen.push(payload) };
+};
+
+function channels(open: () => Promise<Bus>, openTwo: () => Promise<[Bus, Bus]>): void {
+  test('payloads arrive in the order in which they were published', async () => {
+    const [publisher, node] = await openTwo();
+    const channel = newChannel();
+    const { seen, receive } = collect();
+    await node.subscribe(channel, receive);
+    const payloads = Array.from({ length: 2_000 }, (_, n) => `${n}`);
+    for (let start = 0; start < payloads.length; start += 37)
+      await publisher.publish(channel, payloads.slice(start, start + 37));
+    await eventually(() => seen.length >= payloads.length);
+    expect(seen).toEqual(payloads);
+  });
+
+  test('publishes of one caller that does not wait keep their order', async () => {
+    const [publisher, node] = await openTwo();
+    const channel = newChannel();
+    const { seen, receive } = collect();
+    await node.subscribe(channel, receive);
+    const payloads = Array.from({ length: 300 }, (_, n) => `${n}`);
+    await Promise.all(payloads.map((payload) => publisher.publish(channel, [payload])));
+    await eventually(() => seen.length >= payloads.length);
+    expect(seen).toEqual(payloads);
+  });
+
+  test('each subscriber of a channel gets everything, on every node, and nothing of another channel', async () => {
+    const [one, two] = await openTwo();
+    const channel = newChannel();
+    const readers = [collect(), collect(), collect()];
+    await one.subscribe(channel, readers[0]!.receive);
+    await one.subscribe(channel, readers[1]!.receive);
+    await two.subscribe(channel, readers[2]!.receive);
+    const other = collect();
+    const otherChannel = newChannel();
+    await two.subscribe(otherChannel, other.receive);
+    await one.publish(channel, ['a', 'b']);
+    await two.publish(otherChannel, ['last']);
+    for (const { seen } of readers) await eventually(() => expect(seen).toEqual(['a', 'b']));
+    await eventually(() => expect(other.seen).toEqual(['last']));
+  });
+
+  test('what is published as soon as a subscription is confirmed arrives', async () => {
+    const [publisher, node] = await openTwo();
+    for (let round = 0; round < 50; round += 1) {
+      const channel = newChannel();
+      const { seen, receive } = collect();
+      await node.subscribe(channel, receive);
+      await publisher.publish(channel, ['first']);
+      await eventually(() => expect(seen).toEqual(['first']));
+    }
+  });
+
+  test('a second subscriber of a channel that is being subscribed is confirmed no earlier than the channel is', async () => {
+    const [publisher, node] = await openTwo();
+    const channel = newChannel();
+    const readers = [collect(), collect()];
+    const first = node.subscribe(channel, readers[0]!.receive);
+    await node.subscribe(channel, readers[1]!.receive);
+    await publisher.publish(channel, ['now']);
+    await eventually(() => expect(readers[1]!.seen).toEqual(['now']));
+    await first;
+  });
+
+  test('a closed subscription gets nothing more, while the channel’s others go on', async () => {
+    const bus = await open();
+    const channel = newChannel();
+    const [leaving, staying] = [collect(), collect()];
+    const subscribed = await bus.subscribe(channel, leaving.receive);
+    await bus.subscribe(channel, staying.receive);
+    await bus.publish(channel, ['both']);
+    await eventually(() => expect(leaving.seen).toEqual(['both']));
+    await subscribed.close();
+    await subscribed.close();
+    await bus.publish(channel, ['one']);
+    await eventually(() => expect(staying.seen).toEqual(['both', 'one']));
+    expect(leaving.seen).toEqual(['both']);
+  });
+
+  test('a channel that was left and subscribed again at once is heard', async () => {
+    const [publisher, node] = await openTwo();
+    const channel = newChannel();
+    for (let round = 0; round < 30; round += 1) {
+      const before = await node.subscribe(channel, () => undefined);
+      const leaving = before.close();
+      const { seen, receive } = collect();
+      const after = await node.subscribe(channel, receive);
+      await leaving;
+      await publisher.publish(channel, [`${round}`]);
+      await eventually(() => expect(seen).toEqual([`${round}`]));
+      await after.close();
+    }
+  });
+
+  test('a listener that throws does not keep payloads from the others', async () => {
+    const bus = await open();
+    const channel = newChannel();
+    const { seen, receive } = collect();
+    await bus.subscribe(channel, () => {
+      throw new Error('a fault of the listener');
+    });
+    await bus.subscribe(channel, receive);
+    await bus.publish(channel, ['a', 'b']);
+    await eventually(() => expect(seen).toEqual(['a', 'b']));
+  });
+
+  test('a listener that publishes is heard after what is under way, in one order by all', async () => {
+    const bus = await open();
+    const channel = newChannel();
+    const { seen, receive } = collect();
+    await bus.subscribe(channel, (payload) => {
+      if (payload === 'a') void bus.publish(channel, ['answer']);
+    });
+    await bus.subscribe(channel, receive);
+    await bus.publish(channel, ['a', 'b']);
+    await eventually(() => expect(seen).toEqual(['a', 'b', 'answer']));
+  });
+
+  test('payloads come as they were: empty, long, and text of four bytes a character', async () => {
+    const [publisher, node] = await openTwo();
+    const channel = newChannel();
+    const { seen, receive } = collect();
+    await node.subscribe(channel, receive);
+    const payloads = ['', '{"a":"é\\n"}', '🚨'.repeat(50_000), 'line\r\nline\u0000'];
+    await publisher.publish(channel, payloads);
+    await eventually(() => expect(seen).toEqual(payloads));
+  });
+
+  test('publishing nothing, or to nobody, is quiet', async () => {
+    const bus = await open();
+    await bus.publish(newChannel(), ['unheard']);
+    await bus.publish(newChannel(), []);
+  });
+}
+
+/** A key that no other test counts under; `{…}` keeps a caller's windows together. */
+const newKey = (): string => `{${randomUUID()}}`;
+
+const hourMs = 3_600_000;
+
+function budgets(openTwo: () => Promise<[Bus, Bus]>, place: () => BusPlace): void {
+  test('of 500 concurrent uses as many are accepted as the limit allows, over all nodes', async () => {
+    const nodes = await openTwo();
+    const key = newKey();
+    const windows: BudgetWindow[] = [
+      { key: `${key}:minute`, limit: 10, span: { lengthMs: 60_000 } },
+      { key: `${key}:day`, limit: 50, span: { endsAt: place().now() + hourMs } },
+    ];
+    const states = await Promise.all(
+      Array.from({ length: 500 }, (_, n) => nodes[n % 2]!.takeBudget(windows, place().now())),
+    );
+    const accepted = states.filter((state) => state.accepted);
+    expect(accepted.length).toBe(10);
+    expect(accepted.map((state) => state.windows[0]!.remaining).sort((a, b) => a - b)).toEqual([
+      0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+    ]);
+    const after = await nodes[0].peekBudget(windows, place().now());
+    expect(after.windows.map(({ remaining }) => remaining)).toEqual([0, 40]);
+  });
+
+  test('a use is counted in every window or in none', async () => {
+    const [one, two] = await openTwo();
+    const key = newKey();
+    const wide: BudgetWindow = { key: `${key}:hour`, limit: 5, span: { lengthMs: hourMs } };
+    const narrow: BudgetWindow = { key: `${key}:minute`, limit: 2, span: { lengthMs: 60_000 } };
+    for (let n = 0; n < 2; n += 1) expect((await one.takeBudget([narrow, wide], place().now())).accepted).toBe(true);
+    for (let n = 0; n < 3; n += 1) expect((await two.takeBudget([narrow, wide], place().now())).accepted).toBe(false);
+    const state = await one.takeBudget([wide], place().now());
+    expect(state).toMatchObject({ accepted: true, windows: [{ remaining: 2 }] });
+  });
+
+  test('looking does not count, and tells whether a use would be accepted', async () => {
+    const [one, two] = await openTwo();
+    const window: BudgetWindow = { key: newKey(), limit: 1, span: { lengthMs: hourMs } };
+    for (let n = 0; n < 3; n += 1) {
+      expect(await one.peekBudget([window], place().now())).toMatchObject({
+        accepted: true,
+        windows: [{ remaining: 1 }],
+      });
+    }
+    await one.takeBudget([window], place().now());
+    expect(await two.peekBudget([window], place().now())).toMatchObject({
+      accepted: false,
+      windows: [{ remaining: 0 }],
+    });
+  });
+
+  test('a refund gives back one use, and never more than were taken', async () => {
+    const [one, two] = await openTwo();
+    const window: BudgetWindow = { key: newKey(), limit: 3, span: { lengthMs: hourMs } };
+    const remaining = async () => (await one.peekBudget([window], place().now())).windows[0]!.remaining;
+    await one.refundBudget([window], place().now());
+    expect(await remaining()).toBe(3);
+    for (let n = 0; n < 2; n += 1) await one.takeBudget([window], place().now());
+    await two.refundBudget([window], place().now());
+    expect(await remaining()).toBe(2);
+    for (let n = 0; n < 3; n += 1) await two.refundBudget([window], place().now());
+    expect(await remaining()).toBe(3);
+  });
+
+  test('a limit that changed holds for the next use, what was used stays', async () => {
+    const [bus] = await openTwo();
+    const key = newKey();
+    const window = (limit: number): BudgetWindow => ({ key, limit, span: { lengthMs: hourMs } });
+    for (let n = 0; n < 3; n += 1) await bus.takeBudget([window(5)], place().now());
+    expect(await bus.takeBudget([window(2)], place().now())).toMatchObject({
+      accepted: false,
+      windows: [{ remaining: 0 }],
+    });
+    expect(await bus.takeBudget([window(10)], place().now())).toMatchObject({
+      accepted: true,
+      windows: [{ remaining: 6 }],
+    });
+    expect(
+      await bus.takeBudget([{ key: newKey(), limit: 0, span: { lengthMs: hourMs } }], place().now()),
+    ).toMatchObject({ accepted: false });
+  });
+}
+
+/** What two clocks and a round trip may differ by. */
+const toleranceMs = 1_000;
+
+const expectAbout = (time: number, expected: number) =>
+  expect(Math.abs(time - expected)).toBeLessThanOrEqual(toleranceMs);
+
+function budgetWindows(open: () => Promise<Bus>, place: () => BusPlace): void {
+  const endOf = async (bus: Bus, window: BudgetWindow) =>
+    (await bus.peekBudget([window], place().now())).windows[0]!.resetAt;
+
+  test('a window begins with its first use and ends a length later', async () => {
+    const bus = await open();
+    const window: BudgetWindow = { key: newKey(), limit: 2, span: { lengthMs: 3_000 } };
+    const start = place().now();
+    expectAbout(await endOf(bus, window), start + 3_000);
+    await bus.takeBudget([window], start);
+    const endsAt = await endOf(bus, window);
+    await place().passTime(600);
+    await bus.takeBudget([window], place().now());
+    await eventually(async () => expect(Math.abs((await endOf(bus, window)) - endsAt)).toBeLessThanOrEqual(100));
+    expect((await bus.takeBudget([window], place().now())).accepted).toBe(false);
+    await place().passTime(endsAt + 150 - place().now());
+    expect(await bus.peekBudget([window], place().now())).toMatchObject({
+      accepted: true,
+      windows: [{ remaining: 2 }],
+    });
+    expect((await bus.takeBudget([window], place().now())).accepted).toBe(true);
+  });
+
+  test('a refund with the end of what was taken leaves a window alone that has begun since', async () => {
+    const bus = await open();
+    const window: BudgetWindow = { key: newKey(), limit: 5, span: { lengthMs: 8_000 } };
+    const remaining = async () => (await bus.peekBudget([window], place().now())).windows[0]!.remaining;
+    const first = (await bus.takeBudget([window], place().now())).windows[0]!.resetAt;
+    const taken = (endsAt: number): BudgetWindow => ({ ...window, span: { endsAt } });
+    await bus.refundBudget([taken(first)], place().now());
+    expect(await remaining()).toBe(5);
+    await place().passTime(first + 100 - place().now());
+    const second = (await bus.takeBudget([window], place().now())).windows[0]!.resetAt;
+    await bus.refundBudget([taken(first)], place().now());
+    expect(await remaining()).toBe(4);
+    await bus.refundBudget([taken(second)], place().now());
+    expect(await remaining()).toBe(5);
+  });
+
+  test('a calendar window ends at its time, however late its first use was', async () => {
+    const bus = await open();
+    const endsAt = place().now() + 2_500;
+    const window: BudgetWindow = { key: newKey(), limit: 1, span: { endsAt } };
+    await place().passTime(500);
+    expect((await bus.takeBudget([window], place().now())).accepted).toBe(true);
+    expectAbout(await endOf(bus, window), endsAt);
+    expect((await bus.takeBudget([window], place().now())).accepted).toBe(false);
+    await place().passTime(endsAt + toleranceMs - place().now());
+    const next: BudgetWindow = { ...window, span: { endsAt: endsAt + hourMs } };
+    expect((await bus.takeBudget([next], place().now())).accepted).toBe(true);
+  });
+
+  test('windows of both kinds tell each their own end, in the order asked', async () => {
+    const bus = await open();
+    const [key, now] = [newKey(), place().now()];
+    const windows: BudgetWindow[] = [
+      { key: `${key}:day`, limit: 100, span: { endsAt: now + 5 * hourMs } },
+      { key: `${key}:minute`, limit: 10, span: { lengthMs: 60_000 } },
+      { key: `${key}:hour`, limit: 20, span: { lengthMs: hourMs } },
+    ];
+    const state = await bus.takeBudget(windows, now);
+    expect(state.windows.map(({ remaining }) => remaining)).toEqual([99, 9, 19]);
+    const ends = [now + 5 * hourMs, now + 60_000, now + hourMs];
+    state.windows.forEach(({ resetAt }, index) => expectAbout(resetAt, ends[index]!));
+  });
+
+  test('a refund into a window that has ended is left alone', async () => {
+    const bus = await open();
+    const window: BudgetWindow = { key: newKey(), limit: 2, span: { lengthMs: 300 } };
+    await bus.takeBudget([window], place().now());
+    await place().passTime(450);
+    await bus.refundBudget([window], place().now());
+    expect(await bus.peekBudget([window], place().now())).toMatchObject({ windows: [{ remaining: 2 }] });
+  });
+
+  test('budgets are kept when the bus is closed and opened again', async () => {
+    const before = await open();
+    const key = newKey();
+    const windows: BudgetWindow[] = [
+      { key: `${key}:hour`, limit: 5, span: { lengthMs: hourMs } },
+      { key: `${key}:day`, limit: 7, span: { endsAt: place().now() + 5 * hourMs } },
+    ];
+    for (let n = 0; n < 3; n += 1) await before.takeBudget(windows, place().now());
+    const told = await before.peekBudget(windows, place().now());
+    await before.close();
+    const after = await open();
+    const state = await after.peekBudget(windows, place().now());
+    expect(state.windows.map(({ remaining }) => remaining)).toEqual([2, 4]);
+    state.windows.forEach(({ resetAt }, index) => expectAbout(resetAt, told.windows[index]!.resetAt));
+  });
+}
+
+function connections(openTwo: () => Promise<[Bus, Bus]>, place: () => BusPlace): void {
+  test('connections are the sum over the nodes, each as it told last', async () => {
+    const [one, two] = await openTwo();
+    const [topic, other] = [randomUUID(), randomUUID()];
+    await one.announceConnections(
+      'node-1',
+      new Map([
+        [topic, 3],
+        [other, 1],
+      ]),
+    );
+    await two.announceConnections('node-2', new Map([[topic, 4]]));
+    await eventually(async () => expect(await one.countConnections(topic)).toBe(7));
+    await two.announceConnections('node-2', new Map([[other, 5]]));
+    await eventually(async () => expect(await one.countConnections(topic)).toBe(3));
+    await eventually(async () => expect(await two.countConnections(other)).toBe(6));
+    await one.announceConnections('node-1', new Map());
+    await eventually(async () => expect(await two.countConnections(topic)).toBe(0));
+    expect(await one.countConnections(randomUUID())).toBe(0);
+  });
+
+  test('a node that died is forgotten 15 seconds after it told last', async () => {
+    const [living, dying] = await openTwo();
+    const topic = randomUUID();
+    await dying.announceConnections('dead', new Map([[topic, 10]]));
+    await living.announceConnections('alive', new Map([[topic, 1]]));
+    await place().passTime(7_500);
+    expect(await living.countConnections(topic)).toBe(11);
+    await living.announceConnections('alive', new Map([[topic, 2]]));
+    await place().passTime(7_600);
+    await eventually(async () => expect(await living.countConnections(topic)).toBe(2), { timeoutMs: 2_000 });
+  });
+}
+
+function lifetime(open: () => Promise<Bus>): void {
+  test('an open bus is connected and answers a ping', async () => {
+    const bus = await open();
+    expect(bus.isConnected).toBe(true);
+    await bus.ping();
+  });
+
+  test('a closed bus refuses publishes, subscriptions and pings as unavailable, and is not connected', async () => {
+    const bus = await open();
+    const { seen, receive } = collect();
+    const channel = newChannel();
+    await bus.subscribe(channel, receive);
+    await bus.close();
+    await bus.close();
+    expect(bus.isConnected).toBe(false);
+    await expect(bus.publish(channel, ['late'])).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(bus.subscribe(channel, receive)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(bus.ping()).rejects.toMatchObject({ code: 'unavailable' });
+    expect(seen).toEqual([]);
+  });
+
+  test('a subscription may be closed after its bus', async () => {
+    const bus = await open();
+    const subscribed = await bus.subscribe(newChannel(), () => undefined);
+    await bus.close();
+    await subscribed.close();
+  });
+}

@@ -1,0 +1,527 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { passesMobileFilter } from '../../domain/push/mobile-filter.ts';
+import type { Priority } from '../../domain/messages/message.ts';
+import { devices as deviceCollection } from '../../collections/devices-collection.ts';
+import { subscriptions as subscriptionCollection } from '../../collections/subscriptions-collection.ts';
+import { newDevice, newId, newSubscription } from '../../testing/builders.ts';
+import { linesOfProcess } from '../../testing/lines-of-process.ts';
+import { killAfterLines } from '../../testing/write-until-killed.ts';
+import { ledgerAgreesWithModel } from './deliveries-model.contract.ts';
+import type { Claim, Deliveries, Delivery, Outcome, Recipient } from '../../ports/deliveries.ts';
+import { write, type Documents } from '../../ports/documents.ts';
+
+/** One storage, that only the test uses. */
+export interface DeliveriesFixture {
+  /** Opens the storage as another process would; closed with the fixture. */
+  open(): Promise<{ documents: Documents; deliveries: Deliveries }>;
+  /** Module code that opens the storage in another process, as `deliveries`. */
+  readonly childCode: string;
+  close(): Promise<void>;
+}
+
+/** Everything that the deliveries port promises; run by every driver on its real engine. */
+export function deliveriesContract(name: string, start: () => Promise<DeliveriesFixture>): void {
+  describe(`${name} keeps deliveries`, () => {
+    let fixture: DeliveriesFixture;
+    let opened: Awaited<ReturnType<DeliveriesFixture['open']>>;
+    beforeAll(async () => {
+      fixture = await start();
+      opened = await fixture.open();
+    });
+    afterAll(() => fixture.close());
+
+    describeRecipients(() => opened);
+    describeClaims(
+      () => fixture,
+      () => opened.deliveries,
+    );
+    describeLedger(() => opened.deliveries);
+    describeRemoval(start);
+    test('any sequence of claims and outcomes ends as the rules of the port say', () =>
+      ledgerAgreesWithModel(opened.deliveries));
+  });
+}
+
+const plain = { priority: 3 as Priority, tags: [] };
+
+function describeRecipients(at: () => { documents: Documents; deliveries: Deliveries }): void {
+  const subscribe = async (
+    topicId: string,
+    given: Parameters<typeof newSubscription>[2] = {},
+    userId: string = newId(),
+  ) => at().documents.insert(subscriptionCollection, newSubscription(userId, topicId, given));
+  const addDevice = (userId: string, given: Parameters<typeof newDevice>[1] = {}) =>
+    at().documents.insert(deviceCollection, newDevice(userId, given));
+  const walk = async (match: Parameters<Deliveries['recipients']>[0], limit: number) => {
+    const pages: Recipient[][] = [];
+    let after: string | null = null;
+    do {
+      const page: Awaited<ReturnType<Deliveries['recipients']>> = await at().deliveries.recipients(match, {
+        after,
+        limit,
+      });
+      pages.push(page.recipients);
+      expect(page.recipients.length).toBeLessThanOrEqual(limit);
+      after = page.next;
+    } while (after !== null);
+    return pages.flat();
+  };
+
+  test('a recipient comes with its settings and its active devices', async () => {
+    const topicId = newId();
+    const settings = {
+      priorityThreshold: 2,
+      tagsFilter: ['pump'],
+      soundEnabled: false,
+      vibrateEnabled: false,
+      notificationSound: 'horn',
+      quietHours: { start: '22:00', end: '07:00', timezone: 'Europe/Berlin', allowPriority: null },
+      maxPerMinute: 3,
+    };
+    const { id: subscriptionId, userId, createdAt: subscribedAt } = await subscribe(topicId, settings);
+    const ios = await addDevice(userId, { platform: 'ios', createdAt: 1 });
+    const android = await addDevice(userId, { platform: 'android', createdAt: 2 });
+    await addDevice(userId, { isActive: false });
+    await addDevice(newId());
+    expect(
+      await at().deliveries.recipients(
+        { topicId, message: { priority: 3, tags: ['pump', 'x'] } },
+        { after: null, limit: 10 },
+      ),
+    ).toEqual({
+      recipients: [
+        {
+          subscriptionId,
+          userId,
+          subscribedAt,
+          settings: { mobileEnabled: true, ...settings },
+          devices: [
+            { id: ios.id, platform: 'ios', pushToken: ios.pushToken, doubtedAt: null, createdAt: 1 },
+            { id: android.id, platform: 'android', pushToken: android.pushToken, doubtedAt: null, createdAt: 2 },
+          ],
+        },
+      ],
+      next: null,
+    });
+  });
+
+  test('a subscriber without an active device is in the page, with no devices', async () => {
+    const topicId = newId();
+    const { userId } = await subscribe(topicId);
+    await addDevice(userId, { isActive: false });
+    expect(await walk({ topicId, message: plain }, 10)).toMatchObject([{ userId, devices: [] }]);
+  });
+
+  test('pages follow each other in order of subscription id, each recipient once, and the last says so', async () => {
+    const topicId = newId();
+    const ids = (await Promise.all(Array.from({ length: 7 }, () => subscribe(topicId)))).map(({ id }) => id).sort();
+    await subscribe(newId());
+    expect((await walk({ topicId, message: plain }, 3)).map(({ subscriptionId }) => subscriptionId)).toEqual(ids);
+    expect((await walk({ topicId, message: plain }, 1)).map(({ subscriptionId }) => subscriptionId)).toEqual(ids);
+    const whole = await at().deliveries.recipients({ topicId, message: plain }, { after: null, limit: 7 });
+    expect([whole.recipients.length, whole.next]).toEqual([7, null]);
+    expect(await at().deliveries.recipients({ topicId: newId(), message: plain }, { after: null, limit: 7 })).toEqual({
+      recipients: [],
+      next: null,
+    });
+  });
+
+  test('the few that a message passes to are found among thousands', async () => {
+    const topicId = newId();
+    const all = Array.from({ length: 4_100 }, (_, place) =>
+      newSubscription(newId(), topicId, { priorityThreshold: place % 1_000 === 50 ? 1 : 5 }),
+    );
+    for (let from = 0; from < all.length; from += 1_000) {
+      await at().documents.commit(
+        all.slice(from, from + 1_000).map((one) => write.insert(subscriptionCollection, one)),
+      );
+    }
+    const expected = all.filter(({ priorityThreshold }) => priorityThreshold === 1).map(({ id }) => id);
+    expect((await walk({ topicId, message: plain }, 500)).map(({ subscriptionId }) => subscriptionId)).toEqual(
+      expected,
+    );
+  });
+
+  test('exactly those are recipients whom the mobile filter lets the message through to', async () => {
+    const tag = fc.constantFrom('a', 'A', 'ä', 'pump', '"', "'", '$in', '', 'a.b', '[]', '😀', '{"$ne":null}');
+    const settings = fc.record({
+      mobileEnabled: fc.boolean(),
+      priorityThreshold: fc.integer({ min: 1, max: 5 }),
+      tagsFilter: fc.array(tag, { maxLength: 3 }),
+    });
+    const message = fc.record({
+      priority: fc.integer({ min: 1, max: 5 }) as fc.Arbitrary<Priority>,
+      tags: fc.array(tag, { maxLength: 3 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(settings, { minLength: 1, maxLength: 8 }),
+        fc.array(message, { minLength: 1, maxLength: 5 }),
+        async (wishes, messages) => {
+          const topicId = newId();
+          const all = wishes.map((wish) => newSubscription(newId(), topicId, wish));
+          await at().documents.commit(all.map((one) => write.insert(subscriptionCollection, one)));
+          for (const one of messages) {
+            const expected = all
+              .filter((subscription) => passesMobileFilter(subscription, one))
+              .map(({ id }) => id)
+              .sort();
+            expect((await walk({ topicId, message: one }, 3)).map(({ subscriptionId }) => subscriptionId)).toEqual(
+              expected,
+            );
+          }
+          expect(await at().deliveries.hasRecipients(topicId)).toBe(wishes.some(({ mobileEnabled }) => mobileEnabled));
+        },
+      ),
+      { numRuns: Number(process.env.MODEL_RUNS ?? 60), endOnFailure: false },
+    );
+  });
+
+  test('a topic has recipients while a subscription of it has mobile notifications on', async () => {
+    const topicId = newId();
+    expect(await at().deliveries.hasRecipients(topicId)).toBe(false);
+    await subscribe(topicId, { mobileEnabled: false });
+    expect(await at().deliveries.hasRecipients(topicId)).toBe(false);
+    const on = await subscribe(topicId, { priorityThreshold: 5 });
+    expect(await at().deliveries.hasRecipients(topicId)).toBe(true);
+    await at().documents.remove(subscriptionCollection, on.id);
+    expect(await at().deliveries.hasRecipients(topicId)).toBe(false);
+  });
+}
+
+const claimOf = (messageId: string, given: Partial<Claim> = {}): Claim => ({
+  messageId,
+  deviceId: newId(),
+  topicId: newId(),
+  userId: newId(),
+  subscriptionId: newId(),
+  platform: 'ios',
+  ...given,
+});
+const claimsOf = (messageId: string, count: number) => Array.from({ length: count }, () => claimOf(messageId));
+const idsOf = (claims: readonly { deviceId: string }[]) => new Set(claims.map(({ deviceId }) => deviceId));
+const outcomesOf = (claims: readonly Claim[], given: Pick<Outcome, 'status'> & Partial<Outcome>): Outcome[] =>
+  claims.map((claim) => ({ ...claim, reason: null, ...given }));
+const now = 1_800_000_000_000;
+const staleAfterMs = 60_000;
+
+function describeClaims(fixture: () => DeliveriesFixture, at: () => Deliveries): void {
+  test('a claim stores a pending row with its first attempt, and is not given twice', async () => {
+    const claims = claimsOf(newId(), 3);
+    expect(await at().claim([...claims, claims[0]!], { now, staleAfterMs })).toEqual(idsOf(claims));
+    expect(await at().claim(claims, { now, staleAfterMs })).toEqual(new Set());
+    const expected = claims.map((claim): Delivery => ({
+      ...claim,
+      status: 'pending',
+      reason: null,
+      attempts: 1,
+      retryAt: null,
+      updatedAt: now,
+    }));
+    expect(await at().find(claims[0]!.messageId, { limit: 10 })).toEqual(expected);
+    expect(await at().claim([], { now, staleAfterMs })).toEqual(new Set());
+  });
+
+  test('the same device is claimed for each message', async () => {
+    const claim = claimOf(newId());
+    expect(await at().claim([claim], { now, staleAfterMs })).toEqual(idsOf([claim]));
+    expect(await at().claim([{ ...claim, messageId: newId() }], { now, staleAfterMs })).toEqual(idsOf([claim]));
+  });
+
+  test('a pending claim is taken over once it is stale, and only once', async () => {
+    const [old, young] = claimsOf(newId(), 2);
+    await at().claim([old!], { now: now - staleAfterMs - 1, staleAfterMs });
+    await at().claim([young!], { now: now - staleAfterMs, staleAfterMs });
+    const again = claimOf(old!.messageId);
+    expect(await at().claim([old!, young!, again], { now, staleAfterMs })).toEqual(idsOf([old!, again]));
+    expect(await at().claim([old!, young!, again], { now, staleAfterMs })).toEqual(new Set());
+    expect(
+      (await at().find(old!.messageId, { limit: 9 })).map(({ attempts, updatedAt }) => [attempts, updatedAt]),
+    ).toEqual([
+      [2, now],
+      [1, now - staleAfterMs],
+      [1, now],
+    ]);
+  });
+
+  test('a retrying push is claimed again when it is due', async () => {
+    const [due, later, any] = claimsOf(newId(), 3);
+    await at().record(
+      [
+        ...outcomesOf([due!], { status: 'retrying', reason: '503', retryAt: now }),
+        ...outcomesOf([later!], { status: 'retrying', reason: '503', retryAt: now + 1 }),
+        ...outcomesOf([any!], { status: 'retrying' }),
+      ],
+      now - 1_000,
+    );
+    expect(await at().claim([due!, later!, any!], { now, staleAfterMs })).toEqual(idsOf([due!, any!]));
+    expect(await at().claim([due!, later!, any!], { now: now + 1, staleAfterMs })).toEqual(idsOf([later!]));
+    expect(await at().find(due!.messageId, { limit: 1 })).toMatchObject([
+      { status: 'pending', reason: null, retryAt: null, attempts: 1, updatedAt: now },
+    ]);
+  });
+
+  test('what is over is never claimed', async () => {
+    const claims = claimsOf(newId(), 4);
+    const over = (['sent', 'skipped', 'dead_token', 'failed'] as const)
+      .map((status, place) => outcomesOf([claims[place]!], { status }))
+      .flat();
+    await at().record(over, now - 10 * staleAfterMs);
+    expect(await at().claim(claims, { now, staleAfterMs })).toEqual(new Set());
+  });
+
+  test('what is over is claimed again where that is asked for, by its status, once, and never what is sent or still claimed', async () => {
+    const claims = claimsOf(newId(), 5);
+    const over = (['sent', 'skipped', 'dead_token', 'failed'] as const)
+      .map((status, place) => outcomesOf([claims[place]!], { status, reason: 'x' }))
+      .flat();
+    await at().claim(claims.slice(4), { now, staleAfterMs });
+    await at().record(over, now - 10 * staleAfterMs);
+    expect(await at().claim(claims, { now, staleAfterMs, again: ['failed'] })).toEqual(idsOf([claims[3]!]));
+    expect(await at().claim(claims, { now, staleAfterMs, again: ['failed', 'skipped', 'dead_token'] })).toEqual(
+      idsOf(claims.slice(1, 3)),
+    );
+    expect(await at().claim(claims, { now, staleAfterMs, again: ['failed', 'skipped', 'dead_token'] })).toEqual(
+      new Set(),
+    );
+    expect(
+      (await at().find(claims[0]!.messageId, { limit: 5 })).map(({ status, reason, attempts }) => [
+        status,
+        reason,
+        attempts,
+      ]),
+    ).toEqual([
+      ['sent', 'x', 0],
+      ['pending', null, 1],
+      ['pending', null, 1],
+      ['pending', null, 1],
+      ['pending', null, 1],
+    ]);
+  });
+
+  test('claims of several messages at once, or too many, are refused', async () => {
+    await expect(at().claim([claimOf(newId()), claimOf(newId())], { now, staleAfterMs })).rejects.toThrow(RangeError);
+    await expect(at().claim(claimsOf(newId(), 1_001), { now, staleAfterMs })).rejects.toThrow(RangeError);
+  });
+
+  const prepared = async (messageId: string): Promise<Claim[]> => {
+    const [fresh, stale, due] = [claimsOf(messageId, 200), claimsOf(messageId, 150), claimsOf(messageId, 150)];
+    await at().claim(stale, { now: now - staleAfterMs - 1, staleAfterMs });
+    await at().record(outcomesOf(due, { status: 'retrying', retryAt: now }), now);
+    return [...fresh, ...stale, ...due];
+  };
+
+  test('of 8 concurrent claimers each device goes to one', async () => {
+    const claims = await prepared(newId());
+    const stores = await Promise.all(Array.from({ length: 4 }, async () => (await fixture().open()).deliveries));
+    const won = await Promise.all(
+      [...stores, ...stores].map((store, place) =>
+        store.claim([...claims.slice(place * 50), ...claims.slice(0, place * 50)], { now, staleAfterMs }),
+      ),
+    );
+    expect(won.flatMap((ids) => [...ids]).sort()).toEqual([...idsOf(claims)].sort());
+  });
+
+  test('of several processes that claim at the same time each device goes to one', async () => {
+    const claims = await prepared(newId());
+    const code = `${fixture().childCode}
+      const claims = ${JSON.stringify(claims)};
+      for (let from = 0; from < claims.length; from += 20) {
+        const won = await deliveries.claim(claims.slice(from, from + 20), { now: ${now}, staleAfterMs: ${staleAfterMs} });
+        for (const id of won) process.stdout.write(id + '\\n');
+      }
+      process.stdout.write('', () => process.exit(0));`;
+    const won = await Promise.all([code, code, code].map(linesOfProcess));
+    expect(won.flat().sort()).toEqual([...idsOf(claims)].sort());
+  });
+
+  test('what a killed process had claimed is claimed by another when it is stale', async () => {
+    const claims = claimsOf(newId(), 50);
+    const printed = await killAfterLines(
+      `${fixture().childCode}
+      const won = await deliveries.claim(${JSON.stringify(claims)}, { now: ${now}, staleAfterMs: ${staleAfterMs} });
+      for (const id of won) process.stdout.write(id + '\\n');
+      setInterval(() => undefined, 1_000);`,
+      claims.length,
+    );
+    expect(new Set(printed)).toEqual(idsOf(claims));
+    expect(await at().claim(claims, { now: now + staleAfterMs, staleAfterMs })).toEqual(new Set());
+    expect(await at().claim(claims, { now: now + staleAfterMs + 1, staleAfterMs })).toEqual(idsOf(claims));
+    expect(new Set((await at().find(claims[0]!.messageId, { limit: 50 })).map(({ attempts }) => attempts))).toEqual(
+      new Set([2]),
+    );
+  });
+}
+
+function describeLedger(at: () => Deliveries): void {
+  test('an outcome is stored with its reason, and keeps the attempts', async () => {
+    const claim = claimOf(newId());
+    await at().claim([claim], { now, staleAfterMs });
+    await at().record(
+      outcomesOf([claim], { status: 'retrying', reason: 'TooManyRequests', retryAt: now + 5 }),
+      now + 1,
+    );
+    expect(await at().find(claim.messageId, { limit: 1 })).toEqual([
+      { ...claim, status: 'retrying', reason: 'TooManyRequests', attempts: 1, retryAt: now + 5, updatedAt: now + 1 },
+    ]);
+    await at().record(outcomesOf([claim], { status: 'sent' }), now + 2);
+    expect(await at().find(claim.messageId, { limit: 1 })).toEqual([
+      { ...claim, status: 'sent', reason: null, attempts: 1, retryAt: null, updatedAt: now + 2 },
+    ]);
+  });
+
+  test('a skip needs no claim, and the last outcome of a device counts', async () => {
+    const claim = claimOf(newId());
+    await at().record(
+      [
+        ...outcomesOf([claim], { status: 'failed', reason: 'x' }),
+        ...outcomesOf([claim], { status: 'skipped', reason: 'no access' }),
+      ],
+      now,
+    );
+    expect(await at().find(claim.messageId, { limit: 2 })).toEqual([
+      { ...claim, status: 'skipped', reason: 'no access', attempts: 0, retryAt: null, updatedAt: now },
+    ]);
+  });
+
+  test('what is sent stays sent against a later skip or retry, and not against what the provider says later', async () => {
+    const [skipped, retrying, dead] = claimsOf(newId(), 3);
+    await at().record(outcomesOf([skipped!, retrying!, dead!], { status: 'sent' }), now);
+    await at().record(
+      [
+        ...outcomesOf([skipped!], { status: 'skipped', reason: 'no access' }),
+        ...outcomesOf([retrying!], { status: 'retrying', retryAt: now }),
+        ...outcomesOf([dead!], { status: 'dead_token', reason: 'DeviceNotRegistered' }),
+      ],
+      now + 1,
+    );
+    expect(
+      (await at().find(dead!.messageId, { limit: 3 })).map(({ status, updatedAt }) => [status, updatedAt]),
+    ).toEqual([
+      ['sent', now],
+      ['sent', now],
+      ['dead_token', now + 1],
+    ]);
+  });
+
+  test('thousands of mixed outcomes are stored at once', async () => {
+    const claims = claimsOf(newId(), 2_300);
+    await at().claim(claims.slice(0, 1_000), { now, staleAfterMs });
+    const statuses = ['sent', 'skipped', 'failed'] as const;
+    await at().record(
+      claims.flatMap((claim, place) =>
+        outcomesOf([claim], { status: statuses[place % 3]!, reason: place % 3 === 2 ? `reason ${place % 40}` : null }),
+      ),
+      now,
+    );
+    expect(await at().counts(claims[0]!.messageId)).toMatchObject({ sent: 767, skipped: 767, failed: 766, pending: 0 });
+    await at().record([], now);
+  });
+
+  test('a find is of one user, of some devices, or of all, in order of device id, and of no other message', async () => {
+    const messageId = newId();
+    const userId = newId();
+    const [mine, alsoMine, other] = [
+      claimOf(messageId, { userId }),
+      claimOf(messageId, { userId }),
+      claimOf(messageId),
+    ];
+    await at().record(outcomesOf([other, alsoMine, mine, claimOf(newId(), { userId })], { status: 'sent' }), now);
+    const find = async (filter: Parameters<Deliveries['find']>[1]) =>
+      (await at().find(messageId, filter)).map(({ deviceId }) => deviceId);
+    expect(await find({ limit: 10 })).toEqual([mine, alsoMine, other].map(({ deviceId }) => deviceId));
+    expect(await find({ limit: 2 })).toEqual([mine, alsoMine].map(({ deviceId }) => deviceId));
+    expect(await find({ after: mine.deviceId, limit: 10 })).toEqual([alsoMine, other].map(({ deviceId }) => deviceId));
+    expect(await find({ after: other.deviceId, limit: 10 })).toEqual([]);
+    expect(await find({ userId, limit: 10 })).toEqual([mine, alsoMine].map(({ deviceId }) => deviceId));
+    expect(await find({ deviceIds: [other.deviceId, mine.deviceId, newId()], limit: 10 })).toEqual([
+      mine.deviceId,
+      other.deviceId,
+    ]);
+    expect(await find({ userId, deviceIds: [other.deviceId, mine.deviceId], limit: 10 })).toEqual([mine.deviceId]);
+    expect(await find({ deviceIds: [], limit: 10 })).toEqual([]);
+    expect(await find({ limit: 0 })).toEqual([]);
+    await expect(find({ deviceIds: Array.from({ length: 1_001 }, () => 'x'), limit: 1 })).rejects.toThrow(RangeError);
+  });
+
+  test('counts have an entry for every status', async () => {
+    const claims = claimsOf(newId(), 5);
+    expect(await at().counts(newId())).toEqual({
+      pending: 0,
+      sent: 0,
+      skipped: 0,
+      retrying: 0,
+      dead_token: 0,
+      failed: 0,
+    });
+    await at().claim(claims, { now, staleAfterMs });
+    await at().record(
+      [...outcomesOf(claims.slice(0, 2), { status: 'sent' }), ...outcomesOf(claims.slice(2, 3), { status: 'failed' })],
+      now,
+    );
+    expect(await at().counts(claims[0]!.messageId)).toEqual({
+      pending: 2,
+      sent: 2,
+      skipped: 0,
+      retrying: 0,
+      dead_token: 0,
+      failed: 1,
+    });
+  });
+
+  test('ids that are no UUIDs are ids too', async () => {
+    const claim: Claim = {
+      messageId: `m/${randomUUID()}`,
+      deviceId: "d'$ne",
+      topicId: 'T',
+      userId: '',
+      subscriptionId: randomUUID().toUpperCase(),
+      platform: 'expo',
+    };
+    expect(await at().claim([claim], { now, staleAfterMs })).toEqual(idsOf([claim]));
+    expect(await at().find(claim.messageId, { userId: '', limit: 2 })).toMatchObject([claim]);
+    expect(await at().counts(claim.messageId)).toMatchObject({ pending: 1 });
+  });
+}
+
+function describeRemoval(start: () => Promise<DeliveriesFixture>): void {
+  test('rows go by the time of their last change, the oldest first, at most so many at once', async () => {
+    const fixture = await start();
+    const { deliveries } = await fixture.open();
+    const claims = claimsOf(newId(), 6);
+    for (const [place, claim] of claims.entries()) await deliveries.claim([claim], { now: now + place, staleAfterMs });
+    await deliveries.record(outcomesOf([claims[0]!], { status: 'sent' }), now + 10);
+    const left = async () =>
+      (await deliveries.find(claims[0]!.messageId, { limit: 10 })).map(({ deviceId }) =>
+        claims.findIndex((claim) => claim.deviceId === deviceId),
+      );
+    expect(await deliveries.removeBefore(now + 5, 3)).toBe(3);
+    expect(await left()).toEqual([0, 4, 5]);
+    expect(await deliveries.removeBefore(now + 5, 3)).toBe(1);
+    expect(await deliveries.removeBefore(now + 5, 3)).toBe(0);
+    expect(await left()).toEqual([0, 5]);
+    expect(await deliveries.removeBefore(now + 11, 0)).toBe(0);
+    expect(await deliveries.removeBefore(now + 11, 10)).toBe(2);
+    await fixture.close();
+  });
+
+  test("rows of one user go, at most so many at once, and nobody else's", async () => {
+    const fixture = await start();
+    const { deliveries } = await fixture.open();
+    const [messageId, userId] = [newId(), newId()];
+    const mine = [...Array.from({ length: 3 }, () => claimOf(messageId, { userId })), claimOf(newId(), { userId })];
+    const others = claimOf(messageId);
+    for (const claim of [...mine, others]) await deliveries.claim([claim], { now, staleAfterMs });
+    expect(await deliveries.removeOfUser(newId(), 10)).toBe(0);
+    expect(await deliveries.removeOfUser(userId, 0)).toBe(0);
+    expect(await deliveries.removeOfUser(userId, 3)).toBe(3);
+    expect(await deliveries.removeOfUser(userId, 3)).toBe(1);
+    expect(await deliveries.removeOfUser(userId, 3)).toBe(0);
+    expect((await deliveries.find(messageId, { limit: 10 })).map(({ deviceId }) => deviceId)).toEqual([
+      others.deviceId,
+    ]);
+    await fixture.close();
+  });
+}

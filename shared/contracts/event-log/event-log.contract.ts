@@ -1,0 +1,456 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { LogRecord } from '../../domain/messages/log-record.ts';
+import { eventually } from '../../testing/eventually.ts';
+import { startChild, type Child } from './event-log.child-process.ts';
+import {
+  appendTo,
+  collector,
+  expectGrowing,
+  newGroup,
+  partitionsOf,
+  readAll,
+  testRecord,
+} from './event-log.fixtures.ts';
+import type { ConsumeOptions, Consumption, EventLog } from '../../ports/event-log.ts';
+
+/** A log's place on its engine: what stays when the log is closed or its process dies. */
+export interface EventLogPlace {
+  /** Opens the log that is at this place; several may be open at once only where `hasManyClients`. */
+  open(): Promise<EventLog>;
+  /** The module whose export `openEventLogAt(address)` opens the log in another process, and its argument. */
+  readonly child: { readonly module: string; readonly address: string };
+  /** Whether several processes can use the log at the same time. */
+  readonly hasManyClients: boolean;
+  remove(): Promise<void>;
+}
+
+/** Groups of a killed process are free again after the session timeout of the engine. */
+const slow = 60_000;
+
+/** What every event log promises, on a fresh place for each test. */
+export function eventLogContract(name: string, newPlace: () => Promise<EventLogPlace>): void {
+  describe(`${name}: the event log's contract`, () => {
+    let place: EventLogPlace;
+    let opened: EventLog[];
+    let children: Child[];
+
+    beforeEach(async () => {
+      opened = [];
+      children = [];
+      place = await newPlace();
+    });
+    afterEach(async () => {
+      for (const child of children) await child.kill();
+      for (const log of opened) await log.close();
+      await place.remove();
+    }, slow);
+
+    const open = async (): Promise<EventLog> => {
+      const log = await place.open();
+      opened.push(log);
+      return log;
+    };
+    const start = (mode: 'append' | 'consume', group?: string): Child => {
+      const child = startChild(mode, place.child, group);
+      children.push(child);
+      return child;
+    };
+
+    appending(open);
+    consuming(open);
+    memberships(open);
+    crashes(open, start, () => place);
+  });
+}
+
+function appending(open: () => Promise<EventLog>): void {
+  test('appends get positions that grow within their partition', async () => {
+    const log = await open();
+    for (const partition of partitionsOf(log)) {
+      const positions: number[] = [];
+      for (let n = 0; n < 5; n += 1) positions.push(await log.append(partition, testRecord(), 'alarms'));
+      expectGrowing(positions);
+      expect(await log.end(partition)).toBe(positions.at(-1)! + 1);
+    }
+  });
+
+  test('positions go on growing when the log is opened again', async () => {
+    const first = await open();
+    const before = await first.append(0, testRecord(), 'alarms');
+    await first.close();
+    const second = await open();
+    expect(await second.end(0)).toBe(before + 1);
+    expect(await second.append(0, testRecord(), 'alarms')).toBeGreaterThan(before);
+  });
+
+  test('concurrent appends keep each caller’s order and put each record into the log once', async () => {
+    const log = await open();
+    const callers = 32;
+    const appended = await Promise.all(
+      Array.from({ length: callers }, async (_, caller) => {
+        const partition = caller % log.partitions;
+        const own: { id: string; offset: number }[] = [];
+        for (let n = 0; n < 25; n += 1) {
+          const record = testRecord({ title: `caller ${caller}` });
+          own.push({ id: record.message.id, offset: await log.append(partition, record, 'alarms') });
+        }
+        return own;
+      }),
+    );
+    const seen = await readAll(log, callers * 25);
+    const offsets = new Map(seen.map(({ offset, record }) => [record.message.id, offset]));
+    expect(offsets.size).toBe(seen.length);
+    for (const own of appended) {
+      expectGrowing(own.map(({ offset }) => offset));
+      for (const { id, offset } of own) expect(offsets.get(id)).toBe(offset);
+    }
+  });
+
+  test('appends of one caller that does not wait keep their order', async () => {
+    const log = await open();
+    const records = Array.from({ length: 200 }, () => testRecord());
+    const positions = await Promise.all(records.map((record) => log.append(0, record, 'alarms')));
+    expectGrowing(positions);
+    const seen = await readAll(log, records.length);
+    expect(seen.map(({ record }) => record.message.id)).toEqual(records.map(({ message }) => message.id));
+  });
+
+  test('a record’s trace comes with it to those who follow the log', async () => {
+    const log = await open();
+    const trace = {
+      traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+      tracestate: 'congo=t61rcWkgMzE',
+    };
+    const { onBatch, seen } = collector();
+    await log.consume({ group: newGroup(), onBatch });
+    await log.append(0, { ...testRecord(), trace }, 'alarms');
+    await log.append(0, testRecord(), 'alarms');
+    await eventually(() => expect(seen).toHaveLength(2), { timeoutMs: 20_000 });
+    expect(seen.map(({ record }) => record.trace)).toEqual([trace, undefined]);
+  });
+
+  test('every field of a record comes back as it was, also text of four bytes a character', async () => {
+    const log = await open();
+    const full = testRecord({
+      message: `${'🚨'.repeat(4_000 - 4)}é\n\u0000"`,
+      title: '標題 🗼',
+      priority: 5,
+      tags: ['ä', '🏷️', 'a,b'],
+      markdown: true,
+    });
+    const plain = testRecord({ message: ' ', title: null, priority: 1, tags: [] });
+    for (const record of [full, plain]) await log.append(0, record, 'alarms');
+    const seen = await readAll(log, 2);
+    expect(seen.map(({ record }) => record)).toEqual([full, plain]);
+  });
+
+  test('edits and deletions are records of their own, with the message’s id', async () => {
+    const log = await open();
+    const published = testRecord();
+    const at = published.timestamp;
+    const edited: LogRecord = {
+      type: 'message_edited',
+      timestamp: at + 1_000,
+      message: { ...published.message, message: 'better', isEdited: true, editedAt: at + 1_000 },
+    };
+    const deleted: LogRecord = {
+      type: 'message_deleted',
+      timestamp: at + 2_000,
+      message: { ...edited.message, message: '', title: null, tags: [], isDeleted: true, deletedAt: at + 2_000 },
+    };
+    const positions: number[] = [];
+    for (const record of [published, edited, deleted]) positions.push(await log.append(0, record, 'alarms'));
+    expectGrowing(positions);
+    const seen = await readAll(log, 3);
+    expect(seen.map(({ record }) => record.type)).toEqual(['message', 'message_edited', 'message_deleted']);
+    expect(seen.map(({ record }) => record.timestamp)).toEqual([at, at + 1_000, at + 2_000]);
+    expect(seen.map(({ record }) => record.message.id)).toEqual(
+      [published, published, published].map(({ message }) => message.id),
+    );
+    expect(seen.at(-1)!.record).toEqual(deleted);
+  });
+
+  test('an empty log ends at its start, and answers a ping', async () => {
+    const log = await open();
+    for (const partition of partitionsOf(log)) expect(await log.end(partition)).toBe(0);
+    await log.ping();
+  });
+
+  test('a closed log refuses appends as unavailable', async () => {
+    const log = await open();
+    await log.close();
+    await expect(log.append(0, testRecord(), 'alarms')).rejects.toMatchObject({ code: 'unavailable' });
+  });
+}
+
+function consuming(open: () => Promise<EventLog>): void {
+  test('a new group starts at the start of the log, and goes on with what comes', async () => {
+    const log = await open();
+    const before = await appendTo(log, 30);
+    const reader = collector();
+    await log.consume({ group: newGroup(), onBatch: reader.onBatch });
+    await eventually(() => reader.ids().size === 30);
+    const after = await appendTo(log, 30);
+    await eventually(() => reader.ids().size === 60);
+    expect(reader.ids()).toEqual(new Set([...before, ...after]));
+    reader.expectOrdered();
+  });
+
+  test('batches are at most as large as asked, and say where the next one starts', async () => {
+    const log = await open();
+    await appendTo(log, 40);
+    const sizes: number[] = [];
+    const reader = collector();
+    await log.consume({
+      group: newGroup(),
+      batchSizeMax: 7,
+      onBatch: (batch) => {
+        sizes.push(batch.records.length);
+        expect(batch.nextOffset).toBeGreaterThan(batch.records.at(-1)!.offset);
+        return reader.onBatch(batch);
+      },
+    });
+    await eventually(() => reader.ids().size === 40);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(7);
+    expect(Math.min(...sizes)).toBeGreaterThan(0);
+  });
+
+  test('a new member goes on from the committed position of the one that closed', async () => {
+    const log = await open();
+    const group = newGroup();
+    await appendTo(log, 20);
+    const first = collector();
+    const consumption = await log.consume({ group, onBatch: first.onBatch });
+    await eventually(() => first.ids().size === 20);
+    await consumption.close();
+    await log.close();
+
+    const again = await open();
+    const later = await appendTo(again, 20);
+    const second = collector();
+    await again.consume({ group, onBatch: second.onBatch });
+    await eventually(() => second.ids().size === 20);
+    expect(second.ids()).toEqual(new Set(later));
+  });
+
+  test('a group is told how many records are left to it', async () => {
+    const log = await open();
+    const group = newGroup();
+    await appendTo(log, 5);
+    expect(await log.lag(group)).toBe(5);
+    const first = collector();
+    const consumption = await log.consume({ group, onBatch: first.onBatch });
+    await eventually(async () => expect(await log.lag(group)).toBe(0));
+    expect(first.ids().size).toBe(5);
+    await consumption.close();
+    await appendTo(log, 3);
+    expect(await log.lag(group)).toBe(3);
+    expect(await log.lag(newGroup())).toBe(8);
+  });
+
+  test('two groups each get everything', async () => {
+    const log = await open();
+    const readers = [collector(), collector()];
+    for (const reader of readers) await log.consume({ group: newGroup(), onBatch: reader.onBatch });
+    const ids = await appendTo(log, 20);
+    for (const reader of readers) await eventually(() => expect(reader.ids()).toEqual(new Set(ids)));
+  });
+
+  test('startAt goes before the committed position, forward and back', async () => {
+    const log = await open();
+    const group = newGroup();
+    const positions: number[] = [];
+    for (let n = 0; n < 10; n += 1) positions.push(await log.append(0, testRecord(), 'alarms'));
+    const startingAt = async (position: number | null, options: Partial<ConsumeOptions> = {}) => {
+      const reader = collector();
+      const consumption = await log.consume({
+        group,
+        onBatch: reader.onBatch,
+        startAt: (partition) => Promise.resolve(partition === 0 ? position : null),
+        ...options,
+      });
+      return { reader, consumption };
+    };
+    const forward = await startingAt(positions[7]!);
+    await eventually(() => forward.reader.seen.length === 3);
+    await forward.consumption.close();
+    const back = await startingAt(positions[2]!, { batchSizeMax: 3 });
+    await eventually(() => back.reader.seen.length === 8);
+    await back.consumption.close();
+    const onward = await startingAt(null);
+    const last = await log.append(0, testRecord(), 'alarms');
+    await eventually(() => onward.reader.seen.length > 0);
+    expect(forward.reader.offsets()).toEqual(positions.slice(7));
+    expect(back.reader.offsets()).toEqual(positions.slice(2));
+    expect(onward.reader.offsets()).toEqual([last]);
+  });
+
+  test('a startAt that fails is asked again, and nothing is skipped meanwhile', async () => {
+    const log = await open();
+    const ids = await appendTo(log, 10);
+    let asked = 0;
+    const reader = collector();
+    await log.consume({
+      group: newGroup(),
+      onBatch: reader.onBatch,
+      startAt: () => (++asked <= 2 ? Promise.reject(new Error('the store is away')) : Promise.resolve(0)),
+    });
+    await eventually(() => expect(reader.ids()).toEqual(new Set(ids)));
+    reader.expectOrdered();
+  });
+
+  test('a batch whose handler fails comes again, with the same records, until it succeeds', async () => {
+    const log = await open();
+    const positions: number[] = [];
+    for (let n = 0; n < 6; n += 1) positions.push(await log.append(0, testRecord(), 'alarms'));
+    const attempts: number[][] = [];
+    const reader = collector();
+    await log.consume({
+      group: newGroup(),
+      batchSizeMax: 3,
+      onBatch: (batch) => {
+        attempts.push(batch.records.map(({ offset }) => offset));
+        return attempts.length <= 3 ? Promise.reject(new Error('not yet')) : reader.onBatch(batch);
+      },
+    });
+    await eventually(() => reader.seen.length === 6);
+    expect(attempts.slice(0, 4)).toEqual(Array.from({ length: 4 }, () => positions.slice(0, 3)));
+    expect(reader.offsets()).toEqual(positions);
+  });
+
+  test('a slow handler does not hold up appends', async () => {
+    const log = await open();
+    const release = Promise.withResolvers<void>();
+    const entered = Promise.withResolvers<void>();
+    const consumption = await log.consume({
+      group: newGroup(),
+      onBatch: () => {
+        entered.resolve();
+        return release.promise;
+      },
+    });
+    await appendTo(log, 10);
+    await entered.promise;
+    await appendTo(log, 100);
+    release.resolve();
+    await consumption.close();
+  });
+}
+
+function memberships(open: () => Promise<EventLog>): void {
+  test('closing aborts the batch’s signal, waits for the handler, and commits what it finished', async () => {
+    const log = await open();
+    const group = newGroup();
+    const ids = await appendTo(log, 5, 0);
+    let finished = false;
+    const entered = Promise.withResolvers<void>();
+    const consumption = await log.consume({
+      group,
+      onBatch: async ({ signal, partition, records }) => {
+        if (partition !== 0 || records.length < 5) return;
+        entered.resolve();
+        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+        await new Promise((resolve) => setImmediate(resolve));
+        finished = true;
+      },
+    });
+    await entered.promise;
+    await consumption.close();
+    expect(finished).toBe(true);
+
+    const next = collector();
+    await log.consume({ group, onBatch: next.onBatch });
+    const [last] = await appendTo(log, 1, 0);
+    await eventually(() => next.ids().has(last!));
+    for (const id of ids) expect(next.ids().has(id)).toBe(false);
+  });
+
+  test('closing twice, and closing the log over a consumer, is quiet', async () => {
+    const log = await open();
+    const consumption = await log.consume({ group: newGroup(), onBatch: () => Promise.resolve() });
+    await consumption.close();
+    await consumption.close();
+    await log.consume({ group: newGroup(), onBatch: () => Promise.resolve() });
+    await log.close();
+    await log.close();
+  });
+
+  test(
+    'members of a group divide the work, and hand over on close without a loss',
+    async () => {
+      const log = await open();
+      const group = newGroup();
+      const readers = [collector(), collector()];
+      const consumptions: Consumption[] = [];
+      for (const reader of readers) consumptions.push(await log.consume({ group, onBatch: reader.onBatch }));
+      const both = () => new Set([...readers[0]!.ids(), ...readers[1]!.ids()]);
+
+      const whileBoth = await appendTo(log, 60);
+      await eventually(() => expect(both()).toEqual(new Set(whileBoth)), { timeoutMs: 25_000 });
+      const appending = appendTo(log, 200);
+      await consumptions[0]!.close();
+      const countAtClose = readers[0]!.seen.length;
+      const during = await appending;
+      const after = await appendTo(log, 60);
+      await eventually(() => expect(both()).toEqual(new Set([...whileBoth, ...during, ...after])), {
+        timeoutMs: 25_000,
+      });
+      expect(readers[0]!.seen.length).toBe(countAtClose);
+      for (const reader of readers) reader.expectOrdered();
+    },
+    slow,
+  );
+}
+
+function crashes(
+  open: () => Promise<EventLog>,
+  start: (mode: 'append' | 'consume', group?: string) => Child,
+  place: () => EventLogPlace,
+): void {
+  test(
+    'what a killed process had acknowledged is in the log, in its order',
+    async () => {
+      const child = start('append');
+      await eventually(() => child.lines.length > 300, { timeoutMs: 25_000 });
+      await child.kill();
+      const acknowledged = child.lines.map(
+        (line) => JSON.parse(line) as { caller: number; partition: number; id: string; offset: number },
+      );
+
+      const log = await open();
+      const seen = await readAll(log, acknowledged.length);
+      const offsets = new Map(seen.map(({ offset, record }) => [record.message.id, offset]));
+      for (const { id, offset } of acknowledged) expect(offsets.get(id)).toBe(offset);
+      for (const own of Map.groupBy(acknowledged, ({ caller }) => caller).values())
+        expectGrowing(own.map(({ offset }) => offset));
+      const next = await log.append(0, testRecord(), 'alarms');
+      expectGrowing([
+        ...acknowledged
+          .filter(({ partition }) => partition === 0)
+          .map(({ offset }) => offset)
+          .sort((a, b) => a - b),
+        next,
+      ]);
+    },
+    slow,
+  );
+
+  test(
+    'what a killed member was handling comes again to the next',
+    async () => {
+      const group = newGroup();
+      const before = await open();
+      const ids = await appendTo(before, 40);
+      if (!place().hasManyClients) await before.close();
+      const child = start('consume', group);
+      await eventually(() => child.lines.length >= 5, { timeoutMs: 25_000 });
+      await child.kill();
+
+      const log = place().hasManyClients ? before : await open();
+      const reader = collector();
+      await log.consume({ group, onBatch: reader.onBatch });
+      await eventually(() => expect(reader.ids()).toEqual(new Set(ids)), { timeoutMs: 40_000 });
+    },
+    slow,
+  );
+}

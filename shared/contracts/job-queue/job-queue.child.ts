@@ -1,0 +1,36 @@
+// Runs as a process of its own, to be killed by the contract suite. Its one argument is a ChildTask as JSON.
+// Prints a line of JSON for each run that it begins, and one that says it is ready.
+import { writeSync } from 'node:fs';
+import type { JobQueue } from '../../ports/job-queue.ts';
+
+/** What the child is to do. */
+export interface ChildTask {
+  /** The module whose `openJobQueueAt(address, clock)` opens the queue. */
+  readonly module: string;
+  readonly address: string;
+  readonly queue: string;
+  /** Whether runs end at once or never. */
+  readonly runs: 'end' | 'hang';
+  readonly leaseMs?: number;
+  /** What the child's clock is ahead by. */
+  readonly clockAheadMs?: number;
+}
+
+const task = JSON.parse(process.argv[2]!) as ChildTask;
+const { openJobQueueAt } = (await import(task.module)) as {
+  openJobQueueAt: (address: string, clock: () => number) => Promise<JobQueue>;
+};
+
+/** Straight to the pipe: what is printed must be out before the process can die. */
+const print = (value: unknown): void => void writeSync(1, `${JSON.stringify(value)}\n`);
+
+const jobs = await openJobQueueAt(task.address, () => Date.now() + (task.clockAheadMs ?? 0));
+await jobs.work(task.queue, {
+  concurrency: 5,
+  leaseMs: task.leaseMs,
+  run: ({ id, attempt }) => {
+    print({ id, attempt });
+    return task.runs === 'hang' ? new Promise(() => {}) : Promise.resolve();
+  },
+});
+print('ready');

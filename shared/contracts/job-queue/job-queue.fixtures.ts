@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from '@jest/globals';
+import { eventually } from '../../testing/eventually.ts';
+import type { Child } from '../../testing/start-child.ts';
+import type { ChildTask } from './job-queue.child.ts';
+import type { Job, JobQueue, NewJob, WorkOptions } from '../../ports/job-queue.ts';
+
+/** What each part of the suite works with: a queue of its own, on a place of its own. */
+export interface Stage {
+  readonly queue: string;
+  open(clock?: () => number): Promise<JobQueue>;
+  startChild(task: Pick<ChildTask, 'runs' | 'leaseMs' | 'clockAheadMs'>): Child;
+}
+
+/** Long enough for a lease of the default length to end. */
+export const slow = 60_000;
+
+/** A job that no other has the id of. */
+export const newJob = (changes: Partial<NewJob> = {}): NewJob => ({
+  id: `job-${randomUUID()}`,
+  data: { topic_id: 'topic-1' },
+  ...changes,
+});
+
+export const newJobs = (count: number, changes: Partial<NewJob> = {}): NewJob[] =>
+  Array.from({ length: count }, () => newJob(changes));
+
+/** A worker that keeps what it ran, with the time, and then does what is asked. */
+export async function collect(jobs: JobQueue, queue: string, options: Partial<WorkOptions> = {}) {
+  const runs: (Job & { at: number })[] = [];
+  const { run = () => Promise.resolve(), ...rest } = options;
+  const worker = await jobs.work(queue, {
+    concurrency: 10,
+    ...rest,
+    run: (job) => {
+      runs.push({ ...job, at: Date.now() });
+      return run(job);
+    },
+  });
+  return { worker, runs, ids: () => runs.map(({ id }) => id) };
+}
+
+/** Waits until everything that was added has ended. */
+export const nothingLeft = async (jobs: JobQueue, queue: string): Promise<void> => {
+  await eventually(async () => expect(await jobs.counts(queue)).toMatchObject({ waiting: 0, delayed: 0, active: 0 }));
+};
+
+/** A gate that runs wait at, until it is opened. */
+export const gate = () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { wait: () => promise, open: resolve };
+};

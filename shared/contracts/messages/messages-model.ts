@@ -1,0 +1,136 @@
+import { foldCase } from '../../domain/fold-case.ts';
+import type { PlacedRecord, RecordType } from '../../domain/messages/log-record.ts';
+import { asManagersSee, type MessageFilter } from '../../domain/messages/message-filter.ts';
+import { emptied, type StoredMessage } from '../../domain/messages/message.ts';
+import type { TopicRecord, TopicStats } from '../../ports/messages.ts';
+
+/**
+ * What a message store must show of a set of records, whatever their order and however often each came, worked out
+ * in the plainest way. Nothing in it expires but for a filter.
+ */
+export class MessagesModel {
+  readonly #records: readonly PlacedRecord[];
+
+  constructor(records: readonly PlacedRecord[]) {
+    this.#records = [...records].sort((a, b) => a.offset - b.offset);
+  }
+
+  find(messageId: string): StoredMessage | null {
+    const ofMessage = this.#records.filter(({ record }) => record.message.id === messageId);
+    const ofType = (type: RecordType) => ofMessage.filter(({ record }) => record.type === type);
+    const first = ofType('message')[0];
+    if (first === undefined) return null;
+    const content = (ofType('message_edited').at(-1) ?? first).record.message;
+    const deletions = ofType('message_deleted').map(({ record }) => record.message.deletedAt!);
+    const deletedAt = deletions.length === 0 ? null : Math.min(...deletions);
+    return { ...content, offset: first.offset, isDeleted: deletedAt !== null, deletedAt };
+  }
+
+  /** What history shows, oldest first. */
+  history(topicId: string): StoredMessage[] {
+    return this.#ownRecords(topicId)
+      .filter(({ record }) => record.type === 'message')
+      .map(({ record }) => this.find(record.message.id)!)
+      .filter(({ isDeleted }) => !isDeleted);
+  }
+
+  /** All that the filter lets through, newest first. */
+  matching(filter: MessageFilter): StoredMessage[] {
+    const published = this.#records.filter(
+      ({ record }) => record.type === 'message' && filter.topicIds.includes(record.message.topicId),
+    );
+    const messages = [...new Set(published.map(({ record }) => record.message.id))].map((id) =>
+      asManagersSee(this.find(id)!, filter.now),
+    );
+    return messages.filter((message) => isLetThrough(message, filter)).sort((a, b) => b.offset - a.offset);
+  }
+
+  /** What the filter lets through by the start of its span and its priority. */
+  activity(filter: MessageFilter, bucketMs: number): Map<string, number> {
+    const counts = new Map<string, number>();
+    for (const { timestamp, priority } of this.matching(filter)) {
+      const key = `${Math.floor(timestamp / bucketMs) * bucketMs} ${priority}`;
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  records(topicId: string): TopicRecord[] {
+    return this.#ownRecords(topicId).flatMap(
+      ({
+        offset,
+        record: {
+          type,
+          timestamp,
+          message: { id },
+        },
+      }) => {
+        const message = this.find(id);
+        if (message === null) return [];
+        return [
+          {
+            offset,
+            type,
+            timestamp,
+            message: message.deletedAt === null ? message : emptied(message, message.deletedAt),
+          },
+        ];
+      },
+    );
+  }
+
+  /** Of the topic and not a second copy, with the position of the one before. */
+  settled(topicId: string): { offset: number; previousOffset: number | null }[] {
+    return this.#ownRecords(topicId).map(({ offset }, index, all) => ({
+      offset,
+      previousOffset: all[index - 1]?.offset ?? null,
+    }));
+  }
+
+  offsetAtTime(topicId: string, time: number): number | null {
+    return this.#ownRecords(topicId).find(({ record }) => record.timestamp >= time)?.offset ?? null;
+  }
+
+  lastOffset(topicId: string): number {
+    return this.#ofTopic(topicId).at(-1)?.offset ?? -1;
+  }
+
+  stats(topicId: string): TopicStats {
+    const times = this.#ofTopic(topicId)
+      .filter(({ record }) => record.type === 'message')
+      .map(({ record }) => record.timestamp);
+    return {
+      messageCount: this.history(topicId).length,
+      lastMessageAt: times.length === 0 ? null : Math.max(...times),
+    };
+  }
+
+  #ofTopic(topicId: string): PlacedRecord[] {
+    return this.#records.filter(({ record }) => record.message.topicId === topicId);
+  }
+
+  /** Without second copies. */
+  #ownRecords(topicId: string): PlacedRecord[] {
+    return this.#ofTopic(topicId).filter(
+      ({ offset, record }) => record.type !== 'message' || this.find(record.message.id)!.offset === offset,
+    );
+  }
+}
+
+function isLetThrough(
+  message: StoredMessage,
+  { text, priorityMin, priorityMax, tags, from, to, includesDeleted, now }: MessageFilter,
+): boolean {
+  const holds = (needle: string) =>
+    [message.message, message.title ?? ''].some((one) => foldCase(one).includes(foldCase(needle)));
+  return (
+    message.expiresAt > now &&
+    (includesDeleted || !message.isDeleted) &&
+    (text === null || holds(text)) &&
+    (tags.length === 0 || message.tags.some((tag) => tags.includes(tag))) &&
+    message.priority >= (priorityMin ?? 1) &&
+    message.priority <= (priorityMax ?? 5) &&
+    message.timestamp >= (from ?? -Infinity) &&
+    message.timestamp <= (to ?? Infinity)
+  );
+}

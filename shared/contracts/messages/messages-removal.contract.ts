@@ -1,0 +1,451 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { MessageVolume } from '../../domain/messages/message-volume.ts';
+import { emptied } from '../../domain/messages/message.ts';
+import {
+  day,
+  deleted,
+  edited,
+  newId,
+  published,
+  testMessage,
+  testTime,
+  type MessagesPlace,
+  type MessagesUnderTest,
+} from './messages.fixtures.ts';
+import type { Messages } from '../../ports/messages.ts';
+
+/** Sweeps see all topics, so these have a store of their own for each test. */
+export function describeMessageRemoval({ newPlace }: MessagesUnderTest): void {
+  describe('removing', () => {
+    let place: MessagesPlace;
+    let messages: Messages;
+    let now: number;
+    beforeEach(async () => {
+      now = testTime;
+      place = await newPlace();
+      messages = await place.open(() => now);
+    });
+    afterEach(() => place.close());
+
+    describeExpiry(
+      () => messages,
+      (time) => (now = time),
+    );
+    describeTopics(() => messages);
+    describeEmptying(() => messages);
+    describePlanning(() => messages);
+    describeLifetimes(() => messages);
+    describeRecounting(() => messages);
+  });
+}
+
+/** As the port's, with the counts alone. */
+async function removeExpired(
+  messages: Messages,
+  ...args: Parameters<Messages['removeExpired']>
+): Promise<Map<string, number>> {
+  return new Map([...(await messages.removeExpired(...args))].map(([topicId, volume]) => [topicId, volume.messages]));
+}
+
+function describeExpiry(at: () => Messages, setNow: (time: number) => void): void {
+  test('expired messages go oldest first, at most as many as asked, until nothing is left', async () => {
+    const [one, other] = [newId(), newId()];
+    // Position and expiry run against each other.
+    const records = Array.from({ length: 10 }, (_, index) =>
+      published(index, testMessage(index < 5 ? one : other, { expiresAt: testTime + (10 - index) * 1_000 })),
+    );
+    await at().apply(records);
+    const time = testTime + 8_000;
+    expect(await removeExpired(at(), time, 4)).toEqual(new Map([[other, 4]]));
+    expect((await at().newest(other, { limit: 10, now: testTime })).map(({ offset }) => offset)).toEqual([5]);
+    expect(await removeExpired(at(), time, 4)).toEqual(
+      new Map([
+        [other, 1],
+        [one, 3],
+      ]),
+    );
+    expect(await removeExpired(at(), time, 4)).toEqual(new Map());
+    expect((await at().newest(one, { limit: 10, now: testTime })).map(({ offset }) => offset)).toEqual([0, 1]);
+    expect(await at().topicStats([one, other])).toEqual(
+      new Map([
+        [one, { messageCount: 2, lastMessageAt: testTime }],
+        [other, { messageCount: 0, lastMessageAt: testTime }],
+      ]),
+    );
+    expect((await at().lastOffsets([other])).get(other)).toBe(9);
+  });
+
+  test('nothing of a topic on hold expires, and it holds up nothing of the others', async () => {
+    const [held, other] = [newId(), newId()];
+    const records = Array.from({ length: 10 }, (_, index) =>
+      published(index, testMessage(index < 8 ? held : other, { expiresAt: testTime + 1 + index })),
+    );
+    await at().apply(records);
+    expect(await removeExpired(at(), testTime + 1_000, 2, [held, newId()])).toEqual(new Map([[other, 2]]));
+    expect(await removeExpired(at(), testTime + 1_000, 2, [held])).toEqual(new Map());
+    expect((await at().topicStats([held])).get(held)?.messageCount).toBe(8);
+    expect(await removeExpired(at(), testTime + 1_000, 100, [])).toEqual(new Map([[held, 8]]));
+  });
+
+  test('a removed message takes its records with it, deleted ones are not counted off again', async () => {
+    const topicId = newId();
+    const [gone, kept] = [testMessage(topicId, { expiresAt: testTime + 1 }), testMessage(topicId)];
+    const wasDeleted = testMessage(topicId, { expiresAt: testTime + 1 });
+    await at().apply([
+      published(0, gone),
+      published(1, kept),
+      published(2, wasDeleted),
+      edited(3, gone, { message: 'x' }),
+      edited(4, kept, { message: 'y' }),
+      deleted(5, wasDeleted),
+    ]);
+    expect(await removeExpired(at(), testTime + 1, 1_000)).toEqual(new Map([[topicId, 2]]));
+    const records = await at().records(topicId, { from: 0, upTo: 9, limit: 10, now: 0 });
+    expect(records.map(({ offset }) => offset)).toEqual([1, 4]);
+    expect(await at().offsetAtTime(topicId, testTime + 1)).toBe(4);
+    expect(await at().find(gone.id)).toBeNull();
+    expect((await at().topicStats([topicId])).get(topicId)?.messageCount).toBe(1);
+  });
+
+  test('an edit whose message never came is removed with the rest', async () => {
+    const topicId = newId();
+    await at().apply([edited(1, testMessage(topicId, { expiresAt: testTime + 1 }), { message: 'x' })]);
+    expect(await removeExpired(at(), testTime + 1, 10)).toEqual(new Map([[topicId, 1]]));
+    expect(await removeExpired(at(), testTime + 1, 10)).toEqual(new Map());
+    expect((await at().topicStats([topicId])).get(topicId)?.messageCount).toBe(0);
+  });
+
+  test('a replay of the log brings nothing back that was removed', async () => {
+    const topicId = newId();
+    const message = testMessage(topicId, { expiresAt: testTime + 7 * day });
+    const records = [published(0, message), edited(1, message, { message: 'x' }), deleted(2, message)];
+    await at().apply(records);
+    const later = testTime + 7 * day;
+    setNow(later);
+    await at().removeExpired(later, 10);
+    await at().apply(records);
+    await at().settle(0, records);
+    expect(await at().find(message.id)).toBeNull();
+    expect(await at().records(topicId, { from: 0, upTo: 9, limit: 10, now: 0 })).toEqual([]);
+    expect((await at().topicStats([topicId])).get(topicId)).toEqual({ messageCount: 0, lastMessageAt: testTime });
+  });
+
+  test('a large removal ends with the count right', async () => {
+    const topicId = newId();
+    await at().apply(
+      Array.from({ length: 1_200 }, (_, index) =>
+        published(index, testMessage(topicId, { expiresAt: testTime + (index < 1_100 ? 1 : day) })),
+      ),
+    );
+    expect(await removeExpired(at(), testTime + 1, 700)).toEqual(new Map([[topicId, 700]]));
+    expect(await removeExpired(at(), testTime + 1, 700)).toEqual(new Map([[topicId, 400]]));
+    expect((await at().topicStats([topicId])).get(topicId)?.messageCount).toBe(100);
+  });
+}
+
+function describeTopics(at: () => Messages): void {
+  test('a topic goes in pieces, with its records, and leaves the others alone', async () => {
+    const [gone, kept] = [newId(), newId()];
+    const first = testMessage(gone);
+    await at().apply(
+      Array.from({ length: 6 }, (_, index) =>
+        published(index, index === 0 ? first : testMessage(index % 2 ? kept : gone)),
+      ),
+    );
+    await at().apply([edited(7, first, { message: 'x' })]);
+    expect(await at().removeTopic(gone, 2)).toBe(2);
+    expect(await at().removeTopic(gone, 2)).toBe(1);
+    expect(await at().removeTopic(gone, 2)).toBe(0);
+    expect(await at().records(gone, { from: 0, upTo: 99, limit: 10, now: testTime })).toEqual([]);
+    expect((await at().topicStats([gone])).get(gone)).toEqual({ messageCount: 0, lastMessageAt: null });
+    expect((await at().newest(kept, { limit: 10, now: testTime })).map(({ offset }) => offset)).toEqual([1, 3, 5]);
+    expect((await at().topicStats([kept])).get(kept)?.messageCount).toBe(3);
+  });
+
+  test('a store that has next to nothing has no room to give back', async () => {
+    expect(await at().giveBack()).toBe(0);
+  });
+
+  test('a topic that nothing was applied to has nothing to remove', async () => {
+    expect(await at().removeTopic(newId(), 10)).toBe(0);
+  });
+}
+
+function describeEmptying(at: () => Messages): void {
+  const long = { expiresAt: testTime + 90 * day };
+
+  test('what was deleted long enough ago loses its content for good, at most as much as asked, oldest first', async () => {
+    const topicId = newId();
+    const gone = Array.from({ length: 5 }, (_, index) =>
+      testMessage(topicId, { ...long, message: `text ${index}`, title: 'Title', tags: ['a'] }),
+    );
+    const kept = testMessage(topicId, long);
+    const deletions = gone.map((message, index) => deleted(10 + index, message, testTime + 1_000 * (5 - index)));
+    await at().apply([...gone.map((message, index) => published(index, message)), published(5, kept), ...deletions]);
+    const texts = async () => Promise.all(gone.map(async ({ id }) => (await at().find(id))!.message));
+    expect(await at().emptyDeleted(testTime + 4_000, 2)).toBe(2);
+    expect(await texts()).toEqual(['text 0', 'text 1', 'text 2', '', '']);
+    expect(await at().emptyDeleted(testTime + 4_000, 10)).toBe(2);
+    expect(await at().emptyDeleted(testTime + 4_000, 10)).toBe(0);
+    expect(await texts()).toEqual(['text 0', '', '', '', '']);
+    expect(await at().find(gone[4]!.id)).toEqual({ ...emptied(gone[4]!, testTime + 1_000), offset: 4 });
+    expect(await at().find(kept.id)).toEqual({ ...kept, offset: 5 });
+    expect((await at().topicStats([topicId])).get(topicId)?.messageCount).toBe(1);
+    expect(await at().records(topicId, { from: 0, upTo: 99, limit: 20, now: testTime })).toHaveLength(11);
+  });
+
+  test('nothing brings the content back: no edit that comes late, and no replay of the log', async () => {
+    const message = testMessage(newId(), long);
+    const records = [
+      published(0, message),
+      edited(1, message, { message: 'edited' }),
+      deleted(2, message),
+      edited(3, message, { message: 'late' }),
+    ];
+    await at().apply([records[0]!, records[2]!]);
+    expect(await at().emptyDeleted(testTime + day, 10)).toBe(1);
+    await at().apply(records);
+    await at().settle(0, records);
+    expect((await at().find(message.id))?.message).toBe('');
+    expect(await at().emptyDeleted(testTime + day, 10)).toBe(0);
+  });
+
+  test('a deletion whose message comes after it was emptied leaves it empty', async () => {
+    const message = testMessage(newId(), long);
+    await at().apply([deleted(1, message)]);
+    await at().emptyDeleted(testTime + day, 10);
+    await at().apply([published(0, message)]);
+    expect((await at().find(message.id))?.message).toBe('');
+  });
+
+  test('content of a topic on hold stays, and holds up nothing of the others', async () => {
+    const [held, other] = [testMessage(newId(), long), testMessage(newId(), long)];
+    await at().apply([
+      published(0, held),
+      published(1, other),
+      deleted(2, held),
+      deleted(3, other, testTime + 130_000),
+    ]);
+    expect(await at().emptyDeleted(testTime + day, 1, [held.topicId, newId()])).toBe(1);
+    expect([(await at().find(held.id))?.message, (await at().find(other.id))?.message]).toEqual([held.message, '']);
+  });
+
+  test('much content goes in one call', async () => {
+    const topicId = newId();
+    const gone = Array.from({ length: 1_100 }, () => testMessage(topicId, long));
+    await at().apply([
+      ...gone.map((message, index) => published(index, message)),
+      ...gone.map((message, index) => deleted(2_000 + index, message)),
+    ]);
+    expect(await at().emptyDeleted(testTime + day, 700)).toBe(700);
+    expect(await at().emptyDeleted(testTime + day, 700)).toBe(400);
+  });
+}
+
+function describePlanning(at: () => Messages): void {
+  const byTopic = (volumes: readonly (MessageVolume & { topicId: string })[]) =>
+    new Map(volumes.map(({ topicId, ...volume }) => [topicId, volume]));
+
+  test('what is said to have expired is what is removed, in messages and in bytes', async () => {
+    const [one, other, none] = [newId(), newId(), newId()];
+    const expired = { expiresAt: testTime + 1 };
+    const [short, titled, wasEdited, wasDeleted] = [
+      testMessage(one, { ...expired, message: 'ü'.repeat(3) }),
+      testMessage(other, { ...expired, message: '😀', title: 'né' }),
+      testMessage(one, expired),
+      testMessage(one, expired),
+    ];
+    await at().apply([
+      published(0, short),
+      published(1, titled),
+      published(2, wasEdited),
+      published(3, wasDeleted),
+      published(4, testMessage(none)),
+      published(5, testMessage(one, { expiresAt: testTime + 2 })),
+      edited(6, wasEdited, { message: 'abc', title: null }),
+      deleted(7, wasDeleted),
+    ]);
+    const planned = byTopic(await at().expired(testTime + 1));
+    expect(planned).toEqual(
+      new Map([
+        [one, { messages: 3, bytes: 6 + 3 + Buffer.byteLength(wasDeleted.message) }],
+        [other, { messages: 1, bytes: 4 + 3 }],
+      ]),
+    );
+    expect(await at().removeExpired(testTime + 1, 100)).toEqual(planned);
+    expect(await at().expired(testTime + 1)).toEqual([]);
+  });
+
+  test('what has expired is found also where thousands expire in one moment', async () => {
+    const [one, other] = [newId(), newId()];
+    const all = Array.from({ length: 6_500 }, (_, index) =>
+      published(
+        index,
+        testMessage(index % 5 === 0 ? other : one, { expiresAt: testTime + (index < 6_000 ? 1 : 1 + (index % 3)) }),
+      ),
+    );
+    await at().apply(all);
+    const count = (topicId: string, time: number) =>
+      all.filter(({ record: { message } }) => message.topicId === topicId && message.expiresAt <= time).length;
+    for (const time of [testTime + 1, testTime + 2]) {
+      const found = byTopic(await at().expired(time));
+      expect([found.get(one)?.messages, found.get(other)?.messages]).toEqual([count(one, time), count(other, time)]);
+      expect(found.get(one)?.bytes).toBe(count(one, time) * Buffer.byteLength(testMessage(one).message));
+    }
+  });
+
+  test('what has expired is told without topics on hold, also behind what was removed before them', async () => {
+    const [one, held] = [newId(), newId()];
+    const expired = (topicId: string, after: number) => testMessage(topicId, { expiresAt: testTime + after });
+    await at().apply([
+      published(0, expired(held, 1)),
+      published(1, expired(one, 2)),
+      published(2, expired(held, 2)),
+      published(3, expired(one, 3)),
+    ]);
+    const counts = async (except?: readonly string[]) =>
+      [...byTopic(await at().expired(testTime + 3, except))].map(([topicId, { messages }]) => [topicId, messages]);
+    expect(await counts([held, newId()])).toEqual([[one, 2]]);
+    await at().removeExpired(testTime + 3, 1, [held]);
+    expect(await counts([held])).toEqual([[one, 1]]);
+    expect(new Map((await counts()) as [string, number][])).toEqual(
+      new Map([
+        [held, 2],
+        [one, 1],
+      ]),
+    );
+    await at().removeExpired(testTime + 3, 10, [held]);
+    expect(await counts([held])).toEqual([]);
+    await at().apply([published(4, expired(one, 1))]);
+    expect(await counts([held])).toEqual([[one, 1]]);
+    expect(await counts([one])).toEqual([[held, 2]]);
+  });
+
+  test('expired messages are counted up to a limit, without topics on hold', async () => {
+    const [one, held] = [newId(), newId()];
+    await at().apply(
+      Array.from({ length: 10 }, (_, index) =>
+        published(index, testMessage(index < 4 ? held : one, { expiresAt: testTime + 1 + index })),
+      ),
+    );
+    expect(await at().countExpired(testTime + 100, { max: 100 })).toBe(10);
+    expect(await at().countExpired(testTime + 9, { max: 100, except: [held, newId()] })).toBe(5);
+    expect(await at().countExpired(testTime + 100, { max: 3, except: [held] })).toBe(3);
+    expect(await at().countExpired(testTime, { max: 3 })).toBe(0);
+  });
+
+  test('the oldest message that is kept is the first that history goes on to show', async () => {
+    const [one, gone, none] = [newId(), newId(), newId()];
+    const at5 = { timestamp: testTime + 5 };
+    const wasDeleted = testMessage(one, { timestamp: testTime + 1 });
+    await at().apply([
+      published(0, testMessage(one, { expiresAt: testTime + 1_000 })),
+      published(1, wasDeleted),
+      published(2, testMessage(one, at5)),
+      published(3, testMessage(one, { timestamp: testTime + 6 })),
+      published(4, testMessage(gone, { expiresAt: testTime + 1_000 })),
+      deleted(5, wasDeleted),
+    ]);
+    expect(await at().oldestKept([one, gone, none], testTime + 1_000)).toEqual(new Map([[one, testTime + 5]]));
+    expect(await at().oldestKept([one, gone, none], testTime + 999)).toEqual(
+      new Map([
+        [one, testTime],
+        [gone, testTime],
+      ]),
+    );
+    expect(await at().oldestKept([], testTime)).toEqual(new Map());
+  });
+}
+
+function describeLifetimes(at: () => Messages): void {
+  const change = { lifetimeMs: 10 * day, onlyLonger: false, after: -1, limit: 100, now: testTime };
+
+  test('messages are given another expiry in order of position, some at a time, and reads go by it', async () => {
+    const [topicId, other] = [newId(), newId()];
+    const ages = [20, 9, 0, 1];
+    const messages = ages.map((days) =>
+      testMessage(topicId, { timestamp: testTime - days * day, expiresAt: testTime - days * day + 30 * day }),
+    );
+    await at().apply([
+      ...messages.map((message, index) => published(2 * index, message)),
+      published(1, testMessage(other, { expiresAt: testTime + 30 * day })),
+    ]);
+    expect(await at().countAfter([{ topicId, after: 0 }], { max: 10, now: testTime })).toEqual([4]);
+    expect(await at().changeLifetime(topicId, { ...change, limit: 3 })).toBe(4);
+    expect(await at().changeLifetime(topicId, { ...change, after: 4, limit: 3 })).toBe(6);
+    expect(await at().changeLifetime(topicId, { ...change, after: 6 })).toBeNull();
+    expect(await at().changeLifetime(newId(), change)).toBeNull();
+    expect(
+      (await at().newest(topicId, { limit: 10, now: testTime })).map(({ offset, expiresAt }) => [
+        offset,
+        expiresAt - testTime,
+      ]),
+    ).toEqual([
+      [2, day],
+      [4, 10 * day],
+      [6, 9 * day],
+    ]);
+    expect(await at().countAfter([{ topicId, after: 0 }], { max: 10, now: testTime })).toEqual([3]);
+    expect(
+      (await at().records(topicId, { from: 0, upTo: 9, limit: 10, now: testTime })).map(({ offset }) => offset),
+    ).toEqual([2, 4, 6]);
+    expect((await at().newest(other, { limit: 1, now: testTime }))[0]?.expiresAt).toBe(testTime + 30 * day);
+    // What a sweep has passed over is found again.
+    expect(await removeExpired(at(), testTime, 10)).toEqual(new Map([[topicId, 1]]));
+    expect(await at().changeLifetime(topicId, { ...change, lifetimeMs: 5 * day })).toBe(6);
+    expect(await removeExpired(at(), testTime, 10)).toEqual(new Map([[topicId, 1]]));
+    expect((await at().topicStats([topicId])).get(topicId)?.messageCount).toBe(2);
+  });
+
+  test('a longer life revives nothing that has expired, and where only longer ones count nothing is shortened', async () => {
+    const topicId = newId();
+    const living = (days: number) =>
+      testMessage(topicId, { timestamp: testTime - day, expiresAt: testTime + days * day });
+    const edit = living(2);
+    await at().apply([
+      published(0, testMessage(topicId, { timestamp: testTime - day, expiresAt: testTime + 1 })),
+      published(1, edit),
+      published(2, living(40)),
+    ]);
+    const expiries = async () =>
+      (await at().newest(topicId, { limit: 10, now: testTime })).map(({ expiresAt }) =>
+        Math.floor((expiresAt - testTime) / day),
+      );
+    const expired = { ...change, now: testTime + 1 };
+    await at().changeLifetime(topicId, { ...expired, onlyLonger: true });
+    expect(await expiries()).toEqual([0, 9, 40]);
+    await at().changeLifetime(topicId, { ...expired, lifetimeMs: 100 * day });
+    expect(await expiries()).toEqual([0, 99, 99]);
+    // An edit that was made before and comes now has the former expiry.
+    await at().apply([edited(3, edit, { message: 'x' })]);
+    expect(await expiries()).toEqual([0, 99, 99]);
+  });
+}
+
+function describeRecounting(at: () => Messages): void {
+  test('a count that is right stays as it is, also while messages come and go', async () => {
+    const topicId = newId();
+    const gone = testMessage(topicId);
+    const batch = (n: number) =>
+      Array.from({ length: 50 }, (_, index) =>
+        published(10 + n * 50 + index, testMessage(topicId, { expiresAt: testTime + 1 + n })),
+      );
+    await at().apply([
+      published(0, gone),
+      published(1, testMessage(topicId)),
+      edited(2, gone, { message: 'x' }),
+      deleted(3, gone),
+    ]);
+    const working = (async () => {
+      for (let n = 0; n < 10; n++) {
+        await at().apply(batch(n));
+        await at().removeExpired(testTime + 1 + n, 20);
+      }
+    })();
+    for (let n = 0; n < 5; n++) expect(await at().recount(topicId)).toBe(0);
+    await working;
+    expect(await at().recount(topicId)).toBe(0);
+    expect((await at().topicStats([topicId])).get(topicId)!.messageCount).toBe(1 + 10 * 30);
+    expect(await at().recount(newId())).toBe(0);
+  });
+}

@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { auditActions } from './audit-actions.ts';
+
+const operations = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+const rows = [...operations.matchAll(/^\| `([a-z_]+\.[a-z_]+)` \| (.*?) \| (?:`(\w+)` )?\| (?:(.*) )?\|$/gm)].map(
+  ([, name, means, subject = null, details = '']) => [name, means, subject, details],
+);
+
+test('docs/operations.md has the table of actions, in its order', () => {
+  const table = Object.entries(auditActions).map(([name, { means, subject, details }]) => {
+    const told = [...Object.keys(details), ...(name === 'account.email_changed' ? ['former_email'] : [])];
+    return [name, means, subject, told.map((one) => `\`${one}\``).join(', ')];
+  });
+  expect(rows).toEqual(table);
+});
+
+test('no detail is one that could hold a secret or what a person wrote', () => {
+  const names = Object.values(auditActions).flatMap(({ details }) => Object.keys(details));
+  expect(names.filter((name) => /token|secret|password|hash|key|mail|address|text|title/.test(name))).toEqual([]);
+});

@@ -1,0 +1,90 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { newDevice, newId, newMessage, newSubscription } from '../../testing/builders.ts';
+import type { Priority } from '../messages/message.ts';
+import { passesMobileFilter } from './mobile-filter.ts';
+import { whyUnsent } from './why-unsent.ts';
+
+const now = 1_800_000_000_000;
+const minuteMs = 60_000;
+const message = {
+  ...newMessage(newId()),
+  priority: 3 as Priority,
+  tags: ['disk', 'cellar'],
+  timestamp: now - minuteMs,
+  offset: 1,
+};
+const subscriptionWith = (given: object = {}) => ({
+  ...newSubscription(newId(), newId(), { createdAt: now - 2 * minuteMs, ...given }),
+  version: 1,
+});
+const deviceWith = (given: object = {}) => ({
+  ...newDevice(newId(), { createdAt: now - 2 * minuteMs, ...given }),
+  version: 1,
+});
+const why = ({
+  subscription = subscriptionWith(),
+  device = deviceWith(),
+  at = now,
+  of = message,
+}: {
+  subscription?: ReturnType<typeof subscriptionWith> | null;
+  device?: ReturnType<typeof deviceWith>;
+  at?: number;
+  of?: typeof message;
+} = {}) => whyUnsent(of, { device, subscription, now: at });
+
+test.each([
+  ['a message that was deleted', { of: { ...message, isDeleted: true } }, 'message deleted'],
+  [
+    'a device that came later',
+    { device: deviceWith({ createdAt: now }) },
+    'the device was registered after the message',
+  ],
+  ['a device whose token is dead', { device: deviceWith({ isActive: false }) }, 'the device is inactive'],
+  ['somebody who is not subscribed', { subscription: null }, 'not subscribed to the topic'],
+  [
+    'a topic that is muted',
+    { subscription: subscriptionWith({ mobileEnabled: false }) },
+    'mobile notifications are off for the topic',
+  ],
+  [
+    'a higher threshold',
+    { subscription: subscriptionWith({ priorityThreshold: 4 }) },
+    'priority 3 is below the threshold of 4',
+  ],
+  [
+    'other tags',
+    { subscription: subscriptionWith({ tagsFilter: ['net', 'Disk'] }) },
+    'no tag of the filter: net, Disk',
+  ],
+  [
+    'a subscription that came later',
+    { subscription: subscriptionWith({ createdAt: now }) },
+    'subscribed after the message',
+  ],
+  [
+    'settings that let it through only now',
+    { at: now + 60 * minuteMs },
+    'left out by the settings of that time, which have changed since',
+  ],
+])('%s is the reason', (_what, given, reason) => {
+  expect(why(given)).toEqual({ status: 'skipped', reason });
+});
+
+test('what nothing keeps back is on its way', () => {
+  expect(why()).toEqual({ status: 'pending', reason: null });
+});
+
+test('a reason is given exactly for what the filter does not let through', () => {
+  const tags = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'A'), { maxLength: 3 });
+  const priorities = fc.integer({ min: 1, max: 5 }) as fc.Arbitrary<Priority>;
+  const settings = fc.record({ mobileEnabled: fc.boolean(), priorityThreshold: priorities, tagsFilter: tags });
+  fc.assert(
+    fc.property(settings, priorities, tags, (chosen, priority, sentTags) => {
+      const subscription = subscriptionWith(chosen);
+      const of = { ...message, priority, tags: sentTags };
+      expect(why({ subscription, of }).status).toBe(passesMobileFilter(subscription, of) ? 'pending' : 'skipped');
+    }),
+  );
+});

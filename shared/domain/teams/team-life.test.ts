@@ -1,0 +1,81 @@
+import { expect, test } from '@jest/globals';
+import { newTeam } from '../../testing/builders.ts';
+import { nextTeamStep, removalTime, type TeamPeriods } from './team-life.ts';
+import type { Team, TeamNotice } from './team.ts';
+import type { Tier } from '../accounts/tiers.ts';
+
+const dayMs = 86_400_000;
+const periods: TeamPeriods = { graceMs: 7 * dayMs, removalMs: 60 * dayMs };
+const teamWith = (given: Partial<Team> = {}): Team => ({ ...newTeam('owner', given), version: 1 });
+const stepOf = (team: Team, tier: Tier, now: number, of = periods) => nextTeamStep(team, tier, { ...of, now });
+
+test.each<[string, Team, Tier, string]>([
+  ['an active team with its tier rests', teamWith(), 'TEAM', 'rest'],
+  ['below the tier its grace begins', teamWith(), 'ESSENTIALS', 'lapse'],
+  ['its owner is told before anything else', teamWith({ lapsedAt: 0, notice: 'lapse', noticeAt: 0 }), 'FREE', 'mail'],
+  [
+    'in the grace it rests',
+    teamWith({ lapsedAt: dayMs, notice: 'lapse', noticeAt: dayMs, noticeSentAt: dayMs }),
+    'FREE',
+    'rest',
+  ],
+  [
+    'at the end of the grace it is deactivated',
+    teamWith({ lapsedAt: 0, notice: 'lapse', noticeAt: 0, noticeSentAt: 0 }),
+    'FREE',
+    'deactivate',
+  ],
+  [
+    'the tier ends the grace',
+    teamWith({ lapsedAt: 0, notice: 'lapse', noticeAt: 0, noticeSentAt: 0 }),
+    'TEAM',
+    'recover',
+  ],
+  ['even before the mail has gone', teamWith({ lapsedAt: 0, notice: 'lapse', noticeAt: 0 }), 'TEAM', 'recover'],
+  [
+    'deactivated, it does not come back by the tier alone',
+    teamWith({ isActive: false, deactivatedAt: 7 * dayMs }),
+    'TEAM',
+    'rest',
+  ],
+  [
+    'what is being removed is left to the removal',
+    teamWith({ isActive: false, deactivatedAt: -100 * dayMs, removal: 'erase' }),
+    'FREE',
+    'rest',
+  ],
+])('after a week: %s', (_name, team, tier, kind) => {
+  expect(stepOf(team, tier, 7 * dayMs).kind).toBe(kind);
+});
+
+test('a removal is announced 30, 7 and 1 days before, each once', () => {
+  let team = teamWith({ isActive: false, deactivatedAt: 0 });
+  const told: [number, TeamNotice][] = [];
+  let removedAt = 0;
+  for (let hour = 0; removedAt === 0 && hour < 24 * 100; hour += 1) {
+    const now = hour * 3_600_000;
+    const step = stepOf(team, 'FREE', now);
+    if (step.kind === 'announce') {
+      told.push([hour / 24, step.notice]);
+      team = { ...team, notice: step.notice, noticeAt: now, noticeSentAt: now };
+    } else if (step.kind === 'remove') {
+      removedAt = now;
+    }
+  }
+  expect(told).toEqual([
+    [30, 'removal-30-days'],
+    [53, 'removal-7-days'],
+    [59, 'removal-1-day'],
+  ]);
+  expect(removedAt).toBe(60 * dayMs);
+});
+
+test('a team that nobody looked after is removed 23 hours after a notice, not before', () => {
+  const late = 100 * dayMs;
+  const team = teamWith({ isActive: false, deactivatedAt: 0 });
+  expect(stepOf(team, 'FREE', late)).toEqual({ kind: 'announce', notice: 'removal-1-day' });
+  const told: Team = { ...team, notice: 'removal-1-day', noticeAt: late, noticeSentAt: late };
+  expect(removalTime(told, periods)).toBe(late + 23 * 3_600_000);
+  expect(stepOf(told, 'FREE', late + 23 * 3_600_000 - 1).kind).toBe('rest');
+  expect(stepOf(told, 'FREE', late + 23 * 3_600_000).kind).toBe('remove');
+});

@@ -1,0 +1,32 @@
+import type { Caller } from '../accounts/caller.ts';
+import { AppError } from '../errors.ts';
+import type { Role } from '../teams/team.ts';
+import type { Topic } from './topic.ts';
+
+/** What of a topic decides who may use it. */
+export type TopicAccess = Pick<Topic, 'id' | 'ownerId' | 'teamId' | 'accessLevel'>;
+
+export type TopicAct = 'read' | 'write' | 'manage';
+
+/**
+ * Whether the caller may act on the topic. `role` is the caller's role in the topic's team, null for none; it counts
+ * for logins only, since an API key opens no private topic that its user does not own.
+ */
+export function mayUseTopic(caller: Caller, topic: TopicAccess, act: TopicAct, role: Role | null): boolean {
+  if (caller.kind === 'topic-token') {
+    return act !== 'manage' && caller.topicId === topic.id && caller.permissions.includes(act);
+  }
+  const isPublic = topic.accessLevel === 'public';
+  if (caller.kind === 'anonymous') return isPublic && act !== 'manage';
+  if (caller.userId === topic.ownerId) return true;
+  const memberRole = topic.teamId === null || (caller.scopes !== null && !isPublic) ? null : role;
+  if (act === 'manage') return memberRole === 'owner' || memberRole === 'admin';
+  return isPublic || memberRole !== null;
+}
+
+/** Throws what a caller who may not act on the topic is told: 401 without a credential, else 403. */
+export function requireTopicAccess(caller: Caller, topic: TopicAccess, act: TopicAct, role: Role | null): void {
+  if (mayUseTopic(caller, topic, act, role)) return;
+  if (caller.kind === 'anonymous') throw new AppError('unauthenticated', 'Not authenticated');
+  throw new AppError('forbidden', 'Insufficient permissions to access this topic');
+}

@@ -1,0 +1,62 @@
+import type { Change } from '../../domain/change.ts';
+import type { User } from '../../domain/accounts/user.ts';
+import { write, type Changes, type Documents, type Write } from '../../ports/documents.ts';
+import { loginSessions } from '../../collections/credentials.ts';
+import { retryStale } from '../../documents/retry-stale.ts';
+import { updateWith } from '../../documents/update-with.ts';
+import { users } from '../../collections/users.ts';
+
+/** An account as it was judged, what to set of it, and what else to write. */
+export interface DecidedChange {
+  readonly user: User;
+  readonly set: Changes<User>;
+  readonly also: readonly Write[];
+}
+
+/** What is removed together with a document write; a commit holds 1,000 writes. */
+const sessionsPerCommit = 900;
+const commitsMax = 1_000;
+
+/**
+ * Changes the account and ends all its logins in one step. `decide` reads what it needs afresh: it is run again after a lost
+ * race. Resolves with the account, and with what the nodes have to be told by whoever calls this.
+ */
+export async function changeAndEndLogins(
+  documents: Documents,
+  decide: () => Promise<DecidedChange>,
+): Promise<{ user: User; changes: readonly Change[] }> {
+  const ended = new Set<string>();
+  const user = await retryStale(async () => {
+    const { user: found, set, also } = await decide();
+    const last = await endLoginsButLast(documents, found.id, ended);
+    const changed = await updateWith(documents, users, found, {
+      set,
+      also: [...last.map((id) => write.remove(loginSessions, id)), ...also],
+    });
+    for (const id of last) ended.add(id);
+    return changed;
+  });
+  return {
+    user,
+    changes: [
+      { kind: 'user', userId: user.id },
+      ...[...ended].map((sessionId) => ({ kind: 'session' as const, sessionId })),
+    ],
+  };
+}
+
+/** Ends the logins that do not fit into the commit to come, and resolves with the ids of those that do. */
+async function endLoginsButLast(documents: Documents, userId: string, ended: Set<string>): Promise<string[]> {
+  for (let commits = 0; commits < commitsMax; commits += 1) {
+    const found = await documents.find(loginSessions, {
+      index: 'byUser',
+      equals: { userId },
+      limit: sessionsPerCommit,
+    });
+    const ids = found.map((session) => session.id);
+    if (ids.length < sessionsPerCommit) return ids;
+    await documents.commit(ids.map((id) => write.remove(loginSessions, id)));
+    for (const id of ids) ended.add(id);
+  }
+  throw new Error(`the account ${userId} has too many logins to end`);
+}

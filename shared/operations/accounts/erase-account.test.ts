@@ -1,0 +1,379 @@
+import { expect, test } from '@jest/globals';
+import type { User } from '../../domain/accounts/user.ts';
+import { write, type Collection, type Document } from '../../ports/documents.ts';
+import {
+  newDevice,
+  newId,
+  newMember,
+  newMessage,
+  newSubscription,
+  newTeam,
+  newTopic,
+  newUser,
+  testAudit,
+} from '../../testing/builders.ts';
+import { publish } from '../../testing/test-engine.ts';
+import { useTestEngine } from '../../testing/use-test-engine.ts';
+import { accountErasures } from '../../collections/account-erasures.ts';
+import { removeUnverified } from './accounts.ts';
+import { addressChanges } from '../../collections/address-changes.ts';
+import { auditEntries, auditOrigins } from '../../collections/audit-log.ts';
+import { collections } from '../../collections/collections.ts';
+import { consents } from '../../collections/consents.ts';
+import { apiKeys, loginSessions, topicTokens } from '../../collections/credentials.ts';
+import { devices } from '../../collections/devices-collection.ts';
+import { eraseAccount, findErasures, type EraseAccountDeps } from './erase-account.ts';
+import { identities } from '../../collections/identities.ts';
+import { logConsumers } from '../../collections/log-consumers.ts';
+import { mailTokens } from '../../collections/mail-tokens.ts';
+import { removeAccount } from './remove-account.ts';
+import type { RemovalStep } from '../teams/remove-team.ts';
+import { quotaGuards } from '../../collections/quota-guards.ts';
+import { subscriptions } from '../../collections/subscriptions-collection.ts';
+import { teamInvites } from '../../collections/team-invites.ts';
+import { teamMembers, teams } from '../../collections/teams.ts';
+import { topicCleanups } from '../../collections/topic-cleanups.ts';
+import { topics } from '../../collections/topics.ts';
+import { users } from '../../collections/users.ts';
+
+const engine = await useTestEngine();
+
+const batchesMax = 1_000;
+/** As configured by default. */
+const settleMs = 60_000;
+
+function deps(onStep: (step: RemovalStep) => void = () => undefined): EraseAccountDeps {
+  const { documents, deliveries } = engine;
+  return {
+    documents,
+    deliveries,
+    makeId: newId,
+    clock: () => Date.now(),
+    audit: testAudit,
+    onStep: async (step) => onStep(step),
+  };
+}
+
+/** An account with at least one of everything that can name it, beside others whose things must stay. */
+async function fullAccount(): Promise<{ user: User; foreign: { topicId: string; teamId: string; inviteId: string } }> {
+  const { documents, deliveries } = engine;
+  const [user, other] = [await documents.insert(users, newUser()), await documents.insert(users, newUser())];
+  const userId = user.id;
+  const insert = <T extends Document>(collection: Collection<T>, document: Omit<T, 'version'>) =>
+    documents.insert(collection, document);
+  const team = await insert(teams, newTeam(userId));
+  const foreignTeam = await insert(teams, newTeam(other.id));
+  const foreignTopic = await insert(topics, newTopic(other.id, { subscriberCount: 2 }));
+  await documents.commit(Array.from({ length: 120 }, () => write.insert(topics, newTopic(userId))));
+  const topic = await insert(topics, newTopic(userId, { teamId: team.id }));
+  await publish(engine, topic, newMessage(topic.id));
+  for (const member of [
+    newMember(team.id, userId, 'owner'),
+    newMember(team.id, other.id),
+    newMember(foreignTeam.id, userId, 'admin'),
+  ])
+    await insert(teamMembers, member);
+  for (const holder of [userId, other.id]) await insert(subscriptions, newSubscription(holder, foreignTopic.id));
+  await insert(subscriptions, newSubscription(userId, topic.id));
+  await insert(devices, newDevice(userId));
+  await insert(quotaGuards, { id: userId });
+  await insert(apiKeys, {
+    id: newId(),
+    userId,
+    name: 'k',
+    description: null,
+    secretHash: newId(),
+    keyPrefix: 'toc_',
+    scopes: ['*'],
+    isActive: true,
+    createdAt: 1,
+    expiresAt: null,
+    lastUsedAt: null,
+    requestCount: 0,
+  });
+  for (const topicId of [topic.id, foreignTopic.id]) {
+    await insert(topicTokens, {
+      id: newId(),
+      topicId,
+      createdBy: userId,
+      name: 't',
+      secretHash: newId(),
+      permissions: ['read'],
+      createdAt: 1,
+      expiresAt: null,
+      lastUsedAt: null,
+    });
+    await insert(logConsumers, {
+      id: newId(),
+      topicId,
+      ownerId: userId,
+      name: 'c',
+      nameKey: 'c',
+      offset: 0,
+      updatedAt: 1,
+    });
+  }
+  await documents.commit(
+    Array.from({ length: 150 }, () =>
+      write.insert(loginSessions, { id: newId(), userId, refreshHash: newId(), createdAt: 1, expiresAt: 1 }),
+    ),
+  );
+  await insert(consents, {
+    id: newId(),
+    userId,
+    consentType: 'tos',
+    documentVersion: '1',
+    acceptedAt: 1,
+    consentMethod: 'web_checkbox',
+    isActive: true,
+  });
+  await insert(mailTokens, {
+    id: newId(),
+    purpose: 'password-reset',
+    userId,
+    email: user.email,
+    tokenHash: newId(),
+    expiresAt: 1,
+  });
+  await insert(addressChanges, { id: newId(), userId, oldEmail: 'old@example.org', changedAt: 1 });
+  await insert(identities, { id: newId(), provider: 'google', subject: newId(), userId, linkedAt: 1 });
+  await insert(auditOrigins, {
+    id: newId(),
+    at: 1,
+    userId,
+    address: '192.0.2.1',
+    userAgent: 'curl',
+    formerEmail: null,
+  });
+  const invite = (email: string, invitedById: string) =>
+    insert(teamInvites, {
+      id: newId(),
+      teamId: foreignTeam.id,
+      email,
+      role: 'member',
+      invitedById,
+      tokenHash: newId(),
+      createdAt: 1,
+      expiresAt: 2,
+    });
+  await invite(user.email, other.id);
+  await invite(newUser().email, userId);
+  const kept = await invite(newUser().email, other.id);
+  await deliveries.claim(
+    [
+      {
+        messageId: newId(),
+        deviceId: newId(),
+        topicId: foreignTopic.id,
+        userId,
+        subscriptionId: newId(),
+        platform: 'ios',
+      },
+    ],
+    { now: 1, staleAfterMs: 1 },
+  );
+  return { user, foreign: { topicId: foreignTopic.id, teamId: foreignTeam.id, inviteId: kept.id } };
+}
+
+/** How each field that holds an account's id or address is answered for. A new one must be: erase it, and say so here. */
+const answeredFor: Readonly<Record<string, string>> = {
+  'users.email': 'removed at once',
+  'accountErasures.email': 'ends with the erasure',
+  'apiKeys.userId': 'erased',
+  'loginSessions.userId': 'erased',
+  'devices.userId': 'erased',
+  'subscriptions.userId': 'erased',
+  'consents.userId': 'erased',
+  'mailTokens.userId': 'erased',
+  'mailTokens.email': 'erased',
+  'addressChanges.userId': 'erased',
+  'addressChanges.oldEmail': 'erased',
+  'identities.userId': 'erased',
+  'topicTokens.createdBy': 'erased',
+  'logConsumers.ownerId': 'erased',
+  'topics.ownerId': 'erased',
+  'auditOrigins.userId': 'erased',
+  'auditOrigins.address': 'erased',
+  'auditOrigins.userAgent': 'erased',
+  'auditOrigins.formerEmail': 'erased',
+  'teams.ownerId': 'erased',
+  'teamMembers.userId': 'erased',
+  'teamInvites.invitedById': 'erased',
+  'teamInvites.email': 'erased',
+};
+
+test('every field that can name an account is answered for', () => {
+  const naming = collections.flatMap(({ name, fields }) =>
+    Object.keys(fields)
+      .filter(
+        (field) =>
+          /user|owner|email|address|creat(ed)?By|invitedBy|author|holder/i.test(field) &&
+          fields[field as keyof typeof fields] === 'text' &&
+          !/^username/.test(field),
+      )
+      .map((field) => `${name}.${field}`),
+  );
+  expect(naming.sort()).toEqual(Object.keys(answeredFor).sort());
+});
+
+/** Documents of any collection that hold the text, but for the audit log: ids stay in it, and nothing else. */
+async function holding(text: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const collection of collections) {
+    if (collection.name === auditEntries.name) continue;
+    const index = Object.keys({ ...collection.uniqueKeys, ...collection.indexes })[0];
+    const all =
+      index === undefined ? [] : await engine.documents.find(collection, { index, equals: {}, limit: 10_000 });
+    for (const document of all)
+      if (JSON.stringify(document).includes(text)) found.push(`${collection.name} ${JSON.stringify(document)}`);
+  }
+  if ((await engine.documents.get(quotaGuards, text)) !== null) found.push('quotaGuards');
+  return found;
+}
+
+async function expectForeignKept({
+  topicId,
+  teamId,
+  inviteId,
+}: Awaited<ReturnType<typeof fullAccount>>['foreign']): Promise<void> {
+  expect(await engine.documents.get(topics, topicId)).toMatchObject({ subscriberCount: 1 });
+  expect(await engine.documents.get(teams, teamId)).not.toBeNull();
+  expect(await engine.documents.get(teamInvites, inviteId)).not.toBeNull();
+}
+
+test('nothing of a deleted account is left, and nothing of others is touched', async () => {
+  const { user, foreign } = await fullAccount();
+  const owned = await engine.documents.find(topics, { index: 'byOwner', equals: { ownerId: user.id }, limit: 1_000 });
+  const now = Date.now();
+  await removeAccount(engine.documents, user, { now, audit: testAudit });
+  const steps: RemovalStep[] = [];
+  expect(
+    await eraseAccount(
+      deps((step) => steps.push(step)),
+      user.id,
+      { now, batchesMax, settleMs },
+    ),
+  ).toMatchObject({ hasMore: false });
+  expect(await findErasures(engine.documents, 10)).toContain(user.id);
+  const changes = steps.flatMap((step) => step.changes.map(({ kind }) => kind));
+  expect(changes.filter((kind) => kind === 'topic')).toHaveLength(121);
+  expect(changes).toContain('team');
+  // Each topic's messages are its own cleanup's.
+  for (const { id: topicId } of owned)
+    expect(await engine.documents.count(topicCleanups, { index: 'byTopic', equals: { topicId } })).toBe(1);
+
+  // The rest of the account itself goes when nothing late can come any more.
+  expect(await eraseAccount(deps(), user.id, { now: now + settleMs - 1, batchesMax, settleMs })).toEqual({
+    removed: 0,
+    hasMore: false,
+  });
+  await engine.documents.insert(consents, {
+    id: newId(),
+    userId: user.id,
+    consentType: 'tos',
+    documentVersion: '1',
+    acceptedAt: 1,
+    consentMethod: 'late',
+    isActive: true,
+  });
+  expect(await eraseAccount(deps(), user.id, { now: now + settleMs, batchesMax, settleMs })).toEqual({
+    removed: 1,
+    hasMore: false,
+  });
+  expect(await holding(user.id)).toEqual([]);
+  expect(await holding(user.email)).toEqual([]);
+  expect(await engine.deliveries.removeOfUser(user.id, 10)).toBe(0);
+  await expectForeignKept(foreign);
+  expect(await eraseAccount(deps(), user.id, { now: now + settleMs, batchesMax, settleMs })).toEqual({
+    removed: 0,
+    hasMore: false,
+  });
+});
+
+test('an erasure that is cut off anywhere is completed by the next runs, also by several at once', async () => {
+  for (let cutAfter = 0; cutAfter < 5; cutAfter += 1) {
+    const { user, foreign } = await fullAccount();
+    const now = Date.now() - settleMs;
+    await removeAccount(engine.documents, user, { now, audit: testAudit });
+    let steps = 0;
+    const cut = deps(() => {
+      if (steps++ === cutAfter) throw new Error('the process died');
+    });
+    await expect(eraseAccount(cut, user.id, { now: Date.now(), batchesMax, settleMs })).rejects.toThrow(
+      'the process died',
+    );
+    await Promise.all([1, 2].map(() => eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, settleMs })));
+    expect(await holding(user.id)).toEqual([]);
+    await expectForeignKept(foreign);
+  }
+});
+
+test('an erasure stops after so many batches and says that there is more', async () => {
+  const { user } = await fullAccount();
+  const now = Date.now() - settleMs;
+  await removeAccount(engine.documents, user, { now, audit: testAudit });
+  let runs = 0;
+  while ((await eraseAccount(deps(), user.id, { now: Date.now(), batchesMax: 1, settleMs })).hasMore) runs += 1;
+  expect(runs).toBeGreaterThan(10);
+  expect(await holding(user.id)).toEqual([]);
+});
+
+test('an account with a topic under legal hold stays, and a topic that is held later waits for the end of the hold', async () => {
+  const user = await engine.documents.insert(users, newUser());
+  const topic = await engine.documents.insert(topics, newTopic(user.id, { isHeld: true }));
+  await expect(removeAccount(engine.documents, user, { now: Date.now(), audit: testAudit })).rejects.toThrow(
+    'Topic is under legal hold',
+  );
+  const free = await engine.documents.update(topics, topic, { isHeld: false });
+  const now = Date.now() - settleMs;
+  await removeAccount(engine.documents, user, { now, audit: testAudit });
+  const held = await engine.documents.update(topics, free, { isHeld: true });
+  const erase = () => eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, settleMs });
+  expect(await erase()).toEqual({ removed: 0, hasMore: false });
+  expect(await engine.documents.get(accountErasures, user.id)).not.toBeNull();
+  await engine.documents.update(topics, held, { isHeld: false });
+  expect(await erase()).toEqual({ removed: 1, hasMore: false });
+  expect(await engine.documents.get(accountErasures, user.id)).toBeNull();
+});
+
+test('of an account that was never verified everything goes that the audit log has of those who tried to log in', async () => {
+  const { documents } = engine;
+  const user = await documents.insert(
+    users,
+    newUser({ isVerified: false, wasVerified: false, createdAt: Date.now() - settleMs }),
+  );
+  const invite = await documents.insert(teamInvites, {
+    id: newId(),
+    teamId: newId(),
+    email: user.email,
+    role: 'member',
+    invitedById: newId(),
+    tokenHash: newId(),
+    createdAt: 1,
+    expiresAt: 2,
+  });
+  const attempts = Array.from({ length: 1_100 }, (_, at) => ({
+    id: newId(),
+    at,
+    userId: user.id,
+    address: '192.0.2.1',
+    userAgent: null,
+    formerEmail: null,
+  }));
+  for (const some of [attempts.slice(0, 550), attempts.slice(550)])
+    await documents.commit(some.map((one) => write.insert(auditOrigins, one)));
+  await documents.commit(await removeUnverified(documents, user, testAudit));
+  expect(await eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, settleMs })).toEqual({
+    removed: 600,
+    hasMore: false,
+  });
+  expect(await holding(user.id)).toEqual([]);
+  expect(await documents.get(teamInvites, invite.id)).not.toBeNull(); // for whoever has the address next
+});
+
+test('a living account is never erased', async () => {
+  const user = await engine.documents.insert(users, newUser());
+  await engine.documents.insert(accountErasures, { id: user.id, email: user.email, requestedAt: 1 });
+  await expect(eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, settleMs })).rejects.toThrow('exists');
+  await engine.documents.remove(accountErasures, user.id);
+});

@@ -1,0 +1,188 @@
+import { topicChange, type Change } from '../../domain/change.ts';
+import type { Deliveries } from '../../ports/deliveries.ts';
+import { write, type Documents, type Write } from '../../ports/documents.ts';
+import { accountErasures, type AccountErasure } from '../../collections/account-erasures.ts';
+import { addressChanges } from '../../collections/address-changes.ts';
+import { eraseAuditOrigins } from '../../collections/audit-log.ts';
+import { consents } from '../../collections/consents.ts';
+import { apiKeys, loginSessions, topicTokens } from '../../collections/credentials.ts';
+import { devices } from '../../collections/devices-collection.ts';
+import { identities } from '../../collections/identities.ts';
+import { logConsumers } from '../../collections/log-consumers.ts';
+import { mailTokens } from '../../collections/mail-tokens.ts';
+import { quotaGuards } from '../../collections/quota-guards.ts';
+import { removeFound } from '../../documents/remove-found.ts';
+import { removeTeamOfNobody, type RemoveTeamDeps } from '../teams/remove-team.ts';
+import { removeTopicToken } from '../credentials/remove-topic-token.ts';
+import { retryStale } from '../../documents/retry-stale.ts';
+import { runBatches, type BatchReport, type RemoveBatch } from '../../documents/run-batches.ts';
+import { subscriptions } from '../../collections/subscriptions-collection.ts';
+import { teamInvites } from '../../collections/team-invites.ts';
+import { teamMembers, teams } from '../../collections/teams.ts';
+import { removeTopicWrites, type ErasureRun } from '../../collections/topic-cleanups.ts';
+import { topics } from '../../collections/topics.ts';
+import { users } from '../../collections/users.ts';
+
+export interface EraseAccountDeps extends RemoveTeamDeps {
+  readonly deliveries: Pick<Deliveries, 'removeOfUser'>;
+}
+
+/** Things removed at once. Harm prevented: a commit that holds everyone else up. */
+const batchSize = 100;
+const rowsAtOnce = 500;
+
+/**
+ * Erases what a deleted account left behind, in at most `batchesMax` batches: topics first, so that their names are free;
+ * then its teams, and everything else that names the account. Their messages are erased by the cleanups of the topics.
+ * Can be run any number of times, by several at once, and goes on where a run that died has stopped. The tombstone stays
+ * until `settleMs` after the deletion; a run after that ends it, unless a topic was put under legal hold meanwhile: that
+ * one is kept until the hold ends. Nothing to do without a tombstone. Throws `unavailable`.
+ */
+export async function eraseAccount(deps: EraseAccountDeps, userId: string, at: ErasureRun): Promise<BatchReport> {
+  const { documents } = deps;
+  const erasure = await documents.get(accountErasures, userId);
+  if (erasure === null) return { removed: 0, hasMore: false };
+  if ((await documents.get(users, userId)) !== null) throw new Error(`account ${userId} is to be erased, and exists`);
+  const report = await runBatches(
+    [
+      () => removeTopics(deps, userId),
+      () => removeTeams(deps, userId),
+      () => leaveTeams(deps, userId),
+      () => unsubscribe(documents, userId),
+      () => removeTokens(deps, userId),
+      ...ownDocuments(documents, erasure),
+      () => deps.deliveries.removeOfUser(userId, rowsAtOnce),
+    ],
+    at.batchesMax,
+  );
+  if (report.hasMore || erasure.requestedAt + at.settleMs > at.now) return report;
+  if ((await documents.count(topics, { index: 'byOwner', equals: { ownerId: userId } })) > 0) return report;
+  await documents.commit([write.remove(quotaGuards, userId), write.remove(accountErasures, userId)]);
+  return report;
+}
+
+/** Accounts of which something may be left, the longest waiting first: for the sweep that catches what no job came for. */
+export async function findErasures(documents: Documents, limit: number): Promise<string[]> {
+  const found = await documents.find(accountErasures, { index: 'byRequest', equals: {}, limit });
+  return found.map(({ id }) => id);
+}
+
+/** Documents that name the account in one field and have nothing hanging on them. */
+function ownDocuments(documents: Documents, { id: userId, email, requestedAt }: AccountErasure): RemoveBatch[] {
+  const limit = batchSize;
+  return [
+    () => removeFound(documents, apiKeys, { index: 'byUser', equals: { userId }, limit }),
+    () => removeFound(documents, loginSessions, { index: 'byUser', equals: { userId }, limit }),
+    () => removeFound(documents, devices, { index: 'byUser', equals: { userId }, limit }),
+    () => removeFound(documents, logConsumers, { index: 'byOwner', equals: { ownerId: userId }, limit }),
+    () => removeFound(documents, teamInvites, { index: 'byInviter', equals: { invitedById: userId }, limit }),
+    // Later ones are for whoever has the address next.
+    () => removeFound(documents, teamInvites, { index: 'byEmail', equals: { email }, to: requestedAt, limit }),
+    () => removeFound(documents, identities, { index: 'byUser', equals: { userId }, limit }),
+    () => removeFound(documents, consents, { index: 'byUser', equals: { userId }, limit }),
+    () => removeFound(documents, mailTokens, { index: 'current', equals: { userId }, limit }),
+    () => removeFound(documents, addressChanges, { index: 'byUser', equals: { userId }, limit }),
+    () => eraseAuditOrigins(documents, userId),
+  ];
+}
+
+const isRemoval = ({ kind }: Write): boolean => kind === 'remove';
+
+/** A topic's messages, tokens and subscriptions are its own cleanup's. */
+async function removeTopics(
+  { documents, makeId, clock, onStep, audit }: EraseAccountDeps,
+  ownerId: string,
+): Promise<number> {
+  const removed = await retryStale(async () => {
+    const found = await documents.find(topics, {
+      index: 'byOwnerHeld',
+      equals: { ownerId, isHeld: false },
+      limit: batchSize,
+    });
+    const writes = found.flatMap((topic) => removeTopicWrites(topic, { id: makeId(), now: clock() }));
+    // Writes of one kind to one collection that stand together are one command to MongoDB.
+    const recorded = found.flatMap((topic) =>
+      audit({ action: 'topic.deleted', subject: topic, within: { type: 'account', id: ownerId }, details: {} }),
+    );
+    if (found.length > 0)
+      await documents.commit([...writes.filter(isRemoval), ...writes.filter((one) => !isRemoval(one)), ...recorded]);
+    return found;
+  });
+  if (removed.length > 0) {
+    await onStep({
+      changes: removed.map(topicChange),
+      cleanups: removed.map(({ id }) => ({ topicId: id, kind: 'erase' })),
+    });
+  }
+  return removed.length;
+}
+
+async function removeTeams(deps: EraseAccountDeps, ownerId: string): Promise<number> {
+  const found = await deps.documents.find(teams, { index: 'byOwner', equals: { ownerId }, limit: batchSize });
+  for (const team of found) await removeTeamOfNobody(deps, team);
+  return found.length;
+}
+
+async function leaveTeams({ documents, onStep, audit }: EraseAccountDeps, userId: string): Promise<number> {
+  const found = await retryStale(async () => {
+    const members = await documents.find(teamMembers, { index: 'byUser', equals: { userId }, limit: batchSize });
+    const recorded = members.flatMap(({ teamId }) =>
+      audit({
+        action: 'team.member_removed',
+        subject: { id: userId },
+        within: { type: 'team', id: teamId },
+        details: {},
+      }),
+    );
+    if (members.length > 0)
+      await documents.commit([
+        ...members.map(({ id, version }) => write.remove(teamMembers, id, version)),
+        ...recorded,
+      ]);
+    return members;
+  });
+  if (found.length === 0) return 0;
+  const changes = found.map(({ teamId }): Change => ({ kind: 'member', teamId, userId }));
+  await onStep({ changes, cleanups: [] });
+  return found.length;
+}
+
+/** Tokens that it made, also for topics of others; those of its own topics are gone with them, or about to be. */
+async function removeTokens({ documents, onStep, audit }: EraseAccountDeps, createdBy: string): Promise<number> {
+  const found = await documents.find(topicTokens, { index: 'byCreator', equals: { createdBy }, limit: batchSize });
+  const living = new Set(
+    (
+      await documents.getMany(
+        topics,
+        found.map(({ topicId }) => topicId),
+      )
+    ).map(({ id }) => id),
+  );
+  const ofOthers = found.filter(({ topicId }) => living.has(topicId));
+  for (const token of ofOthers) await removeTopicToken(documents, token, audit);
+  await documents.commit(
+    found.filter(({ topicId }) => !living.has(topicId)).map(({ id }) => write.remove(topicTokens, id)),
+  );
+  if (found.length > 0)
+    await onStep({
+      changes: ofOthers.map(({ secretHash }): Change => ({ kind: 'topic-token', secretHash })),
+      cleanups: [],
+    });
+  return found.length;
+}
+
+/** Takes each subscription off its topic's count, once. */
+function unsubscribe(documents: Documents, userId: string): Promise<number> {
+  return retryStale(async () => {
+    const found = await documents.find(subscriptions, { index: 'byUser', equals: { userId }, limit: batchSize });
+    if (found.length > 0) {
+      await documents.commit(
+        found.flatMap(({ id, version, topicId }) => [
+          write.remove(subscriptions, id, version),
+          write.increment(topics, topicId, { subscriberCount: -1 }),
+        ]),
+      );
+    }
+    return found.length;
+  });
+}

@@ -1,0 +1,59 @@
+import { AppError } from '../../domain/errors.ts';
+import type { User } from '../../domain/accounts/user.ts';
+import type { Documents } from '../../ports/documents.ts';
+import type { Audit } from '../../collections/audit-log.ts';
+import { changeAndEndLogins } from './change-and-end-logins.ts';
+import { voidMailTokens } from '../../collections/mail-tokens.ts';
+import { removeAccount } from './remove-account.ts';
+import { retryStale } from '../../documents/retry-stale.ts';
+import { findUserByEmail, updateUserByEmail } from '../../collections/users.ts';
+
+/** What an operator does to an account beyond its tier. All throw `not_found` `User not found`. */
+
+/** Vouches for the account's address, as its mailed link would: it may log in from then on. */
+export function verifyAccount(documents: Documents, email: string, audit: Audit): Promise<User> {
+  return updateUserByEmail(documents, email, ({ id }) => ({
+    set: { isVerified: true, wasVerified: true },
+    also: audit({ action: 'account.verified', subject: { id }, details: {} }),
+  }));
+}
+
+/** Ends all logins of the account; keys and tokens go on. */
+export function endLogins(documents: Documents, email: string, audit: Audit) {
+  return changeAndEndLogins(documents, async () => {
+    const user = await load(documents, email);
+    return { user, set: {}, also: audit({ action: 'account.logins_ended', subject: { id: user.id }, details: {} }) };
+  });
+}
+
+/** Sets the account's password, also of one that had none; all its logins end, and a mailed link to set one is void. */
+export function setPassword(documents: Documents, email: string, passwordHash: string, audit: Audit) {
+  return changeAndEndLogins(documents, async () => {
+    const user = await load(documents, email);
+    const recorded = audit({ action: 'password.set', subject: { id: user.id }, details: {} });
+    return {
+      user,
+      set: { passwordHash },
+      also: [...(await voidMailTokens(documents, user.id, 'password-reset')), ...recorded],
+    };
+  });
+}
+
+/** Takes the account away, as `removeAccount`. Throws `conflict` while one of its topics is under legal hold. */
+export function removeAccountByEmail(
+  documents: Documents,
+  email: string,
+  by: { now: number; audit: Audit },
+): Promise<User> {
+  return retryStale(async () => {
+    const user = await load(documents, email);
+    await removeAccount(documents, user, by);
+    return user;
+  });
+}
+
+async function load(documents: Documents, email: string): Promise<User> {
+  const user = await findUserByEmail(documents, email);
+  if (user === null) throw new AppError('not_found', 'User not found');
+  return user;
+}

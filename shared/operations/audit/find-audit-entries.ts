@@ -1,0 +1,156 @@
+import type { AuditAction } from '../../domain/audit/audit-actions.ts';
+import { accountsOf, type AuditEntry, type AuditPlace, type ReadAuditEntry } from '../../domain/audit/audit-entry.ts';
+import { AppError } from '../../domain/errors.ts';
+import type { Documents } from '../../ports/documents.ts';
+import { auditEntries, auditOrigins } from '../../collections/audit-log.ts';
+import { findUserByEmail, findUsers } from '../../collections/users.ts';
+
+export interface AuditFilter {
+  /** An account's id, or one of `auditActorKinds`. */
+  readonly actor?: string | undefined;
+  readonly action?: AuditAction | undefined;
+  /** The id of what was acted on, or of what that belongs to. */
+  readonly subject?: string | undefined;
+  /** Milliseconds since the epoch, inclusive. */
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+  /** Goes on behind this place. */
+  readonly after?: AuditPlace | undefined;
+}
+
+export interface AuditPage {
+  readonly entries: readonly ReadAuditEntry[];
+  /** Where the next page goes on; null at the end of the log. A page with a `next` can be short, or empty. */
+  readonly next: AuditPlace | null;
+}
+
+/** Entries looked at for one page. Harm prevented: filters that little fits, over a long log, holding the store. */
+const lookedAtMax = 10_000;
+const readAtOnce = 200;
+
+/** The newest `limit` entries (1,000 at most) that fit all filters. What of two filters an index does not answer is looked through. */
+export async function findAuditEntries(documents: Documents, filter: AuditFilter, limit: number): Promise<AuditPage> {
+  const found: AuditEntry[] = [];
+  let lookedAt = 0;
+  let last: AuditPlace | null = null;
+  for await (const entry of walk(documents, filter)) {
+    if (fits(entry, filter)) found.push(entry);
+    lookedAt += 1;
+    last = { at: entry.at, id: entry.id };
+    if (found.length >= limit || lookedAt >= lookedAtMax)
+      return { entries: await withOrigins(documents, found), next: last };
+  }
+  return { entries: await withOrigins(documents, found), next: null };
+}
+
+/** All entries that fit, newest first, in pages of at most `pageSize`. */
+export async function* walkAuditEntries(
+  documents: Documents,
+  filter: AuditFilter,
+  pageSize: number,
+): AsyncGenerator<readonly ReadAuditEntry[], void> {
+  let { after } = filter;
+  do {
+    const page = await findAuditEntries(documents, { ...filter, after }, pageSize);
+    yield page.entries;
+    after = page.next ?? undefined;
+  } while (after !== undefined);
+}
+
+/** Who is meant as an actor: what has an at sign is the address of an account. Throws `not_found` `User not found`. */
+export async function findAuditActor(documents: Documents, actor: string): Promise<string> {
+  if (!actor.includes('@')) return actor.toLowerCase();
+  const user = await findUserByEmail(documents, actor);
+  if (user === null) throw new AppError('not_found', 'User not found');
+  return user.id;
+}
+
+/** The usernames of the accounts that the entries name and that exist, by id. */
+export async function findAuditNames(
+  documents: Documents,
+  entries: readonly ReadAuditEntry[],
+): Promise<Map<string, string>> {
+  const named = await findUsers(documents, [...new Set(entries.flatMap(({ entry }) => accountsOf(entry)))]);
+  return new Map(named.map(({ id, username }) => [id, username]));
+}
+
+async function withOrigins(documents: Documents, entries: readonly AuditEntry[]): Promise<ReadAuditEntry[]> {
+  const origins = new Map(
+    (
+      await documents.getMany(
+        auditOrigins,
+        entries.map(({ id }) => id),
+      )
+    ).map((origin) => [origin.id, origin]),
+  );
+  return entries.map((entry) => ({ entry, origin: origins.get(entry.id) ?? null }));
+}
+
+function fits(entry: AuditEntry, { actor, action }: AuditFilter): boolean {
+  return (actor === undefined || entry.actor === actor) && (action === undefined || entry.action === action);
+}
+
+/** The entries of the index that narrows most, newest first. */
+function walk(documents: Documents, filter: AuditFilter): AsyncIterable<AuditEntry> {
+  const { actor, action, subject } = filter;
+  if (subject !== undefined) {
+    return merged(
+      walkIndex(documents, { index: 'bySubject', equals: { subjectId: subject } }, filter),
+      walkIndex(documents, { index: 'byWithin', equals: { withinId: subject } }, filter),
+    );
+  }
+  if (actor !== undefined) return walkIndex(documents, { index: 'byActor', equals: { actor } }, filter);
+  if (action !== undefined) return walkIndex(documents, { index: 'byAction', equals: { action } }, filter);
+  return walkIndex(documents, { index: 'byTime', equals: {} }, filter);
+}
+
+async function* walkIndex(
+  documents: Documents,
+  by: { index: string; equals: Partial<AuditEntry> },
+  { since, until, after }: AuditFilter,
+): AsyncGenerator<AuditEntry, void> {
+  let last = after;
+  let to = after === undefined ? until : Math.min(after.at, until ?? after.at);
+  for (let offset = 0; ;) {
+    const page = await documents.find(auditEntries, {
+      ...by,
+      ...(since === undefined ? {} : { from: since }),
+      ...(to === undefined ? {} : { to }),
+      descending: true,
+      limit: readAtOnce,
+      offset,
+    });
+    // Those of the last one's millisecond are read again.
+    for (const entry of page) {
+      if (last !== undefined && !isBehind(entry, last)) continue;
+      last = entry;
+      yield entry;
+    }
+    const end = page.at(-1);
+    if (end === undefined || page.length < readAtOnce) return;
+    offset = end.at === to ? offset + page.length : 0;
+    to = end.at;
+  }
+}
+
+/** Whether the first comes after the second, newest first. */
+const isBehind = (entry: AuditPlace, other: AuditPlace): boolean =>
+  entry.at < other.at || (entry.at === other.at && entry.id < other.id);
+
+/** Both in one order. */
+async function* merged(
+  one: AsyncGenerator<AuditEntry, void>,
+  two: AsyncGenerator<AuditEntry, void>,
+): AsyncGenerator<AuditEntry, void> {
+  let [first, second] = [await one.next(), await two.next()];
+  while (first.done !== true || second.done !== true) {
+    const isFirst = second.done === true || (first.done !== true && isBehind(second.value, first.value));
+    if (isFirst) {
+      yield first.value!;
+      first = await one.next();
+    } else {
+      yield second.value!;
+      second = await two.next();
+    }
+  }
+}

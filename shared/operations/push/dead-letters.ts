@@ -1,0 +1,114 @@
+import { AppError } from '../../domain/errors.ts';
+import type { DeadLetter } from '../../domain/push/dead-letter.ts';
+import { pushQueues, type PushQueue } from '../../domain/push/push-job.ts';
+import type { Documents } from '../../ports/documents.ts';
+import type { FailedJob, JobQueue } from '../../ports/job-queue.ts';
+import type { Topic } from '../../domain/topics/topic.ts';
+import type { Audit } from '../../collections/audit-log.ts';
+import { findTopicByName, topics } from '../../collections/topics.ts';
+
+/** Jobs looked at together. */
+const pageSize = 500;
+/** As many failed jobs as a queue keeps. */
+const lettersMax = 10_000;
+/** Jobs put back side by side. */
+const redrivesAtOnce = 16;
+
+/** What the dead letters are read from. */
+export interface DeadLetterStore {
+  readonly documents: Documents;
+  readonly jobQueue: Pick<JobQueue, 'failed' | 'retryFailed'>;
+}
+
+/** Which of them: those of one topic, of one message, or all. */
+export interface DeadLetterFilter {
+  /** The topic's name, in any case. */
+  readonly topic?: string | undefined;
+  readonly messageId?: string | undefined;
+}
+
+/**
+ * Pushes that were given up, the newest first, at most `limit` (1,000 at most): failed jobs of the push queues, which keeps
+ * them for 30 days. Throws `not_found` `Topic not found`, and `unavailable` while the queue is away.
+ */
+export async function listDeadLetters(
+  store: DeadLetterStore,
+  filter: DeadLetterFilter,
+  limit: number,
+): Promise<DeadLetter[]> {
+  const { isWanted } = await wantedBy(store.documents, filter);
+  const found = await Promise.all(queues.map((queue) => lettersOf(store, queue, { isWanted, limit })));
+  const newest = found
+    .flat()
+    .sort((a, b) => b.failedAt - a.failedAt)
+    .slice(0, limit);
+  const named = await store.documents.getMany(topics, [...new Set(newest.map(({ topicId }) => topicId))]);
+  const names = new Map(named.map(({ id, name }) => [id, name]));
+  return newest.map((letter) => ({ ...letter, topic: names.get(letter.topicId) ?? null }));
+}
+
+/**
+ * Puts dead letters back: their pushes are tried again, those that are not sent or skipped by now, for as long as from the
+ * start. Resolves with how many letters it put back; one that somebody else puts back meanwhile is not among them. Throws
+ * as `listDeadLetters` does. That it was asked for is recorded before.
+ */
+export async function redriveDeadLetters(
+  store: DeadLetterStore,
+  filter: DeadLetterFilter,
+  audit: Audit,
+): Promise<number> {
+  const { topic, isWanted } = await wantedBy(store.documents, filter);
+  await store.documents.commit(
+    audit({ action: 'push.redriven', subject: topic ?? null, details: { message_id: filter.messageId ?? null } }),
+  );
+  let redriven = 0;
+  for (const queue of queues) {
+    // All of them first: what is put back leaves the list that is being read.
+    const left = await lettersOf(store, queue, { isWanted, limit: lettersMax });
+    const putBack = async (): Promise<void> => {
+      for (let letter = left.pop(); letter !== undefined; letter = left.pop()) {
+        if (await store.jobQueue.retryFailed(queue, letter.id)) redriven += 1;
+      }
+    };
+    await Promise.all(Array.from({ length: redrivesAtOnce }, putBack));
+  }
+  return redriven;
+}
+
+const queues: readonly PushQueue[] = Object.values(pushQueues);
+type Letter = Omit<DeadLetter, 'topic'>;
+
+async function wantedBy(
+  documents: Documents,
+  { topic: name, messageId }: DeadLetterFilter,
+): Promise<{ topic: Topic | undefined; isWanted: (letter: Letter) => boolean }> {
+  const topic = name === undefined ? undefined : await findTopicByName(documents, name);
+  if (topic === null) throw new AppError('not_found', 'Topic not found');
+  return {
+    topic,
+    isWanted: (letter) =>
+      (topic === undefined || letter.topicId === topic.id) &&
+      (messageId === undefined || letter.messageId === messageId),
+  };
+}
+
+async function lettersOf(
+  { jobQueue }: DeadLetterStore,
+  queue: PushQueue,
+  of: { isWanted: (letter: Letter) => boolean; limit: number },
+): Promise<Letter[]> {
+  const letters: Letter[] = [];
+  for (let offset = 0; offset < lettersMax && letters.length < of.limit; offset += pageSize) {
+    const jobs = await jobQueue.failed(queue, { limit: pageSize, offset });
+    letters.push(...jobs.flatMap(letterOf).filter(of.isWanted));
+    if (jobs.length < pageSize) break;
+  }
+  return letters.slice(0, of.limit);
+}
+
+/** A job that pushes no message, such as a test push, is no letter. */
+function letterOf({ id, data, reason, failedAt }: FailedJob): Letter[] {
+  const { messageId, topicId, targets } = data;
+  if (typeof messageId !== 'string' || typeof topicId !== 'string') return [];
+  return [{ id, messageId, topicId, devices: Array.isArray(targets) ? targets.length : null, reason, failedAt }];
+}

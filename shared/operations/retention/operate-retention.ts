@@ -1,0 +1,85 @@
+import { AppError } from '../../domain/errors.ts';
+import { expireMessagesJob, retentionQueue } from '../../domain/retention/retention-job.ts';
+import type { RetentionState, RunRequest } from '../../domain/retention/retention-run.ts';
+import type { Documents, Write } from '../../ports/documents.ts';
+import type { JobQueue } from '../../ports/job-queue.ts';
+import type { Audit } from '../../collections/audit-log.ts';
+import { readRetentionState, retentionStates } from '../../collections/retention-runs.ts';
+import { retryStale } from '../../documents/retry-stale.ts';
+import { updateWith } from '../../documents/update-with.ts';
+
+interface OperationDeps {
+  readonly documents: Documents;
+  readonly openJobQueue: () => Promise<JobQueue>;
+}
+
+/** No message expires from the store until `resumeRetention`; reads go on to hide what has expired. A run that is under way stops within seconds. */
+export function pauseRetention(
+  documents: Documents,
+  { now, reason }: { now: number; reason: string },
+  audit: Audit,
+): Promise<RetentionState> {
+  return change(
+    documents,
+    (state) => ({ pausedAt: state.pausedAt ?? now, reason }),
+    audit({ action: 'retention.paused', subject: null, details: {} }),
+  );
+}
+
+/** Undoes `pauseRetention`. Without one it is recorded all the same, and nothing else changes. */
+export function resumeRetention(documents: Documents, audit: Audit): Promise<RetentionState> {
+  return change(
+    documents,
+    () => ({ pausedAt: null, reason: null }),
+    audit({ action: 'retention.resumed', subject: null, details: {} }),
+  );
+}
+
+/**
+ * Has everything removed that expired at or before the time, but for topics under legal hold: by a worker, soon, under the
+ * same limits as the schedule's runs. Throws `conflict` while paused or while another run is under way.
+ */
+export async function requestRun(
+  { documents, openJobQueue }: OperationDeps,
+  request: RunRequest,
+  audit: Audit,
+): Promise<void> {
+  const state = await readRetentionState(documents);
+  if (state.pausedAt !== null) throw new AppError('conflict', 'Retention is paused: resume it first');
+  if (state.runId !== null) throw new AppError('conflict', 'A run is under way: see the history');
+  const queue = await openJobQueue();
+  await documents.commit(audit({ action: 'retention.run_requested', subject: null, details: { up_to: request.upTo } }));
+  await queue.add(retentionQueue, [expireMessagesJob(request)]);
+}
+
+/**
+ * Agrees to the plan that waits, and has it run. `upTo` names it, so that nobody confirms what they have not seen. Throws
+ * `conflict` when no plan with that time waits.
+ */
+export async function confirmPlan(
+  { documents, openJobQueue }: OperationDeps,
+  request: RunRequest,
+  audit: Audit,
+): Promise<void> {
+  await change(
+    documents,
+    ({ waiting }) => {
+      if (waiting?.upTo !== request.upTo)
+        throw new AppError('conflict', 'No plan up to this time waits for confirmation');
+      return { waiting: null, confirmedUpTo: request.upTo };
+    },
+    audit({ action: 'retention.plan_confirmed', subject: null, details: { up_to: request.upTo } }),
+  );
+  await (await openJobQueue()).add(retentionQueue, [expireMessagesJob(request)]);
+}
+
+function change(
+  documents: Documents,
+  decide: (state: RetentionState) => Partial<Omit<RetentionState, 'id' | 'version'>>,
+  recorded: readonly Write[],
+): Promise<RetentionState> {
+  return retryStale(async () => {
+    const state = await readRetentionState(documents);
+    return updateWith(documents, retentionStates, state, { set: decide(state), also: recorded });
+  });
+}

@@ -1,0 +1,28 @@
+import { AppError } from '../../domain/errors.ts';
+import type { Topic } from '../../domain/topics/topic.ts';
+import { write, type Documents } from '../../ports/documents.ts';
+import type { Audit } from '../../collections/audit-log.ts';
+import { retryStale } from '../../documents/retry-stale.ts';
+import { findTopicByName, topics } from '../../collections/topics.ts';
+import { updateWith } from '../../documents/update-with.ts';
+import { users } from '../../collections/users.ts';
+
+/**
+ * Puts a topic under legal hold, or ends that: while it lasts nothing of the topic is removed, and neither it nor its
+ * owner's account nor its team can be deleted. Setting what is set already changes nothing and is not recorded. Throws
+ * `not_found` `Topic not found`.
+ */
+export function setHold(documents: Documents, name: string, isHeld: boolean, audit: Audit): Promise<Topic> {
+  return retryStale(async () => {
+    const topic = await findTopicByName(documents, name);
+    if (topic === null) throw new AppError('not_found', 'Topic not found');
+    if (topic.isHeld === isHeld) return topic;
+    const owner = await documents.get(users, topic.ownerId);
+    const also = [
+      // Of a hold and the deletion of the owner's account at once only one is stored, see `removeAccount`.
+      ...(owner === null ? [] : [write.update(users, owner, {})]),
+      ...audit({ action: isHeld ? 'topic.held' : 'topic.released', subject: topic, details: {} }),
+    ];
+    return updateWith(documents, topics, topic, { set: { isHeld }, also });
+  });
+}

@@ -1,0 +1,52 @@
+import type { TeamMember } from '../../domain/teams/team.ts';
+import { write, type Documents } from '../../ports/documents.ts';
+import type { Audit } from '../../collections/audit-log.ts';
+import { retryStale } from '../../documents/retry-stale.ts';
+import { subscriptions, subscriptionsPerAccount } from '../../collections/subscriptions-collection.ts';
+import { findMember, teamMembers } from '../../collections/teams.ts';
+import { topics } from '../../collections/topics.ts';
+
+/** More private topics than any tier lets a team have. */
+const privateTopicsMax = 1_000;
+/** Of the 1,000 writes of a commit each subscription takes two. Those beyond it are pruned when somebody looks at them. */
+const endedAtOnceMax = 400;
+
+/**
+ * Takes the user out of the team, with the user's subscriptions to the team's private topics. Topic tokens and invites
+ * that the user made stay. Whoever calls this says so to the nodes (`{kind: 'member'}`), which ends streams. Resolves
+ * with whether the user was a member. The owner is not kept from it: that is the caller's rule.
+ */
+export function removeMember(documents: Documents, teamId: string, userId: string, audit: Audit): Promise<boolean> {
+  return retryStale(async () => {
+    const member = await findMember(documents, teamId, userId);
+    if (member === null) return false;
+    const ended = (await subscriptionsToEnd(documents, member)).slice(0, endedAtOnceMax);
+    await documents.commit([
+      write.remove(teamMembers, member.id, member.version),
+      ...ended.flatMap(({ id, version, topicId }) => [
+        write.remove(subscriptions, id, version),
+        write.increment(topics, topicId, { subscriberCount: -1 }),
+      ]),
+      ...audit({
+        action: 'team.member_removed',
+        subject: { id: userId },
+        within: { type: 'team', id: teamId },
+        details: {},
+      }),
+    ]);
+    return true;
+  });
+}
+
+async function subscriptionsToEnd(documents: Documents, { teamId, userId }: TeamMember) {
+  const [closed, own] = await Promise.all([
+    documents.find(topics, {
+      index: 'byTeamListed',
+      equals: { teamId, isListed: false, accessLevel: 'private' },
+      limit: privateTopicsMax,
+    }),
+    documents.find(subscriptions, { index: 'byUser', equals: { userId }, limit: subscriptionsPerAccount }),
+  ]);
+  const lost = new Set(closed.filter(({ ownerId }) => ownerId !== userId).map(({ id }) => id));
+  return own.filter(({ topicId }) => lost.has(topicId));
+}

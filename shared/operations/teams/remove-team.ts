@@ -1,0 +1,170 @@
+import type { Change } from '../../domain/change.ts';
+import { topicChange } from '../../domain/change.ts';
+import { AppError } from '../../domain/errors.ts';
+import type { Team, TopicFate } from '../../domain/teams/team.ts';
+import type { Topic } from '../../domain/topics/topic.ts';
+import { write, type Documents, type Write } from '../../ports/documents.ts';
+import type { Audit } from '../../collections/audit-log.ts';
+import { quotaGuards } from '../../collections/quota-guards.ts';
+import { retryStale } from '../../documents/retry-stale.ts';
+import { invitesMax, teamInvites } from '../../collections/team-invites.ts';
+import { findTeam, teamMembers, teams } from '../../collections/teams.ts';
+import {
+  newTopicCleanup,
+  removeTopicWrites,
+  topicCleanups,
+  type TopicCleanup,
+} from '../../collections/topic-cleanups.ts';
+import { topics } from '../../collections/topics.ts';
+import { updateWith } from '../../documents/update-with.ts';
+
+/** What a stored step of the removal asks for. */
+export interface RemovalStep {
+  /** What the nodes have to forget, which also ends streams. */
+  readonly changes: readonly Change[];
+  /** What is left to clean up behind topics; the sweep does it when no job is added. */
+  readonly cleanups: readonly Pick<TopicCleanup, 'topicId' | 'kind'>[];
+}
+
+export interface RemoveTeamDeps {
+  readonly documents: Documents;
+  readonly makeId: () => string;
+  readonly clock: () => number;
+  /** Records what follows from the removal, as Tocsin's own acts. */
+  readonly audit: Audit;
+  /** Called after each step. */
+  readonly onStep: (step: RemovalStep) => Promise<void>;
+}
+
+/** Topics, members or invites taken at once. Harm prevented: a commit that holds everyone else up. */
+const batchSize = 100;
+
+/**
+ * Removes a team: its topics are erased, or become the owner's private topics; members and invites go, and its name is
+ * free. A topic that is put under legal hold meanwhile is kept in either case. The first write makes sure that nothing is
+ * made for the team any more, so that the rest can be done in steps; a removal that was cut off is completed by the
+ * retention service. Throws `not_found` `Team not found`, and `conflict` with nothing done when a topic that is to be
+ * erased is under legal hold. `by` records whose act it is.
+ */
+export async function removeTeam(deps: RemoveTeamDeps, teamId: string, fate: TopicFate, by: Audit): Promise<void> {
+  const { documents } = deps;
+  const team = await retryStale(async () => {
+    const found = await findTeam(documents, teamId);
+    if (found === null) throw new AppError('not_found', 'Team not found');
+    if (fate === 'erase' && (await holdsTopic(documents, teamId)))
+      throw new AppError('conflict', 'Topic is under legal hold');
+    return beginRemoval(documents, found, { fate, recorded: by(deletionOf(found, fate, 'request')) });
+  });
+  await finishRemoval(deps, team);
+}
+
+/** Removes a team that nobody has changed since it was read, as `removeTeam` does; its topics become the owner's. Throws StaleVersion with nothing done. */
+export async function removeUnchangedTeam(deps: RemoveTeamDeps, team: Team): Promise<void> {
+  const recorded = deps.audit(deletionOf(team, 'convert', 'lapsed'));
+  await finishRemoval(deps, await beginRemoval(deps.documents, team, { fate: 'convert', recorded }));
+}
+
+/** Removes a team whose owner's account is gone, with the topics that are left. */
+export async function removeTeamOfNobody(deps: RemoveTeamDeps, { id }: Team): Promise<void> {
+  const team = await retryStale(async () => {
+    const found = await deps.documents.get(teams, id);
+    if (found === null || found.removal !== null) return found;
+    return beginRemoval(deps.documents, found, {
+      fate: 'erase',
+      recorded: deps.audit(deletionOf(found, 'erase', 'account_deleted')),
+    });
+  });
+  if (team !== null) await completeRemoval(deps, team);
+}
+
+const deletionOf = (team: Team, topics: TopicFate, reason: 'request' | 'lapsed' | 'account_deleted') =>
+  ({ action: 'team.deleted', subject: { id: team.id, name: team.name }, details: { topics, reason } }) as const;
+
+/** The first step, which is recorded. Throws StaleVersion. */
+function beginRemoval(
+  documents: Documents,
+  team: Team,
+  { fate, recorded }: { fate: TopicFate; recorded: readonly Write[] },
+): Promise<Team> {
+  return updateWith(documents, teams, team, { set: { removal: fate }, also: recorded });
+}
+
+async function finishRemoval(deps: RemoveTeamDeps, team: Team): Promise<void> {
+  await deps.onStep({ changes: [{ kind: 'team', teamId: team.id }], cleanups: [] });
+  await completeRemoval(deps, team);
+}
+
+/** Does what is left of a removal that has begun; nothing is lost when several do so at once. */
+export async function completeRemoval(deps: RemoveTeamDeps, team: Team): Promise<void> {
+  const { documents } = deps;
+  // Both come to an end: a team whose removal has begun gets neither topics nor members.
+  while ((await releaseTopics(deps, team)) > 0);
+  while ((await removeMembers(deps, team)) > 0);
+  const invites = await documents.find(teamInvites, {
+    index: 'byTeam',
+    equals: { teamId: team.id },
+    limit: 2 * invitesMax,
+  });
+  await documents.commit([
+    ...invites.map(({ id }) => write.remove(teamInvites, id)),
+    write.remove(quotaGuards, team.id),
+    write.remove(teams, team.id),
+  ]);
+  await deps.onStep({ changes: [{ kind: 'team', teamId: team.id }], cleanups: [] });
+}
+
+/** Teams whose removal has begun, the oldest first. */
+export async function findRemovals(documents: Documents, limit: number): Promise<Team[]> {
+  const fates: readonly TopicFate[] = ['erase', 'convert'];
+  return (
+    await Promise.all(fates.map((removal) => documents.find(teams, { index: 'byRemoval', equals: { removal }, limit })))
+  ).flat();
+}
+
+async function holdsTopic(documents: Documents, teamId: string): Promise<boolean> {
+  return (await documents.count(topics, { index: 'byTeamHeld', equals: { teamId, isHeld: true } })) > 0;
+}
+
+/** Takes a batch of topics out of the team; resolves with how many. */
+async function releaseTopics({ documents, makeId, clock, onStep, audit }: RemoveTeamDeps, team: Team): Promise<number> {
+  const isErased = (topic: Topic): boolean => team.removal === 'erase' && !topic.isHeld;
+  const released = await retryStale(async () => {
+    const found = await documents.find(topics, { index: 'byTeam', equals: { teamId: team.id }, limit: batchSize });
+    const writes = found.flatMap((topic) => {
+      const cleanup = { id: makeId(), now: clock() };
+      return isErased(topic) ? removeTopicWrites(topic, cleanup) : convertTopicWrites(topic, cleanup);
+    });
+    const recorded = found
+      .filter(isErased)
+      .flatMap((topic) =>
+        audit({ action: 'topic.deleted', subject: topic, within: { type: 'team', id: team.id }, details: {} }),
+      );
+    if (found.length > 0) await documents.commit([...writes, ...recorded]);
+    return found;
+  });
+  if (released.length === 0) return 0;
+  await onStep({
+    changes: released.map(topicChange),
+    cleanups: released.map((topic) => ({ topicId: topic.id, kind: isErased(topic) ? 'erase' : 'prune' })),
+  });
+  return released.length;
+}
+
+/** The writes that make the topic its owner's private one, beyond the tier's count if need be: it is read-only then. */
+function convertTopicWrites(topic: Topic, cleanup: { id: string; now: number }): Write[] {
+  return [
+    write.update(topics, topic, { teamId: null, accessLevel: 'private', isListed: false }),
+    write.insert(
+      topicCleanups,
+      newTopicCleanup({ id: cleanup.id, topicId: topic.id, kind: 'prune', requestedAt: cleanup.now }),
+    ),
+  ];
+}
+
+async function removeMembers(deps: RemoveTeamDeps, { id: teamId }: Team): Promise<number> {
+  const found = await deps.documents.find(teamMembers, { index: 'byTeam', equals: { teamId }, limit: batchSize });
+  if (found.length === 0) return 0;
+  await deps.documents.commit(found.map(({ id }) => write.remove(teamMembers, id)));
+  await deps.onStep({ changes: found.map(({ userId }) => ({ kind: 'member', teamId, userId })), cleanups: [] });
+  return found.length;
+}

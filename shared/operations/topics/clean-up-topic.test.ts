@@ -1,0 +1,166 @@
+import { expect, test } from '@jest/globals';
+import { topicNameKey, type Topic } from '../../domain/topics/topic.ts';
+import { newMember, newMessage, newSubscription, newTeam, newTopic, newId, newUser } from '../../testing/builders.ts';
+import { publish } from '../../testing/test-engine.ts';
+import { useTestEngine } from '../../testing/use-test-engine.ts';
+import { cleanUpTopic, topicsToCleanUp } from './clean-up-topic.ts';
+import { topicTokens } from '../../collections/credentials.ts';
+import { subscriptions } from '../../collections/subscriptions-collection.ts';
+import { teamMembers, teams } from '../../collections/teams.ts';
+import { newTopicCleanup, removeTopicWrites, topicCleanups } from '../../collections/topic-cleanups.ts';
+import { topics } from '../../collections/topics.ts';
+import { users } from '../../collections/users.ts';
+
+const engine = await useTestEngine();
+
+/** As configured by default. */
+const settleMs = 60_000;
+const retentionDays = { FREE: 7, ESSENTIALS: 30, TEAM: 90 };
+
+const addSubscription = (topicId: string, userId = newId()) =>
+  engine.documents.insert(subscriptions, newSubscription(userId, topicId));
+const subscribed = (topicId: string) =>
+  engine.documents.count(subscriptions, { index: 'byTopic', equals: { topicId } });
+const addTopic = (given: Partial<Topic> = {}) =>
+  engine.documents.insert(topics, newTopic(given.ownerId ?? newId(), given));
+const addCleanup = (topicId: string, kind: 'erase' | 'prune' | 'retain') =>
+  engine.documents.insert(topicCleanups, newTopicCleanup({ id: newId(), topicId, kind, requestedAt: Date.now() }));
+
+test('nothing of a deleted topic is left, and nothing of another is touched', async () => {
+  const { documents, messages } = engine;
+  const [gone, kept] = [await addTopic(), await addTopic()];
+  for (const topic of [gone, kept]) {
+    await addSubscription(topic.id);
+    await documents.insert(topicTokens, {
+      id: newId(),
+      topicId: topic.id,
+      createdBy: newId(),
+      name: 't',
+      secretHash: newId(),
+      permissions: ['read'],
+      createdAt: 1,
+      expiresAt: null,
+      lastUsedAt: null,
+    });
+    for (let sent = 0; sent < 3; sent++) await publish(engine, topic, newMessage(topic.id));
+  }
+  const now = Date.now();
+  await documents.commit(removeTopicWrites(gone, { id: newId(), now }));
+  expect(await cleanUpTopic(engine, gone.id, { now, batchesMax: 100, settleMs, retentionDays })).toEqual({
+    removed: 5,
+    hasMore: false,
+  });
+  const left = async (topic: Topic) => [
+    await subscribed(topic.id),
+    await documents.count(topicTokens, { index: 'byTopic', equals: { topicId: topic.id } }),
+    (await messages.newest(topic.id, { limit: 10, now })).length,
+  ];
+  expect(await left(gone)).toEqual([0, 0, 0]);
+  expect(await left(kept)).toEqual([1, 1, 3]);
+});
+
+test('an erasure goes on where it stopped, and is done when what came late is gone too', async () => {
+  const topic = await addTopic();
+  for (let made = 0; made < 3; made++) await addSubscription(topic.id);
+  await publish(engine, topic, newMessage(topic.id));
+  const now = Date.now();
+  await engine.documents.commit(removeTopicWrites(topic, { id: newId(), now }));
+  expect(await cleanUpTopic(engine, topic.id, { now, batchesMax: 1, settleMs, retentionDays })).toEqual({
+    removed: 3,
+    hasMore: true,
+  });
+  expect(await cleanUpTopic(engine, topic.id, { now, batchesMax: 100, settleMs, retentionDays })).toEqual({
+    removed: 1,
+    hasMore: false,
+  });
+  await publish(engine, topic, newMessage(topic.id));
+  expect(await topicsToCleanUp(engine.documents, 1_000)).toContain(topic.id);
+  expect(
+    await cleanUpTopic(engine, topic.id, { now: now + settleMs, batchesMax: 100, settleMs, retentionDays }),
+  ).toEqual({ removed: 1, hasMore: false });
+  expect(await topicsToCleanUp(engine.documents, 1_000)).not.toContain(topic.id);
+});
+
+test('a topic that exists is never erased', async () => {
+  const topic = await addTopic();
+  await addSubscription(topic.id);
+  await addCleanup(topic.id, 'erase');
+  await expect(
+    cleanUpTopic(engine, topic.id, { now: Date.now(), batchesMax: 100, settleMs, retentionDays }),
+  ).rejects.toThrow('exists');
+  expect(await subscribed(topic.id)).toBe(1);
+});
+
+test('behind a closed topic only those who may read it keep their subscription', async () => {
+  const { documents } = engine;
+  const owner = newId();
+  const team = await documents.insert(teams, newTeam(owner));
+  const member = newId();
+  await documents.insert(teamMembers, newMember(team.id, member));
+  const ofTeam = await addTopic({ ownerId: owner, teamId: team.id, accessLevel: 'private', subscriberCount: 703 });
+  const readers = [owner, member];
+  for (const userId of readers) await addSubscription(ofTeam.id, userId);
+  await Promise.all(Array.from({ length: 701 }, () => addSubscription(ofTeam.id)));
+  await addCleanup(ofTeam.id, 'prune');
+  expect(await cleanUpTopic(engine, ofTeam.id, { now: Date.now(), batchesMax: 100, settleMs, retentionDays })).toEqual({
+    removed: 701,
+    hasMore: false,
+  });
+  const left = await documents.find(subscriptions, { index: 'byTopic', equals: { topicId: ofTeam.id }, limit: 10 });
+  expect(left.map(({ userId }) => userId).sort()).toEqual(readers.sort());
+  expect((await documents.get(topics, ofTeam.id))!.subscriberCount).toBe(2);
+  expect(await topicsToCleanUp(documents, 1_000)).not.toContain(ofTeam.id);
+});
+
+test('a topic that was opened again loses no subscription', async () => {
+  const name = `Open-${newId()}`;
+  const topic = await addTopic({ name, nameKey: topicNameKey(name) });
+  await addSubscription(topic.id);
+  await addCleanup(topic.id, 'prune');
+  expect(await cleanUpTopic(engine, topic.id, { now: Date.now(), batchesMax: 100, settleMs, retentionDays })).toEqual({
+    removed: 0,
+    hasMore: false,
+  });
+  expect(await subscribed(topic.id)).toBe(1);
+});
+
+test('messages that are stored get the expiry that their topic asks for now, in batches, and later ones once more when all has settled', async () => {
+  const { documents, messages } = engine;
+  const dayMs = 86_400_000;
+  const owner = await documents.insert(users, newUser({ tier: 'TEAM' }));
+  const topic = await documents.insert(topics, newTopic(owner.id, { retentionDays: 10 }));
+  const timestamp = Date.now() - 5 * dayMs;
+  const store = async (count: number) => {
+    for (let n = 0; n < count; n += 1)
+      await publish(engine, topic, newMessage(topic.id, { timestamp, expiresAt: timestamp + 90 * dayMs }));
+  };
+  const lifetimes = async () =>
+    (await messages.newest(topic.id, { limit: 1_000, now: Date.now() })).map(
+      ({ expiresAt }) => (expiresAt - timestamp) / dayMs,
+    );
+  await store(450);
+  await addCleanup(topic.id, 'retain');
+  const now = Date.now();
+  const clean = (batchesMax: number, at = now) =>
+    cleanUpTopic(engine, topic.id, { now: at, batchesMax, settleMs, retentionDays });
+  expect(await clean(2)).toEqual({ removed: 0, hasMore: true });
+  expect((await lifetimes()).filter((days) => days === 10)).toHaveLength(400);
+  expect(await clean(2)).toEqual({ removed: 0, hasMore: false });
+  expect(new Set(await lifetimes())).toEqual(new Set([10]));
+  await store(3); // let in by a node that did not know yet
+  // A run by the former setting that stood still: it writes where this one has been.
+  const late = { lifetimeMs: 90 * dayMs, onlyLonger: false, after: -1, limit: 200, now };
+  expect(await messages.changeLifetime(topic.id, late)).not.toBeNull();
+  expect((await lifetimes()).filter((days) => days === 90)).toHaveLength(203);
+  expect(await clean(2, now + settleMs)).toEqual({ removed: 0, hasMore: true });
+  expect(await clean(2, now + settleMs)).toEqual({ removed: 0, hasMore: false });
+  expect(new Set(await lifetimes())).toEqual(new Set([10]));
+  expect(await documents.count(topicCleanups, { index: 'byTopic', equals: { topicId: topic.id } })).toBe(0);
+
+  // Without a wish of its own nothing is shortened, also where the owner's tier grants less by now.
+  await documents.update(users, owner, { tier: 'FREE' });
+  await documents.update(topics, { id: topic.id, version: 1 }, { retentionDays: null });
+  await addCleanup(topic.id, 'retain');
+  await clean(100);
+  expect(new Set(await lifetimes())).toEqual(new Set([10]));
+});

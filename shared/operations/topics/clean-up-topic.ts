@@ -1,0 +1,62 @@
+import type { Documents } from '../../ports/documents.ts';
+import type { Messages } from '../../ports/messages.ts';
+import type { RetentionDays } from '../../domain/accounts/tiers.ts';
+import { eraseTopic } from './erase-topic.ts';
+import { pruneSubscriptions } from './prune-subscriptions.ts';
+import { retainMessages } from './retain-messages.ts';
+import type { BatchReport } from '../../documents/run-batches.ts';
+import { topicCleanups, type ErasureRun, type TopicCleanup } from '../../collections/topic-cleanups.ts';
+
+/** Harm prevented: a topic that was opened and closed all day holding a worker. */
+const cleanupsMax = 100;
+
+/**
+ * Does what is to be done behind a topic that was deleted, closed or is to keep its messages for another time, at most `batchesMax` batches of at most 1,000 things.
+ * Can be run any number of times, by several at once, and goes on where a run that died has stopped. An erasure
+ * or a change of retention stays on the list until `settleMs` after it; a run after that, over everything once more, ends it.
+ * Throws `unavailable`.
+ */
+export async function cleanUpTopic(
+  deps: { documents: Documents; messages: Messages },
+  topicId: string,
+  at: ErasureRun & { readonly retentionDays: RetentionDays },
+): Promise<BatchReport> {
+  const cleanups = await deps.documents.find(topicCleanups, {
+    index: 'byTopic',
+    equals: { topicId },
+    limit: cleanupsMax,
+  });
+  let removed = 0;
+  for (const cleanup of cleanups) {
+    const step = await runCleanup(deps, cleanup, at);
+    removed += step.removed;
+    if (step.hasMore) return { removed, hasMore: true };
+    if (isSettled(cleanup, at)) await deps.documents.remove(topicCleanups, cleanup.id);
+  }
+  return { removed, hasMore: false };
+}
+
+function runCleanup(
+  deps: { documents: Documents; messages: Messages },
+  cleanup: TopicCleanup,
+  at: ErasureRun & { readonly retentionDays: RetentionDays },
+): Promise<BatchReport> {
+  switch (cleanup.kind) {
+    case 'erase':
+      return eraseTopic(deps, cleanup.topicId, at.batchesMax);
+    case 'prune':
+      return pruneSubscriptions(deps.documents, cleanup.topicId, at.batchesMax);
+    case 'retain':
+      return retainMessages(deps, cleanup, { ...at, hasSettled: isSettled(cleanup, at) });
+  }
+}
+
+function isSettled(cleanup: TopicCleanup, { now, settleMs }: ErasureRun): boolean {
+  return cleanup.kind === 'prune' || cleanup.requestedAt + settleMs <= now;
+}
+
+/** Topics with cleanups to do, the longest waiting first: for the sweep that catches what no job came for. */
+export async function topicsToCleanUp(documents: Documents, limit: number): Promise<string[]> {
+  const found = await documents.find(topicCleanups, { index: 'byRequest', equals: {}, limit });
+  return [...new Set(found.map((cleanup) => cleanup.topicId))];
+}

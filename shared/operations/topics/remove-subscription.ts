@@ -1,0 +1,17 @@
+import { write, type Documents } from '../../ports/documents.ts';
+import { retryStale } from '../../documents/retry-stale.ts';
+import { subscriptions } from '../../collections/subscriptions-collection.ts';
+import { topics } from '../../collections/topics.ts';
+
+/** Removes the subscription and takes it off its topic's count, once; resolves with whether it was there. */
+export async function removeSubscription(documents: Documents, id: string): Promise<boolean> {
+  return retryStale(async () => {
+    const subscription = await documents.get(subscriptions, id);
+    if (subscription === null) return false;
+    await documents.commit([
+      write.remove(subscriptions, id, subscription.version),
+      write.increment(topics, subscription.topicId, { subscriberCount: -1 }),
+    ]);
+    return true;
+  });
+}

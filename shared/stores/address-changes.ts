@@ -1,9 +1,0 @@
-import type { AddressChange } from '../domain/address-change.ts';
-import type { Collection } from '../ports/documents.ts';
-
-export const addressChanges: Collection<AddressChange> = {
-  name: 'addressChanges',
-  fields: { userId: 'text', oldEmail: 'text', changedAt: 'time' },
-  uniqueKeys: {},
-  indexes: { byUser: ['userId', 'changedAt'], byTime: ['changedAt'] },
-};

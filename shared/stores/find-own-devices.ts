@@ -1,8 +1,0 @@
-import type { Device } from '../domain/device.ts';
-import type { Documents } from '../ports/documents.ts';
-import { devices, devicesPerAccount } from './devices-collection.ts';
-
-/** The account's devices, newest first. */
-export function findOwnDevices(documents: Documents, userId: string): Promise<Device[]> {
-  return documents.find(devices, { index: 'byUser', equals: { userId }, descending: true, limit: devicesPerAccount });
-}
