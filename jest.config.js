@@ -54,8 +54,8 @@ export default {
     ),
     // Services over a whole engine, the one that TOCSIN_ENGINE names.
     part('services', ['services/**/*.engines.test.ts', 'cli/**/*.engines.test.ts']),
-    part('contracts-embedded', ['shared/drivers/*.test.ts', 'shared/drivers/embedded/*.test.ts']),
-    part('contracts-cluster', ['shared/drivers/cluster/*.test.ts']),
+    part('contracts-embedded', ['shared/drivers/*.test.ts', 'shared/drivers/embedded/**/*.test.ts']),
+    part('contracts-cluster', ['shared/drivers/cluster/**/*.test.ts']),
     {
       ...part('acceptance', ['tests/acceptance/**/*.test.ts']),
       testEnvironment: '<rootDir>/tests/acceptance/worker-environment.cjs',

@@ -13,7 +13,7 @@ export async function backUp(
   onProgress: (progress: CopyProgress) => void,
 ): Promise<CopyReport> {
   if (config.cluster !== undefined) {
-    const { backUpMongo } = await import('./drivers/cluster/copy-mongo-store.ts');
+    const { backUpMongo } = await import('./drivers/cluster/mongo/transfer/copy-mongo-store.ts');
     return backUpMongo(file, { url: config.cluster.mongoUrl, log: openLog('backup', 'warn'), onProgress });
   }
   const { backUpEmbedded } = await import('./drivers/embedded/open-embedded.ts');
@@ -30,7 +30,7 @@ export async function restore(
   onProgress: (progress: CopyProgress) => void,
 ): Promise<CopyReport> {
   if (config.cluster !== undefined) {
-    const { restoreMongo } = await import('./drivers/cluster/copy-mongo-store.ts');
+    const { restoreMongo } = await import('./drivers/cluster/mongo/transfer/copy-mongo-store.ts');
     const log = openLog('restore', 'warn');
     const report = await restoreMongo(file, { url: config.cluster.mongoUrl, log, onProgress });
     await adoptLog(config, { log, isRestored: true });

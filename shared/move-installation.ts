@@ -45,7 +45,7 @@ async function openRows(config: Config, log: Log, purpose: 'export' | 'import'):
 
 async function ownSecrets(config: Config): Promise<readonly string[] | undefined> {
   if (config.jwtSecrets !== undefined) return config.jwtSecrets;
-  const { keptSecret } = await import('./drivers/embedded/kept-secret.ts');
+  const { keptSecret } = await import('./drivers/embedded/data-dir/kept-secret.ts');
   const secret = keptSecret.read(config.DATA_DIR);
   return secret === undefined ? undefined : [secret];
 }
@@ -58,6 +58,6 @@ async function takeSecrets(config: Config, exported: readonly string[]): Promise
       'JWT_SECRET has not the secret that the logins of the export are signed with: set it to that of secrets.json in the export, or append that behind a comma',
     );
   }
-  const { keptSecret } = await import('./drivers/embedded/kept-secret.ts');
+  const { keptSecret } = await import('./drivers/embedded/data-dir/kept-secret.ts');
   keptSecret.keep(config.DATA_DIR, exported[0]!);
 }

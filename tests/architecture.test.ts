@@ -107,10 +107,10 @@ describe('an import is refused', () => {
     ['shared/drivers/embedded/open-embedded.ts', '../cluster/open-cluster.ts'],
     ['shared/drivers/embedded/open-embedded.ts', '../../collections/topics.ts'],
     ['shared/drivers/schedule-runner.ts', './cluster/redis-connection.ts'],
-    ['shared/drivers/embedded/sqlite-file.test.ts', '../cluster/open-cluster.ts'],
+    ['shared/drivers/embedded/sqlite/sqlite-file.test.ts', '../../cluster/open-cluster.ts'],
     ['services/fanout/fan-out-batch.ts', '@tocsin/api/directory/directory.ts'],
     ['services/fanout/fan-out-batch.ts', '../notifier/send-push.ts'],
-    ['services/notifier/push-gateways/expo-gateway.ts', '@tocsin/shared/drivers/cluster/redis-bus.ts'],
+    ['services/notifier/push-gateways/expo-gateway.ts', '@tocsin/shared/drivers/cluster/redis/redis-bus.ts'],
     ['services/notifier/start-notifier.ts', '@tocsin/cli/serve.ts'],
     ['services/api/http/route.ts', '../api-deps.ts'],
     ['services/api/http/route.ts', '../live/open-stream.ts'],
@@ -128,7 +128,7 @@ describe('an import is refused', () => {
     ['services/api/app.ts', './app.fixtures.ts'],
     ['shared/drivers/cluster/open-cluster.ts', './redis-bus.place.ts'],
     ['tests/acceptance/topics-list.test.ts', '@tocsin/api/routes.ts'],
-    ['tools/bench/main.ts', '@tocsin/shared/drivers/cluster/redis-bus.ts'],
+    ['tools/bench/main.ts', '@tocsin/shared/drivers/cluster/redis/redis-bus.ts'],
     ['elsewhere/main.ts', '@tocsin/shared/domain/topic.ts'],
   ])('%s → %s', (from, specifier) => {
     expect(faultsOf({ [from]: `import { x } from '${specifier}';` })).toEqual([expect.stringContaining(from)]);
@@ -180,8 +180,8 @@ describe('an import is let through', () => {
     ['shared/domain/topics/topic.test.ts', 'fast-check'],
     ['shared/platform/log.ts', 'pino'],
     ['shared/contracts/bus/bus.contract.ts', '../testing/eventually.ts'],
-    ['shared/drivers/cluster/redis-bus.ts', '../budget-counters.ts'],
-    ['shared/drivers/cluster/redis-bus.test.ts', '../../collections/topics.ts'],
+    ['shared/drivers/cluster/redis/redis-bus.ts', '../budget-counters.ts'],
+    ['shared/drivers/cluster/redis/redis-bus.test.ts', '../../../collections/topics.ts'],
     ['shared/open-engine.ts', './drivers/cluster/open-cluster.ts'],
     ['services/notifier/push-gateways/expo-gateway.ts', '../push-metrics.ts'],
     ['services/api/features/topics/create-topic.ts', './topic-schema.ts'],
@@ -189,7 +189,7 @@ describe('an import is let through', () => {
     ['services/api/routes.ts', './features/topics/create-topic.ts'],
     ['services/api/main.ts', '@tocsin/shared/run-service.ts'],
     ['cli/start-roles.ts', '@tocsin/fanout/start-fanout.ts'],
-    ['tests/faults/watermark.test.ts', '@tocsin/shared/drivers/cluster/mongo-messages.ts'],
+    ['tests/faults/watermark.test.ts', '@tocsin/shared/drivers/cluster/mongo/messages/mongo-messages.ts'],
   ])('%s → %s', (from, specifier) => {
     expect(faultsOf({ [from]: `import { x } from '${specifier}';` })).toEqual([null]);
   });

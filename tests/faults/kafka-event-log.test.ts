@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newTopicName, testOptions } from '@tocsin/shared/drivers/cluster/kafka-event-log.place.ts';
-import { openKafkaEventLog } from '@tocsin/shared/drivers/cluster/kafka-event-log.ts';
+import { newTopicName, testOptions } from '@tocsin/shared/drivers/cluster/kafka/kafka-event-log.place.ts';
+import { openKafkaEventLog } from '@tocsin/shared/drivers/cluster/kafka/kafka-event-log.ts';
 import {
   collector,
   expectGrowing,

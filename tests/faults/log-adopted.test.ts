@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from '@jest/globals';
-import { removeTopic } from '@tocsin/shared/drivers/cluster/kafka-event-log.place.ts';
+import { removeTopic } from '@tocsin/shared/drivers/cluster/kafka/kafka-event-log.place.ts';
 import { closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { describeWithEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
 import { newTestPlace } from '@tocsin/shared/testing/test-engine.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { mongo, type Connection } from 'mongoose';
-import { openMongo } from '@tocsin/shared/drivers/cluster/mongo-connection.ts';
-import { openMongoDocuments } from '@tocsin/shared/drivers/cluster/mongo-documents.ts';
-import { openMongoMessages } from '@tocsin/shared/drivers/cluster/mongo-messages.ts';
+import { openMongo } from '@tocsin/shared/drivers/cluster/mongo/mongo-connection.ts';
+import { openMongoDocuments } from '@tocsin/shared/drivers/cluster/mongo/documents/mongo-documents.ts';
+import { openMongoMessages } from '@tocsin/shared/drivers/cluster/mongo/messages/mongo-messages.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import { write, type Documents } from '@tocsin/shared/ports/documents.ts';
 import { newThing, thingCollections, things } from '@tocsin/shared/testing/thing.ts';

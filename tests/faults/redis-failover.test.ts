@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { openBullmqJobQueue } from '@tocsin/shared/drivers/cluster/bullmq-job-queue.ts';
-import { openRedisBus } from '@tocsin/shared/drivers/cluster/redis-bus.ts';
+import { openBullmqJobQueue } from '@tocsin/shared/drivers/cluster/bullmq/bullmq-job-queue.ts';
+import { openRedisBus } from '@tocsin/shared/drivers/cluster/redis/redis-bus.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import type { Bus } from '@tocsin/shared/ports/bus.ts';
 import type { JobQueue } from '@tocsin/shared/ports/job-queue.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { openMongoMessages } from '@tocsin/shared/drivers/cluster/mongo-messages.ts';
-import { mongoTestDatabase } from '@tocsin/shared/drivers/cluster/mongo-test-database.fixture.ts';
+import { openMongoMessages } from '@tocsin/shared/drivers/cluster/mongo/messages/mongo-messages.ts';
+import { mongoTestDatabase } from '@tocsin/shared/drivers/cluster/mongo/mongo-test-database.fixture.ts';
 import type { PlacedRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';

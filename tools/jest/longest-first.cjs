@@ -30,11 +30,11 @@ const longest = [
   'services/api/same-for-unknown.engines.test.ts',
   'services/notifier/renotify.engines.test.ts',
   'services/api/http/rate-limit.engines.test.ts',
-  'shared/drivers/cluster/mongo-messages.test.ts',
-  'shared/drivers/cluster/kafka-event-log.test.ts',
-  'shared/drivers/cluster/bullmq-job-queue.test.ts',
-  'shared/drivers/cluster/redis-bus.test.ts',
-  'shared/drivers/embedded/sqlite-job-queue.test.ts',
+  'shared/drivers/cluster/mongo/messages/mongo-messages.test.ts',
+  'shared/drivers/cluster/kafka/kafka-event-log.test.ts',
+  'shared/drivers/cluster/bullmq/bullmq-job-queue.test.ts',
+  'shared/drivers/cluster/redis/redis-bus.test.ts',
+  'shared/drivers/embedded/jobs/sqlite-job-queue.test.ts',
 ];
 const place = ({ path }) => {
   const at = longest.findIndex((file) => path.endsWith(`/${file}`));

@@ -8,9 +8,9 @@ import { newMessage, newId } from '../../testing/builders.ts';
 import { eventually } from '../../testing/eventually.ts';
 import { describeWithEngines } from '../../testing/describe-with-engines.ts';
 import { newTestPlace, openTestEngine, publish, type TestPlace } from '../../testing/test-engine.ts';
-import { removeTopic } from './kafka-event-log.place.ts';
-import { openMongo } from './mongo-connection.ts';
-import { readSeenLog, replaceLog } from './mongo-log-base.ts';
+import { removeTopic } from './kafka/kafka-event-log.place.ts';
+import { openMongo } from './mongo/mongo-connection.ts';
+import { readSeenLog, replaceLog } from './mongo/mongo-log-base.ts';
 
 const log = openLog('test', 'silent');
 

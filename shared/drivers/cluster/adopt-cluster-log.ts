@@ -5,13 +5,13 @@ import { baseAbove } from '../../domain/log/base-above.ts';
 import { withClosers, type Closers } from '../../platform/lifecycle.ts';
 import type { AdoptedLog } from '../../ports/adopted-log.ts';
 import { judgeLog, partitionsSeen } from './judge-log.ts';
-import { KafkaAdmin } from './kafka-admin.ts';
-import { kafkaClientLog } from './kafka-client.ts';
-import { kafkaConnection } from './kafka-connection.ts';
-import { openKafkaEventLog } from './kafka-event-log.ts';
-import { kafkaGroupId } from './kafka-group-id.ts';
-import { openMongo } from './mongo-connection.ts';
-import { baseOf, readSeenLog, replaceLog, type SeenLog } from './mongo-log-base.ts';
+import { KafkaAdmin } from './kafka/kafka-admin.ts';
+import { kafkaClientLog } from './kafka/kafka-client.ts';
+import { kafkaConnection } from './kafka/kafka-connection.ts';
+import { openKafkaEventLog } from './kafka/kafka-event-log.ts';
+import { kafkaGroupId } from './kafka/kafka-group-id.ts';
+import { openMongo } from './mongo/mongo-connection.ts';
+import { baseOf, readSeenLog, replaceLog, type SeenLog } from './mongo/mongo-log-base.ts';
 import type { ClusterStoresOptions } from './open-cluster-stores.ts';
 
 export type AdoptOptions = Pick<ClusterStoresOptions, 'stores' | 'kafka' | 'log'> & {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { clockFindings, findingsOf } from '../../platform/finding.ts';
-import { replicaFindings, topicSettingFindings } from './inspect-kafka.ts';
-import { redisSettingFindings } from './inspect-redis.ts';
+import { replicaFindings, topicSettingFindings } from './kafka/inspect-kafka.ts';
+import { redisSettingFindings } from './redis/inspect-redis.ts';
 
 const found = findingsOf('part');
 const states = (findings: readonly { state: string }[]) => findings.map(({ state }) => state);

@@ -1,11 +1,11 @@
 import type { ClusterConfig } from '../../platform/load-config.ts';
 import type { Finding } from '../../platform/finding.ts';
 import type { Log } from '../../platform/log.ts';
-import { inspectKafka } from './inspect-kafka.ts';
+import { inspectKafka } from './kafka/inspect-kafka.ts';
 import { inspectLog } from './inspect-log.ts';
-import { inspectMongo } from './inspect-mongo.ts';
-import { inspectRedis } from './inspect-redis.ts';
-import type { KafkaTopicOptions } from './kafka-topic.ts';
+import { inspectMongo } from './mongo/inspect-mongo.ts';
+import { inspectRedis } from './redis/inspect-redis.ts';
+import type { KafkaTopicOptions } from './kafka/kafka-topic.ts';
 
 export interface InspectClusterOptions {
   readonly stores: ClusterConfig;

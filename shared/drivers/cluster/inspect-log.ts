@@ -1,12 +1,12 @@
 import { findingsOf, type Finding } from '../../platform/finding.ts';
 import { withClosers } from '../../platform/lifecycle.ts';
 import { whyRefused, type OpenedLog } from './judge-log.ts';
-import { KafkaAdmin } from './kafka-admin.ts';
-import { kafkaClientLog } from './kafka-client.ts';
-import { kafkaConnection } from './kafka-connection.ts';
-import type { KafkaTopicOptions } from './kafka-topic.ts';
-import { openMongo } from './mongo-connection.ts';
-import { readSeenLog } from './mongo-log-base.ts';
+import { KafkaAdmin } from './kafka/kafka-admin.ts';
+import { kafkaClientLog } from './kafka/kafka-client.ts';
+import { kafkaConnection } from './kafka/kafka-connection.ts';
+import type { KafkaTopicOptions } from './kafka/kafka-topic.ts';
+import { openMongo } from './mongo/mongo-connection.ts';
+import { readSeenLog } from './mongo/mongo-log-base.ts';
 import type { ClusterStoresOptions } from './open-cluster-stores.ts';
 
 const timeoutMs = 8_000;

@@ -1,8 +1,8 @@
 import { openLog } from '../../platform/log.ts';
 import type { ClusterConfig } from '../../platform/load-config.ts';
-import { removeTopic } from './kafka-event-log.place.ts';
-import { openMongo } from './mongo-connection.ts';
-import { deleteKeys } from './redis-bus.place.ts';
+import { removeTopic } from './kafka/kafka-event-log.place.ts';
+import { openMongo } from './mongo/mongo-connection.ts';
+import { deleteKeys } from './redis/redis-bus.place.ts';
 
 /** Removes what an installation of a test has left on the engines: its database, its topic, and its keys. */
 export async function removeInstallation(

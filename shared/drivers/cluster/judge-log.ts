@@ -1,5 +1,5 @@
-import type { KafkaEventLog } from './kafka-event-log.ts';
-import { baseOf, type SeenLog } from './mongo-log-base.ts';
+import type { KafkaEventLog } from './kafka/kafka-event-log.ts';
+import { baseOf, type SeenLog } from './mongo/mongo-log-base.ts';
 
 /** What of an open log says whether it is the one that the store knows. */
 export type OpenedLog = Pick<KafkaEventLog, 'clusterId' | 'partitions' | 'endsAtOpen'>;

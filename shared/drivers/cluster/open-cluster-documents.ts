@@ -25,7 +25,7 @@ export function openClusterDocuments(options: ClusterStoresOptions): Promise<{
       return jobQueue;
     };
     const openMessages = async (): Promise<Messages> => {
-      const { openMongoMessages } = await import('./mongo-messages.ts');
+      const { openMongoMessages } = await import('./mongo/messages/mongo-messages.ts');
       const messages = await openMongoMessages({ connection, clock: options.clock, log: options.log });
       own.add(() => messages.close());
       return messages;

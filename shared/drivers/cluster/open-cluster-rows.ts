@@ -2,17 +2,17 @@ import { logGroups, notifierGroup } from '../../domain/log/log-groups.ts';
 import { withClosers } from '../../platform/lifecycle.ts';
 import type { ExportState, InstallationRows } from '../../ports/installation-rows.ts';
 import { requireKnownLog } from './judge-log.ts';
-import { KafkaAdmin } from './kafka-admin.ts';
-import { kafkaClientLog } from './kafka-client.ts';
-import { kafkaConnection } from './kafka-connection.ts';
-import { openKafkaEventLog, type KafkaEventLog } from './kafka-event-log.ts';
-import { kafkaGroupId } from './kafka-group-id.ts';
-import { openMongo } from './mongo-connection.ts';
-import { openMongoDeliveries } from './mongo-deliveries.ts';
-import { openMongoDocuments } from './mongo-documents.ts';
-import { mongoInstallationRows } from './mongo-installation-rows.ts';
-import { baseOf, readSeenLog, type SeenLog } from './mongo-log-base.ts';
-import { prepareMessageCollections } from './mongo-message-collections.ts';
+import { KafkaAdmin } from './kafka/kafka-admin.ts';
+import { kafkaClientLog } from './kafka/kafka-client.ts';
+import { kafkaConnection } from './kafka/kafka-connection.ts';
+import { openKafkaEventLog, type KafkaEventLog } from './kafka/kafka-event-log.ts';
+import { kafkaGroupId } from './kafka/kafka-group-id.ts';
+import { openMongo } from './mongo/mongo-connection.ts';
+import { openMongoDeliveries } from './mongo/deliveries/mongo-deliveries.ts';
+import { openMongoDocuments } from './mongo/documents/mongo-documents.ts';
+import { mongoInstallationRows } from './mongo/transfer/mongo-installation-rows.ts';
+import { baseOf, readSeenLog, type SeenLog } from './mongo/mongo-log-base.ts';
+import { prepareMessageCollections } from './mongo/messages/mongo-message-collections.ts';
 import type { ClusterOptions } from './open-cluster.ts';
 
 /** Opens a cluster's stores as rows, and makes the collections that they lie in. Refuses a log that the store does not know. */

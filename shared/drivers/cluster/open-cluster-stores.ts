@@ -6,11 +6,11 @@ import type { Log } from '../../platform/log.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { AnyCollection } from '../../ports/document-checks.ts';
 import type { Documents } from '../../ports/documents.ts';
-import type { KafkaTopicOptions } from './kafka-topic.ts';
-import { refuseHalfRestored } from './copy-mongo-store.ts';
-import { openMongo } from './mongo-connection.ts';
-import { openMongoDocuments } from './mongo-documents.ts';
-import { openRedisBus } from './redis-bus.ts';
+import type { KafkaTopicOptions } from './kafka/kafka-topic.ts';
+import { refuseHalfRestored } from './mongo/transfer/copy-mongo-store.ts';
+import { openMongo } from './mongo/mongo-connection.ts';
+import { openMongoDocuments } from './mongo/documents/mongo-documents.ts';
+import { openRedisBus } from './redis/redis-bus.ts';
 
 /** What says which installation it is, for its nodes and the command line alike. */
 export interface ClusterStoresOptions {

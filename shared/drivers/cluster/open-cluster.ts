@@ -4,15 +4,15 @@ import { withClosers } from '../../platform/lifecycle.ts';
 import type { RecipientCollections } from '../../ports/deliveries.ts';
 import type { EventLog } from '../../ports/event-log.ts';
 import type { JobQueue } from '../../ports/job-queue.ts';
-import { openBullmqJobQueue } from './bullmq-job-queue.ts';
+import { openBullmqJobQueue } from './bullmq/bullmq-job-queue.ts';
 import { requireKnownLog } from './judge-log.ts';
-import { kafkaConnection } from './kafka-connection.ts';
-import { openKafkaEventLog } from './kafka-event-log.ts';
-import { toUnavailable } from './mongo-connection.ts';
-import { openMongoDeliveries } from './mongo-deliveries.ts';
-import { requireNoImport } from './mongo-installation-rows.ts';
-import { baseOf, noteLog, readSeenLog } from './mongo-log-base.ts';
-import { openMongoMessages } from './mongo-messages.ts';
+import { kafkaConnection } from './kafka/kafka-connection.ts';
+import { openKafkaEventLog } from './kafka/kafka-event-log.ts';
+import { toUnavailable } from './mongo/mongo-connection.ts';
+import { openMongoDeliveries } from './mongo/deliveries/mongo-deliveries.ts';
+import { requireNoImport } from './mongo/transfer/mongo-installation-rows.ts';
+import { baseOf, noteLog, readSeenLog } from './mongo/mongo-log-base.ts';
+import { openMongoMessages } from './mongo/messages/mongo-messages.ts';
 import { openClusterStores, type ClusterStoresOptions } from './open-cluster-stores.ts';
 
 export interface ClusterOptions extends ClusterStoresOptions {

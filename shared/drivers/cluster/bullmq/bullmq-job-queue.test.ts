@@ -1,0 +1,179 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { openLog } from '../../../platform/log.ts';
+import { jobQueueContract } from '../../../contracts/job-queue/job-queue.contract.ts';
+import { collect, gate, newJob, newJobs, nothingLeft } from '../../../contracts/job-queue/job-queue.fixtures.ts';
+import type { JobQueue } from '../../../ports/job-queue.ts';
+import { eventually } from '../../../testing/eventually.ts';
+import { openTcpProxy, type TcpProxy } from '../../../testing/tcp-proxy.ts';
+import { describeWithEngines } from '../../../testing/describe-with-engines.ts';
+import { openBullmqJobQueue } from './bullmq-job-queue.ts';
+import { newBullmqPlace } from './bullmq-job-queue.place.ts';
+
+const queue = 'errands';
+
+describeWithEngines('bullmq', ({ redisUrl }) => {
+  jobQueueContract('bullmq', () => newBullmqPlace(redisUrl));
+
+  describe('bullmq: a queue whose Redis goes away', () => {
+    let place: Awaited<ReturnType<typeof newBullmqPlace>>;
+    let proxy: TcpProxy;
+    /** Reaches Redis through the proxy. */
+    let jobs: JobQueue;
+    /** Reaches it directly. */
+    let other: JobQueue;
+
+    const openThroughProxy = (): Promise<JobQueue> => {
+      const url = new URL(redisUrl);
+      url.host = `127.0.0.1:${proxy.port}`;
+      return openBullmqJobQueue({ url: url.href, prefix: place.prefix, log: openLog('test', 'silent') });
+    };
+
+    beforeEach(async () => {
+      place = await newBullmqPlace(redisUrl);
+      const { hostname, port } = new URL(redisUrl);
+      proxy = await openTcpProxy({ host: hostname, port: Number(port || 6379) });
+      jobs = await openThroughProxy();
+      other = await place.open();
+    });
+    afterEach(async () => {
+      await jobs.close();
+      await other.close();
+      await proxy.close();
+      await place.remove();
+    });
+
+    /** Resolves with the milliseconds after which the call was refused as unavailable. */
+    const refusal = async (call: () => Promise<unknown>): Promise<number> => {
+      const started = performance.now();
+      await expect(call()).rejects.toMatchObject({ code: 'unavailable' });
+      return performance.now() - started;
+    };
+
+    test('all that is asked of it is refused at once, and answered when Redis is back', async () => {
+      await jobs.add(queue, [newJob()]);
+      proxy.cut({ refuse: true });
+      await eventually(() =>
+        jobs.ping().then(
+          () => false,
+          () => true,
+        ),
+      );
+      const calls = [
+        () => jobs.add(queue, [newJob()]),
+        () => jobs.counts(queue),
+        () => jobs.failed(queue, { limit: 10, offset: 0 }),
+        () => jobs.retryFailed(queue, 'a'),
+        () => jobs.schedule(queue, { id: 'a', every: 1_000, data: {} }),
+        () => jobs.add('never-asked-before', [newJob()]),
+      ];
+      for (const call of calls) expect(await refusal(call)).toBeLessThan(500); // waiting for an answer would take longer
+      proxy.heal();
+      await eventually(() => jobs.ping());
+      await jobs.add('never-asked-before', [newJob()]);
+      expect(await jobs.counts(queue)).toMatchObject({ waiting: 1 });
+    });
+
+    test('jobs that are added while Redis is silent are refused within two seconds', async () => {
+      await jobs.add(queue, [newJob()]);
+      proxy.hold();
+      // Two seconds, and what a busy machine adds.
+      expect(await refusal(() => jobs.add(queue, newJobs(100)))).toBeLessThan(4_000);
+      expect(await refusal(() => jobs.add(queue, [newJob()]))).toBeLessThan(4_000);
+    });
+
+    for (const fault of ['cut', 'hold'] as const) {
+      test(`workers go on when Redis is back (${fault})`, async () => {
+        const { ids } = await collect(jobs, queue, { leaseMs: 2_000 });
+        const before = newJob();
+        await other.add(queue, [before]);
+        await eventually(() => expect(ids()).toEqual([before.id]));
+        if (fault === 'cut') proxy.cut({ refuse: true });
+        else proxy.hold();
+        const tries = proxy.acceptedCount;
+        await eventually(() =>
+          jobs.ping().then(
+            () => false,
+            () => true,
+          ),
+        );
+        await eventually(() => expect(proxy.acceptedCount).toBeGreaterThan(tries + 2)); // given up and tried anew
+        const after = newJobs(50);
+        await other.add(queue, after);
+        proxy.heal();
+        await eventually(() => expect(new Set(ids())).toEqual(new Set([before, ...after].map(({ id }) => id))), {
+          timeoutMs: 25_000,
+        });
+        await nothingLeft(other, queue);
+      }, 60_000);
+    }
+
+    test('the end of a run that Redis was away for is told when it is back, and the job is not run again', async () => {
+      const running = gate();
+      const { runs } = await collect(jobs, queue, { run: () => running.wait() });
+      await other.add(queue, [newJob()]);
+      await eventually(() => runs.length === 1);
+      proxy.cut({ refuse: true });
+      await eventually(() =>
+        jobs.ping().then(
+          () => false,
+          () => true,
+        ),
+      );
+      running.open();
+      await new Promise((resolve) => setImmediate(resolve));
+      proxy.heal();
+      await nothingLeft(other, queue);
+      expect(runs.length).toBe(1);
+      expect(await other.counts(queue)).toMatchObject({ failed: 0 });
+    });
+
+    test('a queue that is opened while Redis is away works when it comes', async () => {
+      await jobs.close();
+      proxy.cut({ refuse: true });
+      jobs = await openThroughProxy();
+      const { ids } = await collect(jobs, queue);
+      await jobs.schedule(queue, { id: 'sweep', every: 500, data: {} }).catch(() => undefined);
+      const job = newJob();
+      await other.add(queue, [job]);
+      proxy.heal();
+      await eventually(() => expect(ids()).toContain(job.id));
+      await eventually(() => jobs.schedule(queue, { id: 'sweep', every: 200, data: {} }));
+      await eventually(() => ids().some((id) => id.startsWith('sweep.')));
+    });
+
+    test('closing leaves no connection, also while Redis is away or silent', async () => {
+      await collect(jobs, queue);
+      await collect(jobs, `${queue}-other`);
+      await jobs.add(queue, [newJob()]);
+      await nothingLeft(jobs, queue);
+      await jobs.close();
+      await eventually(() => expect(proxy.connectionCount).toBe(0));
+      for (const fault of ['cut', 'hold'] as const) {
+        jobs = await openThroughProxy();
+        await collect(jobs, queue);
+        await nothingLeft(jobs, queue);
+        if (fault === 'cut') proxy.cut({ refuse: true });
+        else proxy.hold();
+        await eventually(() =>
+          jobs.ping().then(
+            () => false,
+            () => true,
+          ),
+        );
+        const started = performance.now();
+        await jobs.close();
+        expect(performance.now() - started).toBeLessThan(8_000);
+        proxy.heal();
+        await other.ping();
+        await eventually(() => expect(proxy.connectionCount).toBe(0));
+        // Counted only now: the system takes a connection before the proxy hears of it, the last try of all perhaps too.
+        const tries = proxy.acceptedCount;
+        await other.add(`${queue}-later`, [newJob({ id: fault, delayMs: 1_500 })]);
+        const later = await collect(other, `${queue}-later`);
+        await eventually(() => expect(later.ids()).toEqual([fault]));
+        await later.worker.close();
+        expect(proxy.acceptedCount).toBe(tries);
+      }
+    }, 60_000);
+  });
+});

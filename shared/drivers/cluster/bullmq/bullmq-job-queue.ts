@@ -1,0 +1,243 @@
+import { Job as BullmqJob, Queue } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { unavailable } from '../../../domain/errors.ts';
+import { systemClock, type Clock } from '../../../platform/clock.ts';
+import type { Log } from '../../../platform/log.ts';
+import type {
+  FailedJob,
+  JobCounts,
+  JobData,
+  JobQueue,
+  NewJob,
+  Schedule,
+  Worker,
+  WorkOptions,
+} from '../../../ports/job-queue.ts';
+import { checkedJob, checkId, slotJob } from '../../job-rules.ts';
+import { ScheduleRunner, type KeptSchedule } from '../../schedule-runner.ts';
+import { scheduleSlots } from '../../schedule-slots.ts';
+import { BullmqJobWorker } from './bullmq-job-worker.ts';
+import { RedisConnection } from '../redis/redis-connection.ts';
+
+export interface BullmqJobQueueOptions {
+  readonly url: string;
+  /** Before the names of all keys, so that several systems can share a Redis; without a colon at its end. */
+  readonly prefix: string;
+  readonly log: Log;
+  readonly clock?: Clock;
+}
+
+/**
+ * The job queue of many nodes: BullMQ on a Redis that evicts nothing and writes an append-only file. Resolves when the
+ * connection stands, or after two seconds without: a node starts while Redis is away, and its workers begin when it comes.
+ * A finished job's id is known for a day at least, unless 100,000 jobs of its queue finished after it.
+ *
+ * Schedules are fired by `ScheduleRunner` and not by BullMQ's job schedulers, whose next job is made when the one before
+ * is taken: a slot that passed while nobody worked would be made up for, and a lost job would end its schedule.
+ */
+export async function openBullmqJobQueue(options: BullmqJobQueueOptions): Promise<JobQueue> {
+  const jobs = new BullmqJobQueue(options);
+  await jobs.settle();
+  return jobs;
+}
+
+const openTimeoutMs = 2_000;
+
+class BullmqJobQueue implements JobQueue {
+  readonly #options: BullmqJobQueueOptions;
+  readonly #clock: Clock;
+  /** For all that is asked of the queue: fails fast. */
+  readonly #asking: RedisConnection;
+  /** For the workers: waits for Redis. Opened with the first of them. */
+  #working: RedisConnection | undefined;
+  /** The connections that the workers block on, made by BullMQ, which cannot close those that wait for Redis. */
+  readonly #blocking = new Set<Redis>();
+  readonly #queues = new Map<string, Queue<JobData>>();
+  readonly #workers = new Map<string, Set<BullmqJobWorker>>();
+  readonly #runners = new Map<string, ScheduleRunner>();
+  #isClosing = false;
+
+  constructor(options: BullmqJobQueueOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#asking = new RedisConnection({ url: options.url, name: 'tocsin-queue', part: 'Queue', log: options.log });
+  }
+
+  async settle(): Promise<void> {
+    await this.#asking.settle(openTimeoutMs);
+    if (!this.#asking.isUp)
+      this.#options.log.warn({ err: this.#asking.lastError }, 'the queue is away, it is tried on');
+  }
+
+  async add(queue: string, jobs: readonly NewJob[]): Promise<void> {
+    const checked = jobs.map(checkedJob);
+    if (checked.length === 0) return;
+    const made = checked.map(({ id, data, delayMs, priority, attempts, backoffMs }) => ({
+      name: 'job',
+      data,
+      opts: {
+        jobId: id,
+        delay: delayMs,
+        priority,
+        attempts,
+        backoff: { type: 'capped', delay: backoffMs },
+        stackTraceLimit: 0,
+      },
+    }));
+    const [first, ...others] = made;
+    await this.#ask(queue, async (engine) => {
+      // One alone is spared the transaction, which costs as much again.
+      if (others.length === 0) await engine.add(first!.name, first!.data, first!.opts);
+      else await engine.addBulk(made);
+    });
+  }
+
+  work(queue: string, options: WorkOptions): Promise<Worker> {
+    if (this.#isClosing) return Promise.reject(unavailable('Queue'));
+    const { prefix, log } = this.#options;
+    const { redis } = (this.#working ??= this.#openWorking());
+    const worker = new BullmqJobWorker({ ...options, queue, prefix, redis, log });
+    const workers = this.#workers.get(queue) ?? new Set();
+    this.#workers.set(queue, workers.add(worker));
+    if (!this.#runners.has(queue)) this.#runners.set(queue, this.#startRunner(queue));
+    return Promise.resolve({ close: (graceMs) => this.#closeWorker(queue, worker, graceMs) });
+  }
+
+  #openWorking(): RedisConnection {
+    const working = new RedisConnection({
+      url: this.#options.url,
+      name: 'tocsin-queue-worker',
+      part: 'Queue',
+      log: this.#options.log,
+      redis: {
+        maxRetriesPerRequest: null,
+        enableOfflineQueue: true,
+        autoResendUnfulfilledCommands: true,
+        commandTimeout: undefined,
+      },
+    });
+    const duplicate = working.redis.duplicate.bind(working.redis);
+    working.redis.duplicate = (override) => {
+      const copy = duplicate(override);
+      this.#blocking.add(copy);
+      return copy;
+    };
+    return working;
+  }
+
+  async #closeWorker(queue: string, worker: BullmqJobWorker, graceMs?: number): Promise<void> {
+    const workers = this.#workers.get(queue);
+    workers?.delete(worker);
+    if (workers?.size === 0) {
+      const runner = this.#runners.get(queue);
+      this.#runners.delete(queue);
+      await runner?.close();
+    }
+    await worker.close(graceMs);
+  }
+
+  #startRunner(queue: string): ScheduleRunner {
+    const store = {
+      load: () => this.#loadSchedules(queue),
+      fire: (schedule: Schedule, slot: number) => this.add(queue, [slotJob(schedule, slot)]),
+    };
+    return new ScheduleRunner({ store, clock: this.#clock, log: this.#options.log });
+  }
+
+  async schedule(queue: string, { id, every, data }: Schedule): Promise<void> {
+    checkId(id);
+    scheduleSlots(every);
+    const before = (await this.#loadSchedules(queue)).find((kept) => kept.id === id);
+    const definedAt = before?.every === every ? before.definedAt : this.#clock();
+    await this.#asking.run((redis) =>
+      redis.hset(this.#schedulesKey(queue), id, JSON.stringify({ every, data, definedAt })),
+    );
+    await this.#runners.get(queue)?.refresh();
+  }
+
+  async unschedule(queue: string, id: string): Promise<void> {
+    await this.#asking.run((redis) => redis.hdel(this.#schedulesKey(queue), id));
+    await this.#runners.get(queue)?.refresh();
+  }
+
+  async #loadSchedules(queue: string): Promise<KeptSchedule[]> {
+    const kept = await this.#asking.run((redis) => redis.hgetall(this.#schedulesKey(queue)));
+    return Object.entries(kept).map(([id, text]) => ({ id, ...(JSON.parse(text) as Omit<KeptSchedule, 'id'>) }));
+  }
+
+  #schedulesKey(queue: string): string {
+    return `${this.#options.prefix}:${queue}:tocsin-schedules`;
+  }
+
+  async counts(queue: string): Promise<JobCounts> {
+    const counts = await this.#ask(queue, (engine) =>
+      engine.getJobCounts('waiting', 'prioritized', 'delayed', 'active', 'failed'),
+    );
+    const of = (...states: string[]) => states.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
+    return {
+      waiting: of('waiting', 'prioritized'),
+      delayed: of('delayed'),
+      active: of('active'),
+      failed: of('failed'),
+    };
+  }
+
+  async failed(queue: string, { limit, offset }: { limit: number; offset: number }): Promise<FailedJob[]> {
+    const jobs = await this.#ask(queue, (engine) => engine.getFailed(offset, offset + limit - 1));
+    return jobs.map((job) => ({
+      id: job.id!,
+      data: job.data,
+      attempt: Math.max(1, job.attemptsMade),
+      reason: job.failedReason ?? '',
+      failedAt: job.finishedOn ?? 0,
+    }));
+  }
+
+  async retryFailed(queue: string, id: string): Promise<boolean> {
+    return await this.#ask(queue, async (engine) => {
+      const job = await BullmqJob.fromId<JobData>(engine, id);
+      if (job === undefined || !(await job.isFailed())) return false;
+      await job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true });
+      return true;
+    });
+  }
+
+  async ping(): Promise<void> {
+    await this.#asking.run((redis) => redis.ping());
+  }
+
+  #ask<T>(queue: string, ask: (engine: Queue<JobData>) => Promise<T>): Promise<T> {
+    return this.#asking.run(() => ask(this.#queue(queue)));
+  }
+
+  #queue(name: string): Queue<JobData> {
+    const known = this.#queues.get(name);
+    if (known !== undefined) return known;
+    const { prefix, log } = this.#options;
+    // Neither waits for Redis nor asks it anything before the first command: what fails there once would fail for ever.
+    const options = {
+      connection: this.#asking.redis,
+      prefix,
+      skipVersionCheck: true,
+      skipWaitingForReady: true,
+      skipMetasUpdate: true,
+    };
+    const queue = new Queue<JobData>(name, options);
+    queue.on('error', (error) => log.debug({ err: error, queue: name }, 'the queue met an error'));
+    this.#queues.set(name, queue);
+    return queue;
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    const closing = [...this.#workers].flatMap(([queue, workers]) =>
+      [...workers].map((worker) => this.#closeWorker(queue, worker)),
+    );
+    await Promise.all(closing);
+    await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
+    for (const redis of this.#blocking) redis.disconnect();
+    this.#working?.close();
+    this.#asking.close();
+  }
+}

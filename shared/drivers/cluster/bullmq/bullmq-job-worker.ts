@@ -1,0 +1,117 @@
+import { DelayedError, UnrecoverableError, Worker as BullmqWorker, type Job as BullmqJob } from 'bullmq';
+import type { Redis } from 'ioredis';
+import type { Log } from '../../../platform/log.ts';
+import { settledWithin } from '../../../async/settled-within.ts';
+import { Discard, RetryLater, type JobData, type Worker, type WorkOptions } from '../../../ports/job-queue.ts';
+import { failureReason, jobRules, retryPauseMs } from '../../job-rules.ts';
+
+export interface BullmqJobWorkerOptions extends WorkOptions {
+  readonly queue: string;
+  readonly prefix: string;
+  /** Shared by the workers of the process, which open one more each to block on. Not closed by them. */
+  readonly redis: Redis;
+  readonly log: Log;
+}
+
+/** After a failed command. The default of 15 s would let leases end while Redis was away for a moment. */
+const retryDelayMs = 1_000;
+
+/** Harm prevented: a busy queue's finished jobs filling Redis' memory. As many take about 140 MB. */
+const finishedMax = 100_000;
+
+/** How often lost leases are looked for, as a part of the lease: a killed worker's job waits for 1 ¼ leases at most. */
+const checksPerLease = 4;
+
+const secondsOf = (ms: number): number => Math.ceil(ms / 1_000);
+
+/** How long a worker that runs nothing may take to leave. Without Redis it never does. */
+const leaveTimeoutMs = 2_000;
+
+class LeavingWorker extends BullmqWorker<JobData> {
+  /** Renews no lease from now on. */
+  async dropLeases(): Promise<void> {
+    await this.lockManager.close();
+  }
+}
+
+/** Runs one queue's jobs with BullMQ. */
+export class BullmqJobWorker implements Worker {
+  readonly #worker: LeavingWorker;
+  readonly #options: BullmqJobWorkerOptions;
+  /** What runs here, with the token that its lease is held by. */
+  readonly #running = new Map<BullmqJob<JobData>, string>();
+  #closing: Promise<void> | undefined;
+
+  constructor(options: BullmqJobWorkerOptions) {
+    const { queue, prefix, redis, concurrency, log, leaseMs = jobRules.leaseMsDefault } = options;
+    this.#options = options;
+    this.#worker = new LeavingWorker(queue, (job, token) => this.#run(job, token!), {
+      connection: redis,
+      prefix,
+      concurrency,
+      lockDuration: leaseMs,
+      stalledInterval: leaseMs / checksPerLease,
+      maxStalledCount: jobRules.lostLeasesMax,
+      runRetryDelay: retryDelayMs,
+      removeOnComplete: { age: secondsOf(jobRules.finishedLifeMs), count: finishedMax },
+      removeOnFail: { age: secondsOf(jobRules.failedLifeMs), count: jobRules.failedMax },
+      settings: { backoffStrategy: (failedRuns, _type, _error, job) => retryPauseMs(backoffMsOf(job), failedRuns) },
+    });
+    this.#worker.on('error', (error) => {
+      // That the connection is lost is told by the connection, once and not at each try.
+      log[isOfConnection(error) ? 'debug' : 'warn']({ err: error, queue }, 'a worker of the queue met an error');
+    });
+  }
+
+  async #run(job: BullmqJob<JobData>, token: string): Promise<void> {
+    this.#running.set(job, token);
+    try {
+      await this.#options.run({ id: job.id!, data: job.data, attempt: job.attemptsMade + 1 });
+    } catch (error) {
+      throw await this.#failure(error, job, token);
+    } finally {
+      this.#running.delete(job);
+    }
+  }
+
+  /** What BullMQ is told of a failed run. */
+  async #failure(error: unknown, job: BullmqJob<JobData>, token: string): Promise<Error> {
+    const reason = failureReason(error);
+    if (error instanceof Discard) return new UnrecoverableError(reason);
+    if (!(error instanceof RetryLater)) return new Error(reason);
+    if (job.attemptsStarted >= jobRules.startsMax) return new UnrecoverableError(reason);
+    await job.moveToDelayed(Date.now() + error.delayMs, token);
+    return new DelayedError();
+  }
+
+  close(graceMs: number = jobRules.graceMsDefault): Promise<void> {
+    return (this.#closing ??= this.#close(graceMs));
+  }
+
+  async #close(graceMs: number): Promise<void> {
+    const closed = this.#worker.close();
+    closed.catch(() => undefined); // ends when the last run does, whoever still waits for it
+    const limit = Promise.withResolvers<void>();
+    const timer = setTimeout(limit.resolve, this.#running.size > 0 ? graceMs : Math.min(graceMs, leaveTimeoutMs));
+    await Promise.race([closed, limit.promise]);
+    clearTimeout(timer);
+    await this.#worker.dropLeases();
+    if (this.#running.size > 0) await this.#giveBack();
+  }
+
+  /** Ends the leases of what still runs, so that others need not wait for that. Without Redis they end by themselves. */
+  async #giveBack(): Promise<void> {
+    const { log, queue } = this.#options;
+    log.warn({ queue, jobs: this.#running.size }, 'jobs were still running when their worker closed: others run them');
+    const left = [...this.#running].map(([job, token]) => job.moveToWait(token));
+    await settledWithin(leaveTimeoutMs, left);
+  }
+}
+
+const isOfConnection = (error: Error): boolean =>
+  'syscall' in error || error.message.startsWith('Connection is closed');
+
+const backoffMsOf = (job: { opts?: { backoff?: number | { delay?: number } } } | undefined): number => {
+  const backoff = job?.opts?.backoff;
+  return (typeof backoff === 'object' ? backoff.delay : backoff) ?? 0;
+};

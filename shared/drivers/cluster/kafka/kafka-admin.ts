@@ -1,0 +1,85 @@
+import type { Admin } from 'kafkajs';
+import { kafkaClient, shortPauses, type KafkaClient, type KafkaWiring } from './kafka-client.ts';
+import { within } from '../../../async/within.ts';
+
+/** First and one past the last broker offset of a partition. */
+export interface PartitionBounds {
+  readonly low: number;
+  readonly high: number;
+}
+
+interface Line {
+  readonly client: KafkaClient;
+  readonly admin: Admin;
+  readonly connected: Promise<void>;
+}
+
+/** An admin client that is made when it is first needed, and made anew after a failure. */
+export class KafkaAdmin {
+  readonly #connection: KafkaWiring;
+  #line: Line | undefined;
+  #closed = false;
+
+  constructor(connection: KafkaWiring) {
+    this.#connection = connection;
+  }
+
+  /** Does the work within the time, with a second try on a new connection if the first failed. */
+  async call<T>(work: (admin: Admin) => Promise<T>, timeoutMs: number): Promise<T> {
+    const deadline = performance.now() + timeoutMs;
+    try {
+      return await this.#attempt(work, timeoutMs);
+    } catch (error) {
+      const left = deadline - performance.now();
+      if (left < timeoutMs / 4) throw error;
+      return await this.#attempt(work, left);
+    }
+  }
+
+  /** The bounds of all partitions of the topic. */
+  async bounds(topic: string, timeoutMs: number): Promise<Map<number, PartitionBounds>> {
+    const offsets = await this.call((admin) => admin.fetchTopicOffsets(topic), timeoutMs);
+    return new Map(offsets.map(({ partition, low, high }) => [partition, { low: Number(low), high: Number(high) }]));
+  }
+
+  /** Where the group goes on in each partition that it has committed anything of. */
+  async committed(groupId: string, topic: string, timeoutMs: number): Promise<Map<number, number>> {
+    const [ofTopic] = await this.call((admin) => admin.fetchOffsets({ groupId, topics: [topic] }), timeoutMs);
+    const offsets = (ofTopic?.partitions ?? []).map(({ partition, offset }) => [partition, Number(offset)] as const);
+    return new Map(offsets.filter(([, offset]) => offset >= 0)); // -1 stands for none
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const line = this.#line;
+    this.#line = undefined;
+    if (line !== undefined) await drop(line);
+  }
+
+  async #attempt<T>(work: (admin: Admin) => Promise<T>, timeoutMs: number): Promise<T> {
+    if (this.#closed) throw new Error('the Kafka admin client is closed');
+    const line = (this.#line ??= this.#open(timeoutMs));
+    try {
+      return await within(
+        timeoutMs,
+        'Kafka’s answer',
+        line.connected.then(() => work(line.admin)),
+      );
+    } catch (error) {
+      if (this.#line === line) this.#line = undefined;
+      void drop(line);
+      throw error;
+    }
+  }
+
+  #open(requestTimeoutMs: number): Line {
+    const client = kafkaClient(this.#connection, { requestTimeoutMs });
+    const admin = client.kafka.admin({ retry: { ...shortPauses, retries: 2 } });
+    return { client, admin, connected: admin.connect() };
+  }
+}
+
+async function drop({ admin, client }: Line): Promise<void> {
+  await within(1_000, 'leaving Kafka', admin.disconnect()).catch(() => undefined);
+  client.destroy();
+}

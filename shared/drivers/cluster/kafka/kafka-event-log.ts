@@ -1,0 +1,207 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { unavailable } from '../../../domain/errors.ts';
+import type { LogRecord } from '../../../domain/messages/log-record.ts';
+import type { ConsumeOptions, Consumption, EventLog } from '../../../ports/event-log.ts';
+import { KafkaAdmin } from './kafka-admin.ts';
+import { KafkaBatcher } from './kafka-batcher.ts';
+import { kafkaClientLog, type KafkaConnection, type KafkaWiring } from './kafka-client.ts';
+import { patchKafkaIdleTimer } from './kafka-idle-timer.ts';
+import { kafkaGroupId } from './kafka-group-id.ts';
+import { KafkaMember } from './kafka-member.ts';
+import { encodeKafkaRecord } from './kafka-record.ts';
+import { KafkaSender } from './kafka-sender.ts';
+import { ensureKafkaTopic, type KafkaTopicOptions } from './kafka-topic.ts';
+
+export interface KafkaEventLogOptions extends KafkaConnection, KafkaTopicOptions {
+  /** Added to a partition's broker offsets to make positions; 0 when not given. */
+  readonly base?: (partition: number) => number;
+}
+
+/** An event log on Kafka, and which cluster it is on: positions mean nothing on another one. */
+export interface KafkaEventLog extends EventLog {
+  readonly clusterId: string;
+  /** One past the last broker offset of each partition, as it was when the log was opened. */
+  readonly endsAtOpen: ReadonlyMap<number, number>;
+}
+
+const openTimeoutMs = 10_000;
+const openAttemptMs = 4_000;
+const openPauseMs = 250;
+/** A login that nothing but refusals came to: a broker that has just started may not know its users for a moment. */
+const refusedMs = 1_000;
+const answerTimeoutMs = 2_000;
+
+/**
+ * Opens the log on the topic, which is made where it is missing. Throws an error that names the brokers when they
+ * cannot be reached within ten seconds, and after a second when they refuse the login.
+ */
+export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<KafkaEventLog> {
+  if (!patchKafkaIdleTimer()) options.log.debug('kafkajs has other internals: its idle timer is left as it is');
+  const wiring: KafkaWiring = { ...options, clientLog: kafkaClientLog(options.log) };
+  const admin = new KafkaAdmin(wiring);
+  const sender = new KafkaSender(wiring, options.topic);
+  const deadline = performance.now() + openTimeoutMs;
+  let refusedSince: number | undefined;
+  for (;;) {
+    try {
+      const partitions = await admin.call((client) => ensureKafkaTopic(client, options, options.log), openAttemptMs);
+      const { clusterId } = await admin.call((client) => client.describeCluster(), openAttemptMs);
+      const endsAtOpen = new Map(
+        [...(await admin.bounds(options.topic, openAttemptMs))].map(([partition, { high }]) => [partition, high]),
+      );
+      await sender.open();
+      return new OpenKafkaEventLog(options, { wiring, admin, sender, partitions, clusterId, endsAtOpen });
+    } catch (error) {
+      refusedSince = isRefusedLogin(error) ? (refusedSince ?? performance.now()) : undefined;
+      const endsAt = refusedSince === undefined ? deadline : Math.min(deadline, refusedSince + refusedMs);
+      if (performance.now() + openPauseMs < endsAt) {
+        await sleep(openPauseMs);
+        continue;
+      }
+      await Promise.all([sender.close(), admin.close()]);
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Error(`Kafka cannot be used at ${options.brokers.join(', ')}: ${reason}`, { cause: error });
+    }
+  }
+}
+
+/** kafkajs gives its error this name also when the connection ends in the middle of a login. */
+const isRefusedLogin = (error: unknown): boolean =>
+  error instanceof Error && error.name === 'KafkaJSSASLAuthenticationError';
+
+interface Parts {
+  readonly wiring: KafkaWiring;
+  readonly admin: KafkaAdmin;
+  readonly sender: KafkaSender;
+  readonly partitions: number;
+  readonly clusterId: string;
+  readonly endsAtOpen: ReadonlyMap<number, number>;
+}
+
+class OpenKafkaEventLog implements KafkaEventLog {
+  readonly partitions: number;
+  readonly clusterId: string;
+  readonly endsAtOpen: ReadonlyMap<number, number>;
+  readonly #options: KafkaEventLogOptions;
+  readonly #wiring: KafkaWiring;
+  readonly #base: (partition: number) => number;
+  readonly #admin: KafkaAdmin;
+  readonly #sender: KafkaSender;
+  readonly #batcher: KafkaBatcher;
+  readonly #members = new Set<KafkaMember>();
+  /** One past the last broker offset that is known of, per partition. */
+  readonly #nexts: Map<number, number>;
+  /** Why nothing is appended any more. */
+  #wentBack: Error | null = null;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: KafkaEventLogOptions, { wiring, admin, sender, partitions, clusterId, endsAtOpen }: Parts) {
+    this.#options = options;
+    this.#wiring = wiring;
+    this.#base = options.base ?? (() => 0);
+    this.#admin = admin;
+    this.#sender = sender;
+    this.#batcher = new KafkaBatcher((records) => sender.send(records));
+    this.partitions = partitions;
+    this.clusterId = clusterId;
+    this.endsAtOpen = endsAtOpen;
+    this.#nexts = new Map(endsAtOpen);
+  }
+
+  append(partition: number, record: LogRecord, topicName: string): Promise<number> {
+    if (this.#closing !== undefined) return Promise.reject(unavailable('Log'));
+    if (!(partition >= 0 && partition < this.partitions))
+      return Promise.reject(new RangeError(`the log has no partition ${partition}`));
+    if (this.#wentBack !== null) return Promise.reject(unavailable('Log', this.#wentBack));
+    const { key, value, headers } = encodeKafkaRecord(record, topicName);
+    return this.#batcher
+      .append({ partition, key, value, headers })
+      .then((offset) => this.#base(partition) + this.#onlyGrowing(partition, offset));
+  }
+
+  /** Harm prevented: positions handed out twice by nodes that run while the topic is made anew, or a broker comes back without its last records. */
+  #onlyGrowing(partition: number, offset: number): number {
+    const next = this.#nexts.get(partition) ?? 0;
+    if (offset < next && this.#wentBack === null) {
+      const { topic, log } = this.#options;
+      this.#wentBack = new Error(
+        `partition ${partition} of ${topic} goes on at ${offset}, after ${next - 1}: it was lost or made anew`,
+      );
+      log.error(
+        { err: this.#wentBack },
+        'nothing is published any more: stop every node, run `tocsin log adopt`, and start them again',
+      );
+    }
+    if (this.#wentBack !== null) throw unavailable('Log', this.#wentBack);
+    this.#nexts.set(partition, offset + 1);
+    return offset;
+  }
+
+  async consume(consume: ConsumeOptions): Promise<Consumption> {
+    if (this.#closing !== undefined) throw unavailable('Log');
+    const member = new KafkaMember({
+      connection: this.#wiring,
+      admin: this.#admin,
+      topic: this.#options.topic,
+      partitions: this.partitions,
+      base: this.#base,
+      consume,
+      log: this.#options.log,
+    });
+    this.#members.add(member);
+    await member.start();
+    return {
+      close: async () => {
+        await member.close();
+        this.#members.delete(member);
+      },
+    };
+  }
+
+  async end(partition: number): Promise<number> {
+    try {
+      const bounds = await this.#admin.bounds(this.#options.topic, answerTimeoutMs);
+      return this.#base(partition) + (bounds.get(partition)?.high ?? 0);
+    } catch (error) {
+      throw unavailable('Log', error);
+    }
+  }
+
+  async lag(group: string): Promise<number> {
+    const { topic } = this.#options;
+    try {
+      const [bounds, committed] = await Promise.all([
+        this.#admin.bounds(topic, answerTimeoutMs),
+        this.#admin.committed(kafkaGroupId(topic, group), topic, answerTimeoutMs),
+      ]);
+      // A group that never committed, and one whose records have left Kafka, goes on at the first that is there.
+      return [...bounds].reduce(
+        (sum, [partition, { low, high }]) => sum + high - Math.max(low, committed.get(partition) ?? low),
+        0,
+      );
+    } catch (error) {
+      throw unavailable('Log', error);
+    }
+  }
+
+  async ping(): Promise<void> {
+    if (this.#wentBack !== null) throw unavailable('Log', this.#wentBack);
+    try {
+      await this.#admin.call((admin) => admin.fetchTopicMetadata({ topics: [this.#options.topic] }), answerTimeoutMs);
+    } catch (error) {
+      throw unavailable('Log', error);
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([...this.#members].map((member) => member.close()));
+    await this.#batcher.drained();
+    await this.#sender.close();
+    await this.#admin.close();
+  }
+}

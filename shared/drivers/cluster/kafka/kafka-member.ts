@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Consumption } from '../../../ports/event-log.ts';
+import { KafkaSession, type SessionOptions } from './kafka-session.ts';
+import { within } from '../../../async/within.ts';
+
+const rebuildPauseMs = { first: 250, longest: 2_000 } as const;
+/** A handler that ignores its signal keeps a shutdown waiting for this long: a third of what that may take. */
+const handlersTimeoutMs = 10_000;
+
+/**
+ * A member of a consumer group for as long as it is wanted: sessions with kafkajs consumers, each replaced when it
+ * crashed or stalled, for ever.
+ */
+export class KafkaMember implements Consumption {
+  readonly #options: SessionOptions;
+  readonly #abort = new AbortController();
+  readonly #joined = Promise.withResolvers<void>();
+  readonly #handling = new Map<number, Promise<void>>();
+  #hasJoined = false;
+  #running: Promise<void> | undefined;
+
+  constructor(options: Omit<SessionOptions, 'onJoined' | 'handling' | 'reached'>) {
+    this.#options = {
+      ...options,
+      handling: this.#handling,
+      reached: new Map(),
+      onJoined: () => {
+        this.#hasJoined = true;
+        this.#joined.resolve();
+      },
+    };
+  }
+
+  /** Resolves once the group was joined, or the member closed. */
+  start(): Promise<void> {
+    this.#running = this.#run();
+    return this.#joined.promise;
+  }
+
+  async close(): Promise<void> {
+    this.#abort.abort();
+    await this.#running;
+    this.#joined.resolve();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#abort;
+    const { log, consume } = this.#options;
+    let pauseMs: number = rebuildPauseMs.first;
+    while (!signal.aborted) {
+      this.#hasJoined = false;
+      const reason = await this.#session(signal);
+      if (signal.aborted) return;
+      log.warn({ err: reason, group: consume.group, pauseMs }, 'a consumer of the log ended and is made anew');
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+      pauseMs = this.#hasJoined ? rebuildPauseMs.first : Math.min(pauseMs * 2, rebuildPauseMs.longest);
+    }
+  }
+
+  /** One session from start to end; resolves with why it ended. */
+  async #session(signal: AbortSignal): Promise<unknown> {
+    const session = new KafkaSession(this.#options);
+    const closing = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    const failing = session.start().then(
+      () => session.ended,
+      (error: unknown) => error,
+    );
+    const reason = await Promise.race([failing, session.ended, closing]);
+    session.stop();
+    if (signal.aborted) await this.#handlersEnd();
+    await session.leave();
+    return reason;
+  }
+
+  async #handlersEnd(): Promise<void> {
+    const { log, consume } = this.#options;
+    const ends = Promise.all(this.#handling.values());
+    await within(handlersTimeoutMs, 'the handler', ends).catch((error: unknown) =>
+      log.warn({ err: error, group: consume.group }, 'a handler did not end when its consumer closed'),
+    );
+  }
+}

@@ -1,0 +1,162 @@
+import type { KafkaMessage } from 'kafkajs';
+import type { PlacedRecord } from '../../../domain/messages/log-record.ts';
+import type { Log } from '../../../platform/log.ts';
+import { untilDone } from '../../../async/until-done.ts';
+import type { ConsumeOptions } from '../../../ports/event-log.ts';
+import { decodeKafkaRecord } from './kafka-record.ts';
+
+export interface ReaderOptions {
+  readonly partition: number;
+  /** Added to broker offsets to make positions. */
+  readonly base: number;
+  readonly consume: ConsumeOptions;
+  readonly log: Log;
+  /** Told, in broker offsets, where the group goes on once a batch is handled. */
+  readonly onHandled: (nextOffset: number) => void;
+}
+
+/** The pause before the same records come again. */
+export const retryPauses = { firstPauseMs: 100, longestPauseMs: 5_000 } as const;
+const batchSizeDefault = 1_000;
+/** What is fetched ahead of the handler: enough to keep it busy, little enough for a dozen partitions in memory. */
+const bufferedBytesMax = 1024 * 1024;
+
+/**
+ * One partition while it is this member's: buffers what was fetched and hands it to the handler, a batch at a time, in
+ * order, again and again until it is handled. Fetching and heartbeats go on meanwhile, so that a slow handler neither
+ * costs the membership nor holds up other partitions.
+ */
+export class KafkaPartitionReader {
+  readonly partition: number;
+  readonly signal: AbortSignal;
+  readonly #options: ReaderOptions;
+  readonly #abort = new AbortController();
+  readonly #batchSizeMax: number;
+  #buffer: KafkaMessage[] = [];
+  #first = 0;
+  #bytes = 0;
+  #position: number | null = null;
+  #isStarted = false;
+  #arrived: PromiseWithResolvers<void> | undefined;
+  #room: PromiseWithResolvers<void> | undefined;
+
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+    this.partition = options.partition;
+    this.signal = this.#abort.signal;
+    this.#batchSizeMax = options.consume.batchSizeMax ?? batchSizeDefault;
+  }
+
+  /** Broker offset of the next record to fetch; null while that is the group's committed one, which we do not know. */
+  get position(): number | null {
+    return this.#position;
+  }
+
+  /** Whether fetched records are taken. */
+  get isOpen(): boolean {
+    return this.#isStarted && !this.signal.aborted;
+  }
+
+  get isFull(): boolean {
+    return this.#buffer.length - this.#first >= 2 * this.#batchSizeMax || this.#bytes >= bufferedBytesMax;
+  }
+
+  /** Handles what is pushed from now on, until stopped; resolves when the last handler has ended. Never rejects. */
+  async run(position: number | null): Promise<void> {
+    this.#position = position;
+    this.#isStarted = true;
+    while (!this.signal.aborted) {
+      const messages = this.#take();
+      if (messages.length > 0) await this.#handle(messages);
+      else await this.#nextArrival();
+    }
+  }
+
+  /** Takes what was fetched; what lies before the position is left out. */
+  push(messages: readonly KafkaMessage[], nextOffset: number): void {
+    const from = this.#position;
+    if (this.#first > this.#batchSizeMax) {
+      this.#buffer = this.#buffer.slice(this.#first);
+      this.#first = 0;
+    }
+    for (const message of messages) {
+      if (from !== null && Number(message.offset) < from) continue;
+      this.#buffer.push(message);
+      this.#bytes += message.value?.length ?? 0;
+    }
+    this.#position = nextOffset;
+    this.#arrived?.resolve();
+  }
+
+  /** Resolves when there is room for more, or the reader was stopped. */
+  room(): Promise<void> {
+    if (!this.isFull || this.signal.aborted) return Promise.resolve();
+    this.#room ??= Promise.withResolvers();
+    return this.#room.promise;
+  }
+
+  /** Aborts the batch under way and forgets what is buffered: it is another member's, or comes again. */
+  stop(): void {
+    this.#abort.abort();
+    this.#buffer = [];
+    this.#arrived?.resolve();
+    this.#room?.resolve();
+  }
+
+  async #nextArrival(): Promise<void> {
+    this.#arrived = Promise.withResolvers();
+    await this.#arrived.promise;
+    this.#arrived = undefined;
+  }
+
+  #take(): KafkaMessage[] {
+    const messages = this.#buffer.slice(this.#first, this.#first + this.#batchSizeMax);
+    this.#first += messages.length;
+    for (const { value } of messages) this.#bytes -= value?.length ?? 0;
+    if (this.#first === this.#buffer.length) {
+      this.#buffer = [];
+      this.#first = 0;
+    }
+    if (!this.isFull) {
+      this.#room?.resolve();
+      this.#room = undefined;
+    }
+    return messages;
+  }
+
+  async #handle(messages: readonly KafkaMessage[]): Promise<void> {
+    const { partition, signal } = this;
+    const { base, consume, onHandled, log } = this.#options;
+    const nextOffset = Number(messages.at(-1)!.offset) + 1;
+    const records = this.#decode(messages);
+    if (records.length > 0) {
+      const batch = { partition, records, nextOffset: base + nextOffset, signal };
+      const isHandled = await untilDone(() => consume.onBatch(batch).then(() => true), {
+        signal,
+        ...retryPauses,
+        onFailure: (error, pauseMs) =>
+          log.warn(
+            { err: error, group: consume.group, partition, pauseMs },
+            'a batch of the log was not handled and comes again',
+          ),
+      });
+      if (isHandled === undefined) return;
+    }
+    onHandled(nextOffset);
+  }
+
+  #decode(messages: readonly KafkaMessage[]): PlacedRecord[] {
+    const { partition } = this;
+    const { base, log } = this.#options;
+    const records: PlacedRecord[] = [];
+    for (const message of messages) {
+      const offset = base + Number(message.offset);
+      try {
+        records.push({ partition, offset, record: decodeKafkaRecord(message) });
+      } catch (error) {
+        log.error({ err: error, partition, offset }, 'a record of the log cannot be read and is left out');
+      }
+    }
+    return records;
+  }
+}

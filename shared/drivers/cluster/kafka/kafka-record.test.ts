@@ -1,0 +1,37 @@
+import { expect, test } from '@jest/globals';
+import { testRecord } from '../../../contracts/event-log/event-log.fixtures.ts';
+import { decodeKafkaRecord, encodeKafkaRecord } from './kafka-record.ts';
+
+const trace = {
+  traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+  tracestate: 'congo=t61rcWkgMzE',
+};
+
+test('a trace stands in the headers where other consumers look for it, and in none where there is no trace', () => {
+  const { trace: _, ...untraced } = { ...testRecord(), trace };
+  expect(encodeKafkaRecord({ ...untraced, trace }, 'alarms').headers).toMatchObject({
+    ce_specversion: '1.0',
+    ...trace,
+  });
+  expect(Object.keys(encodeKafkaRecord(untraced, 'alarms').headers).sort()).toEqual([
+    'ce_id',
+    'ce_source',
+    'ce_specversion',
+    'ce_time',
+    'ce_type',
+    'content-type',
+  ]);
+});
+
+test('a trace that somebody else wrote is taken when it is one, and costs no record', () => {
+  const record = testRecord();
+  const { value, headers } = encodeKafkaRecord(record, 'alarms');
+  const read = (more: Record<string, string | Buffer>) =>
+    decodeKafkaRecord({ value, headers: { ...headers, ...more } });
+  expect(read({ traceparent: Buffer.from(trace.traceparent) })).toEqual({
+    ...record,
+    trace: { traceparent: trace.traceparent },
+  });
+  expect(read({ traceparent: 'nonsense', tracestate: 'a=b' })).toEqual(record);
+  expect(read({ tracestate: 'a=b' })).toEqual(record);
+});

@@ -1,0 +1,60 @@
+import type { IHeaders } from 'kafkajs';
+import type { LogRecord, RecordType } from '../../../domain/messages/log-record.ts';
+import { fromRecordValue, toIso, toMessageJson } from '../../../wire/message-json.ts';
+import { parseTraceContext } from '../../../domain/trace-context.ts';
+import { isUuid } from '../../../platform/ids.ts';
+
+/** A record as it lies on the topic: public interface, CloudEvents 1.0 in binary mode. */
+export interface KafkaRecord {
+  readonly key: string;
+  readonly value: Buffer;
+  readonly headers: { readonly [name: string]: string };
+}
+
+const eventTypes: { readonly [T in RecordType]: string } = {
+  message: 'tocsin.message.published',
+  message_edited: 'tocsin.message.edited',
+  message_deleted: 'tocsin.message.deleted',
+};
+const recordTypes = new Map(Object.entries(eventTypes).map(([type, eventType]) => [eventType, type as RecordType]));
+
+/**
+ * The key is the topic's id; the value is the message object of the interface without its offset. The trace has the names
+ * that OpenTelemetry's consumers look for.
+ */
+export function encodeKafkaRecord(record: LogRecord, topicName: string): KafkaRecord {
+  const time = toIso(record.timestamp);
+  const { message, trace } = record;
+  return {
+    key: message.topicId,
+    value: Buffer.from(JSON.stringify(toMessageJson(message, topicName))),
+    headers: {
+      ce_specversion: '1.0',
+      // An edit or a deletion is an event of its own; a copy of the same event has the same id.
+      ce_id: record.type === 'message' ? message.id : `${message.id}/${record.type}/${record.timestamp}`,
+      ce_type: eventTypes[record.type],
+      ce_source: `/topics/${topicName}`,
+      ce_time: time,
+      'content-type': 'application/json',
+      ...trace,
+    },
+  };
+}
+
+/** Reads a record back. Throws when it is none of ours: anyone with access to the topic can write to it. */
+export function decodeKafkaRecord({ value, headers }: { value: Buffer | null; headers?: IHeaders }): LogRecord {
+  const type = recordTypes.get(headerText(headers, 'ce_type'));
+  if (type === undefined || value === null) throw new TypeError('not an event of a message');
+  const timestamp = Date.parse(headerText(headers, 'ce_time'));
+  if (!Number.isFinite(timestamp)) throw new TypeError('an event without its time');
+  const record = fromRecordValue(type, timestamp, JSON.parse(value.toString()));
+  if (!isUuid(record.message.id)) throw new TypeError('not an event of a message: its id is no UUID');
+  if (headers?.['traceparent'] === undefined) return record;
+  const trace = parseTraceContext(headerText(headers, 'traceparent'), headerText(headers, 'tracestate'));
+  return trace === undefined ? record : { ...record, trace };
+}
+
+function headerText(headers: IHeaders | undefined, name: string): string {
+  const value = headers?.[name];
+  return value === undefined ? '' : String(Array.isArray(value) ? value[0] : value);
+}

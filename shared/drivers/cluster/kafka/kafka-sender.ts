@@ -1,0 +1,188 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Producer } from 'kafkajs';
+import type { OutgoingRecord } from './kafka-batcher.ts';
+import { kafkaClient, shortPauses, type KafkaClient, type KafkaWiring } from './kafka-client.ts';
+import { within } from '../../../async/within.ts';
+
+interface Line {
+  readonly client: KafkaClient;
+  readonly producer: Producer;
+}
+
+/** A send that takes longer has failed for its publisher; no send lasts longer. */
+const sendTimeoutMs = 5_000;
+/** The broker gives up on its replicas before we give up on the broker, so that we hear of it. */
+const brokerTimeoutMs = 4_000;
+/** How long appends wait for the new connection after a failure (a leader that moved) before they are refused at once. */
+const graceMs = 400;
+/** After a second failure in a row a connection alone proves nothing: refused at once for this long before the next try. */
+const restMs = 1_000;
+const connectTimeoutMs = 4_000;
+const probePauseMs = { first: 100, longest: 1_000 } as const;
+
+/**
+ * Sends batches through one producer, and replaces it after every failure: the outcome of a failed send is unknown, and
+ * a kafkajs producer that went on after one could confuse later batches with it. While there is none, sends fail at
+ * once; connecting goes on in the background until it succeeds.
+ *
+ * The producer is not idempotent. It sends each batch once, so there is nothing for the broker to recognise; what a
+ * publisher sends again is recognised by its message id. And with `idempotent`, kafkajs reuses the sequence number of a
+ * failed send for the next batch, which the broker then acknowledges without storing it.
+ */
+export class KafkaSender {
+  readonly #connection: KafkaWiring;
+  readonly #topic: string;
+  readonly #abort = new AbortController();
+  #line: Line | undefined;
+  /** Pending while a new line is made. */
+  #recovery: PromiseWithResolvers<Line> | undefined;
+  #isRefusing = false;
+  #failuresInRow = 0;
+  #lastFailure: unknown;
+
+  constructor(connection: KafkaWiring, topic: string) {
+    this.#connection = connection;
+    this.#topic = topic;
+  }
+
+  /** Connects; throws when that fails. */
+  async open(): Promise<void> {
+    this.#line = await this.#connect();
+  }
+
+  /**
+   * Sends each record once, with `acks=all`; resolves with the first offset of each partition. When it rejects, any of
+   * the records may be in the log. One call at a time.
+   */
+  async send(records: readonly OutgoingRecord[]): Promise<Map<number, number>> {
+    const line = this.#line ?? (await this.#nextLine());
+    try {
+      const answers = await within(
+        sendTimeoutMs,
+        'the append',
+        line.producer.sendBatch({
+          acks: -1,
+          timeout: brokerTimeoutMs,
+          topicMessages: [{ topic: this.#topic, messages: records as OutgoingRecord[] }],
+        }),
+      );
+      this.#failuresInRow = 0;
+      return firstOffsets(answers, records);
+    } catch (error) {
+      this.#giveUp(line, error);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#abort.abort();
+    const line = this.#line;
+    this.#line = undefined;
+    if (line !== undefined) await drop(line);
+  }
+
+  /** The line that is being made, if it comes soon. */
+  #nextLine(): Promise<Line> {
+    if (this.#recovery === undefined || this.#isRefusing) {
+      return Promise.reject(new Error('Kafka cannot be reached', { cause: this.#lastFailure }));
+    }
+    return this.#recovery.promise;
+  }
+
+  #giveUp(line: Line, error: unknown): void {
+    void drop(line);
+    if (this.#line !== line) return;
+    this.#line = undefined;
+    this.#lastFailure = error;
+    this.#failuresInRow += 1;
+    this.#connection.log.warn({ err: error }, 'an append to Kafka failed, its outcome is unknown');
+    void this.#recover();
+  }
+
+  /** Makes a new line, for as long as it takes. */
+  async #recover(): Promise<void> {
+    const { signal } = this.#abort;
+    const recovery = (this.#recovery = Promise.withResolvers<Line>());
+    recovery.promise.catch(() => undefined); // whoever waits hears of it; maybe nobody does
+    const refuse = () => {
+      this.#isRefusing = true;
+      recovery.reject(new Error('Kafka cannot be reached', { cause: this.#lastFailure }));
+    };
+    const grace = setTimeout(refuse, graceMs);
+    if (this.#failuresInRow > 1) {
+      refuse();
+      await sleep(restMs, undefined, { signal }).catch(() => undefined);
+    }
+    const line = await this.#connectUntilDone(signal);
+    clearTimeout(grace);
+    this.#recovery = undefined;
+    if (line === undefined) return recovery.reject(new Error('the log is closed'));
+    if (this.#isRefusing) this.#connection.log.info('Kafka can be reached again');
+    this.#isRefusing = false;
+    this.#line = line;
+    recovery.resolve(line);
+  }
+
+  async #connectUntilDone(signal: AbortSignal): Promise<Line | undefined> {
+    for (
+      let pauseMs: number = probePauseMs.first;
+      !signal.aborted;
+      pauseMs = Math.min(pauseMs * 2, probePauseMs.longest)
+    ) {
+      try {
+        const line = await this.#connect();
+        if (!signal.aborted) return line;
+        await drop(line);
+      } catch (error) {
+        this.#lastFailure = error;
+        await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+      }
+    }
+    return undefined;
+  }
+
+  async #connect(): Promise<Line> {
+    const client = kafkaClient(this.#connection, { requestTimeoutMs: sendTimeoutMs });
+    const producer = client.kafka.producer({
+      idempotent: false,
+      allowAutoTopicCreation: false,
+      createPartitioner:
+        () =>
+        ({ message }) =>
+          message.partition ?? 0,
+      retry: { ...shortPauses, retries: 0 },
+    });
+    const line = { client, producer };
+    try {
+      await within(connectTimeoutMs, 'connecting to Kafka', producer.connect());
+      // An empty batch makes kafkajs load the topic's metadata: a broker that only accepts connections is not enough.
+      const topicMessages = [{ topic: this.#topic, messages: [] }];
+      await within(connectTimeoutMs, 'Kafka’s metadata', producer.sendBatch({ topicMessages }));
+      return line;
+    } catch (error) {
+      void drop(line);
+      throw error;
+    }
+  }
+}
+
+/** Throws when a partition of the batch has no answer: kafkajs forgets those whose leader moved between its retries. */
+function firstOffsets(
+  answers: readonly { partition: number; baseOffset?: string }[],
+  records: readonly OutgoingRecord[],
+): Map<number, number> {
+  const offsets = new Map<number, number>();
+  for (const { partition, baseOffset } of answers) {
+    if (baseOffset !== undefined) offsets.set(partition, Number(baseOffset));
+  }
+  for (const { partition } of records) {
+    if (!offsets.has(partition)) throw new Error(`Kafka did not answer for partition ${partition}`);
+  }
+  return offsets;
+}
+
+async function drop({ client, producer }: Line): Promise<void> {
+  client.destroy();
+  await producer.disconnect().catch(() => undefined);
+  client.destroy();
+}

@@ -1,0 +1,324 @@
+import type { Consumer, EachBatchPayload } from 'kafkajs';
+import type { Log } from '../../../platform/log.ts';
+import { untilDone } from '../../../async/until-done.ts';
+import type { ConsumeOptions } from '../../../ports/event-log.ts';
+import type { KafkaAdmin } from './kafka-admin.ts';
+import { kafkaClient, shortPauses, type KafkaClient, type KafkaWiring } from './kafka-client.ts';
+import { kafkaGroupId } from './kafka-group-id.ts';
+import { KafkaPartitionReader, retryPauses } from './kafka-partition-reader.ts';
+import { StallWatch } from './stall-watch.ts';
+import { within } from '../../../async/within.ts';
+
+export interface SessionOptions {
+  readonly connection: KafkaWiring;
+  readonly admin: KafkaAdmin;
+  readonly topic: string;
+  readonly partitions: number;
+  /** Added to a partition's broker offsets to make positions. */
+  readonly base: (partition: number) => number;
+  readonly consume: ConsumeOptions;
+  readonly log: Log;
+  readonly onJoined: () => void;
+  /** The handlers under way per partition, over all sessions of the member: one at a time per partition. */
+  readonly handling: Map<number, Promise<void>>;
+  /** Broker offset up to which the member has handled a partition, over all its sessions. */
+  readonly reached: Map<number, number>;
+}
+
+/** A long poll keeps a seek and a close waiting for this long. */
+const maxWaitMs = 250;
+const sessionTimeoutMs = 10_000;
+const heartbeatIntervalMs = 2_000;
+/** Half a session: heartbeats go with the fetches, and one answer that never comes must not cost the membership. */
+const requestTimeoutMs = 5_000;
+const connectTimeoutMs = 10_000;
+/** How long a full partition keeps the others from being fetched before it is left out. */
+const roomPatienceMs = 200;
+const commitDelayMs = 100;
+/**
+ * Five minutes of trying every half second. A consumer that gives up is made anew as another member, and the group then
+ * waits for the old one's session to end.
+ */
+const outageRetries = 600;
+const adminTimeoutMs = 2_000;
+const watchIntervalMs = 2_500;
+const joinTimeoutMs = 60_000;
+const leaveTimeoutMs = 5_000;
+
+/**
+ * The life of one kafkajs consumer as a member of a group, from its connection to its first fault: `ended` then
+ * resolves with the reason, and the owner closes it and makes the next.
+ */
+export class KafkaSession {
+  readonly #options: SessionOptions;
+  readonly #client: KafkaClient;
+  readonly #consumer: Consumer;
+  readonly #ended = Promise.withResolvers<unknown>();
+  readonly #stalls = new StallWatch();
+  readonly #openedAt = performance.now();
+  #readers = new Map<number, KafkaPartitionReader>();
+  /** Broker offsets to commit. */
+  readonly #handled = new Map<number, number>();
+  #commitTimer: NodeJS.Timeout | undefined;
+  #committing = Promise.resolve();
+  #watchTimer: NodeJS.Timeout | undefined;
+  #hasJoined = false;
+  #isRejoining = false;
+  #isStopped = false;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#client = kafkaClient(options.connection, { requestTimeoutMs, retries: outageRetries });
+    this.#consumer = this.#client.kafka.consumer({
+      groupId: kafkaGroupId(options.topic, options.consume.group),
+      sessionTimeout: sessionTimeoutMs,
+      heartbeatInterval: heartbeatIntervalMs,
+      rebalanceTimeout: sessionTimeoutMs,
+      maxWaitTimeInMs: maxWaitMs,
+      allowAutoTopicCreation: false,
+      // kafkajs' own restart knows some errors only: every crash is ours to mend.
+      retry: { ...shortPauses, retries: outageRetries, restartOnFailure: () => Promise.resolve(false) },
+    });
+  }
+
+  /** Resolves with why the session cannot go on. */
+  get ended(): Promise<unknown> {
+    return this.#ended.promise;
+  }
+
+  /** Connects and joins in the background; rejects when it cannot connect. */
+  async start(): Promise<void> {
+    const consumer = this.#consumer;
+    consumer.on(consumer.events.GROUP_JOIN, ({ payload }) =>
+      this.#take(payload.memberAssignment[this.#options.topic] ?? []),
+    );
+    consumer.on(consumer.events.REBALANCING, () => this.#release());
+    consumer.on(consumer.events.HEARTBEAT, () => this.#noteHeartbeat());
+    consumer.on(consumer.events.CRASH, ({ payload }) => this.#ended.resolve(payload.error));
+    await within(connectTimeoutMs, 'connecting to Kafka', consumer.connect());
+    await consumer.subscribe({ topic: this.#options.topic, fromBeginning: true });
+    this.#watchTimer = setInterval(() => void this.#watch(), watchIntervalMs);
+    await consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      partitionsConsumedConcurrently: this.#options.partitions,
+      eachBatch: (payload) => this.#fetched(payload),
+    });
+  }
+
+  /** Takes nothing more and aborts the batches under way; when their handlers end, `handling` says. */
+  stop(): void {
+    this.#isStopped = true;
+    clearInterval(this.#watchTimer);
+    this.#pause([...this.#readers.keys()]); // or it would fetch the same records again and again until it is stopped
+    this.#stopReaders();
+  }
+
+  /** Commits what is handled and leaves the group. */
+  async leave(): Promise<void> {
+    clearTimeout(this.#commitTimer);
+    await within(leaveTimeoutMs, 'the last commit', this.#commit()).catch(() => undefined);
+    await within(leaveTimeoutMs, 'leaving the group', this.#consumer.disconnect()).catch(() => undefined);
+    this.#client.destroy();
+  }
+
+  /** A new generation of the group: everything starts over, also for partitions that were ours before. */
+  #take(partitions: readonly number[]): void {
+    if (this.#isStopped) return this.#pause(partitions);
+    this.#stopReaders();
+    this.#handled.clear(); // positions of the last generation are the next owner's to commit
+    this.#readers = new Map(partitions.map((partition) => [partition, this.#newReader(partition)]));
+    this.#pause(partitions); // nothing is fetched before it is known from where
+    this.#stalls.clear();
+    if (!this.#hasJoined) this.#options.onJoined();
+    this.#hasJoined = true;
+    this.#isRejoining = false;
+    for (const reader of this.#readers.values()) this.#startReader(reader);
+  }
+
+  #newReader(partition: number): KafkaPartitionReader {
+    const { base, consume, log, reached } = this.#options;
+    const reader: KafkaPartitionReader = new KafkaPartitionReader({
+      partition,
+      base: base(partition),
+      consume,
+      log,
+      onHandled: (nextOffset) => {
+        reached.set(partition, Math.max(nextOffset, reached.get(partition) ?? 0));
+        if (this.#readers.get(partition) === reader) this.#commitSoon(partition, nextOffset);
+      },
+    });
+    return reader;
+  }
+
+  #commitSoon(partition: number, nextOffset: number): void {
+    this.#handled.set(partition, nextOffset);
+    this.#commitTimer ??= setTimeout(() => void this.#commit(), commitDelayMs);
+  }
+
+  #startReader(reader: KafkaPartitionReader): void {
+    const { handling } = this.#options;
+    const before = handling.get(reader.partition);
+    const running = async () => {
+      await before;
+      const start = await this.#startOf(reader);
+      if (start === undefined) return;
+      if (start !== null) this.#seek(reader.partition, start);
+      this.#resume(reader.partition);
+      await reader.run(start);
+    };
+    handling.set(
+      reader.partition,
+      running().catch((error: unknown) => this.#ended.resolve(error)),
+    );
+  }
+
+  /** The broker offset to start from; null for the committed one; undefined when the partition was lost meanwhile. */
+  #startOf({ partition, signal }: KafkaPartitionReader): Promise<number | null | undefined> {
+    const { consume, base, log } = this.#options;
+    const ask = async (): Promise<number | null> => {
+      const position = (await consume.startAt?.(partition)) ?? null;
+      const offset = position === null ? await this.#reached(partition) : position - base(partition);
+      const start = offset === null ? null : await this.#withinLog(partition, offset);
+      // A restored store lies behind what the group has committed: who asks how far it is behind is told from now on.
+      if (position !== null && start !== null) this.#commitSoon(partition, start);
+      return start;
+    };
+    return untilDone(ask, {
+      signal,
+      ...retryPauses,
+      onFailure: (error, pauseMs) =>
+        log.warn({ err: error, group: consume.group, partition, pauseMs }, 'where to go on is not known yet'),
+    });
+  }
+
+  /**
+   * Where a partition goes on that this member has had before: what was handled since the last commit need not come
+   * again, nor what another member has handled meanwhile. Null for one that it never had.
+   */
+  async #reached(partition: number): Promise<number | null> {
+    const { admin, topic, consume, reached } = this.#options;
+    const own = reached.get(partition);
+    if (own === undefined) return null;
+    const committed =
+      (await admin.committed(kafkaGroupId(topic, consume.group), topic, adminTimeoutMs)).get(partition) ?? -1;
+    if (own <= committed) return committed;
+    this.#commitSoon(partition, own);
+    return own;
+  }
+
+  async #withinLog(partition: number, offset: number): Promise<number> {
+    const { admin, topic, consume, log } = this.#options;
+    const bounds = (await admin.bounds(topic, adminTimeoutMs)).get(partition);
+    if (bounds === undefined) throw new Error(`the topic has no partition ${partition}`);
+    const start = Math.min(Math.max(offset, bounds.low), bounds.high);
+    const places = { group: consume.group, partition, asked: offset, start };
+    if (start > offset && bounds.low > 0) log.warn(places, 'the log starts later than where the group was to go on');
+    if (start < offset) log.error(places, 'the log ends before where the group was to go on');
+    return start;
+  }
+
+  /** Hands fetched records to their reader. What is not resolved here is fetched again. */
+  async #fetched({ batch, resolveOffset }: EachBatchPayload): Promise<void> {
+    const reader = this.#readers.get(batch.partition);
+    if (!reader?.isOpen) return;
+    const last = batch.lastOffset();
+    reader.push(batch.messages, Number(last) + 1);
+    resolveOffset(last);
+    if (!reader.isFull) return;
+    await within(roomPatienceMs, 'the handler', reader.room()).catch(() => undefined);
+    if (!reader.isFull || !reader.isOpen) return;
+    this.#pause([reader.partition]);
+    void reader.room().then(() => {
+      if (reader.isOpen) this.#resume(reader.partition);
+    });
+  }
+
+  /** The group rebalances: what is under way is given up, what is done is committed while that still counts. */
+  #release(): void {
+    this.#isRejoining = true;
+    this.#stopReaders();
+    void this.#commit();
+  }
+
+  /**
+   * A broker that has just started may refuse the join and, a moment later, take heartbeats of the membership that was.
+   * kafkajs then goes on without having joined, and its readers would stay stopped for good.
+   */
+  #noteHeartbeat(): void {
+    if (this.#isRejoining) this.#ended.resolve(new Error('the consumer went on without having joined its group again'));
+  }
+
+  #stopReaders(): void {
+    for (const reader of this.#readers.values()) reader.stop();
+  }
+
+  /** One commit at a time: an older position must not arrive after a newer one. */
+  #commit(): Promise<void> {
+    clearTimeout(this.#commitTimer);
+    this.#commitTimer = undefined;
+    this.#committing = this.#committing.then(() => this.#commitHandled());
+    return this.#committing;
+  }
+
+  async #commitHandled(): Promise<void> {
+    if (this.#handled.size === 0) return;
+    const { topic, log, consume } = this.#options;
+    const offsets = [...this.#handled].map(([partition, offset]) => ({ topic, partition, offset: String(offset) }));
+    this.#handled.clear();
+    try {
+      await this.#consumer.commitOffsets(offsets);
+    } catch (error) {
+      // Not lost: the next commit covers it, and records that were not committed come again.
+      log.debug({ err: error, group: consume.group }, 'positions could not be committed');
+    }
+  }
+
+  /** kafkajs is known to stop fetching without a word (https://github.com/tulios/kafkajs/issues/1570). */
+  async #watch(): Promise<void> {
+    if (!this.#hasJoined) {
+      if (performance.now() - this.#openedAt > joinTimeoutMs)
+        this.#ended.resolve(new Error('the group could not be joined'));
+      return;
+    }
+    const { admin, topic, consume, log } = this.#options;
+    try {
+      const bounds = await admin.bounds(topic, adminTimeoutMs);
+      for (const reader of this.#readers.values()) {
+        const end = bounds.get(reader.partition)?.high ?? 0;
+        if (
+          !reader.isOpen ||
+          reader.isFull ||
+          !this.#stalls.isStalled(reader.partition, { position: reader.position, end })
+        )
+          continue;
+        this.#ended.resolve(new Error(`partition ${reader.partition} grows, but nothing of it arrives`));
+      }
+    } catch (error) {
+      log.debug({ err: error, group: consume.group }, 'the log’s ends are not known');
+    }
+  }
+
+  #seek(partition: number, offset: number): void {
+    this.#control(() => this.#consumer.seek({ topic: this.#options.topic, partition, offset: String(offset) }));
+  }
+
+  #pause(partitions: readonly number[]): void {
+    if (partitions.length === 0) return;
+    this.#control(() => this.#consumer.pause([{ topic: this.#options.topic, partitions: [...partitions] }]));
+  }
+
+  #resume(partition: number): void {
+    if (this.#isStopped) return;
+    this.#control(() => this.#consumer.resume([{ topic: this.#options.topic, partitions: [partition] }]));
+  }
+
+  /** A consumer that has crashed takes no orders, and may not have said so yet. */
+  #control(order: () => void): void {
+    try {
+      order();
+    } catch (error) {
+      this.#ended.resolve(error);
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import { expect, test } from '@jest/globals';
+import type { AnyCollection } from '../../../../ports/document-checks.ts';
+import { deliveriesContract } from '../../../../contracts/deliveries/deliveries.contract.ts';
+import { openLog } from '../../../../platform/log.ts';
+import { devices } from '../../../../collections/devices-collection.ts';
+import { subscriptions } from '../../../../collections/subscriptions-collection.ts';
+import { newId } from '../../../../testing/builders.ts';
+import { describeWithEngines } from '../../../../testing/describe-with-engines.ts';
+import { openMongoDeliveries } from './mongo-deliveries.ts';
+import { openMongoDocuments } from '../documents/mongo-documents.ts';
+import { mongoTestDatabase } from '../mongo-test-database.fixture.ts';
+
+const urlOf = (relative: string) => JSON.stringify(new URL(relative, import.meta.url).href);
+const now = 1_800_000_000_000;
+const collections: readonly AnyCollection[] = [subscriptions, devices];
+
+describeWithEngines('on MongoDB', ({ mongoUrl }) => {
+  deliveriesContract('MongoDB', async () => {
+    const database = mongoTestDatabase(mongoUrl, 'deliveries');
+    return {
+      open: async () => {
+        const connection = await database.connect();
+        const documents = await openMongoDocuments({ connection, collections, log: openLog('test', 'silent') });
+        return { documents, deliveries: await openMongoDeliveries({ connection, subscriptions, devices }) };
+      },
+      childCode: `
+        const { openLog } = await import(${urlOf('../../../../platform/log.ts')});
+        const { openMongo } = await import(${urlOf('../mongo-connection.ts')});
+        const { openMongoDeliveries } = await import(${urlOf('./mongo-deliveries.ts')});
+        const { subscriptions } = await import(${urlOf('../../../../collections/subscriptions-collection.ts')});
+        const { devices } = await import(${urlOf('../../../../collections/devices-collection.ts')});
+        const connection = await openMongo(${JSON.stringify(database.url)}, { log: openLog('test', 'silent') });
+        const deliveries = await openMongoDeliveries({ connection, subscriptions, devices });`,
+      close: () => database.drop(),
+    };
+  });
+
+  test('rows of an earlier version, which had an index by the time itself, go by their time', async () => {
+    const database = mongoTestDatabase(mongoUrl, 'deliveries');
+    try {
+      const connection = await database.connect();
+      const ledger = connection.collection('deliveries');
+      await ledger.createIndex({ updatedAt: 1 }, { name: 'byTime' });
+      const deliveries = await openMongoDeliveries({ connection, subscriptions, devices });
+      const messageId = newId();
+      const claims = Array.from({ length: 5 }, () => ({
+        messageId,
+        deviceId: newId(),
+        topicId: newId(),
+        userId: newId(),
+        subscriptionId: newId(),
+        platform: 'ios' as const,
+      }));
+      for (const [place, claim] of claims.entries())
+        await deliveries.claim([claim], { now: now + place * 3_600_000, staleAfterMs: 1 });
+      await ledger.updateMany({}, { $unset: { slot: 1 } });
+      const left = async () =>
+        (await deliveries.find(messageId, { limit: 10 })).map(({ deviceId }) =>
+          claims.findIndex((claim) => claim.deviceId === deviceId),
+        );
+      expect(await deliveries.removeBefore(now + 3 * 3_600_000, 2)).toBe(2);
+      expect(await deliveries.removeBefore(now + 3 * 3_600_000, 2)).toBe(1);
+      expect(await left()).toEqual([3, 4]);
+      expect((await ledger.indexes()).map(({ name }) => name)).toEqual(['_id_', 'byUser', 'bySlot']);
+    } finally {
+      await database.drop();
+    }
+  });
+});

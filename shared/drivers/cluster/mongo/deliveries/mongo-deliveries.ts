@@ -1,0 +1,134 @@
+import type { Connection } from 'mongoose';
+import type { Device } from '../../../../domain/push/device.ts';
+import type { Subscription } from '../../../../domain/push/subscription.ts';
+import { deliveryStatuses, type Deliveries, type DeliveryStatus } from '../../../../ports/deliveries.ts';
+import { checkClaims, checkDeviceIds, outcomeParts } from '../../../../ports/delivery-checks.ts';
+import type { Collection } from '../../../../ports/documents.ts';
+import { ignoring, indexNotFound, reaching } from '../mongo-connection.ts';
+import { claimRows, recordRows, type Ledger } from './mongo-delivery-ledger.ts';
+import { deliveryOf, rowIdOf, rowIdsOf, slotMs, slotOf, storedId, type DeliveryRow } from './mongo-delivery-rows.ts';
+import { mongoRecipients } from './mongo-recipients.ts';
+
+export interface MongoDeliveriesOptions {
+  readonly connection: Connection;
+  readonly subscriptions: Collection<Subscription>;
+  readonly devices: Collection<Device>;
+}
+
+const ledgerName = 'deliveries';
+/** The index that earlier versions had in its place, by the time itself. */
+const formerIndex = 'byTime';
+const indexes = { byUser: 'byUser', bySlot: 'bySlot' } as const;
+
+/** Harm prevented: a command of many thousands of rows holds what it touches for too long. */
+const recordedMax = 1_000;
+
+/**
+ * Recipients and delivery ledger of a cluster. Needs the documents' collections of subscriptions and devices; makes the
+ * ledger's. Claims are acknowledged by the majority, so that no failover gives one twice. Closing it leaves the
+ * connection open.
+ */
+export async function openMongoDeliveries({
+  connection,
+  subscriptions,
+  devices,
+}: MongoDeliveriesOptions): Promise<Deliveries> {
+  const ledger = connection.collection<DeliveryRow>(ledgerName) as unknown as Ledger;
+  await reaching(() =>
+    ledger.createIndexes([
+      // What became of a message on one's own devices, without a walk over everyone's.
+      { name: indexes.byUser, key: { userId: 1, _id: 1 } },
+      { name: indexes.bySlot, key: { slot: 1 } },
+    ]),
+  );
+  await reaching(() => ledger.dropIndex(formerIndex).catch(ignoring(indexNotFound)));
+  const walk = mongoRecipients(connection, { subscriptions, devices });
+  return {
+    recipients: (match, page) => reaching(() => walk.recipients(match, page)),
+    hasRecipients: (topicId) => reaching(() => walk.hasRecipients(topicId)),
+    claim: (claims, at) =>
+      reaching(async () => {
+        const checked = checkClaims(claims);
+        return checked.length === 0 ? new Set<string>() : claimRows(ledger, checked, at);
+      }),
+    record: (outcomes, now) =>
+      reaching(async () => {
+        for (const part of outcomeParts(outcomes, recordedMax)) await recordRows(ledger, part, now);
+      }),
+    find: (messageId, filter) => reaching(() => findRows(ledger, messageId, filter)),
+    counts: (messageId) => reaching(() => countRows(ledger, messageId)),
+    removeOfUser: (userId, limit) => reaching(() => removeRowsOf(ledger, userId, limit)),
+    removeBefore: (time, limit) => reaching(() => removeRows(ledger, time, limit)),
+    close: async () => undefined,
+  };
+}
+
+async function findRows(
+  ledger: Ledger,
+  messageId: string,
+  { userId, deviceIds, after, limit }: Parameters<Deliveries['find']>[1],
+) {
+  checkDeviceIds(deviceIds);
+  if (limit === 0) return []; // which MongoDB would take for no limit
+  const ids =
+    deviceIds === undefined
+      ? rowIdsOf(messageId, after)
+      : { $in: deviceIds.map((deviceId) => rowIdOf(messageId, deviceId)) };
+  const rows = ledger.find({ _id: ids as never, ...(userId === undefined ? {} : { userId: storedId(userId) }) });
+  const isByUser = userId !== undefined && deviceIds === undefined;
+  return (
+    await rows
+      .sort({ _id: 1 })
+      .limit(limit)
+      .hint(isByUser ? indexes.byUser : '_id_')
+      .toArray()
+  ).map(deliveryOf);
+}
+
+async function countRows(ledger: Ledger, messageId: string): Promise<Record<DeliveryStatus, number>> {
+  const counted = await ledger
+    .aggregate<{ _id: DeliveryStatus; rows: number }>([
+      { $match: { _id: rowIdsOf(messageId) } },
+      { $group: { _id: '$status', rows: { $sum: 1 } } },
+    ])
+    .toArray();
+  const counts = Object.fromEntries(deliveryStatuses.map((status) => [status, 0])) as Record<DeliveryStatus, number>;
+  for (const { _id, rows } of counted) counts[_id] = rows;
+  return counts;
+}
+
+async function removeRows(ledger: Ledger, time: number, limit: number): Promise<number> {
+  if (limit === 0) return 0;
+  await giveSlots(ledger, limit);
+  const old = await ledger
+    .find({ slot: { $lte: slotOf(time) }, updatedAt: { $lt: time } }, { projection: { _id: 1 } })
+    .sort({ slot: 1 })
+    .limit(limit)
+    .hint(indexes.bySlot)
+    .toArray();
+  if (old.length === 0) return 0;
+  // Looked at again: a row may have been claimed meanwhile.
+  return (await ledger.deleteMany({ _id: { $in: old.map(({ _id }) => _id) }, updatedAt: { $lt: time } })).deletedCount;
+}
+
+/** Gives rows of versions that had no slots theirs, some at a time; can go once no installation has a row of 2026. */
+async function giveSlots(ledger: Ledger, limit: number): Promise<void> {
+  const without = await ledger
+    .find({ slot: null as never }, { projection: { _id: 1 } })
+    .limit(limit)
+    .hint(indexes.bySlot)
+    .toArray();
+  if (without.length === 0) return;
+  const slot = { $floor: { $divide: ['$updatedAt', slotMs] } };
+  await ledger.updateMany({ _id: { $in: without.map(({ _id }) => _id) } }, [{ $set: { slot } }]);
+}
+
+async function removeRowsOf(ledger: Ledger, userId: string, limit: number): Promise<number> {
+  if (limit === 0) return 0;
+  const found = await ledger
+    .find({ userId: storedId(userId) }, { projection: { _id: 1 } })
+    .limit(limit)
+    .hint(indexes.byUser)
+    .toArray();
+  return found.length === 0 ? 0 : (await ledger.deleteMany({ _id: { $in: found.map(({ _id }) => _id) } })).deletedCount;
+}

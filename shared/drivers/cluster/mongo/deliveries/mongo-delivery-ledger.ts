@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import type { mongo } from 'mongoose';
+import type { Claim, Deliveries, Outcome } from '../../../../ports/deliveries.ts';
+import { duplicateKey } from '../mongo-connection.ts';
+import {
+  newRows,
+  outcomeFields,
+  rowIdMaker,
+  rowTime,
+  storedId,
+  type DeliveryRow,
+  type RowId,
+} from './mongo-delivery-rows.ts';
+
+export type Ledger = mongo.Collection<DeliveryRow>;
+
+/**
+ * Claims in bulk: rows that are not there are inserted, which only one claimer can; of those that are, the due and the
+ * stale are taken over by an update that looks at each row again before it changes it.
+ */
+export async function claimRows(
+  ledger: Ledger,
+  claims: readonly Claim[],
+  at: Parameters<Deliveries['claim']>[1],
+): Promise<Set<string>> {
+  const { now, staleAfterMs, again = [] } = at;
+  const rows = newRows(claims, () => ({
+    status: 'pending',
+    reason: null,
+    attempts: 1,
+    retryAt: null,
+    ...rowTime(now),
+  }));
+  const present = await insertMissing(ledger, rows);
+  const won = new Set(claims.flatMap(({ deviceId }, place) => (present.has(place) ? [] : [deviceId])));
+  if (present.size === 0) return won;
+  const ids = [...present].map((place) => rows[place]!._id);
+  const takenOverBy = storedId(randomUUID());
+  const { modifiedCount } = await ledger.updateMany(
+    {
+      _id: { $in: ids },
+      $or: [
+        { status: 'retrying', retryAt: { $lte: now } },
+        { status: 'retrying', retryAt: null },
+        { status: 'pending', updatedAt: { $lt: now - staleAfterMs } },
+        { status: { $in: [...again] } },
+      ],
+    },
+    { $set: { status: 'pending', reason: null, retryAt: null, ...rowTime(now), takenOverBy }, $inc: { attempts: 1 } },
+  );
+  if (modifiedCount === 0) return won;
+  const ours = await ledger.find({ _id: { $in: ids }, takenOverBy }, { projection: { _id: 1 } }).toArray();
+  const ourKeys = new Set(ours.map(({ _id }) => keyOf(_id)));
+  for (const place of present) {
+    if (ourKeys.has(keyOf(rows[place]!._id))) won.add(claims[place]!.deviceId);
+  }
+  return won;
+}
+
+const keyOf = ({ device }: RowId) => (typeof device === 'string' ? `text ${device}` : device.toString('hex'));
+
+/** Stores outcomes in bulk. Most skips are of pushes that the ledger does not know, most others of claimed ones. */
+export async function recordRows(ledger: Ledger, outcomes: readonly Outcome[], now: number): Promise<void> {
+  const skips = outcomes.filter(({ status }) => status === 'skipped');
+  const others = outcomes.filter(({ status }) => status !== 'skipped');
+  if (skips.length > 0) await setOutcomes(ledger, await insertOutcomes(ledger, skips, now), now);
+  if (others.length === 0) return;
+  const matched = await setOutcomes(ledger, others, now);
+  if (matched === others.length) return;
+  const present = await insertOutcomes(ledger, others, now);
+  // Some were neither there at first nor missing then: claimed in between, or kept for being sent.
+  if (others.length - present.length + matched < others.length) await setOutcomes(ledger, present, now);
+}
+
+/** Inserts rows for the outcomes, and resolves with those whose row was there. */
+async function insertOutcomes(ledger: Ledger, outcomes: readonly Outcome[], now: number): Promise<Outcome[]> {
+  const present = await insertMissing(
+    ledger,
+    newRows(outcomes, (outcome) => ({ attempts: 0, ...outcomeFields(outcome, now) })),
+  );
+  return outcomes.filter((_, place) => present.has(place));
+}
+
+/** Sets the outcomes of rows that are there, equal ones together; resolves with how many it found. */
+async function setOutcomes(ledger: Ledger, outcomes: readonly Outcome[], now: number): Promise<number> {
+  if (outcomes.length === 0) return 0;
+  const groups = Map.groupBy(outcomes, ({ status, reason, retryAt }) => `${status} ${retryAt} ${reason}`);
+  const idOf = rowIdMaker();
+  const updates = [...groups.values()].map((group) => {
+    const fields = outcomeFields(group[0]!, now);
+    const ids = group.map(idOf);
+    const keepsSent = fields.status === 'skipped' || fields.status === 'retrying';
+    return {
+      updateMany: {
+        filter: { _id: { $in: ids }, ...(keepsSent ? { status: { $ne: 'sent' as const } } : {}) },
+        update: { $set: fields },
+      },
+    };
+  });
+  return (await ledger.bulkWrite(updates, { ordered: false })).matchedCount;
+}
+
+/** Inserts the rows whose id is free, and resolves with the places of the others. */
+async function insertMissing(ledger: Ledger, rows: readonly DeliveryRow[]): Promise<Set<number>> {
+  try {
+    await ledger.insertMany([...rows], { ordered: false });
+    return new Set();
+  } catch (error) {
+    const refused = (error as { writeErrors?: unknown }).writeErrors;
+    const refusals = (Array.isArray(refused) ? refused : []) as { readonly index: number; readonly code: number }[];
+    if (refusals.length === 0 || refusals.some(({ code }) => code !== duplicateKey)) throw error;
+    return new Set(refusals.map(({ index }) => index));
+  }
+}

@@ -1,0 +1,131 @@
+import { inspect } from 'node:util';
+import { Schema, type Connection, type Model } from 'mongoose';
+import { checkCollection, kindOf, type AnyCollection } from '../../../../ports/document-checks.ts';
+import type { FieldKind } from '../../../../ports/documents.ts';
+import { ignoring, indexNotFound } from '../mongo-connection.ts';
+import { fieldName, type Stored } from './mongo-document-values.ts';
+
+/** The model of a collection; documents are never hydrated. */
+export interface DocumentModel {
+  readonly collection: AnyCollection;
+  readonly model: Model<Stored>;
+}
+
+const schemaTypes: { readonly [K in FieldKind]: unknown } = {
+  text: String,
+  integer: Number,
+  real: Number,
+  boolean: Boolean,
+  time: Number,
+  json: Schema.Types.Mixed,
+};
+
+/** What is of the field's type, and no null: the condition of a key's index, in a form that a query can imply. */
+const lowest: { readonly [K in FieldKind]?: unknown } = {
+  text: '',
+  integer: -Infinity,
+  time: -Infinity,
+  boolean: false,
+};
+export const lowestOf = (collection: AnyCollection, field: string): unknown => lowest[kindOf(collection, field)];
+
+const prefixes = { key: 'key_', index: 'index_' } as const;
+
+/** The name of an index or unique key in MongoDB. */
+export function indexName(collection: AnyCollection, name: string): string {
+  if (Object.hasOwn(collection.uniqueKeys, name)) return prefixes.key + name;
+  return collection.indexes[name]?.[0] === 'id' ? '_id_' : prefixes.index + name;
+}
+
+/** The unique key that an index of MongoDB stands for, or null. */
+export function keyOfIndex(name: string): string | null {
+  if (name === '_id_') return 'id';
+  return name.startsWith(prefixes.key) ? name.slice(prefixes.key.length) : null;
+}
+
+export function documentModel(connection: Connection, collection: AnyCollection): DocumentModel {
+  checkCollection(collection);
+  const fields = Object.entries(collection.fields).map(([field, kind]) => [field, { type: schemaTypes[kind] }]);
+  const definition = Object.fromEntries([
+    ['_id', { type: String }],
+    ['version', { type: Number }],
+    ...fields,
+  ]) as Record<string, { type: unknown }>;
+  const schema = new Schema(definition as never, {
+    collection: collection.name,
+    versionKey: false,
+    id: false,
+    minimize: false,
+    strict: 'throw',
+    suppressReservedKeysWarning: true,
+    autoIndex: false,
+    autoCreate: false,
+  });
+  const model = connection.model(collection.name, schema, collection.name, {
+    overwriteModels: true,
+  }) as unknown as Model<Stored>;
+  return { collection, model };
+}
+
+interface IndexSpec {
+  readonly name: string;
+  readonly key: { readonly [field: string]: 1 };
+  readonly unique?: true;
+  readonly partialFilterExpression?: { readonly [field: string]: unknown };
+}
+
+function indexSpecs(collection: AnyCollection): IndexSpec[] {
+  const keyOf = (fields: readonly string[]) =>
+    Object.fromEntries(fields.map((field) => [fieldName(field), 1 as const]));
+  const keys = Object.entries(collection.uniqueKeys).map(([name, fields]): IndexSpec => ({
+    name: indexName(collection, name),
+    key: keyOf(fields),
+    unique: true,
+    partialFilterExpression: Object.fromEntries(
+      fields.map((field) => [fieldName(field), { $gte: lowestOf(collection, field) }]),
+    ),
+  }));
+  const indexes = Object.entries(collection.indexes).map(([name, fields]): IndexSpec => ({
+    name: indexName(collection, name),
+    // The id ends every order.
+    key: keyOf([...fields, 'id']),
+  }));
+  return [...keys, ...indexes].filter(({ name }) => name !== '_id_');
+}
+
+/**
+ * Makes collection and indexes as declared: what is missing is added; an index of ours that is declared differently or
+ * no longer is dropped; indexes that others made stay. Several nodes may do this at once.
+ * Throws when documents that are there break a newly declared unique key.
+ */
+export async function prepareCollection({ collection, model }: DocumentModel): Promise<void> {
+  const native = model.collection;
+  const wanted = new Map(indexSpecs(collection).map((spec) => [spec.name, spec]));
+  for (const present of (await native.listIndexes().toArray().catch(noneIfMissing)) as IndexSpec[]) {
+    if (!present.name.startsWith(prefixes.key) && !present.name.startsWith(prefixes.index)) continue;
+    const same = wanted.get(present.name);
+    if (same !== undefined && isSame(same, present)) wanted.delete(present.name);
+    else await native.dropIndex(present.name).catch(ignoring(indexNotFound));
+  }
+  // Indexes bring their collection with them: one change of the catalog for the server instead of two.
+  if (wanted.size > 0) await native.createIndexes([...wanted.values()] as never);
+  else if (indexSpecs(collection).length === 0)
+    await model.db.createCollection(collection.name).catch(ignoring(codes.namespaceExists));
+}
+
+const codes = { namespaceNotFound: 26, namespaceExists: 48 } as const;
+
+function noneIfMissing(error: unknown): IndexSpec[] {
+  if ((error as { code?: unknown }).code !== codes.namespaceNotFound) throw error;
+  return [];
+}
+
+function isSame(a: IndexSpec, b: IndexSpec): boolean {
+  const form = ({ key, unique, partialFilterExpression }: IndexSpec) =>
+    JSON.stringify([Object.entries(key), unique === true, describe(partialFilterExpression)]);
+  return form(a) === form(b);
+}
+
+/** JSON has no word for -Infinity. */
+const describe = (filter: IndexSpec['partialFilterExpression']) =>
+  Object.entries(filter ?? {}).map(([field, condition]) => `${field} ${inspect(condition)}`);

@@ -1,0 +1,164 @@
+import { trusted, type Connection } from 'mongoose';
+import type { Log } from '../../../../platform/log.ts';
+import {
+  checkAtMost,
+  checkId,
+  documentLimits,
+  kindOf,
+  planQuery,
+  type AnyCollection,
+  type Plan,
+} from '../../../../ports/document-checks.ts';
+import type { Documents } from '../../../../ports/documents.ts';
+import { reaching } from '../mongo-connection.ts';
+import { documentModel, indexName, lowestOf, prepareCollection, type DocumentModel } from './mongo-document-models.ts';
+import { decodeDocument, decodeFields, fieldName, type Stored } from './mongo-document-values.ts';
+import { incrementWork, raiseWork, insertWork, removeWork, updateWork, worksOf } from './mongo-document-writes.ts';
+import { inTransaction } from '../mongo-transaction.ts';
+
+export interface MongoDocumentsOptions {
+  readonly connection: Connection;
+  readonly collections: readonly AnyCollection[];
+  readonly log: Log;
+}
+
+/**
+ * The documents of a cluster: a collection of MongoDB for each declared one. Makes collections and indexes first, see
+ * `prepareCollection`. Only the collections named here can be used. Closing it leaves the connection open.
+ *
+ * Writes are acknowledged by the majority, and reads see what the primary has: so every node reads what any node was told is
+ * written, also of a new primary.
+ */
+export async function openMongoDocuments({ connection, collections, log }: MongoDocumentsOptions): Promise<Documents> {
+  const models = new Map(collections.map((collection) => [collection.name, documentModel(connection, collection)]));
+  if (models.size < collections.length) throw new TypeError('two collections have the same name');
+  await prepareAll([...models.values()], log);
+  const modelOf = (collection: { readonly name: string }): DocumentModel => {
+    const model = models.get(collection.name);
+    if (model === undefined) throw new TypeError(`the collection ${collection.name} was not opened`);
+    return model;
+  };
+  return {
+    ...readsOver(modelOf),
+    stamp: () => null, // other nodes write as well
+    insert: (collection, document) => reachingAs(async () => (await insertWork(modelOf(collection), [document])())[0]),
+    update: (collection, at, set) => reachingAs(() => updateWork(modelOf(collection), at, set)()),
+    increment: (collection, id, by) => reachingAs(() => incrementWork(modelOf(collection), id, by)()),
+    raise: (collection, ids, raised) => reachingAs(() => raiseWork(modelOf(collection), { ids, ...raised })()),
+    remove: (collection, id) => reachingAs(() => removeWork(modelOf(collection), id)()),
+    commit: (writes) =>
+      reachingAs(async () => {
+        checkAtMost(writes.length, documentLimits.writes, 'writes');
+        const works = worksOf(modelOf, writes);
+        if (works.length > 0) {
+          await inTransaction(connection, async (session) => {
+            for (const work of works) await work(session);
+          });
+        }
+      }),
+    storeTime: () =>
+      reachingAs(async () => ((await connection.db!.command({ hello: 1 }))['localTime'] as Date).getTime()),
+    ping: () => reachingAs(() => connection.db!.command({ ping: 1 })),
+    close: async () => undefined,
+  };
+}
+
+/** As many collections as are made at a time: the server makes four together in next to the time of one. */
+const preparedAtOnce = 4;
+
+async function prepareAll(models: readonly DocumentModel[], log: Log): Promise<void> {
+  for (let from = 0; from < models.length; from += preparedAtOnce) {
+    const prepared = await Promise.allSettled(
+      models.slice(from, from + preparedAtOnce).map(async (model) => {
+        await reachingAs(() => prepareCollection(model)).catch((error: unknown) => {
+          log.error({ collection: model.collection.name, err: error }, 'the collection could not be made as declared');
+          throw error;
+        });
+      }),
+    );
+    const failed = prepared.find((one) => one.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+  }
+}
+
+/** Of the type that the caller knows a document to have. */
+async function reachingAs<T>(work: () => Promise<unknown>): Promise<T> {
+  return (await reaching(work)) as T;
+}
+
+function readsOver(
+  modelOf: (collection: { readonly name: string }) => DocumentModel,
+): Pick<Documents, 'get' | 'getMany' | 'pick' | 'find' | 'count'> {
+  return {
+    get: (name, id) =>
+      reachingAs(async () => {
+        const { collection, model } = modelOf(name);
+        checkId(collection, id);
+        const stored = await model.findOne({ _id: id }).lean().exec();
+        return stored === null ? null : decodeDocument(collection, stored as Stored);
+      }),
+    getMany: (name, ids) =>
+      reachingAs(async () => {
+        const { collection, model } = modelOf(name);
+        checkAtMost(ids.length, documentLimits.ids, 'ids');
+        for (const id of ids) checkId(collection, id);
+        const found = await model
+          .find({ _id: trusted({ $in: [...ids] }) })
+          .lean()
+          .exec();
+        return found.map((stored) => decodeDocument(collection, stored as Stored));
+      }),
+    pick: (name, ids, fields) =>
+      reachingAs(async () => {
+        const { collection, model } = modelOf(name);
+        checkAtMost(ids.length, documentLimits.ids, 'ids');
+        for (const id of ids) checkId(collection, id);
+        for (const field of fields) kindOf(collection, field);
+        const projection = Object.fromEntries(fields.map((field) => [fieldName(field), 1]));
+        // Without the model's query, which costs more than the answer.
+        const found = await model.collection
+          .find({ _id: { $in: [...ids] as never[] } }, { projection: { _id: 1, ...projection } })
+          .toArray();
+        return found.map((stored) => decodeFields(collection, fields, stored as unknown as Stored));
+      }),
+    find: (name, query) =>
+      reachingAs(async () => {
+        const { collection, model } = modelOf(name);
+        const plan = planQuery(collection, query);
+        if (plan.limit === 0) return []; // which MongoDB would take for no limit
+        const found = await model
+          .find(filterOf(collection, plan))
+          .sort(orderOf(plan))
+          .skip(plan.offset)
+          .limit(plan.limit)
+          .hint(indexName(collection, plan.index))
+          .lean()
+          .exec();
+        return found.map((stored) => decodeDocument(collection, stored as Stored));
+      }),
+    count: (name, query) =>
+      reachingAs(async () => {
+        const { collection, model } = modelOf(name);
+        const plan = planQuery(collection, query);
+        return await model.countDocuments(filterOf(collection, plan)).hint(indexName(collection, plan.index)).exec();
+      }),
+  };
+}
+
+/** Bounds compare within a type only, so they leave nulls out. */
+function filterOf(collection: AnyCollection, plan: Plan): object {
+  const conditions = plan.equals.map(([field, value]): [string, unknown] => [fieldName(field), value]);
+  plan.rest.forEach((field, place) => {
+    const low = (place === 0 ? plan.from : undefined) ?? (plan.isUniqueKey ? lowestOf(collection, field) : undefined);
+    const high = place === 0 ? plan.to : undefined;
+    const bounds = { ...(low === undefined ? {} : { $gte: low }), ...(high === undefined ? {} : { $lte: high }) };
+    if (Object.keys(bounds).length > 0) conditions.push([fieldName(field), trusted(bounds)]);
+  });
+  return Object.fromEntries(conditions);
+}
+
+/** A unique key is an order by itself, and its index has no id that would end one. */
+function orderOf(plan: Plan): { [field: string]: 1 | -1 } {
+  const fields = plan.isUniqueKey ? plan.rest : [...new Set([...plan.rest, 'id'])];
+  return Object.fromEntries(fields.map((field) => [fieldName(field), plan.isDescending ? -1 : 1]));
+}

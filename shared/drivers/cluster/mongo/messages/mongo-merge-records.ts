@@ -1,0 +1,78 @@
+import type { PlacedRecord, RecordType } from '../../../../domain/messages/log-record.ts';
+import { asPublished, contentOf, contentUnknown, originOf, type MessageDocument } from './mongo-message-collections.ts';
+
+/** What of a stored message decides about a record of it. */
+export type MessageState = Pick<MessageDocument, 'offset' | 'contentRev' | 'deletedAt'>;
+
+/** What records make of a message: a new document, fields to set of the stored one, or nothing. */
+export interface MergedMessage {
+  readonly inserted: MessageDocument | null;
+  readonly set: Partial<MessageDocument> | null;
+  /** What it adds to the topic's count. */
+  readonly counted: -1 | 0 | 1;
+}
+
+/**
+ * The order-free rule. A message's position is the lowest of its `message` records. Its content is that of the edit
+ * with the highest position, and without one what was published. It is deleted once any deletion was applied, at the
+ * earliest time of these: a deletion is final, also against an edit that lost the race with it.
+ *
+ * @param stored null: the message is not stored
+ * @param records of this message, at least one, in any order
+ */
+export function mergeRecords(
+  stored: MessageState | null,
+  records: readonly [PlacedRecord, ...PlacedRecord[]],
+): MergedMessage {
+  const set = {
+    ...mergedOffset(stored, records),
+    ...mergedContent(stored, records),
+    ...mergedDeletion(stored, records),
+  };
+  const counted = (isShown({ ...stored, ...set }) ? 1 : 0) - (isShown(stored) ? 1 : 0);
+  if (stored !== null)
+    return { inserted: null, set: Object.keys(set).length === 0 ? null : set, counted: counted as -1 | 0 | 1 };
+  const [
+    {
+      partition,
+      record: { message },
+    },
+  ] = records;
+  const nothingKnown = contentOf({ ...message, editedAt: null }, contentUnknown);
+  return {
+    inserted: { _id: message.id, ...originOf(message, partition), ...nothingKnown, ...set },
+    set: null,
+    counted: counted as 0 | 1,
+  };
+}
+
+function isShown(state: Partial<MessageState> | null): boolean {
+  return state !== null && state.offset !== undefined && state.deletedAt === undefined;
+}
+
+const ofType = (records: readonly PlacedRecord[], type: RecordType): readonly PlacedRecord[] =>
+  records.filter(({ record }) => record.type === type);
+
+function mergedOffset(stored: MessageState | null, records: readonly PlacedRecord[]): Partial<MessageDocument> {
+  const lowest = Math.min(...ofType(records, 'message').map(({ offset }) => offset));
+  return lowest < (stored?.offset ?? Infinity) ? { offset: lowest } : {};
+}
+
+function mergedContent(stored: MessageState | null, records: readonly PlacedRecord[]): Partial<MessageDocument> {
+  const contentRev = stored?.contentRev ?? contentUnknown;
+  const edits = ofType(records, 'message_edited').filter(({ offset }) => offset > contentRev);
+  if (edits.length > 0) {
+    const newest = edits.reduce((a, b) => (b.offset > a.offset ? b : a));
+    return contentOf(newest.record.message, newest.offset);
+  }
+  const [published] = ofType(records, 'message');
+  return contentRev === contentUnknown && published !== undefined
+    ? contentOf(published.record.message, asPublished)
+    : {};
+}
+
+function mergedDeletion(stored: MessageState | null, records: readonly PlacedRecord[]): Partial<MessageDocument> {
+  const times = ofType(records, 'message_deleted').map(({ record }) => record.message.deletedAt ?? record.timestamp);
+  const earliest = Math.min(...times);
+  return earliest < (stored?.deletedAt ?? Infinity) ? { deletedAt: earliest } : {};
+}

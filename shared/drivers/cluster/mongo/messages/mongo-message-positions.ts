@@ -1,0 +1,70 @@
+import type { MessageFilter } from '../../../../domain/messages/message-filter.ts';
+import { clockSkewMs } from '../../../../ports/messages.ts';
+import type { mongo } from 'mongoose';
+import { byTime, type MessageCollections, type SearchedCollections } from './mongo-message-collections.ts';
+
+interface Positions {
+  $gte: number;
+  $lte?: number;
+}
+
+/**
+ * The positions between which the topic's messages of these times lie, null when it has none. In order of position a page of an
+ * hour is found only by passing over all that is newer: so it begins and ends where the hour does. Positions are in order of
+ * time but for the clocks' skew, so the first and the last that are looked for are among those of some seconds.
+ */
+export async function mongoMessagePositions(
+  { messages, limits }: SearchedCollections,
+  topicId: string,
+  { from, to }: Pick<MessageFilter, 'from' | 'to'>,
+): Promise<Positions | null> {
+  const [lowest, highest] = await Promise.all([
+    from === null ? 0 : outermostPosition([messages], topicId, { time: from, direction: 1, limits }),
+    to === null ? Infinity : outermostPosition([messages], topicId, { time: to, direction: -1, limits }),
+  ]);
+  if (lowest === null || highest === null) return null;
+  return highest === Infinity ? { $gte: lowest } : { $gte: lowest, $lte: highest };
+}
+
+/** What messages and changes have in common. */
+interface RecordDocument {
+  readonly topicId: string;
+  readonly offset?: number;
+  readonly timestamp: number;
+}
+
+type RecordCollection = MessageCollections['messages' | 'changes'];
+
+/**
+ * The lowest position of a record at or after the time (direction 1), or the highest of one at or before it (-1); null without
+ * one. The nearest in order of time bounds the search: one at a position further out differs from it by less than the clocks do.
+ */
+export async function outermostPosition(
+  collections: readonly RecordCollection[],
+  topicId: string,
+  { time, direction, limits = {} }: { time: number; direction: 1 | -1; limits?: { readonly maxTimeMS?: number } },
+): Promise<number | null> {
+  const options = { ...limits, projection: { _id: 0, offset: 1, timestamp: 1 }, hint: byTime } as const;
+  const firstOfEach = async (timestamp: object, sort: mongo.Sort) => {
+    const found = await Promise.all(
+      collections.map((collection) =>
+        (collection as unknown as mongo.Collection<RecordDocument>).findOne(
+          { topicId, offset: { $gte: 0 }, timestamp },
+          { ...options, sort },
+        ),
+      ),
+    );
+    return found.filter((one) => one !== null);
+  };
+  const nearest = await firstOfEach(direction === 1 ? { $gte: time } : { $lte: time }, { timestamp: direction });
+  if (nearest.length === 0) return null;
+  const times = nearest.map(({ timestamp }) => timestamp);
+  const near =
+    direction === 1
+      ? { $gte: time, $lte: Math.min(...times) + clockSkewMs }
+      : { $gte: Math.max(...times) - clockSkewMs, $lte: time };
+  const outermost = await firstOfEach(near, { offset: direction });
+  // What was nearest may have been removed meanwhile; its position bounds all the same.
+  const positions = (outermost.length > 0 ? outermost : nearest).map(({ offset }) => offset!);
+  return direction === 1 ? Math.min(...positions) : Math.max(...positions);
+}

@@ -1,0 +1,263 @@
+import type { PlacedRecord } from '../../../../domain/messages/log-record.ts';
+import type { StoredMessage } from '../../../../domain/messages/message.ts';
+import type { TopicMark, TopicRecord, TopicStats } from '../../../../ports/messages.ts';
+import {
+  byTime,
+  byTopic,
+  notDeleted,
+  toMessage,
+  toShownMessage,
+  type ChangeDocument,
+  type MessageCollections,
+  type MessageDocument,
+} from './mongo-message-collections.ts';
+
+/** The messages that history shows, oldest first. `batchSize` lets a page come in one answer. */
+export async function newestMessages(
+  { messages }: MessageCollections,
+  topicId: string,
+  page: { limit: number; now: number },
+): Promise<StoredMessage[]> {
+  const found = await messages
+    .find({ topicId, offset: { $gte: 0 }, expiresAt: { $gt: page.now }, ...notDeleted })
+    .sort({ offset: -1 })
+    .limit(page.limit)
+    .batchSize(page.limit + 1)
+    .hint(byTopic)
+    .toArray();
+  return found.reverse().map(toMessage);
+}
+
+/** Reads under way at once. Harm prevented: one caller's hundreds of topics in front of everyone else's reads. */
+const readsAtOnce = 20;
+
+/** A read a topic: in one for all of them nothing could hold the plan to one key a topic, since what expired is passed over. */
+export async function newestOfEach(
+  collections: MessageCollections,
+  topicIds: readonly string[],
+  now: number,
+): Promise<Map<string, StoredMessage>> {
+  const newest = new Map<string, StoredMessage>();
+  for (let at = 0; at < topicIds.length; at += readsAtOnce) {
+    const found = await Promise.all(
+      topicIds.slice(at, at + readsAtOnce).map((topicId) => newestMessages(collections, topicId, { limit: 1, now })),
+    );
+    for (const message of found.flat()) newest.set(message.topicId, message);
+  }
+  return newest;
+}
+
+export async function findMessages(
+  { messages }: MessageCollections,
+  messageIds: readonly string[],
+): Promise<StoredMessage[]> {
+  if (messageIds.length === 0) return [];
+  return (await messages.find({ _id: { $in: [...messageIds] }, offset: { $gte: 0 } }).toArray()).map(toMessage);
+}
+
+export async function messagesAfter(
+  { messages }: MessageCollections,
+  topicId: string,
+  page: { after: number; upTo: number; limit: number; now: number },
+): Promise<StoredMessage[]> {
+  const found = await messages
+    .find({ topicId, offset: { $gt: page.after, $lte: page.upTo }, expiresAt: { $gt: page.now }, ...notDeleted })
+    .sort({ offset: 1 })
+    .limit(page.limit)
+    .batchSize(page.limit + 1)
+    .hint(byTopic)
+    .toArray();
+  return found.map(toMessage);
+}
+
+export async function topicRecords(
+  { messages, changes }: MessageCollections,
+  topicId: string,
+  page: { from: number; upTo: number; limit: number; now: number },
+): Promise<TopicRecord[]> {
+  const inRange = { topicId, offset: { $gte: page.from, $lte: page.upTo } };
+  const [ownRecords, changeRecords] = await Promise.all([
+    messages
+      .find({ ...inRange, expiresAt: { $gt: page.now } })
+      .sort({ offset: 1 })
+      .limit(page.limit)
+      .batchSize(page.limit + 1)
+      .hint(byTopic)
+      .toArray(),
+    // The limit comes last: changes of messages that do not show must not use it up.
+    changes
+      .aggregate<ChangeDocument & { of: [MessageDocument] }>(
+        [
+          { $match: inRange },
+          { $sort: { offset: 1 } },
+          { $lookup: { from: messages.collectionName, localField: 'messageId', foreignField: '_id', as: 'of' } },
+          { $match: { 'of.offset': { $gte: 0 }, 'of.expiresAt': { $gt: page.now } } },
+          { $limit: page.limit },
+        ],
+        { hint: byTopic, batchSize: page.limit + 1 },
+      )
+      .toArray(),
+  ]);
+  const records = ownRecords.map((document): TopicRecord => ({
+    offset: document.offset!,
+    type: 'message',
+    timestamp: document.timestamp,
+    message: toShownMessage(document),
+  }));
+  if (changeRecords.length === 0) return records;
+  for (const {
+    offset,
+    type,
+    timestamp,
+    of: [document],
+  } of changeRecords) {
+    records.push({ offset, type, timestamp, message: toShownMessage(document) });
+  }
+  return records.sort((a, b) => a.offset - b.offset).slice(0, page.limit);
+}
+
+export async function lastOffsetsOf(
+  { stats }: MessageCollections,
+  topicIds: readonly string[],
+): Promise<Map<string, number>> {
+  const offsets = new Map(topicIds.map((topicId) => [topicId, -1]));
+  if (topicIds.length === 0) return offsets;
+  for (const { topicId, lastOffset } of await stats.find({ topicId: { $in: [...topicIds] } }).toArray()) {
+    offsets.set(topicId, Math.max(offsets.get(topicId)!, lastOffset));
+  }
+  return offsets;
+}
+
+export async function statsOf(
+  { stats }: MessageCollections,
+  topicIds: readonly string[],
+): Promise<Map<string, TopicStats>> {
+  const nothing: TopicStats = { messageCount: 0, lastMessageAt: null };
+  const figures = new Map(topicIds.map((topicId) => [topicId, nothing]));
+  if (topicIds.length === 0) return figures;
+  for (const { topicId, messageCount, lastMessageAt } of await stats
+    .find({ topicId: { $in: [...topicIds] } })
+    .toArray()) {
+    const sum = figures.get(topicId)!;
+    figures.set(topicId, {
+      messageCount: sum.messageCount + messageCount,
+      lastMessageAt:
+        lastMessageAt === undefined ? sum.lastMessageAt : Math.max(sum.lastMessageAt ?? lastMessageAt, lastMessageAt),
+    });
+  }
+  return figures;
+}
+
+/** Counts under way at once. Harm prevented: one caller's hundreds of topics in front of everyone else's reads. */
+const countsAtOnce = 10;
+/** Marks of one question, and messages that it may count in all. Harm prevented: a plan that takes long to make, and a count of millions. */
+const marksTogether = 100;
+const countedTogether = 10_000;
+
+type CountPage = { readonly max: number; readonly now: number };
+
+/** Mostly little is unread, so the marks are counted by one question; where there is more, each by one of its own, which ends at `max`. */
+export async function countAfterEach(
+  collections: MessageCollections,
+  marks: readonly TopicMark[],
+  page: CountPage,
+): Promise<number[]> {
+  const counts: number[] = [];
+  for (let at = 0; at < marks.length; at += marksTogether) {
+    const some = marks.slice(at, at + marksTogether);
+    counts.push(...((await countTogether(collections, some, page)) ?? (await countOneByOne(collections, some, page))));
+  }
+  return counts;
+}
+
+/** Null when there are too many for one question, or two marks of a topic. */
+async function countTogether(
+  { messages }: MessageCollections,
+  marks: readonly TopicMark[],
+  { max, now }: CountPage,
+): Promise<number[] | null> {
+  if (new Set(marks.map(({ topicId }) => topicId)).size < marks.length) return null;
+  const found = await messages
+    .aggregate<{ _id: string; count: number }>(
+      [
+        { $match: { $or: marks.map((mark) => comingAfter(mark, now)) } },
+        { $limit: countedTogether },
+        { $group: { _id: '$topicId', count: { $sum: 1 } } },
+      ],
+      { hint: byTime, batchSize: marks.length + 1 },
+    )
+    .toArray();
+  if (found.reduce((sum, { count }) => sum + count, 0) >= countedTogether) return null;
+  const counts = new Map(found.map(({ _id, count }) => [_id, count]));
+  return marks.map(({ topicId }) => Math.min(counts.get(topicId) ?? 0, max));
+}
+
+async function countOneByOne(
+  { messages }: MessageCollections,
+  marks: readonly TopicMark[],
+  { max, now }: CountPage,
+): Promise<number[]> {
+  const count = (mark: TopicMark): Promise<number> =>
+    messages.countDocuments(comingAfter(mark, now), { limit: max, hint: byTime });
+  const counts: number[] = [];
+  for (let at = 0; at < marks.length; at += countsAtOnce) {
+    counts.push(...(await Promise.all(marks.slice(at, at + countsAtOnce).map(count))));
+  }
+  return counts;
+}
+
+const comingAfter = ({ topicId, after }: TopicMark, now: number) => ({
+  topicId,
+  timestamp: { $gt: after },
+  offset: { $gte: 0 },
+  expiresAt: { $gt: now },
+  ...notDeleted,
+});
+
+/** Those of the records whose work is done, and that are no second copies. */
+export async function storedOf(
+  { messages, changes }: MessageCollections,
+  records: readonly PlacedRecord[],
+): Promise<Set<PlacedRecord>> {
+  const ids = records.filter(({ record }) => record.type === 'message').map(({ record }) => record.message.id);
+  const places = records
+    .filter(({ record }) => record.type !== 'message')
+    .map(({ partition, offset }) => ({ partition, offset }));
+  const [ofMessages, ofChanges] = await Promise.all([
+    ids.length === 0
+      ? []
+      : messages.find({ _id: { $in: ids } }, { projection: { offset: 1 }, batchSize: ids.length + 1 }).toArray(),
+    places.length === 0
+      ? []
+      : changes.find({ _id: { $in: places } }, { projection: { offset: 1 }, batchSize: places.length + 1 }).toArray(),
+  ]);
+  const offsets = new Map(ofMessages.map(({ _id, offset }) => [_id, offset]));
+  const changeOffsets = new Set(ofChanges.map(({ offset }) => offset));
+  return new Set(
+    records.filter(({ offset, record }) =>
+      record.type === 'message' ? offsets.get(record.message.id) === offset : changeOffsets.has(offset),
+    ),
+  );
+}
+
+/** The last position of each of the topics that lies below the given one; those without have no entry. */
+export async function lastOffsetsBelow(
+  { messages, changes }: MessageCollections,
+  topicIds: readonly string[],
+  below: number,
+): Promise<Map<string, number>> {
+  const lastOfEach = [
+    { $match: { topicId: { $in: topicIds }, offset: { $gte: 0, $lt: below } } },
+    { $sort: { topicId: 1, offset: -1 } },
+    { $group: { _id: '$topicId', offset: { $first: '$offset' } } },
+  ];
+  // On `byTopic` this is a distinct scan: it looks at one key per topic, however many records there are.
+  const options = { hint: byTopic, batchSize: topicIds.length + 1 };
+  const found = await Promise.all([
+    messages.aggregate<{ _id: string; offset: number }>(lastOfEach, options).toArray(),
+    changes.aggregate<{ _id: string; offset: number }>(lastOfEach, options).toArray(),
+  ]);
+  const offsets = new Map<string, number>();
+  for (const { _id, offset } of found.flat()) offsets.set(_id, Math.max(offset, offsets.get(_id) ?? -1));
+  return offsets;
+}

@@ -1,0 +1,177 @@
+import type { ClientSession, Connection, mongo } from 'mongoose';
+import { plusVolume, type MessageVolume } from '../../../../domain/messages/message-volume.ts';
+import type { Messages } from '../../../../ports/messages.ts';
+import {
+  byDeletion,
+  byExpiry,
+  byTopic,
+  contentTaken,
+  volumeBytes,
+  type MessageCollections,
+  type MessageDocument,
+} from './mongo-message-collections.ts';
+import { addToCount } from './mongo-retention-reads.ts';
+import { inTransaction } from '../mongo-transaction.ts';
+
+/** Messages removed in one transaction: long ones meet the publishes to the same topics, and are run again. */
+const batchSizeMax = 500;
+
+/**
+ * Removes messages with their records. A batch, its changes and the counts of its topics are one transaction, so that a
+ * sweep that was interrupted leaves the counts right and just goes on.
+ */
+export function mongoMessageRemoval(
+  connection: Connection,
+  collections: MessageCollections,
+): Pick<Messages, 'removeExpired' | 'removeTopic' | 'emptyDeleted'> {
+  const remove = async (
+    limit: number,
+    query: BatchQuery,
+    onBatch: (removed: Map<string, MessageVolume>, last: RemovedDocument | undefined) => void,
+  ): Promise<void> => {
+    for (let left = limit; left > 0;) {
+      const batchSize = Math.min(left, batchSizeMax);
+      let removed: RemovedDocument[] = [];
+      await inTransaction(connection, async (session) => {
+        removed = await removeBatch(collections, { ...query, batchSize, session });
+      });
+      onBatch(volumeByTopic(removed), removed.at(-1));
+      if (removed.length < batchSize) return;
+      left -= removed.length;
+    }
+  };
+
+  /** What expired before this is of topics that are left out: a million of theirs are read once in a run, and not with each batch. */
+  let front = { except: '', expiresAt: 0 };
+
+  const removeFrom = async (
+    from: number,
+    { time, limit, except }: { time: number; limit: number; except: readonly string[] },
+  ) => {
+    const all = new Map<string, MessageVolume>();
+    let reached = from;
+    const query = {
+      filter: { expiresAt: { $gte: from, $lte: time }, topicId: { $nin: [...except] } },
+      sort: { expiresAt: 1 },
+      hint: byExpiry,
+    } as const;
+    await remove(limit, query, (removed, last) => {
+      for (const [topicId, volume] of removed) all.set(topicId, plusVolume(all.get(topicId), volume));
+      reached = last?.expiresAt ?? 0;
+    });
+    return { all, reached };
+  };
+
+  return {
+    async emptyDeleted(time, limit, except = []) {
+      let emptied = 0;
+      while (emptied < limit) {
+        const batchSize = Math.min(limit - emptied, batchSizeMax);
+        const count = await emptyBatch(collections, { time, except, batchSize });
+        emptied += count;
+        if (count < batchSize) break;
+      }
+      return emptied;
+    },
+
+    async removeExpired(time, limit, except = []) {
+      const of = [...except].sort().join();
+      const from = front.except === of ? front.expiresAt : 0;
+      let { all, reached } = await removeFrom(from, { time, limit, except });
+      // What was written meanwhile, or was given another expiry, can lie before it.
+      if (all.size === 0 && from > 0) ({ all, reached } = await removeFrom(0, { time, limit, except }));
+      front = { except: of, expiresAt: reached };
+      return all;
+    },
+
+    async removeTopic(topicId, limit) {
+      let all = 0;
+      await remove(limit, { filter: { topicId }, sort: {}, hint: byTopic }, (removed) => {
+        all += removed.get(topicId)?.messages ?? 0;
+      });
+      if (all === 0) {
+        await collections.changes.deleteMany({ topicId });
+        await collections.stats.deleteMany({ topicId });
+      }
+      return all;
+    },
+  };
+}
+
+/** No transaction: what an edit or a sweep beside this one does to such a message meanwhile does not matter. */
+async function emptyBatch(
+  { messages }: MessageCollections,
+  { time, except, batchSize }: { time: number; except: readonly string[]; batchSize: number },
+): Promise<number> {
+  const due: mongo.Filter<MessageDocument> = {
+    deletedAt: { $lte: time },
+    contentRev: { $lt: contentTaken },
+    topicId: { $nin: [...except] },
+  };
+  const found = await messages
+    .find(due, { projection: { _id: 1 } })
+    .sort({ deletedAt: 1 })
+    .limit(batchSize)
+    .batchSize(batchSize + 1)
+    .hint(byDeletion)
+    .toArray();
+  if (found.length === 0) return 0;
+  await messages.updateMany(
+    { _id: { $in: found.map(({ _id }) => _id) } },
+    { $set: { message: '', title: null, tags: [], contentRev: contentTaken }, $unset: { folded: '' } },
+  );
+  return found.length;
+}
+
+type RemovedDocument = Pick<
+  MessageDocument,
+  '_id' | 'topicId' | 'offset' | 'expiresAt' | 'contentRev' | 'deletedAt'
+> & { readonly bytes: number };
+
+interface BatchQuery {
+  readonly filter: mongo.Filter<MessageDocument>;
+  readonly sort: mongo.Sort;
+  readonly hint: string;
+}
+
+/** Returns what went, in the order asked for. The counts come last, since that is where the transaction meets publishes. */
+async function removeBatch(
+  { messages, changes, stats }: MessageCollections,
+  query: BatchQuery & { batchSize: number; session: ClientSession },
+): Promise<RemovedDocument[]> {
+  const { filter, sort, hint, batchSize, session } = query;
+  const found = await messages
+    .find<RemovedDocument>(filter, {
+      session,
+      projection: { topicId: 1, offset: 1, expiresAt: 1, contentRev: 1, deletedAt: 1, bytes: volumeBytes },
+    })
+    .sort(sort)
+    .limit(batchSize)
+    .batchSize(batchSize + 1)
+    .hint(hint)
+    .toArray();
+  if (found.length === 0) return [];
+  await messages.deleteMany({ _id: { $in: found.map(({ _id }) => _id) } }, { session });
+  const changed = found.filter(({ contentRev, deletedAt }) => contentRev >= 0 || deletedAt !== undefined);
+  if (changed.length > 0) await changes.deleteMany({ messageId: { $in: changed.map(({ _id }) => _id) } }, { session });
+  const counted = volumeByTopic(
+    found.filter(({ offset, deletedAt }) => offset !== undefined && deletedAt === undefined),
+  );
+  if (counted.size > 0) {
+    await stats.bulkWrite(
+      [...counted].map(([topicId, { messages: count }]) => {
+        const [ofTopic, update] = addToCount(topicId, -count);
+        return { updateOne: { filter: ofTopic, update, upsert: true } };
+      }),
+      { ordered: false, session },
+    );
+  }
+  return found;
+}
+
+function volumeByTopic(documents: readonly { topicId: string; bytes: number }[]): Map<string, MessageVolume> {
+  const volumes = new Map<string, MessageVolume>();
+  for (const { topicId, bytes } of documents)
+    volumes.set(topicId, plusVolume(volumes.get(topicId), { messages: 1, bytes }));
+  return volumes;
+}

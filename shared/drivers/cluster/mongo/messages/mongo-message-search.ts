@@ -1,0 +1,345 @@
+import type { mongo } from 'mongoose';
+import { foldCase, isPlain } from '../../../../domain/fold-case.ts';
+import { asManagersSee, deletedContentMs, type MessageFilter } from '../../../../domain/messages/message-filter.ts';
+import type { Priority, StoredMessage } from '../../../../domain/messages/message.ts';
+import type { ActivityCount, FoundMessages, MessagePage } from '../../../../ports/messages.ts';
+import {
+  byExpiry,
+  byTime,
+  byTopic,
+  notDeleted,
+  shownByHistory,
+  toMessage,
+  type MessageDocument,
+  type SearchedCollections,
+} from './mongo-message-collections.ts';
+import { mongoMessagePositions } from './mongo-message-positions.ts';
+
+type Query = mongo.Filter<MessageDocument>;
+
+/**
+ * Topics that are asked for at once: MongoDB merges the order of that many by itself, and sorts everything there is beyond
+ * (`internalQueryMaxScansToExplode`, 200).
+ */
+const topicsMerged = 100;
+
+/** Messages of a search for text that are gathered while all are looked at. Harm prevented: more than MongoDB can hold for a group. */
+const gatheredMax = 10_000;
+
+/**
+ * From so many positions on a topic is searched by two questions at once: MongoDB works through one on one core, and half a
+ * second for 100,000 messages is what a person notices.
+ */
+const dividedFrom = 20_000;
+
+/** The port's `search`. */
+export async function searchMessages(
+  collections: SearchedCollections,
+  filter: MessageFilter,
+  page: MessagePage,
+): Promise<FoundMessages> {
+  const asked: Asked = { topicIds: filter.topicIds, query: queryOf(filter), times: filter };
+  const isGathered = filter.text !== null && page.offset + page.limit <= gatheredMax;
+  const { documents, total } = isGathered
+    ? await gatherPage(collections, asked, page)
+    : await findAndCount(collections, filter, asked, page);
+  return { messages: documents.map((document) => asManagersSee(toMessage(document), filter.now)), total };
+}
+
+interface FoundDocuments {
+  readonly documents: readonly MessageDocument[];
+  readonly total: number;
+}
+
+/** The total needs a look at every text, and the page is gathered by the same look: a second one would take as long again. */
+async function gatherPage(
+  collections: SearchedCollections,
+  asked: Asked,
+  { limit, offset }: MessagePage,
+): Promise<FoundDocuments> {
+  const newestMax = offset + limit;
+  const parts = await Promise.all(
+    (await partsOf(collections, asked)).map((part) => lookThrough(collections, part, newestMax)),
+  );
+  const total = parts.reduce((sum, part) => sum + part.total, 0);
+  const ids = parts.flatMap(({ newest }) => newest).slice(offset, newestMax);
+  if (ids.length === 0) return { documents: [], total };
+  const places = new Map(ids.map((id, place) => [id, place]));
+  const documents = await documentsOf(collections, ids, asked.query);
+  return { documents: documents.sort((a, b) => places.get(a._id)! - places.get(b._id)!), total };
+}
+
+/** How many match, and the ids of the newest of them, newest first. */
+async function lookThrough(
+  { messages, limits }: SearchedCollections,
+  { topicIds, query, times }: Asked,
+  newestMax: number,
+): Promise<{ total: number; newest: string[] }> {
+  const sortBy = topicIds.length === 1 ? { offset: -1 } : { timestamp: -1, offset: -1, topicId: -1 };
+  const [found] = await messages
+    .aggregate<{ total: number; newest: string[] }>(
+      [
+        { $match: { topicId: { $in: [...topicIds] }, ...query } },
+        { $group: { _id: null, total: { $sum: 1 }, newest: { $topN: { n: newestMax, sortBy, output: '$_id' } } } },
+      ],
+      { hint: indexFor(times), ...limits },
+    )
+    .toArray();
+  return found ?? { total: 0, newest: [] };
+}
+
+/** What is asked for as one question, or of a topic that may be large as two that MongoDB answers side by side: the newer half of its positions first. */
+async function partsOf(collections: SearchedCollections, asked: Asked): Promise<Asked[]> {
+  const [topicId] = asked.topicIds;
+  if (topicId === undefined || asked.topicIds.length > 1 || indexFor(asked.times) !== byTopic) return [asked];
+  const [lowest, highest] = await Promise.all([endOf(collections, topicId, 1), endOf(collections, topicId, -1)]);
+  if (highest - lowest < dividedFrom) return [asked];
+  const middle = Math.floor((lowest + highest) / 2);
+  return [{ $gt: middle }, { $gte: 0, $lte: middle }].map((positions) => ({
+    ...asked,
+    query: { ...asked.query, offset: positions },
+  }));
+}
+
+/** The topic's lowest position (1), or its highest (-1). */
+async function endOf({ messages, limits }: SearchedCollections, topicId: string, direction: 1 | -1): Promise<number> {
+  const outermost = await messages.findOne(
+    { topicId, offset: { $gte: 0 } },
+    { ...limits, sort: { offset: direction }, projection: { _id: 0, offset: 1 }, hint: byTopic },
+  );
+  return outermost?.offset ?? 0;
+}
+
+/** The documents, in any order, as far as they are still what is asked for. */
+function documentsOf(
+  { messages, limits }: SearchedCollections,
+  ids: readonly string[],
+  query: Query,
+): Promise<MessageDocument[]> {
+  return messages
+    .find({ $and: [{ _id: { $in: [...ids] } }, query] }, { ...limits, batchSize: ids.length + 1 })
+    .hint('_id_')
+    .toArray();
+}
+
+async function findAndCount(
+  collections: SearchedCollections,
+  filter: MessageFilter,
+  asked: Asked,
+  page: MessagePage,
+): Promise<FoundDocuments> {
+  const [documents, total] = await Promise.all([
+    findPage(collections, asked, page),
+    countMatching(collections, filter, asked.query),
+  ]);
+  return { documents, total };
+}
+
+export async function recentMessages(
+  collections: SearchedCollections,
+  topicIds: readonly string[],
+  { limit, now }: { limit: number; now: number },
+): Promise<StoredMessage[]> {
+  const query = { offset: { $gte: 0 }, ...visible(false, now) };
+  const documents = await findPage(
+    collections,
+    { topicIds, query, times: { from: null, to: null } },
+    { limit, offset: 0 },
+  );
+  return documents.map(toMessage);
+}
+
+interface Asked {
+  readonly topicIds: readonly string[];
+  readonly query: Query;
+  /** The times that are part of the query. */
+  readonly times: Times;
+}
+
+type Times = Pick<MessageFilter, 'from' | 'to'>;
+
+/** Where order does not matter: a time bounds what is looked at in the index by time only. */
+const indexFor = ({ from, to }: Times): string => (from === null && to === null ? byTopic : byTime);
+
+/** Of one topic by position, of several by time. */
+async function findPage(collections: SearchedCollections, asked: Asked, page: MessagePage): Promise<MessageDocument[]> {
+  const { topicIds, query, times } = asked;
+  const [topicId] = topicIds;
+  if (topicId === undefined) return [];
+  if (topicIds.length > 1) return pageOfTopics(collections, asked, page);
+  const positions = await mongoMessagePositions(collections, topicId, times);
+  return positions === null ? [] : pageOfTopic(collections, { $and: [{ topicId, offset: positions }, query] }, page);
+}
+
+export async function countActivity(
+  { messages, limits }: SearchedCollections,
+  filter: MessageFilter,
+  bucketMs: number,
+): Promise<ActivityCount[]> {
+  const counts = await messages
+    .aggregate<{ _id: { start: number; priority: Priority }; count: number }>(
+      [
+        { $match: { topicId: { $in: [...filter.topicIds] }, ...queryOf(filter) } },
+        {
+          $group: {
+            _id: { start: { $subtract: ['$timestamp', { $mod: ['$timestamp', bucketMs] }] }, priority: '$priority' },
+            count: { $sum: 1 },
+          },
+        },
+      ],
+      { hint: byTime, ...limits },
+    )
+    .toArray();
+  return counts.map(({ _id: { start, priority }, count }) => ({ start, priority, count }));
+}
+
+async function pageOfTopic(
+  { messages, limits }: SearchedCollections,
+  query: Query,
+  { limit, offset }: MessagePage,
+): Promise<MessageDocument[]> {
+  return messages
+    .find(query, limits)
+    .sort({ offset: -1 })
+    .skip(offset)
+    .limit(limit)
+    .batchSize(limit + 1)
+    .hint(byTopic)
+    .toArray();
+}
+
+type Place = Pick<MessageDocument, '_id' | 'timestamp' | 'topicId' | 'offset'>;
+
+/** Newest first. */
+function comparePlaces(a: Place, b: Place): number {
+  return b.timestamp - a.timestamp || b.offset! - a.offset! || (a.topicId < b.topicId ? 1 : -1);
+}
+
+/**
+ * The topics are asked for some at a time, those with the newest messages first; when the others have nothing that is newer
+ * than all that is wanted, they are not asked.
+ */
+async function pageOfTopics(
+  collections: SearchedCollections,
+  { topicIds, query }: Omit<Asked, 'times'>,
+  { limit, offset }: MessagePage,
+): Promise<MessageDocument[]> {
+  const { messages, limits } = collections;
+  const wanted = offset + limit;
+  const topics = await byLastMessage(collections, topicIds);
+  let best: Place[] = [];
+  for (let at = 0; at < topics.length; at += topicsMerged) {
+    const group = topics.slice(at, at + topicsMerged);
+    const floor = best.length < wanted ? -Infinity : best.at(-1)!.timestamp;
+    if (group[0]!.lastMessageAt < floor) break;
+    const inGroup: Query = {
+      $and: [
+        { topicId: { $in: group.map(({ topicId }) => topicId) } },
+        ...(floor === -Infinity ? [] : [{ timestamp: { $gte: floor } }]),
+        query,
+      ],
+    };
+    const found = await messages
+      .find<Place>(inGroup, { ...limits, projection: { timestamp: 1, topicId: 1, offset: 1 } })
+      .sort({ timestamp: -1, offset: -1 })
+      .limit(wanted)
+      .batchSize(Math.min(wanted, 10_000) + 1)
+      .hint(byTime)
+      .toArray();
+    best = [...best, ...found].sort(comparePlaces).slice(0, wanted);
+  }
+  const documents = await documentsOf(
+    collections,
+    best.slice(offset).map(({ _id }) => _id),
+    query,
+  );
+  return documents.sort(comparePlaces);
+}
+
+/** Those of the topics that have messages, the one with the newest first. A topic's figures lie in several parts. */
+async function byLastMessage(
+  { stats, limits }: SearchedCollections,
+  topicIds: readonly string[],
+): Promise<{ topicId: string; lastMessageAt: number }[]> {
+  const last = new Map<string, number>();
+  const parts = stats.find(
+    { topicId: { $in: [...topicIds] }, lastMessageAt: { $exists: true } },
+    { ...limits, projection: { topicId: 1, lastMessageAt: 1 } },
+  );
+  for (const { topicId, lastMessageAt } of await parts.toArray())
+    last.set(topicId, Math.max(lastMessageAt!, last.get(topicId) ?? 0));
+  return [...last]
+    .map(([topicId, lastMessageAt]) => ({ topicId, lastMessageAt }))
+    .sort((a, b) => b.lastMessageAt - a.lastMessageAt);
+}
+
+async function countMatching(collections: SearchedCollections, filter: MessageFilter, query: Query): Promise<number> {
+  const { messages, stats, limits } = collections;
+  const topicId = { $in: [...filter.topicIds] };
+  if (!isUnconditional(filter))
+    return messages.countDocuments({ topicId, ...query }, { ...limits, hint: indexFor(filter) });
+  // What history shows is counted already, but for what the sweep has yet to remove.
+  const [counted, expired] = await Promise.all([
+    stats
+      .aggregate<{ sum: number }>(
+        [{ $match: { topicId } }, { $group: { _id: null, sum: { $sum: '$messageCount' } } }],
+        limits,
+      )
+      .toArray(),
+    messages.countDocuments(
+      { expiresAt: { $lte: filter.now }, topicId, ...shownByHistory },
+      { ...limits, hint: byExpiry },
+    ),
+  ]);
+  return (counted[0]?.sum ?? 0) - expired;
+}
+
+function isUnconditional({ includesDeleted, text, tags, priorityMin, priorityMax, from, to }: MessageFilter): boolean {
+  return (
+    !includesDeleted &&
+    text === null &&
+    tags.length === 0 &&
+    [priorityMin, priorityMax, from, to].every((bound) => bound === null)
+  );
+}
+
+/** What the filter asks of a document, its topic aside. */
+function queryOf(filter: MessageFilter): Query {
+  const { priorityMin, priorityMax, tags, from, to, text, includesDeleted, now } = filter;
+  const needsContent = tags.length > 0 || text !== null;
+  const conditions = [
+    ...(text === null ? [] : [holding(text)]),
+    ...(includesDeleted && needsContent ? [{ $or: [notDeleted, { deletedAt: { $gt: now - deletedContentMs } }] }] : []),
+  ];
+  return {
+    offset: { $gte: 0 },
+    ...visible(includesDeleted, now),
+    ...between('priority', priorityMin, priorityMax),
+    ...between('timestamp', from, to),
+    ...(tags.length === 0 ? {} : { tags: { $in: [...tags] } }),
+    ...(conditions.length === 0 ? {} : { $and: conditions }),
+  };
+}
+
+function visible(includesDeleted: boolean, now: number): Query {
+  return { expiresAt: { $gt: now }, ...(includesDeleted ? {} : notDeleted) };
+}
+
+function between(field: 'priority' | 'timestamp', min: number | null, max: number | null): Query {
+  if (min === null && max === null) return {};
+  return { [field]: { ...(min === null ? {} : { $gte: min }), ...(max === null ? {} : { $lte: max }) } };
+}
+
+/** Text that is plain is compared by MongoDB, where case is that of A to Z; other text is there folded. */
+function holding(text: string): Query {
+  const needle = foldCase(text);
+  const inFolded: Query = { folded: { $regex: literal(needle) } };
+  if (!isPlain(needle)) return inFolded;
+  const inPlain = { $regex: literal(needle), $options: 'i' };
+  return { $or: [{ folded: null, $or: [{ message: inPlain }, { title: inPlain }] }, inFolded] };
+}
+
+/** The pattern of a regular expression that is found where the text is, and nowhere else. */
+function literal(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/#-]/g, '\\$&').replaceAll('\0', '\\x00');
+}

@@ -1,0 +1,139 @@
+import { expect, test } from '@jest/globals';
+import type { MessageFilter } from '../../../../domain/messages/message-filter.ts';
+import { openLog } from '../../../../platform/log.ts';
+import { messagesContract } from '../../../../contracts/messages/messages.contract.ts';
+import { newId, published, testMessage, testTime } from '../../../../contracts/messages/messages.fixtures.ts';
+import { describeWithEngines } from '../../../../testing/describe-with-engines.ts';
+import { openMongoMessages } from './mongo-messages.ts';
+import { mongoTestDatabase } from '../mongo-test-database.fixture.ts';
+
+const urlOf = (relative: string) => JSON.stringify(new URL(relative, import.meta.url).href);
+const log = openLog('test', 'silent');
+const textIn = (topicId: string, text: string): MessageFilter => ({
+  topicIds: [topicId],
+  text,
+  priorityMin: null,
+  priorityMax: null,
+  tags: [],
+  from: null,
+  to: null,
+  includesDeleted: false,
+  now: testTime,
+});
+
+describeWithEngines('on MongoDB', ({ mongoUrl }) => {
+  messagesContract('MongoDB', async () => {
+    const database = mongoTestDatabase(mongoUrl, 'messages');
+    return {
+      open: async (clock = Date.now) => openMongoMessages({ connection: await database.connect(), clock, log }),
+      childCode: `
+        const { openLog } = await import(${urlOf('../../../../platform/log.ts')});
+        const { openMongo } = await import(${urlOf('../mongo-connection.ts')});
+        const { openMongoMessages } = await import(${urlOf('./mongo-messages.ts')});
+        const log = openLog('test', 'silent');
+        const connection = await openMongo(${JSON.stringify(database.url)}, { log });
+        const messages = await openMongoMessages({ connection, clock: Date.now, log });`,
+      close: () => database.drop(),
+    };
+  });
+
+  test('a search that works longer than its limit ends and says what to ask for instead', async () => {
+    const database = mongoTestDatabase(mongoUrl, 'search_limit');
+    try {
+      const messages = await openMongoMessages({
+        connection: await database.connect(),
+        clock: () => testTime,
+        log,
+        searchMsMax: 1,
+      });
+      const topicId = newId();
+      await messages.apply(Array.from({ length: 10_000 }, (_, offset) => published(offset, testMessage(topicId))));
+      await expect(messages.search(textIn(topicId, 'nowhere'), { limit: 5, offset: 0 })).rejects.toMatchObject({
+        code: 'unavailable',
+        message: expect.stringContaining('ask for one topic, or for a shorter span of time'),
+      });
+      expect(await messages.newest(topicId, { limit: 1, now: testTime })).toHaveLength(1);
+    } finally {
+      await database.drop();
+    }
+  });
+
+  test('the pages of a search for a text are those of one look, however far apart the positions are', async () => {
+    const database = mongoTestDatabase(mongoUrl, 'search_parts');
+    try {
+      const messages = await openMongoMessages({ connection: await database.connect(), clock: () => testTime, log });
+      const topicId = newId();
+      const stored = [0, 1, 9_999, 10_000, 10_001, 19_999, 20_000].map((offset) =>
+        published(offset, testMessage(topicId, { message: `pump ${offset}` })),
+      );
+      await messages.apply([
+        ...stored,
+        published(10_002, testMessage(topicId, { message: 'valve' })),
+        published(10_003, testMessage(newId(), { message: 'pump' })),
+      ]);
+      const newestFirst = ['pump 20000', 'pump 19999', 'pump 10001', 'pump 10000', 'pump 9999', 'pump 1', 'pump 0'];
+      for (const limit of [1, 2, 3, 7]) {
+        const pages = [];
+        for (let offset = 0; offset < newestFirst.length + limit; offset += limit) {
+          const found = await messages.search(textIn(topicId, 'PUMP'), { limit, offset });
+          expect(found.total).toBe(newestFirst.length);
+          pages.push(...found.messages.map(({ message }) => message));
+        }
+        expect(pages).toEqual(newestFirst);
+      }
+    } finally {
+      await database.drop();
+    }
+  });
+
+  test('messages under hold that expired before the others are looked at once, and not with each batch', async () => {
+    const database = mongoTestDatabase(mongoUrl, 'held');
+    try {
+      const connection = await database.connect();
+      const messages = await openMongoMessages({ connection, clock: () => testTime, log });
+      const [held, free] = [newId(), newId()];
+      const remove = async (limit: number, except: string[]) =>
+        [...(await messages.removeExpired(testTime + 1_000, limit, except))].map(([topicId, { messages: count }]) => [
+          topicId,
+          count,
+        ]);
+      await messages.apply(
+        Array.from({ length: 230 }, (_, n) =>
+          published(n, testMessage(n < 200 ? held : free, { expiresAt: testTime + 1 + n })),
+        ),
+      );
+      await connection.db!.command({ profile: 2 });
+      for (let batch = 0; batch < 3; batch++) expect(await remove(10, [held])).toEqual([[free, 10]]);
+      const finds = await connection
+        .db!.collection('system.profile')
+        .find({ op: 'query', 'command.find': 'messages' })
+        .sort({ ts: 1 })
+        .toArray();
+      expect(finds.map((find) => find['keysExamined'] >= 200)).toEqual([true, false, false]);
+      // Nothing is overlooked that came meanwhile, or that is held no more.
+      await messages.apply([published(230, testMessage(free, { expiresAt: testTime + 1 }))]);
+      expect(await remove(10, [held])).toEqual([[free, 1]]);
+      expect(await remove(300, [])).toEqual([[held, 200]]);
+    } finally {
+      await database.drop();
+    }
+  });
+
+  test('a count that is wrong is set right', async () => {
+    const database = mongoTestDatabase(mongoUrl, 'recount');
+    try {
+      const connection = await database.connect();
+      const messages = await openMongoMessages({ connection, clock: () => testTime, log });
+      const topicId = newId();
+      await messages.apply([published(0, testMessage(topicId)), published(1, testMessage(topicId))]);
+      const messageCount = async () => (await messages.topicStats([topicId])).get(topicId)!.messageCount;
+      for (const by of [5, -9]) {
+        await connection.db!.collection('topic_stats').updateOne({ topicId }, { $inc: { messageCount: by } });
+        expect(await messages.recount(topicId)).toBe(-by);
+        expect(await messageCount()).toBe(2);
+      }
+    } finally {
+      await database.drop();
+    }
+  });
+});

@@ -1,0 +1,136 @@
+import type { Connection } from 'mongoose';
+import { unavailable, type AppError } from '../../../../domain/errors.ts';
+import type { Clock } from '../../../../platform/clock.ts';
+import type { Log } from '../../../../platform/log.ts';
+import { TookTooLong, within } from '../../../../async/within.ts';
+import type { Messages } from '../../../../ports/messages.ts';
+import { planTookTooLong } from '../../../../ports/plan-limit.ts';
+import { searchMsMax, searchTookTooLong } from '../../../../ports/search-limit.ts';
+import { reaching } from '../mongo-connection.ts';
+import { prepareMessageCollections, toMessage } from './mongo-message-collections.ts';
+import { outermostPosition } from './mongo-message-positions.ts';
+import {
+  countAfterEach,
+  findMessages,
+  lastOffsetsOf,
+  messagesAfter,
+  newestMessages,
+  newestOfEach,
+  statsOf,
+  topicRecords,
+} from './mongo-message-reads.ts';
+import { mongoMessageRemoval } from './mongo-message-removal.ts';
+import {
+  changeLifetimes,
+  countExpiredMessages,
+  expiredMessages,
+  oldestKeptOf,
+  recountTopic,
+} from './mongo-retention-reads.ts';
+import { countActivity, recentMessages, searchMessages } from './mongo-message-search.ts';
+import { mongoMessageWriter } from './mongo-message-writer.ts';
+import { mongoSettle } from './mongo-settle.ts';
+import { writeTogether } from '../../../../async/write-together.ts';
+
+export interface MongoMessagesOptions {
+  readonly connection: Connection;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long a search may work. */
+  readonly searchMsMax?: number;
+}
+
+/** Publishes share bulk writes; two at once would meet at the figures of their topics. */
+const applyLimits = { batchSizeMax: 500, writesMax: 1, itemsMax: 20_000 };
+
+/** A watermark is remembered: one that a failover took back would have readers step over what is to be stored again. */
+const ofMajority = { readConcern: { level: 'majority' } } as const;
+
+/** The port's limit for telling whether the store answers. */
+const pingTimeoutMs = 1_900;
+
+/**
+ * The message store of a cluster. Makes its collections and indexes first. Writes are acknowledged by the majority, and
+ * reads see what the primary has, but for the watermark. Closing it leaves the connection open.
+ */
+export async function openMongoMessages({
+  connection,
+  clock,
+  log,
+  searchMsMax: maxTimeMS = searchMsMax,
+}: MongoMessagesOptions): Promise<Messages> {
+  const collections = await reaching(() => prepareMessageCollections(connection)).catch((error: unknown) => {
+    log.error({ err: error }, 'the collections of messages could not be made');
+    throw error;
+  });
+  // One writer each, so that the two do not keep meeting at the figures of their topics.
+  const apply = writeTogether(mongoMessageWriter(connection, collections, clock), applyLimits);
+  const settle = mongoSettle({ collections, clock, write: mongoMessageWriter(connection, collections, clock) });
+  const removal = mongoMessageRemoval(connection, collections);
+  const searched = { ...collections, limits: { maxTimeMS } };
+  const { messages, changes, watermarks } = collections;
+  return {
+    apply: (records) =>
+      reaching(async () => {
+        if (records.length > 0) await apply(records);
+      }),
+    settle: (partition, records) => reaching(() => settle(partition, records)),
+    watermark: (partition) =>
+      reaching(async () => (await watermarks.findOne({ _id: partition }, ofMajority))?.offset ?? -1),
+    moveWatermark: (partition, offset) =>
+      reaching(async () => {
+        await watermarks.updateOne({ _id: partition }, { $max: { offset } }, { upsert: true });
+      }),
+    find: (messageId) =>
+      reaching(async () => {
+        const found = await messages.findOne({ _id: messageId, offset: { $gte: 0 } });
+        return found === null ? null : toMessage(found);
+      }),
+    findMany: (messageIds) => reaching(() => findMessages(collections, messageIds)),
+    newest: (topicId, page) => reaching(() => newestMessages(collections, topicId, page)),
+    newestOfEach: (topicIds, now) => reaching(() => newestOfEach(collections, topicIds, now)),
+    after: (topicId, page) => reaching(() => messagesAfter(collections, topicId, page)),
+    records: (topicId, page) => reaching(() => topicRecords(collections, topicId, page)),
+    offsetAtTime: (topicId, time) =>
+      reaching(() => outermostPosition([messages, changes], topicId, { time, direction: 1 })),
+    lastOffsets: (topicIds) => reaching(() => lastOffsetsOf(collections, topicIds)),
+    topicStats: (topicIds) => reaching(() => statsOf(collections, topicIds)),
+    countAfter: (marks, page) => reaching(() => countAfterEach(collections, marks, page)),
+    search: (filter, page) => limited(() => searchMessages(searched, filter, page)),
+    recent: (topicIds, page) => limited(() => recentMessages(searched, topicIds, page)),
+    activity: (filter, bucketMs) => limited(() => countActivity(searched, filter, bucketMs)),
+    emptyDeleted: (time, limit, except) => reaching(() => removal.emptyDeleted(time, limit, except)),
+    removeExpired: (time, limit, except) => reaching(() => removal.removeExpired(time, limit, except)),
+    changeLifetime: (topicId, of) => reaching(() => changeLifetimes(collections, topicId, of)),
+    expired: (time, except) => planned(() => expiredMessages(collections, time, except)),
+    countExpired: (time, of) => planned(() => countExpiredMessages(collections, time, of)),
+    oldestKept: (topicIds, time) => planned(() => oldestKeptOf(collections, topicIds, time)),
+    recount: (topicId) => reaching(() => recountTopic(connection, collections, topicId)),
+    removeTopic: (topicId, limit) => reaching(() => removal.removeTopic(topicId, limit)),
+    giveBack: async () => 0, // MongoDB fills what is free by itself
+    ping: () => reaching(() => answersInTime(connection)),
+    close: async () => undefined,
+  };
+}
+
+/** A server that is there and says nothing would keep the question for as long as the connection lives. */
+async function answersInTime(connection: Connection): Promise<void> {
+  await within(pingTimeoutMs, 'MongoDB’s answer', connection.db!.command({ ping: 1 })).catch((error: unknown) => {
+    throw error instanceof TookTooLong ? unavailable('Database', error) : error;
+  });
+}
+
+/** MongoDB's code for an operation that reached its `maxTimeMS`. */
+const timeLimitExceeded = 50;
+
+/** As `reaching`; one that MongoDB ended by its time limit says what was too much. */
+function ended<T>(tookTooLong: (cause: unknown) => AppError, call: () => Promise<T>): Promise<T> {
+  return reaching(() =>
+    call().catch((error: unknown) => {
+      throw (error as { code?: unknown }).code === timeLimitExceeded ? tookTooLong(error) : error;
+    }),
+  );
+}
+
+const limited = <T>(call: () => Promise<T>): Promise<T> => ended(searchTookTooLong, call);
+const planned = <T>(call: () => Promise<T>): Promise<T> => ended(planTookTooLong, call);

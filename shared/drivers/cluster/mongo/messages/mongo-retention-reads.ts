@@ -1,0 +1,131 @@
+import type { ClientSession, Connection } from 'mongoose';
+import type { ExpiredOfTopic, LifetimeChange } from '../../../../ports/messages.ts';
+import { planMsMax } from '../../../../ports/plan-limit.ts';
+import {
+  byExpiry,
+  byTime,
+  byTopic,
+  shownByHistory,
+  volumeBytes,
+  type MessageCollections,
+} from './mongo-message-collections.ts';
+import { inTransaction } from '../mongo-transaction.ts';
+
+const limits = { maxTimeMS: planMsMax } as const;
+
+/** Reads under way at once. Harm prevented: a plan of many topics in front of everyone else's reads. */
+const readsAtOnce = 10;
+
+export async function expiredMessages(
+  { messages }: MessageCollections,
+  time: number,
+  except: readonly string[] = [],
+): Promise<ExpiredOfTopic[]> {
+  return messages
+    .aggregate<ExpiredOfTopic>(
+      [
+        { $match: { expiresAt: { $lte: time }, topicId: { $nin: [...except] } } },
+        { $group: { _id: '$topicId', messages: { $sum: 1 }, bytes: { $sum: volumeBytes } } },
+        { $project: { _id: 0, topicId: '$_id', messages: 1, bytes: 1 } },
+      ],
+      { hint: byExpiry, ...limits },
+    )
+    .toArray();
+}
+
+export async function countExpiredMessages(
+  { messages }: MessageCollections,
+  time: number,
+  { max, except = [] }: { max: number; except?: readonly string[] },
+): Promise<number> {
+  return messages.countDocuments(
+    { expiresAt: { $lte: time }, topicId: { $nin: [...except] } },
+    { limit: max, hint: byExpiry, ...limits },
+  );
+}
+
+export async function oldestKeptOf(
+  { messages }: MessageCollections,
+  topicIds: readonly string[],
+  time: number,
+): Promise<Map<string, number>> {
+  const oldest = new Map<string, number>();
+  for (let at = 0; at < topicIds.length; at += readsAtOnce) {
+    await Promise.all(
+      topicIds.slice(at, at + readsAtOnce).map(async (topicId) => {
+        const kept = await messages.findOne(
+          { topicId, expiresAt: { $gt: time }, ...shownByHistory },
+          {
+            sort: { timestamp: 1 },
+            projection: { timestamp: 1 },
+            hint: byTime,
+            ...limits,
+          },
+        );
+        if (kept !== null) oldest.set(topicId, kept.timestamp);
+      }),
+    );
+  }
+  return oldest;
+}
+
+/** No transaction: what else happens to such a message meanwhile does not concern its expiry. */
+export async function changeLifetimes(
+  { messages }: MessageCollections,
+  topicId: string,
+  { lifetimeMs, onlyLonger, after, limit, now }: LifetimeChange,
+): Promise<number | null> {
+  const found = await messages
+    .find({ topicId, offset: { $gt: Math.max(after, -1) } }, { projection: { offset: 1, timestamp: 1, expiresAt: 1 } })
+    .sort({ offset: 1 })
+    .limit(limit)
+    .batchSize(limit + 1)
+    .hint(byTopic)
+    .toArray();
+  const changed = found.filter(
+    ({ timestamp, expiresAt }) =>
+      expiresAt > now && (onlyLonger ? timestamp + lifetimeMs > expiresAt : timestamp + lifetimeMs !== expiresAt),
+  );
+  if (changed.length > 0) {
+    const ids = changed.map(({ _id }) => _id);
+    await messages.updateMany({ _id: { $in: ids }, expiresAt: { $gt: now } }, [
+      { $set: { expiresAt: { $add: ['$timestamp', lifetimeMs] } } },
+    ]);
+  }
+  return found.at(-1)?.offset ?? null;
+}
+
+/** What is counted and what it should be are of one moment; a sweep that counts in its part meanwhile makes the transaction run again. */
+export async function recountTopic(
+  connection: Connection,
+  collections: MessageCollections,
+  topicId: string,
+): Promise<number> {
+  let drift = 0;
+  await inTransaction(connection, async (session) => {
+    drift = await countDrift(collections, topicId, session);
+    if (drift !== 0) await collections.stats.updateOne(...addToCount(topicId, drift), { session, upsert: true });
+  });
+  return drift;
+}
+
+async function countDrift(
+  { messages, stats }: MessageCollections,
+  topicId: string,
+  session: ClientSession,
+): Promise<number> {
+  const parts = await stats.find({ topicId }, { session, projection: { messageCount: 1 } }).toArray();
+  const counted = await messages.countDocuments({ topicId, ...shownByHistory }, { session, hint: byTopic });
+  return counted - parts.reduce((sum, { messageCount }) => sum + messageCount, 0);
+}
+
+/** The part of a topic's figures that sweeps count in: no publish meets them there. */
+const sweepsPart = -1;
+
+/** Filter and update that add to the sweeps' part of a topic's count. */
+export function addToCount(topicId: string, count: number) {
+  return [
+    { _id: { topicId, part: sweepsPart } },
+    { $inc: { messageCount: count }, $max: { lastOffset: -1 }, $setOnInsert: { topicId } },
+  ] as const;
+}

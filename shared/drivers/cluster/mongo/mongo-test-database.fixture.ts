@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto';
+import type { Connection } from 'mongoose';
+import { closers } from '../../../platform/lifecycle.ts';
+import { openLog } from '../../../platform/log.ts';
+import { openMongo } from './mongo-connection.ts';
+
+/** A database of its own on the shared server, for a test. */
+export interface MongoTestDatabase {
+  readonly url: string;
+  /** A connection as another process would have it; closed with the database. */
+  connect(): Promise<Connection>;
+  /** Closes the connections and removes the database. */
+  drop(): Promise<void>;
+}
+
+export function mongoTestDatabase(mongoUrl: string, purpose: string): MongoTestDatabase {
+  const name = `test-${purpose}-${randomUUID()}`;
+  const url = new URL(mongoUrl);
+  url.pathname = `/${name}`;
+  url.searchParams.set('appName', name);
+  const own = closers();
+  const connect = async () => {
+    const connection = await openMongo(url.href, { log: openLog('test', 'silent') });
+    own.add(() => connection.close());
+    return connection;
+  };
+  return {
+    url: url.href,
+    connect,
+    drop: async () => {
+      const connection = await connect();
+      await endSessions(connection, name);
+      await connection.dropDatabase();
+      await own.closeAll();
+    },
+  };
+}
+
+/** The transactions of a killed process stay open for a minute, and keep what they touched from being dropped. */
+async function endSessions(connection: Connection, appName: string): Promise<void> {
+  const admin = connection.getClient().db('admin');
+  const sessions = await admin
+    .aggregate([{ $currentOp: { allUsers: true, idleSessions: true } }, { $match: { appName, type: 'idleSession' } }], {
+      readConcern: { level: 'local' },
+    })
+    .toArray();
+  // None to end must not be sent: an empty list stands for every session of the server, also other tests'.
+  if (sessions.length === 0) return;
+  await admin.command({ killSessions: sessions.map(({ lsid }: { lsid?: { id: unknown } }) => ({ id: lsid?.id })) });
+}

@@ -1,0 +1,53 @@
+import { expect, test } from '@jest/globals';
+import type { ClientSession, Connection } from 'mongoose';
+import { openLog } from '../../../platform/log.ts';
+import { published, testMessage, testTime } from '../../../contracts/messages/messages.fixtures.ts';
+import { newId } from '../../../testing/builders.ts';
+import { describeWithEngines } from '../../../testing/describe-with-engines.ts';
+import { openMongo } from './mongo-connection.ts';
+import { openMongoMessages } from './messages/mongo-messages.ts';
+import { mongoTestDatabase } from './mongo-test-database.fixture.ts';
+
+const log = openLog('test', 'silent');
+
+describeWithEngines('transactions on MongoDB', ({ mongoUrl }) => {
+  test("what a process left open in the middle of a transaction holds nobody up until MongoDB ends it, and others' transactions stay", async () => {
+    const database = mongoTestDatabase(mongoUrl, 'abandoned');
+    const otherUrl = new URL(database.url);
+    otherUrl.searchParams.set('appName', 'another application');
+    const other = await openMongo(otherUrl.href, { log });
+    try {
+      const [dead, alive] = [await database.connect(), await database.connect()];
+      const messages = await openMongoMessages({ connection: alive, clock: () => testTime, log });
+      const record = published(0, testMessage(newId()));
+      const kept = await beginWriting(other, { _id: newId() });
+      const left = await beginWriting(dead, { _id: record.record.message.id });
+
+      // Without its end every try meets it, and what `apply` may take is over long before MongoDB does something about it.
+      await messages.apply([record]);
+      expect(await messages.find(record.record.message.id)).toMatchObject({ offset: 0 });
+      expect(
+        (await messages.topicStats([record.record.message.topicId])).get(record.record.message.topicId)!.messageCount,
+      ).toBe(1);
+
+      // Had it lived, it would begin again.
+      const goingOn = await left.commitTransaction().catch((error: unknown) => error);
+      expect((goingOn as { hasErrorLabel(label: string): boolean }).hasErrorLabel('TransientTransactionError')).toBe(
+        true,
+      );
+      await kept.commitTransaction();
+      await Promise.all([left.endSession(), kept.endSession()]);
+    } finally {
+      await other.close();
+      await database.drop();
+    }
+  }, 30_000);
+});
+
+/** What a process has done that goes no further: a document written, and nothing committed. */
+async function beginWriting(connection: Connection, document: { readonly _id: string }): Promise<ClientSession> {
+  const session = await connection.startSession();
+  session.startTransaction();
+  await connection.db!.collection<{ _id: string }>('messages').insertOne(document, { session });
+  return session;
+}

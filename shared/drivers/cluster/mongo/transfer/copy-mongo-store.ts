@@ -1,0 +1,148 @@
+import { open } from 'node:fs/promises';
+import { mongo, type ClientSession, type Connection } from 'mongoose';
+import { inPages } from '../../../../platform/in-pages.ts';
+import type { Log } from '../../../../platform/log.ts';
+import { writeNewFile } from '../../../../platform/write-new-file.ts';
+import type { CopyProgress, CopyReport } from '../../../../ports/backup.ts';
+import { readArchive, writeArchive, type ArchiveWriter } from './mongo-archive.ts';
+import { openMongo } from '../mongo-connection.ts';
+
+export interface MongoCopyOptions {
+  readonly url: string;
+  readonly log: Log;
+  readonly onProgress: (progress: CopyProgress) => void;
+}
+
+/** Documents that are read, and stand in the file, together. */
+const stretchMax = 1_000;
+/** Holds a document while a restore is under way. */
+const restores = 'restores';
+/** Server codes for: the snapshot is too old, or not to be had any more. */
+const snapshotGone: ReadonlySet<unknown> = new Set([239, 246]);
+
+/**
+ * Writes the database to a file, also while nodes write to it: all of it as it was at one moment after the call, by reads of one
+ * snapshot. The file is readable by its owner alone, and under its name only when it is whole and on disk. Throws a sentence for
+ * the operator, and leaves nothing then.
+ */
+export async function backUpMongo(to: string, options: MongoCopyOptions): Promise<CopyReport> {
+  return onConnection(options, async (connection, from) => {
+    const bytes = await writeNewFile(to, async (partial) => {
+      const file = await open(partial, 'w');
+      try {
+        const archive = await writeArchive(file, connection.name);
+        await readAll(connection, archive, options.onProgress);
+        return await archive.end();
+      } finally {
+        await file.close();
+      }
+    });
+    return { from, to, bytes };
+  });
+}
+
+async function readAll(
+  connection: Connection,
+  archive: ArchiveWriter,
+  onProgress: MongoCopyOptions['onProgress'],
+): Promise<void> {
+  const db = connection.db!;
+  const names = (await collectionsOf(connection)).filter((name) => name !== restores);
+  const counts = await Promise.all(names.map((name) => db.collection(name).estimatedDocumentCount()));
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const session = await connection.startSession({ snapshot: true });
+  let done = 0;
+  try {
+    for (const name of names) {
+      for await (const stretch of stretchesOf(db.collection(name), session)) {
+        await archive.write(name, stretch);
+        done += stretch.length;
+        onProgress({ done: Math.min(done, total), total });
+      }
+    }
+    onProgress({ done: total, total });
+  } catch (error) {
+    if (!snapshotGone.has((error as { code?: unknown }).code)) throw error;
+    throw new Error(
+      'MongoDB no longer has the state of the moment at which the backup began: set its parameter minSnapshotHistoryWindowInSeconds ' +
+        'to longer than a backup takes, or use mongodump --oplog',
+      { cause: error },
+    );
+  } finally {
+    await session.endSession();
+  }
+}
+
+function stretchesOf(collection: mongo.Collection, session: ClientSession): AsyncIterable<Uint8Array[]> {
+  const cursor = collection.find({}, { session, raw: true, batchSize: stretchMax, readConcern: { level: 'snapshot' } });
+  return inPages(cursor as unknown as AsyncIterable<Uint8Array>, stretchMax);
+}
+
+/**
+ * Fills the database, which must hold nothing, with what such a file holds. Looks at all of the file first: one that was cut off
+ * or changed leaves the database as it was. Throws a sentence for the operator. Indexes are made by the first node that starts.
+ */
+export async function restoreMongo(from: string, options: MongoCopyOptions): Promise<CopyReport> {
+  let total = 0;
+  let bytes = 0;
+  for await (const { documents } of readArchive(from)) {
+    total += documents.length;
+    bytes += documents.reduce((sum, document) => sum + document.length, 0);
+  }
+  return onConnection(options, async (connection, to) => {
+    await refuseFilled(connection, to);
+    const db = connection.db!;
+    await db.collection(restores).insertOne({ from, begunAt: new Date() });
+    let done = 0;
+    for await (const { collection, documents } of readArchive(from)) {
+      // Numbers stay of the type that they have in the file.
+      await db.collection(collection).insertMany(
+        documents.map((document) => mongo.BSON.deserialize(document, { promoteValues: false })),
+        { ordered: false },
+      );
+      done += documents.length;
+      options.onProgress({ done, total });
+    }
+    await db.dropCollection(restores);
+    return { from, to, bytes };
+  });
+}
+
+async function refuseFilled(connection: Connection, name: string): Promise<void> {
+  for (const collection of await collectionsOf(connection)) {
+    if ((await connection.db!.collection(collection).findOne({}, { projection: { _id: 1 } })) === null) continue;
+    throw new Error(
+      `${name} holds documents (${collection}), and nothing is overwritten: name another database in MONGO_URL, or drop this one`,
+    );
+  }
+}
+
+/** Throws when somebody began to fill this database and did not come to the end: part of it would pass for all. */
+export async function refuseHalfRestored(connection: Connection): Promise<void> {
+  const begun = await connection.db!.collection(restores).findOne();
+  if (begun === null) return;
+  throw new Error(
+    `the database ${connection.name} was not restored to the end from ${String(begun['from'])}: drop it, and restore it again`,
+  );
+}
+
+async function collectionsOf(connection: Connection): Promise<string[]> {
+  const found = await connection.db!.listCollections({ type: 'collection' }, { nameOnly: true }).toArray();
+  return found
+    .map(({ name }) => name)
+    .filter((name) => !name.startsWith('system.'))
+    .sort();
+}
+
+/** `act` is told what the database is called. */
+async function onConnection<T>(
+  { url, log }: MongoCopyOptions,
+  act: (connection: Connection, name: string) => Promise<T>,
+): Promise<T> {
+  const connection = await openMongo(url, { log });
+  try {
+    return await act(connection, `the database ${connection.name}`);
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,167 @@
+import type { Connection, mongo } from 'mongoose';
+import { foldCase, isPlain } from '../../../../domain/fold-case.ts';
+import { inPages } from '../../../../platform/in-pages.ts';
+import type { Delivery } from '../../../../ports/deliveries.ts';
+import {
+  rowsPageMax,
+  type ChangeRow,
+  type MessageRow,
+  type Row,
+  type StoreRows,
+  type TopicFiguresRow,
+} from '../../../../ports/installation-rows.ts';
+import { deliveryOf, rowIdOf, rowTime, storedId, type DeliveryRow } from '../deliveries/mongo-delivery-rows.ts';
+import type {
+  ChangeDocument,
+  MessageCollections,
+  MessageDocument,
+  TopicStatsDocument,
+} from '../messages/mongo-message-collections.ts';
+import type { MongoPart } from './mongo-part.ts';
+
+/** The rows of an installation that are not documents. */
+export function mongoStoreParts(
+  connection: Connection,
+  collections: MessageCollections,
+): Record<keyof StoreRows, MongoPart> {
+  const partitionsOf = partitionReader(connection);
+  return {
+    topicFigures: topicFigures(collections.stats),
+    changes: changes(collections.changes, partitionsOf),
+    messages: messages(collections.messages, partitionsOf),
+    deliveries: deliveries(connection.db!.collection<DeliveryRow>('deliveries')),
+  };
+}
+
+type PartitionsOf = (rows: readonly { readonly topicId: string }[]) => Promise<(topicId: string) => number>;
+
+/** The partitions that topics lie in; of a topic that is gone, and of which something is left to erase, the first. */
+function partitionReader(connection: Connection): PartitionsOf {
+  const topics = connection.db!.collection<{ _id: string; partition: number }>('topics');
+  return async (rows) => {
+    const found = await topics
+      .find({ _id: { $in: [...new Set(rows.map(({ topicId }) => topicId))] } }, { projection: { partition: 1 } })
+      .toArray();
+    const partitions = new Map(found.map(({ _id, partition }) => [_id, partition]));
+    return (topicId) => partitions.get(topicId) ?? 0;
+  };
+}
+
+const asCollection = (collection: unknown): mongo.Collection => collection as mongo.Collection;
+
+/** A topic's figures are the sum and the maxima of its parts; they are written as one. */
+function topicFigures(stats: mongo.Collection<TopicStatsDocument>): MongoPart {
+  return {
+    collection: asCollection(stats),
+    toRow: (document) => document,
+    toDocuments: (rows) =>
+      (rows as TopicFiguresRow[]).map(({ topicId, messageCount, lastOffset, lastMessageAt }) => ({
+        _id: { topicId, part: 0 },
+        topicId,
+        messageCount,
+        lastOffset,
+        ...(lastMessageAt === null ? {} : { lastMessageAt }),
+      })),
+    async *pages() {
+      const cursor = stats.aggregate<Row>(
+        [
+          {
+            $group: {
+              _id: '$topicId',
+              messageCount: { $sum: '$messageCount' },
+              lastOffset: { $max: '$lastOffset' },
+              lastMessageAt: { $max: '$lastMessageAt' },
+            },
+          },
+          {
+            $project: {
+              _id: 0,
+              topicId: '$_id',
+              messageCount: 1,
+              lastOffset: 1,
+              lastMessageAt: { $ifNull: ['$lastMessageAt', null] },
+            },
+          },
+          { $sort: { topicId: 1 } },
+        ],
+        { allowDiskUse: true },
+      );
+      yield* inPages(cursor, rowsPageMax);
+    },
+  };
+}
+
+function changes(collection: mongo.Collection<ChangeDocument>, partitionsOf: PartitionsOf): MongoPart {
+  return {
+    collection: asCollection(collection),
+    toRow: (document): ChangeRow => {
+      const { type, topicId, messageId, offset, timestamp } = document as ChangeDocument;
+      return { type, topicId, messageId, offset, timestamp };
+    },
+    toDocuments: async (rows) => {
+      const partitionOf = await partitionsOf(rows as ChangeRow[]);
+      return (rows as ChangeRow[]).map((row): ChangeDocument => ({
+        _id: { partition: partitionOf(row.topicId), offset: row.offset },
+        ...row,
+      }));
+    },
+  };
+}
+
+function messages(collection: mongo.Collection<MessageDocument>, partitionsOf: PartitionsOf): MongoPart {
+  return {
+    collection: asCollection(collection),
+    toRow: (document): MessageRow => {
+      const of = document as MessageDocument;
+      return {
+        id: of._id,
+        topicId: of.topicId,
+        offset: of.offset ?? null,
+        message: of.message,
+        title: of.title,
+        priority: of.priority as MessageRow['priority'],
+        tags: of.tags,
+        timestamp: of.timestamp,
+        expiresAt: of.expiresAt,
+        markdown: of.markdown,
+        contentRev: of.contentRev,
+        editedAt: of.editedAt,
+        deletedAt: of.deletedAt ?? null,
+      };
+    },
+    toDocuments: async (rows) => {
+      const partitionOf = await partitionsOf(rows as MessageRow[]);
+      return (rows as MessageRow[]).map((row): MessageDocument => toDocument(row, partitionOf(row.topicId)));
+    },
+  };
+}
+
+function toDocument({ id, offset, deletedAt, ...content }: MessageRow, partition: number): MessageDocument {
+  const texts = content.title === null ? [content.message] : [content.title, content.message];
+  return {
+    _id: id,
+    ...content,
+    partition,
+    ...(offset === null ? {} : { offset }),
+    ...(deletedAt === null ? {} : { deletedAt }),
+    ...(texts.every(isPlain) ? {} : { folded: texts.map(foldCase) }),
+  };
+}
+
+function deliveries(ledger: mongo.Collection<DeliveryRow>): MongoPart {
+  return {
+    collection: asCollection(ledger),
+    toRow: (document) => deliveryOf(document as DeliveryRow),
+    toDocuments: (rows) =>
+      (rows as Delivery[]).map(
+        ({ messageId, deviceId, topicId, userId, subscriptionId, updatedAt, ...rest }): DeliveryRow => ({
+          _id: rowIdOf(messageId, deviceId),
+          topicId: storedId(topicId),
+          userId: storedId(userId),
+          subscriptionId: storedId(subscriptionId),
+          ...rest,
+          ...rowTime(updatedAt),
+        }),
+      ),
+  };
+}

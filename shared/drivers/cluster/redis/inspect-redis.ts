@@ -1,0 +1,75 @@
+import { clockFindings, findingsOf, type Finding, type Findings } from '../../../platform/finding.ts';
+import type { Log } from '../../../platform/log.ts';
+import { RedisConnection } from './redis-connection.ts';
+
+const timeoutMs = 5_000;
+/** The oldest that BullMQ works with. */
+const versionMin = [6, 2] as const;
+
+/** Asks Redis what it is, and for the settings without which it loses jobs. */
+export async function inspectRedis(url: string, log: Log): Promise<Finding[]> {
+  const found = findingsOf('Redis');
+  const connection = new RedisConnection({ url, name: 'tocsin-doctor', part: 'Redis', log });
+  try {
+    await connection.settle(timeoutMs);
+    if (!connection.isUp)
+      return [
+        found.fault(
+          `it cannot be used (${connection.lastError?.message ?? 'no answer'}): check REDIS_URL, its password, and rediss:// for TLS`,
+        ),
+      ];
+    const before = Date.now();
+    const [seconds, microseconds] = await connection.run((redis) => redis.time());
+    const after = Date.now();
+    const version = /redis_version:(\S+)/.exec(await connection.run((redis) => redis.info('server')))?.[1] ?? 'unknown';
+    return [
+      isOld(version)
+        ? found.fault(`version ${version} is too old: ${versionMin.join('.')} or later is needed`)
+        : found.ok(`version ${version}`),
+      ...redisSettingFindings(found, await readSettings(connection)),
+      ...clockFindings(found, Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000), [before, after]),
+    ];
+  } catch (error) {
+    return [found.fault(`it does not answer (${(error as Error).message})`)];
+  } finally {
+    connection.close();
+  }
+}
+
+function isOld(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major < versionMin[0] || (major === versionMin[0] && minor < versionMin[1]);
+}
+
+interface RedisSettings {
+  /** Undefined where they may not be read, as in some hosted offers. */
+  readonly policy: string | undefined;
+  readonly appendOnly: string | undefined;
+}
+
+async function readSettings(connection: RedisConnection): Promise<RedisSettings> {
+  const read = (name: string) =>
+    connection
+      .run((redis) => redis.config('GET', name))
+      .then(
+        (answer) => (answer as string[])[1],
+        () => undefined,
+      );
+  return { policy: await read('maxmemory-policy'), appendOnly: await read('appendonly') };
+}
+
+/** What settings cost an installation its jobs. */
+export function redisSettingFindings(found: Findings, { policy, appendOnly }: RedisSettings): Finding[] {
+  if (policy === undefined)
+    return [
+      found.warning('its settings cannot be read: see to it that maxmemory-policy is noeviction and appendonly is yes'),
+    ];
+  return [
+    ...(policy === 'noeviction'
+      ? []
+      : [found.fault(`maxmemory-policy is ${policy}: set noeviction, or jobs are thrown away when memory is short`)]),
+    ...(appendOnly === 'yes'
+      ? []
+      : [found.warning('appendonly is no: set yes, or a restart loses pushes and mails that wait')]),
+  ];
+}

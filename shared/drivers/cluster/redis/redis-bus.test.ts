@@ -1,0 +1,190 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { openLog } from '../../../platform/log.ts';
+import { busContract } from '../../../contracts/bus/bus.contract.ts';
+import { Unconfirmed, type BudgetWindow, type Bus } from '../../../ports/bus.ts';
+import { eventually } from '../../../testing/eventually.ts';
+import { openTcpProxy, type TcpProxy } from '../../../testing/tcp-proxy.ts';
+import { describeWithEngines } from '../../../testing/describe-with-engines.ts';
+import { openRedisBus } from './redis-bus.ts';
+import { newRedisPlace } from './redis-bus.place.ts';
+
+describeWithEngines('redis', ({ redisUrl }) => {
+  busContract('redis', () => newRedisPlace(redisUrl));
+
+  describe('redis: a bus whose Redis goes away', () => {
+    let place: Awaited<ReturnType<typeof newRedisPlace>>;
+    let proxy: TcpProxy;
+    /** Reaches Redis through the proxy. */
+    let bus: Bus;
+    /** Reaches it directly. */
+    let other: Bus;
+    let events: boolean[];
+
+    const openThroughProxy = (): Promise<Bus> => {
+      const url = new URL(redisUrl);
+      url.host = `127.0.0.1:${proxy.port}`;
+      return openRedisBus({
+        url: url.href,
+        keyPrefix: place.keyPrefix,
+        clock: Date.now,
+        log: openLog('test', 'silent'),
+      });
+    };
+
+    beforeEach(async () => {
+      place = await newRedisPlace(redisUrl);
+      const { hostname, port } = new URL(redisUrl);
+      proxy = await openTcpProxy({ host: hostname, port: Number(port || 6379) });
+      bus = await openThroughProxy();
+      other = await place.open();
+      events = [];
+      bus.onConnected((connected) => events.push(connected));
+    });
+    afterEach(async () => {
+      await bus.close();
+      await other.close();
+      await proxy.close();
+      await place.remove();
+    });
+
+    const hear = async (channel: string): Promise<string[]> => {
+      const seen: string[] = [];
+      await bus.subscribe(channel, (payload) => seen.push(payload));
+      return seen;
+    };
+
+    test('publishes are refused at once while it is away, and go through when it is back', async () => {
+      proxy.cut({ refuse: true });
+      await eventually(() => !bus.isConnected);
+      const started = performance.now();
+      await expect(bus.publish('a', ['x'])).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(bus.ping()).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(bus.countConnections('a')).rejects.toMatchObject({ code: 'unavailable' });
+      expect(performance.now() - started).toBeLessThan(500); // waiting for an answer would take 0.75 seconds for each
+      proxy.heal();
+      await eventually(() => bus.isConnected);
+      await bus.publish('a', ['x']);
+      await bus.ping();
+    });
+
+    test('subscriptions are taken up again after the connection was cut, and it is told when all are back', async () => {
+      const channels = Array.from({ length: 2_500 }, (_, n) => `channel-${n}`);
+      const seen: string[] = [];
+      // Some at a time: on a busy machine all at once could take longer than a command may, which loses the connection.
+      for (let at = 0; at < channels.length; at += 100) {
+        await Promise.all(
+          channels.slice(at, at + 100).map((channel) => bus.subscribe(channel, (payload) => seen.push(payload))),
+        );
+      }
+      proxy.cut();
+      await eventually(() => expect(events).toEqual([false, true]));
+      for (const channel of channels) await other.publish(channel, [channel]);
+      await eventually(() => expect(seen.length).toBe(channels.length));
+      expect(new Set(seen)).toEqual(new Set(channels));
+    });
+
+    test('a Redis that falls silent is away within two seconds, also for what was under way', async () => {
+      const seen = await hear('a');
+      proxy.hold();
+      const started = performance.now();
+      await expect(bus.publish('a', ['lost'])).rejects.toMatchObject({ code: 'unavailable' });
+      await eventually(() => !bus.isConnected, { timeoutMs: 5_000 });
+      expect(performance.now() - started).toBeLessThan(4_000); // two seconds, and what a busy machine adds
+      expect(events).toEqual([false]);
+      proxy.heal();
+      await eventually(() => expect(events).toEqual([false, true]));
+      await other.publish('a', ['heard']);
+      await eventually(() => expect(seen.at(-1)).toBe('heard'));
+    });
+
+    test('a Redis that takes connections but never answers them does not end the trying', async () => {
+      proxy.hold();
+      await eventually(() => !bus.isConnected, { timeoutMs: 5_000 });
+      const tries = proxy.acceptedCount;
+      await eventually(() => expect(proxy.acceptedCount).toBeGreaterThanOrEqual(tries + 4), { timeoutMs: 14_000 });
+      proxy.cut();
+      await eventually(() => bus.isConnected);
+    });
+
+    test('a subscription that is not answered ends with its connection, and follows when the bus is back', async () => {
+      proxy.hold();
+      const seen: string[] = [];
+      const failure = await bus.subscribe('a', (payload) => seen.push(payload)).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(Unconfirmed);
+      expect(bus.isConnected).toBe(false);
+      proxy.heal();
+      await eventually(() => bus.isConnected);
+      await other.publish('a', ['follows']);
+      await eventually(() => expect(seen).toEqual(['follows']));
+    });
+
+    test('a subscription while the bus is away says so at once, and follows when the bus is back', async () => {
+      proxy.cut({ refuse: true });
+      await eventually(() => !bus.isConnected);
+      const seen: string[] = [];
+      const started = performance.now();
+      const failure = await bus.subscribe('a', (payload) => seen.push(payload)).catch((error: unknown) => error);
+      expect(performance.now() - started).toBeLessThan(500);
+      expect(failure).toBeInstanceOf(Unconfirmed);
+      expect(failure).toMatchObject({ code: 'unavailable' });
+      proxy.heal();
+      await eventually(() => bus.isConnected);
+      await other.publish('a', ['follows']);
+      await eventually(() => expect(seen).toEqual(['follows']));
+      await (failure as Unconfirmed).subscribed.close();
+      const later = await hear('a');
+      await other.publish('a', ['later']);
+      await eventually(() => expect(later).toEqual(['later']));
+      expect(seen).toEqual(['follows']);
+    });
+
+    test('a further listener of a channel is told so, too, though it was confirmed to the first', async () => {
+      await hear('a');
+      proxy.cut({ refuse: true });
+      await eventually(() => !bus.isConnected);
+      await expect(bus.subscribe('a', () => undefined)).rejects.toBeInstanceOf(Unconfirmed);
+    });
+
+    test('budgets are counted by the process while it is away: never an error, never without limit', async () => {
+      const window: BudgetWindow = { key: '{a}', limit: 5, span: { lengthMs: 3_600_000 } };
+      for (let n = 0; n < 3; n += 1) await bus.takeBudget([window], Date.now());
+      proxy.cut({ refuse: true });
+      await eventually(() => !bus.isConnected);
+      const states = await Promise.all(Array.from({ length: 20 }, () => bus.takeBudget([window], Date.now())));
+      expect(states.filter(({ accepted }) => accepted).length).toBe(5);
+      await bus.refundBudget([window], Date.now());
+      expect(await bus.peekBudget([window], Date.now())).toMatchObject({ accepted: true, windows: [{ remaining: 1 }] });
+      proxy.heal();
+      await eventually(() => bus.isConnected);
+      expect(await bus.takeBudget([window], Date.now())).toMatchObject({ accepted: true, windows: [{ remaining: 1 }] });
+    });
+
+    test('a budget that is asked for while Redis is silent is answered within two seconds', async () => {
+      const window: BudgetWindow = { key: '{a}', limit: 5, span: { lengthMs: 3_600_000 } };
+      proxy.hold();
+      const started = performance.now();
+      expect(await bus.takeBudget([window], Date.now())).toMatchObject({ accepted: true, windows: [{ remaining: 4 }] });
+      expect(performance.now() - started).toBeLessThan(4_000); // two seconds, and what a busy machine adds
+    });
+
+    test('a bus that is opened while Redis is away heals when it comes', async () => {
+      await bus.close();
+      proxy.cut({ refuse: true });
+      bus = await openThroughProxy();
+      expect(bus.isConnected).toBe(false);
+      proxy.heal();
+      await eventually(() => bus.isConnected);
+      const seen = await hear('a');
+      await bus.publish('a', ['x']);
+      await eventually(() => expect(seen).toEqual(['x']));
+    });
+
+    test('a listener of the connection that has left is told nothing more', async () => {
+      const told: boolean[] = [];
+      bus.onConnected((connected) => told.push(connected))();
+      proxy.cut();
+      await eventually(() => expect(events).toEqual([false, true]));
+      expect(told).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,155 @@
+import { unavailable } from '../../../domain/errors.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import type { Log } from '../../../platform/log.ts';
+import type { BudgetState, BudgetWindow, Bus, Subscribed } from '../../../ports/bus.ts';
+import { RedisBudgets } from './redis-budgets.ts';
+import { RedisConnection } from './redis-connection.ts';
+import { RedisConnectionCounts } from './redis-connection-counts.ts';
+import { RedisSubscriptions } from './redis-subscriptions.ts';
+
+export interface RedisBusOptions {
+  readonly url: string;
+  /** Before the names of all keys and channels, so that several systems can share a Redis. */
+  readonly keyPrefix: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * The bus of many nodes, on Redis 6 or newer: one connection for commands, one that listens. Resolves when both stand, or
+ * after two seconds without them: a node starts while the bus is away, and heals when it comes.
+ */
+export async function openRedisBus(options: RedisBusOptions): Promise<Bus> {
+  const bus = new RedisBus(options);
+  await bus.settle();
+  return bus;
+}
+
+const openTimeoutMs = 2_000;
+const sweepIntervalMs = 1_000;
+
+class RedisBus implements Bus {
+  readonly #log: Log;
+  readonly #channelPrefix: string;
+  readonly #commands: RedisConnection;
+  readonly #subscriber: RedisConnection;
+  readonly #subscriptions: RedisSubscriptions;
+  readonly #budgets: RedisBudgets;
+  readonly #counts: RedisConnectionCounts;
+  readonly #sweepTimer: NodeJS.Timeout;
+  readonly #connectedListeners = new Set<(connected: boolean) => void>();
+  #areSubscriptionsReady = false;
+  #isConnected = false;
+  #isClosed = false;
+  readonly #settled = Promise.withResolvers<void>();
+
+  constructor({ url, keyPrefix, clock, log }: RedisBusOptions) {
+    this.#log = log;
+    this.#channelPrefix = `${keyPrefix}channel:`;
+    this.#commands = new RedisConnection({ url, name: 'tocsin-bus', part: 'Bus', log });
+    this.#subscriber = new RedisConnection({ url, name: 'tocsin-bus-listener', part: 'Bus', log });
+    this.#budgets = new RedisBudgets(this.#commands, keyPrefix);
+    this.#counts = new RedisConnectionCounts(this.#commands, keyPrefix);
+    this.#subscriptions = new RedisSubscriptions(this.#subscriber, {
+      prefix: this.#channelPrefix,
+      log,
+      onReady: (isReady) => {
+        this.#areSubscriptionsReady = isReady;
+        this.#noteConnected();
+      },
+    });
+    this.#commands.onChange(() => this.#noteConnected());
+    this.#sweepTimer = setInterval(() => this.#budgets.sweep(clock()), sweepIntervalMs);
+  }
+
+  async settle(): Promise<void> {
+    const timer = setTimeout(this.#settled.resolve, openTimeoutMs);
+    await this.#settled.promise;
+    clearTimeout(timer);
+    if (!this.#isConnected)
+      this.#log.warn(
+        { err: this.#commands.lastError ?? this.#subscriber.lastError },
+        'the bus is away, it is tried on',
+      );
+  }
+
+  get isConnected(): boolean {
+    return this.#isConnected;
+  }
+
+  #noteConnected(): void {
+    const isConnected = this.#commands.isUp && this.#areSubscriptionsReady && !this.#isClosed;
+    if (isConnected === this.#isConnected) return;
+    this.#isConnected = isConnected;
+    if (isConnected) this.#settled.resolve();
+    for (const listener of this.#connectedListeners) {
+      try {
+        listener(isConnected);
+      } catch (error) {
+        this.#log.error({ err: error }, 'a listener of the bus failed');
+      }
+    }
+  }
+
+  async publish(channel: string, payloads: readonly string[]): Promise<void> {
+    const name = this.#channelPrefix + channel;
+    await this.#commands.run(async (redis) => {
+      const [first] = payloads;
+      if (first === undefined) return;
+      if (payloads.length === 1) {
+        await redis.publish(name, first);
+        return;
+      }
+      const pipeline = redis.pipeline();
+      for (const payload of payloads) pipeline.publish(name, payload);
+      const failed = (await pipeline.exec())?.find(([error]) => error !== null);
+      if (failed !== undefined) throw failed[0];
+    });
+  }
+
+  async subscribe(channel: string, listener: (payload: string) => void): Promise<Subscribed> {
+    if (this.#isClosed) throw unavailable('Bus');
+    return await this.#subscriptions.subscribe(channel, listener);
+  }
+
+  onConnected(listener: (connected: boolean) => void): () => void {
+    this.#connectedListeners.add(listener);
+    return () => this.#connectedListeners.delete(listener);
+  }
+
+  takeBudget(windows: readonly BudgetWindow[], now: number): Promise<BudgetState> {
+    return this.#budgets.take(windows, now);
+  }
+
+  peekBudget(windows: readonly BudgetWindow[], now: number): Promise<BudgetState> {
+    return this.#budgets.peek(windows, now);
+  }
+
+  refundBudget(windows: readonly BudgetWindow[], now: number): Promise<void> {
+    return this.#budgets.refund(windows, now);
+  }
+
+  announceConnections(nodeId: string, counts: ReadonlyMap<string, number>): Promise<void> {
+    return this.#counts.announce(nodeId, counts);
+  }
+
+  countConnections(key: string): Promise<number> {
+    return this.#counts.count(key);
+  }
+
+  async ping(): Promise<void> {
+    if (!this.#isConnected) throw unavailable('Bus');
+    await this.#commands.run((redis) => redis.ping());
+  }
+
+  close(): Promise<void> {
+    this.#isClosed = true;
+    this.#isConnected = false;
+    clearInterval(this.#sweepTimer);
+    this.#connectedListeners.clear();
+    this.#subscriptions.close();
+    this.#subscriber.close();
+    this.#commands.close();
+    return Promise.resolve();
+  }
+}

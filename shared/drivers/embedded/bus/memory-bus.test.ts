@@ -1,0 +1,122 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { openLog } from '../../../platform/log.ts';
+import { busContract, type BusPlace } from '../../../contracts/bus/bus.contract.ts';
+import type { BudgetWindow, Bus } from '../../../ports/bus.ts';
+import { eventually } from '../../../testing/eventually.ts';
+import { budgetsMigration } from './budget-table.ts';
+import { openMemoryBus } from './memory-bus.ts';
+import { migrate } from '../sqlite/migrations.ts';
+import { SqliteFile } from '../sqlite/sqlite-file.ts';
+
+const quiet = openLog('test', 'silent');
+
+/** A fresh file for budgets, and a clock that stands until it is moved. */
+function newMemoryPlace(): Promise<BusPlace & { file: SqliteFile }> {
+  const directory = mkdtempSync(join(tmpdir(), 'tocsin-bus-'));
+  const file = new SqliteFile(join(directory, 'test.db'));
+  migrate(file, [budgetsMigration]);
+  let now = Date.UTC(2026, 0, 1, 12);
+  return Promise.resolve({
+    file,
+    hasManyNodes: false,
+    open: () => Promise.resolve(openMemoryBus({ clock: () => now, budgetFile: file, log: quiet })),
+    now: () => now,
+    passTime: (ms) => {
+      now += ms;
+      return Promise.resolve();
+    },
+    remove: () => {
+      file.close();
+      return Promise.resolve(rmSync(directory, { recursive: true }));
+    },
+  });
+}
+
+busContract('memory', newMemoryPlace);
+
+describe('memory: budgets in the file', () => {
+  let place: Awaited<ReturnType<typeof newMemoryPlace>>;
+  let bus: Bus;
+
+  beforeEach(async () => {
+    place = await newMemoryPlace();
+    bus = await place.open();
+  });
+  afterEach(async () => {
+    await bus.close();
+    await place.remove();
+  });
+
+  const hour = (key: string): BudgetWindow => ({ key, limit: 5, span: { lengthMs: 3_600_000 } });
+  const rows = () =>
+    place.file.db
+      .prepare('SELECT key, uses FROM budgets ORDER BY key')
+      .all()
+      .map((row) => ({ ...row }));
+
+  test('a process that dies without closing has saved them within seconds', async () => {
+    await bus.takeBudget([hour('a')], place.now());
+    await eventually(() => expect(rows()).toEqual([{ key: 'a', uses: 1 }]));
+    await bus.takeBudget([hour('a')], place.now());
+    await bus.takeBudget([hour('b')], place.now());
+    await bus.refundBudget([hour('b')], place.now());
+    await eventually(() =>
+      expect(rows()).toEqual([
+        { key: 'a', uses: 2 },
+        { key: 'b', uses: 0 },
+      ]),
+    );
+  });
+
+  test('a durable use is on disk with the next commit, and not with one that is undone', async () => {
+    const publish = { ...hour('publish'), isDurable: true };
+    await bus.takeBudget([publish, hour('address')], place.now());
+    const failed = place.file.write(() => {
+      throw new Error('no');
+    });
+    await expect(failed).rejects.toThrow('no');
+    expect(rows()).toEqual([]);
+    await place.file.write(() => undefined);
+    expect(rows()).toEqual([{ key: 'publish', uses: 1 }]);
+    await bus.takeBudget([publish], place.now());
+    await bus.refundBudget([publish], place.now());
+    await bus.takeBudget([publish], place.now());
+    await place.file.write(() => undefined);
+    expect(rows()).toEqual([{ key: 'publish', uses: 2 }]);
+  });
+
+  test('durable uses are saved within seconds also where nothing is committed', async () => {
+    await bus.takeBudget([{ ...hour('a'), isDurable: true }], place.now());
+    await eventually(() => expect(rows()).toEqual([{ key: 'a', uses: 1 }]));
+  });
+
+  test('those that ended are gone from the file, however many', async () => {
+    for (let n = 0; n < 2_500; n += 1) await bus.takeBudget([hour(`old-${n}`)], place.now());
+    await eventually(() => expect(rows().length).toBe(2_500));
+    await place.passTime(3_600_001);
+    await bus.takeBudget([hour('new')], place.now());
+    await eventually(() => expect(rows()).toEqual([{ key: 'new', uses: 1 }]));
+  });
+
+  test('a file that cannot be written keeps the bus counting, and is tried again', async () => {
+    place.file.db.exec('ALTER TABLE budgets RENAME TO elsewhere');
+    for (let n = 0; n < 3; n += 1)
+      await bus.takeBudget([hour('a'), { ...hour('durable'), isDurable: true }], place.now());
+    expect(await place.file.write(() => 'written')).toBe('written');
+    await bus.close();
+    place.file.db.exec('ALTER TABLE elsewhere RENAME TO budgets');
+    bus = await place.open();
+    await bus.takeBudget([hour('a')], place.now());
+    await eventually(() => expect(rows()).toEqual([{ key: 'a', uses: 1 }]));
+  });
+
+  test('a bus without a file counts in memory', async () => {
+    const own = openMemoryBus({ clock: place.now, log: quiet });
+    await own.takeBudget([hour('a')], place.now());
+    expect(await own.peekBudget([hour('a')], place.now())).toMatchObject({ windows: [{ remaining: 4 }] });
+    await own.close();
+  });
+});

@@ -1,0 +1,188 @@
+import { unavailable } from '../../../domain/errors.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import type { Log } from '../../../platform/log.ts';
+import type { BudgetState, BudgetWindow, Bus, Subscribed } from '../../../ports/bus.ts';
+import { BudgetCounters, type CountedWindow } from '../../budget-counters.ts';
+import { ChannelListeners } from '../../channel-listeners.ts';
+import { BudgetTable } from './budget-table.ts';
+import type { SqliteFile } from '../sqlite/sqlite-file.ts';
+
+export interface MemoryBusOptions {
+  readonly clock: Clock;
+  /** Where budgets are kept over a restart; has the `budgets` table, and is closed by its owner after the bus. */
+  readonly budgetFile?: SqliteFile;
+  readonly log: Log;
+}
+
+/**
+ * The bus of a system that is one process. A publish has reached every listener when it returns; listeners are called
+ * in order of subscription and must not take long. Budgets are in the file within a second, and at close; durable ones with
+ * the next commit, so that a use and what it pays for are on disk together.
+ */
+export function openMemoryBus(options: MemoryBusOptions): Bus {
+  return new MemoryBus(options);
+}
+
+/** A crash forgets at most this much counting of what is not durable. */
+const saveIntervalMs = 1_000;
+
+const announcementLifeMs = 15_000;
+
+/** Harm prevented: listeners that answer each payload with another one filling the memory. */
+const nestedPublishesMax = 100_000;
+
+interface Announcement {
+  readonly counts: ReadonlyMap<string, number>;
+  readonly endsAt: number;
+}
+
+class MemoryBus implements Bus {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #table: BudgetTable | undefined;
+  readonly #budgets = new BudgetCounters();
+  readonly #unsaved = new Set<string>();
+  /** Keys of durable windows that no commit has taken along yet. */
+  readonly #unsavedDurable = new Set<string>();
+  #leaveCommits: () => void = () => undefined;
+  readonly #listeners: ChannelListeners;
+  readonly #announcements = new Map<string, Announcement>();
+  readonly #timer: NodeJS.Timeout;
+  /** What listeners publish while they are called: delivered after what is under way, so that all see one order. */
+  readonly #nested: { channel: string; payloads: readonly string[] }[] = [];
+  #isDelivering = false;
+  #saving: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor({ clock, budgetFile, log }: MemoryBusOptions) {
+    this.#clock = clock;
+    this.#log = log;
+    this.#listeners = new ChannelListeners(log);
+    this.#table = budgetFile && new BudgetTable(budgetFile);
+    for (const window of this.#table?.load(clock()) ?? []) this.#budgets.restore(window);
+    if (budgetFile !== undefined) this.#leaveCommits = budgetFile.joinCommits(() => this.#saveWithCommit(budgetFile));
+    this.#timer = setInterval(() => void this.#tick(), saveIntervalMs).unref();
+  }
+
+  get isConnected(): boolean {
+    return !this.#isClosed;
+  }
+
+  publish(channel: string, payloads: readonly string[]): Promise<void> {
+    if (this.#isClosed || this.#nested.length >= nestedPublishesMax) return Promise.reject(unavailable('Bus'));
+    this.#nested.push({ channel, payloads });
+    if (!this.#isDelivering) this.#deliver();
+    return Promise.resolve();
+  }
+
+  #deliver(): void {
+    this.#isDelivering = true;
+    for (let index = 0; index < this.#nested.length; index += 1) {
+      const { channel, payloads } = this.#nested[index]!;
+      for (const payload of payloads) this.#listeners.deliver(channel, payload);
+    }
+    this.#nested.length = 0;
+    this.#isDelivering = false;
+  }
+
+  subscribe(channel: string, listener: (payload: string) => void): Promise<Subscribed> {
+    if (this.#isClosed) return Promise.reject(unavailable('Bus'));
+    const own = this.#listeners.add(channel, listener);
+    return Promise.resolve({
+      close: () => {
+        this.#listeners.remove(own);
+        return Promise.resolve();
+      },
+    });
+  }
+
+  /** Never calls: there is no connection to lose. */
+  onConnected(_listener: (connected: boolean) => void): () => void {
+    return () => undefined;
+  }
+
+  takeBudget(windows: readonly BudgetWindow[], now: number): Promise<BudgetState> {
+    const state = this.#budgets.take(windows, now);
+    if (state.accepted) this.#noteChanged(windows);
+    return Promise.resolve(state);
+  }
+
+  peekBudget(windows: readonly BudgetWindow[], now: number): Promise<BudgetState> {
+    return Promise.resolve(this.#budgets.peek(windows, now));
+  }
+
+  refundBudget(windows: readonly BudgetWindow[], now: number): Promise<void> {
+    this.#budgets.refund(windows, now);
+    this.#noteChanged(windows);
+    return Promise.resolve();
+  }
+
+  #noteChanged(windows: readonly BudgetWindow[]): void {
+    if (this.#table === undefined) return;
+    for (const { key, isDurable } of windows) (isDurable === true ? this.#unsavedDurable : this.#unsaved).add(key);
+  }
+
+  /** Part of a group commit. What cannot be written waits for the next one, and holds nobody else's up. */
+  #saveWithCommit(file: SqliteFile): void {
+    if (this.#unsavedDurable.size === 0) return;
+    try {
+      this.#table!.put(this.#countedNow([...this.#unsavedDurable], this.#clock()));
+      file.afterCommit(() => this.#unsavedDurable.clear());
+    } catch (error) {
+      this.#log.warn({ err: error }, 'budgets could not be saved with a commit');
+    }
+  }
+
+  #countedNow(keys: readonly string[], now: number): CountedWindow[] {
+    return keys.map((key) => this.#budgets.get(key, now)).filter((window) => window !== undefined);
+  }
+
+  async #tick(): Promise<void> {
+    const now = this.#clock();
+    this.#budgets.sweep(now);
+    for (const [nodeId, { endsAt }] of this.#announcements) if (endsAt <= now) this.#announcements.delete(nodeId);
+    if (this.#saving === undefined) await this.#save(now);
+  }
+
+  /** Does not throw: what could not be saved stays unsaved, and is tried again a second later. */
+  async #save(now: number): Promise<void> {
+    const keys = [...this.#unsaved, ...this.#unsavedDurable];
+    if (this.#table === undefined || keys.length === 0) return;
+    this.#unsaved.clear();
+    this.#saving = this.#table.save(this.#countedNow(keys, now), now);
+    try {
+      await this.#saving;
+    } catch (error) {
+      for (const key of keys) this.#unsaved.add(key);
+      this.#log.warn({ err: error }, 'budgets could not be saved');
+    } finally {
+      this.#saving = undefined;
+    }
+  }
+
+  announceConnections(nodeId: string, counts: ReadonlyMap<string, number>): Promise<void> {
+    this.#announcements.set(nodeId, { counts: new Map(counts), endsAt: this.#clock() + announcementLifeMs });
+    return Promise.resolve();
+  }
+
+  countConnections(key: string): Promise<number> {
+    const now = this.#clock();
+    let sum = 0;
+    for (const { counts, endsAt } of this.#announcements.values()) if (endsAt > now) sum += counts.get(key) ?? 0;
+    return Promise.resolve(sum);
+  }
+
+  ping(): Promise<void> {
+    return this.#isClosed ? Promise.reject(unavailable('Bus')) : Promise.resolve();
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    this.#listeners.clear();
+    await this.#saving?.catch(() => undefined); // logged by who waits for it first
+    await this.#save(this.#clock());
+    this.#leaveCommits();
+  }
+}

@@ -1,0 +1,174 @@
+import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
+import type { Device, Platform } from '../../../domain/push/device.ts';
+import type { Subscription } from '../../../domain/push/subscription.ts';
+import {
+  deliveryStatuses,
+  revivable,
+  type Claim,
+  type Deliveries,
+  type Delivery,
+  type DeliveryStatus,
+  type Outcome,
+  type RevivableStatus,
+} from '../../../ports/deliveries.ts';
+import { checkClaims, checkDeviceIds, outcomeParts } from '../../../ports/delivery-checks.ts';
+import type { Collection } from '../../../ports/documents.ts';
+import { packId, unpackId } from '../../packed-id.ts';
+import type { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { sqliteRecipients } from './sqlite-recipients.ts';
+import { statementCache } from '../sqlite/sqlite-statement-cache.ts';
+import { sqliteUnavailable } from '../sqlite/sqlite-unavailable.ts';
+
+export interface SqliteDeliveriesOptions {
+  readonly file: SqliteFile;
+  readonly subscriptions: Collection<Subscription>;
+  readonly devices: Collection<Device>;
+}
+
+const columns =
+  'message_id, device_id, topic_id, user_id, subscription_id, platform, status, reason, attempts, retry_at, updated_at';
+
+/** One statement for each choice of what is claimed again. */
+const claimSql = (again: readonly RevivableStatus[]): string => `
+  INSERT INTO deliveries (${columns}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', NULL, 1, NULL, ?7)
+  ON CONFLICT DO UPDATE SET status = 'pending', reason = NULL, attempts = attempts + 1, retry_at = NULL, updated_at = ?7
+  WHERE (status = 'retrying' AND coalesce(retry_at, 0) <= ?7) OR (status = 'pending' AND updated_at < ?8)
+    OR status IN (${revivable
+      .filter((status) => again.includes(status))
+      .map((status) => `'${status}'`)
+      .join(', ')})`;
+
+const recordSql = `
+  INSERT INTO deliveries (${columns}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, ?9, ?10)
+  ON CONFLICT DO UPDATE SET status = ?7, reason = ?8, retry_at = ?9, updated_at = ?10
+  WHERE status <> 'sent' OR ?7 NOT IN ('skipped', 'retrying')`;
+
+const removeSql = `
+  DELETE FROM deliveries WHERE (message_id, device_id) IN (
+    SELECT message_id, device_id FROM deliveries INDEXED BY deliveries_by_time WHERE updated_at < ? ORDER BY updated_at LIMIT ?)`;
+
+const removeOfUserSql = `
+  DELETE FROM deliveries WHERE (message_id, device_id) IN (
+    SELECT message_id, device_id FROM deliveries INDEXED BY deliveries_by_user WHERE user_id = ? LIMIT ?)`;
+
+/** Harm prevented: a page of skips for users with many devices would hold the loop, and everyone's commit. */
+const recordedMax = 100;
+
+/**
+ * Recipients and delivery ledger of an embedded installation, in the shared file. Needs the documents' tables of
+ * subscriptions and devices, and `deliveriesMigration`. Closing it leaves the file open.
+ */
+export function openSqliteDeliveries({ file, subscriptions, devices }: SqliteDeliveriesOptions): Deliveries {
+  const statement = statementCache(file.db);
+  const walk = sqliteRecipients(statement, { subscriptions, devices });
+  const write = <T>(work: () => T) =>
+    file.writeBulk(work).catch((error: unknown) => {
+      throw sqliteUnavailable(error);
+    });
+  return {
+    recipients: (match, page) => read(() => walk.recipients(match, page)),
+    hasRecipients: (topicId) => read(() => walk.hasRecipients(topicId)),
+    claim: async (claims, { now, staleAfterMs, again = [] }) => {
+      const bound = checkClaims(claims).map((claim) => ({
+        deviceId: claim.deviceId,
+        values: [...idsOf(claim), now, now - staleAfterMs],
+      }));
+      if (bound.length === 0) return new Set();
+      return write(() => {
+        const claiming = statement(claimSql(again));
+        return new Set(
+          bound.filter(({ values }) => claiming.run(...values).changes === 1).map(({ deviceId }) => deviceId),
+        );
+      });
+    },
+    record: async (outcomes, now) => {
+      for (const part of outcomeParts(outcomes, recordedMax)) {
+        const bound = part.map((outcome) => [
+          ...idsOf(outcome),
+          outcome.status,
+          outcome.reason,
+          retryAtOf(outcome),
+          now,
+        ]);
+        await write(() => bound.forEach((values) => statement(recordSql).run(...values)));
+      }
+    },
+    find: (messageId, filter) =>
+      read(() => {
+        checkDeviceIds(filter.deviceIds);
+        const { where, bound } = filterOf(messageId, filter);
+        // Left to itself, SQLite walks all of the message's rows, because they are in order.
+        const index =
+          filter.userId !== undefined && filter.deviceIds === undefined ? 'INDEXED BY deliveries_by_user' : '';
+        const sql = `SELECT ${columns} FROM deliveries ${index} WHERE ${where} ORDER BY device_id LIMIT ?`;
+        return (statement(sql).all(...bound, filter.limit) as unknown as Row[]).map(deliveryOf);
+      }),
+    counts: (messageId) =>
+      read(() => {
+        const rows = statement('SELECT status, count(*) FROM deliveries WHERE message_id = ? GROUP BY status').all(
+          packId(messageId),
+        ) as unknown as Row[];
+        return { ...noCounts(), ...Object.fromEntries(rows) } as Record<DeliveryStatus, number>;
+      }),
+    removeOfUser: (userId, limit) => write(() => Number(statement(removeOfUserSql).run(packId(userId), limit).changes)),
+    removeBefore: (time, limit) => write(() => Number(statement(removeSql).run(time, limit).changes)),
+    close: async () => undefined,
+  };
+}
+
+async function read<T>(work: () => T): Promise<T> {
+  try {
+    return work();
+  } catch (error) {
+    throw sqliteUnavailable(error);
+  }
+}
+
+function idsOf({ messageId, deviceId, topicId, userId, subscriptionId, platform }: Claim): SQLInputValue[] {
+  return [packId(messageId), packId(deviceId), packId(topicId), packId(userId), packId(subscriptionId), platform];
+}
+
+const retryAtOf = ({ status, retryAt }: Outcome) => (status === 'retrying' ? (retryAt ?? null) : null);
+
+function filterOf(
+  messageId: string,
+  { userId, deviceIds, after }: { userId?: string; deviceIds?: readonly string[]; after?: string },
+): { where: string; bound: SQLInputValue[] } {
+  const conditions = ['message_id = ?'];
+  const bound: SQLInputValue[] = [packId(messageId)];
+  if (userId !== undefined) {
+    conditions.push('user_id = ?');
+    bound.push(packId(userId));
+  }
+  if (deviceIds !== undefined) {
+    conditions.push(`device_id IN (${deviceIds.map(() => '?').join(', ')})`);
+    bound.push(...deviceIds.map(packId));
+  }
+  if (after !== undefined) {
+    conditions.push('device_id > ?');
+    bound.push(packId(after));
+  }
+  return { where: conditions.join(' AND '), bound };
+}
+
+const noCounts = () => Object.fromEntries(deliveryStatuses.map((status) => [status, 0]));
+
+type Row = readonly SQLOutputValue[];
+
+function deliveryOf(row: Row): Delivery {
+  const [messageId, deviceId, topicId, userId, subscriptionId, platform, status, reason, attempts, retryAt, updatedAt] =
+    row;
+  return {
+    messageId: unpackId(messageId),
+    deviceId: unpackId(deviceId),
+    topicId: unpackId(topicId),
+    userId: unpackId(userId),
+    subscriptionId: unpackId(subscriptionId),
+    platform: platform as Platform,
+    status: status as DeliveryStatus,
+    reason: reason as string | null,
+    attempts: attempts as number,
+    retryAt: retryAt as number | null,
+    updatedAt: updatedAt as number,
+  };
+}

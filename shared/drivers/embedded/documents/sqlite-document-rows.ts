@@ -1,0 +1,94 @@
+import type { SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
+import type { Plan } from '../../../ports/document-checks.ts';
+import type { Document } from '../../../ports/documents.ts';
+import { columnName, indexName, type Column, type DocumentTable } from './sqlite-document-tables.ts';
+
+/** Rows are read as arrays in the order of the table's columns. */
+export type Row = readonly SQLOutputValue[];
+
+/** What the operations on documents work with: the compiled statement of a text, and the table of a collection. */
+export interface TableAccess {
+  readonly statement: (sql: string) => StatementSync;
+  readonly tableOf: (collection: { readonly name: string }) => DocumentTable;
+}
+
+export function encodeValue(value: unknown, isJson = false): SQLInputValue {
+  if (value === null || value === undefined) return null;
+  if (isJson) return JSON.stringify(value);
+  return typeof value === 'boolean' ? Number(value) : (value as string | number);
+}
+
+export function decodeRow({ columns }: DocumentTable, row: Row): Document {
+  const document: { [field: string]: unknown } = {};
+  for (let index = 0; index < columns.length; index++) {
+    document[columns[index]!.field] = decodeValue(columns[index]!, row[index]!);
+  }
+  return document as unknown as Document;
+}
+
+function decodeValue({ kind }: Column, value: SQLOutputValue): unknown {
+  if (value === null) return null;
+  if (kind === 'boolean') return value === 1;
+  return kind === 'json' ? JSON.parse(value as string) : value;
+}
+
+export function firstRow(statement: StatementSync, bound: readonly SQLInputValue[]): Row | undefined {
+  return statement.get(...bound) as unknown as Row | undefined;
+}
+
+function allRows(statement: StatementSync, bound: readonly SQLInputValue[]): Row[] {
+  return statement.all(...bound) as unknown as Row[];
+}
+
+export function rowOf({ statement }: TableAccess, table: DocumentTable, id: string): Row | undefined {
+  return firstRow(statement(`SELECT ${table.columnList} FROM ${table.name} WHERE id = ?`), [id]);
+}
+
+export function rowsOf({ statement }: TableAccess, table: DocumentTable, ids: readonly string[]): Row[] {
+  const sql = `SELECT ${table.columnList} FROM ${table.name} WHERE id IN (SELECT value FROM json_each(?))`;
+  return allRows(statement(sql), [JSON.stringify(ids)]);
+}
+
+/** Passing over fewer rows than this costs less than to join (measured). */
+const passedOverMin = 200;
+
+/**
+ * The rows of a plan, in order of what is left of its index, then by id. What is far is passed over in the index alone: SQLite
+ * would look up each of these rows.
+ */
+export function rowsFound({ statement }: TableAccess, table: DocumentTable, plan: Plan): Row[] {
+  const { from, bound } = matching(table, plan);
+  const direction = plan.isDescending ? ' DESC' : '';
+  const order = (prefix: string) =>
+    [...new Set([...plan.rest, 'id'])].map((field) => prefix + columnName(field) + direction).join(', ');
+  const page = `FROM ${from} ORDER BY ${order('')} LIMIT ? OFFSET ?`;
+  const sql =
+    plan.offset < passedOverMin
+      ? `SELECT ${table.columnList} ${page}`
+      : `SELECT ${table.columns.map(({ name }) => `d.${name}`).join(', ')} FROM (SELECT id ${page}) AS page
+       CROSS JOIN ${table.name} AS d ON d.id = page.id ORDER BY ${order('d.')}`;
+  return allRows(statement(sql), [...bound, plan.limit, plan.offset]);
+}
+
+export function countRows({ statement }: TableAccess, table: DocumentTable, plan: Plan): number {
+  const { from, bound } = matching(table, plan);
+  return firstRow(statement(`SELECT count(*) FROM ${from}`), bound)![0] as number;
+}
+
+function matching(table: DocumentTable, plan: Plan): { from: string; bound: SQLInputValue[] } {
+  const conditions = plan.equals.map(([field]) => `${columnName(field)} = ?`);
+  const bound = plan.equals.map(([, value]) => encodeValue(value));
+  const next = plan.rest[0];
+  if (next !== undefined && plan.from !== undefined) {
+    conditions.push(`${columnName(next)} >= ?`);
+    bound.push(plan.from);
+  }
+  if (next !== undefined && plan.to !== undefined) {
+    conditions.push(`${columnName(next)} <= ?`);
+    bound.push(plan.to);
+  }
+  if (plan.isUniqueKey) conditions.push(...plan.rest.map((field) => `${columnName(field)} IS NOT NULL`));
+  // The index is named, so that no other with the same first fields is taken and its result sorted.
+  const indexed = `${table.name} INDEXED BY ${indexName(table.collection, plan.index)}`;
+  return { from: conditions.length === 0 ? indexed : `${indexed} WHERE ${conditions.join(' AND ')}`, bound };
+}

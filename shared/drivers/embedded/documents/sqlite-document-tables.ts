@@ -1,0 +1,124 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { FieldKind } from '../../../ports/documents.ts';
+import { checkCollection, kindOf, type AnyCollection } from '../../../ports/document-checks.ts';
+
+/** The table of a collection: names are quoted already, and come from declarations only. */
+export interface DocumentTable {
+  readonly collection: AnyCollection;
+  readonly name: string;
+  /** id, version, and the declared fields, in this order in every row that is read. */
+  readonly columns: readonly Column[];
+  readonly columnList: string;
+}
+
+export interface Column {
+  readonly field: string;
+  readonly kind: FieldKind;
+  readonly name: string;
+}
+
+const sqlTypes: { readonly [K in FieldKind]: string } = {
+  text: 'TEXT',
+  integer: 'INTEGER',
+  real: 'REAL',
+  boolean: 'INTEGER',
+  time: 'INTEGER',
+  json: 'TEXT',
+};
+
+const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** The quoted name of the table that holds a collection, for drivers that join it. */
+export const documentTableName = (collection: AnyCollection): string => `"doc_${snakeCase(collection.name)}"`;
+export const columnName = (field: string): string => `"${snakeCase(field)}"`;
+
+const indexPrefix = (collection: AnyCollection) => `doc_${snakeCase(collection.name)}__`;
+export const indexName = (collection: AnyCollection, index: string): string =>
+  `"${indexPrefix(collection)}${snakeCase(index)}"`;
+
+export function documentTable(collection: AnyCollection): DocumentTable {
+  checkCollection(collection);
+  const declared = Object.entries(collection.fields).map(([field, kind]) => ({ field, kind, name: columnName(field) }));
+  const columns: Column[] = [
+    { field: 'id', kind: 'text', name: '"id"' },
+    { field: 'version', kind: 'integer', name: '"version"' },
+    ...declared,
+  ];
+  return {
+    collection,
+    name: documentTableName(collection),
+    columns,
+    columnList: columns.map(({ name }) => name).join(', '),
+  };
+}
+
+/** The table as if it had these columns alone, in this order. Throws for a field that is not declared. */
+export function withColumns(table: DocumentTable, fields: readonly string[]): DocumentTable {
+  const columns = fields.map((field) => ({ field, kind: kindOf(table.collection, field), name: columnName(field) }));
+  return { ...table, columns, columnList: columns.map(({ name }) => name).join(', ') };
+}
+
+/**
+ * Makes the tables as declared, in one transaction: missing tables, columns (null in the rows that are there) and
+ * indexes are added, an index that is declared differently or no longer is dropped. Columns are never removed.
+ * Throws when rows that are there break a newly declared unique key.
+ */
+export function prepareTables(db: DatabaseSync, tables: readonly DocumentTable[]): void {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    for (const table of tables) {
+      prepareColumns(db, table);
+      prepareIndexes(db, table);
+    }
+    db.exec('COMMIT');
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function prepareColumns(db: DatabaseSync, { name, columns }: DocumentTable): void {
+  const [, , ...declared] = columns;
+  const definitions = declared.map((column) => `${column.name} ${sqlTypes[column.kind]}`);
+  db.exec(
+    `CREATE TABLE IF NOT EXISTS ${name} (${['id TEXT PRIMARY KEY NOT NULL', 'version INTEGER NOT NULL', ...definitions].join(', ')}) STRICT, WITHOUT ROWID`,
+  );
+  const present = new Map(
+    db
+      .prepare(`PRAGMA table_info(${name})`)
+      .all()
+      .map((row) => [`"${String(row.name)}"`, row.type]),
+  );
+  declared.forEach((column, index) => {
+    const type = present.get(column.name);
+    if (type === undefined) db.exec(`ALTER TABLE ${name} ADD COLUMN ${definitions[index]}`);
+    else if (type !== sqlTypes[column.kind])
+      throw new Error(`${name}.${column.name} is ${String(type)} in the file, and declared as ${column.kind}`);
+  });
+}
+
+function prepareIndexes(db: DatabaseSync, { collection, name }: DocumentTable): void {
+  const wanted = new Map<string, string>();
+  // SQLite binds no row with a null in the key: exactly the port's rule. The id that ends every order is part of each
+  // index anyway, since the table is clustered by it.
+  const define =
+    (kind: string) =>
+    ([index, fields]: [string, readonly string[]]) =>
+      wanted.set(
+        indexName(collection, index),
+        `CREATE ${kind} ${indexName(collection, index)} ON ${name} (${fields.map(columnName).join(', ')})`,
+      );
+  Object.entries(collection.uniqueKeys).forEach(define('UNIQUE INDEX'));
+  Object.entries(collection.indexes).forEach(define('INDEX'));
+
+  const ours = `substr(name, 1, length(?1)) = ?1`;
+  const present = db
+    .prepare(`SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?2 AND ${ours}`)
+    .all(indexPrefix(collection), name.slice(1, -1))
+    .map((row) => [`"${String(row.name)}"`, row.sql] as const);
+  for (const [index, sql] of present) {
+    if (wanted.get(index) === sql) wanted.delete(index);
+    else db.exec(`DROP INDEX ${index}`);
+  }
+  for (const sql of wanted.values()) db.exec(sql);
+}

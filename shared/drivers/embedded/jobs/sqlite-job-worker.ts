@@ -1,0 +1,209 @@
+import type { Clock } from '../../../platform/clock.ts';
+import type { Log } from '../../../platform/log.ts';
+import { settledWithin } from '../../../async/settled-within.ts';
+import { Discard, RetryLater, type Worker, type WorkOptions } from '../../../ports/job-queue.ts';
+import { failureReason, jobRules, retryPauseMs } from '../../job-rules.ts';
+import type { JobLeases, Lease } from './job-leases.ts';
+import type { ClaimedJob, JobTable } from './job-table.ts';
+import type { SqliteFile } from '../sqlite/sqlite-file.ts';
+
+export interface SqliteJobWorkerDeps {
+  readonly file: SqliteFile;
+  readonly table: JobTable;
+  readonly leases: JobLeases;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Told when a job of this queue may be run at a time, by whoever is free then. */
+  readonly onReady: (at: number) => void;
+}
+
+/** How soon jobs are seen that another process has added. */
+const pollMs = 1_000;
+
+interface Running {
+  readonly job: ClaimedJob;
+  readonly lease: Lease;
+  readonly done: Promise<void>;
+}
+
+/**
+ * Takes ready jobs of one queue and runs them. The end of a run and the claim of the next share a group commit;
+ * with nothing to do it looks once a second, and when the next delayed job is due.
+ */
+export class SqliteJobWorker implements Worker {
+  readonly #queue: string;
+  readonly #options: WorkOptions;
+  readonly #deps: SqliteJobWorkerDeps;
+  readonly #leaseMs: number;
+  readonly #leaseTimer: NodeJS.Timeout;
+  readonly #running = new Set<Running>();
+  /** Runs that have not ended; a run that has ended is in `#running` until that is on disk. */
+  #busy = 0;
+  #claiming: Promise<void> | undefined;
+  /** False when the last claim found less than was asked for, until something may be ready. */
+  #mayFindMore = true;
+  #wakeTimer: NodeJS.Timeout | undefined;
+  #wakeAt = Infinity;
+  #closing: Promise<void> | undefined;
+
+  constructor(queue: string, options: WorkOptions, deps: SqliteJobWorkerDeps) {
+    this.#queue = queue;
+    this.#options = options;
+    this.#deps = deps;
+    this.#leaseMs = options.leaseMs ?? jobRules.leaseMsDefault;
+    this.#leaseTimer = setInterval(() => void this.#renewLeases(), this.#leaseMs / 3);
+    this.#pump();
+  }
+
+  /** Looks for jobs at that time, or now when it has come. */
+  wakeAt(at: number): void {
+    if (this.#closing !== undefined || at >= this.#wakeAt) return;
+    const waitMs = at - this.#deps.clock();
+    clearTimeout(this.#wakeTimer);
+    this.#wakeAt = Infinity;
+    if (waitMs <= 0) return this.#wake();
+    this.#wakeAt = at;
+    this.#wakeTimer = setTimeout(() => this.#wake(), Math.min(waitMs, pollMs));
+  }
+
+  readonly #wake = (): void => {
+    clearTimeout(this.#wakeTimer);
+    this.#wakeAt = Infinity;
+    this.#mayFindMore = true;
+    this.#pump();
+  };
+
+  #pump(): void {
+    const free = this.#options.concurrency - this.#busy;
+    if (free <= 0 || !this.#mayFindMore || this.#claiming !== undefined || this.#closing !== undefined) return;
+    this.#mayFindMore = false; // until the claim says otherwise, or something comes meanwhile
+    this.#claiming = this.#claim(free).finally(() => {
+      this.#claiming = undefined;
+      this.#pump();
+    });
+  }
+
+  /** Does not throw: a file that cannot be written is tried again a second later. */
+  async #claim(limit: number): Promise<void> {
+    const { file, table, leases, clock, log, onReady } = this.#deps;
+    try {
+      const { jobs, leaseEndsAt, nextDueAt } = await file.write(() => {
+        const now = clock();
+        leases.renew(now);
+        table.release(this.#queue, now);
+        const claimed = table.claim(this.#queue, now + this.#leaseMs, limit);
+        return {
+          jobs: claimed,
+          leaseEndsAt: now + this.#leaseMs,
+          nextDueAt: claimed.length < limit ? table.nextDueAt(this.#queue) : null,
+        };
+      });
+      if (this.#closing !== undefined && jobs.length > 0) {
+        await file.write(() => jobs.forEach((job) => table.giveBack(job)));
+        return onReady(clock());
+      }
+      for (const job of jobs) this.#start(job, leaseEndsAt);
+      if (jobs.length === limit) this.#mayFindMore = true;
+      else this.wakeAt(Math.min(nextDueAt ?? Infinity, clock() + pollMs));
+    } catch (error) {
+      log.error({ err: error, queue: this.#queue }, 'jobs could not be taken');
+      this.wakeAt(clock() + pollMs);
+    }
+  }
+
+  #start(job: ClaimedJob, leaseEndsAt: number): void {
+    const lease = this.#deps.leases.hold(job, this.#leaseMs, leaseEndsAt);
+    this.#busy += 1;
+    const done = this.#run(job, lease).finally(() => {
+      this.#deps.leases.drop(lease);
+      this.#running.delete(running);
+    });
+    const running = { job, lease, done };
+    this.#running.add(running);
+  }
+
+  async #run(job: ClaimedJob, lease: Lease): Promise<void> {
+    const { file, clock, log, onReady } = this.#deps;
+    let ended: Ended;
+    try {
+      await this.#options.run({ id: job.id, data: job.data, attempt: job.failedRuns + 1 });
+      ended = { kind: 'done' };
+    } catch (error) {
+      ended = endedBy(error, job, clock());
+    }
+    const writing = file.write(() => this.#write(ended, lease));
+    this.#busy -= 1;
+    this.#pump();
+    try {
+      const wasHeld = await writing;
+      if (!wasHeld)
+        log.warn({ queue: this.#queue, job: job.id }, 'a job ended after its lease was lost: it runs again');
+      else if (ended.kind === 'postponed') onReady(ended.until);
+    } catch (error) {
+      log.error({ err: error, queue: this.#queue, job: job.id }, 'the end of a job could not be stored: it runs again');
+    }
+  }
+
+  #write(ended: Ended, lease: Lease): boolean {
+    const { table, clock } = this.#deps;
+    switch (ended.kind) {
+      case 'done':
+        return table.finish(lease, clock());
+      case 'failed':
+        return table.fail(lease, { failedRuns: ended.failedRuns, reason: ended.reason, now: clock() });
+      case 'postponed':
+        return table.postpone(lease, ended.until, ended.failedRuns);
+    }
+  }
+
+  async #renewLeases(): Promise<void> {
+    const { file, leases, clock, log } = this.#deps;
+    if (!leases.hasDue(clock())) return;
+    try {
+      await file.write(() => leases.renew(clock()));
+    } catch (error) {
+      log.error({ err: error, queue: this.#queue }, 'leases of jobs could not be renewed');
+    }
+  }
+
+  close(graceMs: number = jobRules.graceMsDefault): Promise<void> {
+    return (this.#closing ??= this.#close(graceMs));
+  }
+
+  async #close(graceMs: number): Promise<void> {
+    const { file, table, leases, log, clock, onReady } = this.#deps;
+    clearTimeout(this.#wakeTimer);
+    await this.#claiming;
+    await settledWithin(
+      graceMs,
+      [...this.#running].map(({ done }) => done),
+    );
+    clearInterval(this.#leaseTimer);
+    const left = [...this.#running];
+    if (left.length === 0) return;
+    for (const { lease } of left) leases.drop(lease);
+    log.warn(
+      { queue: this.#queue, jobs: left.length },
+      'jobs were still running when their worker closed: others run them',
+    );
+    await file.write(() => left.forEach(({ lease }) => table.giveBack(lease)));
+    onReady(clock());
+  }
+}
+
+/** How a run ended. */
+type Ended =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'failed'; readonly failedRuns: number; readonly reason: string }
+  | { readonly kind: 'postponed'; readonly until: number; readonly failedRuns: number };
+
+function endedBy(error: unknown, job: ClaimedJob, now: number): Ended {
+  const reason = failureReason(error);
+  if (error instanceof RetryLater && job.starts < jobRules.startsMax) {
+    return { kind: 'postponed', until: now + error.delayMs, failedRuns: job.failedRuns };
+  }
+  const failedRuns = job.failedRuns + 1;
+  const isFinal = error instanceof Discard || error instanceof RetryLater || failedRuns >= job.attempts;
+  if (isFinal) return { kind: 'failed', failedRuns, reason };
+  return { kind: 'postponed', until: now + retryPauseMs(job.backoffMs, failedRuns), failedRuns };
+}

@@ -1,0 +1,75 @@
+import type { StatementSync } from 'node:sqlite';
+import type { Log } from '../../../platform/log.ts';
+import type { Migration } from '../sqlite/migrations.ts';
+import type { SqliteFile } from '../sqlite/sqlite-file.ts';
+
+/** The table of the consumer groups' positions: `position` is the one of the next record to handle. */
+export const consumerPositionsMigration: Migration = {
+  name: 'consumer positions',
+  sql: `CREATE TABLE consumer_positions (
+    group_name TEXT NOT NULL,
+    partition INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    PRIMARY KEY (group_name, partition)
+  ) STRICT, WITHOUT ROWID`,
+};
+
+/**
+ * How long a moved position may wait for its write. A write of its own for each batch would cost every single publish
+ * a second fsync; after a crash at most this much is handled again.
+ */
+const writeDelayMs = 1_000;
+
+/** The groups' positions in the embedded log's one partition: read once, kept in memory, written at most once a second. */
+export class ConsumerPositions {
+  readonly #file: SqliteFile;
+  readonly #log: Log;
+  readonly #select: StatementSync;
+  readonly #upsert: StatementSync;
+  readonly #positions = new Map<string, number>();
+  readonly #unwritten = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(file: SqliteFile, log: Log) {
+    this.#file = file;
+    this.#log = log;
+    this.#select = file.db.prepare('SELECT position FROM consumer_positions WHERE group_name = ? AND partition = 0');
+    this.#upsert = file.db.prepare(
+      `INSERT INTO consumer_positions (group_name, partition, position) VALUES (?, 0, ?)
+       ON CONFLICT DO UPDATE SET position = excluded.position`,
+    );
+  }
+
+  /** The group's position; 0, the start of the log, for a new group. */
+  get(group: string): number {
+    const known = this.#positions.get(group);
+    if (known !== undefined) return known;
+    const position = Number(this.#select.get(group)?.position ?? 0);
+    this.#positions.set(group, position);
+    return position;
+  }
+
+  /** Moves the group's position; on disk within a second, or by `flush`. */
+  set(group: string, position: number): void {
+    this.#positions.set(group, position);
+    this.#unwritten.add(group);
+    this.#timer ??= setTimeout(() => void this.flush(), writeDelayMs).unref();
+  }
+
+  /** Writes what has moved. A failure is logged and tried again later: the records are then handled twice, never lost. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#unwritten.size === 0) return;
+    const groups = [...this.#unwritten];
+    this.#unwritten.clear();
+    try {
+      await this.#file.write(() => {
+        for (const group of groups) this.#upsert.run(group, this.#positions.get(group)!);
+      });
+    } catch (error) {
+      for (const group of groups) this.#unwritten.add(group);
+      this.#log.warn({ err: error, groups }, 'consumer positions could not be written');
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { systemClock } from '../../../platform/clock.ts';
+import { openLog } from '../../../platform/log.ts';
+import { eventLogContract } from '../../../contracts/event-log/event-log.contract.ts';
+import {
+  appendTo,
+  collector,
+  expectGrowing,
+  newGroup,
+  readAll,
+  testRecord,
+} from '../../../contracts/event-log/event-log.fixtures.ts';
+import type { EventLog } from '../../../ports/event-log.ts';
+import { eventually } from '../../../testing/eventually.ts';
+import { migrate } from '../sqlite/migrations.ts';
+import { openSqliteEventLog } from './sqlite-event-log.ts';
+import { newSqlitePlace, testMigrations } from './sqlite-event-log.place.ts';
+import { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { openSqliteMessages } from '../messages/sqlite-messages.ts';
+
+eventLogContract('sqlite', newSqlitePlace);
+
+describe('sqlite: the event log in a shared file', () => {
+  const quiet = openLog('test', 'silent');
+  let directory: string;
+  let file: SqliteFile;
+  let messages: ReturnType<typeof openSqliteMessages>;
+  let log: EventLog;
+
+  const openFile = () => {
+    file = new SqliteFile(join(directory, 'test.db'));
+    migrate(file, testMigrations);
+    messages = openSqliteMessages({ file, clock: systemClock });
+    log = openSqliteEventLog({ file, table: messages, log: quiet });
+  };
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'tocsin-log-'));
+    openFile();
+  });
+  afterEach(async () => {
+    await log.close();
+    file.close();
+    rmSync(directory, { recursive: true });
+  });
+
+  test('an append whose group commit was rolled back for another’s fault is in the log once, in its order', async () => {
+    const first = log.append(0, testRecord({ title: '1' }), 'alarms');
+    const failing = file.write(() => {
+      throw new Error('a fault of someone else');
+    });
+    const second = log.append(0, testRecord({ title: '2' }), 'alarms');
+    await expect(failing).rejects.toThrow('a fault of someone else');
+    const third = log.append(0, testRecord({ title: '3' }), 'alarms');
+    const positions = await Promise.all([first, second, third]);
+    expectGrowing(positions);
+    const seen = await readAll(log, 3);
+    expect(seen.map(({ offset, record }) => [offset, record.message.title])).toEqual(
+      positions.map((offset, index) => [offset, `${index + 1}`]),
+    );
+  });
+
+  test('a record that the table refuses fails alone', async () => {
+    const table = messages;
+    await log.close();
+    log = openSqliteEventLog({
+      file,
+      log: quiet,
+      table: {
+        ...table,
+        applySync: (records) => {
+          if (records.some(({ record }) => record.message.title === 'refused')) throw new Error('refused');
+          table.applySync(records);
+        },
+      },
+    });
+    const outcomes = await Promise.allSettled(
+      ['a', 'refused', 'b'].map((title) => log.append(0, testRecord({ title }), 'alarms')),
+    );
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(outcomes[1]).toMatchObject({ reason: { code: 'unavailable' } });
+    const seen = await readAll(log, 2);
+    expect(seen.map(({ record }) => record.message.title)).toEqual(['a', 'b']);
+  });
+
+  test('a consumer that falls behind what is kept in memory reads the rest from the file, without a gap', async () => {
+    const release = Promise.withResolvers<void>();
+    const reader = collector();
+    await log.consume({
+      group: newGroup(),
+      onBatch: async (batch) => {
+        await release.promise;
+        await reader.onBatch(batch);
+      },
+    });
+    await log.append(0, testRecord(), 'alarms');
+    await appendTo(log, 12_000);
+    release.resolve();
+    await eventually(() => reader.seen.length >= 12_001);
+    const offsets = reader.offsets();
+    expectGrowing(offsets);
+    expect(offsets.length).toBe(12_001);
+  });
+
+  test('a group’s position survives a process that dies without closing, up to what was written', async () => {
+    const group = newGroup();
+    await appendTo(log, 10);
+    const reader = collector();
+    await log.consume({ group, onBatch: reader.onBatch });
+    await eventually(() => {
+      const row = file.db.prepare('SELECT position FROM consumer_positions WHERE group_name = ?').get(group);
+      expect(row?.position).toBe(reader.offsets().at(-1)! + 1);
+    });
+  });
+
+  test('a consumer at the head passes over positions whose records are gone', async () => {
+    await appendTo(log, 10);
+    await messages.removeExpired(Date.now() + 2 * 86_400_000, 100);
+    await log.close();
+    file.close();
+    openFile();
+    const group = newGroup();
+    const reader = collector();
+    await log.consume({ group, onBatch: reader.onBatch });
+    const [id] = await appendTo(log, 1);
+    await eventually(() => expect(reader.ids()).toEqual(new Set([id])));
+    expect(reader.offsets()).toEqual([10]);
+  });
+
+  test('there is one partition', async () => {
+    expect(log.partitions).toBe(1);
+    await expect(log.append(1, testRecord(), 'alarms')).rejects.toThrow(RangeError);
+  });
+});

@@ -1,0 +1,36 @@
+import type { Messages } from '../../../ports/messages.ts';
+import type { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { contentTaken } from './sqlite-message-schema.ts';
+
+/** Messages emptied in one write: some milliseconds, which is how long a publish may have to wait for it. */
+const batchSizeMax = 250;
+
+/** The port's `emptyDeleted`, in writes short enough to stand between publishes. */
+export function sqliteContentRemoval(file: SqliteFile): Messages['emptyDeleted'] {
+  const due = file.db.prepare(`
+    SELECT offset FROM messages INDEXED BY messages_by_deletion
+    WHERE deleted_at IS NOT NULL AND content_rev < ${contentTaken} AND deleted_at <= ?
+      AND topic NOT IN (SELECT topic FROM topic_stats WHERE topic_id IN (SELECT value FROM json_each(?)))
+    ORDER BY deleted_at LIMIT ?`);
+  const takeContent = file.db.prepare(
+    `UPDATE messages SET message = '', title = NULL, tags = NULL, content_rev = ${contentTaken} WHERE offset = ?`,
+  );
+
+  const emptyBatch = (time: number, batchSize: number, except: string): number => {
+    const rows = due.all(time, except, batchSize) as unknown as { offset: number }[];
+    for (const { offset } of rows) takeContent.run(offset);
+    return rows.length;
+  };
+
+  return async (time, limit, except = []) => {
+    const exceptJson = JSON.stringify(except);
+    let emptied = 0;
+    while (emptied < limit) {
+      const batchSize = Math.min(limit - emptied, batchSizeMax);
+      const count = await file.write(() => emptyBatch(time, batchSize, exceptJson));
+      emptied += count;
+      if (count < batchSize) break;
+    }
+    return emptied;
+  };
+}

@@ -1,0 +1,163 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { plusVolume, type MessageVolume } from '../../../domain/messages/message-volume.ts';
+import type { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { volumeColumn } from './sqlite-message-schema.ts';
+
+/** Messages removed in one write: some milliseconds, which is how long a publish may have to wait for it. */
+const batchSizeMax = 250;
+
+interface RemovedRow {
+  readonly offset: number;
+  readonly id: string;
+  readonly topic: number;
+  readonly content_rev: number;
+  readonly deleted_at: number | null;
+  readonly expires_at: number;
+  readonly bytes: number;
+}
+
+export interface SqliteMessageRemoval {
+  /** What expired at or before the time, but for the topics in `except`, did so at this time or later. */
+  expiredFrom(time: number, except: readonly string[]): number;
+  countExpired(time: number, of: { max: number; except?: readonly string[] }): number;
+  removeExpired(time: number, limit: number, except?: readonly string[]): Promise<Map<string, MessageVolume>>;
+  removeTopic(topicId: string, limit: number): Promise<number>;
+  /** To be called when a message is written that expires at this time or later. */
+  written(expiresAt: number): void;
+  /** Every other write keeps the difference as it is, so it may be added some time after it was found. */
+  addToCount(topicId: string, count: number): Promise<void>;
+}
+
+const columns = `offset, id, topic, content_rev, deleted_at, expires_at, ${volumeColumn}`;
+const isDue =
+  'expires_at BETWEEN ? AND ? AND topic NOT IN (SELECT topic FROM topic_stats WHERE topic_id IN (SELECT value FROM json_each(?)))';
+
+/**
+ * Removes messages with their records, in writes short enough to stand between publishes. `end` as the writer has it;
+ * `onRemoved` is called before others can see what is removed, with the topics that it is of.
+ */
+export function sqliteMessageRemoval(
+  file: SqliteFile,
+  { end, onRemoved }: { end: () => number; onRemoved: (topicIds: readonly string[]) => void },
+): SqliteMessageRemoval {
+  const sql = prepareStatements(file.db);
+
+  const topicIdOf = (topic: number): string => (sql.topicIdOf.get(topic) as { topic_id: string }).topic_id;
+
+  /** Returns what went per topic. The end of the log is kept first: its last record may be among them. */
+  const removeRows = (rows: readonly RemovedRow[]): Map<number, MessageVolume> => {
+    const removed = new Map<number, MessageVolume>();
+    const counted = new Map<number, number>();
+    if (rows.length === 0) return removed;
+    sql.keepEnd.run(end());
+    for (const row of rows) {
+      sql.removeMessage.run(row.offset);
+      if (row.content_rev >= 0 || row.deleted_at !== null) sql.removeChanges.run(row.id);
+      removed.set(row.topic, plusVolume(removed.get(row.topic), { messages: 1, bytes: row.bytes }));
+      if (row.offset >= 0 && row.deleted_at === null) counted.set(row.topic, (counted.get(row.topic) ?? 0) + 1);
+    }
+    for (const [topic, count] of counted) sql.addToCount.run(-count, topic);
+    onRemoved([...removed.keys()].map(topicIdOf));
+    return removed;
+  };
+
+  const due = dueMessages(sql);
+
+  const removeExpiredBatch = (time: number, batchSize: number, except: string): Map<string, MessageVolume> => {
+    const removed = new Map<string, MessageVolume>();
+    for (const [topic, volume] of removeRows(due.first(time, batchSize, except))) removed.set(topicIdOf(topic), volume);
+    return removed;
+  };
+
+  const removeTopicBatch = (topicId: string, batchSize: number): number => {
+    const rows = sql.ofTopic.all(topicId, batchSize) as unknown as RemovedRow[];
+    removeRows(rows);
+    if (rows.length === 0) {
+      sql.removeTopicChanges.run(topicId);
+      sql.removeStats.run(topicId);
+    }
+    return rows.length;
+  };
+
+  return {
+    expiredFrom: (time, except) => due.from(time, JSON.stringify(except)),
+    countExpired: (time, { max, except = [] }) => due.count(time, max, JSON.stringify(except)),
+
+    async removeExpired(time, limit, except = []) {
+      const exceptJson = JSON.stringify(except);
+      const removed = new Map<string, MessageVolume>();
+      for (let left = limit; left > 0;) {
+        const batchSize = Math.min(left, batchSizeMax);
+        let count = 0;
+        for (const [topicId, ofTopic] of await file.writeBulk(() => removeExpiredBatch(time, batchSize, exceptJson))) {
+          removed.set(topicId, plusVolume(removed.get(topicId), ofTopic));
+          count += ofTopic.messages;
+        }
+        if (count < batchSize) break;
+        left -= count;
+      }
+      return removed;
+    },
+
+    written: due.written,
+    addToCount: (topicId, count) => file.write(() => void sql.addToCountOf.run(count, topicId)),
+
+    async removeTopic(topicId, limit) {
+      let removed = 0;
+      while (removed < limit) {
+        const batchSize = Math.min(limit - removed, batchSizeMax);
+        const count = await file.writeBulk(() => removeTopicBatch(topicId, batchSize));
+        removed += count;
+        if (count < batchSize) break;
+      }
+      return removed;
+    },
+  };
+}
+
+/** Finds what has expired, but for the topics in `except`, the longest expired first. */
+function dueMessages(sql: ReturnType<typeof prepareStatements>) {
+  /** All that expired before `from` is of topics in `except`, or was removed: it is not gone through again. */
+  let passed = { except: '[]', from: 0, time: 0 };
+  const dueFrom = (time: number, except: string): number =>
+    passed.except === except && passed.time <= time ? passed.from : 0;
+  return {
+    from: dueFrom,
+    first(time: number, limit: number, except: string): readonly RemovedRow[] {
+      const rows = sql.expired.all(dueFrom(time, except), time, except, limit) as unknown as RemovedRow[];
+      passed = { except, from: rows[0]?.expires_at ?? time, time };
+      return rows;
+    },
+    written(expiresAt: number): void {
+      // Where the clock went back, or a message was given another time.
+      if (expiresAt <= passed.from) passed = { ...passed, from: expiresAt };
+    },
+    count(time: number, max: number, except: string): number {
+      const { count } = sql.countExpired.get(dueFrom(time, except), time, except, max) as { count: number };
+      if (count === 0) passed = { except, from: time, time };
+      return count;
+    },
+  };
+}
+
+function prepareStatements(db: DatabaseSync) {
+  return {
+    expired: db.prepare(`SELECT ${columns} FROM messages WHERE ${isDue} ORDER BY expires_at LIMIT ?`),
+    countExpired: db.prepare(
+      `SELECT count(*) AS count FROM (SELECT 1 FROM messages INDEXED BY messages_by_expiry WHERE ${isDue} LIMIT ?)`,
+    ),
+    ofTopic: db.prepare(
+      `SELECT ${columns} FROM messages WHERE topic = (SELECT topic FROM topic_stats WHERE topic_id = ?) LIMIT ?`,
+    ),
+    removeMessage: db.prepare('DELETE FROM messages WHERE offset = ?'),
+    removeChanges: db.prepare('DELETE FROM message_changes WHERE message_id = ?'),
+    addToCount: db.prepare('UPDATE topic_stats SET message_count = message_count + ? WHERE topic = ?'),
+    addToCountOf: db.prepare('UPDATE topic_stats SET message_count = message_count + ? WHERE topic_id = ?'),
+    topicIdOf: db.prepare('SELECT topic_id FROM topic_stats WHERE topic = ?'),
+    removeTopicChanges: db.prepare(
+      'DELETE FROM message_changes WHERE topic = (SELECT topic FROM topic_stats WHERE topic_id = ?)',
+    ),
+    removeStats: db.prepare('DELETE FROM topic_stats WHERE topic_id = ?'),
+    keepEnd: db.prepare('UPDATE log_end SET position = max(position, ?)'),
+  };
+}

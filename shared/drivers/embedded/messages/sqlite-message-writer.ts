@@ -1,0 +1,209 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { LogRecord, PlacedRecord } from '../../../domain/messages/log-record.ts';
+import type { Message } from '../../../domain/messages/message.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import { storedChangeType, storedTags } from './sqlite-message-rows.ts';
+import { asPublished, contentUnknown } from './sqlite-message-schema.ts';
+
+/** Writes to the messages' tables. Every call is synchronous and runs inside a write of the SQLite file. */
+export interface SqliteMessageWriter {
+  /** Applies the records by the order-free rule below. Returns whether all it did was to store each of them as a new message. */
+  apply(records: readonly PlacedRecord[]): boolean;
+  /** One past the highest position that was ever given out. */
+  end(): number;
+}
+
+/** What a call of `apply` does to one topic. */
+interface TopicTally {
+  key: number;
+  messages: number;
+  lastMessageAt: number | null;
+  lastOffset: number;
+  /** How far the count that was written ahead is off: second copies, deletions. */
+  correction: number;
+}
+
+interface StoredState {
+  readonly offset: number;
+  readonly content_rev: number;
+  readonly deleted_at: number | null;
+}
+
+type Statements = ReturnType<typeof prepareStatements>;
+
+/**
+ * The order-free rule. A message's position is the lowest of its `message` records. Its content is that of the edit
+ * with the highest position, and without one what was published. It is deleted once any deletion was applied, at the
+ * earliest time of these: a deletion is final, also against an edit that lost the race with it.
+ * A record whose message has expired leaves nothing but the topic's last position and time, so a replay of the log
+ * brings nothing back that a sweep has removed.
+ */
+export function sqliteMessageWriter(db: DatabaseSync, clock: Clock): SqliteMessageWriter {
+  const sql = prepareStatements(db);
+  return {
+    end: () => (sql.end.get() as { position: number }).position,
+    apply(records) {
+      const now = clock();
+      const topics = tally(sql, records);
+      let areNew = true;
+      for (const placed of records) {
+        const topic = topics.get(placed.record.message.topicId)!;
+        const countedAhead = placed.record.type === 'message' ? 1 : 0;
+        const added = applyRecord(sql, topic.key, placed, now);
+        topic.correction += added - countedAhead;
+        areNew &&= added === 1;
+      }
+      for (const topic of topics.values()) {
+        if (topic.correction !== 0) sql.addToCount.run(topic.correction, topic.key);
+      }
+      return areNew;
+    },
+  };
+}
+
+/**
+ * Finds the topics' numbers and moves their figures, counted ahead as if every message were new, because it nearly
+ * always is: so one statement per topic does it all.
+ */
+function tally(sql: Statements, records: readonly PlacedRecord[]): Map<string, TopicTally> {
+  const topics = new Map<string, TopicTally>();
+  for (const { offset, record } of records) {
+    let topic = topics.get(record.message.topicId);
+    if (topic === undefined) {
+      topic = { key: 0, messages: 0, lastMessageAt: null, lastOffset: offset, correction: 0 };
+      topics.set(record.message.topicId, topic);
+    }
+    if (offset > topic.lastOffset) topic.lastOffset = offset;
+    if (record.type !== 'message') continue;
+    topic.messages += 1;
+    topic.lastMessageAt = Math.max(topic.lastMessageAt ?? record.timestamp, record.timestamp);
+  }
+  for (const [topicId, topic] of topics) {
+    const row = sql.touchTopic.get(topicId, topic.messages, topic.lastMessageAt, topic.lastOffset);
+    topic.key = (row as { topic: number }).topic;
+  }
+  return topics;
+}
+
+/** Returns what the record adds to its topic's count, like the three below. */
+function applyRecord(sql: Statements, topic: number, { offset, record }: PlacedRecord, now: number): number {
+  if (record.message.expiresAt <= now) {
+    keepEnd(sql, offset);
+    return 0;
+  }
+  return record.type === 'message'
+    ? applyMessage(sql, topic, offset, record.message)
+    : applyChange(sql, topic, offset, record);
+}
+
+function applyMessage(sql: Statements, topic: number, offset: number, message: Message): number {
+  const isNew =
+    sql.insertMessage.run(
+      offset,
+      message.id,
+      topic,
+      message.message,
+      message.title,
+      message.priority,
+      storedTags(message),
+      message.timestamp,
+      message.expiresAt,
+      message.markdown ? 1 : 0,
+      asPublished,
+      message.editedAt,
+      null,
+    ).changes === 1;
+  return isNew ? 1 : meetStored(sql, offset, message);
+}
+
+/** A message record whose message is there already: the same record again, a second copy, or the end of a stub. */
+function meetStored(sql: Statements, offset: number, message: Message): number {
+  const stored = sql.stateOf.get(message.id) as StoredState | undefined;
+  if (stored === undefined) throw new Error(`position ${offset} of the log holds another message than ${message.id}`);
+  keepEnd(sql, Math.max(offset, stored.offset));
+  if (stored.offset >= 0 && stored.offset <= offset) return 0;
+  if (stored.content_rev === contentUnknown) setContent(sql, message, asPublished);
+  sql.move.run(offset, message.id);
+  return stored.offset < 0 && stored.deleted_at === null ? 1 : 0;
+}
+
+function applyChange(sql: Statements, topic: number, offset: number, record: LogRecord): number {
+  const { message, type, timestamp } = record;
+  const isNew = sql.insertChange.run(offset, storedChangeType(type), topic, message.id, timestamp).changes === 1;
+  if (!isNew) return 0;
+  const stored = sql.stateOf.get(message.id) as StoredState | undefined;
+  if (stored === undefined) {
+    insertStub(sql, topic, offset, record);
+    return 0;
+  }
+  if (type === 'message_edited') {
+    if (stored.content_rev < offset) setContent(sql, message, offset);
+    return 0;
+  }
+  sql.deleteMessage.run(message.deletedAt ?? timestamp, message.id);
+  return stored.offset >= 0 && stored.deleted_at === null ? -1 : 0;
+}
+
+function insertStub(sql: Statements, topic: number, offset: number, { type, timestamp, message }: LogRecord): void {
+  const isEdit = type === 'message_edited';
+  sql.insertMessage.run(
+    -1 - offset,
+    message.id,
+    topic,
+    message.message,
+    message.title,
+    message.priority,
+    storedTags(message),
+    message.timestamp,
+    message.expiresAt,
+    message.markdown ? 1 : 0,
+    isEdit ? offset : contentUnknown,
+    isEdit ? message.editedAt : null,
+    isEdit ? null : (message.deletedAt ?? timestamp),
+  );
+}
+
+function setContent(sql: Statements, message: Message, contentRev: number): void {
+  sql.setContent.run(
+    message.message,
+    message.title,
+    message.priority,
+    storedTags(message),
+    message.markdown ? 1 : 0,
+    message.editedAt,
+    contentRev,
+    message.id,
+  );
+}
+
+/** Keeps the end of the log where no row at its last position tells it. */
+function keepEnd(sql: Statements, offset: number): void {
+  sql.keepEnd.run(offset + 1);
+}
+
+function prepareStatements(db: DatabaseSync) {
+  return {
+    touchTopic: db.prepare(`
+      INSERT INTO topic_stats (topic_id, message_count, last_message_at, last_offset) VALUES (?, ?, ?, ?)
+      ON CONFLICT (topic_id) DO UPDATE SET
+        message_count = message_count + excluded.message_count,
+        last_message_at = coalesce(max(last_message_at, excluded.last_message_at), last_message_at, excluded.last_message_at),
+        last_offset = max(last_offset, excluded.last_offset)
+      RETURNING topic`),
+    addToCount: db.prepare('UPDATE topic_stats SET message_count = message_count + ? WHERE topic = ?'),
+    insertMessage: db.prepare(
+      'INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+    ),
+    insertChange: db.prepare('INSERT INTO message_changes VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING'),
+    stateOf: db.prepare('SELECT offset, content_rev, deleted_at FROM messages WHERE id = ?'),
+    move: db.prepare('UPDATE messages SET offset = ? WHERE id = ?'),
+    setContent: db.prepare(`
+      UPDATE messages SET message = ?, title = ?, priority = ?, tags = ?, markdown = ?, edited_at = ?, content_rev = ?
+      WHERE id = ?`),
+    deleteMessage: db.prepare('UPDATE messages SET deleted_at = min(?1, coalesce(deleted_at, ?1)) WHERE id = ?2'),
+    end: db.prepare(`
+      SELECT max((SELECT position FROM log_end), coalesce((SELECT max(offset) FROM messages), -1) + 1,
+        coalesce((SELECT max(offset) FROM message_changes), -1) + 1) AS position`),
+    keepEnd: db.prepare('UPDATE log_end SET position = max(position, ?)'),
+  };
+}

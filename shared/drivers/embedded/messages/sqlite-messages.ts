@@ -1,0 +1,251 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { PlacedRecord } from '../../../domain/messages/log-record.ts';
+import { asManagersSee, type MessageFilter } from '../../../domain/messages/message-filter.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import type { ExpiredOfTopic, Messages, SettledRecord } from '../../../ports/messages.ts';
+import { planMsMax, planTookTooLong } from '../../../ports/plan-limit.ts';
+import { searchMsMax, searchTookTooLong } from '../../../ports/search-limit.ts';
+import { KeptCounts } from './kept-counts.ts';
+import { RecentMessages } from './recent-messages.ts';
+import type { RecordTable } from '../log/record-table.ts';
+import { sqliteContentRemoval } from './sqlite-content-removal.ts';
+import type { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { sqliteFreePages } from '../sqlite/sqlite-free-pages.ts';
+import { sqliteLifetimes } from '../sqlite/sqlite-lifetimes.ts';
+import { sqliteMessageReads, type SqliteMessageReads } from './sqlite-message-reads.ts';
+import { toMessage, topicIdOf, type TopicMessageRow } from './sqlite-message-rows.ts';
+import type { FoundRows } from './sqlite-message-search.ts';
+import { sqliteMessageRemoval, type SqliteMessageRemoval } from './sqlite-message-removal.ts';
+import { sqliteMessageWriter } from './sqlite-message-writer.ts';
+import { SqliteReader } from './sqlite-reader.ts';
+import { sqliteUnavailable } from '../sqlite/sqlite-unavailable.ts';
+import { sqliteUnreadCounts } from './sqlite-unread-counts.ts';
+
+export interface SqliteMessagesOptions {
+  readonly file: SqliteFile;
+  readonly clock: Clock;
+  /** How long a search may work. */
+  readonly searchMsMax?: number;
+}
+
+/**
+ * The message store on a SQLite file that has `messagesMigration`. There is one partition, 0.
+ *
+ * It is the embedded log's table as well: the log calls `applySync` inside the append's commit, so `apply` and `settle`
+ * find their work done and only look; they write what somebody else put into the log, such as an import.
+ * The watermark is always the head: a commit leaves no hole. Closing ends the threads that search, and leaves the file open,
+ * which belongs to its opener.
+ */
+export function openSqliteMessages({
+  file,
+  clock,
+  searchMsMax: workMsMax = searchMsMax,
+}: SqliteMessagesOptions): Messages & RecordTable {
+  const writer = sqliteMessageWriter(file.db, clock);
+  const reads = sqliteMessageReads(file.db);
+  const counts = new KeptCounts();
+  const countAfter = sqliteUnreadCounts(file.db, counts);
+  const recent = new RecentMessages();
+  const hasForeignCommits = foreignCommits(file.db);
+  const sweeping = openSweeping(file, writer.end, { recent, counts });
+  const { removal } = sweeping;
+  const forgetAll = () => {
+    recent.forget();
+    counts.forget();
+    removal.written(0);
+  };
+  const { pages, texts, plans } = openReaders(file.path, workMsMax);
+
+  const applySync = (records: readonly PlacedRecord[]): void => {
+    const areNew = writer.apply(records);
+    for (const {
+      record: { message },
+    } of records) {
+      counts.changed(message.topicId);
+      removal.written(message.expiresAt);
+    }
+    file.afterCommit(() => {
+      if (areNew) for (const { offset, record } of records) recent.add(offset, record.message.id);
+      else recent.forget(); // an earlier copy may have taken the place of a message that was noted
+    });
+  };
+
+  const isStored = (placed: PlacedRecord): boolean => isRecent(recent, placed) || reads.isStored(placed);
+
+  const apply = async (records: readonly PlacedRecord[]): Promise<void> => {
+    if (hasForeignCommits()) forgetAll();
+    const missing = records.filter((placed) => !isStored(placed));
+    if (missing.length > 0) await file.write(() => applySync(missing));
+  };
+
+  const settle = async (records: readonly PlacedRecord[]): Promise<SettledRecord[]> => {
+    await apply(records);
+    if (hasForeignCommits()) forgetAll();
+    const now = clock();
+    const settled = records.filter((placed) => placed.record.message.expiresAt > now && isStored(placed));
+    return withPreviousOffsets(reads, settled);
+  };
+
+  return {
+    applySync,
+    readFrom: reads.readFrom,
+    end: writer.end,
+    apply: (records) => asked(() => apply(records)),
+    settle: (_partition, records) => asked(() => settle(records)),
+    watermark: () => asked(() => writer.end() - 1),
+    moveWatermark: async () => undefined,
+    find: (messageId) => asked(() => reads.find(messageId)),
+    findMany: (messageIds) => asked(() => messageIds.map(reads.find).filter((message) => message !== null)),
+    newest: (topicId, page) => asked(() => reads.newest(topicId, page)),
+    newestOfEach: (topicIds, now) =>
+      asked(
+        () =>
+          new Map(
+            topicIds
+              .flatMap((topicId) => reads.newest(topicId, { limit: 1, now }))
+              .map((message) => [message.topicId, message]),
+          ),
+      ),
+    after: (topicId, page) => asked(() => reads.after(topicId, page)),
+    records: (topicId, page) => asked(() => reads.records(topicId, page)),
+    offsetAtTime: (topicId, time) => asked(() => reads.offsetAtTime(topicId, time)),
+    lastOffsets: (topicIds) => asked(() => new Map(topicIds.map((topicId) => [topicId, reads.lastOffset(topicId)]))),
+    topicStats: (topicIds) => asked(() => reads.topicStats(topicIds)),
+    countAfter: (marks, page) =>
+      asked(() => {
+        if (hasForeignCommits()) forgetAll();
+        return countAfter(marks, page);
+      }),
+    ...searchesOf(pages, texts),
+    ...sweepsOf({ plans, ...sweeping }),
+    ping: () => asked(() => void file.db.prepare('SELECT 1').get()),
+    close: async () => void (await Promise.all([pages.close(), texts.close(), plans.close()])),
+  };
+}
+
+/** Apart, so that a page by the index waits for no text that is searched. */
+function openReaders(path: string, workMsMax: number): Record<'pages' | 'texts' | 'plans', SqliteReader> {
+  const searching = { path, workMsMax, tookTooLong: searchTookTooLong };
+  return {
+    pages: new SqliteReader({ ...searching, givesWay: false }),
+    texts: new SqliteReader({ ...searching, givesWay: true }),
+    plans: new SqliteReader({ path, workMsMax: planMsMax, tookTooLong: planTookTooLong, givesWay: true }),
+  };
+}
+
+/** The port's reads of many messages, each on the thread for it. */
+function searchesOf(pages: SqliteReader, texts: SqliteReader): Pick<Messages, 'search' | 'recent' | 'activity'> {
+  const readerFor = (filter: MessageFilter): SqliteReader => (filter.text === null ? pages : texts);
+  return {
+    search: async (filter, page) => {
+      const { rows, total } = await readerFor(filter).run<FoundRows>({ kind: 'search', filter, page });
+      return { messages: rows.map((row) => asManagersSee(toMessage(row, topicIdOf(row)), filter.now)), total };
+    },
+    recent: async (topicIds, page) => {
+      const rows = await pages.run<TopicMessageRow[]>({ kind: 'recent', topicIds, page });
+      return rows.map((row) => toMessage(row, topicIdOf(row)));
+    },
+    activity: (filter, bucketMs) => readerFor(filter).run({ kind: 'activity', filter, bucketMs }),
+  };
+}
+
+/** What sweeps write with. Whatever was noted of the messages before is forgotten. */
+function openSweeping(
+  file: SqliteFile,
+  end: () => number,
+  { recent, counts }: { recent: RecentMessages; counts: KeptCounts },
+): Omit<Sweeps, 'plans'> {
+  const removal = sqliteMessageRemoval(file, {
+    end,
+    onRemoved: (topicIds) => {
+      recent.forget();
+      for (const topicId of topicIds) counts.changed(topicId);
+    },
+  });
+  const changeLifetime = sqliteLifetimes(file, (topicId, earliest) => {
+    counts.changed(topicId);
+    removal.written(earliest);
+  });
+  return { removal, changeLifetime, emptyDeleted: sqliteContentRemoval(file), giveBack: sqliteFreePages(file) };
+}
+
+interface Sweeps {
+  readonly plans: SqliteReader;
+  readonly removal: SqliteMessageRemoval;
+  readonly emptyDeleted: Messages['emptyDeleted'];
+  readonly changeLifetime: Messages['changeLifetime'];
+  readonly giveBack: Messages['giveBack'];
+}
+
+/** What the port has for sweeps: what may look at many messages is done on the thread for plans. */
+function sweepsOf({
+  plans,
+  removal,
+  emptyDeleted,
+  changeLifetime,
+  giveBack,
+}: Sweeps): Pick<
+  Messages,
+  | 'changeLifetime'
+  | 'giveBack'
+  | 'expired'
+  | 'countExpired'
+  | 'oldestKept'
+  | 'recount'
+  | 'emptyDeleted'
+  | 'removeExpired'
+  | 'removeTopic'
+> {
+  return {
+    giveBack: () => asked(giveBack),
+    changeLifetime: (topicId, of) => asked(() => changeLifetime(topicId, of)),
+    emptyDeleted: (time, limit, except) => asked(() => emptyDeleted(time, limit, except)),
+    removeExpired: (time, limit, except) => asked(() => removal.removeExpired(time, limit, except)),
+    removeTopic: (topicId, limit) => asked(() => removal.removeTopic(topicId, limit)),
+    expired: (time, except = []) =>
+      plans.run<ExpiredOfTopic[]>({ kind: 'expired', from: removal.expiredFrom(time, except), time, except }),
+    countExpired: (time, of) => asked(() => removal.countExpired(time, of)),
+    oldestKept: async (topicIds, time) =>
+      new Map(await plans.run<[string, number][]>({ kind: 'oldest-kept', topicIds, time })),
+    recount: async (topicId) => {
+      const drift = await plans.run<number>({ kind: 'count-drift', topicId });
+      if (drift !== 0) await asked(() => removal.addToCount(topicId, drift));
+      return drift;
+    },
+  };
+}
+
+/** Tells whether others who have the file open have written since the last call. */
+function foreignCommits(db: DatabaseSync): () => boolean {
+  const dataVersion = db.prepare('PRAGMA data_version');
+  let known: unknown;
+  return () => {
+    const before = known;
+    known = dataVersion.get()!['data_version'];
+    return known !== before;
+  };
+}
+
+function isRecent(recent: RecentMessages, { offset, record }: PlacedRecord): boolean {
+  return record.type === 'message' && recent.has(offset, record.message.id);
+}
+
+/** The call's value, or its error in the port's terms. */
+async function asked<T>(call: () => T | Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw sqliteUnavailable(error);
+  }
+}
+
+/** The topic's first record of the batch asks the file what was before it, the others know it from the batch. */
+function withPreviousOffsets(reads: SqliteMessageReads, records: readonly PlacedRecord[]): SettledRecord[] {
+  const lastOffsets = new Map<string, number>();
+  return records.map((placed) => {
+    const { topicId } = placed.record.message;
+    const previousOffset = lastOffsets.get(topicId) ?? reads.previousOffset(topicId, placed.offset);
+    lastOffsets.set(topicId, placed.offset);
+    return { ...placed, previousOffset };
+  });
+}

@@ -1,0 +1,71 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { clockSkewMs } from '../../../ports/messages.ts';
+import { prepareArrays } from './sqlite-message-rows.ts';
+
+type Place = readonly [offset: number, timestamp: number];
+
+/**
+ * Halving the positions ends at this part of them: to read on from there costs less than to go on (of 1,000,000 positions ten
+ * looks instead of twenty, and a thousandth of the topic's messages in the index).
+ */
+const stretch = 1 / 1_024;
+/** Harm prevented: the positions of a restored store are a few far above all others, which would all lie in that part. */
+const stretchMax = 65_536;
+
+/**
+ * Finds the lowest position of a topic's record made at or after a time, without an index by time (which would cost
+ * more on every publish than the rest of the topic's bookkeeping): a record is never older than one before it by more
+ * than the clocks' skew, so halving the positions finds where all before is older, and only what follows is read up to the record.
+ */
+export function offsetAtTimeIn(db: DatabaseSync): (topic: number, time: number) => number | null {
+  // Edits and deletions are few: in most topics there are none to look among.
+  const hasChanges = db.prepare('SELECT 1 FROM message_changes WHERE topic = ? LIMIT 1');
+  const ofMessages = (where: string): string =>
+    `SELECT offset, timestamp FROM messages WHERE topic = ?1 AND ${where} ORDER BY offset LIMIT 1`;
+  const ofBoth = (where: string): string => `
+    SELECT offset, timestamp FROM (
+      SELECT * FROM (${ofMessages(where)})
+      UNION ALL
+      SELECT * FROM (SELECT offset, timestamp FROM message_changes WHERE topic = ?1 AND ${where} ORDER BY offset LIMIT 1)
+    ) ORDER BY offset LIMIT 1`;
+  const statements = (of: (where: string) => string): Statements => ({
+    placeFrom: prepareArrays(db, of('offset >= ?2')),
+    placeNotOlder: prepareArrays(db, of('offset >= ?2 AND timestamp >= ?3')),
+  });
+  const amongMessages = statements(ofMessages);
+  const amongBoth = statements(ofBoth);
+  const lastOffset = db.prepare('SELECT last_offset FROM topic_stats WHERE topic = ?');
+
+  return (topic, time) => {
+    const last = lastOffset.get(topic) as { last_offset: number } | undefined;
+    if (last === undefined) return null;
+    const end = last.last_offset + 1;
+    const { placeFrom, placeNotOlder } = hasChanges.get(topic) === undefined ? amongMessages : amongBoth;
+    const from = surelyOlderBefore(placeFrom, topic, { time, end });
+    const place = placeNotOlder.get(topic, from, time) as Place | undefined;
+    return place?.[0] ?? null;
+  };
+}
+
+interface Statements {
+  readonly placeFrom: StatementSync;
+  readonly placeNotOlder: StatementSync;
+}
+
+/** A position that all before is older than the time; few of the others are by more than the skew. */
+function surelyOlderBefore(
+  placeFrom: StatementSync,
+  topic: number,
+  { time, end }: { time: number; end: number },
+): number {
+  let from = 0;
+  let upTo = end;
+  const near = Math.min(end * stretch, stretchMax);
+  while (upTo - from > near) {
+    const middle = from + Math.floor((upTo - from) / 2);
+    const place = placeFrom.get(topic, middle) as Place | undefined;
+    if (place !== undefined && place[1] < time - clockSkewMs) from = place[0] + 1;
+    else upTo = middle;
+  }
+  return from;
+}

@@ -1,0 +1,97 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { plusVolume, type MessageVolume } from '../../../domain/messages/message-volume.ts';
+import type { ExpiredOfTopic } from '../../../ports/messages.ts';
+import { volumeColumn } from './sqlite-message-schema.ts';
+import { prepareArrays } from './sqlite-message-rows.ts';
+import type { ReadJob } from './sqlite-read-job.ts';
+import type { Steps } from './sqlite-message-search.ts';
+
+/** Messages looked at in a step: some milliseconds. */
+const messagesPerStep = 2_000;
+
+type ExpiredAsked = Omit<Extract<ReadJob, { kind: 'expired' }>, 'kind'>;
+type ExpiredRow = readonly [expiresAt: number, topic: number, offset: number, bytes: number];
+
+export type SqliteRetentionReads = ReturnType<typeof sqliteRetentionReads>;
+
+/** The port's reads for sweeps, which may touch any number of rows. For a connection of their own. */
+export function sqliteRetentionReads(db: DatabaseSync) {
+  const sql = prepareStatements(db);
+
+  /** All that expired from one time to another, but for some topics, in pieces: after a piece that is full, first the rest of those that share its last one's place in the index. */
+  function* expiredRows({ from, time, except }: ExpiredAsked): Generator<readonly ExpiredRow[], void, void> {
+    const exceptJson = JSON.stringify(except);
+    let last: ExpiredRow = [from, -1, 0, 0];
+    for (;;) {
+      let rows = sql.expiredAfter.all(last[0], last[1], time, exceptJson, messagesPerStep) as unknown as ExpiredRow[];
+      yield rows;
+      if (rows.length < messagesPerStep) return;
+      do {
+        last = rows.at(-1) ?? last;
+        rows = sql.expiredBeside.all(last[0], last[1], last[2], messagesPerStep) as unknown as ExpiredRow[];
+        yield rows;
+      } while (rows.length === messagesPerStep);
+    }
+  }
+
+  return {
+    *expired(asked: ExpiredAsked): Steps<ExpiredOfTopic[]> {
+      const found = new Map<number, MessageVolume>();
+      for (const rows of expiredRows(asked)) {
+        for (const [, topic, , bytes] of rows) found.set(topic, plusVolume(found.get(topic), { messages: 1, bytes }));
+        yield;
+      }
+      return [...found].map(([topic, volume]) => ({
+        topicId: (sql.topicIdOf.get(topic) as unknown as [string])[0],
+        ...volume,
+      }));
+    },
+
+    *oldestKept(topicIds: readonly string[], time: number): Steps<[string, number][]> {
+      const oldest: [string, number][] = [];
+      for (const topicId of topicIds) {
+        const row = sql.oldestKept.get(topicId, time) as unknown as [number] | undefined;
+        if (row !== undefined) oldest.push([topicId, row[0]]);
+        yield;
+      }
+      return oldest;
+    },
+
+    /** By how much the topic's count is below what it should be, both as of one moment. */
+    *countDrift(topicId: string): Steps<number> {
+      return (sql.countDrift.get(topicId) as unknown as [number] | undefined)?.[0] ?? 0;
+    },
+  };
+}
+
+function prepareStatements(db: DatabaseSync) {
+  const columns = `expires_at, topic, offset, ${volumeColumn}`;
+  const ofTopic = 'topic = (SELECT topic FROM topic_stats WHERE topic_id = ?)';
+  return {
+    expiredAfter: prepareArrays(
+      db,
+      `
+      SELECT ${columns} FROM messages INDEXED BY messages_by_expiry
+      WHERE (expires_at, topic) > (?, ?) AND expires_at <= ? AND topic NOT IN (SELECT topic FROM topic_stats WHERE topic_id IN (SELECT value FROM json_each(?))) ORDER BY expires_at, topic, offset LIMIT ?`,
+    ),
+    expiredBeside: prepareArrays(
+      db,
+      `
+      SELECT ${columns} FROM messages INDEXED BY messages_by_expiry
+      WHERE expires_at = ? AND topic = ? AND offset > ? ORDER BY offset LIMIT ?`,
+    ),
+    oldestKept: prepareArrays(
+      db,
+      `
+      SELECT timestamp FROM messages INDEXED BY messages_by_topic
+      WHERE ${ofTopic} AND offset >= 0 AND expires_at > ? AND deleted_at IS NULL ORDER BY offset LIMIT 1`,
+    ),
+    countDrift: prepareArrays(
+      db,
+      `
+      SELECT (SELECT count(*) FROM messages m INDEXED BY messages_by_topic WHERE m.topic = s.topic AND m.offset >= 0 AND m.deleted_at IS NULL) - s.message_count
+      FROM topic_stats s WHERE s.topic_id = ?`,
+    ),
+    topicIdOf: prepareArrays(db, 'SELECT topic_id FROM topic_stats WHERE topic = ?'),
+  };
+}

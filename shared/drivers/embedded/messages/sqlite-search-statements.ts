@@ -1,0 +1,204 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { MessageFilter } from '../../../domain/messages/message-filter.ts';
+import { clockSkewMs, type MessagePage } from '../../../ports/messages.ts';
+import { addFoldedSearch, type Condition } from './sqlite-message-conditions.ts';
+import { messageColumns, prepareArrays, type TopicMessageRow } from './sqlite-message-rows.ts';
+import { offsetAtTimeIn } from './sqlite-offset-at-time.ts';
+import { statementCache } from '../sqlite/sqlite-statement-cache.ts';
+
+/** Expired messages that the sweep has yet to remove are counted off one by one up to here; beyond, topics are counted anew. */
+const expiredMax = 5_000;
+
+/** A topic as the searches know it. */
+export interface TopicRow {
+  readonly topic: number;
+  readonly count: number;
+  readonly lastOffset: number;
+}
+
+type StatsRow = [topic: number, count: number, lastOffset: number, topicId: string];
+
+/** A piece of a topic: positions above `after`, up to `upTo`, inclusive. */
+export interface Range {
+  readonly topic: number;
+  readonly after: number;
+  readonly upTo: number;
+}
+
+const byTopic = 'messages m INDEXED BY messages_by_topic';
+
+/** The statements of searches, each of them some milliseconds at most. */
+export class SearchStatements {
+  readonly #db: DatabaseSync;
+  readonly #statement: ReturnType<typeof statementCache>;
+  readonly #folded: { needle: string };
+  readonly #offsetAtTime: ReturnType<typeof offsetAtTimeIn>;
+  readonly #messagesAt: StatementSync;
+  /** What was read of lists of topics, and when. */
+  readonly #kept = new WeakMap<readonly string[], { readonly stamp: number; readonly topics: readonly TopicRow[] }>();
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+    this.#statement = statementCache(db);
+    this.#folded = addFoldedSearch(db);
+    this.#offsetAtTime = offsetAtTimeIn(db);
+    this.#messagesAt = prepareArrays(
+      db,
+      `
+      SELECT ${messageColumns}, t.topic_id FROM messages m JOIN topic_stats t ON t.topic = m.topic
+      WHERE m.offset IN (SELECT value FROM json_each(?)) AND (? OR m.deleted_at IS NULL) ORDER BY m.offset DESC`,
+    );
+  }
+
+  /** Another one after every commit of another connection. */
+  dataVersion(): number {
+    return this.#rows<[number]>('PRAGMA data_version', [])[0]![0];
+  }
+
+  /**
+   * The topics that have anything, the one with the highest position first. Kept for the list (the same array) while nobody
+   * commits anything: to read and sort a thousand takes half the time of a page.
+   */
+  topics(topicIds: readonly string[]): readonly TopicRow[] {
+    const stamp = this.dataVersion(); // of before the read: what is newer is read again
+    const kept = this.#kept.get(topicIds);
+    if (kept?.stamp === stamp) return kept.topics;
+    const topics = this.#topicRows(new Set(topicIds))
+      .map(([topic, count, lastOffset]) => ({ topic, count, lastOffset }))
+      .sort((a, b) => b.lastOffset - a.lastOffset);
+    if (topicIds.length > 1) this.#kept.set(topicIds, { stamp, topics });
+    return topics;
+  }
+
+  /** Where a good part of all topics is asked for, it takes less to read them all than to look for each (half, measured). */
+  #topicRows(asked: ReadonlySet<string>): readonly StatsRow[] {
+    const columns = 's.topic, s.message_count, s.last_offset, s.topic_id';
+    const [[all]] = this.#rows<[number]>('SELECT count(*) FROM topic_stats', []) as [[number]];
+    if (asked.size * 2 >= all)
+      return this.#rows<StatsRow>(`SELECT ${columns} FROM topic_stats s`, []).filter(([, , , topicId]) =>
+        asked.has(topicId),
+      );
+    return this.#rows<StatsRow>(
+      `SELECT ${columns} FROM json_each(?) asked CROSS JOIN topic_stats s ON s.topic_id = asked.value`,
+      [JSON.stringify([...asked])],
+    );
+  }
+
+  /** The topics, and what history shows of them by the counts that every write keeps; null when too much of that has expired. */
+  counted(topicIds: readonly string[], now: number): { topics: readonly TopicRow[]; known: number | null } {
+    this.#db.exec('BEGIN'); // all from the same moment
+    try {
+      const topics = this.topics(topicIds);
+      const expired = this.#countExpired(topics, now);
+      return { topics, known: expired === null ? null : topics.reduce((sum, { count }) => sum + count, 0) - expired };
+    } finally {
+      this.#db.exec('ROLLBACK');
+    }
+  }
+
+  /** How much of what the topics' counts hold is not swept yet; null for more than `expiredMax`. */
+  #countExpired(topics: readonly TopicRow[], now: number): number | null {
+    const isAny =
+      this.#rows('SELECT 1 FROM messages m INDEXED BY messages_by_expiry WHERE m.expires_at <= ? LIMIT 1', [now])
+        .length > 0;
+    if (!isAny) return 0;
+    const [[expired]] = this.#rows<[number]>(
+      `
+      SELECT count(*) FROM (
+        SELECT 1 FROM messages m INDEXED BY messages_by_expiry
+        WHERE m.expires_at <= ? AND m.topic IN (SELECT value FROM json_each(?)) AND m.offset >= 0 AND m.deleted_at IS NULL LIMIT ?)`,
+      [now, JSON.stringify(topics.map(({ topic }) => topic)), expiredMax],
+    ) as [[number]];
+    return expired < expiredMax ? expired : null;
+  }
+
+  /** Whether these are all the topics that have anything. */
+  areAll(topics: readonly TopicRow[]): boolean {
+    return topics.length === this.#rows<[number]>('SELECT count(*) FROM topic_stats', [])[0]![0];
+  }
+
+  /** Positions below the given one of messages of any topic that history shows, with their topics, the highest first. */
+  newestBelow(before: number, now: number, { limit, offset }: MessagePage): [number, number][] {
+    return this.#rows<[number, number]>(
+      `SELECT m.offset, m.topic FROM messages m NOT INDEXED
+       WHERE m.offset >= 0 AND m.offset < ? AND m.expires_at > ? AND m.deleted_at IS NULL ORDER BY m.offset DESC LIMIT ? OFFSET ?`,
+      [before, now, limit, offset],
+    );
+  }
+
+  /** As `newestBelow`, of these topics alone and above a position. */
+  newestOf(topics: readonly TopicRow[], now: number, { after, limit }: { after: number; limit: number }): number[] {
+    return this.#rows<[number]>(
+      `SELECT m.offset FROM json_each(?) asked CROSS JOIN ${byTopic} WHERE m.topic = asked.value AND m.offset > ? AND m.expires_at > ? AND m.deleted_at IS NULL
+       ORDER BY m.offset DESC LIMIT ?`,
+      [JSON.stringify(topics.map(({ topic }) => topic)), after, now, limit],
+    ).map(([offset]) => offset);
+  }
+
+  /** The part of the topic that the filter's span of time can lie in. */
+  narrowed(topic: number, { from, to }: MessageFilter, lastOffset: number): Range {
+    const first = from === null ? 0 : this.#offsetAtTime(topic, from);
+    const end = to === null ? null : this.#offsetAtTime(topic, to + clockSkewMs + 1);
+    return { topic, after: (first ?? lastOffset + 1) - 1, upTo: end === null ? lastOffset : end - 1 };
+  }
+
+  matching(range: Range, condition: Condition, needle: string): number[] {
+    this.#folded.needle = needle;
+    const { sql, bound } = inRange(range, condition);
+    return this.#rows<[number]>(`SELECT m.offset FROM ${byTopic} WHERE ${sql}`, bound).map(([offset]) => offset);
+  }
+
+  /** A page of the positions that match, the highest first. */
+  newestIn(range: Range, condition: Condition, page: MessagePage): number[] {
+    return this.#pageIn(range, condition, { ...page, order: 'DESC' });
+  }
+
+  /** As `newestIn`, the lowest first. */
+  oldestIn(range: Range, condition: Condition, page: MessagePage): number[] {
+    return this.#pageIn(range, condition, { ...page, order: 'ASC' });
+  }
+
+  #pageIn(
+    range: Range,
+    condition: Condition,
+    { order, limit, offset }: MessagePage & { order: 'ASC' | 'DESC' },
+  ): number[] {
+    const { sql, bound } = inRange(range, condition);
+    return this.#rows<[number]>(
+      `SELECT m.offset FROM ${byTopic} WHERE ${sql} ORDER BY m.offset ${order} LIMIT ? OFFSET ?`,
+      [...bound, limit, offset],
+    ).map(([position]) => position);
+  }
+
+  countIn(range: Range, condition: Condition): number {
+    const { sql, bound } = inRange(range, condition);
+    return this.#rows<[number]>(`SELECT count(*) FROM ${byTopic} WHERE ${sql}`, bound)[0]![0];
+  }
+
+  /** Start, priority and count of each bucket that has anything. */
+  bucketsIn(range: Range, by: { condition: Condition; needle: string; bucketMs: number }): [number, number, number][] {
+    this.#folded.needle = by.needle;
+    const { sql, bound } = inRange(range, by.condition);
+    return this.#rows<[number, number, number]>(
+      `SELECT m.timestamp - m.timestamp % ? AS start, m.priority, count(*) FROM ${byTopic} WHERE ${sql} GROUP BY 1, 2`,
+      [by.bucketMs, ...bound],
+    );
+  }
+
+  /** The messages' rows at the positions, the highest first. One that has been deleted or removed meanwhile is left out. */
+  messages({ includesDeleted }: Pick<MessageFilter, 'includesDeleted'>, offsets: readonly number[]): TopicMessageRow[] {
+    if (offsets.length === 0) return [];
+    return this.#messagesAt.all(JSON.stringify(offsets), includesDeleted ? 1 : 0) as unknown as TopicMessageRow[];
+  }
+
+  #rows<R extends unknown[]>(sql: string, bound: readonly SQLInputValue[]): R[] {
+    return this.#statement(sql).all(...bound) as unknown as R[];
+  }
+}
+
+function inRange({ topic, after, upTo }: Range, condition: Condition): Condition {
+  return {
+    sql: `m.topic = ? AND m.offset > ? AND m.offset <= ? AND ${condition.sql}`,
+    bound: [topic, Math.max(after, -1), upTo, ...condition.bound],
+  };
+}

@@ -1,0 +1,36 @@
+import type { LifetimeChange } from '../../../ports/messages.ts';
+import type { SqliteFile } from './sqlite-file.ts';
+
+interface LivingRow {
+  readonly offset: number;
+  readonly timestamp: number;
+  readonly expires_at: number;
+}
+
+/**
+ * Gives messages of a topic another expiry, in one write. `onChanged` is called before others can see it, with the earliest of the
+ * new expiries.
+ */
+export function sqliteLifetimes(
+  file: SqliteFile,
+  onChanged: (topicId: string, earliest: number) => void,
+): (topicId: string, of: LifetimeChange) => Promise<number | null> {
+  const { db } = file;
+  const behind = db.prepare(`
+    SELECT offset, timestamp, expires_at FROM messages INDEXED BY messages_by_topic
+    WHERE topic = (SELECT topic FROM topic_stats WHERE topic_id = ?) AND offset > ? ORDER BY offset LIMIT ?`);
+  const expire = db.prepare('UPDATE messages SET expires_at = ? WHERE offset = ?');
+  return (topicId, { lifetimeMs, onlyLonger, after, limit, now }) =>
+    file.writeBulk(() => {
+      const rows = behind.all(topicId, Math.max(after, -1), limit) as unknown as LivingRow[];
+      let earliest = Infinity;
+      for (const { offset, timestamp, expires_at: before } of rows) {
+        const expiresAt = timestamp + lifetimeMs;
+        if (before <= now || (onlyLonger ? expiresAt <= before : expiresAt === before)) continue;
+        expire.run(expiresAt, offset);
+        earliest = Math.min(earliest, expiresAt);
+      }
+      if (earliest < Infinity) onChanged(topicId, earliest);
+      return rows.at(-1)?.offset ?? null;
+    });
+}

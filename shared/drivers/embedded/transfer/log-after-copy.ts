@@ -1,0 +1,41 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { baseAfterRestore } from '../../../domain/log/base-after-restore.ts';
+import { toIso } from '../../../domain/to-iso.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import type { Log } from '../../../platform/log.ts';
+import { sqliteMessageWriter } from '../messages/sqlite-message-writer.ts';
+
+/** SQLite's `application_id` of a file that is a copy and has not been written to since: "TocB". */
+const copyId = 0x546f6342;
+
+/** Marks the file as a copy of a store, whose original may have gone on. */
+export function markAsCopy(db: DatabaseSync): void {
+  db.exec(`PRAGMA application_id = ${copyId}`);
+}
+
+/**
+ * Has the log of a file that is a copy go on above every position that its original, or another copy of it, has given out up to
+ * now, once: so none is given out twice, and a reader that goes on from one of these misses nothing that comes. To be called
+ * before the log is opened, by whoever holds the directory.
+ * Throws when this machine's clock is behind the newest message: the time would tell nothing then.
+ */
+export function goOnAfterCopy(db: DatabaseSync, { clock, log }: { clock: Clock; log: Log }): void {
+  const { application_id: id } = db.prepare('PRAGMA application_id').get() as { application_id: number };
+  if (id !== copyId) return;
+  const now = clock();
+  const newest = db.prepare('SELECT timestamp FROM messages ORDER BY offset DESC LIMIT 1').get() as
+    { timestamp: number } | undefined;
+  if (newest !== undefined && newest.timestamp > now) {
+    throw new Error(
+      `the restored store has a message of ${toIso(newest.timestamp)}, and the clock says ${toIso(now)}: set it right first`,
+    );
+  }
+  db.exec('BEGIN IMMEDIATE');
+  const position = baseAfterRestore(sqliteMessageWriter(db, clock).end() - 1, now);
+  db.prepare('UPDATE log_end SET position = ?').run(position);
+  db.exec('PRAGMA application_id = 0; COMMIT');
+  log.warn(
+    { position, newest: newest === undefined ? null : toIso(newest.timestamp) },
+    'the store was restored from a backup: its log goes on at a new position',
+  );
+}
