@@ -9,6 +9,7 @@ COPY services/fanout/package.json services/fanout/
 COPY services/notifier/package.json services/notifier/
 COPY services/retention/package.json services/retention/
 COPY shared/package.json shared/
+COPY simulators/package.json simulators/
 COPY tools/package.json tools/
 # Optional packages bring a Node of their own, for machines; the image has one. No package needs an install script.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts
@@ -21,6 +22,7 @@ RUN mkdir /data && chown node:node /data
 COPY --from=packages /app/node_modules node_modules
 COPY package.json ./
 COPY shared shared
+COPY simulators simulators
 COPY services services
 COPY cli cli
 USER node

@@ -1,24 +1,24 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
-import { packageVersion } from '@tocsin/shared/package-version.ts';
+import { packageVersion } from '@tocsin/shared/runtime/package-version.ts';
 import { ConfigError } from '@tocsin/shared/platform/load-config.ts';
-import { auditCommand } from './audit.ts';
-import { backupCommand, restoreCommand } from './backup.ts';
-import { configCommand } from './config.ts';
-import { doctorCommand } from './doctor.ts';
-import { exportCommand } from './export.ts';
-import { importCommand } from './import.ts';
-import { keyCommand } from './key.ts';
-import { logCommand } from './log.ts';
-import { publishCommand } from './publish.ts';
-import { pushCommand } from './push.ts';
-import { retentionCommand } from './retention.ts';
-import { serveCommand } from './serve.ts';
-import { simulateCommand } from './simulate.ts';
-import { subscribeCommand } from './subscribe.ts';
-import { teamCommand } from './team.ts';
-import { topicCommand } from './topic.ts';
-import { userCommand } from './user.ts';
+import { auditCommand } from './commands/audit.ts';
+import { backupCommand, restoreCommand } from './commands/backup.ts';
+import { configCommand } from './commands/config.ts';
+import { doctorCommand } from './commands/doctor.ts';
+import { exportCommand } from './commands/export.ts';
+import { importCommand } from './commands/import.ts';
+import { keyCommand } from './commands/key.ts';
+import { logCommand } from './commands/log.ts';
+import { publishCommand } from './commands/publish.ts';
+import { pushCommand } from './commands/push.ts';
+import { retentionCommand } from './commands/retention.ts';
+import { serveCommand } from './commands/serve.ts';
+import { simulateCommand } from './commands/simulate.ts';
+import { subscribeCommand } from './commands/subscribe.ts';
+import { teamCommand } from './commands/team.ts';
+import { topicCommand } from './commands/topic.ts';
+import { userCommand } from './commands/user.ts';
 
 /** Exit codes: 0 done, 1 failed, 2 called wrongly. */
 const failed = 1;

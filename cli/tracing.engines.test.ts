@@ -12,12 +12,12 @@ import { users } from '@tocsin/shared/collections/users.ts';
 import { newDevice, newSubscription, newTopic, newUser } from '@tocsin/shared/testing/builders.ts';
 import type { ReceivedSpan } from '@tocsin/shared/testing/decode-otlp-traces.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { startExpoSimulator, type ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
+import { startExpoSimulator, type ExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
 import { startOtlpReceiver, type OtlpReceiver } from '@tocsin/shared/testing/start-otlp-receiver.ts';
 import { engineUnderTest, openOwnEngine, type TestPlace } from '@tocsin/shared/testing/test-engine.ts';
-import { openTracing } from '@tocsin/shared/tracing/open-tracing.ts';
-import { tracedEngine } from '@tocsin/shared/tracing/traced-engine.ts';
-import { startRoles } from './start-roles.ts';
+import { openTracing } from '@tocsin/shared/runtime/tracing/open-tracing.ts';
+import { tracedEngine } from '@tocsin/shared/runtime/tracing/traced-engine.ts';
+import { startRoles } from './commands/start-roles.ts';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const spanId = '00f067aa0ba902b7';

@@ -14,6 +14,9 @@ const foreign = new Set(['node_modules', 'data', 'coverage', 'tmp']);
 const files = globSync('**/{*.ts,package.json}', { cwd: root, exclude: (entry) => foreign.has(path.basename(entry)) });
 const sources = files.filter((file) => file.endsWith('.ts'));
 
+/** A folder with more holds several things: each gets a folder of its own. */
+const productFilesMax = 25;
+
 interface Manifest {
   name: string;
   dependencies?: Record<string, string>;
@@ -75,9 +78,18 @@ describe('the sources', () => {
       'services/retention/remove-old-audit-entries.ts',
       'shared/collections/audit-log.ts',
       'shared/collections/collections.ts',
-      'shared/moving/moved-collections.ts',
+      'shared/installation/transfer/moved-collections.ts',
       'shared/operations/audit/find-audit-entries.ts',
     ]);
+  });
+
+  test(`stand at most ${productFilesMax} to a folder, test code aside`, () => {
+    const counts = Map.groupBy(
+      sources.filter((file) => !isTestCode(file)),
+      (file) => path.dirname(file),
+    );
+    const crowded = [...counts].filter(([, { length }]) => length > productFilesMax).map(([folder]) => folder);
+    expect(crowded).toEqual([]);
   });
 
   test('leave no row of the table without files', () => {
@@ -110,20 +122,20 @@ describe('an import is refused', () => {
     ['shared/drivers/embedded/sqlite/sqlite-file.test.ts', '../../cluster/open-cluster.ts'],
     ['services/fanout/fan-out-batch.ts', '@tocsin/api/directory/directory.ts'],
     ['services/fanout/fan-out-batch.ts', '../notifier/send-push.ts'],
-    ['services/notifier/push-gateways/expo-gateway.ts', '@tocsin/shared/drivers/cluster/redis/redis-bus.ts'],
-    ['services/notifier/start-notifier.ts', '@tocsin/cli/serve.ts'],
+    ['services/notifier/providers/expo-gateway.ts', '@tocsin/shared/drivers/cluster/redis/redis-bus.ts'],
+    ['services/notifier/start-notifier.ts', '@tocsin/cli/commands/serve.ts'],
     ['services/api/http/route.ts', '../api-deps.ts'],
     ['services/api/http/route.ts', '../live/open-stream.ts'],
     ['services/api/live/open-stream.ts', '../http/route.ts'],
     ['services/api/directory/directory.ts', '../http/route.ts'],
-    ['services/api/logins.ts', './features/accounts/login.ts'],
-    ['services/api/logins.ts', './routes.ts'],
+    ['services/api/access/logins.ts', '../features/accounts/login.ts'],
+    ['services/api/access/logins.ts', '../routes.ts'],
     ['services/api/features/topics/create-topic.ts', '../accounts/login.ts'],
     ['services/api/features/topics/create-topic.ts', '@tocsin/api/features/accounts/login.ts'],
     ['services/api/features/topics/create-topic.ts', '../../routes.ts'],
     ['services/api/features/topics/create-topic.test.ts', '../accounts/login.ts'],
-    ['cli/serve.ts', '@tocsin/shared/drivers/embedded/open-embedded.ts'],
-    ['cli/serve.ts', '@tocsin/tools/engines/engine.ts'],
+    ['cli/commands/serve.ts', '@tocsin/shared/drivers/embedded/open-embedded.ts'],
+    ['cli/commands/serve.ts', '@tocsin/tools/engines/engine.ts'],
     ['services/api/app.ts', '@tocsin/shared/testing/eventually.ts'],
     ['services/api/app.ts', './app.fixtures.ts'],
     ['shared/drivers/cluster/open-cluster.ts', './redis-bus.place.ts'],
@@ -183,12 +195,12 @@ describe('an import is let through', () => {
     ['shared/drivers/cluster/redis/redis-bus.ts', '../budget-counters.ts'],
     ['shared/drivers/cluster/redis/redis-bus.test.ts', '../../../collections/topics.ts'],
     ['shared/open-engine.ts', './drivers/cluster/open-cluster.ts'],
-    ['services/notifier/push-gateways/expo-gateway.ts', '../push-metrics.ts'],
+    ['services/notifier/providers/expo-gateway.ts', '../push-metrics.ts'],
     ['services/api/features/topics/create-topic.ts', './topic-schema.ts'],
     ['services/api/features/topics/create-topic.ts', '../../api-deps.ts'],
     ['services/api/routes.ts', './features/topics/create-topic.ts'],
-    ['services/api/main.ts', '@tocsin/shared/run-service.ts'],
-    ['cli/start-roles.ts', '@tocsin/fanout/start-fanout.ts'],
+    ['services/api/main.ts', '@tocsin/shared/runtime/run-service.ts'],
+    ['cli/commands/start-roles.ts', '@tocsin/fanout/start-fanout.ts'],
     ['tests/faults/watermark.test.ts', '@tocsin/shared/drivers/cluster/mongo/messages/mongo-messages.ts'],
   ])('%s → %s', (from, specifier) => {
     expect(faultsOf({ [from]: `import { x } from '${specifier}';` })).toEqual([null]);
@@ -211,11 +223,11 @@ describe('a cycle is found', () => {
 
   test('between folders whose files have none', () => {
     const cyclic = importsOf({
-      'services/notifier/a.ts': `import './mails/b.ts';`,
-      'services/notifier/mails/c.ts': `import '../d.ts';`,
+      'services/notifier/a.ts': `import './mail/b.ts';`,
+      'services/notifier/mail/c.ts': `import '../d.ts';`,
     });
     expect(findCycles(cyclic, (file) => file)).toEqual([]);
-    expect(findCycles(cyclic, folderOf)).toEqual([['services/notifier', 'services/notifier/mails']]);
+    expect(findCycles(cyclic, folderOf)).toEqual([['services/notifier', 'services/notifier/mail']]);
   });
 });
 

@@ -4,7 +4,7 @@ import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
-import { showLag } from '@tocsin/shared/show-lag.ts';
+import { showLag } from '@tocsin/shared/runtime/show-lag.ts';
 import { topicActivity } from '@tocsin/shared/operations/topics/topic-activity.ts';
 import { fanOutBatch } from './fan-out-batch.ts';
 import { fanOutMetrics } from './fanout-metrics.ts';

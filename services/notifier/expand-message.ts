@@ -6,7 +6,7 @@ import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { JobQueue } from '@tocsin/shared/ports/job-queue.ts';
 import type { RecordBatch } from '@tocsin/shared/ports/event-log.ts';
-import { addPushJobs, type PlacedPush } from './add-push-jobs.ts';
+import { addPushJobs, type PlacedPush } from './jobs/add-push-jobs.ts';
 
 /** What of the engine it takes. */
 export interface ExpandingEngine extends Pick<Engine, 'deliveries'> {

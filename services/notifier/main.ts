@@ -1,5 +1,5 @@
 import { idSource } from '@tocsin/shared/platform/ids.ts';
-import { runService } from '@tocsin/shared/run-service.ts';
+import { runService } from '@tocsin/shared/runtime/run-service.ts';
 import { startNotifier } from './start-notifier.ts';
 
 await runService('notifier', (deps) => {

@@ -10,18 +10,18 @@ import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import { newPushToken } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { startApnsSimulator, type ApnsSimulator } from '@tocsin/shared/testing/simulators/apns-simulator.ts';
-import type { ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
-import { startFcmSimulator, type FcmSimulator } from '@tocsin/shared/testing/simulators/fcm-simulator.ts';
+import { startApnsSimulator, type ApnsSimulator } from '@tocsin/simulators/apns-simulator.ts';
+import type { ExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
+import { startFcmSimulator, type FcmSimulator } from '@tocsin/simulators/fcm-simulator.ts';
 import {
   apnsSettings,
   expoSettings,
   fcmSettings,
   writeSimulatorSettings,
-} from '@tocsin/shared/testing/simulators/simulator-settings.ts';
+} from '@tocsin/simulators/simulator-settings.ts';
 import { openTcpProxy, type TcpProxy } from '@tocsin/shared/testing/tcp-proxy.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
-import { openPushGateways } from './push-gateways/open-push-gateways.ts';
+import { openPushGateways } from './providers/open-push-gateways.ts';
 import { openPushInstallation, type PushInstallation } from './push-installation.fixtures.ts';
 
 /** How long all providers are away: a third of it refused, a third silent, a third in trouble. 600 for the real thing. */

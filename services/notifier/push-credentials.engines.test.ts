@@ -10,15 +10,15 @@ import { openLog } from '@tocsin/shared/platform/log.ts';
 import { devices } from '@tocsin/shared/collections/devices-collection.ts';
 import { newId, newPushToken } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { startApnsSimulator, type ApnsSimulator } from '@tocsin/shared/testing/simulators/apns-simulator.ts';
-import { startExpoSimulator, type ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
-import { startFcmSimulator, type FcmSimulator } from '@tocsin/shared/testing/simulators/fcm-simulator.ts';
+import { startApnsSimulator, type ApnsSimulator } from '@tocsin/simulators/apns-simulator.ts';
+import { startExpoSimulator, type ExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
+import { startFcmSimulator, type FcmSimulator } from '@tocsin/simulators/fcm-simulator.ts';
 import {
   apnsSettings,
   expoSettings,
   fcmSettings,
   writeSimulatorSettings,
-} from '@tocsin/shared/testing/simulators/simulator-settings.ts';
+} from '@tocsin/simulators/simulator-settings.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
 import { openPushInstallation, type PushInstallation, type Subscriber } from './push-installation.fixtures.ts';
 

@@ -21,7 +21,7 @@ import {
 } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
-import type { PushGateway } from './push-gateways/push-gateway.ts';
+import type { PushGateway } from './providers/push-gateway.ts';
 import { openPushInstallation, type PushInstallation } from './push-installation.fixtures.ts';
 
 const settingsCount = 1_000;

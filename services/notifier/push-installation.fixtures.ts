@@ -15,10 +15,10 @@ import { users } from '@tocsin/shared/collections/users.ts';
 import { addSubscribers } from '@tocsin/shared/testing/add-subscribers.ts';
 import { newDevice, newId, newMessage, newSubscription, newTopic, newUser } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { startExpoSimulator, type ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
+import { startExpoSimulator, type ExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
 import { newTestPlace, openTestEngine, publish, type TestPlace } from '@tocsin/shared/testing/test-engine.ts';
 import type { TestEngines } from '@tocsin/shared/testing/read-test-engines.ts';
-import type { PushLimits } from './push-deps.ts';
+import type { PushLimits } from './sending/push-deps.ts';
 import { startNotifier, type NotifierOptions } from './start-notifier.ts';
 
 /** A user who is subscribed to a topic, with a device. */

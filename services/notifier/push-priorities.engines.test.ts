@@ -4,7 +4,7 @@ import { pushQueueOf } from '@tocsin/shared/domain/push/push-job.ts';
 import type { Priority } from '@tocsin/shared/domain/messages/message.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
-import type { PushGateway } from './push-gateways/push-gateway.ts';
+import type { PushGateway } from './providers/push-gateway.ts';
 import { openPushInstallation, type PushInstallation } from './push-installation.fixtures.ts';
 
 const floodPages = 200;

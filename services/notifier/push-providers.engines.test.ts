@@ -5,15 +5,15 @@ import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { loadConfig, type Config } from '@tocsin/shared/platform/load-config.ts';
 import { newId, newPushToken } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { startApnsSimulator, type ApnsSimulator } from '@tocsin/shared/testing/simulators/apns-simulator.ts';
-import { payloadBytes } from '@tocsin/shared/testing/simulators/expo-message.ts';
-import { startFcmSimulator, type FcmSimulator } from '@tocsin/shared/testing/simulators/fcm-simulator.ts';
+import { startApnsSimulator, type ApnsSimulator } from '@tocsin/simulators/apns-simulator.ts';
+import { payloadBytes } from '@tocsin/simulators/expo-message.ts';
+import { startFcmSimulator, type FcmSimulator } from '@tocsin/simulators/fcm-simulator.ts';
 import {
   apnsSettings,
   expoSettings,
   fcmSettings,
   writeSimulatorSettings,
-} from '@tocsin/shared/testing/simulators/simulator-settings.ts';
+} from '@tocsin/simulators/simulator-settings.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
 import { openPushInstallation, type PushInstallation } from './push-installation.fixtures.ts';
 

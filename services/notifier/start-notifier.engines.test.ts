@@ -11,7 +11,7 @@ import { users } from '@tocsin/shared/collections/users.ts';
 import { newDevice, newId, newMember, newTeam } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
-import type { PushGateway, PushResult } from './push-gateways/push-gateway.ts';
+import type { PushGateway, PushResult } from './providers/push-gateway.ts';
 import { openPushInstallation, type PushInstallation, type Subscriber } from './push-installation.fixtures.ts';
 
 describe(`the notifier, ${engineUnderTest}`, () => {

@@ -3,7 +3,7 @@ import { topics } from '@tocsin/shared/collections/topics.ts';
 import { newId, newTopic } from '@tocsin/shared/testing/builders.ts';
 import { useTestEngine } from '@tocsin/shared/testing/use-test-engine.ts';
 import { reconcileCounts } from './reconcile-counts.ts';
-import { beside, sweepDeps } from './sweep-deps.fixtures.ts';
+import { beside, sweepDeps } from './sweep/sweep-deps.fixtures.ts';
 
 const engine = await useTestEngine();
 const dayMs = 86_400_000;

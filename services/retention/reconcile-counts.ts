@@ -1,6 +1,6 @@
 import { sweepPlaces, type SweepPlace } from '@tocsin/shared/collections/sweep-places.ts';
 import { walkTopics } from '@tocsin/shared/operations/topics/walk-topics.ts';
-import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from './retention-deps.ts';
+import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from './sweep/retention-deps.ts';
 
 const name = 'reconcile-counts';
 /** From the start of a round to that of the next. */

@@ -1,6 +1,6 @@
 import { addressChanges } from '@tocsin/shared/collections/address-changes.ts';
-import { removeOlder } from './remove-older.ts';
-import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
+import { removeOlder } from './sweep/remove-older.ts';
+import type { RetentionDeps, SweepLimit, SweepReport } from './sweep/retention-deps.ts';
 
 /** Longer than a notice to the former address is tried, outages included. */
 const keptMs = 7 * 86_400_000;

@@ -1,6 +1,6 @@
 import { loginSessions } from '@tocsin/shared/collections/credentials.ts';
-import { removeOlder } from './remove-older.ts';
-import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
+import { removeOlder } from './sweep/remove-older.ts';
+import type { RetentionDeps, SweepLimit, SweepReport } from './sweep/retention-deps.ts';
 
 /** So long whoever comes back late is told that the token has expired, and not that it never was. */
 const keptMs = 7 * 86_400_000;

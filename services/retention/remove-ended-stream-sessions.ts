@@ -1,6 +1,6 @@
 import { streamSessions } from '@tocsin/shared/collections/stream-sessions.ts';
-import { removeOlder } from './remove-older.ts';
-import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
+import { removeOlder } from './sweep/remove-older.ts';
+import type { RetentionDeps, SweepLimit, SweepReport } from './sweep/retention-deps.ts';
 
 /** A session whose node could not say for some minutes that a stream is open on it is moved on again, and must be there then. */
 const keptMs = 10 * 60_000;

@@ -1,6 +1,6 @@
 import { idempotencyKeys } from '@tocsin/shared/collections/idempotency-keys.ts';
-import { removeOlder } from './remove-older.ts';
-import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
+import { removeOlder } from './sweep/remove-older.ts';
+import type { RetentionDeps, SweepLimit, SweepReport } from './sweep/retention-deps.ts';
 
 /** More than the clocks of nodes differ by: to one whose clock is behind the key still stands for its message. */
 const keptMs = 3_600_000;

@@ -1,6 +1,6 @@
 import { mailTokens } from '@tocsin/shared/collections/mail-tokens.ts';
-import { removeOlder } from './remove-older.ts';
-import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
+import { removeOlder } from './sweep/remove-older.ts';
+import type { RetentionDeps, SweepLimit, SweepReport } from './sweep/retention-deps.ts';
 
 /** So long whoever opens an old link is told that it has expired, and not that it never was. */
 const keptMs = 7 * 86_400_000;

@@ -1,6 +1,6 @@
 import { messageLocks } from '@tocsin/shared/collections/message-locks.ts';
-import { removeOlder } from './remove-older.ts';
-import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
+import { removeOlder } from './sweep/remove-older.ts';
+import type { RetentionDeps, SweepLimit, SweepReport } from './sweep/retention-deps.ts';
 
 /** Long after whoever took it has ended or died, and nobody has taken it over. */
 const keptMs = 3_600_000;

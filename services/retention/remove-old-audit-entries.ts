@@ -1,6 +1,6 @@
 import { auditEntries, auditOrigins } from '@tocsin/shared/collections/audit-log.ts';
-import { removeOlder } from './remove-older.ts';
-import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
+import { removeOlder } from './sweep/remove-older.ts';
+import type { RetentionDeps, SweepLimit, SweepReport } from './sweep/retention-deps.ts';
 
 /** Removes entries of the audit log after AUDIT_RETENTION_DAYS, with what is a person's of them. */
 export async function removeOldAuditEntries(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {

@@ -1,7 +1,7 @@
 import { inviteKeptMs } from '@tocsin/shared/domain/teams/team.ts';
 import { teamInvites } from '@tocsin/shared/collections/team-invites.ts';
-import { removeOlder } from './remove-older.ts';
-import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
+import { removeOlder } from './sweep/remove-older.ts';
+import type { RetentionDeps, SweepLimit, SweepReport } from './sweep/retention-deps.ts';
 
 /** Removes invites to teams that are no longer listed, 7 days after their end. */
 export function removeOldInvites(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {

@@ -1,6 +1,6 @@
 import { retentionRuns } from '@tocsin/shared/collections/retention-runs.ts';
-import { removeOlder } from './remove-older.ts';
-import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
+import { removeOlder } from './sweep/remove-older.ts';
+import type { RetentionDeps, SweepLimit, SweepReport } from './sweep/retention-deps.ts';
 
 const keptMs = 90 * 86_400_000;
 

@@ -5,10 +5,10 @@ import { Discard, RetryLater, type Job } from '@tocsin/shared/ports/job-queue.ts
 import { cleanUpTopic } from '@tocsin/shared/operations/topics/clean-up-topic.ts';
 import { eraseAccount } from '@tocsin/shared/operations/accounts/erase-account.ts';
 import type { BatchReport } from '@tocsin/shared/documents/run-batches.ts';
-import { clocksDisagree } from './clocks-disagree.ts';
-import { expireMessages } from './expire-messages.ts';
-import { removalDeps } from './removal-deps.ts';
-import type { RetentionDeps } from './retention-deps.ts';
+import { clocksDisagree } from './sweep/clocks-disagree.ts';
+import { expireMessages } from './messages/expire-messages.ts';
+import { removalDeps } from './lifecycle/removal-deps.ts';
+import type { RetentionDeps } from './sweep/retention-deps.ts';
 import { sweeps, type Sweep } from './sweeps.ts';
 
 const retentionJob = z.discriminatedUnion('kind', [

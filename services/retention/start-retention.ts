@@ -11,8 +11,8 @@ import type { Log } from '@tocsin/shared/platform/log.ts';
 import { readSchedule } from '@tocsin/shared/platform/read-schedule.ts';
 import { auditBy, bySystem } from '@tocsin/shared/collections/audit-log.ts';
 import { settleMsOf } from '@tocsin/shared/collections/topic-cleanups.ts';
-import { giveWay } from './give-way.ts';
-import { retentionMetrics } from './retention-metrics.ts';
+import { giveWay } from './sweep/give-way.ts';
+import { retentionMetrics } from './sweep/retention-metrics.ts';
 import { runRetentionJob } from './run-retention-job.ts';
 import { sweeps } from './sweeps.ts';
 

@@ -1,11 +1,11 @@
-import { cleanUpTopics } from './clean-up-topics.ts';
-import { completeTeamRemovals } from './complete-team-removals.ts';
-import { eraseAccounts } from './erase-accounts.ts';
-import { emptyDeletedMessages } from './empty-deleted-messages.ts';
-import { expireMessages } from './expire-messages.ts';
-import { giveBackSpace } from './give-back-space.ts';
-import { lapseTeams } from './lapse-teams.ts';
-import { pruneDeliveries } from './prune-deliveries.ts';
+import { cleanUpTopics } from './lifecycle/clean-up-topics.ts';
+import { completeTeamRemovals } from './lifecycle/complete-team-removals.ts';
+import { eraseAccounts } from './lifecycle/erase-accounts.ts';
+import { emptyDeletedMessages } from './messages/empty-deleted-messages.ts';
+import { expireMessages } from './messages/expire-messages.ts';
+import { giveBackSpace } from './messages/give-back-space.ts';
+import { lapseTeams } from './lifecycle/lapse-teams.ts';
+import { pruneDeliveries } from './messages/prune-deliveries.ts';
 import { reconcileCounts } from './reconcile-counts.ts';
 import { removeOldReports } from './remove-old-reports.ts';
 import { removeAddressChanges } from './remove-address-changes.ts';
@@ -16,8 +16,8 @@ import { removeMailedTokens } from './remove-mailed-tokens.ts';
 import { removeMessageLocks } from './remove-message-locks.ts';
 import { removeOldAuditEntries } from './remove-old-audit-entries.ts';
 import { removeOldInvites } from './remove-old-invites.ts';
-import { removeUnverifiedAccounts } from './remove-unverified-accounts.ts';
-import type { RetentionDeps, SweepLimit, SweepReport } from './retention-deps.ts';
+import { removeUnverifiedAccounts } from './lifecycle/remove-unverified-accounts.ts';
+import type { RetentionDeps, SweepLimit, SweepReport } from './sweep/retention-deps.ts';
 
 export interface Sweep {
   /** What it does; also its name in logs, figures and jobs. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect, test } from '@jest/globals';
-import { startAppleKeys } from '@tocsin/shared/testing/simulators/apple-keys.ts';
+import { startAppleKeys } from '@tocsin/simulators/apple-keys.ts';
 import { findAuditEntries } from '@tocsin/shared/operations/audit/find-audit-entries.ts';
 import { exportSPKI, importJWK, SignJWT, type JWK } from 'jose';
 import { newRegistration } from './registration.ts';

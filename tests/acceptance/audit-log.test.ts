@@ -347,7 +347,7 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     return { ...by(owner), subject: team, details: { topics: 'erase', reason: 'request' } };
   },
   'retention.run_requested': 'tests/acceptance/expiry.test.ts',
-  'retention.plan_confirmed': 'services/retention/expire-messages.engines.test.ts',
+  'retention.plan_confirmed': 'services/retention/messages/expire-messages.engines.test.ts',
   'retention.paused': 'tests/acceptance/expiry.test.ts',
   'retention.resumed': 'tests/acceptance/expiry.test.ts',
   'push.redriven': async () => {

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
-import { packageVersion } from '@tocsin/shared/package-version.ts';
+import { packageVersion } from '@tocsin/shared/runtime/package-version.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { runCommand, startCommand } from './run-command.ts';
 import { createAccount, createTopic, openStackDocuments, testStack, type Account } from './stack.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { restore } from '@tocsin/shared/back-up.ts';
+import { restore } from '@tocsin/shared/installation/back-up.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
 import { readTestEngines } from '@tocsin/shared/testing/read-test-engines.ts';

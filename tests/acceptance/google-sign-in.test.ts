@@ -3,7 +3,7 @@ import { afterAll, expect, test } from '@jest/globals';
 import { setActive } from '@tocsin/shared/operations/accounts/set-active.ts';
 import { testAudit } from '@tocsin/shared/testing/builders.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
-import { startOpenIdProvider } from '@tocsin/shared/testing/simulators/openid-provider.ts';
+import { startOpenIdProvider } from '@tocsin/simulators/openid-provider.ts';
 import { Browser } from './browser.ts';
 import { newRegistration } from './registration.ts';
 import { signLike, stackSecret } from './sign-token.ts';

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from '@jest/globals';
 import { usernameKey } from '@tocsin/shared/domain/accounts/account-rules.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { startSmtpSimulator, type ReceivedMail } from '@tocsin/shared/testing/simulators/smtp-simulator.ts';
+import { startSmtpSimulator, type ReceivedMail } from '@tocsin/simulators/smtp-simulator.ts';
 import { newRegistration } from './registration.ts';
 import { Client, createAccount } from './stack.ts';
 import { useOwnStack } from './use-own-stack.ts';

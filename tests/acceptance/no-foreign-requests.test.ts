@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { startExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
+import { startExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
 import { createAccount, createTopic } from './stack.ts';
 import { useOwnStack } from './use-own-stack.ts';
 

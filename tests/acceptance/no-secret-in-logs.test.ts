@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { startSmtpSimulator, type SmtpSimulator } from '@tocsin/shared/testing/simulators/smtp-simulator.ts';
+import { startSmtpSimulator, type SmtpSimulator } from '@tocsin/simulators/smtp-simulator.ts';
 import type { Stack } from '../../tools/stack/start-stack.ts';
 import { startOwnStack } from './own-stack.ts';
 import { newRegistration } from './registration.ts';

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { teamMembers, teams } from '@tocsin/shared/collections/teams.ts';
 import { newMember, newTeam } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { startExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
+import { startExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
 import { runCommand } from './run-command.ts';
 import { Client, createAccount, createTopic, type Account } from './stack.ts';
 import { useOwnStack } from './use-own-stack.ts';

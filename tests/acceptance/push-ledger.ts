@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import type { ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
+import type { ExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
 import type { Acked } from '../ledger/ledger.ts';
 import { createAccount } from './stack.ts';
 

@@ -6,15 +6,15 @@ import { afterAll, expect, test } from '@jest/globals';
 import type { Platform } from '@tocsin/shared/domain/push/device.ts';
 import { newPushToken } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { startApnsSimulator } from '@tocsin/shared/testing/simulators/apns-simulator.ts';
-import { startFcmSimulator } from '@tocsin/shared/testing/simulators/fcm-simulator.ts';
+import { startApnsSimulator } from '@tocsin/simulators/apns-simulator.ts';
+import { startFcmSimulator } from '@tocsin/simulators/fcm-simulator.ts';
 import {
   apnsSettings,
   expoSettings,
   fcmSettings,
   writeSimulatorSettings,
-} from '@tocsin/shared/testing/simulators/simulator-settings.ts';
-import { startExpoSimulator, type ExpoPush } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
+} from '@tocsin/simulators/simulator-settings.ts';
+import { startExpoSimulator, type ExpoPush } from '@tocsin/simulators/expo-simulator.ts';
 import { createAccount, createTopic, type Account } from './stack.ts';
 import { useOwnStack } from './use-own-stack.ts';
 

@@ -16,6 +16,13 @@ export interface Boundary {
 
 const beneathDrivers = ['shared/domain', 'shared/wire', 'shared/ports', 'shared/async', 'shared/platform'];
 const sharedButDrivers = ['shared', '!shared/drivers'];
+const beneathFeatures = [
+  'services/api/directory',
+  'services/api/http',
+  'services/api/live',
+  'services/api/*.ts',
+  ...sharedButDrivers,
+];
 const clusterPackages = ['kafkajs', 'mongoose', 'mongodb', 'bullmq', 'ioredis'];
 const embeddedPackages = ['node:sqlite'];
 const tracingPackages = ['api', 'core', 'exporter-trace-otlp-proto', 'resources', 'sdk-trace'].map(
@@ -27,6 +34,8 @@ export const ownedPackages: readonly string[] = [...clusterPackages, ...embedded
 
 export const boundaries: readonly Boundary[] = [
   { of: 'shared/*.ts', mayImport: ['shared'] },
+  { of: 'shared/installation', mayImport: ['shared'] },
+  { of: 'shared/runtime', mayImport: ['shared'] },
   { of: 'shared/domain', mayImport: [], packages: 'none' },
   { of: 'shared/platform', mayImport: [] },
   { of: 'shared/ports', mayImport: ['shared/domain'], packages: 'none' },
@@ -45,12 +54,13 @@ export const boundaries: readonly Boundary[] = [
       'shared/collections',
     ],
   },
-  { of: 'shared/moving', mayImport: ['shared/domain', 'shared/ports'] },
-  { of: 'shared/tracing', mayImport: beneathDrivers, packages: tracingPackages },
+  { of: 'shared/installation/transfer', mayImport: ['shared/domain', 'shared/ports'] },
+  { of: 'shared/runtime/tracing', mayImport: beneathDrivers, packages: tracingPackages },
   { of: 'shared/drivers/*.ts', mayImport: beneathDrivers },
   { of: 'shared/drivers/cluster', mayImport: [...beneathDrivers, 'shared/drivers/*.ts'], packages: clusterPackages },
   { of: 'shared/drivers/embedded', mayImport: [...beneathDrivers, 'shared/drivers/*.ts'], packages: embeddedPackages },
   { of: 'shared/testing', mayImport: ['shared'] },
+  { of: 'simulators', mayImport: [] },
   { of: 'shared/contracts', mayImport: ['shared'] },
   { of: 'services/*', mayImport: sharedButDrivers },
   { of: 'services/api/directory', mayImport: sharedButDrivers },
@@ -60,29 +70,25 @@ export const boundaries: readonly Boundary[] = [
     of: 'services/api/*.ts',
     mayImport: ['services/api/directory', 'services/api/http', 'services/api/live', ...sharedButDrivers],
   },
+  { of: 'services/api/export', mayImport: sharedButDrivers },
+  { of: 'services/api/{access,erasure}', mayImport: beneathFeatures },
   {
     of: 'services/api/features/*',
-    mayImport: [
-      'services/api/directory',
-      'services/api/http',
-      'services/api/live',
-      'services/api/*.ts',
-      ...sharedButDrivers,
-    ],
+    mayImport: ['services/api/{access,erasure}', 'services/api/export', ...beneathFeatures],
   },
   {
     of: 'services/api/{main,start-api,app,pages,routes,upgrade,*.test}.ts',
     mayImport: ['services/api', ...sharedButDrivers],
   },
-  { of: 'cli', mayImport: ['services', ...sharedButDrivers, 'shared/testing/simulators'] },
+  { of: 'cli', mayImport: ['services', ...sharedButDrivers, 'simulators'] },
   {
     of: 'tools',
-    mayImport: ['tests/acceptance/stack.ts', 'services/notifier/push-gateways', ...sharedButDrivers],
+    mayImport: ['tests/acceptance/stack.ts', 'services/notifier/providers', 'simulators', ...sharedButDrivers],
     packages: [...clusterPackages, ...embeddedPackages],
   },
   {
     of: 'tests',
-    mayImport: ['tests/acceptance/stack.ts', 'shared', 'tools'],
+    mayImport: ['tests/acceptance/stack.ts', 'shared', 'simulators', 'tools'],
     packages: [...clusterPackages, ...embeddedPackages],
   },
   { of: 'tests/acceptance/stack.ts', mayImport: sharedButDrivers },

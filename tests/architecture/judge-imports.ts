@@ -3,7 +3,7 @@ import { boundaries, ownedPackages, type Boundary } from './boundaries.ts';
 import type { Import } from './read-imports.ts';
 
 const testSuffix = /\.(test|contract|fixtures?|place|child|child-process)\.ts$/;
-const testFolders = ['tests', 'tools', 'shared/testing', 'shared/contracts'];
+const testFolders = ['tests', 'tools', 'shared/testing', 'shared/contracts', 'simulators'];
 
 /** Whether the file serves tests (or development) alone. */
 export const isTestCode = (file: string): boolean =>
@@ -19,12 +19,13 @@ export function judgeImport(imported: Import): string | null {
   if (
     isTestCode(file) &&
     !isTestCode(from) &&
-    !row.mayImport.some((entry) => isTestCode(entry) && covers(entry, file) !== null)
+    !row.mayImport.some((entry) => isTestCode(`${entry}/`) && covers(entry, file) !== null)
   )
     return `${from} imports ${file}: only tests may import test code, and rows that name it`;
   if (isOfOneKind(from, file, row) || isAllowed(file, row.mayImport)) return null;
   // Tests also see all that is shared, and run whole programs as processes.
-  if (isTestCode(from) && (imported.isStarted || isAllowed(file, ['shared', '!shared/drivers']))) return null;
+  if (isTestCode(from) && (imported.isStarted || isAllowed(file, ['shared', '!shared/drivers', 'simulators'])))
+    return null;
   return `${from} imports ${file}: ${row.of} may import ${row.mayImport.join(', ') || 'nothing'}`;
 }
 

@@ -4,7 +4,7 @@ import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { addSubscribers } from '@tocsin/shared/testing/add-subscribers.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { startExpoSimulator, type ExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
+import { startExpoSimulator, type ExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
 import { describeWithEngines, type TestEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
 import { printFigures } from '@tocsin/shared/testing/figures.ts';
 import { addTopic, endProcess, newPushPlace, publishTo, type PushPlace } from './push-place.ts';

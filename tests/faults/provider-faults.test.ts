@@ -10,27 +10,15 @@ import { addSubscribers } from '@tocsin/shared/testing/add-subscribers.ts';
 import { newPushToken } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { describeWithEngines, type TestEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
-import {
-  startApnsSimulator,
-  type ApnsBehaviour,
-  type ApnsSimulator,
-} from '@tocsin/shared/testing/simulators/apns-simulator.ts';
-import {
-  startExpoSimulator,
-  type ExpoBehaviour,
-  type ExpoSimulator,
-} from '@tocsin/shared/testing/simulators/expo-simulator.ts';
-import {
-  startFcmSimulator,
-  type FcmBehaviour,
-  type FcmSimulator,
-} from '@tocsin/shared/testing/simulators/fcm-simulator.ts';
+import { startApnsSimulator, type ApnsBehaviour, type ApnsSimulator } from '@tocsin/simulators/apns-simulator.ts';
+import { startExpoSimulator, type ExpoBehaviour, type ExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
+import { startFcmSimulator, type FcmBehaviour, type FcmSimulator } from '@tocsin/simulators/fcm-simulator.ts';
 import {
   apnsSettings,
   expoSettings,
   fcmSettings,
   writeSimulatorSettings,
-} from '@tocsin/shared/testing/simulators/simulator-settings.ts';
+} from '@tocsin/simulators/simulator-settings.ts';
 import { printFigures } from '@tocsin/shared/testing/figures.ts';
 import { addTopic, endProcess, newPushPlace, publishTo, type PushPlace } from './push-place.ts';
 

@@ -10,7 +10,7 @@ import { newPushToken } from '@tocsin/shared/testing/builders.ts';
 import { describeWithEngines, type TestEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { removeInstallation } from '@tocsin/shared/testing/remove-installation.ts';
-import { startExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
+import { startExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
 import { freePorts } from '../../tools/engines/free-ports.ts';
 import { ServerProcess } from '../../tools/stack/server-process.ts';
 import { startClusterStack, type Stack } from '../../tools/stack/start-stack.ts';

@@ -1,5 +1,5 @@
-import { startAppleKeys } from '@tocsin/shared/testing/simulators/apple-keys.ts';
-import { startOpenIdProvider } from '@tocsin/shared/testing/simulators/openid-provider.ts';
+import { startAppleKeys } from '@tocsin/simulators/apple-keys.ts';
+import { startOpenIdProvider } from '@tocsin/simulators/openid-provider.ts';
 import type { Stack } from '../../tools/stack/start-stack.ts';
 import { startOwnStack } from '../acceptance/own-stack.ts';
 

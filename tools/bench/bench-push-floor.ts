@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import type { Platform } from '@tocsin/shared/domain/push/device.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
 import { newPushToken } from '@tocsin/shared/testing/builders.ts';
-import { openPushGateways } from '../../services/notifier/push-gateways/open-push-gateways.ts';
+import { openPushGateways } from '@tocsin/notifier/providers/open-push-gateways.ts';
 import { apnLibrary, bareHttp2, expoLibrary, firebaseLibrary, type SendAll } from './push-floors.ts';
 import { startPushSimulators } from './push-simulators.ts';
 

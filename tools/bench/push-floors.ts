@@ -5,8 +5,8 @@ import { initializeApp } from 'firebase-admin/app';
 import { getMessaging } from 'firebase-admin/messaging';
 import { Agent } from 'undici';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
-import { apnsProviderToken } from '../../services/notifier/push-gateways/apns-provider-token.ts';
-import { fcmSimulatorCredential } from '../../services/notifier/push-gateways/fcm-simulator-credential.ts';
+import { apnsProviderToken } from '@tocsin/notifier/providers/apns-provider-token.ts';
+import { fcmSimulatorCredential } from '@tocsin/notifier/providers/fcm-simulator-credential.ts';
 
 /** Sends the same push to each token of a batch; rejects unless every one was taken. */
 export type SendAll = (tokens: readonly string[]) => Promise<unknown>;

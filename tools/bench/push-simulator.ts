@@ -1,7 +1,7 @@
-import { startApnsSimulator } from '@tocsin/shared/testing/simulators/apns-simulator.ts';
-import { startExpoSimulator } from '@tocsin/shared/testing/simulators/expo-simulator.ts';
-import { startFcmSimulator } from '@tocsin/shared/testing/simulators/fcm-simulator.ts';
-import { apnsSettings, expoSettings, fcmSettings } from '@tocsin/shared/testing/simulators/simulator-settings.ts';
+import { startApnsSimulator } from '@tocsin/simulators/apns-simulator.ts';
+import { startExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
+import { startFcmSimulator } from '@tocsin/simulators/fcm-simulator.ts';
+import { apnsSettings, expoSettings, fcmSettings } from '@tocsin/simulators/simulator-settings.ts';
 import type { SimulatorAnswer, SimulatorQuestion } from './push-simulators.ts';
 
 /** A simulator of a push provider as a process: says where it is, and how many pushes it took whenever it is asked. */

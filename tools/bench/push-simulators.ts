@@ -2,10 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { platforms, type Platform } from '@tocsin/shared/domain/push/device.ts';
-import {
-  writeSimulatorSettings,
-  type SimulatorSettings,
-} from '@tocsin/shared/testing/simulators/simulator-settings.ts';
+import { writeSimulatorSettings, type SimulatorSettings } from '@tocsin/simulators/simulator-settings.ts';
 
 export interface SimulatorQuestion {
   readonly messageId: string;

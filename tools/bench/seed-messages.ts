@@ -1,4 +1,4 @@
-import { adoptLog } from '@tocsin/shared/adopt-log.ts';
+import { adoptLog } from '@tocsin/shared/installation/adopt-log.ts';
 import type { PlacedRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import type { Priority } from '@tocsin/shared/domain/messages/message.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';

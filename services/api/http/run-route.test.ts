@@ -5,7 +5,7 @@ import { Writable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openLog } from '@tocsin/shared/platform/log.ts';
 import { route } from './route.ts';
-import { untraced } from '@tocsin/shared/tracing/tracing.ts';
+import { untraced } from '@tocsin/shared/runtime/tracing/tracing.ts';
 import { runRoute, type RouteDeps } from './run-route.ts';
 
 const lines: string[] = [];

@@ -5,7 +5,7 @@ import { hasScope } from '@tocsin/shared/domain/accounts/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { Log } from '@tocsin/shared/platform/log.ts';
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
-import type { Tracing } from '@tocsin/shared/tracing/tracing.ts';
+import type { Tracing } from '@tocsin/shared/runtime/tracing/tracing.ts';
 import type { UsageRecorder } from './usage-recorder.ts';
 import { anonymous, authenticate, type AuthenticateDeps, type CredentialSources } from './authenticate.ts';
 import type { ClientAddress } from './client-address.ts';

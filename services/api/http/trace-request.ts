@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseTraceContext } from '@tocsin/shared/domain/trace-context.ts';
-import type { Tracing } from '@tocsin/shared/tracing/tracing.ts';
+import type { Tracing } from '@tocsin/shared/runtime/tracing/tracing.ts';
 import type { Route } from './route.ts';
 
 /**

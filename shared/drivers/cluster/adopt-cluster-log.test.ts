@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { adoptLog } from '../../adopt-log.ts';
-import { inspectEngine } from '../../inspect-engine.ts';
+import { adoptLog } from '../../installation/adopt-log.ts';
+import { inspectEngine } from '../../installation/inspect-engine.ts';
 import { closers, type Closers } from '../../platform/lifecycle.ts';
 import { openLog } from '../../platform/log.ts';
 import { collector, testRecord } from '../../contracts/event-log/event-log.fixtures.ts';

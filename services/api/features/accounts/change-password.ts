@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { auditOf } from '../../audit.ts';
-import { changeAndEndLogins, loginTokensSchema, newLogin } from '../../logins.ts';
+import { changeAndEndLogins, loginTokensSchema, newLogin } from '../../access/logins.ts';
 import { newPasswordField } from './account-fields.ts';
 import { loadAccount } from './load-account.ts';
 import { loadPasswordHolder, passwordProof, wrongPassword } from './prove-password.ts';

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { auditAs } from '../../audit.ts';
-import { changeAndEndLogins } from '../../logins.ts';
+import { changeAndEndLogins } from '../../access/logins.ts';
 import { messageSchema, newPasswordField } from './account-fields.ts';
 import { findTokenHolder } from './find-token-holder.ts';
 

@@ -3,7 +3,7 @@ import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';
-import { eraseSoon } from '../../erase-soon.ts';
+import { eraseSoon } from '../../erasure/erase-soon.ts';
 import { route, type Route } from '../../http/route.ts';
 import { loadAccount } from './load-account.ts';
 import { loadPasswordHolder, passwordProof, wrongPassword } from './prove-password.ts';

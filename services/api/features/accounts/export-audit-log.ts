@@ -2,7 +2,7 @@ import { toAuditEntryJson, type ReadAuditEntry } from '@tocsin/shared/domain/aud
 import { walkAuditEntries } from '@tocsin/shared/operations/audit/find-audit-entries.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditEntrySchema } from '../../audit-entry-schema.ts';
-import type { ExportSection } from '../../export-section.ts';
+import type { ExportSection } from '../../export/export-section.ts';
 
 const pageSize = 500;
 

@@ -1,7 +1,7 @@
 import { listConsents } from '@tocsin/shared/collections/consents.ts';
 import type { ApiDeps } from '../../api-deps.ts';
-import type { ExportSection } from '../../export-section.ts';
-import { smallSection } from '../../small-section.ts';
+import type { ExportSection } from '../../export/export-section.ts';
+import { smallSection } from '../../export/small-section.ts';
 import { consentSchema, toConsentJson } from './consent-json.ts';
 
 /** What the account accepted, as its history shows it. */

@@ -7,9 +7,9 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { emailField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
 import { loginUserSchema } from '../../http/user-schema.ts';
-import { recordFailedLogin } from '../../failed-logins.ts';
-import { loginTokensSchema, openLogin } from '../../logins.ts';
-import { passwordAttempts } from '../../password-attempts.ts';
+import { recordFailedLogin } from '../../access/failed-logins.ts';
+import { loginTokensSchema, openLogin } from '../../access/logins.ts';
+import { passwordAttempts } from '../../access/password-attempts.ts';
 
 /** Any text is a password to try: one that could never have been set is a wrong one. */
 const body = z

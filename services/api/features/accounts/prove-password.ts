@@ -2,8 +2,8 @@ import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { User } from '@tocsin/shared/domain/accounts/user.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import type { RequestContext } from '../../http/route.ts';
-import { recordFailedCheck } from '../../failed-logins.ts';
-import { passwordAttempts } from '../../password-attempts.ts';
+import { recordFailedCheck } from '../../access/failed-logins.ts';
+import { passwordAttempts } from '../../access/password-attempts.ts';
 import { loadAccount } from './load-account.ts';
 
 /** A route's `load`: the calling account. Throws 403 for one that has no password to give. */

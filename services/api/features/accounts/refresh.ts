@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
-import { loginTokensSchema, refreshLogin } from '../../logins.ts';
+import { loginTokensSchema, refreshLogin } from '../../access/logins.ts';
 
 /** Exchanges a refresh token, which is good once, for a new pair of tokens. */
 export function refresh(deps: ApiDeps): Route {

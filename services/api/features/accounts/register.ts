@@ -3,7 +3,7 @@ import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { newUser } from '@tocsin/shared/domain/accounts/user.ts';
 import { createAccount, makeRoom } from '@tocsin/shared/operations/accounts/accounts.ts';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
-import { requestMail } from '@tocsin/shared/request-mail.ts';
+import { requestMail } from '@tocsin/shared/runtime/request-mail.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditAs, auditOfSystem } from '../../audit.ts';

@@ -1,5 +1,5 @@
 import { findUserByEmail } from '@tocsin/shared/collections/users.ts';
-import { requestMail } from '@tocsin/shared/request-mail.ts';
+import { requestMail } from '@tocsin/shared/runtime/request-mail.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { emailField } from '../../http/fields.ts';

@@ -7,7 +7,7 @@ import { addressChanges } from '@tocsin/shared/collections/address-changes.ts';
 import { voidMailTokens } from '@tocsin/shared/collections/mail-tokens.ts';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
-import { requestMail } from '@tocsin/shared/request-mail.ts';
+import { requestMail } from '@tocsin/shared/runtime/request-mail.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf, auditOfSystem } from '../../audit.ts';

@@ -1,7 +1,7 @@
 import { findOwnDevices } from '@tocsin/shared/operations/push/find-own-devices.ts';
 import type { ApiDeps } from '../../api-deps.ts';
-import type { ExportSection } from '../../export-section.ts';
-import { smallSection } from '../../small-section.ts';
+import type { ExportSection } from '../../export/export-section.ts';
+import { smallSection } from '../../export/small-section.ts';
 import { deviceSchema, toDeviceJson } from './device-json.ts';
 
 /** The account's devices, as its list shows them. */

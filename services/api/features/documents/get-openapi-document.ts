@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { openApiDocument } from '../../http/openapi/openapi-document.ts';
 import { route, type Route } from '../../http/route.ts';
 import { keptBriefly } from '../../http/static-file.ts';
-import { packageVersion } from '@tocsin/shared/package-version.ts';
+import { packageVersion } from '@tocsin/shared/runtime/package-version.ts';
 
 /** `GET /openapi.json`: the document of all routes, this one too; made once, when it is first asked for. */
 export function getOpenApiDocument(table: () => readonly Route[]): Route {

@@ -1,4 +1,4 @@
-import { checkReadiness } from '@tocsin/shared/health.ts';
+import { checkReadiness } from '@tocsin/shared/runtime/health.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';

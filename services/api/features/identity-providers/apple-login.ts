@@ -5,7 +5,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { optionalField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
 import { loginUserSchema } from '../../http/user-schema.ts';
-import { loginTokensSchema } from '../../logins.ts';
+import { loginTokensSchema } from '../../access/logins.ts';
 import { appleIdentityToken } from './apple-identity-token.ts';
 import { recordRefusal } from './record-refusal.ts';
 import { SignInFailed } from './sign-in-failed.ts';

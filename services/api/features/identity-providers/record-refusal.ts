@@ -1,6 +1,6 @@
 import type { IdentityProvider } from '@tocsin/shared/domain/accounts/identity.ts';
 import type { ApiDeps } from '../../api-deps.ts';
-import { recordFailedLogin } from '../../failed-logins.ts';
+import { recordFailedLogin } from '../../access/failed-logins.ts';
 import type { RequestContext } from '../../http/route.ts';
 import { SignInFailed, type SignInFault } from './sign-in-failed.ts';
 

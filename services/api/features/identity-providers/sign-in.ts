@@ -9,7 +9,7 @@ import { findUserByEmail, users } from '@tocsin/shared/collections/users.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditAs, auditOfSystem } from '../../audit.ts';
 import type { RequestContext } from '../../http/route.ts';
-import { openLogin, type LoginTokens } from '../../logins.ts';
+import { openLogin, type LoginTokens } from '../../access/logins.ts';
 import { chooseUsername } from './choose-username.ts';
 import type { ProviderProfile } from './provider-profile.ts';
 import { SignInFailed } from './sign-in-failed.ts';

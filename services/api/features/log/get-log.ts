@@ -10,7 +10,7 @@ import { loadTopic } from '../../http/load-topic.ts';
 import { messageSchema } from '../../http/message-schema.ts';
 import { queryBoolean, queryInteger } from '../../http/paging.ts';
 import { route, type Reply, type RequestContext, type Route } from '../../http/route.ts';
-import { judgeReader, waitAsReader } from '../../judge-reader.ts';
+import { judgeReader, waitAsReader } from '../../access/judge-reader.ts';
 import { ndjsonHeaders, ndjsonType } from '../../live/ndjson-sink.ts';
 import { linesPerRead, streamLog } from '../../live/stream-log.ts';
 import { loadConsumer } from './consumer-owner.ts';

@@ -1,7 +1,7 @@
 import { toMessageJson } from '@tocsin/shared/wire/message-json.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { ownedTopics } from '@tocsin/shared/operations/topics/owned-topics.ts';
-import type { ExportSection } from '../../export-section.ts';
+import type { ExportSection } from '../../export/export-section.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { messageSchema } from '../../http/message-schema.ts';
 

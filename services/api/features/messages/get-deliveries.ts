@@ -6,7 +6,7 @@ import { deliveryStatuses, ledgerMs, type Delivery } from '@tocsin/shared/ports/
 import { findOwnDevices } from '@tocsin/shared/operations/push/find-own-devices.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
-import { findOwnSubscription } from '../../find-own-subscription.ts';
+import { findOwnSubscription } from '../../access/find-own-subscription.ts';
 import { route, type Route } from '../../http/route.ts';
 import { loadReadableMessage } from './load-readable-message.ts';
 

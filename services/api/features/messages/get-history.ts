@@ -7,7 +7,7 @@ import { loadTopic } from '../../http/load-topic.ts';
 import { messageSchema } from '../../http/message-schema.ts';
 import { queryBoolean, queryInteger } from '../../http/paging.ts';
 import { route, type Route } from '../../http/route.ts';
-import { waitAsReader } from '../../judge-reader.ts';
+import { waitAsReader } from '../../access/judge-reader.ts';
 import { resolvePosition } from '../../live/resolve-position.ts';
 import { parseSince, type Since } from './parse-since.ts';
 

@@ -4,7 +4,7 @@ import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import type { TopicSpan } from '../../directory/topic-spans.ts';
-import { findOwnSubscription } from '../../find-own-subscription.ts';
+import { findOwnSubscription } from '../../access/find-own-subscription.ts';
 import { messageSchema } from '../../http/message-schema.ts';
 import { queryInteger } from '../../http/paging.ts';
 import { route, type Route } from '../../http/route.ts';

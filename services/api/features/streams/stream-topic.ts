@@ -6,7 +6,7 @@ import { loadTopic } from '../../http/load-topic.ts';
 import { type Route } from '../../http/route.ts';
 import { openStream } from '../../live/open-stream.ts';
 import { resolveStreamPosition } from '../../live/resolve-position.ts';
-import { judgeStream } from '../../judge-stream.ts';
+import { judgeStream } from '../../access/judge-stream.ts';
 import { givenPosition, parsePositionId, sinceIdField } from './given-position.ts';
 import { sseRoute } from './sse-route.ts';
 import { credentialSources, type StreamKind } from './stream-kind.ts';

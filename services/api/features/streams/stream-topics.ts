@@ -6,7 +6,7 @@ import { authenticate, callerBehind, readCredential } from '../../http/authentic
 import type { RequestContext, Route } from '../../http/route.ts';
 import { openStream } from '../../live/open-stream.ts';
 import { parseCompositePosition } from '../../live/composite-position.ts';
-import { judgeStream } from '../../judge-stream.ts';
+import { judgeStream } from '../../access/judge-stream.ts';
 import { givenPosition, sinceIdsField } from './given-position.ts';
 import { loadSessionTopics, loadTopicsByName, namesInQuery, topicErrors, type NamedTopic } from './load-topics.ts';
 import { resolvePositions } from './resolve-positions.ts';

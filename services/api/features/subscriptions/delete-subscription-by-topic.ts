@@ -2,7 +2,7 @@ import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { removeSubscription } from '@tocsin/shared/operations/topics/remove-subscription.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
-import { findOwnSubscription } from '../../find-own-subscription.ts';
+import { findOwnSubscription } from '../../access/find-own-subscription.ts';
 import { loadNamedTopic } from './load-named-topic.ts';
 
 /** `DELETE /api/subscriptions/by-topic/{topic_name}` */

@@ -1,6 +1,6 @@
 import type { ApiDeps } from '../../api-deps.ts';
-import type { ExportSection } from '../../export-section.ts';
-import { smallSection } from '../../small-section.ts';
+import type { ExportSection } from '../../export/export-section.ts';
+import { smallSection } from '../../export/small-section.ts';
 import { describeOwnSubscriptions } from './describe-own-subscriptions.ts';
 import { subscriptionSchema } from './subscription-json.ts';
 

@@ -4,7 +4,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';
 import { queryBoolean } from '../../http/paging.ts';
 import { route, type Route } from '../../http/route.ts';
-import { removalDeps } from '../../removal-deps.ts';
+import { removalDeps } from '../../erasure/removal-deps.ts';
 import { loadTeam } from './load-team.ts';
 
 /** `DELETE /api/teams/{team_id}`: its topics go too, or become the owner's private topics. */

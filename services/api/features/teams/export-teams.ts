@@ -1,7 +1,7 @@
 import { findMemberships } from '@tocsin/shared/collections/teams.ts';
 import type { ApiDeps } from '../../api-deps.ts';
-import type { ExportSection } from '../../export-section.ts';
-import { smallSection } from '../../small-section.ts';
+import type { ExportSection } from '../../export/export-section.ts';
+import { smallSection } from '../../export/small-section.ts';
 import { describeTeams } from './describe-teams.ts';
 import { teamSchema } from './team-schema.ts';
 

@@ -4,7 +4,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';
 import { loadManagedTopic } from '../../http/load-topic.ts';
 import { route, type Route } from '../../http/route.ts';
-import { cleanUpSoon } from '../../clean-up-soon.ts';
+import { cleanUpSoon } from '../../erasure/clean-up-soon.ts';
 
 /** `DELETE /api/topics/{topic_id}` */
 export function deleteTopic(deps: ApiDeps): Route {

@@ -1,5 +1,5 @@
 import { ownedTopics } from '@tocsin/shared/operations/topics/owned-topics.ts';
-import type { ExportSection } from '../../export-section.ts';
+import type { ExportSection } from '../../export/export-section.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { describeTopics } from './describe-topics.ts';
 import { topicSchema } from './topic-schema.ts';

@@ -14,7 +14,7 @@ import { users } from '@tocsin/shared/collections/users.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';
-import { cleanUpSoon } from '../../clean-up-soon.ts';
+import { cleanUpSoon } from '../../erasure/clean-up-soon.ts';
 import { loadManagedTopic, roleOf } from '../../http/load-topic.ts';
 import { route, type Route } from '../../http/route.ts';
 import { describeTopics } from './describe-topics.ts';

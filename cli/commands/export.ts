@@ -1,0 +1,29 @@
+import { exportFrom } from '@tocsin/shared/installation/move-installation.ts';
+import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
+import { openLog } from '@tocsin/shared/platform/log.ts';
+import { Command } from 'commander';
+import { reportProgress } from '../output/report-progress.ts';
+
+/** `tocsin export`: all of an installation as files, to be imported by another one. */
+export function exportCommand(): Command {
+  return new Command('export')
+    .description(
+      'write all of this installation into a directory, to move it: a cluster must be stopped, one file is taken as it is at this moment',
+    )
+    .argument(
+      '<dir>',
+      'made where it is missing. It holds the secret that signs logins, and hashes of passwords and keys: its files are readable by their owner only',
+    )
+    .action(async (dir: string) => {
+      const { parts } = await exportFrom(loadConfig(process.env), {
+        dir,
+        log: openLog('cli', 'warn'),
+        report: reportProgress,
+      });
+      const [rows, bytes] = [
+        parts.reduce((sum, part) => sum + part.rows, 0),
+        parts.reduce((sum, part) => sum + part.bytes, 0),
+      ];
+      process.stdout.write(`Exported ${rows} rows to ${dir}, ${bytes} bytes.\n`);
+    });
+}

@@ -1,0 +1,24 @@
+import { importInto } from '@tocsin/shared/installation/move-installation.ts';
+import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
+import { openLog } from '@tocsin/shared/platform/log.ts';
+import { Command } from 'commander';
+import { reportProgress } from '../output/report-progress.ts';
+
+/** `tocsin import`: an export becomes this installation. */
+export function importCommand(): Command {
+  return new Command('import')
+    .description(
+      'bring an export into this installation, which must be empty; one that was cut off goes on. Servers start when it is verified',
+    )
+    .argument('<dir>', 'what `tocsin export` wrote')
+    .action(async (dir: string) => {
+      const { parts } = await importInto(loadConfig(process.env), {
+        dir,
+        log: openLog('cli', 'warn'),
+        report: reportProgress,
+      });
+      process.stdout.write(
+        `Imported ${parts.reduce((sum, part) => sum + part.rows, 0)} rows. The servers can be started.\n`,
+      );
+    });
+}

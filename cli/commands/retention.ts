@@ -1,0 +1,160 @@
+import { toRunJson, toStateJson } from '@tocsin/shared/wire/retention-json.ts';
+import type { RunRequest } from '@tocsin/shared/domain/retention/retention-run.ts';
+import { toIso } from '@tocsin/shared/domain/to-iso.ts';
+import { systemClock } from '@tocsin/shared/platform/clock.ts';
+import { idSource } from '@tocsin/shared/platform/ids.ts';
+import {
+  confirmPlan,
+  pauseRetention,
+  requestRun,
+  resumeRetention,
+} from '@tocsin/shared/operations/retention/operate-retention.ts';
+import { describePlan } from '@tocsin/shared/operations/retention/retention-plan.ts';
+import { listRuns } from '@tocsin/shared/collections/retention-runs.ts';
+import { Command, Option } from 'commander';
+import { operatorAudit, printObject, withStore, type PrintOptions } from '../operator/operator-store.ts';
+import { timeOption } from '../options/time-option.ts';
+import { wholeNumber } from '../options/whole-number.ts';
+
+const shownMax = 1_000;
+/** A bare date is its whole day. */
+const time = timeOption('endOfDay');
+
+/** `tocsin retention …`: the removal of expired messages by the operator's hand, beside a running installation. */
+export function retentionCommand(): Command {
+  const retention = new Command('retention')
+    .description('the removal of expired messages; works beside a running server')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  tocsin retention plan
+  tocsin retention pause --reason 'before the migration'`,
+    );
+  for (const command of [plan(), run(), history(), pause(), resume(), confirm()])
+    retention.addCommand(command.option('--json', 'print JSON'));
+  return retention;
+}
+
+function plan(): Command {
+  return new Command('plan')
+    .description('print which messages would be removed; removes nothing')
+    .addOption(new Option('--up-to <time>', 'what will have expired by then (default: now)').argParser(time))
+    .addOption(
+      new Option('--limit <number>', `of the topics at most so many, up to ${shownMax}`)
+        .default(100)
+        .argParser(wholeNumber(1, shownMax)),
+    )
+    .action((options: PrintOptions & { upTo?: number; limit: number }) =>
+      withStore(async ({ documents, openMessages }) => {
+        const now = systemClock();
+        const shown = await describePlan(
+          { documents, messages: await openMessages() },
+          { upTo: options.upTo ?? now, now, limit: options.limit },
+        );
+        if (options.json === true) return printObject(shown, options);
+        const { tiers, topics, held, waiting, ...sums } = shown;
+        printObject(
+          {
+            ...sums,
+            held: volume(held),
+            waiting: waiting === null ? null : `${volume(waiting)} up to ${waiting.up_to}`,
+          },
+          options,
+        );
+        for (const one of tiers) line(`tier ${one.tier}: ${volume(one)} of ${one.of_messages}`);
+        for (const one of topics)
+          line(
+            `topic ${one.topic ?? one.topic_id}: ${volume(one)}${one.retention_days === null ? '' : `, for ${one.retention_days} days`}${one.legal_hold ? ', held' : ''}, keeps from ${one.oldest_kept ?? '-'} on`,
+          );
+      }),
+    );
+}
+
+function run(): Command {
+  return new Command('run')
+    .description('have removed what has expired, by a running worker; a plan that needs a confirmation waits for it')
+    .addOption(new Option('--up-to <time>', "a plan's time (default: now)").argParser(time))
+    .action((options: PrintOptions & { upTo?: number }, command: Command) => {
+      const now = systemClock();
+      if (options.upTo !== undefined && options.upTo > now) command.error('error: --up-to must not be in the future');
+      return queue(requestRun, options.upTo ?? now, options);
+    });
+}
+
+function confirm(): Command {
+  return new Command('confirm')
+    .description('agree to the plan that waits, and have it run')
+    .addOption(
+      new Option('--up-to <time>', "the waiting plan's time, as plan prints it").argParser(time).makeOptionMandatory(),
+    )
+    .action((options: PrintOptions & { upTo: number }) => queue(confirmPlan, options.upTo, options));
+}
+
+function queue(act: typeof requestRun | typeof confirmPlan, upTo: number, options: PrintOptions): Promise<void> {
+  return withStore(async (store) => {
+    const request: RunRequest = { id: idSource(systemClock)(), upTo, startedBy: 'command' };
+    await act(store, request, operatorAudit());
+    printObject({ run_id: request.id, up_to: toIso(upTo), message: 'Run queued' }, options);
+  });
+}
+
+function history(): Command {
+  return new Command('history')
+    .description('print the reports of the last 90 days, the newest first')
+    .addOption(
+      new Option('--limit <number>', `at most so many, up to ${shownMax}`)
+        .default(50)
+        .argParser(wholeNumber(1, shownMax)),
+    )
+    .action((options: PrintOptions & { limit: number }) =>
+      withStore(async ({ documents }) => {
+        const runs = (await listRuns(documents, options.limit)).map(toRunJson);
+        if (options.json === true) return line(JSON.stringify(runs));
+        for (const one of runs)
+          line(
+            `${one.started_at}  ${one.outcome}  by ${one.started_by}  up to ${one.up_to}  planned ${volume(one.planned)}  removed ${volume(one.removed)}`,
+          );
+      }),
+    );
+}
+
+function pause(): Command {
+  return new Command('pause')
+    .description('remove no expired messages until resume')
+    .requiredOption('--reason <text>', 'for whoever wonders later')
+    .action((options: PrintOptions & { reason: string }) =>
+      withStore(async ({ documents }) => {
+        printState(
+          await pauseRetention(documents, { now: systemClock(), reason: options.reason }, operatorAudit()),
+          options,
+        );
+      }),
+    );
+}
+
+function resume(): Command {
+  return new Command('resume')
+    .description('undo pause')
+    .action((options: PrintOptions) =>
+      withStore(async ({ documents }) => printState(await resumeRetention(documents, operatorAudit()), options)),
+    );
+}
+
+function printState(state: Parameters<typeof toStateJson>[0], options: PrintOptions): void {
+  const { waiting, ...shown } = toStateJson(state);
+  printObject(
+    {
+      ...shown,
+      waiting: options.json === true || waiting === null ? waiting : `${volume(waiting)} up to ${waiting.up_to}`,
+    },
+    options,
+  );
+}
+
+const volume = ({ messages, bytes }: { messages: number; bytes: number }): string =>
+  `${messages} messages, ${bytes} bytes`;
+
+function line(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import {
+  apnsSettings,
+  expoSettings,
+  fcmSettings,
+  writeSimulatorSettings,
+} from '@tocsin/simulators/simulator-settings.ts';
+import { Command } from 'commander';
+import { wholeNumber } from '../options/whole-number.ts';
+
+const portDefault = 9_790;
+
+interface SimulateOptions {
+  readonly port: number;
+  readonly dir: string;
+  readonly latency: number;
+}
+
+/** `tocsin simulate`: push providers on this machine, to try pushes without an account of any vendor. Runs until SIGTERM or SIGINT. */
+export function simulateCommand(): Command {
+  return new Command('simulate')
+    .description(
+      'stand in for APNs, FCM and Expo on this machine: prints the settings that send pushes there, then each push',
+    )
+    .option('--port <number>', 'the first of three ports', wholeNumber(1, 65_533), portDefault)
+    .option('--dir <path>', 'where the credentials go that the simulators issue', './data/simulators')
+    .option('--latency <ms>', 'how long APNs and FCM take for an answer', wholeNumber(0, 60_000), 0)
+    .action(simulate);
+}
+
+async function simulate({ port, dir, latency }: SimulateOptions): Promise<void> {
+  // Loaded here: no other command needs them.
+  const [{ startApnsSimulator }, { startFcmSimulator }, { startExpoSimulator }] = await Promise.all([
+    import('@tocsin/simulators/apns-simulator.ts'),
+    import('@tocsin/simulators/fcm-simulator.ts'),
+    import('@tocsin/simulators/expo-simulator.ts'),
+  ]);
+  const print = (provider: string) => (push: object) =>
+    void process.stdout.write(`${JSON.stringify({ provider, ...push })}\n`);
+  const isForgetful = true;
+  const ended = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  const apns = await startApnsSimulator({
+    isForgetful,
+    port,
+    latencyMs: latency,
+    onPush: ({ token, payload }) => print('apns')({ token, ...payload }),
+  });
+  const fcm = await startFcmSimulator({
+    isForgetful,
+    port: port + 1,
+    latencyMs: latency,
+    onPush: ({ token, message }) => print('fcm')({ token, ...message }),
+  });
+  const expo = await startExpoSimulator({
+    isForgetful,
+    port: port + 2,
+    onPush: ({ token, message }) => print('expo')({ token, ...message }),
+  });
+  const settings = writeSimulatorSettings(dir, [apnsSettings(apns), fcmSettings(fcm), expoSettings(expo)]);
+  process.stdout.write(
+    `${Object.entries(settings)
+      .map(([name, value]) => `${name}=${value}`)
+      .join('\n')}\n`,
+  );
+  process.stderr.write(
+    '\n  Put these lines into .env and start the server. A push shows here as a line of JSON; Ctrl+C ends this.\n\n',
+  );
+  await ended;
+  await Promise.all([apns.close(), fcm.close(), expo.close()]);
+}

@@ -1,0 +1,91 @@
+import { Command } from 'commander';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { asText, forTerminal, printLine } from '../output/output.ts';
+import { ask, readStream } from '../server/server.ts';
+import { withServerOptions, type ServerOptions } from '../options/server-options.ts';
+
+interface SubscribeOptions extends ServerOptions {
+  readonly since?: string;
+  readonly json?: true;
+}
+
+interface Message {
+  readonly topic: string;
+  readonly message: string;
+  readonly title: string | null;
+  readonly priority: number;
+  readonly timestamp: string;
+}
+
+/** Before the first message of a topic. */
+const nilId = '00000000-0000-0000-0000-000000000000';
+
+/** `tocsin subscribe`: messages of topics as they come, over connections that are made again, without gap or repeat. */
+export function subscribeCommand(): Command {
+  return withServerOptions(new Command('subscribe'))
+    .description('print the messages of topics as they come, until it is ended; goes on after a lost connection')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  tocsin subscribe backups builds
+  tocsin subscribe alarms --since all --json`,
+    )
+    .argument('<topic...>', 'up to 100')
+    .option('--since <position>', '`all` that is kept, the id of a message, or a `position` that --json printed')
+    .option('--json', 'print each event as a line of JSON: {type, position, …the message}')
+    .action((topics: string[], { since, json, ...server }: SubscribeOptions) =>
+      subscribe(topics, { since, json, server }),
+    );
+}
+
+interface Subscription {
+  readonly since: string | undefined;
+  readonly json: true | undefined;
+  readonly server: ServerOptions;
+}
+
+function subscribe(topics: readonly string[], { since, json, server }: Subscription): Promise<void> {
+  let position = positionOf(topics, since);
+  const open = (signal: AbortSignal) => {
+    const query = new URLSearchParams({
+      topics: topics.join(','),
+      ...(position !== undefined && { since_id: position }),
+    });
+    return ask(server, `/sse?${query}`, { headers: { Accept: 'text/event-stream' }, signal });
+  };
+  const read = async (texts: AsyncIterable<string>) => {
+    const events: EventSourceMessage[] = [];
+    const parser = createParser({ onEvent: (event) => void events.push(event) });
+    for await (const text of texts) {
+      parser.feed(text);
+      for (const { id, event, data } of events.splice(0)) {
+        if (event?.startsWith('message') === true) {
+          const message = JSON.parse(data) as Message;
+          await printLine(
+            json === true
+              ? JSON.stringify({ type: event, position: id ?? position, ...message })
+              : asLine(message, event),
+          );
+        }
+        position = id ?? position;
+      }
+    }
+  };
+  return readStream({ open, read, isEndless: true });
+}
+
+/** Where the streams begin: a message's id alone is a position of one topic. */
+function positionOf(topics: readonly string[], since: string | undefined): string | undefined {
+  if (since === 'all') return topics.map((topic) => `${topic}:${nilId}`).join(',');
+  return since?.includes(':') === false ? topics.map((topic) => `${topic}:${since}`).join(',') : since;
+}
+
+const changes: Record<string, string> = { message_edited: '(edited) ', message_deleted: '(deleted) ' };
+
+function asLine(message: Message, event: string): string {
+  const { timestamp, topic, priority } = message;
+  return forTerminal(
+    `${timestamp}  ${topic}  ${changes[event] ?? ''}${priority === 3 ? '' : `[${priority}] `}${asText(message)}`,
+  );
+}

@@ -1,0 +1,157 @@
+import { topicChange } from '@tocsin/shared/domain/change.ts';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { toHoldJson } from '@tocsin/shared/wire/hold-json.ts';
+import { toTopicJson } from '@tocsin/shared/wire/topic-json.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
+import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { ownedTopics } from '@tocsin/shared/operations/topics/owned-topics.ts';
+import { removeTopic } from '@tocsin/shared/operations/topics/remove-topic.ts';
+import { setHold } from '@tocsin/shared/operations/retention/set-hold.ts';
+import { findTopicByName, topics } from '@tocsin/shared/collections/topics.ts';
+import { walkIndex } from '@tocsin/shared/documents/walk-index.ts';
+import { Command } from 'commander';
+import { finalCommand } from './final-command.ts';
+import { findAccount } from '../operator/find-account.ts';
+import { findEmails } from '../operator/find-emails.ts';
+import { collect, withListOptions, type ListOptions } from '../options/list-options.ts';
+import {
+  operatorAudit,
+  printObject,
+  printRows,
+  tellNodes,
+  withStore,
+  type PrintOptions,
+} from '../operator/operator-store.ts';
+import { removalDeps } from '../operator/removal-deps.ts';
+
+/** `tocsin topic …`: topics by the operator's hand, beside a running installation or without one. */
+export function topicCommand(): Command {
+  const topic = new Command('topic')
+    .description('look at topics, hold and delete them; works beside a running server')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  tocsin topic list --owner ada@example.org
+  tocsin topic hold backups`,
+    );
+  for (const command of [
+    list(),
+    show(),
+    hold('hold', { isHeld: true, description: 'remove nothing of a topic, nor it, until release' }),
+    hold('release', { isHeld: false, description: 'undo hold: what has outlived its time goes with the next sweep' }),
+    remove(),
+  ])
+    topic.addCommand(command.option('--json', 'print JSON, one line'));
+  return topic;
+}
+
+const nameArgument = ['<name>', "the topic's name, in any case"] as const;
+
+function list(): Command {
+  return withListOptions(
+    new Command('list').description('list topics in order of their names, those of an owner as they were made'),
+    'name or description',
+  )
+    .option('--owner <account>', 'only those of this account, by its address, username or id')
+    .option('--held', 'only those under legal hold')
+    .action((options: PrintOptions & ListOptions & { owner?: string; held?: true }) =>
+      withStore(async (store) => {
+        const { documents } = store;
+        const pages =
+          options.owner === undefined
+            ? walkIndex(documents, topics, {
+                index: 'name',
+                equals: {},
+                valueOf: ({ nameKey }) => nameKey,
+                next: (key) => key,
+              })
+            : ownedTopics(documents, (await findAccount(documents, options.owner)).id);
+        const found = await collect(pages, options, {
+          matches: ({ isHeld }) => options.held === undefined || isHeld,
+          textsOf: ({ name, description }) => [name, description],
+        });
+        printRows(
+          await describe(store, found),
+          (one) => [
+            one.name,
+            one.access_level,
+            one.owner,
+            `messages: ${one.message_count}`,
+            `subscribers: ${one.subscriber_count}`,
+            one.last_message_at,
+            one.legal_hold ? 'held' : '',
+          ],
+          options,
+        );
+      }),
+    );
+}
+
+function show(): Command {
+  return new Command('show')
+    .description('print a topic')
+    .argument(...nameArgument)
+    .action((name: string, options: PrintOptions) =>
+      withStore(async (store) => {
+        const [shown] = await describe(store, [await findTopic(store, name)]);
+        printObject(shown!, options);
+      }),
+    );
+}
+
+function hold(name: string, { isHeld, description }: { isHeld: boolean; description: string }): Command {
+  return new Command(name)
+    .description(description)
+    .argument(...nameArgument)
+    .action((topicName: string, options: PrintOptions) =>
+      withStore(async (store) => {
+        const topic = await setHold(store.documents, topicName, isHeld, operatorAudit());
+        await tellNodes(store, topicChange(topic));
+        printObject(toHoldJson(topic), options);
+      }),
+    );
+}
+
+function remove(): Command {
+  return finalCommand(
+    new Command('delete')
+      .description('delete a topic with its messages, tokens and subscriptions')
+      .argument(...nameArgument),
+  ).action((name: string, options: PrintOptions) =>
+    withStore(async (store, config) => {
+      const deps = removalDeps(store, config);
+      const topic = await removeTopic(deps, (await findTopic(store, name)).id, operatorAudit());
+      await deps.onStep({ changes: [topicChange(topic)], cleanups: [{ topicId: topic.id, kind: 'erase' }] });
+      printObject(
+        { topic: topic.name, topic_id: topic.id, message: 'Deleted: a running server erases its messages' },
+        options,
+      );
+    }),
+  );
+}
+
+async function findTopic({ documents }: OperatorStore, name: string): Promise<Topic> {
+  const topic = await findTopicByName(documents, name);
+  if (topic === null) throw new AppError('not_found', 'Topic not found');
+  return topic;
+}
+
+/** The topics as an operator is shown them, in the given order. */
+async function describe({ documents, openMessages }: OperatorStore, found: readonly Topic[]) {
+  const messages = await openMessages();
+  const [stats, emails] = await Promise.all([
+    messages.topicStats(found.map(({ id }) => id)),
+    findEmails(
+      documents,
+      found.map(({ ownerId }) => ownerId),
+    ),
+  ]);
+  return found.map((topic) => {
+    const { can_manage: _, ...shown } = toTopicJson(topic, {
+      stats: stats.get(topic.id) ?? { messageCount: 0, lastMessageAt: null },
+      canManage: true,
+    });
+    return { ...shown, owner: emails.get(topic.ownerId) ?? null, legal_hold: topic.isHeld };
+  });
+}

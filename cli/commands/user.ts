@@ -1,0 +1,282 @@
+import { eraseAccountJob } from '@tocsin/shared/domain/retention/retention-job.ts';
+import { parseTime } from '@tocsin/shared/domain/parse-time.ts';
+import { additionalMembersMax } from '@tocsin/shared/domain/teams/team.ts';
+import { tiers, tierInForce, type Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
+import { newUser, type User } from '@tocsin/shared/domain/accounts/user.ts';
+import { toOperatorUserJson } from '@tocsin/shared/wire/user-json.ts';
+import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { systemClock } from '@tocsin/shared/platform/clock.ts';
+import { idSource } from '@tocsin/shared/platform/ids.ts';
+import { createAccount } from '@tocsin/shared/operations/accounts/accounts.ts';
+import {
+  endLogins,
+  removeAccountByEmail,
+  setPassword,
+  verifyAccount,
+} from '@tocsin/shared/operations/accounts/operate-account.ts';
+import { openPasswords } from '@tocsin/shared/operations/accounts/passwords.ts';
+import { setActive } from '@tocsin/shared/operations/accounts/set-active.ts';
+import { setTier } from '@tocsin/shared/operations/accounts/set-tier.ts';
+import { settleMsOf } from '@tocsin/shared/collections/topic-cleanups.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
+import { walkIndex } from '@tocsin/shared/documents/walk-index.ts';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import {
+  emailArgument,
+  passwordOf,
+  tier,
+  username,
+  withPasswordOptions,
+  type PasswordOptions,
+} from '../options/account-options.ts';
+import { finalCommand } from './final-command.ts';
+import { findAccount } from '../operator/find-account.ts';
+import { collect, withListOptions, type ListOptions } from '../options/list-options.ts';
+import {
+  operatorAudit,
+  printObject,
+  printRows,
+  tellNodes,
+  withStore,
+  type PrintOptions,
+} from '../operator/operator-store.ts';
+import { haveDone } from '../operator/removal-deps.ts';
+import { wholeNumber } from '../options/whole-number.ts';
+
+const makeId = idSource(systemClock);
+
+/** `tocsin user …`: accounts by the operator's hand, beside a running installation or without one. */
+export function userCommand(): Command {
+  const user = new Command('user')
+    .description('look at accounts, make, change and delete them; works beside a running server')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  tocsin user list --tier TEAM
+  tocsin user create ada@example.org --username ada --password-stdin < password.txt
+  tocsin user set-tier ada@example.org TEAM --expires 2030-12-31`,
+    );
+  for (const command of [
+    list(),
+    show(),
+    create(),
+    setTierCommand(),
+    verify(),
+    setPasswordCommand(),
+    endLoginsCommand(),
+    activity('disable', false),
+    activity('enable', true),
+    remove(),
+  ]) {
+    user.addCommand(command.option('--json', 'print JSON, one line'));
+  }
+  return user;
+}
+
+function list(): Command {
+  return withListOptions(
+    new Command('list').description('list accounts in order of their addresses'),
+    'address or username',
+  )
+    .addOption(new Option('--tier <tier>', 'only those of this tier, as it is in force').argParser(tier))
+    .action((options: PrintOptions & ListOptions & { tier?: Tier }) =>
+      withStore(async ({ documents }) => {
+        const now = systemClock();
+        const pages = walkIndex(documents, users, {
+          index: 'email',
+          equals: {},
+          valueOf: ({ email }) => email,
+          next: (email) => email,
+        });
+        const found = await collect(pages, options, {
+          matches: (one) => options.tier === undefined || tierInForce(one, now) === options.tier,
+          textsOf: ({ email, username: name }) => [email, name],
+        });
+        printRows(
+          found.map((one) => toOperatorUserJson(one, now)),
+          (one) => [
+            one.email,
+            one.username,
+            one.subscription_tier,
+            one.is_active ? (one.is_verified ? 'active' : 'unverified') : 'disabled',
+            one.created_at,
+            one.last_login,
+          ],
+          options,
+        );
+      }),
+    );
+}
+
+function show(): Command {
+  return new Command('show')
+    .description('print an account')
+    .argument('<account>', 'its address, username or id')
+    .action((who: string, options: PrintOptions) =>
+      withStore(async ({ documents }) => print(await findAccount(documents, who), options)),
+    );
+}
+
+function create(): Command {
+  return withPasswordOptions(
+    new Command('create')
+      .description('make a verified account; without a password one is made and printed')
+      .addArgument(emailArgument()),
+  )
+    .requiredOption('--username <name>', 'unique, 3 to 32 letters, digits, dots, dashes and underscores', username)
+    .action(
+      async (address: string, options: PrintOptions & PasswordOptions & { username: string }, command: Command) => {
+        const { password, isMade } = await passwordOf(options, command);
+        await withStore(async (store) => {
+          const audit = operatorAudit();
+          const id = makeId();
+          const made = await createAccount(
+            store.documents,
+            {
+              user: newUser({
+                id,
+                email: address,
+                username: options.username,
+                isVerified: true,
+                createdAt: systemClock(),
+                passwordHash: await openPasswords().hash(password),
+                termsAcceptedAt: null,
+              }),
+              also: audit({ action: 'account.created', subject: { id }, details: { method: 'operator' } }),
+            },
+            audit,
+          );
+          print(made, options, isMade ? { password } : {});
+        });
+      },
+    );
+}
+
+function setTierCommand(): Command {
+  return new Command('set-tier')
+    .description("set an account's tier; what is not named stays")
+    .addArgument(emailArgument())
+    .addArgument(new Argument('<tier>', tiers.join(', ')).argParser(tier))
+    .option('--expires <time>', 'when the tier ends (ISO 8601), or never', expires)
+    .option(
+      '--additional-members <number>',
+      'seats beyond the ten of every TEAM account',
+      wholeNumber(0, additionalMembersMax),
+    )
+    .action(
+      (
+        address: string,
+        name: Tier,
+        options: PrintOptions & { expires?: number | 'never'; additionalMembers?: number },
+      ) =>
+        change(options, ({ documents }) =>
+          setTier(
+            documents,
+            address,
+            {
+              tier: name,
+              expiresAt: options.expires === 'never' ? null : options.expires,
+              additionalMembers: options.additionalMembers,
+              now: systemClock(),
+            },
+            operatorAudit(),
+          ),
+        ),
+    );
+}
+
+function verify(): Command {
+  return new Command('verify')
+    .description('vouch for the address of an account whose mail did not arrive: it may log in from then on')
+    .addArgument(emailArgument())
+    .action((address: string, options: PrintOptions) =>
+      change(options, ({ documents }) => verifyAccount(documents, address, operatorAudit())),
+    );
+}
+
+function setPasswordCommand(): Command {
+  return withPasswordOptions(
+    new Command('set-password')
+      .description('set the password of an account and end its logins; without one, one is made and printed')
+      .addArgument(emailArgument()),
+  ).action(async (address: string, options: PrintOptions & PasswordOptions, command: Command) => {
+    const { password, isMade } = await passwordOf(options, command);
+    await withStore(async (store) => {
+      const { user, changes } = await setPassword(
+        store.documents,
+        address,
+        await openPasswords().hash(password),
+        operatorAudit(),
+      );
+      await tellNodes(store, ...changes);
+      print(user, options, isMade ? { password } : {});
+    });
+  });
+}
+
+function endLoginsCommand(): Command {
+  return new Command('end-logins')
+    .description('end all logins of an account on all devices; its keys and tokens go on')
+    .addArgument(emailArgument())
+    .action((address: string, options: PrintOptions) =>
+      withStore(async (store) => {
+        const { user, changes } = await endLogins(store.documents, address, operatorAudit());
+        await tellNodes(store, ...changes);
+        print(user, options);
+      }),
+    );
+}
+
+function activity(name: 'enable' | 'disable', isActive: boolean): Command {
+  return new Command(name)
+    .description(
+      isActive
+        ? 'undo disable: logins and keys work again'
+        : 'make every login, key and token of an account invalid, until enable',
+    )
+    .addArgument(emailArgument())
+    .action((address: string, options: PrintOptions) =>
+      change(options, ({ documents }) => setActive(documents, address, isActive, operatorAudit())),
+    );
+}
+
+function remove(): Command {
+  return finalCommand(
+    new Command('delete')
+      .description('delete an account with all that belongs to it, its topics and teams too')
+      .addArgument(emailArgument()),
+  ).action((address: string, options: PrintOptions) =>
+    withStore(async (store, config) => {
+      const user = await removeAccountByEmail(store.documents, address, { now: systemClock(), audit: operatorAudit() });
+      await tellNodes(store, { kind: 'user', userId: user.id });
+      await haveDone(
+        store,
+        [0, settleMsOf(config)].map((delayMs) => eraseAccountJob(makeId(), user.id, delayMs)),
+      );
+      printObject(
+        { id: user.id, email: user.email, message: 'Deleted: a running server erases what is left of it' },
+        options,
+      );
+    }),
+  );
+}
+
+async function change(options: PrintOptions, act: (store: OperatorStore) => Promise<User>): Promise<void> {
+  await withStore(async (store) => {
+    const user = await act(store);
+    await tellNodes(store, { kind: 'user', userId: user.id });
+    print(user, options);
+  });
+}
+
+function print(user: User, options: PrintOptions, more: Record<string, string> = {}): void {
+  printObject({ ...toOperatorUserJson(user, systemClock()), ...more }, options);
+}
+
+function expires(value: string): number | 'never' {
+  if (value === 'never') return value;
+  const time = parseTime(value);
+  if (time === null) throw new InvalidArgumentError('It must be a date, a time as in 2030-01-31T12:00:00Z, or never.');
+  return time;
+}

@@ -1,0 +1,84 @@
+import { userInfo } from 'node:os';
+import { changesChannel, type Change } from '@tocsin/shared/domain/change.ts';
+import { openDocuments, type OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { systemClock } from '@tocsin/shared/platform/clock.ts';
+import { idSource } from '@tocsin/shared/platform/ids.ts';
+import { loadConfig, type Config } from '@tocsin/shared/platform/load-config.ts';
+import { openLog } from '@tocsin/shared/platform/log.ts';
+import { auditBy, type Audit } from '@tocsin/shared/collections/audit-log.ts';
+import { forTerminal } from '../output/output.ts';
+
+/** Records what the operator does by the command line; the log shows which user of the system that was. */
+export function operatorAudit(): Audit {
+  return auditBy(
+    { makeId: idSource(systemClock), clock: systemClock },
+    {
+      actor: 'operator',
+      through: 'cli',
+      credentialId: null,
+      address: null,
+      userAgent: `tocsin, run by ${systemUser()}`,
+    },
+  );
+}
+
+/** In a container the user may have no name. */
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
+
+/** What every command of the operator may be asked for. */
+export interface PrintOptions {
+  readonly json?: boolean;
+}
+
+/** Does something with the documents that the configuration leads to, beside a running server or without one. */
+export async function withStore(act: (store: OperatorStore, config: Config) => Promise<void>): Promise<void> {
+  const config = loadConfig(process.env);
+  const store = await openDocuments(config, openLog('cli', 'warn'));
+  try {
+    await act(store, config);
+  } finally {
+    await store.close();
+  }
+}
+
+/** What was changed is stored by now; nodes that are not told find out within 5 s. */
+export async function tellNodes(store: OperatorStore, ...changes: readonly Change[]): Promise<void> {
+  try {
+    await store.bus?.publish(
+      changesChannel,
+      changes.map((change) => JSON.stringify(change)),
+    );
+  } catch {
+    process.stderr.write('The running nodes could not be told: they will know within 5 seconds.\n');
+  }
+}
+
+/** Prints a line for each, its parts in columns, or all of them as a line of JSON. */
+export function printRows<T>(
+  rows: readonly T[],
+  partsOf: (row: T) => readonly (string | null)[],
+  options: PrintOptions,
+): void {
+  if (options.json === true) return void process.stdout.write(`${JSON.stringify(rows)}\n`);
+  const table = rows.map((row) => partsOf(row).map((part) => forTerminal(part ?? '-').replaceAll('\n', ' ')));
+  const widths = (table[0] ?? []).map((_, column) => Math.max(...table.map((parts) => parts[column]!.length)));
+  for (const parts of table)
+    process.stdout.write(
+      `${parts
+        .map((part, column) => part.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd()}\n`,
+    );
+}
+
+/** Prints an object's fields a line each, or as JSON. */
+export function printObject(shown: object, options: PrintOptions): void {
+  const lines = Object.entries(shown).map(([name, value]) => `${name}: ${forTerminal(String(value ?? '-'))}`);
+  process.stdout.write(`${options.json === true ? JSON.stringify(shown) : lines.join('\n')}\n`);
+}

@@ -1,0 +1,99 @@
+import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
+import type { ApiDeps } from '../api-deps.ts';
+import { auditAs, auditOf } from '../audit.ts';
+import type { RequestContext } from '../http/route.ts';
+
+/**
+ * How many refusals are recorded within a minute. Harm prevented: a flood of guesses becoming a flood of writes, and a log in
+ * which nothing else is found.
+ */
+const recordedPerMinute = { address: 10, account: 10, installation: 600 } as const;
+
+export interface FailedLogin {
+  readonly method: 'password' | 'google' | 'apple';
+  readonly reason: string;
+  /** Whom it was about, as far as that is known. */
+  readonly account: { readonly id: string; readonly email: string } | null;
+}
+
+/** Records that a login was refused; resolves in any case. A minute's last entry says that further refusals are not recorded. */
+export async function recordFailedLogin(
+  deps: ApiDeps,
+  context: RequestContext,
+  { method, reason, account }: FailedLogin,
+): Promise<void> {
+  await record(deps, context, account?.email ?? null, async (isLast) => {
+    const audit = auditAs(deps, context, { actor: 'anonymous', through: 'nothing' });
+    await deps.engine.documents.commit(
+      audit({
+        action: 'login.failed',
+        subject: account === null ? null : { id: account.id },
+        details: { method, reason, further_unrecorded: isLast },
+      }),
+    );
+  });
+}
+
+/** Records that a login gave a wrong current password, within the same bounds. */
+export async function recordFailedCheck(
+  deps: ApiDeps,
+  context: RequestContext,
+  account: { id: string; email: string },
+): Promise<void> {
+  const audit = auditOf(deps, context);
+  await record(deps, context, account.email, async (isLast) => {
+    await deps.engine.documents.commit(
+      audit({ action: 'password.check_failed', subject: { id: account.id }, details: { further_unrecorded: isLast } }),
+    );
+  });
+}
+
+/** Records that a request to `/admin` had a wrong token, within the same bounds; resolves in any case. */
+export async function recordRefusedOperator(deps: ApiDeps, from: RefusedRequest): Promise<void> {
+  const audit = auditAs(deps, from, { actor: 'anonymous', through: 'nothing' });
+  await record(deps, from, null, async (isLast) => {
+    await deps.engine.documents.commit(
+      audit({ action: 'operator.refused', subject: null, details: { further_unrecorded: isLast } }),
+    );
+  });
+}
+
+type RefusedRequest = Pick<RequestContext, 'request' | 'address'>;
+
+/** A refusal stands whether or not it could be recorded. */
+async function record(
+  deps: ApiDeps,
+  context: Pick<RequestContext, 'address'>,
+  email: string | null,
+  write: (isLast: boolean) => Promise<void>,
+): Promise<void> {
+  try {
+    const room = await takeRoom(deps, context, email);
+    if (room !== 'none') await write(room === 'last');
+  } catch (error) {
+    deps.log.warn({ err: error }, 'a refusal could not be recorded');
+  }
+}
+
+/** Each window by a call of its own: their keys need not lie on one node of a Redis cluster. */
+async function takeRoom(
+  { engine: { bus }, clock }: ApiDeps,
+  { address }: Pick<RequestContext, 'address'>,
+  email: string | null,
+): Promise<'none' | 'last' | 'more'> {
+  const counted = { address, account: email, installation: '' };
+  let room: 'last' | 'more' = 'more';
+  for (const kind of ['address', 'account', 'installation'] as const) {
+    const holder = counted[kind];
+    if (holder === null) continue;
+    const window = {
+      key: `recorded-refusals:{${kind} ${hashSecret(holder)}}`,
+      limit: recordedPerMinute[kind],
+      span: { lengthMs: 60_000 },
+    };
+    const { accepted, windows } = await bus.takeBudget([window], clock());
+    if (!accepted) return 'none';
+    if (windows[0]!.remaining === 0) room = 'last';
+  }
+  return room;
+}

@@ -1,0 +1,50 @@
+import { mayUseTopic } from '@tocsin/shared/domain/topics/access.ts';
+import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
+import type { CredentialRef } from '@tocsin/shared/domain/accounts/credentials.ts';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
+import type { ApiDeps } from '../api-deps.ts';
+import { callerBehind } from '../http/authenticate.ts';
+import { roleOf } from '../http/load-topic.ts';
+import type { StreamRequest } from '../live/open-stream.ts';
+
+/** What an open stream is judged by. */
+export interface Judged {
+  /** Who opened it. */
+  readonly caller: Caller;
+  /** What it was opened with; null for nobody's. */
+  readonly credential: CredentialRef | null;
+  readonly topics: readonly Topic[];
+}
+
+/** Judges an open stream anew, by the credential it was opened with: whether that still holds, and still opens its topics. */
+export function judgeStream(deps: ApiDeps, { caller, credential, topics }: Judged): StreamRequest['judge'] {
+  return async (onTopic) => {
+    const current = credential === null ? caller : await callerNow(deps, credential);
+    // A topic's tokens go with it: its end is what there is to tell.
+    if (current === null)
+      return caller.kind === 'topic-token' && (await isGone(deps, caller.topicId))
+        ? 'topic-deleted'
+        : 'credential-ended';
+    for (const { id } of topics) {
+      const topic = await deps.directory.topic(id);
+      if (topic === null) return 'topic-deleted';
+      if (!mayUseTopic(current, topic, 'read', await roleOf(deps.directory, current, topic))) return 'access-lost';
+      onTopic(topic);
+    }
+    return null;
+  };
+}
+
+async function isGone(deps: ApiDeps, topicId: string): Promise<boolean> {
+  return (await deps.directory.topic(topicId)) === null;
+}
+
+async function callerNow(deps: ApiDeps, credential: CredentialRef): Promise<Caller | null> {
+  try {
+    return await callerBehind(deps, credential);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'unauthenticated') return null;
+    throw error;
+  }
+}

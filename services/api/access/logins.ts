@@ -1,0 +1,166 @@
+import type { LoginSession } from '@tocsin/shared/domain/accounts/credentials.ts';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { IdentityProvider } from '@tocsin/shared/domain/accounts/identity.ts';
+import type { User } from '@tocsin/shared/domain/accounts/user.ts';
+import { hashSecret, isSignedText, makeSecret, signText } from '@tocsin/shared/platform/secrets.ts';
+import { write, type Changes, type New, type Write } from '@tocsin/shared/ports/documents.ts';
+import {
+  changeAndEndLogins as storeChange,
+  type DecidedChange,
+} from '@tocsin/shared/operations/accounts/change-and-end-logins.ts';
+import { loginSessions } from '@tocsin/shared/collections/credentials.ts';
+import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
+import { updateWith } from '@tocsin/shared/documents/update-with.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
+import { z } from 'zod';
+import { accessTokenSeconds, refreshTokenMs } from '../http/access-tokens.ts';
+import type { ApiDeps } from '../api-deps.ts';
+import { auditAs } from '../audit.ts';
+import type { RequestContext } from '../http/route.ts';
+
+/** The pair of tokens that a login, a refresh or a password change answers. */
+export const loginTokensSchema = z.object({
+  access_token: z.string(),
+  refresh_token: z.string(),
+  token_type: z.literal('bearer'),
+  expires_in: z.number().int(),
+});
+export type LoginTokens = z.infer<typeof loginTokensSchema>;
+
+const invalid = (cause?: unknown) => new AppError('unauthenticated', 'Could not validate credentials', { cause });
+
+const refreshTokenForm = /^(rt_([0-9a-f-]{36})\.[A-Za-z0-9_-]{43})\.([A-Za-z0-9_-]{22})$/;
+
+/**
+ * `rt_<login>.<secret>.<proof>`. The proof says that the token was one of ours once: only such a one can have been used
+ * before and so ends its login, while one that somebody made up or cut off ends nothing.
+ */
+function makeRefreshToken({ engine }: ApiDeps, sessionId: string): string {
+  const text = makeSecret(`rt_${sessionId}.`);
+  return `${text}.${signText(engine.jwtSecrets[0]!, 'refresh-token', text)}`;
+}
+
+/** The login that the token was made for; null for what is no token of ours. */
+function sessionOfToken({ engine }: ApiDeps, refreshToken: string): string | null {
+  const [, text, sessionId, proof] = refreshTokenForm.exec(refreshToken) ?? [];
+  const isOurs = text !== undefined && isSignedText(engine.jwtSecrets, 'refresh-token', { text, proof: proof! });
+  return isOurs ? sessionId! : null;
+}
+
+/** A login that is about to begin: it exists once `insert` is committed. */
+export interface NewLogin {
+  readonly id: string;
+  readonly insert: Write;
+  readonly tokens: () => Promise<LoginTokens>;
+}
+
+export function newLogin(deps: ApiDeps, userId: string): NewLogin {
+  const id = deps.makeId();
+  const refreshToken = makeRefreshToken(deps, id);
+  const now = deps.clock();
+  const session: New<LoginSession> = {
+    id,
+    userId,
+    refreshHash: hashSecret(refreshToken),
+    createdAt: now,
+    expiresAt: now + refreshTokenMs,
+  };
+  return { id, insert: write.insert(loginSessions, session), tokens: () => tokensOf(deps, session, refreshToken) };
+}
+
+async function tokensOf(
+  deps: ApiDeps,
+  session: Pick<LoginSession, 'id' | 'userId'>,
+  refreshToken: string,
+): Promise<LoginTokens> {
+  return {
+    access_token: await deps.accessTokens.sign(session.userId, session.id),
+    refresh_token: refreshToken,
+    token_type: 'bearer',
+    expires_in: accessTokenSeconds,
+  };
+}
+
+/** By what a person logs in to which account. */
+export interface Opening {
+  readonly userId: string;
+  readonly through: 'password' | IdentityProvider;
+  /** Gets the account as it is at that moment (null: gone), and resolves with it or throws: so a password that was changed meanwhile opens nothing. */
+  readonly judge: (user: User | null) => User;
+  readonly set?: Changes<User>;
+}
+
+/** Opens a login, sets `last_login` and what else is given, and records it, in one step. */
+export async function openLogin(
+  deps: ApiDeps,
+  context: RequestContext,
+  opening: Opening,
+): Promise<{ user: User; tokens: LoginTokens }> {
+  const { documents } = deps.engine;
+  const { userId, through } = opening;
+  const login = newLogin(deps, userId);
+  const set = { ...opening.set, lastLogin: deps.clock() };
+  const recorded = auditAs(deps, context, { actor: userId, through, credentialId: login.id })({
+    action: 'login.succeeded',
+    subject: { id: userId },
+    details: { method: through },
+  });
+  const user = await retryStale(async () => {
+    const found = opening.judge(await documents.get(users, userId));
+    return updateWith(documents, users, found, { set, also: [login.insert, ...recorded] });
+  });
+  await deps.directory.changed({ kind: 'user', userId });
+  return { user, tokens: await login.tokens() };
+}
+
+/**
+ * Exchanges a refresh token for a new pair. Each is good once: one that was used before ends the whole login, since
+ * either its owner or whoever stole it holds the newer one. Throws `unauthenticated`: `Token has expired`, or
+ * `Could not validate credentials` for anything else.
+ */
+export async function refreshLogin(deps: ApiDeps, context: RequestContext, refreshToken: string): Promise<LoginTokens> {
+  const sessionId = sessionOfToken(deps, refreshToken);
+  if (sessionId === null) throw invalid();
+  const successor = makeRefreshToken(deps, sessionId);
+  const session = await retryStale(() => rotate(deps, context, { sessionId, refreshToken, successor }));
+  return tokensOf(deps, session, successor);
+}
+
+async function rotate(
+  deps: ApiDeps,
+  context: RequestContext,
+  exchange: { sessionId: string; refreshToken: string; successor: string },
+): Promise<LoginSession> {
+  const { documents } = deps.engine;
+  const session = await documents.get(loginSessions, exchange.sessionId);
+  if (session === null) throw invalid();
+  if (session.refreshHash !== hashSecret(exchange.refreshToken)) {
+    const audit = auditAs(deps, context, { actor: 'anonymous', through: 'refresh_token' });
+    await documents.commit([
+      write.remove(loginSessions, session.id, session.version),
+      ...audit({ action: 'login.revoked', subject: { id: session.userId }, details: { session_id: session.id } }),
+    ]);
+    await deps.directory.changed({ kind: 'session', sessionId: session.id });
+    deps.log.warn(
+      { userId: session.userId, sessionId: session.id },
+      'a refresh token was used again: its login was ended',
+    );
+    throw invalid();
+  }
+  const now = deps.clock();
+  if (session.expiresAt <= now) throw new AppError('unauthenticated', 'Token has expired');
+  const user = await documents.get(users, session.userId);
+  if (user === null || !user.isActive) throw invalid();
+  // StaleVersion: it was used, or the login ended, in between. It is then judged anew by what stands.
+  return documents.update(loginSessions, session, {
+    refreshHash: hashSecret(exchange.successor),
+    expiresAt: now + refreshTokenMs,
+  });
+}
+
+/** As the store's `changeAndEndLogins`, and the nodes are told. */
+export async function changeAndEndLogins(deps: ApiDeps, decide: () => Promise<DecidedChange>): Promise<User> {
+  const { user, changes } = await storeChange(deps.engine.documents, decide);
+  await deps.directory.changed(...changes);
+  return user;
+}

@@ -1,0 +1,101 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { Team, TeamInvite } from '@tocsin/shared/domain/teams/team.ts';
+import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
+import { write, type Documents } from '@tocsin/shared/ports/documents.ts';
+import type { Audit } from '@tocsin/shared/collections/audit-log.ts';
+import { commitWithinQuota, type Prepared } from '@tocsin/shared/collections/quota-guards.ts';
+import { findInviteByToken, isListedInvite, teamInvites } from '@tocsin/shared/collections/team-invites.ts';
+import { findMember, findTeam, teamMembers, teams } from '@tocsin/shared/collections/teams.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../../api-deps.ts';
+import { auditOf } from '../../../audit.ts';
+import { route, type Route } from '../../../http/route.ts';
+import { describeTeam, type OpenTeam } from '../describe-teams.ts';
+import { requireActiveTeam } from '../require-active-team.ts';
+import { requireSeat } from '../require-seat.ts';
+import { requireRoomForMembership } from '../team-limit.ts';
+import { teamSchema } from '../team-schema.ts';
+
+/** `POST /api/teams/invites/accept` */
+export function acceptInvite(deps: ApiDeps): Route {
+  return route({
+    id: 'acceptTeamInvite',
+    method: 'POST',
+    path: '/api/teams/invites/accept',
+    summary: 'Join a team by the mailed token',
+    audience: 'account',
+    scope: 'account:write',
+    body: z.object({ token: z.string() }),
+    errors: {
+      400: 'Malformed JSON, or a token that is unknown, used, cancelled or expired.',
+      409: 'The caller is a member already.',
+    },
+    success: { status: 200, schema: teamSchema, description: 'The team, which the caller is a member of now' },
+    async handle(context, { body }) {
+      const { documents } = deps.engine;
+      const { userId } = context.account();
+      const token = { tokenHash: hashSecret(body.token), now: context.now };
+      const {
+        team: { id: teamId, ownerId },
+      } = await findOpenInvite(documents, token);
+      const joined = await commitWithinQuota(documents, ownerId, () =>
+        prepare(documents, userId, { ...token, teamId, memberId: deps.makeId(), audit: auditOf(deps, context) }),
+      );
+      await deps.directory.changed({ kind: 'member', teamId: joined.team.id, userId });
+      return { status: 200, body: await describeTeam(documents, joined) };
+    },
+  });
+}
+
+/** Throws 400 for a token that nobody has, that was used, or whose invite was cancelled or is no longer listed. */
+async function findOpenInvite(
+  documents: Documents,
+  token: { tokenHash: string; now: number },
+): Promise<{ invite: TeamInvite; team: Team }> {
+  const invite = await findInviteByToken(documents, token.tokenHash);
+  const team = invite === null || !isListedInvite(invite, token.now) ? null : await findTeam(documents, invite.teamId);
+  if (invite === null || team === null) throw new AppError('invalid', 'Invalid or used token');
+  return { invite, team };
+}
+
+/**
+ * The membership in the place of the invite. Throws 400 as above, 403 for another account than the invited one, 403 for a
+ * deactivated team, 400 for an expired invite, 403 for a full team, 409 for a member.
+ */
+async function prepare(
+  documents: Documents,
+  userId: string,
+  by: { tokenHash: string; now: number; teamId: string; memberId: string; audit: Audit },
+): Promise<Prepared<OpenTeam>> {
+  // Read before the invite: a membership that this very token has just made goes with a used token.
+  const member = await findMember(documents, by.teamId, userId);
+  const { invite, team } = await findOpenInvite(documents, by);
+  const account = await documents.get(users, userId);
+  if (account?.email !== invite.email)
+    throw new AppError('forbidden', 'The invite is for another address: log in with the account that has it');
+  // Anyone can give an address to their account; only who has verified it is the one that was invited.
+  if (!account.isVerified) throw new AppError('forbidden', 'Email not verified');
+  requireActiveTeam(team);
+  if (invite.expiresAt <= by.now) throw new AppError('invalid', 'Invite has expired');
+  const owner = await requireSeat(documents, team, userId);
+  await requireRoomForMembership(documents, userId);
+  if (member !== null) throw new AppError('conflict', 'Already a member');
+  const { role } = invite;
+  return {
+    writes: [
+      write.require(users, account),
+      ...(owner.id === account.id ? [] : [write.require(users, owner)]),
+      write.require(teams, team),
+      write.remove(teamInvites, invite.id, invite.version),
+      write.insert(teamMembers, { id: by.memberId, teamId: team.id, userId, role, joinedAt: by.now }),
+      ...by.audit({
+        action: 'team.member_added',
+        subject: { id: userId },
+        within: { type: 'team', id: team.id },
+        details: { role, invite_id: invite.id },
+      }),
+    ],
+    result: { team, role },
+  };
+}

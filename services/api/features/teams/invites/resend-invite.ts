@@ -1,0 +1,45 @@
+import { inviteLifetimeMs } from '@tocsin/shared/domain/teams/team.ts';
+import type { Documents } from '@tocsin/shared/ports/documents.ts';
+import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
+import { teamInvites } from '@tocsin/shared/collections/team-invites.ts';
+import { addMail, mayMail } from '@tocsin/shared/runtime/request-mail.ts';
+import type { ApiDeps } from '../../../api-deps.ts';
+import { route, type RequestContext, type Route } from '../../../http/route.ts';
+import { inviteNotFound, loadInvite } from './load-invite.ts';
+import { requireActiveTeam } from '../require-active-team.ts';
+
+/** `POST /api/teams/invites/{invite_id}/resend`: a new link, good for 7 days from now. */
+export function resendInvite(deps: ApiDeps): Route {
+  return route({
+    id: 'resendTeamInvite',
+    method: 'POST',
+    path: '/api/teams/invites/{invite_id}/resend',
+    summary: 'Mail an invite again, with a new link',
+    audience: 'account',
+    scope: 'account:write',
+    success: { status: 204, schema: null, description: 'The mail is queued; the former link is void' },
+    async load(context: RequestContext) {
+      const open = await loadInvite(deps, context);
+      requireActiveTeam(open.team);
+      return open.invite;
+    },
+    async handle(context, { loaded: { id, email } }) {
+      // Without a mail there would be no link at all: then the former one stays good.
+      const isMailed = await mayMail(deps, email, 'team-invite');
+      await renew(deps.engine.documents, id, { expiresAt: context.now + inviteLifetimeMs, isMailed });
+      if (isMailed) await addMail(deps, { kind: 'team-invite', inviteId: id });
+      return { status: 204 };
+    },
+  });
+}
+
+async function renew(documents: Documents, id: string, to: { expiresAt: number; isMailed: boolean }): Promise<void> {
+  await retryStale(async () => {
+    const invite = await documents.get(teamInvites, id);
+    if (invite === null) throw inviteNotFound();
+    await documents.update(teamInvites, invite, {
+      expiresAt: to.expiresAt,
+      ...(to.isMailed ? { tokenHash: null } : {}),
+    });
+  });
+}

@@ -1,0 +1,85 @@
+import { mobileMessageFilter } from '@tocsin/shared/domain/push/mobile-filter.ts';
+import { pushQueues, summaryJob, type SummaryJob } from '@tocsin/shared/domain/push/push-job.ts';
+import type { Subscription } from '@tocsin/shared/domain/push/subscription.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
+import { findOwnDevices } from '@tocsin/shared/operations/push/find-own-devices.ts';
+import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
+import { findReaders } from '../sending/find-readers.ts';
+import { countOfMinute } from '../sending/hold-back.ts';
+import type { PushDeps } from '../sending/push-deps.ts';
+import type { PushRequest } from '../providers/push-gateway.ts';
+import { nextRound, sendBesideLedger } from '../sending/send-beside-ledger.ts';
+
+/** A day later nobody wants to know how many came in a night, and an hour later how many there were in a minute. */
+const lifetimeMs = { quiet_hours: 24 * 3_600_000, max_per_minute: 3_600_000 } as const;
+
+/**
+ * Pushes how many messages were held back from a subscriber, under the settings and rights that stand now. It has no row
+ * in the ledger, being no message; the messages themselves do. One that a provider puts off is tried again some times;
+ * pushed twice it is seen once, and of a flood the newest count replaces the one before.
+ */
+export async function pushSummary(deps: PushDeps, job: SummaryJob): Promise<void> {
+  const found = await loadSubscription(deps, job);
+  if (found === null) return;
+  const { subscription, topic } = found;
+  const count = await countHeldBack(deps, job, subscription);
+  if (count === 0) return;
+  const owned = await findOwnDevices(deps.engine.documents, subscription.userId);
+  const wanted = owned.filter(({ id, isActive }) => isActive && (job.deviceIds?.includes(id) ?? true));
+  const push = summaryPush(job, { subscription, topic, count, now: deps.clock() });
+  const { accepted, again } = await sendBesideLedger(deps, wanted, () => push);
+  if (accepted.length > 0) deps.notifiedTimes.add(subscription.id, deps.clock());
+  const { kind: _, ...asked } = job;
+  const next = nextRound(deps, job.round);
+  if (again.length === 0 || next === null) return;
+  const now = deps.clock();
+  await deps.engine.jobQueue.add(pushQueues.normal, [
+    summaryJob({ ...asked, deviceIds: again, round: next.round }, { at: now + next.delayMs, now }),
+  ]);
+}
+
+/** Null when the subscriber wants none any more, or may not know of the topic. */
+async function loadSubscription(
+  { engine: { documents } }: PushDeps,
+  job: SummaryJob,
+): Promise<{ subscription: Subscription; topic: Topic } | null> {
+  const subscription = await documents.get(subscriptions, job.subscriptionId);
+  if (subscription === null || !subscription.mobileEnabled) return null;
+  const topic = await documents.get(topics, subscription.topicId);
+  if (topic === null) return null;
+  return (await findReaders(documents, topic, [subscription.userId])).has(subscription.userId)
+    ? { subscription, topic }
+    : null;
+}
+
+/** A night's are counted from the messages, so that nothing has to be kept for it; those deleted meanwhile are not told of. */
+async function countHeldBack(deps: PushDeps, { of }: SummaryJob, subscription: Subscription): Promise<number> {
+  if (of.why === 'max_per_minute') return Math.max((await countOfMinute(deps, subscription.id, of.to)) - of.limit, 0);
+  const span = { from: Math.max(of.from, subscription.createdAt), to: of.to - 1, now: deps.clock() };
+  const passing = mobileMessageFilter(subscription.topicId, subscription, span);
+  if (passing === null || of.priorityMax < subscription.priorityThreshold) return 0;
+  const counts = await deps.engine.messages.activity({ ...passing, priorityMax: of.priorityMax }, of.to - of.from);
+  return counts.reduce((sum, { count }) => sum + count, 0);
+}
+
+function summaryPush(
+  { of: { why }, subscriptionId }: SummaryJob,
+  { subscription, topic, count, now }: { subscription: Subscription; topic: Topic; count: number; now: number },
+): Omit<PushRequest, 'pushToken'> {
+  const many = count === 1 ? '1 message' : `${count} messages`;
+  // A flood has made its noise by then.
+  const isHeard = why === 'quiet_hours';
+  return {
+    content: {
+      title: topic.name,
+      body: why === 'quiet_hours' ? `${many} came in quiet hours` : `${count} more in ${topic.name}`,
+      data: { summary: why, count, topic: topic.name, topic_id: topic.id },
+    },
+    sound: isHeard && subscription.soundEnabled ? subscription.notificationSound : null,
+    vibrates: isHeard && subscription.vibrateEnabled,
+    isUrgent: false,
+    collapseId: `${why}.${subscriptionId}`,
+    expiresAt: now + lifetimeMs[why],
+  };
+}

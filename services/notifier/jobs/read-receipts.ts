@@ -1,0 +1,64 @@
+import type { ReceiptsJob } from '@tocsin/shared/domain/push/push-job.ts';
+import type { Outcome } from '@tocsin/shared/ports/deliveries.ts';
+import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
+import type { PushDeps } from '../sending/push-deps.ts';
+import type { PushResult, Receipts } from '../providers/push-gateway.ts';
+import { recordOutcomes } from '../sending/record-outcomes.ts';
+import { retireDevice } from '../sending/retire-device.ts';
+
+/** https://docs.expo.dev/push-notifications/sending-notifications/: receipts are cleared after 24 hours. */
+const keptMs = 23 * 3_600_000;
+
+/**
+ * Asks what became of pushes that the provider took: what a receipt calls dead or failed is so in the ledger, and a dead
+ * token retires its device. Can be run any number of times. Throws RetryLater while receipts are missing, each time for
+ * as long as the push is old, until the provider has forgotten them.
+ */
+export async function readReceipts(deps: PushDeps, job: ReceiptsJob): Promise<void> {
+  const ask = deps.gateways.get(job.platform)?.receipts;
+  if (ask === undefined) return;
+  const answer = await ask(job.pushes.map(({ ticket }) => ticket));
+  if (answer.kind === 'retry') return comeBack(deps, job, answer);
+  await settle(deps, job, answer.results);
+  const missing = job.pushes.filter(({ ticket }) => !answer.results.has(ticket)).length;
+  if (missing > 0) comeBack(deps, job, { reason: `${missing} receipts are not there yet` });
+}
+
+function comeBack(
+  deps: PushDeps,
+  { platform, sentAt }: ReceiptsJob,
+  why: Omit<Extract<Receipts, { kind: 'retry' }>, 'kind'>,
+): void {
+  if (why.remedy !== undefined) deps.reportRefusal(platform, { reason: why.reason, remedy: why.remedy });
+  const ageMs = deps.clock() - sentAt;
+  if (ageMs > keptMs) return deps.log.warn({ platform, reason: why.reason }, 'receipts of pushes were not to be had');
+  throw new RetryLater(Math.max(ageMs, why.afterMs ?? 0, deps.limits.receiptAfterMs), why.reason);
+}
+
+async function settle(deps: PushDeps, job: ReceiptsJob, results: ReadonlyMap<string, PushResult>): Promise<void> {
+  const faults = job.pushes.flatMap((push) => {
+    const result = results.get(push.ticket);
+    return result === undefined || !('reason' in result) ? [] : [{ push, result }];
+  });
+  if (faults.length === 0) return;
+  const { messageId, topicId, platform } = job;
+  const deviceIds = faults.map(({ push }) => push.deviceId);
+  const rows = await deps.engine.deliveries.find(messageId, { deviceIds, limit: deviceIds.length });
+  const sent = new Set(rows.flatMap(({ deviceId, status }) => (status === 'sent' ? [deviceId] : [])));
+  const outcomes = faults
+    .filter(({ push }) => sent.has(push.deviceId))
+    .map(({ push: { ticket: _, ...ids }, result }): Outcome => ({
+      ...ids,
+      messageId,
+      topicId,
+      platform,
+      status: result.kind === 'dead-token' ? 'dead_token' : 'failed',
+      reason: `receipt: ${result.reason}`,
+    }));
+  await recordOutcomes(deps, outcomes);
+  for (const { push, result } of faults) {
+    if (result.kind === 'dead-token') await retireDevice(deps, push.deviceId, { since: job.sentAt });
+    if (result.kind === 'retry' && result.remedy !== undefined)
+      deps.reportRefusal(platform, { reason: result.reason, remedy: result.remedy });
+  }
+}

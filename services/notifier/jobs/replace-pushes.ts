@@ -1,0 +1,89 @@
+import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
+import { pushQueues, replaceJob, type ReplaceJob } from '@tocsin/shared/domain/push/push-job.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
+import type { Delivery } from '@tocsin/shared/ports/deliveries.ts';
+import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
+import { devices } from '@tocsin/shared/collections/devices-collection.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
+import { findReaders } from '../sending/find-readers.ts';
+import type { PushDeps } from '../sending/push-deps.ts';
+import { replacementContent } from '../sending/push-payload.ts';
+import { nextRound, sendBesideLedger } from '../sending/send-beside-ledger.ts';
+
+/** The store can be behind the log by as long as it is away. */
+const waitForChangeMs = 60 * 60_000;
+const waitPauseMs = 1_000;
+
+/**
+ * Pushes a message that was edited or deleted once more to the devices that the ledger says got it, under the same
+ * collapse id and without a sound: the phone replaces what it shows. An edited text goes to nobody who may no longer read
+ * it. The ledger stays as it is, since the message was delivered before. A page at a time, as long as there are rows.
+ */
+export async function replacePushes(deps: PushDeps, job: ReplaceJob): Promise<void> {
+  const { engine, limits } = deps;
+  const message = await loadChanged(deps, job);
+  const topic = await engine.documents.get(topics, job.topicId);
+  if (message === null || topic === null) return;
+  const { deviceIds } = job;
+  const limit = deviceIds?.length ?? limits.pageSize;
+  const rows = await engine.deliveries.find(
+    job.messageId,
+    deviceIds === undefined ? { limit, ...(job.after === null ? {} : { after: job.after }) } : { deviceIds, limit },
+  );
+  if (deviceIds === undefined && rows.length === limit) await addJob(deps, { ...job, after: rows.at(-1)!.deviceId });
+  const again = await replaceEach(deps, { message, topic }, rows);
+  const next = nextRound(deps, job.round);
+  if (again.length > 0 && next !== null)
+    await addJob(deps, { ...job, deviceIds: again, round: next.round }, next.delayMs);
+}
+
+const addJob = (
+  { engine: { jobQueue } }: PushDeps,
+  { kind: _, ...page }: ReplaceJob,
+  delayMs?: number,
+): Promise<void> => jobQueue.add(pushQueues.normal, [replaceJob(page, delayMs)]);
+
+/** Null when it expired, or was changed again: that change has a job of its own. Throws RetryLater while the store does not know of the change. */
+async function loadChanged(
+  { engine, clock }: PushDeps,
+  { messageId, changedAt }: ReplaceJob,
+): Promise<StoredMessage | null> {
+  const message = await engine.messages.find(messageId);
+  // A deletion is final: an edit that comes after it changes nothing.
+  if (message?.isDeleted === true && message.deletedAt !== changedAt) return null;
+  const storedAt = message === null ? 0 : (message.deletedAt ?? message.editedAt ?? 0);
+  if (storedAt < changedAt) {
+    if (clock() - changedAt > waitForChangeMs) return null;
+    throw new RetryLater(waitPauseMs, 'the change is not stored yet');
+  }
+  return message === null || message.expiresAt <= clock() || storedAt > changedAt ? null : message;
+}
+
+/** Resolves with the devices to come back for: those that are put off, and those that are being pushed to in this moment. */
+async function replaceEach(
+  deps: PushDeps,
+  { message, topic }: { message: StoredMessage; topic: Topic },
+  rows: readonly Delivery[],
+): Promise<string[]> {
+  const sent = rows.filter(({ status }) => status === 'sent');
+  const busy = rows.filter(({ status }) => status === 'pending').map(({ deviceId }) => deviceId);
+  const found = (
+    await deps.engine.documents.getMany(
+      devices,
+      sent.map(({ deviceId }) => deviceId),
+    )
+  ).filter(({ isActive }) => isActive);
+  const readers = message.isDeleted
+    ? null
+    : await findReaders(deps.engine.documents, topic, [...new Set(found.map(({ userId }) => userId))]);
+  const reached = found.filter(({ userId }) => readers?.has(userId) ?? true);
+  const sentNow = await sendBesideLedger(deps, reached, ({ payloadBytesMax }) => ({
+    content: replacementContent(message, topic, payloadBytesMax),
+    sound: null,
+    vibrates: false,
+    isUrgent: false,
+    collapseId: message.id,
+    expiresAt: message.expiresAt,
+  }));
+  return [...busy, ...sentNow.again];
+}

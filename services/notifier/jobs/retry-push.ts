@@ -1,0 +1,90 @@
+import { pushProviders } from '@tocsin/shared/domain/push/push-platforms.ts';
+import type { SendJob } from '@tocsin/shared/domain/push/push-job.ts';
+import type { Claim, Delivery, Outcome } from '@tocsin/shared/ports/deliveries.ts';
+import { Discard, RetryLater } from '@tocsin/shared/ports/job-queue.ts';
+import { clockSkewMs } from '@tocsin/shared/ports/messages.ts';
+import { currentRecipients, currentSettings } from '../sending/current-recipients.ts';
+import { expirePushes } from '../sending/expire-pushes.ts';
+import { loadPush } from '../sending/load-push.ts';
+import type { PushDeps } from '../sending/push-deps.ts';
+import { pushToRecipients, waitForHeld } from '../sending/push-to-recipients.ts';
+import { recordOutcomes } from '../sending/record-outcomes.ts';
+import { afterPauseMs, type Attempt } from '../sending/send-push.ts';
+
+/**
+ * Tries pushes again that their provider put off, under the settings, tokens and rights that stand now. After the last
+ * try it throws Discard, so that the job is kept as a dead letter; put back by the operator, it has another hour.
+ */
+export async function retryPush(deps: PushDeps, job: SendJob): Promise<void> {
+  waitForProvider(deps, job);
+  const deviceIds = job.targets.map(({ deviceId }) => deviceId);
+  const [rows, push, settings] = await Promise.all([
+    deps.engine.deliveries.find(job.messageId, { deviceIds, limit: deviceIds.length }),
+    loadPush(deps, job),
+    currentSettings(deps, job.targets),
+  ]);
+  const waiting = rows.filter(({ status }) => status !== 'sent' && status !== 'dead_token' && status !== 'skipped');
+  if (waiting.length === 0) return;
+  if ('over' in push) return end(deps, waiting, push.over);
+  // Failed rows of a job that runs mean that the operator put it back.
+  const isRedriven = waiting.some(({ status }) => status === 'failed');
+  const waitingIds = new Set(waiting.map(({ deviceId }) => deviceId));
+  const { recipients, dropped } = currentRecipients(
+    push,
+    settings,
+    job.targets.filter(({ deviceId }) => waitingIds.has(deviceId)),
+  );
+  for (const [reason, ids] of dropped)
+    await skip(
+      deps,
+      waiting.filter(({ deviceId }) => ids.has(deviceId)),
+      reason,
+    );
+  const attempt: Attempt = isRedriven
+    ? { round: 1, giveUpAt: null, again: ['failed'] }
+    : { round: job.round, giveUpAt: job.giveUpAt, again: [] };
+  const { exhausted } = await pushToRecipients(deps, push, recipients, attempt);
+  if (exhausted > 0) throw new Discard(`${exhausted} pushes failed for too long`);
+  waitUntilDue(deps, waiting);
+}
+
+/**
+ * Throws RetryLater for pushes that the ledger says are not due yet, and the queue says are: it goes by the clock of another notifier.
+ * Those that are due much later have a job of their own.
+ */
+function waitUntilDue({ clock }: PushDeps, waiting: readonly Delivery[]): void {
+  const now = clock();
+  const dueAt = Math.max(
+    ...waiting.map(({ status, retryAt }) =>
+      status === 'retrying' && retryAt !== null && retryAt <= now + clockSkewMs ? retryAt : 0,
+    ),
+  );
+  if (dueAt > now) throw new RetryLater(dueAt - now, 'pushes are not due yet by this clock');
+}
+
+/**
+ * Throws RetryLater while the provider is away, which is no try; but for the last one, which gives up. Before anything is read:
+ * thousands of jobs may wait for one that is away, and stand before those of the others.
+ */
+function waitForProvider(deps: PushDeps, { platform, giveUpAt }: SendJob): void {
+  const pausedMs = deps.gateways.get(platform)?.pausedMs() ?? 0;
+  const delayMs = afterPauseMs(deps, pausedMs);
+  if (pausedMs > 0 && deps.clock() + delayMs <= giveUpAt)
+    throw new RetryLater(delayMs, `${pushProviders[platform].name} is away`);
+}
+
+async function end(deps: PushDeps, rows: readonly Delivery[], reason: string): Promise<void> {
+  if (reason !== 'message expired') return skip(deps, rows, reason);
+  await waitForHeld(deps, rows[0]!.messageId, await expirePushes(deps, rows.map(claimOf)));
+}
+
+async function skip(deps: PushDeps, rows: readonly Delivery[], reason: string): Promise<void> {
+  await recordOutcomes(
+    deps,
+    rows.map((row): Outcome => ({ ...claimOf(row), status: 'skipped', reason })),
+  );
+}
+
+function claimOf({ messageId, deviceId, topicId, userId, subscriptionId, platform }: Delivery): Claim {
+  return { messageId, deviceId, topicId, userId, subscriptionId, platform };
+}

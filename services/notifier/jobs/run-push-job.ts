@@ -1,0 +1,46 @@
+import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
+import { Discard, RetryLater, type Job } from '@tocsin/shared/ports/job-queue.ts';
+import { parsePushJob } from './parse-push-job.ts';
+import type { PushDeps } from '../sending/push-deps.ts';
+import { pushSummary } from './push-summary.ts';
+import { readReceipts } from './read-receipts.ts';
+import { renotifyTopic } from './renotify-topic.ts';
+import { replacePushes } from './replace-pushes.ts';
+import { retryPush } from './retry-push.ts';
+import { sendTestPush } from './send-test-push.ts';
+import { walkRecipients } from './walk-recipients.ts';
+
+/** The pause while a store is away, spread so that the jobs do not come back as one. */
+const awayPauseMs = 2_000;
+
+/** Runs a job of a push queue. A store that is away costs the job no attempt: it waits for as long as that takes. */
+export async function runPushJob(deps: PushDeps, job: Job): Promise<void> {
+  try {
+    const push = parsePushJob(job.data);
+    switch (push.kind) {
+      case 'walk':
+        return await walkRecipients(deps, push);
+      case 'send':
+        return await retryPush(deps, push);
+      case 'test':
+        return await sendTestPush(deps, push, job.id);
+      case 'replace':
+        return await replacePushes(deps, push);
+      case 'summary':
+        return await pushSummary(deps, push);
+      case 'receipts':
+        return await readReceipts(deps, push);
+      case 'renotify':
+        return await renotifyTopic(deps, push);
+    }
+  } catch (error) {
+    if (isUnavailable(error)) {
+      throw new RetryLater(awayPauseMs * (0.5 + deps.random()), error.message);
+    }
+    if (error instanceof Discard)
+      deps.log.warn({ jobId: job.id, reason: error.message }, 'pushes are given up, see the failed jobs');
+    else if (!(error instanceof RetryLater))
+      deps.log.error({ err: error, jobId: job.id }, 'a push job failed and is run again');
+    throw error;
+  }
+}

@@ -1,0 +1,54 @@
+import { ledgerMs, revivable } from '@tocsin/shared/ports/deliveries.ts';
+import { pushQueueOf, walkJob, type WalkJob } from '@tocsin/shared/domain/push/push-job.ts';
+import type { Span } from '@tocsin/shared/runtime/tracing/tracing.ts';
+import { loadPush } from '../sending/load-push.ts';
+import { missedRecipients } from './missed-recipients.ts';
+import type { PushDeps } from '../sending/push-deps.ts';
+import { pushToRecipients } from '../sending/push-to-recipients.ts';
+
+/**
+ * Pushes a message to a page of its topic's recipients. The next page's job is stored first, so that pages run side by
+ * side and none is lost with this one. Can be run any number of times: the ledger knows what was sent. Where it is to reach
+ * those who missed the message, it looks at them alone, and at nobody once the ledger does not reach back that far.
+ */
+export async function walkRecipients(deps: PushDeps, job: WalkJob): Promise<void> {
+  const { messageId, topicId } = job;
+  return deps.tracing.span(
+    {
+      name: 'push page',
+      kind: 'internal',
+      attributes: { 'tocsin.message.id': messageId, 'tocsin.topic.id': topicId },
+    },
+    (span) => walkPage(deps, job, span),
+  );
+}
+
+async function walkPage(deps: PushDeps, job: WalkJob, span: Span): Promise<void> {
+  const push = await loadPush(deps, job);
+  if ('over' in push) return deps.log.debug({ messageId: job.messageId, reason: push.over }, 'nothing is pushed');
+  const { message, topic } = push;
+  const isRenotify = job.renotify !== undefined;
+  if (isRenotify && message.timestamp + ledgerMs <= deps.clock()) return;
+  const page = await deps.engine.deliveries.recipients(
+    { topicId: topic.id, message },
+    { after: job.after, limit: deps.limits.pageSize },
+  );
+  span.set({ 'tocsin.recipients': page.recipients.length });
+  if (page.next !== null) {
+    const next = walkJob(
+      {
+        messageId: message.id,
+        topicId: topic.id,
+        after: page.next,
+        publishedAt: job.publishedAt,
+        renotify: job.renotify,
+      },
+      message.priority,
+    );
+    await deps.engine.jobQueue.add(pushQueueOf(message.priority), [next]);
+  }
+  const recipients = isRenotify
+    ? await missedRecipients(deps.engine.deliveries, message, page.recipients)
+    : page.recipients;
+  await pushToRecipients(deps, push, recipients, { round: 0, giveUpAt: null, again: isRenotify ? revivable : [] });
+}

@@ -1,0 +1,64 @@
+import { mailQueue, type MailJob } from '@tocsin/shared/domain/accounts/mail-job.ts';
+import { teamPeriodsOf } from '@tocsin/shared/domain/teams/team-life.ts';
+import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import type { MakeId } from '@tocsin/shared/platform/ids.ts';
+import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
+import type { Config } from '@tocsin/shared/platform/load-config.ts';
+import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Documents } from '@tocsin/shared/ports/documents.ts';
+import type { JobQueue } from '@tocsin/shared/ports/job-queue.ts';
+import { addressChanges } from '@tocsin/shared/collections/address-changes.ts';
+import { join } from 'node:path';
+import { composeMail, type ComposeMailDeps } from './compose-mail.ts';
+import { openFileMailer } from './file-mailer.ts';
+import type { Mailer } from './mailer.ts';
+import { openSmtpMailer } from './smtp-mailer.ts';
+import { parseMailJob } from './parse-mail-job.ts';
+
+/** Mails under way at a time: few, since mail servers take many connections from one client for abuse. */
+const concurrency = 4;
+
+export interface MailWorkerOptions {
+  readonly jobQueue: JobQueue;
+  readonly documents: Documents;
+  readonly config: Pick<Config, 'SMTP_URL' | 'MAIL_FROM' | 'DATA_DIR' | 'TEAM_GRACE_DAYS' | 'TEAM_REMOVAL_DAYS'>;
+  readonly baseUrl: string;
+  readonly appUrl: string;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+}
+
+/** Starts to send the mails of the queue, by SMTP_URL or into files. Its close waits for the mails under way. */
+export function startMailWorker(options: MailWorkerOptions): Promise<{ close(): Promise<void> }> {
+  return withClosers(async (own) => {
+    const mailer = openMailer(options);
+    own.add(() => mailer.close());
+    const worker = await options.jobQueue.work(mailQueue, {
+      concurrency,
+      run: (job) =>
+        sendMail({ ...options, mailer, teamPeriods: teamPeriodsOf(options.config) }, parseMailJob(job.data)),
+    });
+    own.add(() => worker.close());
+    return { close: () => own.closeAll() };
+  });
+}
+
+function openMailer({ config, clock, log }: MailWorkerOptions): Mailer {
+  const from = config.MAIL_FROM;
+  return config.SMTP_URL === undefined
+    ? openFileMailer({ folder: join(config.DATA_DIR, 'mail'), from, clock, log })
+    : openSmtpMailer({ url: config.SMTP_URL, from, connections: concurrency });
+}
+
+/**
+ * Sends the job's mail. At least once: when the answer of the mail server is lost, the mail goes out again with a new
+ * token, and the newest mail's link is the one that works.
+ */
+async function sendMail(deps: ComposeMailDeps & { mailer: Mailer; log: Log }, job: MailJob): Promise<void> {
+  const mail = await composeMail(deps, job);
+  if (mail === null) return;
+  await deps.mailer.send(job.kind, mail);
+  deps.log.debug({ kind: job.kind }, 'a mail was sent');
+  if (job.kind === 'address-changed') await deps.documents.remove(addressChanges, job.addressChangeId);
+}

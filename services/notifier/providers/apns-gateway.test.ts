@@ -1,0 +1,300 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { systemClock } from '@tocsin/shared/platform/clock.ts';
+import { newMessage } from '@tocsin/shared/testing/builders.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { startApnsSimulator, type ApnsSimulator } from '@tocsin/simulators/apns-simulator.ts';
+import { openTcpProxy } from '@tocsin/shared/testing/tcp-proxy.ts';
+import { pushContent } from '../sending/push-payload.ts';
+import { openApnsGateway, type ApnsGatewayOptions } from './apns-gateway.ts';
+import { apnsProviderToken } from './apns-provider-token.ts';
+import type { PushGateway, PushRequest } from './push-gateway.ts';
+
+const device = () => randomBytes(32).toString('hex');
+
+const push = (pushToken: string, given: Partial<PushRequest> = {}): PushRequest => ({
+  pushToken,
+  content: {
+    title: 'alarms',
+    body: 'the pump stopped',
+    data: { message_id: 'm-1', topic: 'alarms', topic_id: 't-1', priority: 3, tags: ['pump'] },
+  },
+  sound: 'default',
+  vibrates: true,
+  isUrgent: false,
+  collapseId: 'm-1',
+  expiresAt: 2_000_000_000_000,
+  ...given,
+});
+
+describe('the APNs gateway', () => {
+  let apns: ApnsSimulator;
+  const gateways: PushGateway[] = [];
+  const open = (given: Partial<ApnsGatewayOptions> = {}): PushGateway => {
+    const { url, certificate, key, keyId, teamId, bundleId } = apns;
+    const gateway = openApnsGateway({
+      url,
+      ca: certificate,
+      key,
+      keyId,
+      teamId,
+      bundleId,
+      clock: systemClock,
+      ...given,
+    });
+    gateways.push(gateway);
+    return gateway;
+  };
+
+  beforeEach(async () => {
+    apns = await startApnsSimulator();
+  });
+  afterEach(async () => {
+    await Promise.all(gateways.splice(0).map((gateway) => gateway.close()));
+    await apns.close();
+  });
+
+  test('hands each push over in the form that Apple documents', async () => {
+    const batch = [push(device(), { isUrgent: true }), push(device(), { sound: null })];
+    expect(await open().send(batch)).toEqual([{ kind: 'accepted' }, { kind: 'accepted' }]);
+    const [urgent, silent] = batch.map(({ pushToken }) => apns.pushes.find(({ token }) => token === pushToken)!);
+    expect(urgent!.headers).toMatchObject({
+      'apns-topic': apns.bundleId,
+      'apns-push-type': 'alert',
+      'apns-priority': '10',
+      'apns-collapse-id': 'm-1',
+    });
+    expect(urgent!.payload).toEqual({
+      aps: { alert: { title: 'alarms', body: 'the pump stopped' }, sound: 'default', 'thread-id': 't-1' },
+      message_id: 'm-1',
+      topic: 'alarms',
+      topic_id: 't-1',
+      priority: 3,
+      tags: ['pump'],
+    });
+    expect(silent!.headers['apns-priority']).toBe('5');
+    expect(silent!.payload.aps).not.toHaveProperty('sound');
+  });
+
+  test('lets Apple keep a push until the message expires, for thirty days at most', async () => {
+    const before = Date.now();
+    const [soon, late] = [
+      push(device(), { expiresAt: before + 61_500 }),
+      push(device(), { expiresAt: before + 90 * 86_400_000 }),
+    ];
+    await open().send([soon, late]);
+    const expirationOf = ({ pushToken }: PushRequest) =>
+      Number(apns.pushes.find(({ token }) => token === pushToken)!.headers['apns-expiration']);
+    expect(expirationOf(soon)).toBe(Math.floor(soon.expiresAt / 1_000));
+    expect(expirationOf(late)).toBeGreaterThanOrEqual(Math.floor(before / 1_000) + 30 * 86_400);
+    expect(expirationOf(late)).toBeLessThanOrEqual(Math.floor(Date.now() / 1_000) + 30 * 86_400);
+  });
+
+  test('tells apart what Apple says about each device', async () => {
+    const [fine, gone, bad, busy, broken, wrong] = Array.from({ length: 6 }, device) as [
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
+    apns.script(gone, { kind: 'error', status: 410, reason: 'Unregistered', timestamp: 1_700_000_000_000 });
+    apns.script(bad, { kind: 'error', status: 400, reason: 'BadDeviceToken' });
+    apns.script(busy, { kind: 'error', status: 429, reason: 'TooManyRequests', retryAfterSeconds: 5 });
+    apns.script(broken, { kind: 'error', status: 503, reason: 'ServiceUnavailable' });
+    apns.script(wrong, { kind: 'error', status: 413, reason: 'PayloadTooLarge' });
+    expect(await open().send([fine, gone, bad, busy, broken, wrong, 'no token'].map((token) => push(token)))).toEqual([
+      { kind: 'accepted' },
+      { kind: 'dead-token', reason: 'Unregistered', since: 1_700_000_000_000 },
+      { kind: 'dead-token', reason: 'BadDeviceToken', isDoubtful: true },
+      { kind: 'retry', reason: 'TooManyRequests', afterMs: 5_000 },
+      { kind: 'retry', reason: 'ServiceUnavailable', isTrouble: true },
+      { kind: 'rejected', reason: '413 PayloadTooLarge' },
+      { kind: 'dead-token', reason: 'not an APNs device token' },
+    ]);
+    // Nothing was tried twice.
+    expect(apns.requests).toHaveLength(6);
+  });
+
+  test.each([302, 400, 403, 404, 408, 410, 413])(
+    'takes a %d in other words than Apple’s for trouble on the way, which says nothing of the push or the device',
+    async (status) => {
+      apns.script('*', { kind: 'foreign', status, text: '<html>Request blocked</html>' });
+      expect(await open().send([push(device())])).toEqual([
+        { kind: 'retry', reason: `${status} in words that are not APNs’s`, isTrouble: true },
+      ]);
+    },
+  );
+
+  test('an unknown reason is neither a dead token nor one to come back, unless Apple says of us that we may not', async () => {
+    const refusal = async (status: number, reason: string) => {
+      apns.script('*', { kind: 'error', status, reason });
+      return (await open().send([push(device())]))[0];
+    };
+    expect(await refusal(400, 'Unheard')).toEqual({ kind: 'rejected', reason: '400 Unheard' });
+    for (const reason of ['BadEnvironmentKeyIdInToken', 'UnrelatedKeyIdInToken', 'Unheard']) {
+      expect(await refusal(403, reason)).toEqual({
+        kind: 'retry',
+        reason,
+        remedy: expect.stringContaining('APNS_KEY_FILE'),
+      });
+    }
+    for (const reason of ['TopicDisallowed', 'BadTopic']) {
+      expect(await refusal(400, reason)).toEqual({
+        kind: 'retry',
+        reason,
+        remedy: expect.stringContaining('APNS_BUNDLE_ID'),
+      });
+    }
+    expect(await refusal(400, 'DeviceTokenNotForTopic')).toEqual({
+      kind: 'retry',
+      reason: 'DeviceTokenNotForTopic',
+      remedy: expect.stringContaining('APNS_BUNDLE_ID'),
+      isOfToken: true,
+    });
+  });
+
+  test('a device that is gone since nobody knows when is only doubted', async () => {
+    apns.script('*', { kind: 'error', status: 410, reason: 'Unregistered' });
+    expect(await open().send([push(device())])).toEqual([
+      { kind: 'dead-token', reason: 'Unregistered', isDoubtful: true },
+    ]);
+  });
+
+  test('does not know what became of pushes whose answer was lost, and goes on over a new connection', async () => {
+    const [slow, cut] = [device(), device()];
+    apns.script(slow, { kind: 'hang' });
+    apns.script(cut, { kind: 'reset' });
+    const gateway = open({ requestTimeoutMs: 300 });
+    expect(await gateway.send([push(slow)])).toMatchObject([{ kind: 'unknown' }]);
+    expect(await gateway.send([push(cut)])).toMatchObject([{ kind: 'unknown' }]);
+    expect(apns.pushes).toHaveLength(2);
+    expect(await gateway.send([push(device()), push(device())])).toEqual([{ kind: 'accepted' }, { kind: 'accepted' }]);
+  });
+
+  test('leaves connections that the network has forgotten, which nobody says, after one push on each without an answer', async () => {
+    const proxy = await openTcpProxy({ host: '127.0.0.1', port: Number(new URL(apns.url).port) });
+    try {
+      const gateway = open({ url: `https://127.0.0.1:${proxy.port}`, requestTimeoutMs: 1_000 });
+      const pair = () => gateway.send([push(device()), push(device())]);
+      expect(await pair()).toEqual(Array(2).fill({ kind: 'accepted' }));
+      proxy.forget();
+      expect(await pair()).toMatchObject(Array(2).fill({ kind: 'unknown' }));
+      await eventually(async () => expect(await pair()).toEqual(Array(2).fill({ kind: 'accepted' })));
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  test('takes a service that cannot be reached for a reason to come back', async () => {
+    const { url } = apns;
+    await apns.close();
+    expect(await open({ url }).send([push(device())])).toMatchObject([{ kind: 'unknown' }]);
+    apns = await startApnsSimulator();
+  });
+
+  test("a key that Apple refuses is the operator's to repair", async () => {
+    const remedy = expect.stringContaining('APNS_KEY_FILE');
+    for (const given of [{ keyId: 'OTHER' }, { teamId: 'OTHER' }, { key: (await startAndClose()).key }]) {
+      expect(await open(given).send([push(device())])).toEqual([
+        { kind: 'retry', reason: 'InvalidProviderToken', remedy },
+      ]);
+    }
+    expect(await open({ clock: () => Date.now() - 3 * 3_600_000 }).send([push(device())])).toEqual([
+      { kind: 'retry', reason: 'ExpiredProviderToken', remedy },
+    ]);
+  });
+
+  test('waits as long as it is told to, also by a connection that takes no more pushes', async () => {
+    await apns.close();
+    apns = await startApnsSimulator({ latencyMs: 200 });
+    const busy = device();
+    const gateway = open();
+    await gateway.send([push(device()), push(device())]);
+    apns.script(busy, { kind: 'error', status: 429, reason: 'TooManyRequests', retryAfterSeconds: 5 });
+    const sending = gateway.send([push(busy)]);
+    await eventually(() => expect(apns.requests).toHaveLength(3));
+    apns.goAway();
+    expect(await sending).toEqual([{ kind: 'retry', reason: 'TooManyRequests', afterMs: 5_000 }]);
+  });
+
+  test('loses nothing when Apple ends the connections in the middle', async () => {
+    const gateway = open();
+    const tokens = Array.from({ length: 600 }, device);
+    const batches = Array.from({ length: 6 }, (_, n) =>
+      tokens.slice(n * 100, n * 100 + 100).map((token) => push(token)),
+    );
+    const sending = Promise.all(batches.map((batch) => gateway.send(batch)));
+    apns.goAway();
+    const results = (await sending).flat();
+    expect(results.filter(({ kind }) => kind !== 'accepted' && kind !== 'unknown')).toEqual([]);
+    const taken = new Set(apns.pushes.map(({ token }) => token));
+    // What was said to be taken was.
+    expect(
+      results.flatMap(({ kind }, index) => (kind === 'accepted' && !taken.has(tokens[index]!) ? [index] : [])),
+    ).toEqual([]);
+    expect(await gateway.send([push(device())])).toEqual([{ kind: 'accepted' }]);
+  });
+
+  test('the longest of messages fits, cut between code points', async () => {
+    const message = newMessage('t-1', {
+      message: '🔔'.repeat(4_000),
+      title: '🔔'.repeat(250),
+      tags: Array.from({ length: 20 }, () => '🔔'.repeat(64)),
+    });
+    const gateway = open();
+    const content = pushContent(
+      message,
+      { id: message.topicId, name: 't'.repeat(64) },
+      { bytesMax: gateway.payloadBytesMax },
+    );
+    expect(await gateway.send([push(device(), { content, sound: 's'.repeat(64) })])).toEqual([{ kind: 'accepted' }]);
+    const [taken] = apns.pushes;
+    expect(taken!.bytes).toBeLessThanOrEqual(4_096);
+    expect(taken!.payload.aps.alert!.body).toMatch(/^(🔔)+…$/u);
+  });
+
+  test('many processes and restarts show Apple one token', async () => {
+    for (let restart = 0; restart < 20; restart++) {
+      const gateway = open();
+      expect(await gateway.send([push(device()), push(device())])).toEqual([
+        { kind: 'accepted' },
+        { kind: 'accepted' },
+      ]);
+    }
+    // Two where the fifty minutes of one end in between.
+    expect(apns.providerTokens.size).toBeLessThanOrEqual(2);
+    expect(apns.connections).toBe(40);
+  });
+
+  test('a connection keeps its token: a new token goes over a new one, however young the former is', async () => {
+    const spanMs = 50 * 60_000;
+    let now = Math.ceil(Date.now() / spanMs) * spanMs - 1_000;
+    await apns.close();
+    apns = await startApnsSimulator({ clock: () => now });
+    const gateway = open({ clock: () => now });
+    const pair = () => gateway.send([push(device()), push(device())]);
+    for (let second = 0; second < 3; second++, now += 1_000)
+      expect(await pair()).toEqual(Array(2).fill({ kind: 'accepted' }));
+    expect([apns.providerTokens.size, apns.connections]).toEqual([2, 4]);
+  });
+
+  test('a token is new after fifty minutes, and not before', () => {
+    const spanMs = 50 * 60_000;
+    const start = Math.ceil(Date.now() / spanMs) * spanMs;
+    let now = start;
+    const token = apnsProviderToken(apns, () => now);
+    const first = token();
+    now = start + spanMs - 1;
+    expect(token()).toBe(first);
+    now = start + spanMs;
+    expect(token()).not.toBe(first);
+  });
+});
+
+async function startAndClose(): Promise<ApnsSimulator> {
+  const other = await startApnsSimulator();
+  await other.close();
+  return other;
+}

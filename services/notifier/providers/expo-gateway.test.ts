@@ -1,0 +1,219 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { systemClock } from '@tocsin/shared/platform/clock.ts';
+import { startExpoSimulator, type ExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
+import { openExpoGateway, type ExpoGatewayOptions } from './expo-gateway.ts';
+import type { PushGateway, PushRequest } from './push-gateway.ts';
+
+const token = (n: number | string): string => `ExponentPushToken[${n}]`;
+
+const push = (to: string, given: Partial<PushRequest> = {}): PushRequest => ({
+  pushToken: to,
+  content: {
+    title: 'alarms',
+    body: 'the pump stopped',
+    data: { message_id: 'm-1', topic: 'alarms', topic_id: 't-1', priority: 3, tags: [] },
+  },
+  sound: 'default',
+  vibrates: true,
+  isUrgent: false,
+  collapseId: 'm-1',
+  expiresAt: Date.now() + 60_000,
+  ...given,
+});
+
+describe('the Expo gateway', () => {
+  let expo: ExpoSimulator;
+  let gateway: PushGateway;
+  const open = (given: Partial<ExpoGatewayOptions> = {}): PushGateway => {
+    gateway = openExpoGateway({ url: expo.url, clock: systemClock, ...given });
+    return gateway;
+  };
+
+  beforeEach(async () => {
+    expo = await startExpoSimulator();
+  });
+  afterEach(async () => {
+    await gateway.close();
+    await expo.close();
+  });
+
+  test('hands over a full batch in one request, in the form that Expo documents', async () => {
+    const batch = Array.from({ length: 100 }, (_, n) => push(token(n), { isUrgent: true, sound: null }));
+    expect(await open().send(batch)).toEqual(batch.map(() => ({ kind: 'accepted', ticket: expect.any(String) })));
+    expect(expo.requests).toMatchObject([{ size: 100, status: 200 }]);
+    const { message } = expo.pushes[0]!;
+    expect(message).toMatchObject({
+      to: token(0),
+      title: 'alarms',
+      body: 'the pump stopped',
+      sound: null,
+      priority: 'high',
+      collapseId: 'm-1',
+      tag: 'm-1',
+    });
+    expect(message.ttl).toBeGreaterThan(50);
+    expect(message.channelId).toBeUndefined();
+  });
+
+  test('names a channel only for a subscriber who wants no vibration', async () => {
+    await open().send([push(token(1), { vibrates: false })]);
+    expect(expo.pushes[0]!.message).toMatchObject({ channelId: 'no-vibration', priority: 'normal', sound: 'default' });
+  });
+
+  test('sends the access token', async () => {
+    await expo.close();
+    expo = await startExpoSimulator({ accessToken: 'secret' });
+    expect(await open({ accessToken: 'secret' }).send([push(token(1))])).toEqual([
+      { kind: 'accepted', ticket: expect.any(String) },
+    ]);
+    await gateway.close();
+    expect(await open({ accessToken: 'wrong' }).send([push(token(1))])).toMatchObject([
+      { kind: 'retry', reason: 'Expo answered 401', remedy: 'check EXPO_ACCESS_TOKEN' },
+    ]);
+  });
+
+  test('tells apart what tickets say about each token', async () => {
+    expo.script(token('dead'), { kind: 'ticket-error', error: 'DeviceNotRegistered' });
+    expo.script(token('busy'), { kind: 'ticket-error', error: 'MessageRateExceeded' });
+    expo.script(token('big'), { kind: 'ticket-error', error: 'MessageTooBig' });
+    const results = await open().send([
+      push(token('dead')),
+      push(token('fine')),
+      push(token('busy')),
+      push(token('big')),
+      push('no token'),
+    ]);
+    expect(results.map((result) => result.kind)).toEqual(['dead-token', 'accepted', 'retry', 'rejected', 'dead-token']);
+  });
+
+  test('tells what receipts say of each ticket, and nothing of a ticket that Expo does not know', async () => {
+    expo.script(token('dead'), { kind: 'receipt-error', error: 'DeviceNotRegistered' });
+    expo.script(token('keys'), { kind: 'receipt-error', error: 'InvalidCredentials' });
+    const sent = await open().send([push(token('dead')), push(token('fine')), push(token('keys'))]);
+    const tickets = sent.map((result) => (result.kind === 'accepted' ? result.ticket! : ''));
+    expect(await gateway.receipts!([...tickets, 'another'])).toEqual({
+      kind: 'answered',
+      results: new Map<string, unknown>([
+        [tickets[0]!, { kind: 'dead-token', reason: 'DeviceNotRegistered' }],
+        [tickets[1]!, { kind: 'accepted' }],
+        [tickets[2]!, { kind: 'retry', reason: 'InvalidCredentials', remedy: expect.any(String), isOfToken: true }],
+      ]),
+    });
+    await expo.close();
+    expect(await gateway.receipts!(tickets)).toMatchObject({
+      kind: 'retry',
+      reason: expect.stringContaining('no answer from Expo'),
+    });
+    expo = await startExpoSimulator();
+  });
+
+  test('asks once when told to come back later, and then holds everything back until that time', async () => {
+    expo.script(token(1), { kind: 'status', status: 429, retryAfterSeconds: 30 });
+    expect(await open().send([push(token(1))])).toEqual([
+      { kind: 'retry', reason: 'Expo answered 429', afterMs: 30_000 },
+    ]);
+    expect(await gateway.send([push(token(2))])).toMatchObject([{ kind: 'retry', reason: 'Expo asked to wait' }]);
+    expect(expo.requests).toHaveLength(1);
+  });
+
+  test('takes a server error for a reason to come back, once', async () => {
+    expo.script(token(1), { kind: 'status', status: 503 });
+    expect(await open().send([push(token(1)), push(token(2))])).toEqual(
+      Array(2).fill({ kind: 'retry', reason: 'Expo answered 503', isTrouble: true }),
+    );
+    expect(expo.requests).toHaveLength(1);
+  });
+
+  test.each([400, 401, 403, 404, 408, 422])(
+    'takes a %d in other words than Expo’s for trouble on the way, which says nothing of the pushes',
+    async (status) => {
+      expo.script('*', { kind: 'foreign', status, text: '<html>Request blocked</html>' });
+      expect(await open().send([push(token(1)), push(token(2))])).toEqual(
+        Array(2).fill({ kind: 'retry', reason: `${status} in words that are not Expo’s`, isTrouble: true }),
+      );
+      expect(expo.requests).toHaveLength(1);
+    },
+  );
+
+  test.each<[string, string]>([
+    ['is cut off', '{"data":[{"status":"ok","id":"1"},'],
+    ['is a page', '<html>Welcome</html>'],
+    ['has fewer tickets than there were pushes', '{"data":[{"status":"ok","id":"1"}]}'],
+    ['has something else among its tickets', '{"data":[{"status":"ok","id":"1"},null]}'],
+    ['is no list of tickets', '{"data":null}'],
+    ['is no object', 'null'],
+  ])('does not know what became of pushes whose answer %s', async (_, text) => {
+    expo.script('*', { kind: 'foreign', status: 200, text });
+    expect(await open().send([push(token(1)), push(token(2))])).toEqual(
+      Array(2).fill({ kind: 'unknown', reason: 'Expo’s answer could not be read' }),
+    );
+  });
+
+  test('credentials that the project of a token lacks say nothing of the others', async () => {
+    expo.script(token('keys'), { kind: 'ticket-error', error: 'InvalidCredentials' });
+    expo.script(token('sender'), { kind: 'ticket-error', error: 'MismatchSenderId' });
+    expo.script(token('closed'), { kind: 'status', status: 403 });
+    open();
+    for (const to of ['keys', 'sender', 'closed']) {
+      expect(await gateway.send([push(token(to))])).toEqual([
+        { kind: 'retry', reason: expect.any(String), remedy: expect.any(String), isOfToken: true },
+      ]);
+    }
+  });
+
+  test('does not know what became of pushes whose answer was lost', async () => {
+    expo.script(token('cut'), { kind: 'reset' });
+    expo.script(token('slow'), { kind: 'hang' });
+    open({ requestTimeoutMs: 300 });
+    expect(await gateway.send([push(token('cut'))])).toMatchObject([{ kind: 'unknown' }]);
+    expect(await gateway.send([push(token('slow'))])).toMatchObject([
+      { kind: 'unknown', reason: 'no answer from Expo: timed out' },
+    ]);
+    expect(expo.pushes).toHaveLength(2);
+  });
+
+  test('does not let a token of another project, or one that Expo chokes on, fail the others of its batch', async () => {
+    expo.setProject(token(13), '@someone/else');
+    expo.script(token(57), { kind: 'status', status: 400 });
+    const batch = Array.from({ length: 100 }, (_, n) => push(token(n)));
+    const results = await open().send(batch);
+    expect(results.flatMap((result, n) => (result.kind === 'accepted' ? [] : [[n, result.kind]]))).toEqual([
+      [57, 'rejected'],
+    ]);
+    expect(expo.duplicates().size).toBe(0);
+    expect(expo.pushes).toHaveLength(99);
+  });
+
+  test.each([301, 302, 303, 307, 308])('goes nowhere else when it is told to by a %d', async (status) => {
+    const visits: string[] = [];
+    const elsewhere = createServer((request, response) => response.end(String(visits.push(request.url!))));
+    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+    const target = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`;
+    const relay = createServer((request, response) =>
+      request.resume().on('end', () => response.writeHead(status, { Location: target }).end()),
+    );
+    await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
+    const [{ kind }] = (await open({ url: `http://127.0.0.1:${(relay.address() as AddressInfo).port}` }).send([
+      push(token(1)),
+    ])) as [{ kind: string }];
+    for (const server of [relay, elsewhere]) {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    }
+    expect(kind).not.toBe('accepted');
+    expect(visits).toEqual([]);
+  });
+
+  test('stays under the rate that Expo allows a project', async () => {
+    open();
+    const startedAt = performance.now();
+    const batches = Array.from({ length: 7 }, (_, b) =>
+      Array.from({ length: 100 }, (_, n) => push(token(b * 100 + n))),
+    );
+    await Promise.all(batches.map((batch) => gateway.send(batch)));
+    expect(performance.now() - startedAt).toBeGreaterThan(990);
+    expect(expo.pushes).toHaveLength(700);
+  });
+});

@@ -1,0 +1,292 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { systemClock, type Clock } from '@tocsin/shared/platform/clock.ts';
+import type { FcmServiceAccount } from '@tocsin/shared/platform/load-config.ts';
+import { newMessage } from '@tocsin/shared/testing/builders.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { startFcmSimulator, type FcmSimulator } from '@tocsin/simulators/fcm-simulator.ts';
+import { openTcpProxy } from '@tocsin/shared/testing/tcp-proxy.ts';
+import { pushContent } from '../sending/push-payload.ts';
+import { openFcmGateway } from './fcm-gateway.ts';
+import type { PushGateway, PushRequest } from './push-gateway.ts';
+
+const device = () => `${randomBytes(11).toString('base64url')}:APA91b${randomBytes(64).toString('base64url')}`;
+
+const push = (pushToken: string, given: Partial<PushRequest> = {}): PushRequest => ({
+  pushToken,
+  content: {
+    title: 'alarms',
+    body: 'the pump stopped',
+    data: { message_id: 'm-1', topic: 'alarms', topic_id: 't-1', priority: 3, tags: ['pump'] },
+  },
+  sound: 'default',
+  vibrates: true,
+  isUrgent: false,
+  collapseId: 'm-1',
+  expiresAt: Date.now() + 60_000,
+  ...given,
+});
+
+describe('the FCM gateway', () => {
+  let fcm: FcmSimulator;
+  let gateway: PushGateway;
+  const open = (given: { answerTimeoutMs?: number; clock?: Clock } = {}): PushGateway => {
+    gateway = openFcmGateway({
+      url: fcm.url,
+      serviceAccount: JSON.parse(fcm.serviceAccount) as FcmServiceAccount,
+      clock: systemClock,
+      ...given,
+    });
+    return gateway;
+  };
+
+  beforeEach(async () => {
+    fcm = await startFcmSimulator();
+  });
+  afterEach(async () => {
+    await gateway.close();
+    await fcm.close();
+  });
+
+  test('hands each push over in the form that Google documents, all over one connection and by one access token', async () => {
+    const batch = [push(device(), { isUrgent: true }), push(device(), { sound: null, vibrates: false })];
+    expect(await open().send(batch)).toEqual([{ kind: 'accepted' }, { kind: 'accepted' }]);
+    expect(await gateway.send(Array.from({ length: 100 }, () => push(device())))).toEqual(
+      Array(100).fill({ kind: 'accepted' }),
+    );
+    const [urgent, still] = batch.map(({ pushToken }) => fcm.pushes.find(({ token }) => token === pushToken)!.message);
+    expect(urgent).toMatchObject({
+      notification: { title: 'alarms', body: 'the pump stopped' },
+      data: { message_id: 'm-1', topic: 'alarms', topic_id: 't-1', priority: '3', tags: '["pump"]' },
+      android: {
+        priority: 'high',
+        ttl: expect.stringMatching(/^(60|59\.\d+)s$/),
+        notification: { tag: 'm-1', sound: 'default' },
+      },
+    });
+    expect(urgent!.android!.notification).not.toHaveProperty('channel_id');
+    expect(still!.android).toMatchObject({ priority: 'normal', notification: { channel_id: 'no-vibration' } });
+    expect(still!.android!.notification).not.toHaveProperty('sound');
+    expect([fcm.connections, fcm.accessTokens.size]).toEqual([1, 1]);
+  });
+
+  test('tells apart what FCM says about each device, and tries nothing twice', async () => {
+    const [fine, gone, other, quota, asked, broken, key] = Array.from({ length: 7 }, device) as [
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
+    fcm.script(gone, { kind: 'error', status: 404, code: 'UNREGISTERED' });
+    fcm.script(other, { kind: 'error', status: 403, code: 'SENDER_ID_MISMATCH' });
+    fcm.script(quota, { kind: 'error', status: 429, code: 'QUOTA_EXCEEDED' });
+    fcm.script(asked, { kind: 'error', status: 503, code: 'UNAVAILABLE', retryAfterSeconds: 5 });
+    fcm.script(broken, { kind: 'error', status: 500, code: 'INTERNAL' });
+    fcm.script(key, { kind: 'error', status: 401, code: 'THIRD_PARTY_AUTH_ERROR' });
+    expect(await open().send([fine, gone, other, quota, asked, broken, key].map((token) => push(token)))).toEqual([
+      { kind: 'accepted' },
+      { kind: 'dead-token', reason: 'registration-token-not-registered' },
+      {
+        kind: 'retry',
+        reason: 'mismatched-credential',
+        remedy: expect.stringContaining('another Firebase project'),
+        isOfToken: true,
+      },
+      { kind: 'retry', reason: 'message-rate-exceeded', afterMs: 60_000 },
+      { kind: 'retry', reason: 'server-unavailable', isTrouble: true, afterMs: 5_000 },
+      { kind: 'retry', reason: 'internal-error', isTrouble: true },
+      { kind: 'retry', reason: 'third-party-auth-error', remedy: 'check FCM_SERVICE_ACCOUNT_FILE', isOfToken: true },
+    ]);
+    expect(fcm.requests).toHaveLength(7);
+  });
+
+  test('an invalid argument is the token’s fault, or the push’s, by what FCM says of a plain one', async () => {
+    const unlucky = device();
+    fcm.script(unlucky, { kind: 'error', status: 400, code: 'INVALID_ARGUMENT' }, { kind: 'ok' });
+    expect(await open().send([push('no token'), push(unlucky)])).toEqual([
+      { kind: 'dead-token', reason: 'not an FCM registration token' },
+      { kind: 'rejected', reason: expect.stringMatching(/^invalid-argument: /) },
+    ]);
+    // What was only to be checked reached nobody.
+    expect(fcm.pushes).toEqual([]);
+  });
+
+  test.each([302, 400, 401, 403, 404, 408, 413])(
+    'takes a %d in other words than FCM’s for trouble on the way, which says nothing of the push or the device',
+    async (status) => {
+      fcm.script('*', { kind: 'foreign', status, text: '<html><title>Error (Bad Request)!!1</title></html>' });
+      expect(await open().send([push(device())])).toEqual([
+        { kind: 'retry', reason: `${status} in words that are not FCM’s`, isTrouble: true },
+      ]);
+    },
+  );
+
+  test('a project that is not there, or that we may not send for, is the operator’s to repair, and its devices live', async () => {
+    const send = async (status: number, code: string) => {
+      fcm.script('*', { kind: 'error', status, code });
+      return (await gateway.send([push(device())]))[0];
+    };
+    open();
+    expect(await send(404, 'NOT_FOUND')).toEqual({
+      kind: 'retry',
+      reason: 'project-not-found',
+      remedy: 'check FCM_SERVICE_ACCOUNT_FILE',
+    });
+    expect(await send(403, 'PERMISSION_DENIED')).toEqual({
+      kind: 'retry',
+      reason: 'permission-denied',
+      remedy: 'check FCM_SERVICE_ACCOUNT_FILE',
+    });
+    expect(await send(418, 'UNHEARD')).toMatchObject({ kind: 'rejected' });
+  });
+
+  test('does not know what became of pushes whose answer was lost, and goes on over a new connection', async () => {
+    const cut = device();
+    fcm.script(cut, { kind: 'reset' });
+    expect(await open().send([push(cut)])).toMatchObject([{ kind: 'unknown' }]);
+    expect(fcm.pushes).toHaveLength(1);
+    expect(await gateway.send([push(device())])).toEqual([{ kind: 'accepted' }]);
+    expect(fcm.connections).toBe(2);
+  });
+
+  test('waits for an answer no longer than a claim lasts', async () => {
+    const [slow, fine] = [device(), device()];
+    fcm.script(slow, { kind: 'hang' });
+    expect(await open({ answerTimeoutMs: 1_000 }).send([push(slow), push(fine)])).toEqual([
+      { kind: 'unknown', reason: 'the answer of FCM took longer than 1000 ms' },
+      { kind: 'accepted' },
+    ]);
+  });
+
+  test('leaves a connection that the network has forgotten, which nobody says, after one push without an answer', async () => {
+    const proxy = await openTcpProxy({ host: '127.0.0.1', port: Number(new URL(fcm.url).port) });
+    gateway = openFcmGateway({
+      url: `http://127.0.0.1:${proxy.port}`,
+      serviceAccount: JSON.parse(fcm.serviceAccount) as FcmServiceAccount,
+      clock: systemClock,
+      answerTimeoutMs: 1_000,
+    });
+    try {
+      expect(await gateway.send([push(device())])).toEqual([{ kind: 'accepted' }]);
+      proxy.forget();
+      expect(await gateway.send([push(device())])).toMatchObject([{ kind: 'unknown' }]);
+      await eventually(async () => expect(await gateway.send([push(device())])).toEqual([{ kind: 'accepted' }]));
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  test('takes a service that cannot be reached for a reason to come back', async () => {
+    const { url, serviceAccount } = fcm;
+    await fcm.close();
+    gateway = openFcmGateway({
+      url,
+      serviceAccount: JSON.parse(serviceAccount) as FcmServiceAccount,
+      clock: systemClock,
+    });
+    const [result] = await gateway.send([push(device())]);
+    expect(['retry', 'unknown']).toContain(result!.kind);
+    fcm = await startFcmSimulator();
+  });
+
+  test('an access token that was revoked is the operator’s to repair if Google gives no other, which is asked for with the next push', async () => {
+    expect(await open().send([push(device())])).toEqual([{ kind: 'accepted' }]);
+    fcm.revoke();
+    expect(await gateway.send([push(device())])).toEqual([
+      { kind: 'retry', reason: 'third-party-auth-error', remedy: 'check FCM_SERVICE_ACCOUNT_FILE' },
+    ]);
+    expect(await gateway.send(Array.from({ length: 50 }, () => push(device())))).toEqual(
+      Array(50).fill({ kind: 'accepted' }),
+    );
+    expect(fcm.accessTokens.size).toBe(1);
+  });
+
+  test('while FCM refuses every access token, another is asked for every ten seconds and not with each push, and none for a key of another provider', async () => {
+    let now = Date.now();
+    open({ clock: () => now });
+    const sendMany = async (): Promise<number> => {
+      for (let turn = 0; turn < 3; turn++) await gateway.send(Array.from({ length: 20 }, () => push(device())));
+      return fcm.accessTokens.size;
+    };
+    fcm.script('*', { kind: 'error', status: 401, code: 'THIRD_PARTY_AUTH_ERROR' });
+    expect(await sendMany()).toBe(1);
+    fcm.script('*', { kind: 'error', status: 401, code: 'UNAUTHENTICATED' });
+    expect(await sendMany()).toBe(2);
+    now += 9_999;
+    expect(await sendMany()).toBe(2);
+    now += 1;
+    expect(await sendMany()).toBe(3);
+  });
+
+  test('a renewal that failed is made up for', async () => {
+    let now = Date.now();
+    expect(await open({ clock: () => now }).send([push(device())])).toEqual([{ kind: 'accepted' }]);
+    fcm.revoke();
+    fcm.refuseTokens(1);
+    expect(await gateway.send([push(device())])).toMatchObject([{ kind: 'retry', reason: 'third-party-auth-error' }]);
+    expect(await gateway.send([push(device())])).toMatchObject([
+      { kind: 'retry', reason: 'no access token: invalid_grant' },
+    ]);
+    now += 10_000;
+    expect(await gateway.send([push(device())])).toEqual([{ kind: 'accepted' }]);
+  });
+
+  test('a service account that Google gives no access token is the operator’s to repair, and a Google that gives no answer is not', async () => {
+    const account = JSON.parse(fcm.serviceAccount) as FcmServiceAccount;
+    const other = await startFcmSimulator();
+    const { private_key } = JSON.parse(other.serviceAccount) as FcmServiceAccount;
+    await other.close();
+    const openWith = (serviceAccount: FcmServiceAccount) =>
+      openFcmGateway({ url: fcm.url, serviceAccount, clock: systemClock });
+    gateway = openWith({ ...account, private_key });
+    expect(await gateway.send([push(device())])).toEqual([
+      {
+        kind: 'retry',
+        reason: 'no access token: invalid_grant',
+        remedy: 'check FCM_SERVICE_ACCOUNT_FILE and the clock',
+      },
+    ]);
+    await gateway.close();
+    gateway = openWith({ ...account, token_uri: 'http://127.0.0.1:1/token' });
+    expect(await gateway.send([push(device())])).toEqual([
+      { kind: 'retry', reason: expect.stringContaining('no access token'), isTrouble: true },
+    ]);
+  });
+
+  test('loses nothing when FCM ends the connection in the middle', async () => {
+    open();
+    const tokens = Array.from({ length: 600 }, device);
+    const sending = Promise.all(
+      Array.from({ length: 6 }, (_, n) =>
+        gateway.send(tokens.slice(n * 100, n * 100 + 100).map((token) => push(token))),
+      ),
+    );
+    fcm.goAway();
+    const results = (await sending).flat();
+    expect(results.filter(({ kind }) => kind !== 'accepted' && kind !== 'unknown')).toEqual([]);
+    const taken = new Set(fcm.pushes.map(({ token }) => token));
+    expect(
+      results.flatMap(({ kind }, index) => (kind === 'accepted' && !taken.has(tokens[index]!) ? [index] : [])),
+    ).toEqual([]);
+    expect(await gateway.send([push(device())])).toEqual([{ kind: 'accepted' }]);
+  });
+
+  test('the longest of messages fits', async () => {
+    const message = newMessage('t-1', {
+      message: '🔔'.repeat(4_000),
+      title: '🔔'.repeat(250),
+      tags: Array.from({ length: 20 }, () => '🔔'.repeat(64)),
+    });
+    open();
+    const content = pushContent(
+      message,
+      { id: message.topicId, name: 't'.repeat(64) },
+      { bytesMax: gateway.payloadBytesMax },
+    );
+    expect(await gateway.send([push(device(), { content })])).toEqual([{ kind: 'accepted' }]);
+    expect(fcm.pushes[0]!.message.notification!.body).toMatch(/^(🔔)+…$/u);
+  });
+});

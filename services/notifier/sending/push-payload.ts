@@ -1,0 +1,74 @@
+import type { Message, StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
+import type { PushContent, PushEvent } from '../providers/push-gateway.ts';
+
+/** A quarter of what providers take: twenty tags of 64 emoji would fill a push twice over by themselves. */
+const tagsBytesMax = 1_024;
+const ellipsis = '…';
+
+/**
+ * The content of a message's push: its title (or the topic's name), as much of its text as fits, and what the app needs
+ * to fetch the rest. `bytesMax` bounds the content as JSON; text is cut between code points and then ends in `…`.
+ */
+export function pushContent(
+  message: Message,
+  topic: Pick<Topic, 'id' | 'name'>,
+  { bytesMax, event }: { bytesMax: number; event?: PushEvent },
+): PushContent {
+  const content = {
+    title: message.title ?? topic.name,
+    body: '',
+    data: {
+      message_id: message.id,
+      topic: topic.name,
+      topic_id: topic.id,
+      priority: message.priority,
+      tags: leadingTags(message.tags),
+      ...(event === undefined ? {} : { event }),
+    },
+  };
+  const bytesLeft = bytesMax - Buffer.byteLength(JSON.stringify(content));
+  return { ...content, body: cutText(message.message, bytesLeft) };
+}
+
+/** What replaces the push of a message that was edited, or of one that was deleted. */
+export function replacementContent(
+  message: StoredMessage,
+  topic: Pick<Topic, 'id' | 'name'>,
+  bytesMax: number,
+): PushContent {
+  if (!message.isDeleted) return pushContent(message, topic, { bytesMax, event: 'message_edited' });
+  const shown = { ...message, title: null, message: 'This message was deleted', tags: [] };
+  return pushContent(shown, topic, { bytesMax, event: 'message_deleted' });
+}
+
+function leadingTags(tags: readonly string[]): string[] {
+  const kept: string[] = [];
+  let bytes = 0;
+  for (const tag of tags) {
+    bytes += Buffer.byteLength(JSON.stringify(tag)) + 1;
+    if (bytes > tagsBytesMax) break;
+    kept.push(tag);
+  }
+  return kept;
+}
+
+/** The text, or as many of its first code points as fit with `…` into so many bytes of JSON (without the quotes). */
+export function cutText(text: string, bytesMax: number): string {
+  const bytesForText = bytesMax - Buffer.byteLength(ellipsis);
+  let bytes = 0;
+  let end = 0; // where the text would be cut
+  let index = 0;
+  for (const point of text) {
+    bytes += jsonBytes(point);
+    if (bytes > bytesMax) return text.slice(0, end) + (bytesForText >= 0 ? ellipsis : '');
+    index += point.length;
+    if (bytes <= bytesForText) end = index;
+  }
+  return text;
+}
+
+/** How many bytes JSON needs for a code point; quotes, control characters and lone surrogates are escaped. */
+function jsonBytes(point: string): number {
+  return Buffer.byteLength(JSON.stringify(point)) - 2;
+}

@@ -1,0 +1,53 @@
+import type { MailJob } from '@tocsin/shared/domain/accounts/mail-job.ts';
+import { managesTeam, type Team } from '@tocsin/shared/domain/teams/team.ts';
+import { StaleVersion } from '@tocsin/shared/ports/documents.ts';
+import { addMail, mayMail } from '@tocsin/shared/runtime/request-mail.ts';
+import { findMembers, teams } from '@tocsin/shared/collections/teams.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
+import type { RetentionDeps } from '../sweep/retention-deps.ts';
+
+type NoticeKind = Extract<MailJob, { kind: 'team-lapse' | 'team-removal' }>['kind'];
+
+/** Users read at once. */
+const usersMax = 1_000;
+
+/**
+ * Hands the mails of the teams' notices to the queue: a lapse is told to the owner, a removal to the owner and the admins.
+ * Whoever has several teams gets one mail of each kind.
+ */
+export async function mailTeamNotices(deps: RetentionDeps, announced: readonly Team[]): Promise<void> {
+  for (const kind of ['team-lapse', 'team-removal'] as const) {
+    const concerned = announced.filter(({ notice }) => (notice === 'lapse') === (kind === 'team-lapse'));
+    if (concerned.length === 0) continue;
+    await mailEach(deps, kind, concerned);
+    await Promise.all(concerned.map((team) => markSent(deps, team)));
+  }
+}
+
+async function mailEach(deps: RetentionDeps, kind: NoticeKind, concerned: readonly Team[]): Promise<void> {
+  // By the newest notice of each person: the same when a run that was cut off is repeated.
+  const noticeAt = new Map<string, number>();
+  for (const team of concerned) {
+    for (const userId of await recipientsOf(deps, kind, team))
+      noticeAt.set(userId, Math.max(noticeAt.get(userId) ?? 0, team.noticeAt!));
+  }
+  const ids = [...noticeAt.keys()];
+  for (let at = 0; at < ids.length; at += usersMax) {
+    for (const { id: userId, email } of await deps.engine.documents.getMany(users, ids.slice(at, at + usersMax))) {
+      if (await mayMail(deps, email, kind))
+        await addMail(deps, { kind, userId }, `${kind}.${userId}.${noticeAt.get(userId)}`);
+    }
+  }
+}
+
+async function recipientsOf({ engine: { documents } }: RetentionDeps, kind: NoticeKind, team: Team): Promise<string[]> {
+  if (kind === 'team-lapse') return [team.ownerId];
+  return (await findMembers(documents, team.id)).filter(({ role }) => managesTeam(role)).map(({ userId }) => userId);
+}
+
+/** One that was changed meanwhile is mailed again under the same id, which the queue knows. */
+async function markSent({ engine: { documents }, clock }: RetentionDeps, team: Team): Promise<void> {
+  await documents.update(teams, team, { noticeSentAt: clock() }).catch((error: unknown) => {
+    if (!(error instanceof StaleVersion)) throw error;
+  });
+}

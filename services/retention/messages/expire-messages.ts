@@ -1,0 +1,74 @@
+import type { RetentionRun, RunRequest } from '@tocsin/shared/domain/retention/retention-run.ts';
+import { StaleVersion } from '@tocsin/shared/ports/documents.ts';
+import { readRetentionState, retentionRuns, retentionStates } from '@tocsin/shared/collections/retention-runs.ts';
+import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
+import { clocksDisagree } from '../sweep/clocks-disagree.ts';
+import { heldTopicIds } from './held-topic-ids.ts';
+import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from '../sweep/retention-deps.ts';
+import { runLeaseMs, takeRun } from './take-run.ts';
+import { tallyRun } from './tally-run.ts';
+
+/** Harm prevented: a write of more than a few milliseconds, which every publish beside it would wait for (docs/benchmarks.md). */
+const batchSize = 100;
+const nothing: SweepReport = { removed: 0, hasMore: false };
+
+/**
+ * Removes expired messages as a run with a plan: those that expired at or before its cut-off, in batches, the longest expired
+ * first, and none of a topic under legal hold. A run that is out of time goes on by the
+ * same job, one whose worker died by the next slot or by that job on another worker; its report says what went. While retention is paused, or a large plan waits for an operator, nothing is removed.
+ */
+export async function expireMessages(
+  deps: RetentionDeps,
+  limit: SweepLimit,
+  request?: RunRequest,
+): Promise<SweepReport> {
+  const state = await readRetentionState(deps.engine.documents);
+  deps.metrics.paused.set(state.pausedAt === null ? 0 : 1);
+  if (state.pausedAt !== null) return nothing;
+  const run = await takeRun(deps, state, request);
+  return run === null ? nothing : runBatches(deps, limit, run);
+}
+
+async function runBatches(deps: RetentionDeps, limit: SweepLimit, run: RetentionRun): Promise<SweepReport> {
+  const { messages, documents } = deps.engine;
+  const tally = tallyRun(deps, run);
+  let removed = 0;
+  let at = run;
+  try {
+    while (!isOver(deps, limit) && !(await isToStop(deps))) {
+      const beganAt = performance.now();
+      const gone = await messages.removeExpired(run.upTo, batchSize, await heldTopicIds(documents));
+      if (gone.size === 0) {
+        await finishRun(deps, at);
+        return { removed, hasMore: false };
+      }
+      for (const volume of gone.values()) removed += volume.messages;
+      at = await documents.update(retentionRuns, at, {
+        ...(await tally.add(gone)),
+        leasedUntil: deps.clock() + runLeaseMs,
+      });
+      const restedMs = await deps.giveWay.rest(performance.now() - beganAt, limit.closing);
+      deps.metrics.restedSeconds.inc(restedMs / 1_000);
+    }
+    await documents.update(retentionRuns, at, { leasedUntil: 0 });
+  } catch (error) {
+    if (!(error instanceof StaleVersion)) throw error;
+    deps.log.warn({ runId: run.id }, 'another worker has taken the run over');
+  }
+  return { removed, hasMore: true };
+}
+
+async function isToStop(deps: RetentionDeps): Promise<boolean> {
+  const { pausedAt } = await readRetentionState(deps.engine.documents);
+  return pausedAt !== null || clocksDisagree(deps);
+}
+
+/** Nothing of its plan is left. */
+async function finishRun({ engine: { documents }, clock }: RetentionDeps, run: RetentionRun): Promise<void> {
+  await documents.update(retentionRuns, run, { outcome: 'done', endedAt: clock(), leasedUntil: 0 });
+  await retryStale(async () => {
+    const state = await readRetentionState(documents);
+    const isConfirmed = state.confirmedUpTo !== null && state.confirmedUpTo <= run.upTo;
+    await documents.update(retentionStates, state, { runId: null, ...(isConfirmed ? { confirmedUpTo: null } : {}) });
+  });
+}

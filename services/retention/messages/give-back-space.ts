@@ -1,0 +1,14 @@
+import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from '../sweep/retention-deps.ts';
+
+/** Gives the room back that removed messages took in the embedded file, a little at a time, and rests in between. Counts pages. */
+export async function giveBackSpace(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
+  let removed = 0;
+  while (!isOver(deps, limit)) {
+    const beganAt = performance.now();
+    const pages = await deps.engine.messages.giveBack();
+    if (pages === 0) return { removed, hasMore: false };
+    removed += pages;
+    await deps.giveWay.rest(performance.now() - beganAt, limit.closing);
+  }
+  return { removed, hasMore: true };
+}

@@ -1,0 +1,14 @@
+import type { Finding } from '../platform/finding.ts';
+import type { Config } from '../platform/load-config.ts';
+import type { Log } from '../platform/log.ts';
+import { kafkaTopic } from '../open-engine.ts';
+
+/** Looks at the engine that the configuration names, beside running servers or without; it neither opens nor changes it, but makes the embedded one's directory where it is missing. */
+export async function inspectEngine(config: Config, log: Log): Promise<Finding[]> {
+  if (config.cluster === undefined) {
+    const { inspectEmbedded } = await import('../drivers/embedded/open-embedded.ts');
+    return inspectEmbedded(config.DATA_DIR);
+  }
+  const { inspectCluster } = await import('../drivers/cluster/inspect-cluster.ts');
+  return inspectCluster({ stores: config.cluster, kafka: kafkaTopic(config), log });
+}

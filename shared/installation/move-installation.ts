@@ -1,0 +1,63 @@
+import { exportInstallation } from './transfer/export-installation.ts';
+import { importInstallation } from './transfer/import-installation.ts';
+import type { Manifest } from './transfer/manifest.ts';
+import { clusterOptions, engineCollections } from '../open-engine.ts';
+import type { Config } from '../platform/load-config.ts';
+import type { Log } from '../platform/log.ts';
+import type { InstallationRows } from '../ports/installation-rows.ts';
+
+export interface MoveOptions {
+  readonly dir: string;
+  readonly log: Log;
+  readonly report: (line: string) => void;
+}
+
+/** Exports the installation that the configuration leads to. Throws a sentence for the operator; see `exportInstallation`. */
+export async function exportFrom(config: Config, { dir, log, report }: MoveOptions): Promise<Manifest> {
+  return withRows(await openRows(config, log, 'export'), async (rows) =>
+    exportInstallation(rows, { dir, report, jwtSecrets: await ownSecrets(config) }),
+  );
+}
+
+/** Imports into the installation that the configuration leads to. Throws a sentence for the operator; see `importInstallation`. */
+export async function importInto(config: Config, { dir, log, report }: MoveOptions): Promise<Manifest> {
+  return withRows(await openRows(config, log, 'import'), (rows) =>
+    importInstallation(rows, { dir, report, takeSecrets: (exported) => takeSecrets(config, exported) }),
+  );
+}
+
+async function withRows<T>(rows: InstallationRows, use: (rows: InstallationRows) => Promise<T>): Promise<T> {
+  try {
+    return await use(rows);
+  } finally {
+    await rows.close();
+  }
+}
+
+async function openRows(config: Config, log: Log, purpose: 'export' | 'import'): Promise<InstallationRows> {
+  if (config.cluster === undefined) {
+    const { openEmbeddedRows } = await import('../drivers/embedded/open-embedded.ts');
+    return openEmbeddedRows({ dataDir: config.DATA_DIR, collections: engineCollections.collections, purpose });
+  }
+  const { openClusterRows } = await import('../drivers/cluster/open-cluster-rows.ts');
+  return openClusterRows({ ...clusterOptions(config, config.cluster), log });
+}
+
+async function ownSecrets(config: Config): Promise<readonly string[] | undefined> {
+  if (config.jwtSecrets !== undefined) return config.jwtSecrets;
+  const { keptSecret } = await import('../drivers/embedded/data-dir/kept-secret.ts');
+  const secret = keptSecret.read(config.DATA_DIR);
+  return secret === undefined ? undefined : [secret];
+}
+
+/** Logins are signed: without the secret that they were signed with nobody's refresh token would be taken. */
+async function takeSecrets(config: Config, exported: readonly string[]): Promise<void> {
+  if (config.jwtSecrets !== undefined) {
+    if (config.jwtSecrets.includes(exported[0]!)) return;
+    throw new Error(
+      'JWT_SECRET has not the secret that the logins of the export are signed with: set it to that of secrets.json in the export, or append that behind a comma',
+    );
+  }
+  const { keptSecret } = await import('../drivers/embedded/data-dir/kept-secret.ts');
+  keptSecret.keep(config.DATA_DIR, exported[0]!);
+}

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { platforms } from '../../domain/push/device.ts';
+import { deliveryStatuses } from '../../ports/deliveries.ts';
+import type { Row, StoreRows } from '../../ports/installation-rows.ts';
+
+const time = z.int().min(0);
+const position = z.int().min(0);
+
+const schemas: { readonly [K in keyof StoreRows]: z.ZodType<StoreRows[K]> } = {
+  topicFigures: z.strictObject({
+    topicId: z.string(),
+    messageCount: z.int(),
+    lastOffset: z.int().min(-1),
+    lastMessageAt: time.nullable(),
+  }),
+  changes: z.strictObject({
+    type: z.enum(['message_edited', 'message_deleted']),
+    topicId: z.string(),
+    messageId: z.string(),
+    offset: position,
+    timestamp: time,
+  }),
+  messages: z.strictObject({
+    id: z.string(),
+    topicId: z.string(),
+    offset: position.nullable(),
+    message: z.string(),
+    title: z.string().nullable(),
+    priority: z.union([z.literal(1), z.literal(2), z.literal(3), z.literal(4), z.literal(5)]),
+    tags: z.array(z.string()),
+    timestamp: time,
+    expiresAt: time,
+    markdown: z.boolean(),
+    contentRev: z.int(),
+    editedAt: time.nullable(),
+    deletedAt: time.nullable(),
+  }),
+  deliveries: z.strictObject({
+    messageId: z.string(),
+    deviceId: z.string(),
+    topicId: z.string(),
+    userId: z.string(),
+    subscriptionId: z.string(),
+    platform: z.enum(platforms),
+    status: z.enum(deliveryStatuses),
+    reason: z.string().nullable(),
+    attempts: z.int().min(0),
+    retryAt: time.nullable(),
+    updatedAt: time,
+  }),
+};
+
+/** Throws for a row of the stores that is none; documents are checked where they are written, against their collection. */
+export function checkRow(part: string, row: Row): void {
+  if (!Object.hasOwn(schemas, part)) return;
+  const parsed = schemas[part as keyof StoreRows].safeParse(row);
+  if (!parsed.success) throw new Error(`${part}: a row is not what it should be: ${z.prettifyError(parsed.error)}`);
+}

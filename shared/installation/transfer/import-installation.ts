@@ -1,0 +1,176 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { choosePartition } from '../../domain/log/choose-partition.ts';
+import { rowsPageMax, type ImportPlace, type InstallationRows, type Row } from '../../ports/installation-rows.ts';
+import { exportedParts } from './export-installation.ts';
+import {
+  exportFormat,
+  manifest,
+  manifestFile,
+  partFile,
+  secrets,
+  secretsFile,
+  type ExportedPart,
+  type Manifest,
+} from './manifest.ts';
+import { fileSha256, readPart } from './part-files.ts';
+import { RowsDigest, type RowsSum } from './rows-digest.ts';
+import { checkRow } from './check-row.ts';
+
+export interface ImportOptions {
+  readonly dir: string;
+  /** Has the installation sign and know logins by the secrets of the export; throws where it is configured with others. */
+  readonly takeSecrets: (exported: readonly string[]) => Promise<void>;
+  readonly report: (line: string) => void;
+}
+
+/** An import that was killed writes at most so many rows again, which changes nothing. */
+const rowsPerPlace = 5_000;
+
+/** The manifest of a whole export. Throws for anything else, in words for the operator. */
+async function readManifest(dir: string): Promise<Manifest> {
+  const file = join(dir, manifestFile);
+  if (!existsSync(file))
+    throw new Error(`${dir} has no whole export: there is no ${manifestFile}, which is written last`);
+  const value: unknown = JSON.parse(await readFile(file, 'utf8'));
+  const format = (value as { format?: unknown } | null)?.format;
+  if (format !== exportFormat)
+    throw new Error(
+      `${file} has the format ${String(format)}, and this program reads ${exportFormat}: import it with the program that exported it, or a newer one`,
+    );
+  const parsed = manifest.safeParse(value);
+  if (!parsed.success) throw new Error(`${file} is no manifest: ${z.prettifyError(parsed.error)}`);
+  const unknown = parsed.data.parts.filter(({ name }) => !exportedParts.includes(name)).map(({ name }) => name);
+  if (unknown.length > 0) throw new Error(`${file} names parts that this program does not know: ${unknown.join(', ')}`);
+  return parsed.data;
+}
+
+/** The secrets that sign the logins of the export; undefined where it has none. */
+async function readSecrets(dir: string): Promise<readonly string[] | undefined> {
+  const file = join(dir, secretsFile);
+  return existsSync(file) ? secrets.parse(JSON.parse(await readFile(file, 'utf8'))).jwtSecrets : undefined;
+}
+
+/**
+ * Brings an export into an empty installation: checks the files against the manifest, writes the rows, reads all of them back and
+ * holds their number and checksum against the export, and only then sets the base above every position and lets servers open it.
+ * One that was killed goes on where it was. Throws where the installation is not empty, or has another import under way.
+ */
+export async function importInstallation(
+  rows: InstallationRows,
+  { dir, takeSecrets, report }: ImportOptions,
+): Promise<Manifest> {
+  const exported = await readManifest(dir);
+  const { id, parts, ends } = exported;
+  await checkFiles(dir, parts);
+  const known = await rows.importPlace();
+  if (known !== null && known.exportId !== id)
+    throw new Error(
+      'Another import into this installation is not finished: run that one again, or begin with an empty installation',
+    );
+  if (known === null) await requireEmpty(rows);
+  const adapt = adapterFor(rows, exported);
+  const signedBy = await readSecrets(dir);
+  if (signedBy !== undefined) await takeSecrets(signedBy);
+  let place = known ?? { exportId: id, written: {} };
+  await rows.keepImportPlace(place);
+  const expected = new Map<string, RowsSum>();
+  for (const name of exportedParts) {
+    const part = parts.find((one) => one.name === name);
+    if (part === undefined) continue;
+    const written = await writeRows({ rows, dir, report, adapt }, part, place);
+    expected.set(name, written.sum);
+    place = written.place;
+  }
+  for (const [name, sum] of expected) await verify(rows, name, sum);
+  report('Verified: counts and checksums of all parts.');
+  await rows.finishImport(ends);
+  return exported;
+}
+
+async function checkFiles(dir: string, parts: readonly ExportedPart[]): Promise<void> {
+  for (const { name, sha256 } of parts) {
+    const file = join(dir, partFile(name));
+    if (!existsSync(file)) throw new Error(`${file} is missing`);
+    if ((await fileSha256(file)) !== sha256)
+      throw new Error(`${file} is not what was exported: its SHA-256 is another one. Copy it again`);
+  }
+}
+
+async function requireEmpty(rows: InstallationRows): Promise<void> {
+  const ends = await rows.ends();
+  const filled = ends.some((end) => end > 0) ? ['log'] : [];
+  for (const name of exportedParts) {
+    for await (const page of rows.rows(name)) {
+      if (page.length > 0) filled.push(name);
+      break;
+    }
+  }
+  if (filled.length > 0)
+    throw new Error(
+      `The installation is not empty (${filled.join(', ')}): import into one that no server has been started on`,
+    );
+}
+
+type Adapt = (part: string, row: Row) => Row;
+
+/** What an installation has otherwise than the one that the rows are from: topics lie in partitions, of which there may be more now. */
+function adapterFor({ partitions }: InstallationRows, { ends }: Manifest): Adapt {
+  if (partitions > 1 && ends.length > partitions) {
+    throw new Error(
+      `The export is from a log of ${ends.length} partitions, and this one has ${partitions}: make it with KAFKA_PARTITIONS=${ends.length} or more`,
+    );
+  }
+  const isKept = ends.length > 1 && partitions > 1;
+  return (part, row) =>
+    part !== 'topics' || isKept ? row : { ...row, partition: choosePartition((row as { id: string }).id, partitions) };
+}
+
+interface Writing extends Pick<ImportOptions, 'dir' | 'report'> {
+  readonly rows: InstallationRows;
+  readonly adapt: Adapt;
+}
+
+/** Writes what is not written yet, and sums up all that there should be. */
+async function writeRows(
+  { rows, dir, report, adapt }: Writing,
+  part: ExportedPart,
+  begun: ImportPlace,
+): Promise<{ sum: RowsSum; place: ImportPlace }> {
+  const { name } = part;
+  const [read, adapted] = [new RowsDigest(), new RowsDigest()];
+  let place = begun;
+  const keep = async () => {
+    place = { ...place, written: { ...place.written, [name]: read.sum.rows } };
+    await rows.keepImportPlace(place);
+    report(`${name}: ${read.sum.rows} of ${part.rows}`);
+  };
+  for await (const page of readPart(join(dir, partFile(name)), rowsPageMax)) {
+    const toWrite = page.map((row) => adapt(name, row));
+    for (const [at, row] of page.entries()) {
+      checkRow(name, row);
+      read.add(row);
+      adapted.add(toWrite[at]!);
+    }
+    if (read.sum.rows <= (begun.written[name] ?? 0)) continue;
+    await rows.write(name, toWrite);
+    if (read.sum.rows % rowsPerPlace === 0) await keep();
+  }
+  if (read.sum.rows !== part.rows || read.sum.digest !== part.digest)
+    throw new Error(`${name} has ${read.sum.rows} rows that are not the ${part.rows} of the manifest`);
+  if (read.sum.rows > (begun.written[name] ?? 0)) await keep();
+  return { sum: adapted.sum, place };
+}
+
+async function verify(rows: InstallationRows, name: string, expected: RowsSum): Promise<void> {
+  const found = new RowsDigest();
+  for await (const page of rows.rows(name)) for (const row of page) found.add(row);
+  const { sum } = found;
+  if (sum.rows === expected.rows && sum.digest === expected.digest) return;
+  throw new Error(
+    `${name}: ${sum.rows} rows were read back of ${expected.rows}${sum.rows === expected.rows ? ', and some are not what was written' : ''}. ` +
+      'Something else writes to this installation: begin with an empty one',
+  );
+}

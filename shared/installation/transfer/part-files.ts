@@ -1,0 +1,73 @@
+import { createHash, type Hash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import type { Row } from '../../ports/installation-rows.ts';
+import { secretFileMode } from './manifest.ts';
+
+/** Harm prevented: a file without line breaks filling the memory. Far above any row. */
+const lineCharsMax = 16 * 1024 * 1024;
+
+const hashing = (hash: Hash): Transform =>
+  new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      done(null, chunk);
+    },
+  });
+
+/** Writes the rows as lines of JSON, gzipped, in the memory of a page; resolves with what the file is checked by. */
+export async function writePart(
+  file: string,
+  pages: AsyncIterable<readonly Row[]>,
+): Promise<{ sha256: string; bytes: number }> {
+  const hash = createHash('sha256');
+  const lines = async function* () {
+    for await (const page of pages) yield page.map((row) => `${JSON.stringify(row)}\n`).join('');
+  };
+  await pipeline(
+    Readable.from(lines()),
+    createGzip(),
+    hashing(hash),
+    createWriteStream(file, { mode: secretFileMode, flush: true }),
+  );
+  return { sha256: hash.digest('hex'), bytes: (await stat(file)).size };
+}
+
+/** The checksum of a file as it lies there. */
+export async function fileSha256(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}
+
+/** The rows of a part's file, in pages. Throws when it is no gzip, or a line is no JSON object. */
+export async function* readPart(file: string, pageSize: number): AsyncGenerator<Row[], void> {
+  const source = createReadStream(file);
+  const text = source.pipe(createGunzip());
+  source.on('error', (error) => text.destroy(error));
+  let page: Row[] = [];
+  let rest = '';
+  for await (const chunk of text.setEncoding('utf8') as AsyncIterable<string>) {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop()!;
+    if (rest.length > lineCharsMax) throw new Error(`${file} has a line of more than ${lineCharsMax} characters`);
+    for (const line of lines) {
+      page.push(parseLine(file, line));
+      if (page.length < pageSize) continue;
+      yield page;
+      page = [];
+    }
+  }
+  if (rest !== '') throw new Error(`${file} ends in the middle of a line`);
+  if (page.length > 0) yield page;
+}
+
+function parseLine(file: string, line: string): Row {
+  const row: unknown = JSON.parse(line);
+  if (typeof row !== 'object' || row === null || Array.isArray(row))
+    throw new Error(`${file} has a line that is no object`);
+  return row;
+}

@@ -1,0 +1,49 @@
+import { expect, test } from '@jest/globals';
+import type { Engine } from '../ports/engine.ts';
+import { checkReadiness } from './health.ts';
+
+const answers = { ping: () => Promise.resolve() };
+const fails = { ping: () => Promise.reject(new Error('away')) };
+const hangs = { ping: () => new Promise<void>(() => {}) };
+const staying = new AbortController().signal;
+const engine = (parts: object): Engine =>
+  ({
+    eventLog: answers,
+    messages: answers,
+    documents: answers,
+    jobQueue: answers,
+    bus: answers,
+    ...parts,
+  }) as unknown as Engine;
+
+test('an engine whose parts all answer is ready', async () => {
+  expect(await checkReadiness(engine({}), staying)).toEqual({
+    status: 'ok',
+    parts: { log: 'ok', database: 'ok', queue: 'ok', bus: 'ok' },
+  });
+});
+
+test('the part that fails is named, and the whole is down', async () => {
+  expect(await checkReadiness(engine({ messages: fails }), staying)).toEqual({
+    status: 'down',
+    parts: { log: 'ok', database: 'down', queue: 'ok', bus: 'ok' },
+  });
+  expect(await checkReadiness(engine({ eventLog: fails, bus: fails }), staying)).toMatchObject({
+    status: 'down',
+    parts: { log: 'down', database: 'ok', bus: 'down' },
+  });
+});
+
+test('a part that does not answer is down', async () => {
+  expect(await checkReadiness(engine({ jobQueue: hangs }), staying)).toMatchObject({
+    status: 'down',
+    parts: { queue: 'down' },
+  });
+});
+
+test('a process that has been told to end is not ready, though all its parts answer', async () => {
+  expect(await checkReadiness(engine({}), AbortSignal.abort())).toEqual({
+    status: 'down',
+    parts: { log: 'ok', database: 'ok', queue: 'ok', bus: 'ok' },
+  });
+});

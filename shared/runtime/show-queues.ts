@@ -1,0 +1,26 @@
+import { Gauge, type Registry } from 'prom-client';
+import { mailQueue } from '../domain/accounts/mail-job.ts';
+import { pushQueues, receiptsQueue } from '../domain/push/push-job.ts';
+import { retentionQueue } from '../domain/retention/retention-job.ts';
+import type { JobCounts, JobQueue } from '../ports/job-queue.ts';
+
+const queues = [...Object.values(pushQueues), receiptsQueue, mailQueue, retentionQueue];
+
+/** Shows how many jobs each queue has, asked for when somebody looks. Every process of an installation shows the same. */
+export function showQueues(registry: Registry, jobQueue: Pick<JobQueue, 'counts'>): void {
+  new Gauge({
+    name: 'tocsin_queue_jobs',
+    help: 'Jobs by queue and state (waiting, delayed, active, failed); the same from every process',
+    labelNames: ['queue', 'state'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      await Promise.all(
+        queues.map(async (queue) => {
+          const counts = await jobQueue.counts(queue).catch((): JobCounts | undefined => undefined);
+          for (const [state, count] of Object.entries(counts ?? {})) this.set({ queue, state }, count);
+        }),
+      );
+    },
+  });
+}

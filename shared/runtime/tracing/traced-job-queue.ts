@@ -1,0 +1,51 @@
+import { traceOf, withTrace } from '../../domain/trace-context.ts';
+import type { Job, JobQueue, WorkOptions } from '../../ports/job-queue.ts';
+import { messagingOperation, type Tracing } from './tracing.ts';
+
+/**
+ * The queue with a span for each run of a job. The trace travels in the job's data: of what is active when the job is added,
+ * unless the data has one already. What a run adds carries on what its own job came with, so that the pages and tries of
+ * one work are found side by side.
+ */
+export function tracedJobQueue(
+  jobs: JobQueue,
+  { tracing, system }: { tracing: Tracing; /** `messaging.system`. */ system: string },
+): JobQueue {
+  const run = (queue: string, job: Job, options: WorkOptions): Promise<void> => {
+    const parent = traceOf(job.data);
+    return tracing.span(
+      {
+        name: `process ${queue}`,
+        kind: 'consumer',
+        parent: parent ?? null,
+        handsOn: parent,
+        attributes: {
+          'messaging.system': system,
+          ...messagingOperation('process'),
+          'messaging.destination.name': queue,
+          'messaging.message.id': job.id,
+          'tocsin.job.kind': String(job.data['kind']),
+          'tocsin.job.attempt': job.attempt,
+        },
+      },
+      () => options.run(job),
+    );
+  };
+  return {
+    add: (queue, added) => {
+      const trace = tracing.handOn();
+      return jobs.add(
+        queue,
+        added.map((job) => ('trace' in job.data ? job : withTrace(job, trace))),
+      );
+    },
+    work: (queue, options) => jobs.work(queue, { ...options, run: (job) => run(queue, job, options) }),
+    schedule: (queue, schedule) => jobs.schedule(queue, schedule),
+    unschedule: (queue, id) => jobs.unschedule(queue, id),
+    counts: (queue) => jobs.counts(queue),
+    failed: (queue, page) => jobs.failed(queue, page),
+    retryFailed: (queue, id) => jobs.retryFailed(queue, id),
+    ping: () => jobs.ping(),
+    close: () => jobs.close(),
+  };
+}
