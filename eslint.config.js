@@ -1,4 +1,5 @@
 import tseslint from 'typescript-eslint';
+import { plainEnglish } from './tools/prose/eslint-rule.js';
 
 const browserGlobals = [
   'AbortController',
@@ -16,6 +17,7 @@ const browserGlobals = [
 ];
 
 export default tseslint.config(
+  { plugins: { tocsin: { rules: { 'plain-english': plainEnglish } } } },
   { ignores: ['**/node_modules/', '**/data/', 'tmp/'] },
   {
     files: ['**/*.ts'],

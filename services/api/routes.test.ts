@@ -91,15 +91,14 @@ test('a body may be left out by a publish of text, whose text may come in a head
   ]);
 });
 
-test('docs/interface.md lists every route and no other, once to say what it does and once to say what proves it', () => {
-  const text = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'interface.md'), 'utf8');
-  const between = (from: string, to: string) =>
-    text.slice(text.indexOf(from), text.indexOf(to, text.indexOf(from) + 1));
-  // Pages for browsers are no operations.
-  const [endpoints, proofs] = [
-    between('\n## Endpoints\n', '\n### Pages\n'),
-    between('\n### Operations\n', '\n### States\n'),
-  ];
+test('docs/interface.md describes every route and no other, and docs/proofs.md proves each', () => {
+  const between = (file: string, from: string, to: string) => {
+    const text = readFileSync(join(import.meta.dirname, '..', '..', 'docs', file), 'utf8');
+    return text.slice(text.indexOf(from), text.indexOf(to, text.indexOf(from) + 1));
+  };
+  // Pages for browsers are not operations.
+  const endpoints = between('interface.md', '\n## Endpoints\n', '\n### Pages\n');
+  const proofs = between('proofs.md', '\n## Operations\n', '\n## States\n');
   const listed = (part: string) =>
     [...part.matchAll(/^\| `([A-Z]+ \/[^`]*)` \|/gm)].map(([, operation]) => operation).sort();
   const expected = table.map(({ method, path }) => `${method} ${path}`).sort();

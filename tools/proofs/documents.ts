@@ -7,6 +7,6 @@ export interface ProvenDocument {
 
 /** The documents whose rows tests must prove. */
 export const provenDocuments: readonly ProvenDocument[] = [
-  { path: 'docs/interface.md', onBothEngines: true },
+  { path: 'docs/proofs.md', onBothEngines: true },
   { path: 'docs/security.md', onBothEngines: false },
 ];
