@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { devices } from '@tocsin/shared/collections/devices-collection.ts';
 import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
@@ -48,7 +48,7 @@ async function start(env: Record<string, string>): Promise<NonNullable<typeof ru
     '/nonexistent',
   );
   const parts = closers();
-  const log = openLog('test', 'warn', { write: (line) => void lines.push(line) });
+  const log = openLogger('test', 'warn', { write: (line) => void lines.push(line) });
   const tracing = await openTracing(config, { process: { serviceName: 'tocsin-test', version: '1.2.3' }, log });
   parts.add(() => tracing.close());
   const roles = await startRoles({

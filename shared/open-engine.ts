@@ -3,7 +3,7 @@ import type { Engine } from './ports/engine.ts';
 import type { Clock } from './platform/clock.ts';
 import { systemClock } from './platform/clock.ts';
 import type { ClusterConfig, Config } from './platform/load-config.ts';
-import type { Log } from './platform/log.ts';
+import type { Logger } from './platform/logger.ts';
 import type { Bus } from './ports/bus.ts';
 import type { Documents } from './ports/documents.ts';
 import type { JobQueue } from './ports/job-queue.ts';
@@ -18,7 +18,7 @@ const recipients = { subscriptions, devices };
  * Opens the engine that the configuration names: the cluster with its three URLs, else one SQLite file. Only the packages
  * of that engine are loaded. Throws a sentence for the operator when a part cannot be opened.
  */
-export async function openEngine(config: Config, deps: { clock: Clock; log: Log }): Promise<Engine> {
+export async function openEngine(config: Config, deps: { clock: Clock; log: Logger }): Promise<Engine> {
   if (config.cluster === undefined) {
     const { openEmbedded } = await import('./drivers/embedded/open-embedded.ts');
     return openEmbedded({ dataDir: config.DATA_DIR, collections, recipients, jwtSecrets: config.jwtSecrets, ...deps });
@@ -48,7 +48,7 @@ export interface OperatorStore {
 }
 
 /** Opens the documents alone, also while servers run on the same store. */
-export async function openDocuments(config: Config, log: Log): Promise<OperatorStore> {
+export async function openDocuments(config: Config, log: Logger): Promise<OperatorStore> {
   if (config.cluster === undefined) {
     mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
     const { openEmbeddedDocuments } = await import('./drivers/embedded/open-embedded.ts');

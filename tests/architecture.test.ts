@@ -190,7 +190,7 @@ describe('an import is let through', () => {
   test.each([
     ['shared/domain/topics/topic.ts', './tiers.ts'],
     ['shared/domain/topics/topic.test.ts', 'fast-check'],
-    ['shared/platform/log.ts', 'pino'],
+    ['shared/platform/logger.ts', 'pino'],
     ['shared/contracts/bus/bus.contract.ts', '../testing/eventually.ts'],
     ['shared/drivers/cluster/redis/redis-bus.ts', '../budget-counters.ts'],
     ['shared/drivers/cluster/redis/redis-bus.test.ts', '../../../collections/topics.ts'],

@@ -1,7 +1,7 @@
 import { adoptLog } from '@tocsin/shared/installation/adopt-log.ts';
 import type { AdoptedLog } from '@tocsin/shared/ports/adopted-log.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { Command } from 'commander';
 import type { PrintOptions } from '../operator/operator-store.ts';
 
@@ -14,7 +14,7 @@ export function adoptLogCommand(): Command {
     .option('--json', 'print one line of JSON: {reason, bases}')
     .action(async (_options: unknown, command: Command) => {
       const { json } = command.optsWithGlobals<PrintOptions>(); // `tocsin log` has an option of this name, and takes it
-      const adopted = await adoptLog(loadConfig(process.env), { log: openLog('cli', 'warn') });
+      const adopted = await adoptLog(loadConfig(process.env), { log: openLogger('cli', 'warn') });
       process.stdout.write(`${json === true ? JSON.stringify(adopted) : asText(adopted)}\n`);
     });
 }

@@ -3,7 +3,7 @@ import { createPrivateKey } from 'node:crypto';
 import { inspectEngine } from '@tocsin/shared/installation/inspect-engine.ts';
 import { findingsOf, type Finding } from '@tocsin/shared/platform/finding.ts';
 import { ConfigError, isShortAdminToken, loadConfig, type Config } from '@tocsin/shared/platform/load-config.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { Command } from 'commander';
 import type { PrintOptions } from '../operator/operator-store.ts';
 
@@ -37,7 +37,7 @@ async function inspect(): Promise<Finding[]> {
   const { inspectMailServer } = await import('@tocsin/notifier/mail/inspect-mail-server.ts');
   const [addresses, engine, mails] = await Promise.all([
     inspectAddresses(config),
-    inspectEngine(config, openLog('doctor', 'silent')),
+    inspectEngine(config, openLogger('doctor', 'silent')),
     inspectMailServer(config.SMTP_URL),
   ]);
   const kind = config.cluster === undefined ? 'embedded: one process on one file' : 'a cluster';

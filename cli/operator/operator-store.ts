@@ -4,7 +4,7 @@ import { openDocuments, type OperatorStore } from '@tocsin/shared/open-engine.ts
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
 import { loadConfig, type Config } from '@tocsin/shared/platform/load-config.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { auditBy, type Audit } from '@tocsin/shared/collections/audit-log.ts';
 import { forTerminal } from '../output/output.ts';
 
@@ -39,7 +39,7 @@ export interface PrintOptions {
 /** Does something with the documents that the configuration leads to, beside a running server or without one. */
 export async function withStore(act: (store: OperatorStore, config: Config) => Promise<void>): Promise<void> {
   const config = loadConfig(process.env);
-  const store = await openDocuments(config, openLog('cli', 'warn'));
+  const store = await openDocuments(config, openLogger('cli', 'warn'));
   try {
     await act(store, config);
   } finally {

@@ -2,7 +2,7 @@ import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
-import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { History } from '@tocsin/shared/operations/messages/history.ts';
 import type { Passwords } from '@tocsin/shared/operations/accounts/passwords.ts';
 import type { Registry } from 'prom-client';
@@ -36,7 +36,7 @@ export interface ApiDeps extends RouteDeps {
   readonly appUrl: string;
   readonly makeId: MakeId;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly log: Logger;
   /** The process's figures. */
   readonly metrics: Registry;
   /** Aborted when the node has been told to end: it is not ready from then on. */

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
@@ -33,7 +33,7 @@ beforeEach(async () => {
     engine: held.engine,
     config: { ...place.config, PORT: 0 },
     clock: systemClock,
-    log: openLog('test', 'silent'),
+    log: openLogger('test', 'silent'),
     leaving: leaving.signal,
   });
   own.add(() => api.close());

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { loginSessions } from '@tocsin/shared/collections/credentials.ts';
 import { openPasswords } from '@tocsin/shared/operations/accounts/passwords.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
@@ -35,7 +35,7 @@ beforeAll(async () => {
   const config = { ...place.config, PORT: 0, RATE_LIMITS: false }; // which would end the flood, and soon the publishes
   const passwords = openPasswords({ cost });
   own.add(() => passwords.close());
-  const api = await startApi({ engine, config, clock: systemClock, log: openLog('test', 'silent'), passwords });
+  const api = await startApi({ engine, config, clock: systemClock, log: openLogger('test', 'silent'), passwords });
   own.add(() => api.close());
   url = api.url;
   const owner = await engine.documents.insert(users, newUser());

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mailQueue } from '@tocsin/shared/domain/accounts/mail-job.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { openPasswords, type Passwords } from '@tocsin/shared/operations/accounts/passwords.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
@@ -45,7 +45,7 @@ beforeAll(async () => {
     engine: watched(engine),
     config,
     clock: systemClock,
-    log: openLog('test', 'silent'),
+    log: openLogger('test', 'silent'),
     passwords: counted(passwords),
   });
   own.add(() => api.close());

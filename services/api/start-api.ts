@@ -7,7 +7,7 @@ import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { idSource, randomId } from '@tocsin/shared/platform/ids.ts';
 import { withClosers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { isShortAdminToken, type Config } from '@tocsin/shared/platform/load-config.ts';
-import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import { untraced, type Tracing } from '@tocsin/shared/runtime/tracing/tracing.ts';
 import { openPasswords, type Passwords } from '@tocsin/shared/operations/accounts/passwords.ts';
 import { History } from '@tocsin/shared/operations/messages/history.ts';
@@ -57,7 +57,7 @@ export interface ApiOptions {
   readonly engine: Engine;
   readonly config: Config;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly log: Logger;
   /** Instead of its own; not closed by the node. */
   readonly passwords?: Passwords;
   /** Where figures are shown. */

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import type { LogRecord, PlacedRecord } from '@tocsin/shared/domain/messages/log-record.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { newId, newMessage } from '@tocsin/shared/testing/builders.ts';
 import { fanOutBatch, type FanOutDeps } from './fan-out-batch.ts';
 
-const log = openLog('test', 'silent');
+const log = openLogger('test', 'silent');
 
 test('a bus that does not answer holds up no batch behind the one that it was sent', async () => {
   const topicId = newId();

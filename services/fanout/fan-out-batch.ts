@@ -1,6 +1,6 @@
 import { topicChannel, type Envelope } from '@tocsin/shared/domain/messages/channels.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
-import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import { settledWithin } from '@tocsin/shared/async/settled-within.ts';
 import type { Bus } from '@tocsin/shared/ports/bus.ts';
 import type { RecordBatch } from '@tocsin/shared/ports/event-log.ts';
@@ -12,7 +12,7 @@ export interface FanOutDeps {
   readonly messages: Pick<Messages, 'settle' | 'moveWatermark'>;
   readonly bus: Pick<Bus, 'isConnected' | 'publish'>;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly log: Logger;
   /** Told of every publish. */
   readonly activity: Pick<TopicActivity, 'published'>;
   readonly metrics: FanOutMetrics;

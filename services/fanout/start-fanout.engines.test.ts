@@ -4,7 +4,7 @@ import type { LogRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import { deletionRecord, editRecord } from '@tocsin/shared/domain/messages/message-changes.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import { newId, newMessage, newTopic } from '@tocsin/shared/testing/builders.ts';
@@ -12,7 +12,7 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { engineUnderTest, openOwnEngine, publish } from '@tocsin/shared/testing/test-engine.ts';
 import { startFanout } from './start-fanout.ts';
 
-const log = openLog('test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
+const log = openLogger('test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
 
 describe(`the fan-out, ${engineUnderTest}`, () => {
   let own: Closers;

@@ -3,7 +3,7 @@ import { fanoutGroup } from '@tocsin/shared/domain/log/log-groups.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
-import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import { showLag } from '@tocsin/shared/runtime/show-lag.ts';
 import { topicActivity } from '@tocsin/shared/operations/topics/topic-activity.ts';
 import { fanOutBatch } from './fan-out-batch.ts';
@@ -17,7 +17,7 @@ import { fanOutMetrics } from './fanout-metrics.ts';
 export function startFanout(deps: {
   engine: Engine;
   clock: Clock;
-  log: Log;
+  log: Logger;
   metrics?: Registry;
 }): Promise<{ close(): Promise<void> }> {
   const { engine, clock, log } = deps;

@@ -7,7 +7,7 @@ import { pushQueues } from '@tocsin/shared/domain/push/push-job.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { newPushToken } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startApnsSimulator, type ApnsSimulator } from '@tocsin/simulators/apns-simulator.ts';
@@ -79,7 +79,7 @@ describe(`all providers are away, ${engineUnderTest}`, () => {
     const gateways = await openPushGateways(loadConfig({ ...at.place.env, ...env, ...urls }, '/nonexistent'), {
       clock: at.clock,
     });
-    const log = openLog('test', 'info', {
+    const log = openLogger('test', 'info', {
       write: (line: string) => void lines.push(JSON.parse(line) as (typeof lines)[number]),
     });
     await at.start({}, { gateways, log, metrics });

@@ -6,7 +6,7 @@ import { pushQueues, testPushJob } from '@tocsin/shared/domain/push/push-job.ts'
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { devices } from '@tocsin/shared/collections/devices-collection.ts';
 import { newId, newPushToken } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
@@ -69,7 +69,7 @@ describe(`providers refuse the installation, ${engineUnderTest}`, () => {
       fcmSettings({ ...fcm, ...given.fcm }),
       expoSettings(expo),
     ]);
-    const log = openLog('test', 'info', {
+    const log = openLogger('test', 'info', {
       write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>),
     });
     metrics = new Registry();

@@ -7,7 +7,7 @@ import type { User } from '@tocsin/shared/domain/accounts/user.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
 import { closers, withClosers } from '@tocsin/shared/platform/lifecycle.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { devices } from '@tocsin/shared/collections/devices-collection.ts';
 import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
@@ -100,7 +100,7 @@ export function openPushInstallation(engines: TestEngines | undefined): Promise<
           clock,
           limits,
           config: { ...place.config, EXPO_URL: expo.url },
-          log: openLog('test', place.config.LOG_LEVEL),
+          log: openLogger('test', place.config.LOG_LEVEL),
           makeId: idSource(clock),
           baseUrl: 'http://127.0.0.1',
           appUrl: 'http://127.0.0.1',

@@ -8,7 +8,7 @@ import { QuietSpans } from '@tocsin/shared/platform/daily-hours.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
 import { closeTogether, withClosers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
-import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import { showLag } from '@tocsin/shared/runtime/show-lag.ts';
 import { untraced, type Tracing } from '@tocsin/shared/runtime/tracing/tracing.ts';
 import { expandMessages } from './expand-message.ts';
@@ -26,7 +26,7 @@ import { startMailWorker } from './mail/start-mail-worker.ts';
 export interface NotifierOptions {
   readonly engine: Engine;
   readonly config: Config;
-  readonly log: Log;
+  readonly log: Logger;
   readonly clock: Clock;
   readonly makeId: MakeId;
   /** Where the public reaches the API, and where mails lead. Without a slash at the end. */

@@ -12,7 +12,7 @@ import { write } from '@tocsin/shared/ports/documents.ts';
 import type { JobData } from '@tocsin/shared/ports/job-queue.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { addressChanges } from '@tocsin/shared/collections/address-changes.ts';
 import { consents } from '@tocsin/shared/collections/consents.ts';
 import { loginSessions } from '@tocsin/shared/collections/credentials.ts';
@@ -43,7 +43,7 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { engineUnderTest, openOwnEngine, publish } from '@tocsin/shared/testing/test-engine.ts';
 import { startRetention } from './start-retention.ts';
 
-const log = openLog('test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
+const log = openLogger('test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
 const dayMs = 86_400_000;
 const config = {
   RETENTION_DAYS_FREE: 7,

@@ -7,7 +7,7 @@ import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { randomId } from '@tocsin/shared/platform/ids.ts';
 import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
-import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import { readSchedule } from '@tocsin/shared/platform/read-schedule.ts';
 import { auditBy, bySystem } from '@tocsin/shared/collections/audit-log.ts';
 import { settleMsOf } from '@tocsin/shared/collections/topic-cleanups.ts';
@@ -30,7 +30,7 @@ export interface RetentionOptions {
     | 'AUDIT_RETENTION_DAYS'
     | 'RATE_LIMITS'
   >;
-  readonly log: Log;
+  readonly log: Logger;
   readonly clock: Clock;
   readonly metrics?: Registry;
   /** What the store's clock shows, where that is not to be asked of the store. */

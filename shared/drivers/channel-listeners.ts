@@ -1,4 +1,4 @@
-import type { Log } from '../platform/log.ts';
+import type { Logger } from '../platform/logger.ts';
 
 /** One subscriber of a channel in this process. */
 export interface ChannelListener {
@@ -9,11 +9,11 @@ export interface ChannelListener {
 
 /** Who listens to which channel in this process. */
 export class ChannelListeners {
-  readonly #log: Log;
+  readonly #log: Logger;
   /** The lists are replaced, never changed: a delivery under way goes to those who listened when it began. */
   readonly #lists = new Map<string, readonly ChannelListener[]>();
 
-  constructor(log: Log) {
+  constructor(log: Logger) {
     this.#log = log;
   }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { openLog } from '../platform/log.ts';
+import { openLogger } from '../platform/logger.ts';
 import { ScheduleRunner, type KeptSchedule } from './schedule-runner.ts';
 
 let now: number;
@@ -16,7 +16,7 @@ const start = async (): Promise<void> => {
       fired.push(`${id}.${slot}`);
     },
   };
-  runner = new ScheduleRunner({ store, clock: () => now, log: openLog('test', 'silent') });
+  runner = new ScheduleRunner({ store, clock: () => now, log: openLogger('test', 'silent') });
   await runner.refresh();
 };
 

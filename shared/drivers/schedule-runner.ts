@@ -1,5 +1,5 @@
 import type { Clock } from '../platform/clock.ts';
-import type { Log } from '../platform/log.ts';
+import type { Logger } from '../platform/logger.ts';
 import type { Schedule } from '../ports/job-queue.ts';
 import { scheduleSlots, type ScheduleSlots } from './schedule-slots.ts';
 
@@ -19,7 +19,7 @@ export interface ScheduleStore {
 export interface ScheduleRunnerOptions {
   readonly store: ScheduleStore;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly log: Logger;
 }
 
 /** How soon a change made by another replica is known here. */
@@ -46,7 +46,7 @@ interface Followed {
 export class ScheduleRunner {
   readonly #store: ScheduleStore;
   readonly #clock: Clock;
-  readonly #log: Log;
+  readonly #log: Logger;
   readonly #startedAt: number;
   readonly #followed = new Map<string, Followed>();
   #timer: NodeJS.Timeout | undefined;

@@ -1,6 +1,6 @@
 import { kafkaTopic } from '../open-engine.ts';
 import type { Config } from '../platform/load-config.ts';
-import type { Log } from '../platform/log.ts';
+import type { Logger } from '../platform/logger.ts';
 import type { AdoptedLog } from '../ports/adopted-log.ts';
 
 /**
@@ -11,7 +11,7 @@ import type { AdoptedLog } from '../ports/adopted-log.ts';
  */
 export async function adoptLog(
   config: Config,
-  { log, isRestored = false }: { log: Log; isRestored?: boolean },
+  { log, isRestored = false }: { log: Logger; isRestored?: boolean },
 ): Promise<AdoptedLog> {
   if (config.cluster === undefined) return { reason: null, bases: [] };
   const { adoptClusterLog } = await import('../drivers/cluster/adopt-cluster-log.ts');

@@ -1,6 +1,6 @@
 import { adoptLog } from './adopt-log.ts';
 import type { Config } from '../platform/load-config.ts';
-import { openLog } from '../platform/log.ts';
+import { openLogger } from '../platform/logger.ts';
 import type { CopyProgress, CopyReport } from '../ports/backup.ts';
 
 /**
@@ -14,7 +14,7 @@ export async function backUp(
 ): Promise<CopyReport> {
   if (config.cluster !== undefined) {
     const { backUpMongo } = await import('../drivers/cluster/mongo/transfer/copy-mongo-store.ts');
-    return backUpMongo(file, { url: config.cluster.mongoUrl, log: openLog('backup', 'warn'), onProgress });
+    return backUpMongo(file, { url: config.cluster.mongoUrl, log: openLogger('backup', 'warn'), onProgress });
   }
   const { backUpEmbedded } = await import('../drivers/embedded/open-embedded.ts');
   return backUpEmbedded(config.DATA_DIR, file, onProgress);
@@ -31,7 +31,7 @@ export async function restore(
 ): Promise<CopyReport> {
   if (config.cluster !== undefined) {
     const { restoreMongo } = await import('../drivers/cluster/mongo/transfer/copy-mongo-store.ts');
-    const log = openLog('restore', 'warn');
+    const log = openLogger('restore', 'warn');
     const report = await restoreMongo(file, { url: config.cluster.mongoUrl, log, onProgress });
     await adoptLog(config, { log, isRestored: true });
     return report;

@@ -1,10 +1,10 @@
 import type { Finding } from '../platform/finding.ts';
 import type { Config } from '../platform/load-config.ts';
-import type { Log } from '../platform/log.ts';
+import type { Logger } from '../platform/logger.ts';
 import { kafkaTopic } from '../open-engine.ts';
 
 /** Looks at the engine that the configuration names, beside running servers or without; it neither opens nor changes it, but makes the embedded one's directory where it is missing. */
-export async function inspectEngine(config: Config, log: Log): Promise<Finding[]> {
+export async function inspectEngine(config: Config, log: Logger): Promise<Finding[]> {
   if (config.cluster === undefined) {
     const { inspectEmbedded } = await import('../drivers/embedded/open-embedded.ts');
     return inspectEmbedded(config.DATA_DIR);

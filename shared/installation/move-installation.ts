@@ -3,12 +3,12 @@ import { importInstallation } from './transfer/import-installation.ts';
 import type { Manifest } from './transfer/manifest.ts';
 import { clusterOptions, engineCollections } from '../open-engine.ts';
 import type { Config } from '../platform/load-config.ts';
-import type { Log } from '../platform/log.ts';
+import type { Logger } from '../platform/logger.ts';
 import type { InstallationRows } from '../ports/installation-rows.ts';
 
 export interface MoveOptions {
   readonly dir: string;
-  readonly log: Log;
+  readonly log: Logger;
   readonly report: (line: string) => void;
 }
 
@@ -34,7 +34,7 @@ async function withRows<T>(rows: InstallationRows, use: (rows: InstallationRows)
   }
 }
 
-async function openRows(config: Config, log: Log, purpose: 'export' | 'import'): Promise<InstallationRows> {
+async function openRows(config: Config, log: Logger, purpose: 'export' | 'import'): Promise<InstallationRows> {
   if (config.cluster === undefined) {
     const { openEmbeddedRows } = await import('../drivers/embedded/open-embedded.ts');
     return openEmbeddedRows({ dataDir: config.DATA_DIR, collections: engineCollections.collections, purpose });

@@ -1,4 +1,4 @@
-import type { Log } from './log.ts';
+import type { Logger } from './logger.ts';
 
 /** How long a shutdown may take before the process ends anyway. */
 const shutdownMaxMs = 30_000;
@@ -8,7 +8,7 @@ const shutdownMaxMs = 30_000;
  * otherwise. A second signal ends it at once. An error that nobody caught is logged and ends the process, too: what it
  * left behind is unknown, and everything acknowledged is on disk.
  */
-export function runUntilSignal(running: { close(): Promise<void> }, log: Log): void {
+export function runUntilSignal(running: { close(): Promise<void> }, log: Logger): void {
   let isClosing = false;
   const shutDown = (signal: string) => {
     if (isClosing) process.exit(1);

@@ -2,7 +2,7 @@ import { mailAttempts, mailQueue, type MailJob, type MailKind } from '../domain/
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { Config } from '../platform/load-config.ts';
-import type { Log } from '../platform/log.ts';
+import type { Logger } from '../platform/logger.ts';
 import { hashSecret } from '../platform/secrets.ts';
 import type { Engine } from '../ports/engine.ts';
 
@@ -10,7 +10,7 @@ export interface RequestMailDeps {
   readonly engine: Pick<Engine, 'bus' | 'jobQueue'>;
   readonly config: Pick<Config, 'RATE_LIMITS'>;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly log: Logger;
   readonly makeId: MakeId;
 }
 

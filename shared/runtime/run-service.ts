@@ -7,7 +7,7 @@ import { packageVersion } from './package-version.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import { withClosers, type Closers } from '../platform/lifecycle.ts';
 import { ConfigError, loadConfig, type Config } from '../platform/load-config.ts';
-import { openLog, type Log } from '../platform/log.ts';
+import { openLogger, type Logger } from '../platform/logger.ts';
 import { runUntilSignal } from '../platform/run-until-signal.ts';
 import { showQueues } from './show-queues.ts';
 import { openTracing } from './tracing/open-tracing.ts';
@@ -19,7 +19,7 @@ export interface ServiceDeps {
   readonly engine: Engine;
   readonly config: Config;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly log: Logger;
   /** The process's figures, shown on METRICS_PORT. */
   readonly metrics: Registry;
   readonly tracing: Tracing;
@@ -58,11 +58,14 @@ export async function runService(name: string, start: (deps: ServiceDeps) => Pro
 }
 
 /** The log, and tracing where it is asked for: then lines bear the ids of the span that they are written in. */
-async function openWatching(name: string, config: Config): Promise<{ tracing: Tracing; log: Log }> {
-  const log = openLog(name, config.LOG_LEVEL);
+async function openWatching(name: string, config: Config): Promise<{ tracing: Tracing; log: Logger }> {
+  const log = openLogger(name, config.LOG_LEVEL);
   const serviceName = name === 'tocsin' ? name : `tocsin-${name}`;
   const tracing = await openTracing(config, { process: { serviceName, version: packageVersion }, log });
-  return { tracing, log: tracing.isOn ? openLog(name, config.LOG_LEVEL, undefined, () => tracing.logFields()) : log };
+  return {
+    tracing,
+    log: tracing.isOn ? openLogger(name, config.LOG_LEVEL, undefined, () => tracing.logFields()) : log,
+  };
 }
 
 interface Opening extends Pick<ServiceDeps, 'config' | 'log' | 'tracing'> {

@@ -8,7 +8,7 @@ import { openEngine } from '../open-engine.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { Closers } from '../platform/lifecycle.ts';
 import { loadConfig, type Config } from '../platform/load-config.ts';
-import { openLog } from '../platform/log.ts';
+import { openLogger } from '../platform/logger.ts';
 import { newId } from './builders.ts';
 import { readTestEngines, type TestEngines } from './read-test-engines.ts';
 import { removeInstallation } from './remove-installation.ts';
@@ -67,7 +67,7 @@ function clusterEnv(engines: TestEngines): Record<string, string> {
 }
 
 export function openTestEngine(place: TestPlace, clock: Clock = systemClock): Promise<Engine> {
-  return openEngine(place.config, { clock, log: openLog('test', place.config.LOG_LEVEL) });
+  return openEngine(place.config, { clock, log: openLogger('test', place.config.LOG_LEVEL) });
 }
 
 /** An installation of its own on the engine that tests run on, opened; `own` closes and removes it. */

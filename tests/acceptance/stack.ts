@@ -33,12 +33,12 @@ export async function openStackDocuments(stack: Pick<TestStack, 'env'> = testSta
     return { ...store, documents: withOwnErrors(store.documents) };
   }
   // Loaded here: an acceptance file has them from its worker, see worker-environment.cjs.
-  const [{ openDocuments }, { loadConfig }, { openLog }] = await Promise.all([
+  const [{ openDocuments }, { loadConfig }, { openLogger: openLogger }] = await Promise.all([
     import('@tocsin/shared/open-engine.ts'),
     import('@tocsin/shared/platform/load-config.ts'),
-    import('@tocsin/shared/platform/log.ts'),
+    import('@tocsin/shared/platform/logger.ts'),
   ]);
-  return openDocuments(loadConfig({ ...stack.env }, '/nonexistent'), openLog('test', 'silent'));
+  return openDocuments(loadConfig({ ...stack.env }, '/nonexistent'), openLogger('test', 'silent'));
 }
 
 /** The documents that the worker opened, rejecting with the errors of this file's classes: Jest gives every file its own. */

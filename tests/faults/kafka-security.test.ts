@@ -7,7 +7,7 @@ import { openEngine } from '@tocsin/shared/open-engine.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { newId, newMessage, newTopic } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
@@ -54,7 +54,7 @@ describeWithOwnEngines('a Kafka that speaks TLS and asks who is there', () => {
   const open = (changed: Record<string, string>): Promise<Engine> =>
     openEngine(loadConfig({ ...env, ...changed }, '/nonexistent'), {
       clock: systemClock,
-      log: openLog('test', 'silent'),
+      log: openLogger('test', 'silent'),
     });
 
   test.each(['plain', 'scram-sha-256', 'SCRAM-SHA-512'])(

@@ -3,14 +3,14 @@ import { mongo, type Connection } from 'mongoose';
 import { openMongo } from '@tocsin/shared/drivers/cluster/mongo/mongo-connection.ts';
 import { openMongoDocuments } from '@tocsin/shared/drivers/cluster/mongo/documents/mongo-documents.ts';
 import { openMongoMessages } from '@tocsin/shared/drivers/cluster/mongo/messages/mongo-messages.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { write, type Documents } from '@tocsin/shared/ports/documents.ts';
 import { newThing, thingCollections, things } from '@tocsin/shared/testing/thing.ts';
 import { describeWithOwnEngines } from '../../tools/engines/describe-with-own-engines.ts';
 import type { Engine } from '../../tools/engines/engine.ts';
 import { startMongo } from '../../tools/engines/start-mongo.ts';
 
-const log = openLog('test', 'silent');
+const log = openLogger('test', 'silent');
 
 /** MongoDB's own simulator: its fail points are there for tests of drivers. */
 describeWithOwnEngines('while MongoDB fails over', () => {

@@ -9,7 +9,7 @@ import { openEngine } from '@tocsin/shared/open-engine.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { newMessage } from '@tocsin/shared/testing/builders.ts';
 import { describeWithEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
 import { newTestPlace } from '@tocsin/shared/testing/test-engine.ts';
@@ -62,7 +62,7 @@ describeWithEngines(`${messagesMoved} messages of an installation of one file`, 
   const appendAll = async (topic: { id: string; name: string }) => {
     const engine = await openEngine(loadConfig({ ...stack.env }, '/nonexistent'), {
       clock: systemClock,
-      log: openLog('test', 'silent'),
+      log: openLogger('test', 'silent'),
     });
     const ids: string[] = [];
     for (let left = messagesMoved; left > 0; left -= appendedAtOnce) {

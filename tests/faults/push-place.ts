@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { openDocuments } from '@tocsin/shared/open-engine.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { pushQueues } from '@tocsin/shared/domain/push/push-job.ts';
 import type { Message } from '@tocsin/shared/domain/messages/message.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
@@ -38,7 +38,7 @@ export function newPushPlace(engines: TestEngines | undefined, own: Closers): Pu
       return child;
     },
     async jobsLeft() {
-      const store = await openDocuments(place.config, openLog('test', 'silent'));
+      const store = await openDocuments(place.config, openLogger('test', 'silent'));
       try {
         const jobQueue = await store.openJobQueue();
         const counts = await Promise.all(Object.values(pushQueues).map((queue) => jobQueue.counts(queue)));

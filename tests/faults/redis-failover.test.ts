@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { Redis } from 'ioredis';
 import { openBullmqJobQueue } from '@tocsin/shared/drivers/cluster/bullmq/bullmq-job-queue.ts';
 import { openRedisBus } from '@tocsin/shared/drivers/cluster/redis/redis-bus.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import type { Bus } from '@tocsin/shared/ports/bus.ts';
 import type { JobQueue } from '@tocsin/shared/ports/job-queue.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
@@ -11,7 +11,7 @@ import { describeWithOwnEngines } from '../../tools/engines/describe-with-own-en
 import type { Engine } from '../../tools/engines/engine.ts';
 import { startRedis } from '../../tools/engines/start-redis.ts';
 
-const log = openLog('test', 'silent');
+const log = openLogger('test', 'silent');
 const patienceMs = 20_000;
 
 const portOf = ({ url }: Engine): number => Number(new URL(url).port);

@@ -4,14 +4,14 @@ import { openMongoMessages } from '@tocsin/shared/drivers/cluster/mongo/messages
 import { mongoTestDatabase } from '@tocsin/shared/drivers/cluster/mongo/mongo-test-database.fixture.ts';
 import type { PlacedRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { newId, published, testMessage } from '@tocsin/shared/contracts/messages/messages.fixtures.ts';
 import type { Messages } from '@tocsin/shared/ports/messages.ts';
 import { History } from '@tocsin/shared/operations/messages/history.ts';
 import { newTestPlace, openTestEngine } from '@tocsin/shared/testing/test-engine.ts';
 import { describeWithEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
 
-const log = openLog('test', 'silent');
+const log = openLogger('test', 'silent');
 /** How long History waits for the watermark, and a slow machine beside it. */
 const waitMsMin = 900;
 const recordCount = Number(process.env['TOCSIN_WATERMARK_RECORDS'] ?? 300);

@@ -1,6 +1,6 @@
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { openEngine } from '@tocsin/shared/open-engine.ts';
 
 /** What is asked of it, as JSON in its first argument; the stores' configuration is its environment. */
@@ -24,7 +24,7 @@ const pageSize = 1_000;
 async function readRecords({ topicId, passes }: RecordsLoad): Promise<RecordsResult> {
   const engine = await openEngine(loadConfig(process.env, '/nonexistent'), {
     clock: systemClock,
-    log: openLog('bench', 'silent'),
+    log: openLogger('bench', 'silent'),
   });
   try {
     const before = process.cpuUsage();

@@ -2,7 +2,7 @@ import type { PlacedRecord } from '@tocsin/shared/domain/messages/log-record.ts'
 import { openEngine } from '@tocsin/shared/open-engine.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { newMessage } from '@tocsin/shared/testing/builders.ts';
 import { applyRecords, passWorkers } from './apply-records.ts';
 
@@ -24,7 +24,7 @@ const config = loadConfig(process.env, '/nonexistent');
 const now = Date.now();
 /** Two hours ago nothing of it had expired: what has is not stored any more. */
 const past = () => now - 2 * hourMs;
-const open = () => openEngine(config, { clock: past, log: openLog('bench', 'silent') });
+const open = () => openEngine(config, { clock: past, log: openLogger('bench', 'silent') });
 
 let idTime = 0;
 const makeId = idSource(() => idTime);

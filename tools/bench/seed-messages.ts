@@ -6,7 +6,7 @@ import { openEngine } from '@tocsin/shared/open-engine.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { write } from '@tocsin/shared/ports/documents.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
@@ -48,7 +48,7 @@ const words =
   );
 
 const config = loadConfig(process.env, '/nonexistent');
-const open = () => openEngine(config, { clock: systemClock, log: openLog('bench', 'silent') });
+const open = () => openEngine(config, { clock: systemClock, log: openLogger('bench', 'silent') });
 
 /** Stores messages of the last six days by the port, as a fan-out would: by publishing a million would take hours. */
 async function seed(load: SeedLoad): Promise<SeedResult> {
@@ -129,6 +129,6 @@ const asked = JSON.parse(process.argv[2]!) as SeedLoad;
 const seeded = await seed(asked);
 if (config.cluster === undefined)
   await passWorkers(await open(), asked.messages); // opened anew, it knows where its log ends
-else await adoptLog(config, { log: openLog('bench', 'warn') }); // Kafka has none of these messages, so its log goes on above them
+else await adoptLog(config, { log: openLogger('bench', 'warn') }); // Kafka has none of these messages, so its log goes on above them
 process.stdout.write(`${JSON.stringify(seeded)}\n`);
 process.exit();

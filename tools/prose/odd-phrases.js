@@ -15,11 +15,13 @@ export const oddPhrases = [
   },
   {
     advice: 'negate with "not" or "no": "does not exist", "has no owner"',
-    pattern: /\b(?:is|are|was|were|be) none\b|\bthat is no\b|\bwhat is no\b|\bnobody\b|\bgives? way\b|\bno such (?:that|as)\b/gi,
+    pattern:
+      /\b(?:is|are|was|were|be) none\b|\bthat is no\b|\bwhat is no\b|\bnobody\b|\bgives? way\b|\bno such (?:that|as)\b/gi,
   },
   {
     advice: 'use "notify", "report", "show" or "state"',
-    pattern: /\b(?:is|are|was|were|be|been|not) told\b|\btold (?:of|that|at|by|anew|apart|once)\b|\btells? (?:of|whoever|who)\b/gi,
+    pattern:
+      /\b(?:is|are|was|were|be|been|not) told\b|\btold (?:of|that|at|by|anew|apart|once)\b|\btells? (?:of|whoever|who)\b/gi,
   },
   {
     advice: 'use "again", "retry", "automatically" or "continue"',

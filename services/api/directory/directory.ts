@@ -4,7 +4,7 @@ import type { Role, Team } from '@tocsin/shared/domain/teams/team.ts';
 import { topicNameKey, type Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { User } from '@tocsin/shared/domain/accounts/user.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
-import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { Bus } from '@tocsin/shared/ports/bus.ts';
 import type { Collection, Document, Documents } from '@tocsin/shared/ports/documents.ts';
 import { findApiKeyBySecret, findTopicTokenBySecret, loginSessions } from '@tocsin/shared/collections/credentials.ts';
@@ -34,7 +34,7 @@ function byId<T extends Document>(documents: Documents, collection: Collection<T
  */
 export class Directory {
   readonly #bus: Bus;
-  readonly #log: Log;
+  readonly #log: Logger;
   readonly #topicsByName: CachedLookup<Topic>;
   readonly #topicsById: CachedLookup<Topic>;
   readonly #users: CachedLookup<User>;
@@ -46,7 +46,7 @@ export class Directory {
   readonly #privateTopics: CachedLookup<readonly string[]>;
   readonly #listeners = new Set<(change: Change) => void>();
 
-  constructor(options: { documents: Documents; bus: Bus; log: Log }) {
+  constructor(options: { documents: Documents; bus: Bus; log: Logger }) {
     const { documents } = options;
     // Ages are no times of day: a clock that is set back must not keep a value for as long.
     const clock: Clock = () => performance.now();

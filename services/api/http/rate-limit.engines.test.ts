@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { AccountCaller, Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { tierLimits, tiers, type Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import type { BudgetWindow } from '@tocsin/shared/ports/bus.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
@@ -30,7 +30,7 @@ beforeEach(async () => {
   now = canMoveTime ? Date.UTC(2026, 10, 21, 22, 40) : Date.now();
   const clock = () => now;
   ({ engine } = await openOwnEngine(own, clock));
-  const directory = new Directory({ documents: engine.documents, bus: engine.bus, log: openLog('test', 'silent') });
+  const directory = new Directory({ documents: engine.documents, bus: engine.bus, log: openLogger('test', 'silent') });
   own.add(await directory.start());
   limits = rateLimits({ bus: engine.bus, directory, isOn: true });
 });

@@ -3,13 +3,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { route } from './route.ts';
 import { untraced } from '@tocsin/shared/runtime/tracing/tracing.ts';
 import { runRoute, type RouteDeps } from './run-route.ts';
 
 const lines: string[] = [];
-const log = openLog(
+const log = openLogger(
   'test',
   'info',
   new Writable({

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { hasScope } from '@tocsin/shared/domain/accounts/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
 import type { Tracing } from '@tocsin/shared/runtime/tracing/tracing.ts';
 import type { UsageRecorder } from './usage-recorder.ts';
@@ -28,7 +28,7 @@ export interface RouteDeps extends AuthenticateDeps {
     readonly request: IncomingMessage;
     readonly address: string;
   }) => Promise<void>;
-  readonly log: Log;
+  readonly log: Logger;
   readonly requestMetrics: RequestMetrics;
   /** Told of each request by a key or topic token. */
   readonly usage: UsageRecorder;
@@ -232,7 +232,7 @@ function textOf(body: unknown): string | undefined {
 }
 
 /** Writes the JSON error; an unexpected one is logged with its cause. */
-export function sendError(log: Log, response: ServerResponse, error: unknown): void {
+export function sendError(log: Logger, response: ServerResponse, error: unknown): void {
   const reply = errorReply(error);
   if (reply.status === 500)
     log.error({ err: error, requestId: response.getHeader('X-Request-Id') }, 'a request failed by a bug');

@@ -1,5 +1,5 @@
 import type { ApiKey, TopicToken } from '@tocsin/shared/domain/accounts/credentials.ts';
-import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { coalescedUpdates } from '@tocsin/shared/async/coalesced-updates.ts';
 import { apiKeys, topicTokens } from '@tocsin/shared/collections/credentials.ts';
@@ -26,7 +26,7 @@ export interface UsageRecorder {
   close(): Promise<void>;
 }
 
-export function usageRecorder({ documents, log }: { documents: Documents; log: Log }): UsageRecorder {
+export function usageRecorder({ documents, log }: { documents: Documents; log: Logger }): UsageRecorder {
   const common = {
     documents,
     everyMs,

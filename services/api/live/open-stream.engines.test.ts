@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { History } from '@tocsin/shared/operations/messages/history.ts';
 import { newId, newTopic } from '@tocsin/shared/testing/builders.ts';
 import { engineUnderTest, openOwnEngine } from '@tocsin/shared/testing/test-engine.ts';
@@ -11,7 +11,7 @@ import { OpenStreams } from './open-streams.ts';
 import type { StreamSink } from './stream-sink.ts';
 import { TopicFeeds } from './topic-feeds.ts';
 
-const log = openLog('test', 'silent');
+const log = openLogger('test', 'silent');
 const topics = [newTopic(newId()), newTopic(newId())].map((topic) => ({ ...topic, version: 1 }));
 
 let own: Closers;

@@ -4,7 +4,7 @@ import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
-import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { History } from '@tocsin/shared/operations/messages/history.ts';
 import { CompositePosition } from './composite-position.ts';
 import type { Delivery } from './delivery.ts';
@@ -27,7 +27,7 @@ export interface StreamDeps {
   readonly config: Pick<Config, 'RATE_LIMITS'>;
   readonly feeds: Pick<TopicFeeds, 'use'>;
   readonly history: History;
-  readonly log: Log;
+  readonly log: Logger;
   readonly makeId: MakeId;
   readonly streams: OpenStreams;
 }

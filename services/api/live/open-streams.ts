@@ -4,7 +4,7 @@ import { topicConnections } from '@tocsin/shared/domain/messages/channels.ts';
 import type { CredentialRef } from '@tocsin/shared/domain/accounts/credentials.ts';
 import { LimitReached } from '@tocsin/shared/domain/errors.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
-import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { Bus } from '@tocsin/shared/ports/bus.ts';
 import type { Change, Directory } from '../directory/directory.ts';
 import type { EndReason, StreamSink } from './stream-sink.ts';
@@ -28,7 +28,7 @@ export interface OpenStreamsDeps {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly directory: Directory;
-  readonly log: Log;
+  readonly log: Logger;
   readonly nodeId: string;
 }
 

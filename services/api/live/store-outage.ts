@@ -1,5 +1,5 @@
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
-import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Logger } from '@tocsin/shared/platform/logger.ts';
 
 /** Tells of a store that the feeds of a node cannot read. */
 export interface StoreOutage {
@@ -14,7 +14,7 @@ const pauseMsMin = 1_000;
 const pauseMsMax = 60_000;
 
 /** Logs the first failure, then one at growing distances, and once that the store is read again, however many feeds wait for it. */
-export function storeOutage(log: Pick<Log, 'warn' | 'info'>, clock: Clock): StoreOutage {
+export function storeOutage(log: Pick<Logger, 'warn' | 'info'>, clock: Clock): StoreOutage {
   const waiting = new Set<string>();
   let pauseMs = pauseMsMin;
   let quietUntil = -Infinity;

@@ -1,6 +1,6 @@
 import type { StreamSession } from '@tocsin/shared/domain/accounts/stream-session.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
-import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { streamSessions, withNames } from '@tocsin/shared/collections/stream-sessions.ts';
@@ -18,7 +18,7 @@ export interface StreamSessionsDeps {
   readonly documents: Documents;
   readonly directory: Pick<Directory, 'topic'>;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly log: Logger;
 }
 
 /**

@@ -3,14 +3,14 @@ import { topicChannel } from '@tocsin/shared/domain/messages/channels.ts';
 import { unavailable } from '@tocsin/shared/domain/errors.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { History } from '@tocsin/shared/operations/messages/history.ts';
 import { newId, newMessage, newTopic } from '@tocsin/shared/testing/builders.ts';
 import { openOwnEngine } from '@tocsin/shared/testing/test-engine.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { TopicFeeds } from './topic-feeds.ts';
 
-const log = openLog('test', 'silent');
+const log = openLogger('test', 'silent');
 let own: Closers;
 let engine: Engine;
 const topic = { ...newTopic(newId()), version: 1 };

@@ -1,5 +1,5 @@
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
-import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import { storeOutage } from './store-outage.ts';
 import { TopicFeed, type FeedDeps } from './topic-feed.ts';
 
@@ -34,7 +34,7 @@ export class TopicFeeds {
   readonly #toFill = new Set<TopicFeed>();
   #fillsUnderWay = 0;
 
-  constructor(deps: Omit<FeedDeps, 'outage'> & { readonly log: Log }) {
+  constructor(deps: Omit<FeedDeps, 'outage'> & { readonly log: Logger }) {
     this.#deps = { ...deps, outage: storeOutage(deps.log, deps.clock) };
     this.#timer = setInterval(() => this.#heal(), healMs);
     this.#timer.unref();

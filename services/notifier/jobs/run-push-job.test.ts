@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { Discard } from '@tocsin/shared/ports/job-queue.ts';
 import type { PushDeps } from '../sending/push-deps.ts';
 import { runPushJob } from './run-push-job.ts';
 
 test('a job that is none, of another version, say, is given up at once, and the log says so', async () => {
   const lines: Record<string, unknown>[] = [];
-  const log = openLog('test', 'info', {
+  const log = openLogger('test', 'info', {
     write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>),
   });
   await expect(

@@ -2,7 +2,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { randomId } from '@tocsin/shared/platform/ids.ts';
-import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import { createTransport } from 'nodemailer';
 import { mailHeaders, type Mailer } from './mailer.ts';
 
@@ -10,7 +10,7 @@ import { mailHeaders, type Mailer } from './mailer.ts';
  * For an installation without a mail server: writes each mail to `<folder>/<time>-<kind>-<random>.eml`, which mail
  * programs open, and logs its link, so that whoever runs it can go on. A file appears whole or not at all.
  */
-export function openFileMailer(options: { folder: string; from: string; clock: Clock; log: Log }): Mailer {
+export function openFileMailer(options: { folder: string; from: string; clock: Clock; log: Logger }): Mailer {
   const transport = createTransport({
     streamTransport: true,
     buffer: true,

@@ -10,7 +10,7 @@ import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { idSource, randomId } from '@tocsin/shared/platform/ids.ts';
 import { closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
 import { addressChanges } from '@tocsin/shared/collections/address-changes.ts';
 import { findMailToken } from '@tocsin/shared/collections/mail-tokens.ts';
@@ -44,7 +44,7 @@ async function startPost(options: { intoFiles?: boolean } = {}): Promise<Post> {
     { DATA_DIR: dataDir, ...(options.intoFiles === true ? {} : { SMTP_URL: smtp.url }) },
     '/nonexistent',
   );
-  const log = openLog('test', 'silent');
+  const log = openLogger('test', 'silent');
   const engine = await openEngine(config, { clock: systemClock, log });
   own.add(() => engine.close());
   const makeId = idSource(systemClock);

@@ -4,7 +4,7 @@ import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
 import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
-import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import type { JobQueue } from '@tocsin/shared/ports/job-queue.ts';
 import { addressChanges } from '@tocsin/shared/collections/address-changes.ts';
@@ -24,7 +24,7 @@ export interface MailWorkerOptions {
   readonly config: Pick<Config, 'SMTP_URL' | 'MAIL_FROM' | 'DATA_DIR' | 'TEAM_GRACE_DAYS' | 'TEAM_REMOVAL_DAYS'>;
   readonly baseUrl: string;
   readonly appUrl: string;
-  readonly log: Log;
+  readonly log: Logger;
   readonly clock: Clock;
   readonly makeId: MakeId;
 }
@@ -55,7 +55,7 @@ function openMailer({ config, clock, log }: MailWorkerOptions): Mailer {
  * Sends the job's mail. At least once: when the answer of the mail server is lost, the mail goes out again with a new
  * token, and the newest mail's link is the one that works.
  */
-async function sendMail(deps: ComposeMailDeps & { mailer: Mailer; log: Log }, job: MailJob): Promise<void> {
+async function sendMail(deps: ComposeMailDeps & { mailer: Mailer; log: Logger }, job: MailJob): Promise<void> {
   const mail = await composeMail(deps, job);
   if (mail === null) return;
   await deps.mailer.send(job.kind, mail);

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
 import { watchProvider, type WatchedGateway } from './watch-provider.ts';
 
@@ -36,7 +36,7 @@ describe('a provider that is watched', () => {
       },
       close: () => Promise.resolve(),
     };
-    const log = openLog('test', 'info', {
+    const log = openLogger('test', 'info', {
       write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>),
     });
     watched = watchProvider(gateway, {

@@ -1,7 +1,7 @@
 import type { Platform } from '@tocsin/shared/domain/push/device.ts';
 import { pushProviders } from '@tocsin/shared/domain/push/push-platforms.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
-import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { PushGateway, PushResult } from './push-gateway.ts';
 
 /** Batches in a row that a provider has to fail: one that is cut off says nothing of the next. */
@@ -24,7 +24,7 @@ export interface WatchedGateway extends PushGateway {
 export interface WatchOptions {
   readonly platform: Platform;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly log: Logger;
   /** Told when the provider goes away, and when it is back. */
   readonly onChange: (isAway: boolean) => void;
 }

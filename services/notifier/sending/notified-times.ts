@@ -1,4 +1,4 @@
-import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { GatheredUpdates } from '@tocsin/shared/async/gathered-updates.ts';
 import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
@@ -13,7 +13,7 @@ export type NotifiedTimes = GatheredUpdates<number>;
  * Gathers the times and writes them every second, those of one second together and as the latest of them: a write for each push
  * would cost as much as the push. The next push replaces a time that a crash loses.
  */
-export function notifiedTimes({ documents, log }: { documents: Pick<Documents, 'raise'>; log: Log }): NotifiedTimes {
+export function notifiedTimes({ documents, log }: { documents: Pick<Documents, 'raise'>; log: Logger }): NotifiedTimes {
   return new GatheredUpdates<number>({
     of: subscriptions.name,
     everyMs,

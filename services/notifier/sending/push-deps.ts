@@ -3,7 +3,7 @@ import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { QuietSpans } from '@tocsin/shared/platform/daily-hours.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
-import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { Tracing } from '@tocsin/shared/runtime/tracing/tracing.ts';
 import type { NotifiedTimes } from './notified-times.ts';
 import type { WatchedGateway } from '../providers/watch-provider.ts';
@@ -24,7 +24,7 @@ export interface PushDeps {
   /** In [0, 1). */
   readonly random: () => number;
   readonly makeId: MakeId;
-  readonly log: Log;
+  readonly log: Logger;
   readonly limits: PushLimits;
   /** Aborted when the service closes: no further batch is begun. */
   readonly closing: AbortSignal;

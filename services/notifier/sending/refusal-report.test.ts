@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { refusalReport } from './refusal-report.ts';
 
 test('a refusal is logged at once with what to look at, and again after a minute, for each provider by itself', () => {
   const lines: Record<string, unknown>[] = [];
-  const log = openLog('test', 'info', {
+  const log = openLogger('test', 'info', {
     write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>),
   });
   let now = 0;

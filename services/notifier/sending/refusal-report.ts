@@ -1,7 +1,7 @@
 import type { Platform } from '@tocsin/shared/domain/push/device.ts';
 import { pushProviders } from '@tocsin/shared/domain/push/push-platforms.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
-import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { PushResult } from '../providers/push-gateway.ts';
 import type { PushMetrics } from './push-metrics.ts';
 
@@ -12,7 +12,7 @@ const everyMs = 60_000;
 export type ReportRefusal = (platform: Platform, refusal: { reason: string; remedy: string }) => void;
 
 /** Logs a refusal at once, and of each platform once a minute while it lasts. */
-export function refusalReport({ clock, log }: { clock: Clock; log: Log }): ReportRefusal {
+export function refusalReport({ clock, log }: { clock: Clock; log: Logger }): ReportRefusal {
   const reportedAt = new Map<Platform, number>();
   return (platform, { reason, remedy }) => {
     const now = clock();

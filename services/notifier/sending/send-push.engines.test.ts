@@ -8,7 +8,7 @@ import { defaultMobileSettings } from '@tocsin/shared/domain/push/subscription.t
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { QuietSpans } from '@tocsin/shared/platform/daily-hours.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import type { Claim, DeliveryStatus } from '@tocsin/shared/ports/deliveries.ts';
 import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
 import { devices } from '@tocsin/shared/collections/devices-collection.ts';
@@ -25,7 +25,7 @@ import { pushMetrics } from './push-metrics.ts';
 import { retryPush } from '../jobs/retry-push.ts';
 import { sendPush, type Sending } from './send-push.ts';
 
-const log = openLog('test', 'silent');
+const log = openLogger('test', 'silent');
 
 describe(`a push, ${engineUnderTest}`, () => {
   let at: PushInstallation;

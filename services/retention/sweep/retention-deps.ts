@@ -4,7 +4,7 @@ import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
-import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { Audit } from '@tocsin/shared/collections/audit-log.ts';
 import type { GiveWay } from './give-way.ts';
 import type { RetentionMetrics } from './retention-metrics.ts';
@@ -27,7 +27,7 @@ export interface RetentionDeps {
   readonly storeTime: () => Promise<number | null>;
   readonly giveWay: GiveWay;
   readonly metrics: RetentionMetrics;
-  readonly log: Log;
+  readonly log: Logger;
 }
 
 /** A sweep stops between two batches at this time or when the signal is aborted, whatever is left. */

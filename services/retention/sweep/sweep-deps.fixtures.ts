@@ -1,6 +1,6 @@
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { newId, testAudit } from '@tocsin/shared/testing/builders.ts';
 import { Registry } from 'prom-client';
 import type { RetentionDeps } from './retention-deps.ts';
@@ -12,7 +12,7 @@ export function sweepDeps(engine: Engine, clock: Clock, given: Partial<Retention
   return {
     engine: { messages, deliveries, documents, bus, jobQueue, ...given },
     clock,
-    log: openLog('test', 'silent'),
+    log: openLogger('test', 'silent'),
     config: { RATE_LIMITS: true },
     settleMs: 0,
     teamPeriods: { graceMs: 0, removalMs: 0 },

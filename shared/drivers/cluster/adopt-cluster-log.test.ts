@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { adoptLog } from '../../installation/adopt-log.ts';
 import { inspectEngine } from '../../installation/inspect-engine.ts';
 import { closers, type Closers } from '../../platform/lifecycle.ts';
-import { openLog } from '../../platform/log.ts';
+import { openLogger } from '../../platform/logger.ts';
 import { collector, testRecord } from '../../contracts/event-log/event-log.fixtures.ts';
 import { newMessage, newId } from '../../testing/builders.ts';
 import { eventually } from '../../testing/eventually.ts';
@@ -12,7 +12,7 @@ import { removeTopic } from './kafka/kafka-event-log.place.ts';
 import { openMongo } from './mongo/mongo-connection.ts';
 import { readSeenLog, replaceLog } from './mongo/mongo-log-base.ts';
 
-const log = openLog('test', 'silent');
+const log = openLogger('test', 'silent');
 
 describeWithEngines('the log that a store is a view of', (engines) => {
   let own: Closers;

@@ -1,6 +1,6 @@
 import type { ClusterConfig } from '../../platform/load-config.ts';
 import type { Finding } from '../../platform/finding.ts';
-import type { Log } from '../../platform/log.ts';
+import type { Logger } from '../../platform/logger.ts';
 import { inspectKafka } from './kafka/inspect-kafka.ts';
 import { inspectLog } from './inspect-log.ts';
 import { inspectMongo } from './mongo/inspect-mongo.ts';
@@ -10,7 +10,7 @@ import type { KafkaTopicOptions } from './kafka/kafka-topic.ts';
 export interface InspectClusterOptions {
   readonly stores: ClusterConfig;
   readonly kafka: KafkaTopicOptions;
-  readonly log: Log;
+  readonly log: Logger;
 }
 
 /** Looks at the three stores, and whether the log is the store's, side by side, each for some seconds at most; changes nothing. */

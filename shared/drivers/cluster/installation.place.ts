@@ -1,4 +1,4 @@
-import { openLog } from '../../platform/log.ts';
+import { openLogger } from '../../platform/logger.ts';
 import type { ClusterConfig } from '../../platform/load-config.ts';
 import { removeTopic } from './kafka/kafka-event-log.place.ts';
 import { openMongo } from './mongo/mongo-connection.ts';
@@ -9,7 +9,7 @@ export async function removeInstallation(
   { kafkaBrokers, mongoUrl, redisUrl }: ClusterConfig,
   kafkaTopic: string,
 ): Promise<void> {
-  const connection = await openMongo(mongoUrl, { log: openLog('test', 'silent') });
+  const connection = await openMongo(mongoUrl, { log: openLogger('test', 'silent') });
   await connection.dropDatabase();
   await connection.close();
   await removeTopic(kafkaBrokers.join(','), kafkaTopic);

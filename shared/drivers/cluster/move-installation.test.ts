@@ -6,7 +6,7 @@ import type { Topic } from '../../domain/topics/topic.ts';
 import { exportFrom, importInto } from '../../installation/move-installation.ts';
 import type { Manifest } from '../../installation/transfer/manifest.ts';
 import { closers, type Closers } from '../../platform/lifecycle.ts';
-import { openLog } from '../../platform/log.ts';
+import { openLogger } from '../../platform/logger.ts';
 import type { Config } from '../../platform/load-config.ts';
 import { logConsumers } from '../../collections/log-consumers.ts';
 import { retentionRuns } from '../../collections/retention-runs.ts';
@@ -17,7 +17,7 @@ import { newDevice, newId, newMessage, newTopic, newUser } from '../../testing/b
 import { describeWithEngines } from '../../testing/describe-with-engines.ts';
 import { newTestPlace, openTestEngine, publish, type TestPlace } from '../../testing/test-engine.ts';
 
-const log = openLog('test', 'silent');
+const log = openLogger('test', 'silent');
 
 describeWithEngines('an installation', (engines) => {
   let own: Closers;

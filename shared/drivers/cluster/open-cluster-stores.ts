@@ -2,7 +2,7 @@ import type { Connection } from 'mongoose';
 import type { Clock } from '../../platform/clock.ts';
 import type { Closers } from '../../platform/lifecycle.ts';
 import type { ClusterConfig } from '../../platform/load-config.ts';
-import type { Log } from '../../platform/log.ts';
+import type { Logger } from '../../platform/logger.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { AnyCollection } from '../../ports/document-checks.ts';
 import type { Documents } from '../../ports/documents.ts';
@@ -19,7 +19,7 @@ export interface ClusterStoresOptions {
   readonly kafka: KafkaTopicOptions;
   readonly collections: readonly AnyCollection[];
   readonly clock: Clock;
-  readonly log: Log;
+  readonly log: Logger;
 }
 
 /** Opens MongoDB with the documents, and the bus; `own` closes them. */

@@ -4,7 +4,7 @@ import type { Engine } from '../../ports/engine.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Finding } from '../../platform/finding.ts';
 import { withClosers } from '../../platform/lifecycle.ts';
-import type { Log } from '../../platform/log.ts';
+import type { Logger } from '../../platform/logger.ts';
 import type { CopyProgress, CopyReport } from '../../ports/backup.ts';
 import type { AnyCollection } from '../../ports/document-checks.ts';
 import type { RecipientCollections } from '../../ports/deliveries.ts';
@@ -57,7 +57,7 @@ export interface EmbeddedOptions {
   /** Undefined: a secret is made and kept in the data directory. */
   readonly jwtSecrets: readonly string[] | undefined;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly log: Logger;
 }
 
 /**

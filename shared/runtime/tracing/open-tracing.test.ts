@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { loadConfig } from '../../platform/load-config.ts';
-import { openLog } from '../../platform/log.ts';
+import { openLogger } from '../../platform/logger.ts';
 import { openTracing } from './open-tracing.ts';
 import { tracingSettings } from './tracing-settings.ts';
 import { tracedEngine } from './traced-engine.ts';
@@ -79,7 +79,7 @@ test.each([
   [{ OTEL_TRACES_SAMPLER: 'xray' }, 'OTEL_TRACES_SAMPLER is xray'],
 ])('%j is told in the log, and nothing is traced', async (env, why) => {
   const lines: string[] = [];
-  const log = openLog('test', 'info', { write: (line) => void lines.push(line) });
+  const log = openLogger('test', 'info', { write: (line) => void lines.push(line) });
   const config = loadConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', ...env }, '/nonexistent');
   expect(await openTracing(config, { process: { serviceName: 'tocsin', version: '1' }, log })).toBe(untraced);
   expect(lines).toEqual([expect.stringContaining(`nothing is traced: ${why}`)]);

@@ -1,5 +1,5 @@
 import type { Config } from '../../platform/load-config.ts';
-import type { Log } from '../../platform/log.ts';
+import type { Logger } from '../../platform/logger.ts';
 import { tracingSettings } from './tracing-settings.ts';
 import { untraced, type Tracing } from './tracing.ts';
 
@@ -9,7 +9,7 @@ import { untraced, type Tracing } from './tracing.ts';
  */
 export async function openTracing(
   config: Config,
-  { process, log }: { process: { serviceName: string; version: string }; log: Log },
+  { process, log }: { process: { serviceName: string; version: string }; log: Logger },
 ): Promise<Tracing> {
   const asked = tracingSettings(config, process);
   if (asked.kind === 'unmet') log.warn(`nothing is traced: ${asked.why}`);

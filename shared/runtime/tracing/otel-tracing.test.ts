@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { unavailable } from '../../domain/errors.ts';
-import { openLog, type Log } from '../../platform/log.ts';
+import { openLogger, type Logger } from '../../platform/logger.ts';
 import { RetryLater } from '../../ports/job-queue.ts';
 import { startOtlpReceiver, type OtlpReceiver } from '../../testing/start-otlp-receiver.ts';
 import { otelTracing } from './otel-tracing.ts';
@@ -14,12 +14,12 @@ const sampled = { traceparent: `00-${traceId}-${spanId}-01`, tracestate: 'congo=
 
 let receiver: OtlpReceiver;
 let lines: Record<string, unknown>[];
-let log: Log;
+let log: Logger;
 let tracing: Tracing;
 beforeEach(async () => {
   receiver = await startOtlpReceiver();
   lines = [];
-  log = openLog('test', 'info', keeping(lines), () => tracing.logFields());
+  log = openLogger('test', 'info', keeping(lines), () => tracing.logFields());
   open();
 });
 afterEach(async () => {

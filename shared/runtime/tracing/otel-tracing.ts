@@ -30,7 +30,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import { AppError } from '../../domain/errors.ts';
 import type { TraceContext } from '../../domain/trace-context.ts';
-import type { Log } from '../../platform/log.ts';
+import type { Logger } from '../../platform/logger.ts';
 import { settledWithin } from '../../async/settled-within.ts';
 import { RetryLater } from '../../ports/job-queue.ts';
 import type { Span, SpanOptions, Tracing } from './tracing.ts';
@@ -60,7 +60,7 @@ interface Active {
 }
 
 /** Tracing by OpenTelemetry's SDK, to a collector by OTLP over HTTP. Nothing of it is global: several can be in one process. */
-export function otelTracing(settings: TracingSettings, log: Log): Tracing {
+export function otelTracing(settings: TracingSettings, log: Logger): Tracing {
   const exporter = new OTLPTraceExporter({ url: settings.url, headers: settings.headers });
   const provider = new TracerProvider({
     resource: defaultResource()
@@ -212,7 +212,7 @@ function samplerOf(name: SamplerName, ratio: number): Sampler {
 }
 
 /** The exporter; the log tells when its collector takes no spans, once a minute, and when it takes them again. */
-function tellingOfLoss(exporter: OTLPTraceExporter, { url, log }: { url: string; log: Log }): SpanExporter {
+function tellingOfLoss(exporter: OTLPTraceExporter, { url, log }: { url: string; log: Logger }): SpanExporter {
   let lost = 0;
   let loggedAt = -Infinity;
   const onFailure = (spans: number, error: Error | undefined): void => {

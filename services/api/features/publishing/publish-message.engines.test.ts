@@ -4,7 +4,7 @@ import { AppError, unavailable } from '@tocsin/shared/domain/errors.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { idSource, timeOfId } from '@tocsin/shared/platform/ids.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import type { EventLog } from '@tocsin/shared/ports/event-log.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
@@ -29,7 +29,7 @@ beforeEach(async () => {
   refusals = 0;
   const { place, engine: opened } = await openOwnEngine(own);
   const engine = { ...opened, eventLog: refusing(opened.eventLog) };
-  const log = openLog('test', 'silent');
+  const log = openLogger('test', 'silent');
   const directory = new Directory({ documents: engine.documents, bus: engine.bus, log });
   own.add(await directory.start());
   const deps = {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import type { PlacedRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import { unavailable } from '@tocsin/shared/domain/errors.ts';
-import { openLog } from '@tocsin/shared/platform/log.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import type { Messages } from '@tocsin/shared/ports/messages.ts';
 import { newMessage } from '@tocsin/shared/testing/builders.ts';
 import { inlineStore, type InlineStore } from './store-inline.ts';
@@ -12,7 +12,11 @@ const now = 1_000_000;
 
 /** A store of messages whose writes end when and as they are told to. */
 function storeOf(apply: () => Promise<void>): InlineStore {
-  return inlineStore({ messages: { apply } as unknown as Messages, clock: () => now, log: openLog('test', 'silent') });
+  return inlineStore({
+    messages: { apply } as unknown as Messages,
+    clock: () => now,
+    log: openLogger('test', 'silent'),
+  });
 }
 
 function newRecord(): PlacedRecord {

@@ -1,6 +1,6 @@
 import type { PlacedRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
-import type { Log } from '@tocsin/shared/platform/log.ts';
+import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { Messages } from '@tocsin/shared/ports/messages.ts';
 
 /**
@@ -36,7 +36,7 @@ export const storedByLog: InlineStore = { store: () => Promise.resolve() };
 export function inlineStore(deps: {
   messages: Messages;
   /** Measures pauses: it need not tell the time of day. */ clock: Clock;
-  log: Log;
+  log: Logger;
 }): InlineStore {
   let waiting: Waiting[] = [];
   let isWriting = false;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { systemClock, type Clock } from '../../../platform/clock.ts';
-import { openLog } from '../../../platform/log.ts';
+import { openLogger } from '../../../platform/logger.ts';
 import type { JobQueuePlace } from '../../../contracts/job-queue/job-queue.contract.ts';
 import type { JobQueue } from '../../../ports/job-queue.ts';
 import { openBullmqJobQueue } from './bullmq-job-queue.ts';
@@ -23,6 +23,6 @@ export function openJobQueueAt(address: string, clock: Clock = systemClock): Pro
   return openBullmqJobQueue({
     ...(JSON.parse(address) as { url: string; prefix: string }),
     clock,
-    log: openLog('test', 'silent'),
+    log: openLogger('test', 'silent'),
   });
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { openLog } from '../../../platform/log.ts';
+import { openLogger } from '../../../platform/logger.ts';
 import { jobQueueContract } from '../../../contracts/job-queue/job-queue.contract.ts';
 import { collect, gate, newJob, newJobs, nothingLeft } from '../../../contracts/job-queue/job-queue.fixtures.ts';
 import type { JobQueue } from '../../../ports/job-queue.ts';
@@ -25,7 +25,7 @@ describeWithEngines('bullmq', ({ redisUrl }) => {
     const openThroughProxy = (): Promise<JobQueue> => {
       const url = new URL(redisUrl);
       url.host = `127.0.0.1:${proxy.port}`;
-      return openBullmqJobQueue({ url: url.href, prefix: place.prefix, log: openLog('test', 'silent') });
+      return openBullmqJobQueue({ url: url.href, prefix: place.prefix, log: openLogger('test', 'silent') });
     };
 
     beforeEach(async () => {

@@ -2,7 +2,7 @@ import { Job as BullmqJob, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { unavailable } from '../../../domain/errors.ts';
 import { systemClock, type Clock } from '../../../platform/clock.ts';
-import type { Log } from '../../../platform/log.ts';
+import type { Logger } from '../../../platform/logger.ts';
 import type {
   FailedJob,
   JobCounts,
@@ -23,7 +23,7 @@ export interface BullmqJobQueueOptions {
   readonly url: string;
   /** Before the names of all keys, so that several systems can share a Redis; without a colon at its end. */
   readonly prefix: string;
-  readonly log: Log;
+  readonly log: Logger;
   readonly clock?: Clock;
 }
 

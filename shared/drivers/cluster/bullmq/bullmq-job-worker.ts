@@ -1,6 +1,6 @@
 import { DelayedError, UnrecoverableError, Worker as BullmqWorker, type Job as BullmqJob } from 'bullmq';
 import type { Redis } from 'ioredis';
-import type { Log } from '../../../platform/log.ts';
+import type { Logger } from '../../../platform/logger.ts';
 import { settledWithin } from '../../../async/settled-within.ts';
 import { Discard, RetryLater, type JobData, type Worker, type WorkOptions } from '../../../ports/job-queue.ts';
 import { failureReason, jobRules, retryPauseMs } from '../../job-rules.ts';
@@ -10,7 +10,7 @@ export interface BullmqJobWorkerOptions extends WorkOptions {
   readonly prefix: string;
   /** Shared by the workers of the process, which open one more each to block on. Not closed by them. */
   readonly redis: Redis;
-  readonly log: Log;
+  readonly log: Logger;
 }
 
 /** After a failed command. The default of 15 s would let leases end while Redis was away for a moment. */

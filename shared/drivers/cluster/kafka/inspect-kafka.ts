@@ -1,7 +1,7 @@
 import kafkajs, { type Admin, type ITopicMetadata } from 'kafkajs';
 import { findingsOf, type Finding, type Findings } from '../../../platform/finding.ts';
 import type { ClusterConfig } from '../../../platform/load-config.ts';
-import type { Log } from '../../../platform/log.ts';
+import type { Logger } from '../../../platform/logger.ts';
 import { KafkaAdmin } from './kafka-admin.ts';
 import { kafkaClientLog } from './kafka-client.ts';
 import { dayMs, type KafkaTopicOptions } from './kafka-topic.ts';
@@ -9,7 +9,7 @@ import { dayMs, type KafkaTopicOptions } from './kafka-topic.ts';
 const timeoutMs = 8_000;
 
 /** Asks the brokers for themselves and for the log's topic. */
-export async function inspectKafka(stores: ClusterConfig, topic: KafkaTopicOptions, log: Log): Promise<Finding[]> {
+export async function inspectKafka(stores: ClusterConfig, topic: KafkaTopicOptions, log: Logger): Promise<Finding[]> {
   const found = findingsOf('Kafka');
   const brokers = stores.kafkaBrokers;
   const admin = new KafkaAdmin({

@@ -2,7 +2,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { Kafka, logLevel, type LogEntry, type SASLOptions } from 'kafkajs';
 import type { KafkaSasl, KafkaTls } from '../../../platform/load-config.ts';
-import type { Log } from '../../../platform/log.ts';
+import type { Logger } from '../../../platform/logger.ts';
 
 /** How to reach the brokers. */
 export interface KafkaConnection {
@@ -11,7 +11,7 @@ export interface KafkaConnection {
   readonly clientId: string;
   readonly tls?: KafkaTls | undefined;
   readonly sasl?: KafkaSasl | undefined;
-  readonly log: Log;
+  readonly log: Logger;
 }
 
 /** A connection as the driver's parts use it. */
@@ -90,7 +90,7 @@ export const shortPauses = { initialRetryTime: 50, maxRetryTime: 500, factor: 0.
  * Where kafkajs' own lines go: errors and warnings become warnings, repeated ones and the rest are for debugging. They
  * hold no record's content.
  */
-export function kafkaClientLog(log: Log): (entry: LogEntry) => void {
+export function kafkaClientLog(log: Logger): (entry: LogEntry) => void {
   const warnedAt = new Map<string, number>();
   return ({
     level,

@@ -1,8 +1,8 @@
 import type { ClusterConfig } from '../../../platform/load-config.ts';
-import type { Log } from '../../../platform/log.ts';
+import type { Logger } from '../../../platform/logger.ts';
 import type { KafkaConnection } from './kafka-client.ts';
 
 /** The way to the brokers that an installation is configured with. */
-export function kafkaConnection(stores: ClusterConfig, log: Log): KafkaConnection {
+export function kafkaConnection(stores: ClusterConfig, log: Logger): KafkaConnection {
   return { brokers: stores.kafkaBrokers, tls: stores.kafkaTls, sasl: stores.kafkaSasl, clientId: 'tocsin', log };
 }

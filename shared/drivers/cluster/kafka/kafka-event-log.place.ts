@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Kafka, logLevel } from 'kafkajs';
-import { openLog } from '../../../platform/log.ts';
+import { openLogger } from '../../../platform/logger.ts';
 import type { EventLogPlace } from '../../../contracts/event-log/event-log.contract.ts';
 import { openKafkaEventLog, type KafkaEventLog, type KafkaEventLogOptions } from './kafka-event-log.ts';
 
@@ -34,7 +34,7 @@ export function testOptions(brokers: string, topic: string): KafkaEventLogOption
     replication: 1,
     retentionDays: 7,
     clientId: 'tocsin-test',
-    log: openLog('test', process.env.TEST_LOG_LEVEL ?? 'silent'),
+    log: openLogger('test', process.env.TEST_LOG_LEVEL ?? 'silent'),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { KafkaMessage } from 'kafkajs';
 import type { PlacedRecord } from '../../../domain/messages/log-record.ts';
-import type { Log } from '../../../platform/log.ts';
+import type { Logger } from '../../../platform/logger.ts';
 import { untilDone } from '../../../async/until-done.ts';
 import type { ConsumeOptions } from '../../../ports/event-log.ts';
 import { decodeKafkaRecord } from './kafka-record.ts';
@@ -10,7 +10,7 @@ export interface ReaderOptions {
   /** Added to broker offsets to make positions. */
   readonly base: number;
   readonly consume: ConsumeOptions;
-  readonly log: Log;
+  readonly log: Logger;
   /** Told, in broker offsets, where the group goes on once a batch is handled. */
   readonly onHandled: (nextOffset: number) => void;
 }

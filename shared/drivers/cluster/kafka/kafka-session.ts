@@ -1,5 +1,5 @@
 import type { Consumer, EachBatchPayload } from 'kafkajs';
-import type { Log } from '../../../platform/log.ts';
+import type { Logger } from '../../../platform/logger.ts';
 import { untilDone } from '../../../async/until-done.ts';
 import type { ConsumeOptions } from '../../../ports/event-log.ts';
 import type { KafkaAdmin } from './kafka-admin.ts';
@@ -17,7 +17,7 @@ export interface SessionOptions {
   /** Added to a partition's broker offsets to make positions. */
   readonly base: (partition: number) => number;
   readonly consume: ConsumeOptions;
-  readonly log: Log;
+  readonly log: Logger;
   readonly onJoined: () => void;
   /** The handlers under way per partition, over all sessions of the member: one at a time per partition. */
   readonly handling: Map<number, Promise<void>>;

@@ -1,5 +1,5 @@
 import type { Admin } from 'kafkajs';
-import type { Log } from '../../../platform/log.ts';
+import type { Logger } from '../../../platform/logger.ts';
 
 export interface KafkaTopicOptions {
   readonly topic: string;
@@ -16,7 +16,7 @@ const createTimeoutMs = 5_000;
  * Makes the topic where it is missing, and resolves with its number of partitions, which for an existing topic is what
  * it has and not what was asked. Two that make it at once both succeed.
  */
-export async function ensureKafkaTopic(admin: Admin, options: KafkaTopicOptions, log: Log): Promise<number> {
+export async function ensureKafkaTopic(admin: Admin, options: KafkaTopicOptions, log: Logger): Promise<number> {
   const { topic } = options;
   const existing = await admin.listTopics();
   if (!existing.includes(topic)) {

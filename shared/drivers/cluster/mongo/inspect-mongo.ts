@@ -1,12 +1,12 @@
 import { clockFindings, findingsOf, type Finding } from '../../../platform/finding.ts';
-import type { Log } from '../../../platform/log.ts';
+import type { Logger } from '../../../platform/logger.ts';
 import { openMongo } from './mongo-connection.ts';
 
 /** The oldest whose transactions and indexes are used here. */
 const majorMin = 5;
 
 /** Asks MongoDB what it is. */
-export async function inspectMongo(url: string, log: Log): Promise<Finding[]> {
+export async function inspectMongo(url: string, log: Logger): Promise<Finding[]> {
   const found = findingsOf('MongoDB');
   const connection = await openMongo(url, { log }).catch((error: unknown) => error as Error);
   if (connection instanceof Error) {

@@ -1,6 +1,6 @@
 import { Mongoose, type Connection } from 'mongoose';
 import { AppError, unavailable } from '../../../domain/errors.ts';
-import type { Log } from '../../../platform/log.ts';
+import type { Logger } from '../../../platform/logger.ts';
 
 /** How long an operation waits for a server to be found. The ports promise an answer within two seconds while it is away. */
 const serverSelectionTimeoutMs = 1_500;
@@ -21,7 +21,7 @@ const poolSizeMax = 50;
  * the URL has a name for it: so the transactions that an installation's processes leave behind can be told from others'. Close with
  * `close()`.
  */
-export async function openMongo(url: string, { log }: { log: Log }): Promise<Connection> {
+export async function openMongo(url: string, { log }: { log: Logger }): Promise<Connection> {
   const mongoose = new Mongoose();
   mongoose.set({
     sanitizeFilter: true,

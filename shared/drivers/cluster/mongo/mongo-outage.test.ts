@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { openLog } from '../../../platform/log.ts';
+import { openLogger } from '../../../platform/logger.ts';
 import type { AnyCollection } from '../../../ports/document-checks.ts';
 import type { Deliveries } from '../../../ports/deliveries.ts';
 import { write, type Documents } from '../../../ports/documents.ts';
@@ -14,7 +14,7 @@ import { openMongoDeliveries } from './deliveries/mongo-deliveries.ts';
 import { openMongoDocuments } from './documents/mongo-documents.ts';
 import { mongoTestDatabase, type MongoTestDatabase } from './mongo-test-database.fixture.ts';
 
-const log = openLog('test', 'silent');
+const log = openLogger('test', 'silent');
 const collections: readonly AnyCollection[] = [...thingCollections, subscriptions, devices];
 const claim = {
   messageId: 'm',

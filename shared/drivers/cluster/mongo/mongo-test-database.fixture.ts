@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Connection } from 'mongoose';
 import { closers } from '../../../platform/lifecycle.ts';
-import { openLog } from '../../../platform/log.ts';
+import { openLogger } from '../../../platform/logger.ts';
 import { openMongo } from './mongo-connection.ts';
 
 /** A database of its own on the shared server, for a test. */
@@ -20,7 +20,7 @@ export function mongoTestDatabase(mongoUrl: string, purpose: string): MongoTestD
   url.searchParams.set('appName', name);
   const own = closers();
   const connect = async () => {
-    const connection = await openMongo(url.href, { log: openLog('test', 'silent') });
+    const connection = await openMongo(url.href, { log: openLogger('test', 'silent') });
     own.add(() => connection.close());
     return connection;
   };

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { ClientSession, Connection } from 'mongoose';
-import { openLog } from '../../../platform/log.ts';
+import { openLogger } from '../../../platform/logger.ts';
 import { published, testMessage, testTime } from '../../../contracts/messages/messages.fixtures.ts';
 import { newId } from '../../../testing/builders.ts';
 import { describeWithEngines } from '../../../testing/describe-with-engines.ts';
@@ -8,7 +8,7 @@ import { openMongo } from './mongo-connection.ts';
 import { openMongoMessages } from './messages/mongo-messages.ts';
 import { mongoTestDatabase } from './mongo-test-database.fixture.ts';
 
-const log = openLog('test', 'silent');
+const log = openLogger('test', 'silent');
 
 describeWithEngines('transactions on MongoDB', ({ mongoUrl }) => {
   test("what a process left open in the middle of a transaction holds nobody up until MongoDB ends it, and others' transactions stay", async () => {

@@ -1,5 +1,5 @@
 import { clockFindings, findingsOf, type Finding, type Findings } from '../../../platform/finding.ts';
-import type { Log } from '../../../platform/log.ts';
+import type { Logger } from '../../../platform/logger.ts';
 import { RedisConnection } from './redis-connection.ts';
 
 const timeoutMs = 5_000;
@@ -7,7 +7,7 @@ const timeoutMs = 5_000;
 const versionMin = [6, 2] as const;
 
 /** Asks Redis what it is, and for the settings without which it loses jobs. */
-export async function inspectRedis(url: string, log: Log): Promise<Finding[]> {
+export async function inspectRedis(url: string, log: Logger): Promise<Finding[]> {
   const found = findingsOf('Redis');
   const connection = new RedisConnection({ url, name: 'tocsin-doctor', part: 'Redis', log });
   try {

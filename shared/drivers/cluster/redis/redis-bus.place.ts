@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { openLog } from '../../../platform/log.ts';
+import { openLogger } from '../../../platform/logger.ts';
 import type { BusPlace } from '../../../contracts/bus/bus.contract.ts';
 import { openRedisBus } from './redis-bus.ts';
 
@@ -10,7 +10,7 @@ export function newRedisPlace(url: string): Promise<BusPlace & { readonly keyPre
   return Promise.resolve({
     keyPrefix,
     hasManyNodes: true,
-    open: () => openRedisBus({ url, keyPrefix, clock: Date.now, log: openLog('test', 'silent') }),
+    open: () => openRedisBus({ url, keyPrefix, clock: Date.now, log: openLogger('test', 'silent') }),
     now: () => Date.now(),
     passTime: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     remove: () => deleteKeys(url, keyPrefix),

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { openLog } from '../../../platform/log.ts';
+import { openLogger } from '../../../platform/logger.ts';
 import { busContract } from '../../../contracts/bus/bus.contract.ts';
 import { Unconfirmed, type BudgetWindow, type Bus } from '../../../ports/bus.ts';
 import { eventually } from '../../../testing/eventually.ts';
@@ -27,7 +27,7 @@ describeWithEngines('redis', ({ redisUrl }) => {
         url: url.href,
         keyPrefix: place.keyPrefix,
         clock: Date.now,
-        log: openLog('test', 'silent'),
+        log: openLogger('test', 'silent'),
       });
     };
 

@@ -1,6 +1,6 @@
 import { unavailable } from '../../../domain/errors.ts';
 import type { Clock } from '../../../platform/clock.ts';
-import type { Log } from '../../../platform/log.ts';
+import type { Logger } from '../../../platform/logger.ts';
 import type { BudgetState, BudgetWindow, Bus, Subscribed } from '../../../ports/bus.ts';
 import { RedisBudgets } from './redis-budgets.ts';
 import { RedisConnection } from './redis-connection.ts';
@@ -12,7 +12,7 @@ export interface RedisBusOptions {
   /** Before the names of all keys and channels, so that several systems can share a Redis. */
   readonly keyPrefix: string;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly log: Logger;
 }
 
 /**
@@ -29,7 +29,7 @@ const openTimeoutMs = 2_000;
 const sweepIntervalMs = 1_000;
 
 class RedisBus implements Bus {
-  readonly #log: Log;
+  readonly #log: Logger;
   readonly #channelPrefix: string;
   readonly #commands: RedisConnection;
   readonly #subscriber: RedisConnection;

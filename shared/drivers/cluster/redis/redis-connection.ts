@@ -1,7 +1,7 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { StandaloneConnector } from 'ioredis/built/connectors/index.js';
 import { unavailable } from '../../../domain/errors.ts';
-import type { Log } from '../../../platform/log.ts';
+import type { Logger } from '../../../platform/logger.ts';
 
 export interface RedisConnectionOptions {
   readonly url: string;
@@ -9,7 +9,7 @@ export interface RedisConnectionOptions {
   readonly name: string;
   /** The part of the system that is unavailable without it, for the user: `Bus`. */
   readonly part: string;
-  readonly log: Log;
+  readonly log: Logger;
   readonly redis?: RedisOptions;
 }
 
@@ -41,7 +41,7 @@ export class RedisConnection {
   lastError: Error | undefined;
   readonly #name: string;
   readonly #part: string;
-  readonly #log: Log;
+  readonly #log: Logger;
   readonly #timer: NodeJS.Timeout;
   readonly #listeners = new Set<(isUp: boolean) => void>();
   #isUp = false;

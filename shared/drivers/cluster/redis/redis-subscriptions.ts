@@ -1,4 +1,4 @@
-import type { Log } from '../../../platform/log.ts';
+import type { Logger } from '../../../platform/logger.ts';
 import { Unconfirmed, type Subscribed } from '../../../ports/bus.ts';
 import { ChannelListeners, type ChannelListener } from '../../channel-listeners.ts';
 import type { RedisConnection } from './redis-connection.ts';
@@ -25,13 +25,16 @@ function newAsked(): Asked {
 export class RedisSubscriptions {
   readonly #connection: RedisConnection;
   readonly #prefix: string;
-  readonly #log: Log;
+  readonly #log: Logger;
   readonly #listeners: ChannelListeners;
   readonly #asked = new Map<string, Asked>();
   readonly #onReady: (isReady: boolean) => void;
 
   /** `onReady` is told when all subscriptions are taken up, and when they are lost. */
-  constructor(connection: RedisConnection, options: { prefix: string; log: Log; onReady: (isReady: boolean) => void }) {
+  constructor(
+    connection: RedisConnection,
+    options: { prefix: string; log: Logger; onReady: (isReady: boolean) => void },
+  ) {
     this.#connection = connection;
     this.#prefix = options.prefix;
     this.#log = options.log;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { openLog } from '../../../platform/log.ts';
+import { openLogger } from '../../../platform/logger.ts';
 import { busContract, type BusPlace } from '../../../contracts/bus/bus.contract.ts';
 import type { BudgetWindow, Bus } from '../../../ports/bus.ts';
 import { eventually } from '../../../testing/eventually.ts';
@@ -11,7 +11,7 @@ import { openMemoryBus } from './memory-bus.ts';
 import { migrate } from '../sqlite/migrations.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 
-const quiet = openLog('test', 'silent');
+const quiet = openLogger('test', 'silent');
 
 /** A fresh file for budgets, and a clock that stands until it is moved. */
 function newMemoryPlace(): Promise<BusPlace & { file: SqliteFile }> {

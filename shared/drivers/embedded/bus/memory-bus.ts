@@ -1,6 +1,6 @@
 import { unavailable } from '../../../domain/errors.ts';
 import type { Clock } from '../../../platform/clock.ts';
-import type { Log } from '../../../platform/log.ts';
+import type { Logger } from '../../../platform/logger.ts';
 import type { BudgetState, BudgetWindow, Bus, Subscribed } from '../../../ports/bus.ts';
 import { BudgetCounters, type CountedWindow } from '../../budget-counters.ts';
 import { ChannelListeners } from '../../channel-listeners.ts';
@@ -11,7 +11,7 @@ export interface MemoryBusOptions {
   readonly clock: Clock;
   /** Where budgets are kept over a restart; has the `budgets` table, and is closed by its owner after the bus. */
   readonly budgetFile?: SqliteFile;
-  readonly log: Log;
+  readonly log: Logger;
 }
 
 /**
@@ -38,7 +38,7 @@ interface Announcement {
 
 class MemoryBus implements Bus {
   readonly #clock: Clock;
-  readonly #log: Log;
+  readonly #log: Logger;
   readonly #table: BudgetTable | undefined;
   readonly #budgets = new BudgetCounters();
   readonly #unsaved = new Set<string>();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { systemClock, type Clock } from '../../../platform/clock.ts';
-import { openLog } from '../../../platform/log.ts';
+import { openLogger } from '../../../platform/logger.ts';
 import type { JobQueuePlace } from '../../../contracts/job-queue/job-queue.contract.ts';
 import type { JobQueue } from '../../../ports/job-queue.ts';
 import { jobsMigration } from './job-table.ts';
@@ -26,7 +26,7 @@ export function newSqliteQueuePlace(): Promise<JobQueuePlace> {
 export function openJobQueueAt(path: string, clock: Clock = systemClock): Promise<JobQueue> {
   const file = new SqliteFile(path);
   migrate(file, [jobsMigration]);
-  const jobs = openSqliteJobQueue({ file, clock, log: openLog('test', 'silent') });
+  const jobs = openSqliteJobQueue({ file, clock, log: openLogger('test', 'silent') });
   const closeQueue = jobs.close.bind(jobs);
   jobs.close = async () => {
     await closeQueue();

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { openLog } from '../../../platform/log.ts';
+import { openLogger } from '../../../platform/logger.ts';
 import { jobQueueContract } from '../../../contracts/job-queue/job-queue.contract.ts';
 import { collect, newJob, newJobs, nothingLeft } from '../../../contracts/job-queue/job-queue.fixtures.ts';
 import { RetryLater, type JobQueue } from '../../../ports/job-queue.ts';
@@ -30,7 +30,7 @@ describe('sqlite: the job queue in a shared file', () => {
     file = new SqliteFile(join(directory, 'test.db'));
     migrate(file, [jobsMigration]);
     now = Date.UTC(2026, 0, 1);
-    jobs = openSqliteJobQueue({ file, clock: () => now, log: openLog('test', 'silent') });
+    jobs = openSqliteJobQueue({ file, clock: () => now, log: openLogger('test', 'silent') });
   });
   afterEach(async () => {
     await jobs.close();

@@ -1,7 +1,7 @@
 import type { StatementSync } from 'node:sqlite';
 import { unavailable } from '../../../domain/errors.ts';
 import type { Clock } from '../../../platform/clock.ts';
-import type { Log } from '../../../platform/log.ts';
+import type { Logger } from '../../../platform/logger.ts';
 import type {
   FailedJob,
   JobCounts,
@@ -24,7 +24,7 @@ export interface SqliteJobQueueOptions {
   /** Has the tables of `jobsMigration`, and is closed by its owner after the queue. */
   readonly file: SqliteFile;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly log: Logger;
 }
 
 /**

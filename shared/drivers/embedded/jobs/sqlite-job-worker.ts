@@ -1,5 +1,5 @@
 import type { Clock } from '../../../platform/clock.ts';
-import type { Log } from '../../../platform/log.ts';
+import type { Logger } from '../../../platform/logger.ts';
 import { settledWithin } from '../../../async/settled-within.ts';
 import { Discard, RetryLater, type Worker, type WorkOptions } from '../../../ports/job-queue.ts';
 import { failureReason, jobRules, retryPauseMs } from '../../job-rules.ts';
@@ -12,7 +12,7 @@ export interface SqliteJobWorkerDeps {
   readonly table: JobTable;
   readonly leases: JobLeases;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly log: Logger;
   /** Told when a job of this queue may be run at a time, by whoever is free then. */
   readonly onReady: (at: number) => void;
 }

@@ -1,5 +1,5 @@
 import type { StatementSync } from 'node:sqlite';
-import type { Log } from '../../../platform/log.ts';
+import type { Logger } from '../../../platform/logger.ts';
 import type { Migration } from '../sqlite/migrations.ts';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 
@@ -23,14 +23,14 @@ const writeDelayMs = 1_000;
 /** The groups' positions in the embedded log's one partition: read once, kept in memory, written at most once a second. */
 export class ConsumerPositions {
   readonly #file: SqliteFile;
-  readonly #log: Log;
+  readonly #log: Logger;
   readonly #select: StatementSync;
   readonly #upsert: StatementSync;
   readonly #positions = new Map<string, number>();
   readonly #unwritten = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(file: SqliteFile, log: Log) {
+  constructor(file: SqliteFile, log: Logger) {
     this.#file = file;
     this.#log = log;
     this.#select = file.db.prepare('SELECT position FROM consumer_positions WHERE group_name = ? AND partition = 0');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../../platform/clock.ts';
-import { openLog } from '../../../platform/log.ts';
+import { openLogger } from '../../../platform/logger.ts';
 import type { EventLogPlace } from '../../../contracts/event-log/event-log.contract.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
 import { consumerPositionsMigration } from './consumer-positions.ts';
@@ -32,7 +32,7 @@ export function openEventLogAt(path: string): Promise<EventLog> {
   const log = openSqliteEventLog({
     file,
     table: openSqliteMessages({ file, clock: systemClock }),
-    log: openLog('test', 'silent'),
+    log: openLogger('test', 'silent'),
   });
   const closeLog = log.close.bind(log);
   log.close = async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../platform/clock.ts';
-import { openLog } from '../../../platform/log.ts';
+import { openLogger } from '../../../platform/logger.ts';
 import { eventLogContract } from '../../../contracts/event-log/event-log.contract.ts';
 import {
   appendTo,
@@ -24,7 +24,7 @@ import { openSqliteMessages } from '../messages/sqlite-messages.ts';
 eventLogContract('sqlite', newSqlitePlace);
 
 describe('sqlite: the event log in a shared file', () => {
-  const quiet = openLog('test', 'silent');
+  const quiet = openLogger('test', 'silent');
   let directory: string;
   let file: SqliteFile;
   let messages: ReturnType<typeof openSqliteMessages>;

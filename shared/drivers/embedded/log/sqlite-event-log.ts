@@ -1,6 +1,6 @@
 import { unavailable } from '../../../domain/errors.ts';
 import type { LogRecord, PlacedRecord } from '../../../domain/messages/log-record.ts';
-import type { Log } from '../../../platform/log.ts';
+import type { Logger } from '../../../platform/logger.ts';
 import type { ConsumeOptions, Consumption, EventLog } from '../../../ports/event-log.ts';
 import { ConsumerPositions } from './consumer-positions.ts';
 import { RecordRing } from './record-ring.ts';
@@ -12,7 +12,7 @@ export interface SqliteEventLogOptions {
   /** Has the `consumer_positions` table, and is closed by its owner after the log. */
   readonly file: SqliteFile;
   readonly table: RecordTable;
-  readonly log: Log;
+  readonly log: Logger;
 }
 
 /**
@@ -39,7 +39,7 @@ class SqliteEventLog implements EventLog, MemberSource {
   readonly partitions = 1;
   readonly #file: SqliteFile;
   readonly #table: RecordTable;
-  readonly #log: Log;
+  readonly #log: Logger;
   readonly #positions: ConsumerPositions;
   readonly #ring: RecordRing;
   readonly #write: (record: LogRecord) => Promise<PlacedRecord>;

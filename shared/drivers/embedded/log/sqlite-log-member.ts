@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PlacedRecord } from '../../../domain/messages/log-record.ts';
-import type { Log } from '../../../platform/log.ts';
+import type { Logger } from '../../../platform/logger.ts';
 import { untilDone } from '../../../async/until-done.ts';
 import type { ConsumeOptions } from '../../../ports/event-log.ts';
 
@@ -22,7 +22,7 @@ export interface MemberSource {
 export async function runLogMember(
   source: MemberSource,
   options: ConsumeOptions,
-  at: { signal: AbortSignal; log: Log },
+  at: { signal: AbortSignal; log: Logger },
 ): Promise<void> {
   const { signal, log } = at;
   const trying = {

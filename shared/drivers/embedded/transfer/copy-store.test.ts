@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { openLog } from '../../../platform/log.ts';
+import { openLogger } from '../../../platform/logger.ts';
 import { published, testMessage } from '../../../contracts/messages/messages.fixtures.ts';
 import { newId } from '../../../testing/builders.ts';
 import { copyStore } from './copy-store.ts';
@@ -23,7 +23,7 @@ import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { messageMigrations } from '../messages/sqlite-message-schema.ts';
 import { openSqliteMessages } from '../messages/sqlite-messages.ts';
 
-const log = openLog('test', 'silent');
+const log = openLogger('test', 'silent');
 
 describe('a copy of a store', () => {
   let folder: string;

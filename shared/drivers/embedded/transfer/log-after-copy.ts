@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { baseAfterRestore } from '../../../domain/log/base-after-restore.ts';
 import { toIso } from '../../../domain/to-iso.ts';
 import type { Clock } from '../../../platform/clock.ts';
-import type { Log } from '../../../platform/log.ts';
+import type { Logger } from '../../../platform/logger.ts';
 import { sqliteMessageWriter } from '../messages/sqlite-message-writer.ts';
 
 /** SQLite's `application_id` of a file that is a copy and has not been written to since: "TocB". */
@@ -19,7 +19,7 @@ export function markAsCopy(db: DatabaseSync): void {
  * before the log is opened, by whoever holds the directory.
  * Throws when this machine's clock is behind the newest message: the time would tell nothing then.
  */
-export function goOnAfterCopy(db: DatabaseSync, { clock, log }: { clock: Clock; log: Log }): void {
+export function goOnAfterCopy(db: DatabaseSync, { clock, log }: { clock: Clock; log: Logger }): void {
   const { application_id: id } = db.prepare('PRAGMA application_id').get() as { application_id: number };
   if (id !== copyId) return;
   const now = clock();

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { AnyCollection } from '../../../../ports/document-checks.ts';
 import { deliveriesContract } from '../../../../contracts/deliveries/deliveries.contract.ts';
-import { openLog } from '../../../../platform/log.ts';
+import { openLogger } from '../../../../platform/logger.ts';
 import { devices } from '../../../../collections/devices-collection.ts';
 import { subscriptions } from '../../../../collections/subscriptions-collection.ts';
 import { newId } from '../../../../testing/builders.ts';
@@ -20,16 +20,16 @@ describeWithEngines('on MongoDB', ({ mongoUrl }) => {
     return {
       open: async () => {
         const connection = await database.connect();
-        const documents = await openMongoDocuments({ connection, collections, log: openLog('test', 'silent') });
+        const documents = await openMongoDocuments({ connection, collections, log: openLogger('test', 'silent') });
         return { documents, deliveries: await openMongoDeliveries({ connection, subscriptions, devices }) };
       },
       childCode: `
-        const { openLog } = await import(${urlOf('../../../../platform/log.ts')});
+        const { openLogger } = await import(${urlOf('../../../../platform/logger.ts')});
         const { openMongo } = await import(${urlOf('../mongo-connection.ts')});
         const { openMongoDeliveries } = await import(${urlOf('./mongo-deliveries.ts')});
         const { subscriptions } = await import(${urlOf('../../../../collections/subscriptions-collection.ts')});
         const { devices } = await import(${urlOf('../../../../collections/devices-collection.ts')});
-        const connection = await openMongo(${JSON.stringify(database.url)}, { log: openLog('test', 'silent') });
+        const connection = await openMongo(${JSON.stringify(database.url)}, { log: openLogger('test', 'silent') });
         const deliveries = await openMongoDeliveries({ connection, subscriptions, devices });`,
       close: () => database.drop(),
     };

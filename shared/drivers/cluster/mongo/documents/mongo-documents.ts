@@ -1,5 +1,5 @@
 import { trusted, type Connection } from 'mongoose';
-import type { Log } from '../../../../platform/log.ts';
+import type { Logger } from '../../../../platform/logger.ts';
 import {
   checkAtMost,
   checkId,
@@ -19,7 +19,7 @@ import { inTransaction } from '../mongo-transaction.ts';
 export interface MongoDocumentsOptions {
   readonly connection: Connection;
   readonly collections: readonly AnyCollection[];
-  readonly log: Log;
+  readonly log: Logger;
 }
 
 /**
@@ -66,7 +66,7 @@ export async function openMongoDocuments({ connection, collections, log }: Mongo
 /** As many collections as are made at a time: the server makes four together in next to the time of one. */
 const preparedAtOnce = 4;
 
-async function prepareAll(models: readonly DocumentModel[], log: Log): Promise<void> {
+async function prepareAll(models: readonly DocumentModel[], log: Logger): Promise<void> {
   for (let from = 0; from < models.length; from += preparedAtOnce) {
     const prepared = await Promise.allSettled(
       models.slice(from, from + preparedAtOnce).map(async (model) => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { openLog } from '../../../../platform/log.ts';
+import { openLogger } from '../../../../platform/logger.ts';
 import {
   deleted,
   edited,
@@ -16,7 +16,7 @@ import { openMongo } from '../mongo-connection.ts';
 import { openMongoMessages } from './mongo-messages.ts';
 import { mongoTestDatabase, type MongoTestDatabase } from '../mongo-test-database.fixture.ts';
 
-const log = openLog('test', 'silent');
+const log = openLogger('test', 'silent');
 const now = testTime;
 
 describeWithEngines('messages while MongoDB is away', ({ mongoUrl }) => {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { MessageFilter } from '../../../../domain/messages/message-filter.ts';
-import { openLog } from '../../../../platform/log.ts';
+import { openLogger } from '../../../../platform/logger.ts';
 import { messagesContract } from '../../../../contracts/messages/messages.contract.ts';
 import { newId, published, testMessage, testTime } from '../../../../contracts/messages/messages.fixtures.ts';
 import { describeWithEngines } from '../../../../testing/describe-with-engines.ts';
@@ -8,7 +8,7 @@ import { openMongoMessages } from './mongo-messages.ts';
 import { mongoTestDatabase } from '../mongo-test-database.fixture.ts';
 
 const urlOf = (relative: string) => JSON.stringify(new URL(relative, import.meta.url).href);
-const log = openLog('test', 'silent');
+const log = openLogger('test', 'silent');
 const textIn = (topicId: string, text: string): MessageFilter => ({
   topicIds: [topicId],
   text,
@@ -27,10 +27,10 @@ describeWithEngines('on MongoDB', ({ mongoUrl }) => {
     return {
       open: async (clock = Date.now) => openMongoMessages({ connection: await database.connect(), clock, log }),
       childCode: `
-        const { openLog } = await import(${urlOf('../../../../platform/log.ts')});
+        const { openLogger } = await import(${urlOf('../../../../platform/logger.ts')});
         const { openMongo } = await import(${urlOf('../mongo-connection.ts')});
         const { openMongoMessages } = await import(${urlOf('./mongo-messages.ts')});
-        const log = openLog('test', 'silent');
+        const log = openLogger('test', 'silent');
         const connection = await openMongo(${JSON.stringify(database.url)}, { log });
         const messages = await openMongoMessages({ connection, clock: Date.now, log });`,
       close: () => database.drop(),

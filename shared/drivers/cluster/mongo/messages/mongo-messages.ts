@@ -1,7 +1,7 @@
 import type { Connection } from 'mongoose';
 import { unavailable, type AppError } from '../../../../domain/errors.ts';
 import type { Clock } from '../../../../platform/clock.ts';
-import type { Log } from '../../../../platform/log.ts';
+import type { Logger } from '../../../../platform/logger.ts';
 import { TookTooLong, within } from '../../../../async/within.ts';
 import type { Messages } from '../../../../ports/messages.ts';
 import { planTookTooLong } from '../../../../ports/plan-limit.ts';
@@ -35,7 +35,7 @@ import { writeTogether } from '../../../../async/write-together.ts';
 export interface MongoMessagesOptions {
   readonly connection: Connection;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly log: Logger;
   /** How long a search may work. */
   readonly searchMsMax?: number;
 }

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { mongo, type ClientSession, type Connection } from 'mongoose';
 import { inPages } from '../../../../platform/in-pages.ts';
-import type { Log } from '../../../../platform/log.ts';
+import type { Logger } from '../../../../platform/logger.ts';
 import { writeNewFile } from '../../../../platform/write-new-file.ts';
 import type { CopyProgress, CopyReport } from '../../../../ports/backup.ts';
 import { readArchive, writeArchive, type ArchiveWriter } from './mongo-archive.ts';
@@ -9,7 +9,7 @@ import { openMongo } from '../mongo-connection.ts';
 
 export interface MongoCopyOptions {
   readonly url: string;
-  readonly log: Log;
+  readonly log: Logger;
   readonly onProgress: (progress: CopyProgress) => void;
 }
 

@@ -1,13 +1,18 @@
-import { pino, stdSerializers, type DestinationStream, type Logger } from 'pino';
+import { pino, stdSerializers, type DestinationStream, type Logger as PinoLogger } from 'pino';
 
 /** Structured log lines on standard output. Secrets and message text never go into one. */
-export type Log = Logger;
+export type Logger = PinoLogger;
 
 /**
  * A logger of the named service; `level` is one of pino's, or `silent`. `destination` is standard output unless a test wants the
  * lines; `fields` are asked for with each line, which has them beside its own.
  */
-export function openLog(service: string, level: string, destination?: DestinationStream, fields?: () => object): Log {
+export function openLogger(
+  service: string,
+  level: string,
+  destination?: DestinationStream,
+  fields?: () => object,
+): Logger {
   const options = {
     level,
     base: { service },

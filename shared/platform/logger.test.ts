@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { expect, test } from '@jest/globals';
-import { openLog } from './log.ts';
+import { openLogger } from './logger.ts';
 
 function collect() {
   const chunks: string[] = [];
@@ -10,7 +10,7 @@ function collect() {
       done();
     },
   });
-  return { log: openLog('test', 'trace', destination), lines: () => chunks.join('').split('\n').slice(0, -1) };
+  return { log: openLogger('test', 'trace', destination), lines: () => chunks.join('').split('\n').slice(0, -1) };
 }
 
 test.each(['a\nb', 'a\r\n{"level":"fatal","msg":"forged"}', 'a\u2028b\u0085c', 'a\u0000b', '\u001b[2Ja', '"}\n{"a":"'])(
