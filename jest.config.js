@@ -57,10 +57,14 @@ export default {
     part('contracts-embedded', ['shared/drivers/*.test.ts', 'shared/drivers/embedded/**/*.test.ts']),
     part('contracts-cluster', ['shared/drivers/cluster/**/*.test.ts']),
     {
-      ...part('acceptance', ['tests/acceptance/**/*.test.ts']),
-      testEnvironment: '<rootDir>/tests/acceptance/worker-environment.cjs',
-      globalSetup: '<rootDir>/tests/acceptance/global-setup.ts',
-      globalTeardown: '<rootDir>/tests/acceptance/global-teardown.ts',
+      ...part('acceptance', [
+        'tests/acceptance/**/*.test.ts',
+        'tests/installations/**/*.test.ts',
+        'tests/engines/**/*.test.ts',
+      ]),
+      testEnvironment: '<rootDir>/tests/support/worker-environment.cjs',
+      globalSetup: '<rootDir>/tests/support/global-setup.ts',
+      globalTeardown: '<rootDir>/tests/support/global-teardown.ts',
     },
     { ...part('schemathesis', ['tests/schemathesis/*.test.ts']), ...blackBox },
     { ...part('faults', ['tests/faults/**/*.test.ts'], patientFaults), ...blackBox },

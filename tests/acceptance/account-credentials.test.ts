@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
-import { Client, createAccount, createTopic, openStackDocuments, type Account } from './stack.ts';
+import { Client, createAccount, createTopic, openStackDocuments, type Account } from '../support/stack.ts';
 
 let store: OperatorStore;
 beforeAll(async () => {

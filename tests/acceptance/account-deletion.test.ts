@@ -9,10 +9,10 @@ import { topics } from '@tocsin/shared/collections/topics.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { WebSocket } from 'ws';
-import { makeFullAccount } from './full-account.ts';
-import { logIn, newRegistration, refresh, tryLogIn } from './registration.ts';
-import { Client, newAddress, newTopicName, testStack } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
+import { makeFullAccount } from '../support/full-account.ts';
+import { logIn, newRegistration, refresh, tryLogIn } from '../support/registration.ts';
+import { Client, newAddress, newTopicName, testStack } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 const remove = (person: Person, password = person.password) => person.delete('/api/users/me', { password });

@@ -3,9 +3,9 @@ import { write } from '@tocsin/shared/ports/documents.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
 import { newTopic } from '@tocsin/shared/testing/builders.ts';
-import { makeFullAccount } from './full-account.ts';
-import { Client, newTopicName } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
+import { makeFullAccount } from '../support/full-account.ts';
+import { Client, newTopicName } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 const exportOf = (person: Person) => person.get('/api/users/me/data');

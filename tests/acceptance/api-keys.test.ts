@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { Client, newTopicName } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
+import { Client, newTopicName } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 const byKey = (key: string) => stack.caller({ 'X-API-Key': key });

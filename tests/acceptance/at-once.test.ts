@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { mailedLink } from './mailbox.ts';
-import { newRegistration } from './registration.ts';
-import { Client, createTopic, newTopicName, type Answer } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
+import { mailedLink } from '../support/mailbox.ts';
+import { newRegistration } from '../support/registration.ts';
+import { Client, createTopic, newTopicName, type Answer } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 /** More than one from each node is under way while the first is decided. */

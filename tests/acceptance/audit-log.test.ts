@@ -5,12 +5,12 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { auditActions, type AuditAction } from '@tocsin/shared/domain/audit/audit-actions.ts';
 import { findUserByEmail } from '@tocsin/shared/collections/users.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { mailedLink } from './mailbox.ts';
-import { newRegistration } from './registration.ts';
-import { runCommand, startCommand } from './run-command.ts';
-import { Client, createTopic, made } from './stack.ts';
-import { useAuditLog, type Entry } from './use-audit-log.ts';
-import { useStack, type Person } from './use-stack.ts';
+import { mailedLink } from '../support/mailbox.ts';
+import { newRegistration } from '../support/registration.ts';
+import { runCommand, startCommand } from '../support/run-command.ts';
+import { Client, createTopic, made } from '../support/stack.ts';
+import { useAuditLog, type Entry } from '../support/use-audit-log.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 const { adminToken, operator, logOf } = useAuditLog(stack);
@@ -116,9 +116,9 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
       subject: account(person),
     };
   },
-  'identity.linked': 'tests/acceptance/apple-sign-in.test.ts',
-  'password.set': 'tests/acceptance/operator-commands.test.ts',
-  'account.logins_ended': 'tests/acceptance/operator-commands.test.ts',
+  'identity.linked': 'tests/installations/apple-sign-in.test.ts',
+  'password.set': 'tests/installations/operator-commands.test.ts',
+  'account.logins_ended': 'tests/installations/operator-commands.test.ts',
   'account.created': async () => {
     const [registration, client] = [newRegistration(), new Client()];
     await made(client.call('POST', '/auth/register', { json: registration }));
@@ -346,10 +346,10 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     ]);
     return { ...by(owner), subject: team, details: { topics: 'erase', reason: 'request' } };
   },
-  'retention.run_requested': 'tests/acceptance/expiry.test.ts',
+  'retention.run_requested': 'tests/installations/expiry.test.ts',
   'retention.plan_confirmed': 'services/retention/messages/expire-messages.engines.test.ts',
-  'retention.paused': 'tests/acceptance/expiry.test.ts',
-  'retention.resumed': 'tests/acceptance/expiry.test.ts',
+  'retention.paused': 'tests/installations/expiry.test.ts',
+  'retention.resumed': 'tests/installations/expiry.test.ts',
   'push.redriven': async () => {
     const { topic } = await topicOf();
     await made(operator.post('/admin/push/dead-letters/redrive', { topic: topic.name }));

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { newRegistration } from './registration.ts';
-import { Client } from './stack.ts';
-import { useAuditLog } from './use-audit-log.ts';
-import { useStack } from './use-stack.ts';
+import { newRegistration } from '../support/registration.ts';
+import { Client } from '../support/stack.ts';
+import { useAuditLog } from '../support/use-audit-log.ts';
+import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
 const { adminToken, logOf } = useAuditLog(stack);

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTopic, testStack, type CallOptions } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
+import { createTopic, testStack, type CallOptions } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 let owner: Person;

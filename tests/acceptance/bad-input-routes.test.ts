@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { badBodies, badParameters, type Schema } from './bad-values.ts';
-import { Client, testStack, type Answer } from './stack.ts';
-import { useStack, type Caller } from './use-stack.ts';
-import { fixtures, makeWorld, snapshotOf, type Fixture, type World } from './world.ts';
+import { badBodies, badParameters, type Schema } from '../support/bad-values.ts';
+import { Client, testStack, type Answer } from '../support/stack.ts';
+import { useStack, type Caller } from '../support/use-stack.ts';
+import { fixtures, makeWorld, snapshotOf, type Fixture, type World } from '../support/world.ts';
 
 const stack = useStack();
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
-import { logIn, registerVerified } from './registration.ts';
-import { createAccount, openStackDocuments } from './stack.ts';
+import { logIn, registerVerified } from '../support/registration.ts';
+import { createAccount, openStackDocuments } from '../support/stack.ts';
 
 let store: OperatorStore;
 beforeAll(async () => {

@@ -2,11 +2,11 @@ import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import type { Page } from 'playwright-core';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
-import { missingForChromium, useChromium } from './chromium.ts';
-import { mailedLink } from './mailbox.ts';
-import { logIn, newRegistration, registerVerified } from './registration.ts';
-import { Client, createTopic, newTopicName, testStack } from './stack.ts';
-import { useStack } from './use-stack.ts';
+import { missingForChromium, useChromium } from '../support/chromium.ts';
+import { mailedLink } from '../support/mailbox.ts';
+import { logIn, newRegistration, registerVerified } from '../support/registration.ts';
+import { Client, createTopic, newTopicName, testStack } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
 
 describeUnlessMissing('in Chromium', missingForChromium(), () => {
   const stack = useStack();

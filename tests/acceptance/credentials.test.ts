@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { createTopic } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
+import { createTopic } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 const bad = { status: 401, body: { detail: 'Could not validate credentials' } };

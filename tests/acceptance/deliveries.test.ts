@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { createTopic } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
+import { createTopic } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 const noCounts = { pending: 0, sent: 0, skipped: 0, retrying: 0, dead_token: 0, failed: 0 };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { devices } from '@tocsin/shared/collections/devices-collection.ts';
-import { useStack, type Person } from './use-stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 const register = async (person: Person, platform: string): Promise<{ id: string }> =>

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
-import { missingForChromium, useChromium } from './chromium.ts';
-import { Client } from './stack.ts';
+import { missingForChromium, useChromium } from '../support/chromium.ts';
+import { Client } from '../support/stack.ts';
 
 interface Document {
   readonly tags: readonly { readonly name: string }[];

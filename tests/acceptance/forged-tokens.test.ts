@@ -1,8 +1,8 @@
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from '@jest/globals';
 import { decodeJwt, exportJWK, generateKeyPair, SignJWT, type JWTHeaderParameters } from 'jose';
-import { signLike } from './sign-token.ts';
-import { useStack, type Person } from './use-stack.ts';
+import { signLike } from '../support/sign-token.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 let person: Person;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Client, testStack } from './stack.ts';
+import { Client, testStack } from '../support/stack.ts';
 
 test.each(testStack().urls.map((_url, node) => node))(
   'node %d lives, and is ready with all its parts',

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Client, testStack } from './stack.ts';
+import { Client, testStack } from '../support/stack.ts';
 
 const origin = testStack().urls[0]!;
 const preflight = (path: string, from: string) =>

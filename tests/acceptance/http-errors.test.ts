@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { users } from '@tocsin/shared/collections/users.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { Client, createTopic, type Answer } from './stack.ts';
-import { useStack } from './use-stack.ts';
+import { Client, createTopic, type Answer } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
 const badCredential = { status: 401, body: { detail: 'Could not validate credentials' } };

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
-import { createTopic, newAddress, testStack } from './stack.ts';
-import { useStack } from './use-stack.ts';
-import { useStreams } from './use-streams.ts';
+import { createTopic, newAddress, testStack } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
+import { useStreams } from '../support/use-streams.ts';
 
 const stack = useStack();
 const streams = useStreams();

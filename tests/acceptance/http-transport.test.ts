@@ -3,8 +3,8 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import { beforeAll, expect, test } from '@jest/globals';
-import { Client, createTopic, testStack } from './stack.ts';
-import { useStack } from './use-stack.ts';
+import { Client, createTopic, testStack } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
 const url = new URL(testStack().urls[0]!);

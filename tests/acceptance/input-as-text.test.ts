@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { createTopic, newAddress, Client } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
-import { useStreams } from './use-streams.ts';
+import { createTopic, newAddress, Client } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
+import { useStreams } from '../support/use-streams.ts';
 
 const stack = useStack();
 const streams = useStreams();

@@ -6,10 +6,10 @@ import { loginSessions } from '@tocsin/shared/collections/credentials.ts';
 import { idempotencyKeys } from '@tocsin/shared/collections/idempotency-keys.ts';
 import { findMailToken, mailTokens } from '@tocsin/shared/collections/mail-tokens.ts';
 import { decodeJwt, SignJWT, type JWTPayload } from 'jose';
-import { mailedLink } from './mailbox.ts';
-import { newRegistration, open } from './registration.ts';
-import { Client, createTopic, testStack } from './stack.ts';
-import { useStack } from './use-stack.ts';
+import { mailedLink } from '../support/mailbox.ts';
+import { newRegistration, open } from '../support/registration.ts';
+import { Client, createTopic, testStack } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
 
 // How long what is given out is good for. Nobody waits for days: what is stored or signed says when it ends, and its end is moved.
 const stack = useStack();

@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { write } from '@tocsin/shared/ports/documents.ts';
 import { logConsumers } from '@tocsin/shared/collections/log-consumers.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { createTopic, newTopicName, type Answer } from './stack.ts';
-import { useStack, type Caller, type Person } from './use-stack.ts';
+import { createTopic, newTopicName, type Answer } from '../support/stack.ts';
+import { useStack, type Caller, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 let owner: Person;

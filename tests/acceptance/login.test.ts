@@ -3,9 +3,9 @@ import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { setActive } from '@tocsin/shared/operations/accounts/set-active.ts';
 import { testAudit } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { mailedLink } from './mailbox.ts';
-import { newRegistration, tryLogIn } from './registration.ts';
-import { Client, createAccount, createTopic, openStackDocuments } from './stack.ts';
+import { mailedLink } from '../support/mailbox.ts';
+import { newRegistration, tryLogIn } from '../support/registration.ts';
+import { Client, createAccount, createTopic, openStackDocuments } from '../support/stack.ts';
 
 let store: OperatorStore;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from '@jest/globals';
-import { Client, createTopic, testStack, type Answer } from './stack.ts';
-import { useStack } from './use-stack.ts';
-import { fixtures, makeWorld, snapshotOf, type Fixture, type World } from './world.ts';
+import { Client, createTopic, testStack, type Answer } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
+import { fixtures, makeWorld, snapshotOf, type Fixture, type World } from '../support/world.ts';
 
 const stack = useStack();
 

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { createTopic, newTopicName } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
+import { createTopic, newTopicName } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;

@@ -3,8 +3,8 @@ import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { WebSocket } from 'ws';
-import { createTopic, newAddress, testStack } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
+import { createTopic, newAddress, testStack } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 let owner: Person;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { Client, createTopic, newTopicName } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
+import { Client, createTopic, newTopicName } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 let owner: Person;

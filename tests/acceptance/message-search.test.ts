@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { createTopic, newTopicName } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
+import { createTopic, newTopicName } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 let reader: Person;

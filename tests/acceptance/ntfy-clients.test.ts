@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { Client, createTopic, testStack, type Account } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
+import { Client, createTopic, testStack, type Account } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 let owner: Person;

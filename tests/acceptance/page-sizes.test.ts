@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { Client, createTopic } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
+import { Client, createTopic } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 const messageCount = 201;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Client, newTopicName } from './stack.ts';
+import { Client, newTopicName } from '../support/stack.ts';
 
 const browserAccepts = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const consolePaths = [

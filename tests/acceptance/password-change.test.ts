@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { logIn, refresh, tryLogIn } from './registration.ts';
-import { Client, createAccount, openStackDocuments } from './stack.ts';
+import { logIn, refresh, tryLogIn } from '../support/registration.ts';
+import { Client, createAccount, openStackDocuments } from '../support/stack.ts';
 
 let store: OperatorStore;
 beforeAll(async () => {

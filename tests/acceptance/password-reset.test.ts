@@ -3,9 +3,9 @@ import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
 import { findMailToken, mailTokens } from '@tocsin/shared/collections/mail-tokens.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { mailedLink, mailsTo } from './mailbox.ts';
-import { logIn, newRegistration, refresh, tryLogIn } from './registration.ts';
-import { Client, createAccount, openStackDocuments } from './stack.ts';
+import { mailedLink, mailsTo } from '../support/mailbox.ts';
+import { logIn, newRegistration, refresh, tryLogIn } from '../support/registration.ts';
+import { Client, createAccount, openStackDocuments } from '../support/stack.ts';
 
 let store: OperatorStore;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
-import { mailedLink, mailsTo } from './mailbox.ts';
-import { logIn, newRegistration, open, refresh, tryLogIn } from './registration.ts';
-import { Client, createAccount, openStackDocuments } from './stack.ts';
+import { mailedLink, mailsTo } from '../support/mailbox.ts';
+import { logIn, newRegistration, open, refresh, tryLogIn } from '../support/registration.ts';
+import { Client, createAccount, openStackDocuments } from '../support/stack.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 
 let store: OperatorStore;

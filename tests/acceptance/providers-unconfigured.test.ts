@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Client } from './stack.ts';
+import { Client } from '../support/stack.ts';
 
 test('a provider that is not configured says so', async () => {
   const client = new Client();

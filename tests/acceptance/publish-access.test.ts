@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { teams } from '@tocsin/shared/collections/teams.ts';
-import { createTopic, newTopicName } from './stack.ts';
-import { useStack } from './use-stack.ts';
+import { createTopic, newTopicName } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
 const noAccess = { status: 403, body: { detail: 'Insufficient permissions to access this topic' } };

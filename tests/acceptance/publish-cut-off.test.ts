@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { printFigures } from '@tocsin/shared/testing/figures.ts';
-import { Client, createTopic, newAddress, testStack } from './stack.ts';
-import { useStack } from './use-stack.ts';
+import { Client, createTopic, newAddress, testStack } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
 const repetitions = Number(process.env['TOCSIN_CUTS'] ?? 6);

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { Client, createTopic } from './stack.ts';
-import { useStack } from './use-stack.ts';
+import { Client, createTopic } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
 let name: string;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { Client, createTopic, type Answer } from './stack.ts';
-import { useStack } from './use-stack.ts';
+import { Client, createTopic, type Answer } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
 

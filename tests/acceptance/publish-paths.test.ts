@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
-import { Client, createAccount, createTopic, openStackDocuments, testStack } from './stack.ts';
+import { Client, createAccount, createTopic, openStackDocuments, testStack } from '../support/stack.ts';
 
 describe('the path of a publish', () => {
   let store: OperatorStore;

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
-import { Client, createTopic, newTopicName, testStack, type Answer } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
+import { Client, createTopic, newTopicName, testStack, type Answer } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 const nodes = testStack().urls.length;

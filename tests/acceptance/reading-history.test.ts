@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { Client, createTopic, type Answer } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
+import { Client, createTopic, type Answer } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 let owner: Person;

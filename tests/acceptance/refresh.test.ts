@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { loginSessions } from '@tocsin/shared/collections/credentials.ts';
-import { logIn, refresh } from './registration.ts';
-import { Client, createAccount, openStackDocuments } from './stack.ts';
+import { logIn, refresh } from '../support/registration.ts';
+import { Client, createAccount, openStackDocuments } from '../support/stack.ts';
 
 let store: OperatorStore;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { mailedLink } from './mailbox.ts';
-import { logIn, newRegistration, open, registerVerified, tryLogIn } from './registration.ts';
-import { Client } from './stack.ts';
+import { mailedLink } from '../support/mailbox.ts';
+import { logIn, newRegistration, open, registerVerified, tryLogIn } from '../support/registration.ts';
+import { Client } from '../support/stack.ts';
 
 const register = (json: unknown) => new Client().call('POST', '/auth/register', { json });
 

@@ -6,8 +6,8 @@ import { keepPublishing, type Publishing } from '../ledger/keep-publishing.ts';
 import { nilId, type StreamReader } from '../ledger/reader.ts';
 import { readSse } from '../ledger/read-sse.ts';
 import { readWebSocket } from '../ledger/read-websocket.ts';
-import { createTopic, newAddress, testStack } from './stack.ts';
-import { useStack } from './use-stack.ts';
+import { createTopic, newAddress, testStack } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
 
 const resumes = Number(process.env['TOCSIN_RESUMES'] ?? 120);
 const atOnce = 12;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { Client, createTopic, testStack } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
+import { Client, createTopic, testStack } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 const nodes = [...testStack().urls.keys()];

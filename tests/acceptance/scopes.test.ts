@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { scopes, type Scope } from '@tocsin/shared/domain/accounts/credentials.ts';
-import { isStream, readOperations, type Operation } from './operations.ts';
-import { createTopic, type Answer } from './stack.ts';
-import { useStack, type Caller } from './use-stack.ts';
+import { isStream, readOperations, type Operation } from '../support/operations.ts';
+import { createTopic, type Answer } from '../support/stack.ts';
+import { useStack, type Caller } from '../support/use-stack.ts';
 
 const stack = useStack();
 const operator = 'the-operator-of-the-tests';

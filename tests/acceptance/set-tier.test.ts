@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
-import { newRegistration } from './registration.ts';
-import { Client, createAccount, openStackDocuments, testStack } from './stack.ts';
+import { newRegistration } from '../support/registration.ts';
+import { Client, createAccount, openStackDocuments, testStack } from '../support/stack.ts';
 
 let store: OperatorStore;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { newRegistration } from './registration.ts';
-import { Client, createTopic, newTopicName, type Answer } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
+import { newRegistration } from '../support/registration.ts';
+import { Client, createTopic, newTopicName, type Answer } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 const newWord = (length: number): string => randomBytes(length).toString('hex').slice(0, length);

@@ -9,8 +9,8 @@ import { judgeReader } from '../ledger/ledger.ts';
 import { readSse } from '../ledger/read-sse.ts';
 import { readWebSocket } from '../ledger/read-websocket.ts';
 import type { StreamReader } from '../ledger/reader.ts';
-import { createTopic, newAddress, testStack } from './stack.ts';
-import { useStack } from './use-stack.ts';
+import { createTopic, newAddress, testStack } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
 
 const mebibyte = 1024 * 1024;
 /** The longest text there is: 4,000 code points of four bytes. */

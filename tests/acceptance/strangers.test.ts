@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { isStream, readOperations, type Operation } from './operations.ts';
-import { createTopic, type Answer } from './stack.ts';
-import { useStack, type Caller, type Person } from './use-stack.ts';
-import { useStreams } from './use-streams.ts';
-import { fixtures, makeWorld, snapshotOf, type World } from './world.ts';
+import { isStream, readOperations, type Operation } from '../support/operations.ts';
+import { createTopic, type Answer } from '../support/stack.ts';
+import { useStack, type Caller, type Person } from '../support/use-stack.ts';
+import { useStreams } from '../support/use-streams.ts';
+import { fixtures, makeWorld, snapshotOf, type World } from '../support/world.ts';
 
 const stack = useStack();
 const streams = useStreams();

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { findMember, teamMembers } from '@tocsin/shared/collections/teams.ts';
-import { createTopic } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
-import { useStreams } from './use-streams.ts';
-import { watchStreams } from './watch-streams.ts';
+import { createTopic } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
+import { useStreams } from '../support/use-streams.ts';
+import { watchStreams } from '../support/watch-streams.ts';
 
 const stack = useStack();
 const streams = useStreams();

@@ -2,12 +2,12 @@ import { expect, test } from '@jest/globals';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
 import { decodeJwt } from 'jose';
-import { mailedLink } from './mailbox.ts';
-import { signLike } from './sign-token.ts';
-import { createTopic } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
-import { useStreams } from './use-streams.ts';
-import { watchStreams } from './watch-streams.ts';
+import { mailedLink } from '../support/mailbox.ts';
+import { signLike } from '../support/sign-token.ts';
+import { createTopic } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
+import { useStreams } from '../support/use-streams.ts';
+import { watchStreams } from '../support/watch-streams.ts';
 
 const stack = useStack();
 const streams = useStreams();

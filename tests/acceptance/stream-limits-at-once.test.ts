@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { createTopic, newAddress, testStack } from './stack.ts';
-import { useStack } from './use-stack.ts';
-import { useStreams, type ClientStream, type OpenOptions } from './use-streams.ts';
+import { createTopic, newAddress, testStack } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
+import { useStreams, type ClientStream, type OpenOptions } from '../support/use-streams.ts';
 
 const stack = useStack();
 const streams = useStreams();

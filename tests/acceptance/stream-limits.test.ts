@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { createTopic, newAddress } from './stack.ts';
-import { useStack } from './use-stack.ts';
-import { transports, useStreams } from './use-streams.ts';
+import { createTopic, newAddress } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
+import { transports, useStreams } from '../support/use-streams.ts';
 
 const stack = useStack();
 const streams = useStreams();

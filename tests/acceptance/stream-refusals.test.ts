@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { createTopic, newAddress, newTopicName, testStack } from './stack.ts';
-import { useStack } from './use-stack.ts';
-import { transports, useStreams } from './use-streams.ts';
+import { createTopic, newAddress, newTopicName, testStack } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
+import { transports, useStreams } from '../support/use-streams.ts';
 
 const stack = useStack();
 const streams = useStreams();

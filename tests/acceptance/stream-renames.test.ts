@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { createTopic, newTopicName } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
-import { transports, useStreams, type ClientStream } from './use-streams.ts';
+import { createTopic, newTopicName } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
+import { transports, useStreams, type ClientStream } from '../support/use-streams.ts';
 
 const stack = useStack();
 const streams = useStreams();

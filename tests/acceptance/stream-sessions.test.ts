@@ -3,9 +3,9 @@ import { expect, test } from '@jest/globals';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { streamSessions } from '@tocsin/shared/collections/stream-sessions.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { createTopic, newAddress, newTopicName } from './stack.ts';
-import { useStack, type Caller } from './use-stack.ts';
-import { transports, useStreams } from './use-streams.ts';
+import { createTopic, newAddress, newTopicName } from '../support/stack.ts';
+import { useStack, type Caller } from '../support/use-stack.ts';
+import { transports, useStreams } from '../support/use-streams.ts';
 
 const stack = useStack();
 const streams = useStreams();

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { createTopic } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
+import { createTopic } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 const subscribe = async (person: Person, topic_name: string): Promise<string> =>

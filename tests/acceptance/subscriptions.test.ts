@@ -4,8 +4,8 @@ import { defaultMobileSettings } from '@tocsin/shared/domain/push/subscription.t
 import { write } from '@tocsin/shared/ports/documents.ts';
 import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { createTopic, newTopicName } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
+import { createTopic, newTopicName } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 const defaults = {

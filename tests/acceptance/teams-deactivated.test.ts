@@ -2,11 +2,11 @@ import { expect, test } from '@jest/globals';
 import { setTeamActive } from '@tocsin/shared/operations/teams/set-team-active.ts';
 import { testAudit } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { mailedLink } from './mailbox.ts';
-import { openStream } from './open-stream.ts';
-import { newRegistration } from './registration.ts';
-import { createTopic, newTopicName } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
+import { mailedLink } from '../support/mailbox.ts';
+import { openStream } from '../support/open-stream.ts';
+import { newRegistration } from '../support/registration.ts';
+import { createTopic, newTopicName } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 const deactivated = { status: 403, body: { detail: 'Team is deactivated' } };

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { mailedLink } from './mailbox.ts';
-import { createTopic } from './stack.ts';
-import { openStream } from './open-stream.ts';
-import { useStack } from './use-stack.ts';
+import { mailedLink } from '../support/mailbox.ts';
+import { createTopic } from '../support/stack.ts';
+import { openStream } from '../support/open-stream.ts';
+import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
 

@@ -4,9 +4,9 @@ import { inviteKeptMs } from '@tocsin/shared/domain/teams/team.ts';
 import { write } from '@tocsin/shared/ports/documents.ts';
 import { teamInvites } from '@tocsin/shared/collections/team-invites.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { mailedLink, mailsTo } from './mailbox.ts';
-import { newRegistration } from './registration.ts';
-import { useStack, type Caller, type Person } from './use-stack.ts';
+import { mailedLink, mailsTo } from '../support/mailbox.ts';
+import { newRegistration } from '../support/registration.ts';
+import { useStack, type Caller, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 const dayMs = 86_400_000;

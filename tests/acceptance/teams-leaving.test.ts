@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
-import { openStream } from './open-stream.ts';
-import { createTopic } from './stack.ts';
-import { useStack } from './use-stack.ts';
+import { openStream } from '../support/open-stream.ts';
+import { createTopic } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
 /** How long access may last after it has ended, with room for a loaded machine. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { createTopic } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
+import { createTopic } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 const forbidden = { status: 403, body: { detail: 'Insufficient permissions' } };

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { write } from '@tocsin/shared/ports/documents.ts';
 import { teamMembers } from '@tocsin/shared/collections/teams.ts';
-import { mailedLink } from './mailbox.ts';
-import { newRegistration } from './registration.ts';
-import { useStack, type Caller, type Person } from './use-stack.ts';
+import { mailedLink } from '../support/mailbox.ts';
+import { newRegistration } from '../support/registration.ts';
+import { useStack, type Caller, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 const full = { status: 403, body: { detail: 'Team is full' } };

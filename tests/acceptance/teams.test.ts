@@ -4,7 +4,7 @@ import { noNotice } from '@tocsin/shared/domain/teams/team-life.ts';
 import { write } from '@tocsin/shared/ports/documents.ts';
 import { teams } from '@tocsin/shared/collections/teams.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { useStack, type Caller } from './use-stack.ts';
+import { useStack, type Caller } from '../support/use-stack.ts';
 
 const stack = useStack();
 const newName = () => `team-${randomBytes(6).toString('hex')}`;

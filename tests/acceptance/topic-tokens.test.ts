@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { createTopic } from './stack.ts';
-import { useStack } from './use-stack.ts';
+import { createTopic } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
 const byToken = (token: string) => stack.caller({ 'X-Topic-Token': token });

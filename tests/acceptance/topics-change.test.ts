@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { topics } from '@tocsin/shared/collections/topics.ts';
-import { createTopic, newTopicName } from './stack.ts';
-import { useStack } from './use-stack.ts';
+import { createTopic, newTopicName } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
 

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { openStream } from './open-stream.ts';
-import { createTopic, testStack } from './stack.ts';
-import { useStack } from './use-stack.ts';
+import { openStream } from '../support/open-stream.ts';
+import { createTopic, testStack } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { newTopicName } from './stack.ts';
-import { useStack } from './use-stack.ts';
+import { newTopicName } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -2,8 +2,8 @@ import { expect, test } from '@jest/globals';
 import { write } from '@tocsin/shared/ports/documents.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import { newTopic } from '@tocsin/shared/testing/builders.ts';
-import { newTopicName } from './stack.ts';
-import { useStack } from './use-stack.ts';
+import { newTopicName } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
 

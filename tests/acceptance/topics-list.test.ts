@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { createTopic, type Answer } from './stack.ts';
-import { useStack, type Caller, type Person } from './use-stack.ts';
+import { createTopic, type Answer } from '../support/stack.ts';
+import { useStack, type Caller, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 interface Listed {

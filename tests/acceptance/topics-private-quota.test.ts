@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
-import { newTopicName, type Answer } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
+import { newTopicName, type Answer } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 const makePrivate = ({ client }: Person, node = 0) =>

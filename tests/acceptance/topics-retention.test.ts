@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { users } from '@tocsin/shared/collections/users.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { createTopic } from './stack.ts';
-import { useStack } from './use-stack.ts';
+import { createTopic } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
 const dayMs = 86_400_000;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { createTopic, newTopicName } from './stack.ts';
-import { useStack, type Caller } from './use-stack.ts';
+import { createTopic, newTopicName } from '../support/stack.ts';
+import { useStack, type Caller } from '../support/use-stack.ts';
 
 const stack = useStack();
 const make = (caller: Caller, team_id: string, over: object = {}) =>

@@ -83,15 +83,15 @@ export const boundaries: readonly Boundary[] = [
   { of: 'cli', mayImport: ['services', ...sharedButDrivers, 'simulators'] },
   {
     of: 'tools',
-    mayImport: ['tests/acceptance/stack.ts', 'services/notifier/providers', 'simulators', ...sharedButDrivers],
+    mayImport: ['tests/support/stack.ts', 'services/notifier/providers', 'simulators', ...sharedButDrivers],
     packages: [...clusterPackages, ...embeddedPackages],
   },
   {
     of: 'tests',
-    mayImport: ['tests/acceptance/stack.ts', 'shared', 'simulators', 'tools'],
+    mayImport: ['tests/support/stack.ts', 'shared', 'simulators', 'tools'],
     packages: [...clusterPackages, ...embeddedPackages],
   },
-  { of: 'tests/acceptance/stack.ts', mayImport: sharedButDrivers },
+  { of: 'tests/support/stack.ts', mayImport: sharedButDrivers },
 ];
 
 /** The table as docs/architecture.md has it. */

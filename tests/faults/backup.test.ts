@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startEmbeddedStack, type Stack } from '../../tools/stack/start-stack.ts';
-import { accessTokenOf, Client, createAccount, createTopic, openStackDocuments } from '../acceptance/stack.ts';
+import { accessTokenOf, Client, createAccount, createTopic, openStackDocuments } from '../support/stack.ts';
 import { printFigures } from '@tocsin/shared/testing/figures.ts';
 import { keepPublishing } from '../ledger/keep-publishing.ts';
 import { runTocsin } from './run-tocsin.ts';

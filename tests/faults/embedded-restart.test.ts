@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startEmbeddedStack } from '../../tools/stack/start-stack.ts';
-import { createAccount, createTopic, openStackDocuments } from '../acceptance/stack.ts';
+import { createAccount, createTopic, openStackDocuments } from '../support/stack.ts';
 import { printFigures } from '@tocsin/shared/testing/figures.ts';
 import { patienceMs, startLedgerRun } from './ledger-run.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { Client } from '../acceptance/stack.ts';
-import type { StreamsUse } from '../acceptance/use-streams.ts';
+import { Client } from '../support/stack.ts';
+import type { StreamsUse } from '../support/use-streams.ts';
 
 /** A client's places in a topic behind one of its messages, each of another kind. */
 export interface HeldPositions {

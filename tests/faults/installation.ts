@@ -7,7 +7,7 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startEngines, type Engines } from '../../tools/engines/start-engines.ts';
 import { ServerProcess } from '../../tools/stack/server-process.ts';
 import { startClusterStack, type Stack } from '../../tools/stack/start-stack.ts';
-import { createAccount, createTopic, newTopicName, openStackDocuments, type Account } from '../acceptance/stack.ts';
+import { createAccount, createTopic, newTopicName, openStackDocuments, type Account } from '../support/stack.ts';
 import { openLossyRedisLink, type LossyRedisLink } from './lossy-redis-link.ts';
 
 /** An installation with engines of its own, all of which may be broken. */

@@ -16,7 +16,7 @@ import { startRedis } from '../../tools/engines/start-redis.ts';
 import { startSecuredKafka, type SecuredKafka } from '../../tools/engines/start-secured-kafka.ts';
 import { startSecuredStores, type SecuredStores } from '../../tools/engines/start-secured-stores.ts';
 import { startClusterStack } from '../../tools/stack/start-stack.ts';
-import { createAccount, createTopic, openStackDocuments } from '../acceptance/stack.ts';
+import { createAccount, createTopic, openStackDocuments } from '../support/stack.ts';
 import { printFigures } from '@tocsin/shared/testing/figures.ts';
 
 describeWithOwnEngines('a Kafka that speaks TLS and asks who is there', () => {

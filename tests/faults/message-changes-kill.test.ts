@@ -4,7 +4,7 @@ import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { describeWithEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
 import { startClusterStack, startEmbeddedStack, type Stack } from '../../tools/stack/start-stack.ts';
-import { Client, createAccount, createTopic, openStackDocuments, type Account } from '../acceptance/stack.ts';
+import { Client, createAccount, createTopic, openStackDocuments, type Account } from '../support/stack.ts';
 
 const kills = Number(process.env['TOCSIN_KILLS'] ?? 1);
 /** Until MongoDB ends the transaction of a killed process, nobody else has what it touched, the fan-out neither: a minute, unless set. */

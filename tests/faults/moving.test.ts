@@ -21,8 +21,8 @@ import {
   createTopic,
   openStackDocuments,
   type Account,
-} from '../acceptance/stack.ts';
-import { useStreams } from '../acceptance/use-streams.ts';
+} from '../support/stack.ts';
+import { useStreams } from '../support/use-streams.ts';
 import { printFigures } from '@tocsin/shared/testing/figures.ts';
 import { expectToGoOn, holdPositions } from './held-positions.ts';
 import { runTocsin } from './run-tocsin.ts';

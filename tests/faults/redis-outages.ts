@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { tierLimits } from '@tocsin/shared/domain/accounts/tiers.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import type { Engine } from '../../tools/engines/engine.ts';
-import type { Account } from '../acceptance/stack.ts';
+import type { Account } from '../support/stack.ts';
 import { percentile, printFigures } from '@tocsin/shared/testing/figures.ts';
 import { readSse } from '../ledger/read-sse.ts';
 import { readWebSocket } from '../ledger/read-websocket.ts';

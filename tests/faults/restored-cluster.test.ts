@@ -14,7 +14,7 @@ import { startExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
 import { freePorts } from '../../tools/engines/free-ports.ts';
 import { ServerProcess } from '../../tools/stack/server-process.ts';
 import { startClusterStack, type Stack } from '../../tools/stack/start-stack.ts';
-import { accessTokenOf, createAccount, createTopic, openStackDocuments, type Account } from '../acceptance/stack.ts';
+import { accessTokenOf, createAccount, createTopic, openStackDocuments, type Account } from '../support/stack.ts';
 import { printFigures } from '@tocsin/shared/testing/figures.ts';
 import { runTocsin } from './run-tocsin.ts';
 

@@ -3,7 +3,7 @@ import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { teamMembers } from '@tocsin/shared/collections/teams.ts';
 import type { Values } from '../../tools/schemathesis/schemathesis-config.ts';
 import type { Stack } from '../../tools/stack/start-stack.ts';
-import { createAccount, createTopic, type Account, type Answer } from '../acceptance/stack.ts';
+import { createAccount, createTopic, type Account, type Answer } from '../support/stack.ts';
 
 /** Every kind of credential that a request can have. */
 export const credentialKinds = [

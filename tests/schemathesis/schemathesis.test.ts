@@ -6,7 +6,7 @@ import { runSchemathesis, type Outcome, type RunSize } from '../../tools/schemat
 import { OpenApiChecker } from '../conformance/openapi-checker.ts';
 import type { RunConfig } from '../../tools/schemathesis/schemathesis-config.ts';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
-import { openStackDocuments } from '../acceptance/stack.ts';
+import { openStackDocuments } from '../support/stack.ts';
 import { arrangeTarget, credentialKinds, type Arranged } from './arrange-target.ts';
 import {
   anyValues,

@@ -1,7 +1,7 @@
 import { startAppleKeys } from '@tocsin/simulators/apple-keys.ts';
 import { startOpenIdProvider } from '@tocsin/simulators/openid-provider.ts';
 import type { Stack } from '../../tools/stack/start-stack.ts';
-import { startOwnStack } from '../acceptance/own-stack.ts';
+import { startOwnStack } from '../support/own-stack.ts';
 
 export const adminToken = 'the-operator-of-the-fuzzer';
 

@@ -7,7 +7,7 @@ import type { Platform } from '@tocsin/shared/domain/push/device.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { addSubscribers } from '@tocsin/shared/testing/add-subscribers.ts';
 import { newPushToken } from '@tocsin/shared/testing/builders.ts';
-import { createAccount, createTopic, openStackDocuments, type Account } from '../../tests/acceptance/stack.ts';
+import { createAccount, createTopic, openStackDocuments, type Account } from '../../tests/support/stack.ts';
 import type { Stack } from '../stack/start-stack.ts';
 import { loopDelay, watchedLoop } from './loop-delay.ts';
 import { percentiles } from './percentiles.ts';

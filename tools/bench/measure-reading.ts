@@ -1,4 +1,4 @@
-import { Client, newTopicName } from '../../tests/acceptance/stack.ts';
+import { Client, newTopicName } from '../../tests/support/stack.ts';
 import type { Stack } from '../stack/start-stack.ts';
 import type { BenchSize } from './bench-size.ts';
 import type { PublishLoad, PublishResult } from './generate-publishes.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { topics as topicCollection } from '@tocsin/shared/collections/topics.ts';
-import { Client, createAccount, createTopic, openStackDocuments, type Account } from '../../tests/acceptance/stack.ts';
+import { Client, createAccount, createTopic, openStackDocuments, type Account } from '../../tests/support/stack.ts';
 import type { Stack } from '../stack/start-stack.ts';
 import type { BenchSize } from './bench-size.ts';
 import type { PublishLoad, PublishResult } from './generate-publishes.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
 import { removeInstallation } from '@tocsin/shared/testing/remove-installation.ts';
-import { createAccount, createTopic, openStackDocuments } from '../../tests/acceptance/stack.ts';
+import { createAccount, createTopic, openStackDocuments } from '../../tests/support/stack.ts';
 import { startClusterStack, startEmbeddedStack, type Stack } from '../stack/start-stack.ts';
 import type { Target } from './target.ts';
 

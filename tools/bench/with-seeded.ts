@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAccount, accessTokenOf, openStackDocuments, type Account } from '../../tests/acceptance/stack.ts';
+import { createAccount, accessTokenOf, openStackDocuments, type Account } from '../../tests/support/stack.ts';
 import type { Stack } from '../stack/start-stack.ts';
 import { runGenerator } from './run-generator.ts';
 import type { SeedLoad, SeedResult } from './seed-messages.ts';

@@ -1,0 +1,129 @@
+import { afterAll, expect, test } from '@jest/globals';
+import { usernameKey } from '@tocsin/shared/domain/accounts/account-rules.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { startSmtpSimulator, type ReceivedMail } from '@tocsin/simulators/smtp-simulator.ts';
+import { newRegistration } from '../support/registration.ts';
+import { Client, createAccount } from '../support/stack.ts';
+import { useOwnStack } from '../support/use-own-stack.ts';
+
+// Mails as a mail server gets them: who they are for, and the bytes.
+const smtp = await startSmtpSimulator();
+const { stack, store } = await useOwnStack({ SMTP_URL: smtp.url, TRUST_PROXY: '1' });
+afterAll(() => smtp.close());
+
+const call = (method: string, path: string, json: object, token?: string) =>
+  new Client(token, stack.urls).call(method, path, { json });
+const mailTo = (address: string): Promise<ReceivedMail> =>
+  eventually(() => {
+    const found = smtp.mails.filter(({ to }) => to.includes(address));
+    expect(found).toHaveLength(1);
+    return found[0]!;
+  });
+
+/** The names of the headers of the mail's head, with folded lines as one. */
+const headerNames = ({ raw }: ReceivedMail): string[] =>
+  raw
+    .slice(0, raw.indexOf('\r\n\r\n'))
+    .replaceAll(/\r\n[ \t]+/g, ' ')
+    .split('\r\n')
+    .map((line) => line.slice(0, line.indexOf(':')).toLowerCase())
+    .sort();
+/** What every mail has, and nothing else. */
+const usual = ['auto-submitted', 'content-type', 'date', 'from', 'message-id', 'mime-version', 'subject', 'to'];
+
+/** Line breaks of every kind, as they stand and as mail encodes them, with what they would begin. */
+const evils = [
+  'Crew\r\nBcc: victim@example.org',
+  'Crew\nBcc: victim@example.org\n\nbody',
+  'Crew\rBcc: victim@example.org',
+  'Crew\u2028Bcc: victim@example.org\u0085X: y',
+  'Crew\u0000\r\n.\r\nMAIL FROM:<x@y.example>',
+  '=?utf-8?q?Crew=0D=0ABcc:_victim@example.org?=',
+  '"Crew" <victim@example.org>, other@example.org',
+  '%0d%0aBcc: victim@example.org',
+];
+
+test.each(evils)(
+  'a team that calls itself %j adds no header and no recipient to its invitations',
+  async (displayName) => {
+    const owner = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
+    const team = await owner.client.call('POST', '/api/teams', {
+      json: { name: `t-${newRegistration().username.slice(4)}`, display_name: displayName, description: displayName },
+    });
+    expect(team.status).toBe(201);
+    const { email } = newRegistration();
+    expect(
+      (await owner.client.call('POST', `/api/teams/${team.body.id}/invites`, { json: { email, role: 'member' } }))
+        .status,
+    ).toBe(201);
+    const mail = await mailTo(email);
+    expect([mail.to, headerNames(mail)]).toEqual([[email], usual]);
+  },
+);
+
+test('a username that an older rule let in adds no header and no recipient to any mail', async () => {
+  for (const [at, username] of evils.entries()) {
+    const account = await createAccount(store, { urls: stack.urls });
+    const user = (await store.documents.get(users, account.user.id))!;
+    await store.documents.update(users, user, { username, usernameKey: `${usernameKey(username)} ${at}` });
+    expect((await call('POST', '/auth/password-reset/request', { email: account.email })).status).toBe(200);
+    const mail = await mailTo(account.email);
+    expect([mail.to, headerNames(mail)]).toEqual([[account.email], usual]);
+  }
+});
+
+test.each([
+  'a@example.org\r\nBcc: victim@example.org',
+  'a@example.org,victim@example.org',
+  'a@example.org victim@example.org',
+  '<victim@example.org>a@example.org',
+  '"a\r\nRCPT TO:<victim@example.org>"@example.org',
+  'a@example.org>\r\nRCPT TO:<victim@example.org',
+  'victim@example.org%00@example.org',
+  'a@example.org;victim@example.org',
+  'A <a@example.org>',
+  'a@[127.0.0.1]',
+  'a@example.org\n',
+  '\ta@example.org',
+])('%j is no address, wherever one is taken', async (email) => {
+  const before = smtp.mails.length;
+  const owner = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
+  const team = (
+    await owner.client.call('POST', '/api/teams', {
+      json: { name: `t-${newRegistration().username.slice(4)}`, display_name: 'Crew' },
+    })
+  ).body;
+  const answers = [
+    await call('POST', '/auth/register', newRegistration({ email })),
+    await call('POST', '/auth/password-reset/request', { email }),
+    await call('POST', '/auth/resend-verification', { email }),
+    await owner.client.call('PATCH', '/api/users/me', { json: { email } }),
+    await owner.client.call('POST', `/api/teams/${team.id}/invites`, { json: { email, role: 'member' } }),
+  ];
+  for (const answer of answers)
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { detail: 'email: must be an email address of at most 254 characters' },
+    });
+  expect(smtp.mails.length).toBe(before);
+});
+
+test.each(['Title', 'X-Title', 'X-Email', 'Email', 'To', 'Reply-To'])(
+  '%s of a publish reaches no mail',
+  async (header) => {
+    const owner = await createAccount(store, { urls: stack.urls });
+    const { name } = (await owner.client.call('POST', '/api/topics', { json: { name: newRegistration().username } }))
+      .body;
+    const before = smtp.mails.length;
+    const sent = await owner.client.call('POST', `/${name}`, {
+      text: 'x',
+      headers: { [header]: '=?utf-8?q?a=0D=0ABcc:_victim@example.org?=' },
+    });
+    expect(sent.status).toBe(200);
+    // What comes later in the queue has arrived: what came of the publish would have come before.
+    await call('POST', '/auth/password-reset/request', { email: owner.email });
+    await mailTo(owner.email);
+    expect(smtp.mails.length).toBe(before + 1);
+  },
+);

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from '@jest/globals';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { Client, createAccount, createTopic } from '../support/stack.ts';
+import { useOwnStack } from '../support/use-own-stack.ts';
+
+const { stack, store } = await useOwnStack({ RATE_LIMITS: 'off' });
+const operator = new Client(undefined, stack.urls);
+const figures = async (): Promise<string> => (await operator.call('GET', '/metrics')).body as string;
+
+const deploy = path.join(import.meta.dirname, '../../deploy');
+/** What a dashboard or a rule asks Prometheus for: names, without what a histogram's parts are called. */
+const asked = (file: string) =>
+  new Set(
+    [...readFileSync(path.join(deploy, file), 'utf8').matchAll(/\b((?:tocsin|nodejs|process)_[a-z0-9_]+)/g)].map(
+      ([, name]) => name!.replace(/_(bucket|count|sum)$/, ''),
+    ),
+  );
+
+test.each(['grafana-dashboard.json', 'alert-rules.yml'])(
+  'every figure that deploy/%s asks for is there',
+  async (file) => {
+    const names = [...asked(file)];
+    expect(names.length).toBeGreaterThan(5);
+    const text = await figures();
+    for (const name of names) expect(text).toContain(`# TYPE ${name} `);
+  },
+);
+
+test('publishes are timed by what was asked, and not by topic, up to where they are readable', async () => {
+  const owner = await createAccount(store, { urls: stack.urls });
+  const topic = await createTopic(owner);
+  expect((await owner.client.call('POST', `/${topic.name}`, { text: 'the pump stopped' })).status).toBe(200);
+  expect((await owner.client.call('POST', '/no-such-topic', { text: 'the pump stopped' })).status).toBe(404);
+  await eventually(async () => {
+    const text = await figures();
+    expect(text).toMatch(/^tocsin_http_request_seconds_count\{operation="publish",status="2xx"\} 1$/m);
+    expect(text).toMatch(/^tocsin_http_request_seconds_count\{operation="publish",status="4xx"\} 1$/m);
+    expect(text).toMatch(/^tocsin_fanout_delay_seconds_count 1$/m);
+    expect(text).toMatch(/^tocsin_fanout_lag_records 0$/m);
+    expect(text).toMatch(/^tocsin_notifier_lag_records 0$/m);
+    expect(text).toMatch(/^tocsin_queue_jobs\{queue="push-normal",state="waiting"\} 0$/m);
+  });
+  expect(await figures()).not.toContain(topic.name);
+});

@@ -1,0 +1,132 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { installApprise, missingForApprise } from '../../tools/clients/install-apprise.ts';
+import { missingForCertificate } from '../../tools/clients/make-certificate.ts';
+import { startTlsProxy, type TlsProxy } from '../../tools/clients/start-tls-proxy.ts';
+import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
+import { Client, createTopic, testStack } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
+
+const stack = useStack();
+
+// Apprise knows nothing of Tocsin: it speaks to it as to a server of ntfy's.
+describeUnlessMissing('Apprise', [...missingForApprise(), ...missingForCertificate()], () => {
+  let pythonPath: string;
+  let proxy: TlsProxy;
+  let owner: Person;
+  let topic: { id: string; name: string };
+  let token: string;
+  let host: string;
+
+  beforeAll(async () => {
+    pythonPath = await installApprise();
+    host = new URL(testStack().urls[0]!).host;
+    proxy = await startTlsProxy(testStack().urls[0]!, { 'X-Forwarded-For': new Client().address });
+    owner = await stack.person({ tier: 'TEAM' });
+    topic = await createTopic(owner, { access_level: 'private' });
+    token = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 'apprise', permissions: ['write'] }))
+      .body.token;
+  }, 300_000);
+  afterAll(() => proxy?.close());
+
+  /** Runs its command line; resolves with what it printed, rejects when it says that it could not send. */
+  const apprise = (...args: string[]) =>
+    promisify(execFile)(
+      'python3',
+      ['-c', 'import sys; from apprise.cli import main; sys.exit(main())', '-vv', ...args],
+      {
+        env: {
+          ...process.env,
+          PYTHONPATH: pythonPath,
+          PYTHONDONTWRITEBYTECODE: '1',
+          REQUESTS_CA_BUNDLE: proxy.certificateFile,
+          PYTHONUTF8: '1',
+        },
+        timeout: 50_000,
+      },
+    );
+  const newest = async (by = owner, name = topic.name) => (await by.get(`/${name}/json?limit=1`)).body.messages[0];
+
+  test('ntfy:// with a topic token brings title, text and all that it can say', async () => {
+    const query =
+      'priority=high&tags=backup,db&click=https://example.org&delay=1h&email=a@example.org&actions=view,Open,https://example.org';
+    await apprise(
+      '-t',
+      'Größe 📦',
+      '-b',
+      'Nightly backup\nfinished',
+      '-i',
+      'markdown',
+      `ntfy://${token}@${host}/${topic.name}?${query}`,
+    );
+    expect(await newest()).toMatchObject({
+      title: 'Größe 📦',
+      message: 'Nightly backup\nfinished',
+      priority: 4,
+      tags: ['backup', 'db'],
+    });
+  });
+
+  test.each([
+    ['max', 5],
+    ['min', 1],
+  ])('its priority %s is %d', async (name, priority) => {
+    await apprise('-b', `as ${name}`, `ntfy://${token}@${host}/${topic.name}?priority=${name}`);
+    expect(await newest()).toMatchObject({ message: `as ${name}`, priority, title: null });
+  });
+
+  test('ntfys:// goes through a proxy with TLS', async () => {
+    await apprise(
+      '-t',
+      'TLS',
+      '-b',
+      'encrypted',
+      `ntfys://${token}@127.0.0.1:${proxy.port}/${topic.name}?format=markdown`,
+    );
+    expect(await newest()).toMatchObject({ title: 'TLS', message: 'encrypted', markdown: true });
+  });
+
+  test('an API key is a password, or a token', async () => {
+    const { key } = (await owner.post('/api/keys', { name: 'apprise', scopes: ['publish'] })).body;
+    for (const [text, url] of [
+      ['password', `ntfy://anyone:${key}@${host}/${topic.name}`],
+      ['token', `ntfy://${key}@${host}/${topic.name}?auth=token`],
+    ] as const) {
+      await apprise('-b', text, url);
+      expect((await newest()).message).toBe(text);
+    }
+  });
+
+  test('an open topic takes it without a credential, several topics one message each', async () => {
+    const [one, two] = [await createTopic(owner), await createTopic(owner)];
+    await apprise('-b', 'to both', `ntfys://127.0.0.1:${proxy.port}/${one.name}/${two.name}`);
+    for (const { name } of [one, two]) expect((await newest(owner, name)).message).toBe('to both');
+  });
+
+  test('what is refused is told as a failure', async () => {
+    await expect(apprise('-b', 'x', `ntfy://tk_wrong@${host}/${topic.name}`)).rejects.toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('401'),
+    });
+    await expect(apprise('-b', 'x'.repeat(4_001), `ntfy://${token}@${host}/${topic.name}`)).rejects.toMatchObject({
+      stdout: expect.stringContaining('422'),
+    });
+  });
+
+  test('a file that is text becomes the text, one that is not is refused', async () => {
+    await apprise(
+      '-t',
+      'a file',
+      '-b',
+      'its message',
+      '--attach',
+      'package.json',
+      `ntfy://${token}@${host}/${topic.name}`,
+    );
+    expect((await newest()).message).toContain('"name": "tocsin"');
+    await expect(
+      apprise('-b', 'x', '--attach', process.execPath, `ntfy://${token}@${host}/${topic.name}`),
+    ).rejects.toMatchObject({ code: 1 });
+  });
+});

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { startExpoSimulator, type ExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import type { Stack } from '../../tools/stack/start-stack.ts';
+import { isBroken, judgeReader, sharedPlaces, type Acked, type ReaderLog, type Verdict } from '../ledger/ledger.ts';
+import { publishLines } from '../ledger/publish-lines.ts';
+import { printFigures } from '@tocsin/shared/testing/figures.ts';
+import { pushLedger, type PushLedger } from '../support/push-ledger.ts';
+import { readKafkaGroup, readKcat } from '../ledger/read-kafka.ts';
+import { readHistory, readLog } from '../ledger/read-pages.ts';
+import { readSse } from '../ledger/read-sse.ts';
+import { readWebSocket } from '../ledger/read-websocket.ts';
+import { realLines } from '../ledger/real-lines.ts';
+import type { Reader } from '../ledger/reader.ts';
+import { startOwnStack } from '../support/own-stack.ts';
+import { createAccount, createTopic, openStackDocuments } from '../support/stack.ts';
+
+const lineCount = Number(process.env['TOCSIN_LEDGER_LINES'] ?? 3_000);
+const publishers = 16;
+const topicCount = 20;
+const catchUpMs = 60_000;
+
+describe(`${lineCount} real lines by ${publishers} publishers over ${topicCount} topics, with processes killed in the middle`, () => {
+  let stack: Stack;
+  let store: OperatorStore;
+  let topics: string[];
+  let expo: ExpoSimulator;
+  let pushes: PushLedger;
+  /** Reading ends with the test, however it comes out. */
+  let readers: Reader[] = [];
+
+  beforeAll(async () => {
+    expo = await startExpoSimulator();
+    stack = await startOwnStack({ RATE_LIMITS: 'off', EXPO_URL: expo.url }, 'services');
+    store = await openStackDocuments(stack);
+    const account = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
+    topics = [];
+    for (let index = 0; index < topicCount; index += 1) topics.push((await createTopic(account)).name);
+    pushes = await pushLedger(expo, { store, urls: stack.urls, topics });
+  }, 120_000);
+
+  afterAll(async () => {
+    await Promise.all(readers.map((reader) => reader.stop()));
+    await store?.close();
+    await stack?.stop();
+    await expo?.close();
+  }, 60_000);
+
+  test('arrive complete, once and in one order at every reader', async () => {
+    const { urls } = stack;
+    readers = topics.flatMap((topic, first) => [
+      readSse({ urls, topic, first }),
+      readWebSocket({ urls, topic, first: first + 1 }),
+      readHistory({ urls, topic, first }),
+      readLog({ urls, topic, first: first + 1 }),
+    ]);
+    if (stack.engine === 'cluster') {
+      const kafka = { brokers: stack.env['KAFKA_BROKERS']!, kafkaTopic: stack.env['KAFKA_TOPIC']!, topics };
+      readers.push(await readKafkaGroup(kafka), readKcat(kafka));
+    }
+    const lines = realLines(lineCount, { publishers, topics });
+    const kills = killPlan(stack);
+    const lap = stopwatch();
+    const acked = await publishLines(lines, { urls, publishers, onAcked: (count) => kills.at(count) });
+    await kills.done();
+    const publishMs = lap();
+    await caughtUp(readers, acked);
+    const catchUpMs = lap();
+    const logs = await Promise.all(readers.map((reader) => reader.stop()));
+    await pushes.settled(acked);
+    const pushesMs = lap();
+
+    const verdicts = logs.map((log) => ({ log, verdict: judgeReader(log, lines, acked) }));
+    printFigures('real lines', {
+      engine: stack.engine,
+      acked: acked.length,
+      sends: acked.reduce((sum, one) => sum + one.attempts, 0),
+      killed: kills.killed,
+      readers: logs.length,
+      connections: logs.reduce((sum, { connections }) => sum + connections, 0),
+      brokenReaders: verdicts.filter(({ log, verdict }) => isBroken(verdict, log)).length,
+      ...totals(verdicts),
+      repeatedByKafka: repeats(verdicts),
+      pushes: pushes.judge(acked),
+      publishMs,
+      catchUpMs,
+      pushesMs,
+    });
+    expect(
+      verdicts
+        .filter(({ log, verdict }) => isBroken(verdict, log))
+        .map(({ log, verdict }) => ({ reader: log.name, ...verdict })),
+    ).toEqual([]);
+    expect(sharedPlaces(acked)).toBe(0);
+    // A killed notifier may repeat the sub-batch that was under way, under the same collapse id.
+    for (const device of pushes.judge(acked)) expect(device).toMatchObject({ missing: 0, unexpected: 0 });
+    expect(acked).toHaveLength(lineCount);
+  }, 480_000);
+});
+
+/** Kills every server that is part of the promise in turn, spread over the run, and starts it again. */
+function killPlan(stack: Stack) {
+  const victims = stack.servers.filter(({ name }) => name !== 'retention');
+  const killed: string[] = [];
+  const running: Promise<void>[] = [];
+  return {
+    killed,
+    at(count: number) {
+      const next = victims[killed.length];
+      if (next === undefined || count < (lineCount * (killed.length + 1)) / (victims.length + 1)) return;
+      killed.push(`${next.name} at ${count}`);
+      running.push(next.kill().then(() => next.start()));
+    },
+    done: () => Promise.all(running),
+  };
+}
+
+async function caughtUp(readers: readonly Reader[], acked: readonly Acked[]): Promise<void> {
+  const expected = (reader: Reader) => acked.filter(({ line }) => reader.topics.includes(line.topic)).length;
+  await eventually(
+    () => {
+      const behind = readers.filter((reader) => reader.count < expected(reader));
+      expect(behind.map(({ name, count }) => `${name}: ${count}`)).toEqual([]);
+    },
+    { timeoutMs: catchUpMs },
+  ).catch(() => undefined); // the checker says what is missing
+}
+
+function repeats(verdicts: readonly { log: ReaderLog; verdict: Verdict }[]): number {
+  return verdicts.filter(({ log }) => log.mayRepeat).reduce((sum, { verdict }) => sum + verdict.repeated, 0);
+}
+
+/** What all readers together missed or saw wrongly; what raw readers of the broker may see again is not in it. */
+function totals(verdicts: readonly { log: ReaderLog; verdict: Verdict }[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const { log, verdict } of verdicts) {
+    for (const [name, count] of Object.entries(verdict) as [string, number][]) {
+      sums[name] = (sums[name] ?? 0) + (name === 'repeated' && log.mayRepeat ? 0 : count);
+    }
+  }
+  return sums;
+}
+
+/** Milliseconds since the call before, at first since it was made. */
+function stopwatch(): () => number {
+  let before = performance.now();
+  return () => {
+    const since = before;
+    before = performance.now();
+    return before - since;
+  };
+}
