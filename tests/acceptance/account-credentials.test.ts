@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
-import { Client, createAccount, createTopic, openStackDocuments, type Account } from '../support/stack.ts';
+import { expect, test } from '@jest/globals';
+import { Client, createTopic, type Account } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
 
-let store: OperatorStore;
-beforeAll(async () => {
-  store = await openStackDocuments();
-});
-afterAll(() => store.close());
+const stack = useStack();
 
 async function keyOf(account: Account, ...scopes: string[]): Promise<Client> {
   const made = await account.client.call('POST', '/api/keys', { json: { name: 'a key', scopes } });
@@ -16,7 +12,7 @@ async function keyOf(account: Account, ...scopes: string[]): Promise<Client> {
 const consent = { accepted: true, consent_method: 'web_checkbox' };
 
 test('a key reads the account with account:read, changes it with account:write, and neither with the other', async () => {
-  const account = await createAccount(store);
+  const account = await stack.person();
   const [reader, writer] = [await keyOf(account, 'account:read'), await keyOf(account, 'account:write')];
   for (const path of ['/auth/me', '/api/users/me', '/auth/consent-history']) {
     expect((await reader.call('GET', path)).status).toBe(200);
@@ -38,7 +34,7 @@ test('a key reads the account with account:read, changes it with account:write, 
 });
 
 test('a password is changed by a login alone', async () => {
-  const account = await createAccount(store);
+  const account = await stack.person();
   const json = { current_password: account.password, new_password: 'a better password' };
   expect(await (await keyOf(account, '*')).call('POST', '/auth/password-change', { json })).toMatchObject({
     status: 403,
@@ -51,7 +47,7 @@ test('a password is changed by a login alone', async () => {
 });
 
 test('a topic token opens no account', async () => {
-  const account = await createAccount(store);
+  const account = await stack.person();
   const topic = await createTopic(account);
   const made = await account.client.call('POST', `/api/topics/${topic.name}/access-tokens`, {
     json: { name: 'a token', permissions: ['read', 'write'] },
@@ -66,7 +62,7 @@ test('a topic token opens no account', async () => {
 });
 
 test('keys go on after a password change', async () => {
-  const account = await createAccount(store);
+  const account = await stack.person();
   const key = await keyOf(account, 'account:read');
   const json = { current_password: account.password, new_password: 'a better password' };
   expect((await account.client.call('POST', '/auth/password-change', { json })).status).toBe(200);

@@ -1,8 +1,4 @@
 import { expect, test } from '@jest/globals';
-import { write } from '@tocsin/shared/ports/documents.ts';
-import { topics } from '@tocsin/shared/collections/topics.ts';
-import { users } from '@tocsin/shared/collections/users.ts';
-import { newTopic } from '@tocsin/shared/testing/builders.ts';
 import { makeFullAccount } from '../support/full-account.ts';
 import { Client, newTopicName } from '../support/stack.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
@@ -132,21 +128,6 @@ test('deleted messages are left out, edited ones are as they stand, and any text
   expect(statistics.total_messages).toBe(2);
 });
 
-test('pages leave nothing out and repeat nothing, also of topics that were made in the same millisecond', async () => {
-  const owner = await stack.person();
-  const createdAt = Date.now();
-  const made = Array.from({ length: 650 }, (_, place) =>
-    newTopic(owner.id, { createdAt: createdAt + (place < 450 ? 0 : place) }),
-  );
-  await stack.documents().commit(made.map((topic) => write.insert(topics, topic)));
-  const busy = made[449]!;
-  for (let sent = 0; sent < 3; sent += 1) await stack.caller().publish(busy.name, `text ${sent}`);
-  const { body } = await exportOf(owner);
-  expect(body.topics).toHaveLength(650);
-  expect(new Set(idsOf(body.topics))).toEqual(new Set(idsOf(made)));
-  expect(body.statistics).toMatchObject({ total_topics: 650, total_messages: 3 });
-});
-
 test('an export takes the scope account:read, and an account', async () => {
   const { owner, topicToken } = await makeFullAccount(stack);
   const keyOf = async (...scopes: string[]) =>
@@ -209,11 +190,4 @@ test('HEAD tells about the file without making it', async () => {
     `attachment; filename="tocsin-export-${owner.id}.json"`,
     undefined,
   ]);
-});
-
-test('the age of an account is in whole days', async () => {
-  const owner = await stack.person();
-  const user = (await stack.documents().get(users, owner.id))!;
-  await stack.documents().update(users, user, { createdAt: Date.now() - 2.5 * 86_400_000 });
-  expect((await exportOf(owner)).body.statistics.account_age_days).toBe(2);
 });

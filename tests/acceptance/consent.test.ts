@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { expect, test } from '@jest/globals';
 import { logIn, registerVerified } from '../support/registration.ts';
-import { createAccount, openStackDocuments } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
 
-let store: OperatorStore;
-beforeAll(async () => {
-  store = await openStackDocuments();
-});
-afterAll(() => store.close());
+const stack = useStack();
 
 test('registering is a consent, and accepting again adds one and makes the former inactive', async () => {
   const { client } = await logIn(await registerVerified());
@@ -34,7 +29,7 @@ test('registering is a consent, and accepting again adds one and makes the forme
 });
 
 test('of consents given at once one is active', async () => {
-  const { client } = await createAccount(store);
+  const { client } = await stack.person();
   const accept = () =>
     client.call('POST', '/auth/accept-terms', { json: { accepted: true, consent_method: 'web_checkbox' } });
   const answers = await Promise.all(Array.from({ length: 6 }, accept));
@@ -54,6 +49,6 @@ test.each([
     'consent_method: must be 1 to 50 lower-case letters, digits and underscores',
   ],
 ])('%j is no consent', async (json, status, detail) => {
-  const { client } = await createAccount(store);
+  const { client } = await stack.person();
   expect(await client.call('POST', '/auth/accept-terms', { json })).toMatchObject({ status, body: { detail } });
 });

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { devices } from '@tocsin/shared/collections/devices-collection.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
@@ -34,22 +33,6 @@ test('a registered device is shown to its owner', async () => {
   expect((await person.get('/api/devices/my')).body).toEqual([second, body]);
 });
 
-test('registering a device again updates it under the same id, and makes it active', async () => {
-  const person = await stack.person();
-  const first = await register(person);
-  await stack.documents().update(devices, { id: first.id, version: 1 }, { isActive: false });
-  const again = await person.post('/api/devices/register', {
-    push_token: 'new-' + first.push_token,
-    platform: 'android',
-    device_id: first.device_id,
-  });
-  expect(again).toMatchObject({
-    status: 201,
-    body: { id: first.id, created_at: first.created_at, platform: 'android', is_active: true, device_name: null },
-  });
-  expect((await person.get('/api/devices/my')).body).toEqual([again.body]);
-});
-
 test('a push token is on one device: registered elsewhere, it takes the former device away', async () => {
   const [one, two] = [await stack.person(), await stack.person()];
   const first = await register(one);
@@ -79,30 +62,6 @@ test('one device registered many times at once is one device', async () => {
   const same = fields();
   const answers = await Promise.all(Array.from({ length: 8 }, () => person.post('/api/devices/register', same)));
   expect(new Set(answers.map((answer) => answer.body.id)).size).toBe(1);
-});
-
-test('a PUT leaves what it does not name, and a new push token makes the device active', async () => {
-  const person = await stack.person();
-  const device = await register(person);
-  const put = (body: object) => person.put(`/api/devices/${device.id}`, body);
-  expect(await put({ device_name: 'Renamed', app_version: null })).toMatchObject({
-    status: 200,
-    body: { device_name: 'Renamed', app_version: '1.2.3', push_token: device.push_token },
-  });
-  const { version } = (await stack.documents().get(devices, device.id))!;
-  await stack.documents().update(devices, { id: device.id, version }, { isActive: false });
-  expect((await put({ push_token: device.push_token })).body.is_active).toBe(false);
-  const other = await register(person);
-  expect((await put({ push_token: other.push_token })).body).toMatchObject({
-    id: device.id,
-    push_token: other.push_token,
-    is_active: true,
-  });
-  expect((await person.get('/api/devices/my')).body.length).toBe(1);
-  expect(await put({ push_token: '' })).toMatchObject({
-    status: 422,
-    body: { detail: 'push_token: must be 1 to 4096 characters' },
-  });
 });
 
 test("a deleted device is gone, and another account's was never there", async () => {

@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
-import { setActive } from '@tocsin/shared/operations/accounts/set-active.ts';
-import { testAudit } from '@tocsin/shared/testing/builders.ts';
-import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { expect, test } from '@jest/globals';
 import { mailedLink } from '../support/mailbox.ts';
 import { newRegistration, tryLogIn } from '../support/registration.ts';
-import { Client, createAccount, createTopic, openStackDocuments } from '../support/stack.ts';
+import { Client } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
 
-let store: OperatorStore;
-beforeAll(async () => {
-  store = await openStackDocuments();
-});
-afterAll(() => store.close());
+const stack = useStack();
 
 const wrong = { status: 401, body: { detail: 'Could not validate credentials' } };
 
 test('a login answers the tokens and the account', async () => {
-  const account = await createAccount(store);
+  const account = await stack.person();
   const { status, body, headers } = await tryLogIn({ ...account, email: account.email.toUpperCase() });
   expect(status).toBe(200);
   expect(body).toEqual({
@@ -37,7 +30,7 @@ test('a login answers the tokens and the account', async () => {
 });
 
 test('/auth/me and /api/users/me show the account, each with its fields alone', async () => {
-  const account = await createAccount(store, { tier: 'TEAM' });
+  const account = await stack.person({ tier: 'TEAM' });
   const shared = {
     id: account.user.id,
     email: account.email,
@@ -69,7 +62,7 @@ test('without a login there is no account to show', async () => {
 });
 
 test('an unknown address and a wrong password are told apart by nothing', async () => {
-  const account = await createAccount(store);
+  const account = await stack.person();
   const known = await tryLogIn({ email: account.email, password: 'not the password' });
   const unknown = await tryLogIn({ email: newRegistration().email, password: 'not the password' });
   expect(known).toMatchObject(wrong);
@@ -79,7 +72,7 @@ test('an unknown address and a wrong password are told apart by nothing', async 
 });
 
 test('a password that could never have been set is a wrong one', async () => {
-  const account = await createAccount(store);
+  const account = await stack.person();
   expect(await tryLogIn({ email: account.email, password: '' })).toMatchObject(wrong);
   expect(await tryLogIn({ email: account.email, password: 'x'.repeat(5_000) })).toMatchObject(wrong);
 });
@@ -110,7 +103,7 @@ test('a login is JSON: another type and a broken body are told', async () => {
 });
 
 test('of any number of parallel guesses five are judged within a minute', async () => {
-  const account = await createAccount(store);
+  const account = await stack.person();
   const guesser = new Client();
   const guess = (password: string) => guesser.call('POST', '/auth/login', { json: { email: account.email, password } });
   const answers = await Promise.all(Array.from({ length: 12 }, (_, index) => guess(`guess number ${index}`)));
@@ -129,7 +122,7 @@ test('of any number of parallel guesses five are judged within a minute', async 
 });
 
 test('whoever has guessed too often can still reset the password, and log in by it from elsewhere', async () => {
-  const account = await createAccount(store);
+  const account = await stack.person();
   const guesser = new Client();
   for (let guess = 0; guess < 5; guess += 1)
     await guesser.call('POST', '/auth/login', { json: { email: account.email, password: `guess ${guess}` } });
@@ -148,7 +141,7 @@ test('whoever has guessed too often can still reset the password, and log in by 
 });
 
 test('any number of right logins go through, at once and after each other', async () => {
-  const account = await createAccount(store);
+  const account = await stack.person();
   const client = new Client();
   const answers = await Promise.all(
     Array.from({ length: 12 }, () =>
@@ -158,30 +151,4 @@ test('any number of right logins go through, at once and after each other', asyn
   expect(answers.map(({ status }) => status)).toEqual(Array<number>(12).fill(200));
   const sessions = new Set(answers.map(({ body }) => body.refresh_token as string));
   expect(sessions.size).toBe(12);
-});
-
-test('every credential of a disabled account is invalid until it is enabled', async () => {
-  const account = await createAccount(store);
-  await setActive(store.documents, account.email, false, testAudit);
-  await eventually(async () => expect(await account.client.call('GET', '/auth/me')).toMatchObject(wrong));
-  expect(await tryLogIn(account)).toMatchObject(wrong);
-
-  await setActive(store.documents, account.email, true, testAudit);
-  await eventually(async () => expect((await account.client.call('GET', '/auth/me')).status).toBe(200));
-});
-
-test('keys and topic tokens of a disabled account are credentials of it, too', async () => {
-  const account = await createAccount(store);
-  const topic = await createTopic(account);
-  const key = (await account.client.call('POST', '/api/keys', { json: { name: 'a key' } })).body.key as string;
-  const token = (
-    await account.client.call('POST', `/api/topics/${topic.name}/access-tokens`, {
-      json: { name: 'a token', permissions: ['read'] },
-    })
-  ).body.token as string;
-  const read = (credential: string) => new Client(credential).call('GET', `/${topic.name}/json`);
-  for (const credential of [key, token]) expect((await read(credential)).status).toBe(200);
-  await setActive(store.documents, account.email, false, testAudit);
-  for (const credential of [key, token])
-    await eventually(async () => expect(await read(credential)).toMatchObject(wrong));
 });

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { expect, test } from '@jest/globals';
 import { mailedLink, mailsTo } from '../support/mailbox.ts';
 import { logIn, newRegistration, open, refresh, tryLogIn } from '../support/registration.ts';
-import { Client, createAccount, openStackDocuments } from '../support/stack.ts';
+import { Client } from '../support/stack.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { useStack } from '../support/use-stack.ts';
 
-let store: OperatorStore;
-beforeAll(async () => {
-  store = await openStackDocuments();
-});
-afterAll(() => store.close());
+const stack = useStack();
 
 test('a username is changed, also in its case alone, and the old one is free', async () => {
-  const account = await createAccount(store);
+  const account = await stack.person();
   const { username } = newRegistration();
   const changed = await account.client.call('PATCH', '/api/users/me', { json: { username } });
   expect(changed).toMatchObject({
@@ -24,14 +20,14 @@ test('a username is changed, also in its case alone, and the old one is free', a
   expect(
     (await account.client.call('PATCH', '/api/users/me', { json: { username: username.toUpperCase() } })).body.username,
   ).toBe(username.toUpperCase());
-  const other = await createAccount(store);
+  const other = await stack.person();
   expect(
     (await other.client.call('PATCH', '/api/users/me', { json: { username: account.user.username } })).status,
   ).toBe(200);
 });
 
 test('an empty change and one to the same values change nothing', async () => {
-  const account = await createAccount(store);
+  const account = await stack.person();
   const before = (await account.client.call('GET', '/api/users/me')).body;
   for (const json of [{}, { email: account.email.toUpperCase(), username: account.user.username }]) {
     expect(await account.client.call('PATCH', '/api/users/me', { json })).toMatchObject({ status: 200, body: before });
@@ -39,7 +35,7 @@ test('an empty change and one to the same values change nothing', async () => {
 });
 
 test('what a change does not name, and what nobody may set, stays', async () => {
-  const account = await createAccount(store);
+  const account = await stack.person();
   const json = {
     subscription_tier: 'TEAM',
     is_verified: false,
@@ -55,7 +51,7 @@ test('what a change does not name, and what nobody may set, stays', async () => 
 });
 
 test('a new address is unverified: no login until its link is opened, and the old address gets a notice', async () => {
-  const account = await createAccount(store);
+  const account = await stack.person();
   const login = await logIn(account);
   const { email } = newRegistration();
   const changed = await account.client.call('PATCH', '/api/users/me', { json: { email: email.toUpperCase() } });
@@ -81,7 +77,7 @@ test('a new address is unverified: no login until its link is opened, and the ol
 });
 
 test('links that were mailed to an address the account has left are void', async () => {
-  const account = await createAccount(store);
+  const account = await stack.person();
   await new Client().call('POST', '/auth/password-reset/request', { json: { email: account.email } });
   const token = (await mailedLink(account.email, 'password-reset')).hash.replace('#token=', '');
   const [first, second] = [newRegistration().email, newRegistration().email];
@@ -99,7 +95,7 @@ test('links that were mailed to an address the account has left are void', async
 });
 
 test('taken names are told, and an account that was never verified gives way', async () => {
-  const [account, other] = [await createAccount(store), await createAccount(store)];
+  const [account, other] = [await stack.person(), await stack.person()];
   const change = (json: object) => account.client.call('PATCH', '/api/users/me', { json });
   expect(await change({ username: other.user.username.toUpperCase() })).toMatchObject({
     status: 409,
@@ -120,7 +116,7 @@ test('taken names are told, and an account that was never verified gives way', a
 });
 
 test('an address that a verified account changed to is taken, verified or not', async () => {
-  const account = await createAccount(store);
+  const account = await stack.person();
   const registration = newRegistration();
   await account.client.call('PATCH', '/api/users/me', { json: { email: registration.email } });
   expect(await new Client().call('POST', '/auth/register', { json: registration })).toMatchObject({
@@ -135,7 +131,7 @@ test.each([
   [{ username: 'a/b' }, 'username: must be 3 to 32 letters, digits, dots, dashes and underscores'],
   [{ email: 'nobody' }, 'email: must be an email address of at most 254 characters'],
 ])('a change to %j is refused', async (json, detail) => {
-  const account = await createAccount(store);
+  const account = await stack.person();
   expect(await account.client.call('PATCH', '/api/users/me', { json })).toMatchObject({
     status: 422,
     body: { detail },

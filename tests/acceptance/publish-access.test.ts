@@ -1,5 +1,4 @@
 import { expect, test } from '@jest/globals';
-import { teams } from '@tocsin/shared/collections/teams.ts';
 import { createTopic, newTopicName } from '../support/stack.ts';
 import { useStack } from '../support/use-stack.ts';
 
@@ -79,19 +78,6 @@ test('an API key publishes with its scope, to what its user owns and to public t
     expect(await reading.publish(name)).toMatchObject({ status: 403, body: { detail: 'Missing scope: publish' } });
   expect((await member.publish(teamTopic.name)).status).toBe(200);
   expect(await (await keyOf(member, ['*'])).publish(teamTopic.name)).toMatchObject(noAccess);
-});
-
-test("a deactivated team's topics take nothing, and can be read", async () => {
-  const owner = await stack.person({ tier: 'TEAM' });
-  const teamId = await stack.team(owner);
-  const topic = await createTopic(owner, { team_id: teamId });
-  const team = (await stack.documents().get(teams, teamId))!;
-  await stack.documents().update(teams, team, { isActive: false, deactivatedAt: Date.now() });
-  expect(await stack.caller().publish(topic.name)).toMatchObject({
-    status: 403,
-    body: { detail: 'Team is deactivated' },
-  });
-  expect((await stack.caller().get(`/${topic.name}/json`)).status).toBe(200);
 });
 
 test('after a lapse the private topics beyond the tier are read-only, the newest first', async () => {

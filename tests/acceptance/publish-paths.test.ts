@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
-import { Client, createAccount, createTopic, openStackDocuments, testStack } from '../support/stack.ts';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { Client, createTopic, testStack } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
 
 describe('the path of a publish', () => {
-  let store: OperatorStore;
+  const stack = useStack();
   let topic: { id: string; name: string };
   const client = new Client();
 
   beforeAll(async () => {
-    store = await openStackDocuments();
-    topic = await createTopic(await createAccount(store));
+    topic = await createTopic(await stack.person());
   });
-  afterAll(() => store.close());
 
   const forms: readonly [string, (name: string) => string][] = [
     ['plain', (name) => `/${name}`],

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { expect, test } from '@jest/globals';
 import { newRegistration } from '../support/registration.ts';
-import { Client, createAccount, openStackDocuments, testStack } from '../support/stack.ts';
+import { Client, testStack } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
 
-let store: OperatorStore;
-beforeAll(async () => {
-  store = await openStackDocuments();
-});
-afterAll(() => store.close());
+const stack = useStack();
 
 const operator = () => new Client(testStack().env['ADMIN_TOKEN']!);
 const setTier = (email: string, json: unknown) =>
   operator().call('PUT', `/admin/users/${encodeURIComponent(email)}/tier`, { json });
 
 test('the operator sets the tier of an account, its end and its seats', async () => {
-  const account = await createAccount(store);
+  const account = await stack.person();
   const end = new Date(Date.now() + 86_400_000).toISOString();
   const { status, body } = await setTier(account.email.toUpperCase(), {
     tier: 'TEAM',
@@ -47,7 +43,7 @@ test('the operator sets the tier of an account, its end and its seats', async ()
 });
 
 test('a tier whose end has passed counts as FREE, with the end that was set, until it is granted anew', async () => {
-  const account = await createAccount(store);
+  const account = await stack.person();
   const end = '2020-01-01T00:00:00.000Z';
   await setTier(account.email, { tier: 'TEAM', expires_at: end });
   const me = await account.client.call('GET', '/api/users/me');
@@ -60,14 +56,14 @@ test('a tier whose end has passed counts as FREE, with the end that was set, unt
 });
 
 test('the new tier counts for the budget at once on the node that set it', async () => {
-  const account = await createAccount(store);
+  const account = await stack.person();
   expect((await account.client.call('GET', '/auth/me')).headers.get('x-ratelimit-limit')).toBe('10');
   await setTier(account.email, { tier: 'TEAM' });
   expect((await account.client.call('GET', '/auth/me')).headers.get('x-ratelimit-limit')).toBe('100');
 });
 
 test('only the operator may set a tier', async () => {
-  const account = await createAccount(store);
+  const account = await stack.person();
   const path = `/admin/users/${account.email}/tier`;
   const json = { tier: 'TEAM' };
   expect(await new Client().call('PUT', path, { json })).toMatchObject({
@@ -93,7 +89,7 @@ test.each([
       ] as const,
   ),
 ])('a setting of %j is refused', async (json, detail) => {
-  const account = await createAccount(store);
+  const account = await stack.person();
   expect(await setTier(account.email, json)).toMatchObject({ status: 422, body: { detail } });
 });
 

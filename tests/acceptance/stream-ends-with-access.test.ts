@@ -1,5 +1,4 @@
 import { expect, test } from '@jest/globals';
-import { findMember, teamMembers } from '@tocsin/shared/collections/teams.ts';
 import { createTopic } from '../support/stack.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
 import { useStreams } from '../support/use-streams.ts';
@@ -81,16 +80,6 @@ test("a session's streams end with its credential's access", async () => {
   for (const stream of all) await stream.ready();
   await owner.delete(`/api/teams/${team}/members/${member.id}`);
   expect((await Promise.all(all.map(({ ended }) => ended))).map(({ code }) => code)).toEqual([0, 4403]);
-});
-
-test('access that ends without a word to the nodes ends streams all the same', async () => {
-  const { owner, member, team, topic } = await teamTopic();
-  const open = await createTopic(owner);
-  const reader = await watch({ topic: topic.name, beside: [open.name], token: member.client.token });
-  await reader.expectEnd(4403, async () => {
-    const found = await findMember(stack.documents(), team, member.id);
-    await stack.documents().remove(teamMembers, found!.id);
-  });
 });
 
 test.each([

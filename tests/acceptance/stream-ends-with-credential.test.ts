@@ -1,6 +1,4 @@
 import { expect, test } from '@jest/globals';
-import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
-import { users } from '@tocsin/shared/collections/users.ts';
 import { decodeJwt } from 'jose';
 import { mailedLink } from '../support/mailbox.ts';
 import { signLike } from '../support/sign-token.ts';
@@ -133,24 +131,6 @@ test('an access token that expires', async () => {
   await lost.expectEnd(4401, () => until(new Date(decodeJwt(token).exp! * 1_000).toISOString()));
   expect((await bySession.ended).code).toBe(4401);
   await kept.expectOpen((text) => owner.publish(topic.name, text));
-});
-
-test('an account that is disabled, though no node is told', async () => {
-  const { owner, topic, watch } = await owned();
-  const { key } = (await owner.post('/api/keys', { name: 'k' })).body;
-  const { token } = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'] }))
-    .body;
-  const all = [
-    await watch({ token: owner.client.token! }),
-    await watch({ query: `api_key=${key}` }),
-    await watch({ query: `token=${token}` }),
-  ];
-  const disable = () =>
-    retryStale(async () => {
-      const user = await stack.documents().get(users, owner.id);
-      await stack.documents().update(users, user!, { isActive: false });
-    });
-  await Promise.all(all.map((each, at) => each.expectEnd(4401, at === 0 ? disable : () => Promise.resolve())));
 });
 
 test('an account that is deleted: its own streams with 4401, those of its topics with 4404', async () => {

@@ -1,8 +1,4 @@
-import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { defaultMobileSettings } from '@tocsin/shared/domain/push/subscription.ts';
-import { write } from '@tocsin/shared/ports/documents.ts';
-import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { createTopic, newTopicName } from '../support/stack.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
@@ -254,31 +250,6 @@ test("a member subscribes to the team's private topics by login, and sees that b
   const byKey = stack.caller({ 'X-API-Key': key });
   expect((await byKey.get('/api/subscriptions')).body.total).toBe(1);
   expect((await byKey.post('/api/subscriptions', { topic_name: topic.name })).status).toBe(403);
-});
-
-test('an account has at most 1,000 subscriptions', async () => {
-  const person = await stack.person();
-  const topic = await createTopic(person);
-  const others = Array.from({ length: 999 }, () =>
-    write.insert(subscriptions, {
-      id: randomUUID(),
-      userId: person.id,
-      topicId: randomUUID(),
-      createdAt: Date.now(),
-      lastViewedAt: null,
-      lastNotifiedAt: null,
-      isPinned: false,
-      webEnabled: true,
-      ...defaultMobileSettings,
-    }),
-  );
-  await stack.documents().commit(others);
-  const other = await createTopic(person);
-  expect((await subscribe(person, topic.name)).status).toBe(201);
-  expect(await subscribe(person, other.name)).toMatchObject({
-    status: 403,
-    body: { detail: 'Subscription limit reached' },
-  });
 });
 
 test('a subscription that nobody looks at is removed too when its topic is closed', async () => {

@@ -1,6 +1,4 @@
 import { expect, test } from '@jest/globals';
-import { topics } from '@tocsin/shared/collections/topics.ts';
-import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { mailedLink } from '../support/mailbox.ts';
 import { createTopic } from '../support/stack.ts';
 import { openStream } from '../support/open-stream.ts';
@@ -101,21 +99,6 @@ test('the name is free, and what hung on the team is void', async () => {
   expect((await owner.post('/api/teams', { name: name.slice(0, 40), display_name: 'Again' })).status).toBe(201);
   expect((await member.get('/api/teams')).body).toEqual([]);
   expect((await owner.get('/api/teams/stats')).body.used_members).toBe(1);
-});
-
-test('a topic under legal hold is not deleted with its team, and the team stays', async () => {
-  const { owner, id, closed } = await teamWithTopics();
-  await eventually(async () => {
-    const topic = (await stack.documents().get(topics, closed.id))!;
-    await stack.documents().update(topics, topic, { isHeld: true });
-  });
-  expect(await owner.delete(`/api/teams/${id}?delete_topics=1`)).toMatchObject({
-    status: 409,
-    body: { detail: 'Topic is under legal hold' },
-  });
-  expect((await owner.get(`/api/teams/${id}`)).body).toMatchObject({ member_count: 2, is_active: true });
-  expect((await owner.delete(`/api/teams/${id}?delete_topics=0`)).status).toBe(204);
-  expect((await owner.get(`/api/topics/${closed.name}`)).body.team_id).toBeNull();
 });
 
 test.each(['yes', '', 'TRUE'])('delete_topics=%s is refused', async (value) => {

@@ -1,5 +1,4 @@
 import { expect, test } from '@jest/globals';
-import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { openStream } from '../support/open-stream.ts';
 import { createTopic } from '../support/stack.ts';
 import { useStack } from '../support/use-stack.ts';
@@ -31,25 +30,6 @@ test('a removed member reads, publishes and manages nothing of the team any more
   }
   expect((await member.publish(open.name)).status).toBe(200);
   expect((await member.get('/api/topics')).body.some(({ id }: { id: string }) => id === closed.id)).toBe(false);
-});
-
-test("subscriptions to the team's private topics go, others stay", async () => {
-  const { owner, member, open, closed, leave } = await crew();
-  for (const person of [owner, member]) {
-    for (const { name } of [open, closed])
-      expect((await person.post('/api/subscriptions', { topic_name: name })).status).toBe(201);
-  }
-  expect((await leave()).status).toBe(204);
-  const left = await stack
-    .documents()
-    .find(subscriptions, { index: 'byUser', equals: { userId: member.id }, limit: 10 });
-  expect(left.map(({ topicId }) => topicId)).toEqual([open.id]);
-  expect((await member.get('/api/subscriptions')).body).toMatchObject({
-    total: 1,
-    subscriptions: [{ topic_id: open.id }],
-  });
-  expect((await owner.get(`/api/topics/${closed.name}`)).body.subscriber_count).toBe(1);
-  expect((await owner.get(`/api/topics/${open.name}`)).body.subscriber_count).toBe(2);
 });
 
 test("streams of the team's private topics end within 5 seconds with 4403, others go on", async () => {

@@ -1,8 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { noNotice } from '@tocsin/shared/domain/teams/team-life.ts';
-import { write } from '@tocsin/shared/ports/documents.ts';
-import { teams } from '@tocsin/shared/collections/teams.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { useStack, type Caller } from '../support/use-stack.ts';
 
@@ -103,31 +100,6 @@ test('a name belongs to one team, also of two that are made at once', async () =
   );
   expect(made.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
   expect(await create(two, { name })).toMatchObject({ status: 409, body: { detail: 'Team name already exists' } });
-});
-
-test('an account has at most 100 teams, whether active or not', async () => {
-  const owner = await stack.person({ tier: 'TEAM' });
-  const now = Date.now();
-  await stack.documents().commit(
-    Array.from({ length: 98 }, (_, at) =>
-      write.insert(teams, {
-        id: randomUUID(),
-        name: newName(),
-        displayName: 'T',
-        description: '',
-        ownerId: owner.id,
-        isActive: at % 2 === 0,
-        createdAt: now,
-        updatedAt: now,
-        deactivatedAt: at % 2 === 0 ? null : now,
-        ...noNotice,
-        removal: null,
-      }),
-    ),
-  );
-  const made = await Promise.all(Array.from({ length: 5 }, () => create(owner)));
-  expect(made.map(({ status }) => status).sort()).toEqual([201, 201, 403, 403, 403]);
-  expect(await create(owner)).toMatchObject({ status: 403, body: { detail: 'Team limit reached' } });
 });
 
 /** Resolves in another millisecond: teams of the same one have no order by age. */

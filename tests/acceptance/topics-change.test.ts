@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { topics } from '@tocsin/shared/collections/topics.ts';
 import { createTopic, newTopicName } from '../support/stack.ts';
 import { useStack } from '../support/use-stack.ts';
 
@@ -108,18 +107,6 @@ test('a deleted topic is gone with its messages, also when the name is used agai
     message_count: 0,
     last_message_at: null,
   });
-});
-
-test('a topic under legal hold is not deleted', async () => {
-  const owner = await stack.person();
-  const topic = await createTopic(owner);
-  const { version } = (await stack.documents().get(topics, topic.id))!;
-  await stack.documents().update(topics, { id: topic.id, version }, { isHeld: true });
-  expect(await owner.delete(`/api/topics/${topic.id}`)).toMatchObject({
-    status: 409,
-    body: { detail: 'Topic is under legal hold' },
-  });
-  expect((await owner.get(`/api/topics/${topic.name}`)).status).toBe(200);
 });
 
 test('concurrent changes of one topic all count', async () => {

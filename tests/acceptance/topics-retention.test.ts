@@ -1,5 +1,4 @@
 import { expect, test } from '@jest/globals';
-import { users } from '@tocsin/shared/collections/users.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { createTopic } from '../support/stack.ts';
 import { useStack } from '../support/use-stack.ts';
@@ -61,16 +60,4 @@ test("retention_days is a whole number from 1 to what the tier of the topic's ow
   const made = await owner.post('/api/topics', { name: `${topic.name}-2`, retention_days: null });
   expect(made.status).toBe(201);
   expect(made.body).not.toHaveProperty('retention_days');
-});
-
-test('below the tier that retention_days were set with, the tier in force at the publish counts', async () => {
-  const owner = await stack.person({ tier: 'TEAM', tierExpiresAt: Date.now() + dayMs });
-  const topic = await createTopic(owner, { retention_days: 30 });
-  expect(daysOf((await owner.publish(topic.name)).body)).toBe(30);
-  const user = (await stack.documents().get(users, owner.id))!;
-  await stack.documents().update(users, user, { tierExpiresAt: Date.now() - 1 });
-  // Accounts are cached for some seconds.
-  await eventually(async () => expect(daysOf((await owner.publish(topic.name)).body)).toBe(7), { intervalMs: 1_500 });
-  expect(daysOf((await owner.get(`/${topic.name}/json?since=all&limit=1`)).body.messages[0])).toBe(30);
-  expect((await owner.get(`/api/topics/${topic.name}`)).body.retention_days).toBe(30);
 });

@@ -5,8 +5,10 @@ import { afterAll, expect, test } from '@jest/globals';
 import { StaleVersion, UniqueKeyViolation } from '@tocsin/shared/ports/documents.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
 import { useStack } from '../support/use-stack.ts';
+import { useStore } from '../support/use-store.ts';
 
 const stack = useStack();
+const store = useStore();
 // Answers as a node that says what its document does not.
 const liar = createServer((_request, response) =>
   response
@@ -27,7 +29,7 @@ test('an answer that the document does not tell of fails the test that asked for
 
 test('the store rejects with errors of the classes that the test has', async () => {
   const { user } = await stack.person();
-  const documents = stack.documents();
+  const documents = store.documents();
   const { version: _, ...fields } = (await documents.get(users, user.id))!;
   await expect(documents.insert(users, fields)).rejects.toBeInstanceOf(UniqueKeyViolation);
   const read = (await documents.get(users, user.id))!;

@@ -4,8 +4,10 @@ import { topics } from '@tocsin/shared/collections/topics.ts';
 import { newTopic } from '@tocsin/shared/testing/builders.ts';
 import { newTopicName } from '../support/stack.ts';
 import { useStack } from '../support/use-stack.ts';
+import { useStore } from '../support/use-store.ts';
 
 const stack = useStack();
+const store = useStore();
 
 test('an account has at most 10,000 topics, those of its teams included', async () => {
   const [owner, admin] = [await stack.person({ tier: 'TEAM' }), await stack.person()];
@@ -14,7 +16,7 @@ test('an account has at most 10,000 topics, those of its teams included', async 
     const many = Array.from({ length: Math.min(909, 9_998 - made) }, (_, at) =>
       newTopic(owner.id, { teamId: at % 2 === 0 ? team_id : null }),
     );
-    await stack.documents().commit(many.map((topic) => write.insert(topics, topic)));
+    await store.documents().commit(many.map((topic) => write.insert(topics, topic)));
   }
   const make = (over: object = {}) => ({ name: newTopicName(), ...over });
   const answers = await Promise.all(

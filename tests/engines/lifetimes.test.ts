@@ -1,18 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { decodeJwt, SignJWT, type JWTPayload } from 'jose';
 import { expect, test } from '@jest/globals';
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
 import { loginSessions } from '@tocsin/shared/collections/credentials.ts';
 import { idempotencyKeys } from '@tocsin/shared/collections/idempotency-keys.ts';
 import { findMailToken, mailTokens } from '@tocsin/shared/collections/mail-tokens.ts';
-import { decodeJwt, SignJWT, type JWTPayload } from 'jose';
 import { mailedLink } from '../support/mailbox.ts';
 import { newRegistration, open } from '../support/registration.ts';
 import { Client, createTopic, testStack } from '../support/stack.ts';
 import { useStack } from '../support/use-stack.ts';
+import { useStore } from '../support/use-store.ts';
 
 // How long what is given out is good for. Nobody waits for days: what is stored or signed says when it ends, and its end is moved.
 const stack = useStack();
+const store = useStore();
 const hourMs = 3_600_000;
 /** Between a request and what it stored. */
 const slackMs = 60_000;
@@ -27,6 +29,59 @@ function expectEnd(expiresAt: number, from: number): void {
   expect(expiresAt).toBeGreaterThanOrEqual(from);
   expect(expiresAt).toBeLessThan(from + slackMs);
 }
+
+test('a refresh token is good for 30 days, and a new one as long', async () => {
+  const { before, refresh_token: token } = await login();
+  const sessionOf = async (refreshToken: string) =>
+    (await store.documents().get(loginSessions, /^rt_([0-9a-f-]{36})\./.exec(refreshToken)![1]!))!;
+  expectEnd((await sessionOf(token)).expiresAt, before + 30 * 24 * hourMs);
+  const refreshedAt = Date.now();
+  const { body } = await new Client().call('POST', '/auth/refresh', { json: { refresh_token: token } });
+  expectEnd((await sessionOf(body.refresh_token)).expiresAt, refreshedAt + 30 * 24 * hourMs);
+});
+
+test('a verification link is good for 24 hours, and then says so', async () => {
+  const registration = newRegistration();
+  const before = Date.now();
+  await new Client().call('POST', '/auth/register', { json: registration });
+  const link = await mailedLink(registration.email, 'verify-email');
+  expect([link.pathname, link.hash]).toEqual(['/auth/verify-email', '']);
+  const token = link.searchParams.get('token')!;
+  expect(token).toMatch(/^[\w-]{43}$/);
+  const stored = (await findMailToken(store.documents(), 'verify-email', hashSecret(token)))!;
+  expectEnd(stored.expiresAt, before + 24 * hourMs);
+  await store.documents().update(mailTokens, stored, { expiresAt: Date.now() - 1 });
+  const opened = await open(link);
+  expect(opened.headers.get('location')).toMatch(/\/auth\/verified\?status=error&message=Token%20has%20expired$/);
+});
+
+test('a reset link is good for an hour', async () => {
+  const { email } = await stack.person();
+  const before = Date.now();
+  await new Client().call('POST', '/auth/password-reset/request', { json: { email } });
+  const link = await mailedLink(email, 'password-reset');
+  expect([link.pathname, link.search]).toEqual(['/auth/reset-password', '']);
+  const token = /^#token=([\w-]{43})$/.exec(link.hash)![1]!;
+  expectEnd((await findMailToken(store.documents(), 'password-reset', hashSecret(token)))!.expiresAt, before + hourMs);
+});
+
+test('an idempotency key is remembered for 24 hours, and then publishes again', async () => {
+  const { name } = await createTopic(await stack.person());
+  const client = new Client();
+  const send = () => client.call('POST', `/${name}`, { text: 'x', headers: { 'Idempotency-Key': 'the key' } });
+  const before = Date.now();
+  const { body: first } = await send();
+  const [stored] = (
+    await store
+      .documents()
+      .find(idempotencyKeys, { index: 'byExpiry', equals: {}, from: before + 24 * hourMs, limit: 1_000 })
+  ).filter(({ messageId }) => messageId === first.id);
+  expectEnd(stored!.expiresAt, before + 24 * hourMs);
+  await store.documents().update(idempotencyKeys, stored!, { expiresAt: Date.now() - 1 });
+  const again = await send();
+  expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, null]);
+  expect(again.body.id).not.toBe(first.id);
+});
 
 /** Signs claims as the servers do. */
 function signed(claims: JWTPayload): Promise<string> {
@@ -46,57 +101,4 @@ test('an access token is good for 24 hours, and then says so', async () => {
   const expired = await at(now - 60);
   expect(expired).toMatchObject({ status: 401, body: { detail: 'Token has expired' } });
   expect(expired.headers.get('www-authenticate')).toBe('Bearer');
-});
-
-test('a refresh token is good for 30 days, and a new one as long', async () => {
-  const { before, refresh_token: token } = await login();
-  const sessionOf = async (refreshToken: string) =>
-    (await stack.documents().get(loginSessions, /^rt_([0-9a-f-]{36})\./.exec(refreshToken)![1]!))!;
-  expectEnd((await sessionOf(token)).expiresAt, before + 30 * 24 * hourMs);
-  const refreshedAt = Date.now();
-  const { body } = await new Client().call('POST', '/auth/refresh', { json: { refresh_token: token } });
-  expectEnd((await sessionOf(body.refresh_token)).expiresAt, refreshedAt + 30 * 24 * hourMs);
-});
-
-test('a verification link is good for 24 hours, and then says so', async () => {
-  const registration = newRegistration();
-  const before = Date.now();
-  await new Client().call('POST', '/auth/register', { json: registration });
-  const link = await mailedLink(registration.email, 'verify-email');
-  expect([link.pathname, link.hash]).toEqual(['/auth/verify-email', '']);
-  const token = link.searchParams.get('token')!;
-  expect(token).toMatch(/^[\w-]{43}$/);
-  const stored = (await findMailToken(stack.documents(), 'verify-email', hashSecret(token)))!;
-  expectEnd(stored.expiresAt, before + 24 * hourMs);
-  await stack.documents().update(mailTokens, stored, { expiresAt: Date.now() - 1 });
-  const opened = await open(link);
-  expect(opened.headers.get('location')).toMatch(/\/auth\/verified\?status=error&message=Token%20has%20expired$/);
-});
-
-test('a reset link is good for an hour', async () => {
-  const { email } = await stack.person();
-  const before = Date.now();
-  await new Client().call('POST', '/auth/password-reset/request', { json: { email } });
-  const link = await mailedLink(email, 'password-reset');
-  expect([link.pathname, link.search]).toEqual(['/auth/reset-password', '']);
-  const token = /^#token=([\w-]{43})$/.exec(link.hash)![1]!;
-  expectEnd((await findMailToken(stack.documents(), 'password-reset', hashSecret(token)))!.expiresAt, before + hourMs);
-});
-
-test('an idempotency key is remembered for 24 hours, and then publishes again', async () => {
-  const { name } = await createTopic(await stack.person());
-  const client = new Client();
-  const send = () => client.call('POST', `/${name}`, { text: 'x', headers: { 'Idempotency-Key': 'the key' } });
-  const before = Date.now();
-  const { body: first } = await send();
-  const [stored] = (
-    await stack
-      .documents()
-      .find(idempotencyKeys, { index: 'byExpiry', equals: {}, from: before + 24 * hourMs, limit: 1_000 })
-  ).filter(({ messageId }) => messageId === first.id);
-  expectEnd(stored!.expiresAt, before + 24 * hourMs);
-  await stack.documents().update(idempotencyKeys, stored!, { expiresAt: Date.now() - 1 });
-  const again = await send();
-  expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, null]);
-  expect(again.body.id).not.toBe(first.id);
 });

@@ -1,0 +1,33 @@
+import { expect, test } from '@jest/globals';
+import { topics } from '@tocsin/shared/collections/topics.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { createTopic } from '../support/stack.ts';
+import { useStack } from '../support/use-stack.ts';
+import { useStore } from '../support/use-store.ts';
+
+const stack = useStack();
+const store = useStore();
+
+async function teamWithTopics() {
+  const [owner, member] = [await stack.person({ tier: 'TEAM' }), await stack.person()];
+  const id = await stack.team(owner, [[member, 'member']]);
+  const open = await createTopic(owner, { team_id: id, is_discoverable: true, description: 'd' });
+  const closed = await createTopic(member, {}).then(() => createTopic(owner, { team_id: id, access_level: 'private' }));
+  for (const { name } of [open, closed]) expect((await member.publish(name, 'kept?')).status).toBe(200);
+  return { owner, member, id, open, closed };
+}
+
+test('a topic under legal hold is not deleted with its team, and the team stays', async () => {
+  const { owner, id, closed } = await teamWithTopics();
+  await eventually(async () => {
+    const topic = (await store.documents().get(topics, closed.id))!;
+    await store.documents().update(topics, topic, { isHeld: true });
+  });
+  expect(await owner.delete(`/api/teams/${id}?delete_topics=1`)).toMatchObject({
+    status: 409,
+    body: { detail: 'Topic is under legal hold' },
+  });
+  expect((await owner.get(`/api/teams/${id}`)).body).toMatchObject({ member_count: 2, is_active: true });
+  expect((await owner.delete(`/api/teams/${id}?delete_topics=0`)).status).toBe(204);
+  expect((await owner.get(`/api/topics/${closed.name}`)).body.team_id).toBeNull();
+});
