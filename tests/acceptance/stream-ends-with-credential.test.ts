@@ -1,7 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { decodeJwt } from 'jose';
 import { mailedLink } from '../support/mailbox.ts';
-import { signLike } from '../support/sign-token.ts';
 import { createTopic } from '../support/stack.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
 import { useStreams } from '../support/use-streams.ts';
@@ -110,26 +108,6 @@ test("a refresh token that is used twice ends its login, and with it the login's
   const refresh = () => stack.caller().post('/auth/refresh', { refresh_token: login.refresh_token });
   expect((await refresh()).status).toBe(200);
   await lost.expectEnd(4401, refresh);
-  await kept.expectOpen((text) => owner.publish(topic.name, text));
-});
-
-/** An access token of the person's login that ends after some seconds. */
-const shortToken = ({ client }: Person, seconds: number): Promise<string> =>
-  signLike(client.token!, { exp: Math.floor(Date.now() / 1_000) + seconds });
-
-test('an access token that expires', async () => {
-  const { owner, topic, watch } = await owned();
-  const token = await shortToken(owner, lifetimeSeconds);
-  const session = (
-    await stack.caller({ Authorization: `Bearer ${token}` }).post('/api/sse/sessions', { topics: [topic.name] })
-  ).body.session_id as string;
-  const [lost, kept, bySession] = [
-    await watch({ token }),
-    await watch({ token: owner.client.token! }),
-    await streams.ws(`/ws?session=${session}`),
-  ];
-  await lost.expectEnd(4401, () => until(new Date(decodeJwt(token).exp! * 1_000).toISOString()));
-  expect((await bySession.ended).code).toBe(4401);
   await kept.expectOpen((text) => owner.publish(topic.name, text));
 });
 

@@ -64,7 +64,7 @@ test('an address without an account is invited too, and joins when it has made o
   const token = await mailedToken(email);
   const person = await stack.person();
   expect(await accept(person, token)).toMatchObject({ status: 403 });
-  await stack.readdress(person, email);
+  await stack.changeEmail(person, email);
   expect((await accept(person, token)).status).toBe(200);
 });
 
@@ -128,7 +128,7 @@ test.each([
 test('members and pending addresses cannot be invited again', async () => {
   const { owner, id } = await ownedTeam();
   const [member, person] = [await stack.person(), await stack.person()];
-  await stack.join(id, member, 'member');
+  await stack.join(id, owner, [member, 'member']);
   for (const { email } of [member, owner])
     expect(await invite(owner, id, email)).toMatchObject({ status: 409, body: { detail: 'Already a member' } });
   const made = await Promise.all(
@@ -150,7 +150,7 @@ test('somebody who has become a member otherwise cannot accept any more', async 
   const person = await stack.person();
   await invite(owner, id, person.email);
   const token = await mailedToken(person.email);
-  await stack.join(id, person, 'member');
+  await stack.join(id, owner, [person, 'member']);
   expect(await accept(person, token)).toMatchObject({ status: 409, body: { detail: 'Already a member' } });
 });
 
@@ -188,8 +188,8 @@ test('a cancelled invite is gone, and its link void', async () => {
 test("invites are the managers' matter: members get a 403, outsiders a 404", async () => {
   const { owner, id } = await ownedTeam();
   const [admin, member, outsider] = [await stack.person(), await stack.person(), await stack.person({ tier: 'TEAM' })];
-  await stack.join(id, admin, 'admin');
-  await stack.join(id, member, 'member');
+  await stack.join(id, owner, [admin, 'admin']);
+  await stack.join(id, owner, [member, 'member']);
   const made = (await invite(owner, id, newRegistration().email)).body;
   const [resend, cancel] = [
     (caller: Person | Caller) => caller.post(`/api/teams/invites/${made.id}/resend`),
@@ -214,7 +214,7 @@ test("invites are the managers' matter: members get a 403, outsiders a 404", asy
 test('an invite stays when the one who made it leaves the team', async () => {
   const { owner, id } = await ownedTeam();
   const [admin, person] = [await stack.person(), await stack.person()];
-  await stack.join(id, admin, 'admin');
+  await stack.join(id, owner, [admin, 'admin']);
   await invite(admin, id, person.email);
   const token = await mailedToken(person.email);
   expect((await owner.delete(`/api/teams/${id}/members/${admin.id}`)).status).toBe(204);

@@ -100,7 +100,7 @@ test('somebody who is not in the team is a 404, and an id that is none a 422', a
 
 test('members are listed to members, the newest first', async () => {
   const { owner, admin, member, id } = await crew();
-  await stack.join(id, await stack.person(), 'member');
+  await stack.join(id, owner, [await stack.person(), 'member']);
   const { body } = await member.get(`/api/teams/${id}/members`);
   expect(body.length).toBe(4);
   expect(body.map(({ joined_at }: { joined_at: string }) => joined_at)).toEqual(

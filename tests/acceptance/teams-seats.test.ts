@@ -55,23 +55,3 @@ test("a caller below TEAM sees that tier's limits", async () => {
   expect(await stats(lapsed)).toMatchObject({ daily_message_limit: 1_000, message_retention_days: 7 });
   expect((await stack.caller().get('/api/teams/stats')).status).toBe(401);
 });
-
-test('a person counts once over all active teams of an owner, and a deactivated team not at all', async () => {
-  const [owner, other] = [await stack.person({ tier: 'TEAM' }), await stack.person({ tier: 'TEAM' })];
-  const [both, one, two] = [await stack.person(), await stack.person(), await stack.person()];
-  await stack.team(owner, [
-    [both, 'member'],
-    [one, 'member'],
-  ]);
-  await stack.team(owner, [
-    [both, 'admin'],
-    [other, 'member'],
-  ]);
-  await stack.team(owner, [[two, 'member']], { isActive: false });
-  await stack.team(other, [
-    [two, 'member'],
-    [owner, 'member'],
-  ]);
-  expect((await stats(owner)).used_members).toBe(4);
-  expect((await stats(other)).used_members).toBe(3);
-});

@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { useStack, type Caller } from '../support/use-stack.ts';
 
 const stack = useStack();
@@ -100,27 +99,6 @@ test('a name belongs to one team, also of two that are made at once', async () =
   );
   expect(made.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
   expect(await create(two, { name })).toMatchObject({ status: 409, body: { detail: 'Team name already exists' } });
-});
-
-/** Resolves in another millisecond: teams of the same one have no order by age. */
-async function timeGoesOn(): Promise<void> {
-  const now = Date.now();
-  await eventually(() => Date.now() > now, { intervalMs: 1 });
-}
-
-test("the list holds all teams of the caller, active or not, the newest first, with the caller's role", async () => {
-  const [owner, other] = [await stack.person({ tier: 'TEAM' }), await stack.person({ tier: 'TEAM' })];
-  const first = (await create(owner)).body.id as string;
-  await timeGoesOn();
-  const joined = await stack.team(other, [[owner, 'admin']], { isActive: false });
-  await timeGoesOn();
-  const last = (await create(owner)).body.id as string;
-  await create(other);
-  expect((await owner.get('/api/teams')).body).toMatchObject([
-    { id: last, my_role: 'owner', is_active: true, member_count: 1 },
-    { id: joined, my_role: 'admin', is_active: false, member_count: 2, owner_id: other.id },
-    { id: first, my_role: 'owner' },
-  ]);
 });
 
 test('a PATCH changes what it names and when; an empty one nothing', async () => {

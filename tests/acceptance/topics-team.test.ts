@@ -34,12 +34,6 @@ test("the owner and admins make a team's topics, which belong to the owner", asy
   expect((await owner.get('/api/topics/my')).body.length).toBe(2);
 });
 
-test('a deactivated team gets no topic', async () => {
-  const owner = await stack.person({ tier: 'TEAM' });
-  const team_id = await stack.team(owner, [], { isActive: false });
-  expect(await make(owner, team_id)).toMatchObject({ status: 403, body: { detail: 'Team is deactivated' } });
-});
-
 test("private topics of a team count among the owner's, whoever makes them", async () => {
   const [owner, admin] = [await stack.person({ tier: 'ESSENTIALS' }), await stack.person({ tier: 'TEAM' })];
   const team_id = await stack.team(owner, [[admin, 'admin']]);

@@ -1,8 +1,10 @@
-import { test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
+import { decodeJwt } from 'jose';
+import { signLike } from '../support/sign-token.ts';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
 import { createTopic } from '../support/stack.ts';
-import { useStack } from '../support/use-stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 import { useStore } from '../support/use-store.ts';
 import { useStreams } from '../support/use-streams.ts';
 import { watchStreams } from '../support/watch-streams.ts';
@@ -23,6 +25,10 @@ async function owned() {
   };
 }
 
+/** Late enough for streams of all kinds to be open by then, on a busy machine, too. */
+const lifetimeSeconds = 10;
+const until = async (time: string) => new Promise((resolve) => setTimeout(resolve, Date.parse(time) - Date.now()));
+
 test('an account that is disabled, though no node is told', async () => {
   const { owner, topic, watch } = await owned();
   const { key } = (await owner.post('/api/keys', { name: 'k' })).body;
@@ -39,4 +45,24 @@ test('an account that is disabled, though no node is told', async () => {
       await store.documents().update(users, user!, { isActive: false });
     });
   await Promise.all(all.map((each, at) => each.expectEnd(4401, at === 0 ? disable : () => Promise.resolve())));
+});
+
+/** An access token of the person's login that ends after some seconds. */
+const shortToken = ({ client }: Person, seconds: number): Promise<string> =>
+  signLike(client.token!, { exp: Math.floor(Date.now() / 1_000) + seconds });
+
+test('an access token that expires', async () => {
+  const { owner, topic, watch } = await owned();
+  const token = await shortToken(owner, lifetimeSeconds);
+  const session = (
+    await stack.caller({ Authorization: `Bearer ${token}` }).post('/api/sse/sessions', { topics: [topic.name] })
+  ).body.session_id as string;
+  const [lost, kept, bySession] = [
+    await watch({ token }),
+    await watch({ token: owner.client.token! }),
+    await streams.ws(`/ws?session=${session}`),
+  ];
+  await lost.expectEnd(4401, () => until(new Date(decodeJwt(token).exp! * 1_000).toISOString()));
+  expect((await bySession.ended).code).toBe(4401);
+  await kept.expectOpen((text) => owner.publish(topic.name, text));
 });

@@ -1,3 +1,4 @@
+import { insertTeam } from '../support/arrange-by-store.ts';
 import { expect, test } from '@jest/globals';
 import { setTeamActive } from '@tocsin/shared/operations/teams/set-team-active.ts';
 import { testAudit } from '@tocsin/shared/testing/builders.ts';
@@ -118,4 +119,13 @@ test('a deactivated team can be changed, left and deleted', async () => {
   expect((await member.delete(`/api/teams/${id}/members/${member.id}`)).status).toBe(204);
   expect((await owner.delete(`/api/teams/${id}`)).status).toBe(204);
   expect((await owner.publish(topic.name)).status).toBe(200);
+});
+
+test('a deactivated team gets no topic', async () => {
+  const owner = await stack.person({ tier: 'TEAM' });
+  const team_id = await insertTeam(store.documents(), owner, { isActive: false });
+  expect(await owner.post('/api/topics', { name: newTopicName(), team_id })).toMatchObject({
+    status: 403,
+    body: { detail: 'Team is deactivated' },
+  });
 });

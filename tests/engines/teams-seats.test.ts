@@ -1,3 +1,4 @@
+import { insertMember, insertTeam } from '../support/arrange-by-store.ts';
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { write } from '@tocsin/shared/ports/documents.ts';
@@ -76,4 +77,25 @@ test('pending invites take no seat: of those who accept at once no more come in 
   const [{ id }] = (await member.get('/api/teams')).body;
   expect((await owner.delete(`/api/teams/${id}/members/${member.id}`)).status).toBe(204);
   expect((await left.accept()).status).toBe(200);
+});
+
+test('a person counts once over all active teams of an owner, and a deactivated team not at all', async () => {
+  const [owner, other] = [await stack.person({ tier: 'TEAM' }), await stack.person({ tier: 'TEAM' })];
+  const [both, one, two] = [await stack.person(), await stack.person(), await stack.person()];
+  await stack.team(owner, [
+    [both, 'member'],
+    [one, 'member'],
+  ]);
+  await stack.team(owner, [
+    [both, 'admin'],
+    [other, 'member'],
+  ]);
+  const inactive = await insertTeam(store.documents(), owner, { isActive: false });
+  await insertMember(store.documents(), inactive, two, 'member');
+  await stack.team(other, [
+    [two, 'member'],
+    [owner, 'member'],
+  ]);
+  expect((await stats(owner)).used_members).toBe(4);
+  expect((await stats(other)).used_members).toBe(3);
 });

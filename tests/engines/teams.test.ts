@@ -1,3 +1,5 @@
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { insertMember, insertTeam } from '../support/arrange-by-store.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { noNotice } from '@tocsin/shared/domain/teams/team-life.ts';
@@ -35,4 +37,26 @@ test('an account has at most 100 teams, whether active or not', async () => {
   const made = await Promise.all(Array.from({ length: 5 }, () => create(owner)));
   expect(made.map(({ status }) => status).sort()).toEqual([201, 201, 403, 403, 403]);
   expect(await create(owner)).toMatchObject({ status: 403, body: { detail: 'Team limit reached' } });
+});
+
+/** Resolves in another millisecond: teams of the same one have no order by age. */
+async function timeGoesOn(): Promise<void> {
+  const now = Date.now();
+  await eventually(() => Date.now() > now, { intervalMs: 1 });
+}
+
+test("the list holds all teams of the caller, active or not, the newest first, with the caller's role", async () => {
+  const [owner, other] = [await stack.person({ tier: 'TEAM' }), await stack.person({ tier: 'TEAM' })];
+  const first = (await create(owner)).body.id as string;
+  await timeGoesOn();
+  const joined = await insertTeam(store.documents(), other, { isActive: false });
+  await insertMember(store.documents(), joined, owner, 'admin');
+  await timeGoesOn();
+  const last = (await create(owner)).body.id as string;
+  await create(other);
+  expect((await owner.get('/api/teams')).body).toMatchObject([
+    { id: last, my_role: 'owner', is_active: true, member_count: 1 },
+    { id: joined, my_role: 'admin', is_active: false, member_count: 2, owner_id: other.id },
+    { id: first, my_role: 'owner' },
+  ]);
 });

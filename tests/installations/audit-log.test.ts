@@ -1,3 +1,4 @@
+import { insertTeam } from '../support/arrange-by-store.ts';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -334,7 +335,7 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
   'team.deactivated': 'services/retention/start-retention.engines.test.ts',
   'team.reactivated': async () => {
     const owner = await stack.person({ tier: 'TEAM' });
-    const id = await stack.team(owner, [], { isActive: false });
+    const id = await insertTeam(store.documents(), owner, { isActive: false });
     for (let times = 0; times < 2; times += 1) await made(owner.post(`/api/teams/${id}/reactivate`));
     return { ...by(owner), subject: { type: 'team', id, name: id } };
   },
@@ -370,7 +371,7 @@ async function teamOf() {
   const [owner, member] = [await stack.person({ tier: 'TEAM' }), await stack.person()];
   const name = `t-${randomUUID().slice(0, 8)}`;
   const { id } = await made(owner.post('/api/teams', { name, display_name: 'A team' }));
-  await stack.join(id, member, 'member');
+  await stack.join(id, owner, [member, 'member']);
   return { owner, member, team: { type: 'team', id: id as string, name } };
 }
 

@@ -96,7 +96,7 @@ test(
     const [owner, member] = [await stack.person({ tier: 'TEAM' }), await stack.person()];
     const name = `t-${randomUUID().slice(0, 8)}`;
     const { body: team } = await owner.post('/api/teams', { name, display_name: 'Pumps' });
-    await stack.join(team.id, member, 'member');
+    await stack.join(team.id, owner, [member, 'member']);
     const topic = await createTopic(owner, { team_id: team.id });
     expect(await printedBy(['team', 'list', '--owner', owner.email])).toMatchObject([
       { id: team.id, name, owner: owner.email, member_count: 2, removal_at: null },

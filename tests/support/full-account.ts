@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { addressChanges } from '@tocsin/shared/collections/address-changes.ts';
 import { identities } from '@tocsin/shared/collections/identities.ts';
+import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { newRegistration } from './registration.ts';
 import { made, newTopicName } from './stack.ts';
 import type { Person, StackUse } from './use-stack.ts';
@@ -23,8 +24,8 @@ export interface FullAccount {
   readonly texts: readonly string[];
 }
 
-/** Makes a full account over HTTP, and what HTTP does not give through the store. */
-export async function makeFullAccount(stack: StackUse): Promise<FullAccount> {
+/** Makes a full account over HTTP. With `documents`, also adds the parts that have no endpoint. */
+export async function makeFullAccount(stack: StackUse, documents?: Documents): Promise<FullAccount> {
   const [owner, other] = [await stack.person({ tier: 'TEAM' }), await stack.person({ tier: 'TEAM' })];
   const teamId = await stack.team(owner, [[other, 'member']]);
   const otherTeamId = await stack.team(other, [[owner, 'admin']]);
@@ -53,18 +54,15 @@ export async function makeFullAccount(stack: StackUse): Promise<FullAccount> {
   await made(owner.put(`/api/topics/${otherTopic.name}/consumers/mine`, { offset: 0 }));
   await made(owner.post('/auth/accept-terms', { accepted: true, consent_method: 'web_checkbox' }));
   await made(owner.post('/auth/password-reset/request', { email: owner.email }));
-  await stack.documents().insert(identities, {
-    id: randomUUID(),
-    provider: 'google',
-    subject: randomUUID(),
-    userId: owner.id,
-    linkedAt: Date.now(),
-  });
-  await stack.documents().insert(addressChanges, {
-    id: randomUUID(),
-    userId: owner.id,
-    oldEmail: newRegistration().email,
-    changedAt: Date.now(),
-  });
+  if (documents !== undefined) await addStoredParts(documents, owner.id);
   return { owner, other, topic, teamTopic, otherTopic, teamId, otherTeamId, key, topicToken, texts };
+}
+
+/** Adds what an account has only after a login at a provider or a change of its address: a link and an old address. */
+async function addStoredParts(documents: Documents, userId: string): Promise<void> {
+  const now = Date.now();
+  const subject = randomUUID();
+  await documents.insert(identities, { id: randomUUID(), provider: 'google', subject, userId, linkedAt: now });
+  const { email: oldEmail } = newRegistration();
+  await documents.insert(addressChanges, { id: randomUUID(), userId, oldEmail, changedAt: now });
 }

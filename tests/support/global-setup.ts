@@ -1,4 +1,5 @@
 import type { Stack } from '../../tools/stack/start-stack.ts';
+import { deployedStack } from './deployed-stack.ts';
 import { startOwnStack } from './own-stack.ts';
 
 /**
@@ -13,8 +14,13 @@ const env = {
   ERASURE_SETTLE_SECONDS: '10',
 };
 
-/** Starts the stack that all acceptance files share. */
+/** Starts the stack that all acceptance files share, or uses the deployed installation that `TEST_BASE_URL` names. */
 export default async function globalSetup(): Promise<void> {
+  const deployed = deployedStack();
+  if (deployed !== undefined) {
+    process.env['TOCSIN_TEST_STACK'] = JSON.stringify(deployed);
+    return;
+  }
   const stack = await startOwnStack(env, 'nodes');
   process.env['TOCSIN_TEST_STACK'] = JSON.stringify({
     engine: stack.engine,

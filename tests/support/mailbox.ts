@@ -8,9 +8,9 @@ import { testStack, type TestStack } from './stack.ts';
 export async function mailsTo(
   address: string,
   kind: MailKind,
-  stack: Pick<TestStack, 'env'> = testStack(),
+  stack: Pick<TestStack, 'env' | 'emailDir'> = testStack(),
 ): Promise<string[]> {
-  const folder = join(stack.env['DATA_DIR']!, 'mail');
+  const folder = stack.emailDir ?? join(stack.env['DATA_DIR']!, 'mail');
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw error;

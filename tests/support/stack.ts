@@ -9,10 +9,14 @@ import { users } from '@tocsin/shared/collections/users.ts';
 /** The running installation that the tests talk to. */
 export interface TestStack {
   readonly engine: 'embedded' | 'cluster';
+  /** Whether the tests did not start it: only its public interface is available, and `env` names what the tests need. */
+  readonly isDeployed?: boolean;
   /** One address per API node. */
   readonly urls: readonly string[];
   /** The API nodes' processes, in the same order. */
   readonly pids: readonly number[];
+  /** The directory of the emails that it sent; `DATA_DIR/mail` by default. */
+  readonly emailDir?: string;
   /** The servers' configuration. */
   readonly env: Readonly<Record<string, string>>;
 }

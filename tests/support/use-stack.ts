@@ -1,14 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll } from '@jest/globals';
-import { noNotice } from '@tocsin/shared/domain/teams/team-life.ts';
 import type { Role } from '@tocsin/shared/domain/teams/team.ts';
-import type { Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
-import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
-import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { teamMembers, teams } from '@tocsin/shared/collections/teams.ts';
-import { users } from '@tocsin/shared/collections/users.ts';
-import { newId } from '@tocsin/shared/testing/builders.ts';
-import { Client, createAccount, openStackDocuments, type Account, type Answer } from './stack.ts';
+import { arrangeByHttp } from './arrange-by-http.ts';
+import { arrangeByStore } from './arrange-by-store.ts';
+import type { Arranger, PersonOptions } from './arranger.ts';
+import { Client, testStack, type Account, type Answer } from './stack.ts';
 
 /** Requests by one credential, as short as a test reads them. */
 export interface Caller {
@@ -27,21 +22,17 @@ export interface Person extends Caller, Account {
   readonly id: string;
 }
 
-/** Arranges what a test needs on the stack that all acceptance files share. */
+/** Creates what a test needs on the stack that all acceptance files share. */
 export interface StackUse {
-  person(options?: { tier?: Tier; tierExpiresAt?: number }): Promise<Person>;
-  /** Whoever sends these headers; nobody without any. */
+  person(options?: PersonOptions): Promise<Person>;
+  /** A caller that sends these headers; anonymous without headers. */
   caller(headers?: Record<string, string>): Caller;
-  team(
-    owner: Person,
-    members?: readonly (readonly [Person, Role])[],
-    options?: { isActive?: boolean },
-  ): Promise<string>;
-  /** Puts the person into the team without an invite. */
-  join(teamId: string, person: Person, role: Role): Promise<void>;
-  /** Gives the person's account another verified address. */
-  readdress(person: Person, email: string): Promise<void>;
-  documents(): Documents;
+  /** A team of the owner with the members; resolves with its ID. */
+  team(owner: Person, members?: readonly (readonly [Person, Role])[]): Promise<string>;
+  /** Adds a person to a team. */
+  join(teamId: string, owner: Person, member: readonly [Person, Role]): Promise<void>;
+  /** Changes the verified email address of the person's account. */
+  changeEmail(person: Person, email: string): Promise<void>;
 }
 
 function callerOf(client: Client, headers: Record<string, string> = {}): Caller {
@@ -59,50 +50,21 @@ function callerOf(client: Client, headers: Record<string, string> = {}): Caller 
   };
 }
 
-/** Opens the stack's documents for the tests of a file. */
+/** Gives the tests of a file the shared stack, or the deployed installation that `TEST_BASE_URL` names. */
 export function useStack(): StackUse {
-  let store: OperatorStore;
+  let arranger: Arranger;
   beforeAll(async () => {
-    store = await openStackDocuments();
+    arranger = testStack().isDeployed ? arrangeByHttp() : await arrangeByStore();
   });
-  afterAll(() => store.close());
-  const join = async (teamId: string, { id: userId }: Person, role: Role) => {
-    // By ids that grow those of one millisecond are listed in the order in which they joined, as they are elsewhere.
-    await store.documents.insert(teamMembers, { id: newId(), teamId, userId, role, joinedAt: Date.now() });
-  };
+  afterAll(() => arranger.close());
   return {
-    async person({ tier, tierExpiresAt } = {}) {
-      const account = await createAccount(store, tier === undefined ? {} : { tier });
-      if (tierExpiresAt !== undefined) {
-        const user = (await store.documents.get(users, account.user.id))!;
-        await store.documents.update(users, user, { tierExpiresAt });
-      }
+    async person(options = {}) {
+      const account = await arranger.account(options);
       return { ...account, id: account.user.id, ...callerOf(account.client) };
     },
     caller: (headers) => callerOf(new Client(), headers),
-    async team(owner, members = [], options = {}) {
-      const id = randomUUID();
-      const now = Date.now();
-      await store.documents.insert(teams, {
-        id,
-        name: id,
-        displayName: 'A team',
-        description: '',
-        ownerId: owner.id,
-        isActive: options.isActive ?? true,
-        createdAt: now,
-        updatedAt: now,
-        deactivatedAt: options.isActive === false ? now : null,
-        ...noNotice,
-        removal: null,
-      });
-      for (const [person, role] of [[owner, 'owner'] as const, ...members]) await join(id, person, role);
-      return id;
-    },
-    join,
-    async readdress({ id }, email) {
-      await store.documents.update(users, (await store.documents.get(users, id))!, { email });
-    },
-    documents: () => store.documents,
+    team: (owner, members = []) => arranger.team(owner, members),
+    join: (teamId, owner, member) => arranger.join(teamId, owner, member),
+    changeEmail: (person, email) => arranger.changeEmail(person, email),
   };
 }

@@ -1,8 +1,16 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { act, filter, HistoryModel, type Act, type Filter, type Shown, type ShownRecord } from './history-model.ts';
-import { Client, createTopic, type Answer } from './stack.ts';
-import { useStack, type Person } from './use-stack.ts';
+import {
+  act,
+  filter,
+  HistoryModel,
+  type Act,
+  type Filter,
+  type Shown,
+  type ShownRecord,
+} from '../support/history-model.ts';
+import { Client, createTopic, type Answer } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 let owner: Person;
