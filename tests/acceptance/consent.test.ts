@@ -30,12 +30,13 @@ test('registering is a consent, and accepting again adds one and makes the forme
 
 test('of consents given at once one is active', async () => {
   const { client } = await stack.person();
+  const before = (await client.call('GET', '/auth/consent-history')).body.total as number;
   const accept = () =>
     client.call('POST', '/auth/accept-terms', { json: { accepted: true, consent_method: 'web_checkbox' } });
   const answers = await Promise.all(Array.from({ length: 6 }, accept));
   expect(answers.map(({ status }) => status)).toEqual(Array<number>(6).fill(200));
   const { consents, total } = (await client.call('GET', '/auth/consent-history')).body;
-  expect(total).toBe(6);
+  expect(total).toBe(before + 6);
   expect(consents.filter((consent: { is_active: boolean }) => consent.is_active)).toHaveLength(1);
 });
 

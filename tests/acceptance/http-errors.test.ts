@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Client, createTopic, type Answer } from '../support/stack.ts';
+import { Client, createTopic, type Answer, testStack } from '../support/stack.ts';
 import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
@@ -23,7 +23,7 @@ test.each([
   '/Auth/me',
   '/v1/nothing',
 ])('%s is no path', async (path) => {
-  const caller = path.startsWith('/admin/') ? new Client('the-operator-of-the-tests') : new Client();
+  const caller = path.startsWith('/admin/') ? new Client(testStack().env['ADMIN_TOKEN']) : new Client();
   for (const method of ['GET', 'POST', 'DELETE']) expectJsonError(await caller.call(method, path), 404, 'Not found');
 });
 

@@ -92,6 +92,7 @@ test('a new password must fit the rules, and the token is not used up by one tha
 test('known and unknown addresses are answered the same, and only accounts get mail', async () => {
   const account = await stack.person();
   const stranger = newRegistration().email;
+  const verifications = await mailsTo(account.email, 'verify-email');
   for (const path of ['/auth/password-reset/request', '/auth/resend-verification']) {
     const [known, unknown] = [account.email, stranger].map((email) =>
       new Client().call('POST', path, { json: { email } }),
@@ -105,7 +106,7 @@ test('known and unknown addresses are answered the same, and only accounts get m
   await mailedLink(account.email, 'password-reset');
   expect(await mailsTo(stranger, 'password-reset')).toEqual([]);
   // The account is verified: there is nothing to verify again.
-  expect(await mailsTo(account.email, 'verify-email')).toEqual([]);
+  expect(await mailsTo(account.email, 'verify-email')).toEqual(verifications);
 });
 
 test('one address gets at most five mails of a kind within an hour, and the answer stays the same', async () => {

@@ -85,7 +85,7 @@ test('after a lapse the private topics beyond the tier are read-only, the newest
   const first = await createTopic(owner, { access_level: 'private' });
   const second = await createTopic(owner, { access_level: 'private' });
   expect((await owner.publish(second.name)).status).toBe(200);
-  const operator = stack.caller({ Authorization: 'Bearer the-operator-of-the-tests' });
+  const operator = stack.operator();
   expect((await operator.put(`/admin/users/${owner.email}/tier`, { tier: 'FREE' })).status).toBe(200);
   expect((await owner.publish(first.name)).status).toBe(200);
   expect(await owner.publish(second.name)).toMatchObject({

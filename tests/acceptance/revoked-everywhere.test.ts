@@ -5,7 +5,7 @@ import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 const nodes = [...testStack().urls.keys()];
-const operator = () => stack.caller({ Authorization: `Bearer ${testStack().env['ADMIN_TOKEN']}` });
+const operator = () => stack.operator();
 
 async function credentialsOf(owner: Person, expires_at?: string) {
   const topic = await createTopic(owner, { access_level: 'private' });

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { scopes, type Scope } from '@tocsin/shared/domain/accounts/credentials.ts';
 import { isStream, readOperations, type Operation } from '../support/operations.ts';
-import { createTopic, type Answer } from '../support/stack.ts';
+import { createTopic, type Answer, testStack } from '../support/stack.ts';
 import { useStack, type Caller } from '../support/use-stack.ts';
 
 const stack = useStack();
-const operator = 'the-operator-of-the-tests';
+const operator = testStack().env['ADMIN_TOKEN']!;
 
 const table = await readOperations();
 

@@ -4,7 +4,7 @@ import { createTopic, newTopicName } from '../support/stack.ts';
 import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
-const operator = () => stack.caller({ Authorization: 'Bearer the-operator-of-the-tests' });
+const operator = () => stack.operator();
 
 async function crew() {
   const [owner, member] = [await stack.person({ tier: 'TEAM' }), await stack.person()];

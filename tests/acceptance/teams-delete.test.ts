@@ -64,7 +64,7 @@ test('converted topics beyond the tier are read-only', async () => {
   const own = await createTopic(owner, { access_level: 'private' });
   const id = await stack.team(owner);
   const ofTeam = await createTopic(owner, { team_id: id, access_level: 'private' });
-  const operator = stack.caller({ Authorization: 'Bearer the-operator-of-the-tests' });
+  const operator = stack.operator();
   expect((await operator.put(`/admin/users/${owner.email}/tier`, { tier: 'FREE' })).status).toBe(200);
   expect((await owner.publish(ofTeam.name)).status).toBe(200);
   expect((await owner.delete(`/api/teams/${id}`)).status).toBe(204);

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { useStack, type Caller } from '../support/use-stack.ts';
 
 const stack = useStack();
-const operator = () => stack.caller({ Authorization: 'Bearer the-operator-of-the-tests' });
+const operator = () => stack.operator();
 const stats = async (caller: Caller) => (await caller.get('/api/teams/stats')).body;
 
 test('the stats show the seats of the owner and the limits of the tier', async () => {

@@ -71,7 +71,7 @@ test("private topics of a team are not read-only after a lapse, and take no plac
   const make = async (over: object = {}) =>
     (await owner.post('/api/topics', { name: newTopicName(), access_level: 'private', ...over })).body.name as string;
   const [ofTeam, first, second] = [await make({ team_id }), await make(), await make()];
-  const operator = stack.caller({ Authorization: 'Bearer the-operator-of-the-tests' });
+  const operator = stack.operator();
   expect((await operator.put(`/admin/users/${owner.email}/tier`, { tier: 'FREE' })).status).toBe(200);
   expect([
     (await owner.publish(ofTeam)).status,
@@ -89,7 +89,7 @@ test('read-only is read-only for everyone: tokens and keys as well', async () =>
     await owner.post(`/api/topics/${name}/access-tokens`, { name: 't', permissions: ['read', 'write'] })
   ).body;
   const { key } = (await owner.post('/api/keys', { name: 'k' })).body;
-  const operator = stack.caller({ Authorization: 'Bearer the-operator-of-the-tests' });
+  const operator = stack.operator();
   expect((await operator.put(`/admin/users/${owner.email}/tier`, { tier: 'FREE' })).status).toBe(200);
   for (const caller of [owner, stack.caller({ 'X-Topic-Token': token }), stack.caller({ 'X-API-Key': key })]) {
     expect(await caller.publish(name)).toMatchObject({ status: 403, body: { detail: 'Private topic limit reached' } });

@@ -3,6 +3,8 @@ import { write } from '@tocsin/shared/ports/documents.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
 import { newTopic } from '@tocsin/shared/testing/builders.ts';
+import { makeFullAccount } from '../support/full-account.ts';
+import { Client } from '../support/stack.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
 import { useStore } from '../support/use-store.ts';
 
@@ -31,4 +33,130 @@ test('the age of an account is in whole days', async () => {
   const user = (await store.documents().get(users, owner.id))!;
   await store.documents().update(users, user, { createdAt: Date.now() - 2.5 * 86_400_000 });
   expect((await exportOf(owner)).body.statistics.account_age_days).toBe(2);
+});
+
+test('an export is a file with everything of the account, each item as its list shows it', async () => {
+  const { owner, topic, teamTopic, texts } = await makeFullAccount(stack, store.documents());
+  const answer = await exportOf(owner);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('content-type')).toBe('application/json');
+  expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="tocsin-export-${owner.id}.json"`);
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+
+  const { export_metadata: metadata, account, statistics, ...arrays } = answer.body;
+  const names = [
+    'topics',
+    'messages',
+    'devices',
+    'api_keys',
+    'topic_access_tokens',
+    'subscriptions',
+    'consents',
+    'teams',
+    'audit_log',
+  ];
+  expect(Object.keys(arrays)).toEqual(names);
+  expect(metadata).toEqual({
+    exported_at: expect.stringMatching(/Z$/),
+    user_id: owner.id,
+    data_categories: ['account', ...names],
+  });
+  expect(account).toEqual({
+    user_id: owner.id,
+    email: owner.email,
+    username: owner.user.username,
+    avatar_url: null,
+    subscription_tier: 'TEAM',
+    subscription_expires_at: null,
+    is_verified: true,
+    created_at: expect.any(String),
+    last_login: expect.any(String),
+    oauth_provider: null,
+    terms_accepted_at: expect.any(String),
+  });
+  expect(statistics).toEqual({
+    total_topics: 2,
+    total_messages: 3,
+    total_devices: 1,
+    total_subscriptions: 2,
+    total_api_keys: 1,
+    account_age_days: 0,
+  });
+
+  expect(idsOf(arrays.topics)).toEqual(idsOf([topic, teamTopic]));
+  expect(idsOf(arrays.topics)).toEqual(idsOf((await owner.get('/api/topics/my')).body));
+  expect(arrays.topics[0]).toEqual(
+    (await owner.get('/api/topics/my')).body.find(({ id }: { id: string }) => id === arrays.topics[0].id),
+  );
+  const history = await Promise.all(
+    [topic, teamTopic].map(async ({ name }) => (await owner.get(`/${name}/json?since=all`)).body.messages),
+  );
+  expect(arrays.messages).toEqual(history.flat());
+  expect(arrays.messages.map(({ message }: { message: string }) => message)).toEqual(texts);
+  expect(arrays.devices).toEqual((await owner.get('/api/devices/my')).body);
+  expect(arrays.api_keys).toMatchObject([{ name: 'ci', scopes: ['*'] }]);
+  expect(arrays.topic_access_tokens).toEqual((await owner.get(`/api/topics/${topic.name}/access-tokens`)).body);
+  expect(arrays.subscriptions).toEqual((await owner.get('/api/subscriptions')).body.subscriptions);
+  expect(arrays.consents).toEqual((await owner.get('/auth/consent-history')).body.consents);
+  expect(arrays.teams).toEqual((await owner.get('/api/teams')).body);
+  expect(arrays.teams).toHaveLength(2);
+  expect(arrays.audit_log.map(({ action }: { action: string }) => action)).toEqual([
+    'topic_token.created',
+    'api_key.created',
+    'login.succeeded',
+  ]);
+  expect(arrays.audit_log[1]).toMatchObject({
+    actor: { type: 'account', id: owner.id },
+    origin: { address: owner.client.address },
+    subject: { name: 'ci' },
+  });
+});
+
+test('a new account has an export as well', async () => {
+  const owner = await stack.person();
+  const { status, body } = await exportOf(owner);
+  expect(status).toBe(200);
+  const { export_metadata: _metadata, account: _account, statistics, audit_log: log, ...arrays } = body;
+  expect(Object.values(arrays)).toEqual([[], [], [], [], [], [], [], []]);
+  expect(log).toMatchObject([{ action: 'login.succeeded' }]);
+  expect(statistics).toEqual({
+    total_topics: 0,
+    total_messages: 0,
+    total_devices: 0,
+    total_subscriptions: 0,
+    total_api_keys: 0,
+    account_age_days: 0,
+  });
+});
+
+test('what others did to the account is in its export, and not from where', async () => {
+  const [owner, admin, stranger] = [
+    await stack.person({ tier: 'TEAM' }),
+    await stack.person({ tier: 'TEAM' }),
+    new Client(),
+  ];
+  const teamId = await stack.team(admin, [[owner, 'member']]);
+  expect((await admin.patch(`/api/teams/${teamId}/members/${owner.id}`, { role: 'admin' })).status).toBe(200);
+  expect((await stranger.call('POST', '/auth/login', { json: { email: owner.email, password: 'wrong' } })).status).toBe(
+    401,
+  );
+  const { audit_log: log } = (await exportOf(owner)).body;
+  expect(
+    log.map(
+      ({
+        action,
+        actor,
+        origin,
+      }: {
+        action: string;
+        actor: { type: string; id: string | null; name: string | null };
+        origin: { address: string | null };
+      }) => [action, actor.type, actor.id, actor.name, origin.address],
+    ),
+  ).toEqual([
+    ['login.succeeded', 'account', owner.id, null, expect.any(String)],
+    // A guess at the password is about the account, wherever it came from.
+    ['login.failed', 'anonymous', null, null, stranger.address],
+    ['team.role_changed', 'account', admin.id, null, null],
+  ]);
 });

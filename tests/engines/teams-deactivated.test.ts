@@ -13,7 +13,7 @@ import { useStore } from '../support/use-store.ts';
 const stack = useStack();
 const store = useStore();
 const deactivated = { status: 403, body: { detail: 'Team is deactivated' } };
-const operator = () => stack.caller({ Authorization: 'Bearer the-operator-of-the-tests' });
+const operator = () => stack.operator();
 
 /** Deactivates the team as the retention service does; nodes that are not told know within 5 s. */
 const deactivate = (teamId: string) =>

@@ -1,3 +1,4 @@
+import { insertMember } from '../support/arrange-by-store.ts';
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { inviteKeptMs } from '@tocsin/shared/domain/teams/team.ts';
@@ -131,4 +132,13 @@ test('a team has at most 100 pending invites, and an expired one can still be re
   });
   expect((await invite(owner, id, old)).status).toBe(201);
   expect((await list(owner, id)).length).toBe(100);
+});
+
+test('somebody who has become a member otherwise cannot accept any more', async () => {
+  const { owner, id } = await ownedTeam();
+  const person = await stack.person();
+  await invite(owner, id, person.email);
+  const token = await mailedToken(person.email);
+  await insertMember(store.documents(), id, person, 'member');
+  expect(await accept(person, token)).toMatchObject({ status: 409, body: { detail: 'Already a member' } });
 });

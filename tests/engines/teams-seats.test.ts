@@ -11,7 +11,7 @@ import { useStore } from '../support/use-store.ts';
 const stack = useStack();
 const store = useStore();
 const full = { status: 403, body: { detail: 'Team is full' } };
-const operator = () => stack.caller({ Authorization: 'Bearer the-operator-of-the-tests' });
+const operator = () => stack.operator();
 const stats = async (caller: Caller) => (await caller.get('/api/teams/stats')).body;
 const invite = (owner: Caller, teamId: string, email: string) =>
   owner.post(`/api/teams/${teamId}/invites`, { email, role: 'member' });

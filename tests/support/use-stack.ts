@@ -27,6 +27,8 @@ export interface StackUse {
   person(options?: PersonOptions): Promise<Person>;
   /** A caller that sends these headers; anonymous without headers. */
   caller(headers?: Record<string, string>): Caller;
+  /** The operator of the installation. */
+  operator(): Caller;
   /** A team of the owner with the members; resolves with its ID. */
   team(owner: Person, members?: readonly (readonly [Person, Role])[]): Promise<string>;
   /** Adds a person to a team. */
@@ -63,6 +65,7 @@ export function useStack(): StackUse {
       return { ...account, id: account.user.id, ...callerOf(account.client) };
     },
     caller: (headers) => callerOf(new Client(), headers),
+    operator: () => callerOf(new Client(testStack().env['ADMIN_TOKEN'])),
     team: (owner, members = []) => arranger.team(owner, members),
     join: (teamId, owner, member) => arranger.join(teamId, owner, member),
     changeEmail: (person, email) => arranger.changeEmail(person, email),
