@@ -11,7 +11,7 @@ async function keyOf(account: Account, ...scopes: string[]): Promise<Client> {
 
 const consent = { accepted: true, consent_method: 'web_checkbox' };
 
-test('a key reads the account with account:read, changes it with account:write, and neither with the other', async () => {
+test('a key reads the account with account:read and changes it with account:write', async () => {
   const account = await stack.person();
   const [reader, writer] = [await keyOf(account, 'account:read'), await keyOf(account, 'account:write')];
   for (const path of ['/auth/me', '/api/users/me', '/auth/consent-history']) {
@@ -33,7 +33,7 @@ test('a key reads the account with account:read, changes it with account:write, 
   }
 });
 
-test('a password is changed by a login alone', async () => {
+test('changing the password requires a login', async () => {
   const account = await stack.person();
   const json = { current_password: account.password, new_password: 'a better password' };
   expect(await (await keyOf(account, '*')).call('POST', '/auth/password-change', { json })).toMatchObject({
@@ -46,7 +46,7 @@ test('a password is changed by a login alone', async () => {
   });
 });
 
-test('a topic token opens no account', async () => {
+test('a topic token does not authenticate an account', async () => {
   const account = await stack.person();
   const topic = await createTopic(account);
   const made = await account.client.call('POST', `/api/topics/${topic.name}/access-tokens`, {
@@ -61,7 +61,7 @@ test('a topic token opens no account', async () => {
   }
 });
 
-test('keys go on after a password change', async () => {
+test('keys stay valid after a password change', async () => {
   const account = await stack.person();
   const key = await keyOf(account, 'account:read');
   const json = { current_password: account.password, new_password: 'a better password' };

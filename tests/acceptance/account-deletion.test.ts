@@ -9,7 +9,7 @@ import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 const remove = (person: Person, password = person.password) => person.delete('/api/users/me', { password });
-/** Nodes are told over the bus at once, and know by age within five seconds. */
+/** The deletion invalidates caches on all nodes immediately; without the notification they expire within five seconds. */
 const onAllNodes = (check: (node: number) => Promise<void>) =>
   eventually(
     async () => {
@@ -18,7 +18,7 @@ const onAllNodes = (check: (node: number) => Promise<void>) =>
     { timeoutMs: 5_500 },
   );
 
-/** A stream that is open; `code` is what it closes with. */
+/** An open stream; `code` is its close code. */
 async function openWebSocket(path: string, node: number): Promise<{ code: Promise<number> }> {
   const { urls } = testStack();
   const socket = new WebSocket(urls[node % urls.length]!.replace('http', 'ws') + path, {
@@ -29,7 +29,7 @@ async function openWebSocket(path: string, node: number): Promise<{ code: Promis
   return { code };
 }
 
-test('address, username and topic names are free at once, and nothing comes back under them', async () => {
+test('email, username and topic names become available immediately, and new owners see no old data', async () => {
   const { owner, other, topic } = await makeFullAccount(stack);
   expect((await remove(owner)).status).toBe(204);
   const again = newRegistration({ email: owner.email, username: owner.user.username });
@@ -46,7 +46,7 @@ test('address, username and topic names are free at once, and nothing comes back
   expect((await new Client().call('GET', `/api/topics/${topic.name}/log`)).body.records).toEqual([]);
 });
 
-test('the streams of its topics and its own end within five seconds', async () => {
+test("ends the account's streams and those of its topics within five seconds", async () => {
   const { owner, other, topic, otherTopic } = await makeFullAccount(stack);
   const openOnAllNodes = (path: string) => Promise.all([0, 1].map((node) => openWebSocket(path, node)));
   const readers = await openOnAllNodes(`/${topic.name}/ws?token=${other.client.token}`);
@@ -65,10 +65,10 @@ test('the streams of its topics and its own end within five seconds', async () =
   expect(await Promise.all(readers.map(({ code }) => code))).toEqual([4404, 4404]);
   expect(await Promise.all(own.map(({ code }) => code))).toEqual([4401, 4401]);
   await sseEnded;
-  expect(performance.now() - removedAt).toBeLessThan(8_000); // five, with room for a loaded machine
+  expect(performance.now() - removedAt).toBeLessThan(8_000); // five seconds, plus a margin for a loaded machine
 });
 
-test('the wrong password deletes nothing, and five of them are enough', async () => {
+test('a wrong password deletes nothing and counts as a failed login, of which five are allowed', async () => {
   const owner = await stack.person();
   for (let attempt = 0; attempt < 5; attempt += 1) {
     expect(await remove(owner, 'not the password')).toMatchObject({
@@ -80,7 +80,7 @@ test('the wrong password deletes nothing, and five of them are enough', async ()
   expect((await owner.get('/auth/me')).status).toBe(200);
 });
 
-test('a login is needed, and its password', async () => {
+test('deletion requires a login and its password', async () => {
   const { owner, key, topicToken } = await makeFullAccount(stack);
   const json = { password: owner.password };
   expect(await new Client().call('DELETE', '/api/users/me', { json })).toMatchObject({
@@ -106,7 +106,7 @@ test('a login is needed, and its password', async () => {
   expect((await owner.get('/auth/me')).status).toBe(200);
 });
 
-test('of several deletions at once one is done', async () => {
+test('concurrent deletions succeed once', async () => {
   const owner = await stack.person();
   const answers = await Promise.all([1, 2, 3].map(() => remove(owner)));
   const statuses = answers.map(({ status }) => status).sort();

@@ -7,7 +7,7 @@ const stack = useStack();
 const exportOf = (person: Person) => person.get('/api/users/me/data');
 const idsOf = (items: readonly { id: string }[]) => items.map(({ id }) => id).sort();
 
-test('an export holds no secret, and nothing of others', async () => {
+test('an export contains no secrets and no data of other accounts', async () => {
   const { owner, other, otherTopic, key, topicToken } = await makeFullAccount(stack);
   const text = JSON.stringify((await exportOf(owner)).body);
   for (const secret of [key, topicToken, owner.client.token!, owner.password, 'to somebody else', other.email])
@@ -15,7 +15,7 @@ test('an export holds no secret, and nothing of others', async () => {
   expect(idsOf((await exportOf(owner)).body.topics)).not.toContain(otherTopic.id);
 });
 
-test('deleted messages are left out, edited ones are as they stand, and any text survives', async () => {
+test('an export omits deleted messages, has edited messages in their current form, and preserves any text', async () => {
   const owner = await stack.person({ tier: 'ESSENTIALS' });
   const topic = (await owner.post('/api/topics', { name: newTopicName() })).body;
   const odd = '"quotes", \\ and 🔔 \u2028 \n# markdown\t';
@@ -34,13 +34,13 @@ test('deleted messages are left out, edited ones are as they stand, and any text
   expect(statistics.total_messages).toBe(2);
 });
 
-test('an export takes the scope account:read, and an account', async () => {
+test('an export requires an account and the scope account:read', async () => {
   const { owner, topicToken } = await makeFullAccount(stack);
   const keyOf = async (...scopes: string[]) =>
     stack.caller({ 'X-API-Key': (await owner.post('/api/keys', { name: 'k', scopes })).body.key });
   const byKey = await (await keyOf('account:read')).get('/api/users/me/data');
   expect(byKey.status).toBe(200);
-  // The export is its user's: the key's own limits on private topics of teams do not count.
+  // The export covers all data of the account: a key's restriction on private team topics does not apply.
   expect(byKey.body.messages).toHaveLength(3);
   expect(await (await keyOf('account:write', 'topics:read', 'subscribe')).get('/api/users/me/data')).toMatchObject({
     status: 403,
@@ -56,7 +56,7 @@ test('an export takes the scope account:read, and an account', async () => {
   });
 });
 
-test('HEAD tells about the file without making it', async () => {
+test('HEAD returns the headers of the file without creating it', async () => {
   const owner = await stack.person();
   const { status, headers, body } = await owner.client.call('HEAD', '/api/users/me/data');
   expect([status, headers.get('content-disposition'), body]).toEqual([

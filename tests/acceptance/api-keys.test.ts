@@ -9,7 +9,7 @@ const makeKey = async (owner: Person, fields: object = {}) =>
   (await owner.post('/api/keys', { name: 'ci', ...fields })).body;
 const inTenMinutes = () => new Date(Date.now() + 600_000).toISOString();
 
-test('a key shows its secret once, and has all scopes and no end unless told otherwise', async () => {
+test('a key shows its secret once and by default has all scopes and no expiry', async () => {
   const owner = await stack.person();
   const { status, body } = await owner.post('/api/keys', {
     name: 'ci',
@@ -38,7 +38,7 @@ test('a key shows its secret once, and has all scopes and no end unless told oth
   expect((await owner.get('/api/keys')).body).toEqual([shown]);
 });
 
-test('keys are listed newest first, to their owner alone', async () => {
+test('keys are listed newest first, and only to their owner', async () => {
   const [owner, other] = [await stack.person(), await stack.person()];
   await makeKey(owner, { name: 'one' });
   await makeKey(owner, { name: 'two', description: 'for the build', scopes: ['publish', 'publish', 'keys:read'] });
@@ -58,21 +58,21 @@ test.each([
   [{ name: 'k', expires_at: 'soon' }, 'expires_at: must be a date or an RFC 3339 time'],
   [{ name: 'k', expires_at: '2025-02-30' }, 'expires_at: must be a date or an RFC 3339 time'],
   [{ name: 'k', expires_at: '2020-01-01T00:00:00Z' }, 'expires_at: must be in the future'],
-])('a key of %j is refused', async (fields, detail) => {
+])('refuses a key with %j', async (fields, detail) => {
   const owner = await stack.person();
   const answer = await owner.post('/api/keys', fields);
   expect(answer.status).toBe(422);
   expect(answer.body.detail).toMatch(detail);
 });
 
-test('a time without an offset is UTC, and any offset is taken', async () => {
+test('a time without an offset is UTC, and any offset is accepted', async () => {
   const owner = await stack.person();
   expect((await makeKey(owner, { expires_at: '2999-01-01' })).expires_at).toBe('2999-01-01T00:00:00.000Z');
   expect((await makeKey(owner, { expires_at: '2999-01-01T12:00:00.5' })).expires_at).toBe('2999-01-01T12:00:00.500Z');
   expect((await makeKey(owner, { expires_at: '2999-01-01T12:00+02:00' })).expires_at).toBe('2999-01-01T10:00:00.000Z');
 });
 
-test('a revoked key is refused at once, and works again when it is enabled', async () => {
+test('a revoked key is refused immediately and works again once it is enabled', async () => {
   const owner = await stack.person();
   const { id, key } = await makeKey(owner);
   expect((await byKey(key).get('/api/keys')).status).toBe(200);
@@ -97,7 +97,7 @@ test('a revoked key is refused at once, and works again when it is enabled', asy
   expect(listed.body[0]).not.toHaveProperty('key');
 });
 
-test('a revocation counts on the other nodes, too, and so does a deletion', async () => {
+test('revocation and deletion of a key apply on all nodes', async () => {
   const owner = await stack.person();
   const onOther = (key: string) => new Client(key).call('GET', '/api/keys', { node: 1 });
   for (const end of [
@@ -113,7 +113,7 @@ test('a revocation counts on the other nodes, too, and so does a deletion', asyn
   }
 });
 
-test('a deleted key is gone for good', async () => {
+test('a deleted key cannot be enabled again', async () => {
   const owner = await stack.person();
   const { id, key } = await makeKey(owner);
   expect((await byKey(key).get('/api/keys')).status).toBe(200);
@@ -122,9 +122,9 @@ test('a deleted key is gone for good', async () => {
   expect(await owner.delete(`/api/keys/${id}`)).toMatchObject({ status: 404, body: { detail: 'API key not found' } });
 });
 
-test('an expired key says so, is not valid, and cannot be enabled', async () => {
+test('an expired key is reported as expired, is refused, and cannot be enabled', async () => {
   const owner = await stack.person();
-  // On a busy machine the request itself takes a while, and an end that has passed by then would be refused.
+  // The expiry must still be in the future when the request arrives, also on a busy machine.
   const { id, key } = await makeKey(owner, { expires_at: new Date(Date.now() + 5_000).toISOString() });
   await eventually(async () => {
     expect(await byKey(key).get('/api/keys')).toMatchObject({ status: 401, body: { detail: 'Token has expired' } });
@@ -137,7 +137,7 @@ test('an expired key says so, is not valid, and cannot be enabled', async () => 
   expect(await owner.post(`/api/keys/${id}/revoke`)).toMatchObject({ status: 200, body: { is_active: false } });
 });
 
-test("another account's key is a 404, and an id that is none a 422", async () => {
+test("returns 404 for another account's key and 422 for a malformed ID", async () => {
   const [owner, other] = [await stack.person(), await stack.person()];
   const { id } = await makeKey(owner);
   for (const answer of [
@@ -151,7 +151,7 @@ test("another account's key is a 404, and an id that is none a 422", async () =>
   expect((await stack.caller().delete('/api/keys/7')).status).toBe(401);
 });
 
-test('a key makes no key that may do more than itself', async () => {
+test('a key cannot create a key with more scopes than it has', async () => {
   const owner = await stack.person();
   const { key } = await makeKey(owner, { scopes: ['keys:write', 'publish'] });
   expect(await byKey(key).post('/api/keys', { name: 'k' })).toMatchObject({
@@ -171,7 +171,7 @@ test('a key makes no key that may do more than itself', async () => {
   expect((await byKey(all.key).post('/api/keys', { name: 'k', scopes: ['*', 'subscribe'] })).status).toBe(201);
 });
 
-test('the use of a key shows at once on the node that saw it', async () => {
+test('the last use of a key is visible immediately on the node that handled the request', async () => {
   const owner = await stack.person();
   const { key } = await makeKey(owner);
   for (let use = 0; use < 3; use++) await byKey(key).get('/api/topics');
@@ -180,11 +180,11 @@ test('the use of a key shows at once on the node that saw it', async () => {
   expect(shown.last_used_at).toBe(shown.last_used);
 });
 
-test('of many keys made at once no more than 100 are stored', async () => {
+test('concurrent creation stores at most 100 keys', async () => {
   const owner = await stack.person();
   const make = (count: number) =>
     Promise.all(Array.from({ length: count }, () => owner.post('/api/keys', { name: 'k' })));
-  // Most of them one by one: of many at once each waits for all the others.
+  // Most keys are created sequentially: concurrent creations wait for each other.
   for (let made = 0; made < 60; made += 1) await make(1);
   expect((await make(30)).every((answer) => answer.status === 201)).toBe(true);
   const last = await make(20);
@@ -196,7 +196,7 @@ test('of many keys made at once no more than 100 are stored', async () => {
   expect((await owner.get('/api/keys')).body.length).toBe(100);
 });
 
-test("a key opens its user's private topic with the scope for it, and no one else's", async () => {
+test("a key with the right scope opens its user's private topics and no others", async () => {
   const [owner, other] = [await stack.person(), await stack.person()];
   const name = newTopicName();
   await owner.post('/api/topics', { name, access_level: 'private' });

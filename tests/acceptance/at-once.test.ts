@@ -6,12 +6,12 @@ import { Client, createTopic, newTopicName, type Answer } from '../support/stack
 import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
-/** More than one from each node is under way while the first is decided. */
+/** Each node handles more than one of the requests while the first is still being processed. */
 const atOnce = 8;
-/** A race need not show at the first. */
+/** One round may not hit the race. */
 const rounds = 3;
 
-/** Sends it so often at once, to all nodes in turn. */
+/** Sends the request concurrently, alternating between nodes. */
 type Send = (node: number) => Promise<Answer>;
 
 const by =
@@ -23,7 +23,7 @@ const byNobody =
   (node) =>
     new Client().call(method, path, json === undefined ? { node } : { json, node });
 
-/** An answer as this test compares it: the status, with what an error or a redirect says. */
+/** A response as this test compares it: the status with the error detail or the redirect target. */
 function told({ status, body, headers }: Answer): string {
   const outcome = headers.get('location')?.split('?')[1];
   return [status, body?.detail ?? outcome ?? ''].join(' ').trim();
@@ -53,7 +53,7 @@ async function subscribed() {
   return { person, topic, id: (await person.post('/api/subscriptions', { topic_name: topic.name })).body.id as string };
 }
 
-/** What one of them is told, and what the others are. */
+/** The response to the first request and the response to the others. */
 const oneIsDone: readonly (readonly [string, string, string, () => Promise<Send>])[] = [
   [
     'a verification',
@@ -67,7 +67,7 @@ const oneIsDone: readonly (readonly [string, string, string, () => Promise<Send>
     },
   ],
   [
-    'the creation of a team',
+    'creating a team',
     '201',
     '409 Team name already exists',
     async () =>
@@ -77,7 +77,7 @@ const oneIsDone: readonly (readonly [string, string, string, () => Promise<Send>
       }),
   ],
   [
-    'the removal of a member',
+    'removing a member',
     '204',
     '404 Member not found',
     async () => {
@@ -87,7 +87,7 @@ const oneIsDone: readonly (readonly [string, string, string, () => Promise<Send>
     },
   ],
   [
-    'the deletion of a team',
+    'deleting a team',
     '204',
     '404 Team not found',
     async () => {
@@ -106,7 +106,7 @@ const oneIsDone: readonly (readonly [string, string, string, () => Promise<Send>
     },
   ],
   [
-    'the acceptance of an invite',
+    'accepting an invite',
     '200',
     '400 Invalid or used token',
     async () => {
@@ -116,7 +116,7 @@ const oneIsDone: readonly (readonly [string, string, string, () => Promise<Send>
     },
   ],
   [
-    'the cancellation of an invite',
+    'cancelling an invite',
     '204',
     '404 Invite not found',
     async () => {
@@ -134,7 +134,7 @@ const oneIsDone: readonly (readonly [string, string, string, () => Promise<Send>
       }),
   ],
   [
-    'the end of a subscription by its id',
+    'deleting a subscription by ID',
     '204',
     '404 Subscription not found',
     async () => {
@@ -143,7 +143,7 @@ const oneIsDone: readonly (readonly [string, string, string, () => Promise<Send>
     },
   ],
   [
-    'the end of a subscription by its topic',
+    'deleting a subscription by topic',
     '204',
     '404 Subscription not found',
     async () => {
@@ -152,13 +152,13 @@ const oneIsDone: readonly (readonly [string, string, string, () => Promise<Send>
     },
   ],
   [
-    'the creation of a topic',
+    'creating a topic',
     '201',
     '409 Topic name already exists',
     async () => by(await stack.person(), 'POST', '/api/topics', { name: newTopicName() }),
   ],
   [
-    'the deletion of a topic',
+    'deleting a topic',
     '204',
     '404 Topic not found',
     async () => {
@@ -167,7 +167,7 @@ const oneIsDone: readonly (readonly [string, string, string, () => Promise<Send>
     },
   ],
   [
-    'the deletion of a key',
+    'deleting a key',
     '204',
     '404 API key not found',
     async () => {
@@ -176,7 +176,7 @@ const oneIsDone: readonly (readonly [string, string, string, () => Promise<Send>
     },
   ],
   [
-    'the deletion of a topic token',
+    'deleting a topic token',
     '204',
     '404 Access token not found',
     async () => {
@@ -186,7 +186,7 @@ const oneIsDone: readonly (readonly [string, string, string, () => Promise<Send>
     },
   ],
   [
-    'the removal of a device',
+    'deleting a device',
     '204',
     '404 Device not found',
     async () => {
@@ -198,7 +198,7 @@ const oneIsDone: readonly (readonly [string, string, string, () => Promise<Send>
     },
   ],
   [
-    'the end of a consumer',
+    'deleting a consumer',
     '204',
     '404 Consumer not found',
     async () => {
@@ -210,22 +210,19 @@ const oneIsDone: readonly (readonly [string, string, string, () => Promise<Send>
   ],
 ];
 
-test.each(oneIsDone)(
-  '%s that is asked for many times at once is a %s once, and then "%s"',
-  async (_what, done, late, arrange) => {
-    for (let round = 0; round < rounds; round += 1) {
-      const send = await arrange();
-      const answers = await Promise.all(Array.from({ length: atOnce }, (_, node) => send(node)));
-      expect(answers.map(told).sort()).toEqual([done, ...Array<string>(atOnce - 1).fill(late)].sort());
-    }
-  },
-);
+test.each(oneIsDone)('%s concurrently returns %s once and "%s" otherwise', async (_what, done, late, arrange) => {
+  for (let round = 0; round < rounds; round += 1) {
+    const send = await arrange();
+    const answers = await Promise.all(Array.from({ length: atOnce }, (_, node) => send(node)));
+    expect(answers.map(told).sort()).toEqual([done, ...Array<string>(atOnce - 1).fill(late)].sort());
+  }
+});
 
-/** What all of them are told. */
+/** The response to every request. */
 const allAreDone: readonly (readonly [string, string, () => Promise<Send>])[] = [
   ['a registration', '201', async () => byNobody('POST', '/auth/register', newRegistration())],
   [
-    'the revocation of a key',
+    'revoking a key',
     '200',
     async () => {
       const owner = await stack.person();
@@ -233,7 +230,7 @@ const allAreDone: readonly (readonly [string, string, () => Promise<Send>])[] = 
     },
   ],
   [
-    'a change of a topic',
+    'changing a topic',
     '200',
     async () => {
       const owner = await stack.person();
@@ -245,7 +242,7 @@ const allAreDone: readonly (readonly [string, string, () => Promise<Send>])[] = 
     },
   ],
   [
-    'a change of an account',
+    'changing an account',
     '200',
     async () =>
       by(await stack.person(), 'PATCH', '/api/users/me', {
@@ -254,7 +251,7 @@ const allAreDone: readonly (readonly [string, string, () => Promise<Send>])[] = 
       }),
   ],
   [
-    "a change of a member's role",
+    "changing a member's role",
     '200',
     async () => {
       const member = await stack.person();
@@ -263,7 +260,7 @@ const allAreDone: readonly (readonly [string, string, () => Promise<Send>])[] = 
     },
   ],
   [
-    'a resend of an invite',
+    'resending an invite',
     '204',
     async () => {
       const { owner, invite } = await invited();
@@ -271,7 +268,7 @@ const allAreDone: readonly (readonly [string, string, () => Promise<Send>])[] = 
     },
   ],
   [
-    'a new push token of a device',
+    "changing a device's push token",
     '200',
     async () => {
       const owner = await stack.person();
@@ -282,7 +279,7 @@ const allAreDone: readonly (readonly [string, string, () => Promise<Send>])[] = 
     },
   ],
   [
-    'a position of a consumer',
+    "setting a consumer's offset",
     '200',
     async () => {
       const owner = await stack.person();
@@ -291,7 +288,7 @@ const allAreDone: readonly (readonly [string, string, () => Promise<Send>])[] = 
   ],
 ];
 
-test.each(allAreDone)('%s that is asked for many times at once is a %s for all', async (_what, done, arrange) => {
+test.each(allAreDone)('%s concurrently returns %s for every request', async (_what, done, arrange) => {
   for (let round = 0; round < rounds; round += 1) {
     const send = await arrange();
     const answers = await Promise.all(Array.from({ length: atOnce }, (_, node) => send(node)));

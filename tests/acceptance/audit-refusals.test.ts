@@ -7,7 +7,7 @@ import { useStack } from '../support/use-stack.ts';
 const stack = useStack();
 const { adminToken, logOf } = useAuditLog(stack);
 
-test('of a flood of refused logins the log has ten a minute from an address, the last of which says so', async () => {
+test('records at most ten refused logins per minute and address, and marks the tenth', async () => {
   const attacker = new Client();
   const victims = await Promise.all([1, 2, 3].map(() => stack.person()));
   for (const { email } of victims) {
@@ -22,7 +22,7 @@ test('of a flood of refused logins the log has ten a minute from an address, the
   ]);
 });
 
-test('of a flood of wrong tokens of the operator the log has who sent them, ten a minute from an address, and nothing of a request without one', async () => {
+test('records at most ten wrong operator tokens per minute and address, and no requests without a token', async () => {
   const stranger = new Client();
   const recorded = async () =>
     (await logOf({ actor: 'anonymous', action: 'operator.refused', limit: '1000' })).filter(
@@ -46,7 +46,7 @@ test('of a flood of wrong tokens of the operator the log has who sent them, ten 
   });
 });
 
-test('of an address that nobody has the log tells that somebody tried it, and not the address', async () => {
+test('records a login attempt with an unknown email without the email', async () => {
   const [stranger, email] = [new Client(), newRegistration().email];
   expect((await stranger.call('POST', '/auth/login', { json: { email, password: 'wrong' } })).status).toBe(401);
   const found = (await logOf({ actor: 'anonymous', action: 'login.failed', limit: '1000' })).filter(

@@ -13,7 +13,7 @@ beforeAll(async () => {
   await owner.publish(topic.name, 'the only one');
 });
 
-/** What a publish that was taken would have changed. */
+/** The state that an accepted publish would change. */
 async function standing() {
   const read = await owner.get(`/api/topics/${topic.name}/log`);
   return { records: read.body.records, remaining: Number(read.headers.get('x-ratelimit-remaining')) };
@@ -22,7 +22,7 @@ let before: Awaited<ReturnType<typeof standing>>;
 beforeEach(async () => {
   before = await standing();
 });
-/** The budget may have grown meanwhile, when the minute was over. */
+/** The rate limit may have been reset in between. */
 const expectNothingChanged = async () => {
   const { records, remaining } = await standing();
   expect(records).toEqual(before.records);
@@ -33,7 +33,7 @@ const at = (query = '') => `/${topic.name}${query}`;
 const operators = [{ $ne: null }, { $gt: '' }, { $where: 'sleep(1000)' }];
 const numbers = [0, 6, -1, 2.5, 2 ** 53, 2 ** 63, 2 ** 64, 1e308];
 
-test('a field of the JSON that is of another type, out of range or injected is a 422 that names it', async () => {
+test('returns 422 naming the field for a JSON field of the wrong type, out of range or injected', async () => {
   const bad: [string, unknown][] = [
     ...[undefined, null, 7, true, [], ...operators].map((value): [string, unknown] => ['topic', value]),
     ...[7, true, [], {}, '', '\ud800', 'x'.repeat(4_001), ...operators].map((value): [string, unknown] => [
@@ -70,7 +70,7 @@ test('a field of the JSON that is of another type, out of range or injected is a
   await expectNothingChanged();
 }, 120_000);
 
-test('names of topics in the JSON that none can have are a 404', async () => {
+test('returns 404 for topic names in the JSON that cannot exist', async () => {
   for (const name of [
     '.*',
     '__proto__',
@@ -99,19 +99,19 @@ test.each<[string, string, Record<string, string>, string]>([
   ['a priority in a query', '?priority=1%20OR%201=1', {}, 'priority'],
   ['a priority with a NUL', '?p=3%00', {}, 'priority'],
   ['a title that is too long', '', { Title: long }, 'title'],
-  ['a title in a query that is no UTF-8', '?title=%C3%28', {}, 'title'],
+  ['a title in a query that is not UTF-8', '?title=%C3%28', {}, 'title'],
   ['tags that are too many', `?tags=${Array.from({ length: 21 }, (_, index) => index).join(',')}`, {}, 'tags'],
   ['a tag that is too long', '', { 'X-Tags': long }, 'tags'],
   ['a title given twice', '?title=a&title=a', {}, 'title'],
-  ['a title given twice in other letters', '?title=a&Title=a', {}, 'title'],
-  ['a title given twice behind a header that wins', '?title=a&title=b', { 'X-Title': 'c' }, 'title'],
+  ['a title given twice in different case', '?title=a&Title=a', {}, 'title'],
+  ['a title given twice alongside a header that takes precedence', '?title=a&title=b', { 'X-Title': 'c' }, 'title'],
   ['an alias given twice', '?p=1&p=1', {}, 'p'],
   ['a message given twice', '?message=a&message=b', {}, 'message'],
-  ['a template that is unknown', '?template=__proto__', {}, 'template'],
+  ['an unknown template', '?template=__proto__', {}, 'template'],
   ['a template with an injected name', '', { 'X-Template': '{"$ne":null}' }, 'template'],
   ['a key that is too long', '', { 'Idempotency-Key': 'k'.repeat(129) }, 'Idempotency-Key'],
-])('%s is a 422', async (_what, query, headers, field) => {
-  // The JSON publish has no templates.
+])('returns 422 for %s', async (_what, query, headers, field) => {
+  // JSON publishes do not support templates.
   const paths: [string, CallOptions][] = [
     [at(query), { text: 'x' }],
     ...(field === 'template'
@@ -129,7 +129,7 @@ test.each<[string, string, Record<string, string>, string]>([
   await expectNothingChanged();
 });
 
-test('a credential given twice in a query is a 422', async () => {
+test('returns 422 for a credential given twice in a query', async () => {
   const { key } = (await owner.post('/api/keys', { name: 'k' })).body;
   const nobody = stack.caller();
   for (const path of [at(`?api_key=${key}&api_key=${key}`), `/?api_key=${key}&api_key=${key}`]) {
@@ -147,7 +147,7 @@ test.each([
   ['a surrogate', [0xed, 0xa0, 0x80]],
   ['beyond Unicode', [0xf4, 0x90, 0x80, 0x80]],
   ['a character cut off', [0x61, 0xe2, 0x82]],
-])('a text with %s is a 422', async (_what, bytes) => {
+])('returns 422 for a text with %s', async (_what, bytes) => {
   expect(await owner.client.call('POST', at(), { text: new Uint8Array(bytes) })).toMatchObject({
     status: 422,
     body: { detail: 'message: must be valid UTF-8' },
@@ -156,7 +156,7 @@ test.each([
 });
 
 describe('line breaks and NULs', () => {
-  /** Sends bytes as they are; resolves with what comes until the connection ends. */
+  /** Sends raw bytes and resolves with everything received until the connection ends. */
   function raw(text: string): Promise<string> {
     const { hostname, port } = new URL(testStack().urls[0]!);
     return new Promise((resolve, reject) => {
@@ -175,14 +175,14 @@ describe('line breaks and NULs', () => {
     ['a bare line break', 'X-Title: a\rb'],
     ['a name with a blank', 'X Title: a'],
     ['two lengths', 'Content-Length: 2'],
-  ])('%s in a header is a 400', async (_what, header) => {
+  ])('returns 400 for %s in a header', async (_what, header) => {
     const answer = await raw(head(header));
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer).toContain('{"detail":"The request is not valid HTTP"}');
     await expectNothingChanged();
   });
 
-  test('that a title was encoded with become no header of an answer', async () => {
+  test('in an encoded title do not reach the response headers', async () => {
     const answer = await raw(head('X-Title: =?utf-8?q?a=0D=0ASet-Cookie:_b=00?='));
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);
     expect(answer).not.toMatch(/^set-cookie/im);
@@ -191,7 +191,7 @@ describe('line breaks and NULs', () => {
 });
 
 test.each(['', '?wait=60&since=all'])(
-  'GET /{topic}/json%s: parameters that are out of form are a 422, a browser cannot inject',
+  'GET /{topic}/json%s returns 422 for malformed parameters and prevents injection',
   async (valid) => {
     const glue = valid === '' ? '?' : '&';
     for (const [name, values] of Object.entries({

@@ -30,7 +30,7 @@ beforeAll(async () => {
   world = await makeWorld(stack);
 }, 60_000);
 
-/** What is judged elsewhere: publishing takes text, a link that is followed answers with a page, and streams are refused before they begin. */
+/** Covered by other tests: publishing accepts text, emailed links return pages, and streams are refused before they start. */
 const elsewhere = /^(POST|PUT) \/(\{topic\})?$|^GET \/auth\/|^GET \/(\{topic\}\/)?(sse|ws)$/;
 
 const resolve = (schema: Schema): Schema =>
@@ -53,7 +53,7 @@ function callerOf({ by = 'owner' }: Fixture): Caller {
   return stack.caller(by === 'nobody' ? {} : { Authorization: `Bearer ${testStack().env['ADMIN_TOKEN']}` });
 }
 
-/** Sends what should be refused, a few at a time. */
+/** Sends invalid requests, a few concurrently. */
 async function eachRefused<T>(
   inputs: readonly T[],
   send: (input: T) => Promise<Answer>,
@@ -76,7 +76,7 @@ const methods: Readonly<Record<string, keyof Caller>> = {
 const callWith = (caller: Caller, method: string, path: string, json?: unknown) =>
   (caller[methods[method]!] as Caller['post'])(path, json);
 
-test('every operation that takes input has a row here', () => {
+test('every operation with input has a row in this table', () => {
   const all = Object.entries(document.paths as Record<string, Record<string, Operation>>).flatMap(([path, item]) =>
     Object.entries(item)
       .filter(([, operation]) => operation.requestBody !== undefined || queryOf(operation).length > 0)
@@ -89,11 +89,11 @@ describe.each(Object.entries(fixtures))('%s', (name, fixture) => {
   const method = name.split(' ')[0]!;
 
   if (fixture.body !== undefined) {
-    test('refuses each field that is missing, of another type, too long, unknown or injected, and changes nothing', async () => {
+    test('refuses fields that are missing, mistyped, too long, unknown or injected, and changes nothing', async () => {
       const schema = bodySchema(operationOf(name))!;
       const before = await snapshot();
       const bad = badBodies(schema, fixture.body!(world), method === 'PATCH');
-      // A field without a value that is bad would be one that nobody looks at.
+      // A field for which every value is accepted would not be validated.
       expect(new Set(bad.map(({ field }) => field))).toEqual(new Set(Object.keys(schema.properties!)));
       await eachRefused(
         bad,
@@ -110,7 +110,7 @@ describe.each(Object.entries(fixtures))('%s', (name, fixture) => {
       expect(await snapshot()).toEqual(before);
     }, 120_000);
 
-    test('refuses what is no JSON object, is too large or of another type', async () => {
+    test('refuses a body that is not a JSON object, too large or of another media type', async () => {
       const before = await snapshot();
       const send = (text: string | Uint8Array<ArrayBuffer>, type = 'application/json') => {
         const headers = {
@@ -125,7 +125,7 @@ describe.each(Object.entries(fixtures))('%s', (name, fixture) => {
         expect({ text, status: (await send(text)).status }).toEqual({ text, status: 400 });
       for (const text of ['[]', 'null', '7', '"text"', `[${valid}]`])
         expect({ text, status: (await send(text)).status }).toEqual({ text, status: 422 });
-      // No body is one without a field, which is in order where none has to be there.
+      // An absent body counts as an empty object, which is valid if no field is required.
       if (operationOf(name).requestBody!.required) expect((await send('')).status).toBe(422);
       expect((await send(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]))).status).toBe(422);
       expect((await send(valid, 'text/plain')).status).toBe(415);
@@ -135,7 +135,7 @@ describe.each(Object.entries(fixtures))('%s', (name, fixture) => {
     }, 120_000);
   }
 
-  test('refuses each parameter that is out of form, or given twice', async () => {
+  test('refuses malformed and repeated parameters', async () => {
     const before = await snapshot();
     for (const { name: parameter, schema } of queryOf(operationOf(name))) {
       const bad = badParameters(resolve(schema)).map((text) => `${parameter}=${encodeURIComponent(text)}`);
@@ -156,7 +156,7 @@ describe.each(Object.entries(fixtures))('%s', (name, fixture) => {
   }, 120_000);
 });
 
-test('an id in a path that is no UUID is a 422, whatever it holds, and changes nothing', async () => {
+test('returns 422 for a malformed ID in a path and changes nothing', async () => {
   const before = await snapshot();
   const known: Readonly<Record<string, string>> = {
     topic: world.topic.name,
@@ -197,7 +197,7 @@ test('an id in a path that is no UUID is a 422, whatever it holds, and changes n
   expect(await snapshot()).toEqual(before);
 }, 120_000);
 
-test('a name in a path that none can have is a 404, whatever it holds', async () => {
+test('returns 404 for a name in a path that cannot exist', async () => {
   for (const bad of [
     'a.b',
     '.*',

@@ -4,7 +4,7 @@ import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
 
-test('registering is a consent, and accepting again adds one and makes the former inactive', async () => {
+test('registration records a consent, and accepting again adds one and deactivates the previous one', async () => {
   const { client } = await logIn(await registerVerified());
   const record = {
     id: expect.any(String),
@@ -28,7 +28,7 @@ test('registering is a consent, and accepting again adds one and makes the forme
   expect((await client.call('GET', '/auth/me')).body.terms_accepted_at).toBe(accepted.body.consent.accepted_at);
 });
 
-test('of consents given at once one is active', async () => {
+test('concurrent consents leave exactly one active', async () => {
   const { client } = await stack.person();
   const before = (await client.call('GET', '/auth/consent-history')).body.total as number;
   const accept = () =>
@@ -49,7 +49,7 @@ test.each([
     422,
     'consent_method: must be 1 to 50 lower-case letters, digits and underscores',
   ],
-])('%j is no consent', async (json, status, detail) => {
+])('refuses %j as a consent', async (json, status, detail) => {
   const { client } = await stack.person();
   expect(await client.call('POST', '/auth/accept-terms', { json })).toMatchObject({ status, body: { detail } });
 });

@@ -21,7 +21,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
       .filter({ hasText: /^live$/ })
       .waitFor();
   const texts = (page: Page) => page.locator('.message .text').allTextContents();
-  /** The link at this stack's first node: with a port that the machine chooses, whoever sends the mails does not know the address. */
+  /** The link on the first node of this stack: emails cannot contain a port that the system assigns at start. */
   const here = ({ pathname, search, hash }: URL) => testStack().urls[0]! + pathname + search + hash;
   const pathOf = (page: Page) => new URL(page.url()).pathname;
 
@@ -31,7 +31,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await page.keyboard.press('Enter');
   }
 
-  /** Opens the path as somebody who is logged in. */
+  /** Opens the path with a login. */
   async function openAs(account: { email: string; password: string }, path: string): Promise<Page> {
     const page = await chromium.open(`/console/login?next=${encodeURIComponent(path)}`);
     await typeLogin(page, account);
@@ -39,7 +39,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     return page;
   }
 
-  test('a person registers, verifies the address, logs in, makes a topic, publishes to it and logs out', async () => {
+  test('registers, verifies the email, logs in, creates a topic, publishes to it and logs out', async () => {
     const person = newRegistration();
     const page = await chromium.open('/');
     await heading(page, 'Log in');
@@ -80,7 +80,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await heading(page, 'Log in');
   });
 
-  test("a topic's page has its history and shows what comes, edited and deleted while one looks, each once", async () => {
+  test("a topic's page shows its history and live messages, edits and deletions, each once", async () => {
     const owner = await stack.person({ tier: 'ESSENTIALS' });
     const topic = await createTopic(owner, { access_level: 'private' });
     for (const text of ['one', 'two']) await owner.publish(topic.name, text);
@@ -96,7 +96,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await eventually(async () => expect(await texts(page)).toEqual(['two', 'one']));
   });
 
-  test('no secret stands in an address: a stream is opened by a session', async () => {
+  test('URLs contain no secrets: streams use a session', async () => {
     const owner = await stack.person();
     const topic = await createTopic(owner);
     const addresses: string[] = [];
@@ -115,7 +115,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     );
   });
 
-  test('whatever a message holds is shown as text', async () => {
+  test('message content is always shown as text', async () => {
     const owner = await stack.person();
     const topic = await createTopic(owner, { description: '<img src=x onerror=alert(1)>' });
     const text = '<script>alert(1)</script><img src="x" onerror="alert(2)">\n[a](javascript:alert(3)) <b>bold</b>';
@@ -130,7 +130,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     expect(await page.locator('.message .badge').allTextContents()).toEqual(Array(2).fill('<i>tag</i>'));
   });
 
-  test("a browser that follows a topic's address reads and publishes without a login, where the topic is public", async () => {
+  test("a browser that opens a public topic's URL reads and publishes without a login", async () => {
     const topic = await createTopic(await stack.person());
     const page = await chromium.open(`/${topic.name}`);
     await isLive(page);
@@ -140,7 +140,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await eventually(async () => expect(await texts(page)).toEqual(['from nobody']));
   });
 
-  test('a private topic asks for a login and comes back; a topic that is none says so', async () => {
+  test('a private topic asks for a login and returns; an unknown topic is reported', async () => {
     const owner = await stack.person();
     const topic = await createTopic(owner, { access_level: 'private' });
     chromium.expectRefusals();
@@ -154,7 +154,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await see(page, 'Topic not found');
   });
 
-  test('a login that has run out is renewed, once for all that need it, and one that cannot be leads to the login', async () => {
+  test('an expired login is refreshed once for all requests, and leads to the login page if that fails', async () => {
     const person = await registerVerified();
     const { access, refresh } = await logIn(person);
     chromium.expectRefusals();
@@ -173,7 +173,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await heading(page, 'Log in');
   });
 
-  test('a forgotten password is set anew by the link in the mail, whose token stays in no address', async () => {
+  test('a forgotten password is reset by the emailed link, whose token disappears from the URL', async () => {
     const person = await registerVerified();
     const page = await chromium.open('/console/forgot-password');
     await page.getByLabel('Email').fill(person.email);
@@ -193,7 +193,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await logIn({ email: person.email, password });
   });
 
-  test('an invite is accepted after the login that it asks for', async () => {
+  test('an invite is accepted after the login that it requires', async () => {
     const owner = await stack.person({ tier: 'TEAM' });
     const invited = await stack.person();
     const teamId = await stack.team(owner);
@@ -209,7 +209,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     expect((await invited.get('/api/teams')).body).toMatchObject([{ id: teamId, my_role: 'member' }]);
   });
 
-  test('a verification that failed says why, and a login by Google takes its tokens from the address', async () => {
+  test('a failed verification shows the reason, and a Google login removes its tokens from the URL', async () => {
     const failed = await chromium.open('/auth/verify-email?token=void');
     await heading(failed, 'Not verified');
     await see(failed, 'Invalid or used token');
@@ -225,7 +225,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     expect(page.url()).not.toContain(access);
   });
 
-  test('a refusal is shown in the words of the server, and what was typed stays', async () => {
+  test("shows the server's error text and keeps the input", async () => {
     chromium.expectRefusals();
     const owner = await stack.person();
     const { name } = await createTopic(owner);
@@ -244,7 +244,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
   test.each([
     ['a desk', 1_280, 'light'],
     ['a phone', 360, 'dark'],
-  ] as const)('on %s nothing is cut off, and every field has a label', async (_where, width, colorScheme) => {
+  ] as const)('on %s no content is cut off and every field has a label', async (_where, width, colorScheme) => {
     const owner = await stack.person();
     const topic = await createTopic(owner, { description: 'x'.repeat(200) });
     await owner.publish(topic.name, 'w'.repeat(300));
@@ -269,7 +269,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await isWhole();
   });
 
-  test('the keyboard is enough', async () => {
+  test('works with the keyboard alone', async () => {
     const owner = await stack.person();
     const page = await chromium.open('/console/login');
     await heading(page, 'Log in');

@@ -7,7 +7,7 @@ const bad = { status: 401, body: { detail: 'Could not validate credentials' } };
 const base64url = (text: string): string => Buffer.from(text).toString('base64url');
 
 let owner: Person;
-/** A private topic of the owner, so that only a credential that counts opens it. */
+/** A private topic of the owner, which only the credential in use can open. */
 let topic: { name: string };
 let key: string;
 let token: string;
@@ -23,7 +23,7 @@ interface Sent {
   readonly headers: Record<string, string>;
   readonly query: Record<string, string>;
 }
-/** Where a credential can stand, right or wrong there. */
+/** Every place for a credential, with a valid or an invalid one. */
 const places: Readonly<Record<string, (isGood: boolean) => Partial<Sent>>> = {
   'X-Topic-Token': (isGood) => ({ headers: { 'X-Topic-Token': isGood ? token : 'tk_wrong' } }),
   Authorization: (isGood) => ({ headers: { Authorization: `Bearer ${isGood ? owner.client.token : 'wrong'}` } }),
@@ -41,7 +41,7 @@ async function statusOf(method: 'get' | 'head', path: string, sent: readonly Par
   return (await stack.caller(headers)[method](query === '' ? path : `${path}?${query}`)).status;
 }
 
-/** Each place with all that come after it: it is looked at, and they are not. */
+/** Each place with all places of lower precedence, which must be ignored. */
 function inOrder(order: readonly string[]): [string, string, string[]][] {
   return order.map((first, at) => [first, order.slice(at + 1).join(', ') || 'nothing', order.slice(at + 1)]);
 }
@@ -50,8 +50,8 @@ const onTopics = ['X-Topic-Token', 'Authorization', 'X-API-Key', 'api_key', 'aut
 const onStreams = ['X-Topic-Token', 'Authorization', 'X-API-Key', 'token', 'api_key', 'auth'];
 const elsewhere = ['Authorization', 'X-API-Key', 'api_key', 'auth', 'X-Topic-Token'];
 
-describe('only the first credential is looked at', () => {
-  test.each(inOrder(onTopics))("on a topic's routes %s comes before %s", async (first, _text, rest) => {
+describe('only the credential with the highest precedence counts', () => {
+  test.each(inOrder(onTopics))("on a topic's routes, %s takes precedence over %s", async (first, _text, rest) => {
     const path = `/${topic.name}/json`;
     expect(await statusOf('get', path, [places[first]!(true), ...rest.map((place) => places[place]!(false))])).toBe(
       200,
@@ -61,7 +61,7 @@ describe('only the first credential is looked at', () => {
     );
   });
 
-  test.each(inOrder(onStreams))('on streams %s comes before %s', async (first, _text, rest) => {
+  test.each(inOrder(onStreams))('on streams, %s takes precedence over %s', async (first, _text, rest) => {
     const path = `/${topic.name}/sse`;
     expect(await statusOf('head', path, [places[first]!(true), ...rest.map((place) => places[place]!(false))])).toBe(
       200,
@@ -71,7 +71,7 @@ describe('only the first credential is looked at', () => {
     );
   });
 
-  test.each(inOrder(elsewhere))('elsewhere %s comes before %s', async (first, _text, rest) => {
+  test.each(inOrder(elsewhere))('elsewhere, %s takes precedence over %s', async (first, _text, rest) => {
     const right = first === 'X-Topic-Token' ? 403 : 200; // it opens only its topic
     expect(
       await statusOf('get', '/api/topics/my', [places[first]!(true), ...rest.map((place) => places[place]!(false))]),
@@ -82,12 +82,12 @@ describe('only the first credential is looked at', () => {
   });
 });
 
-test("the query's token is read on streams alone", async () => {
+test('the query parameter token is only read on streams', async () => {
   expect(await statusOf('get', `/${topic.name}/json`, [places['token']!(true)])).toBe(401);
   expect(await statusOf('get', '/api/topics/public', [places['token']!(false)])).toBe(200);
 });
 
-test('an empty header or parameter is none', async () => {
+test('an empty header or parameter is not a credential', async () => {
   const empty = { 'X-Topic-Token': '', Authorization: '', 'X-API-Key': ' ' };
   const query = `api_key=&auth=&token=`;
   expect((await stack.caller(empty).get(`/api/topics/public?${query}`)).status).toBe(200);
@@ -109,12 +109,12 @@ test.each([
   `Basic ${btoa('no colon')}`,
   `Basic ${btoa('user:')}`,
   `Negotiate ${btoa('x:y')}`,
-])('Authorization: %s is no credential', async (value) => {
+])('Authorization: %s is not a credential', async (value) => {
   for (const path of [`/${topic.name}/json`, '/api/topics/public', '/api/keys'])
     expect(await stack.caller({ Authorization: value }).get(path)).toMatchObject(bad);
 });
 
-test("a bearer's kind is told by its prefix, Basic carries any as its password, and so does auth", async () => {
+test('recognizes the kind of a bearer by its prefix, and accepts any kind as Basic password and in auth', async () => {
   for (const secret of [owner.client.token!, key, token]) {
     const basic = `Basic ${btoa(`anyone:${secret}`)}`;
     for (const value of [`Bearer ${secret}`, `bearer   ${secret}`, basic, `Basic ${btoa(`:${secret}`)}`]) {
@@ -124,7 +124,7 @@ test("a bearer's kind is told by its prefix, Basic carries any as its password, 
   }
 });
 
-test('a credential is none where another kind belongs', async () => {
+test('refuses a credential of the wrong kind for its header', async () => {
   const jwt = owner.client.token!;
   for (const [header, secret] of [
     ['X-API-Key', jwt],
@@ -138,7 +138,7 @@ test('a credential is none where another kind belongs', async () => {
     expect(await stack.caller().get(`/${topic.name}/json?api_key=${secret}`)).toMatchObject(bad);
 });
 
-test('a credential is judged where none is needed', async () => {
+test('checks a credential even if none is required', async () => {
   const open = await createTopic(await stack.person());
   expect(await stack.caller({ 'X-API-Key': 'toc_wrong' }).get(`/${open.name}/json`)).toMatchObject(bad);
   const lacking = (await owner.post('/api/keys', { name: 'k', scopes: ['publish'] })).body.key as string;

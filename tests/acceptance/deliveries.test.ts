@@ -28,7 +28,7 @@ const entry = (device_id: string, given: object) => ({
   ...given,
 });
 
-test('what kept a message from a phone is told to its owner alone, and the numbers to who manages the topic', async () => {
+test("shows the reason for a missing push only to the device's owner, and totals to the topic's managers", async () => {
   const [owner, reader, filtered, stranger] = [
     await stack.person(),
     await stack.person(),
@@ -64,12 +64,12 @@ test('what kept a message from a phone is told to its owner alone, and the numbe
     counts: { ...noCounts, skipped: 2 },
   });
 
-  // A device that is gone keeps its row.
+  // A deleted device keeps its row.
   expect((await reader.delete(`/api/devices/${tablet}`)).status).toBe(204);
   expect((await deliveries(reader)).body.deliveries).toEqual([entry(phone, skipped), entry(tablet, skipped)]);
 });
 
-test('the admins of its team manage a topic, its members do not', async () => {
+test('team admins manage a topic, members do not', async () => {
   const [owner, admin, member] = [await stack.person({ tier: 'TEAM' }), await stack.person(), await stack.person()];
   const team_id = await stack.team(owner, [
     [admin, 'admin'],
@@ -81,7 +81,7 @@ test('the admins of its team manage a topic, its members do not', async () => {
   expect((await member.get(`/api/messages/${id}/deliveries`)).body.counts).toBeNull();
 });
 
-test('the ledger of what a caller may not read does not exist for them', async () => {
+test('returns 404 for the deliveries of a message that the caller may not read', async () => {
   const [owner, stranger] = [await stack.person({ tier: 'ESSENTIALS' }), await stack.person()];
   const topic = await createTopic(owner, { access_level: 'private' });
   const { id } = (await owner.publish(topic.name)).body;

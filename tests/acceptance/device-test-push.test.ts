@@ -7,7 +7,7 @@ const register = async (person: Person, platform: string): Promise<{ id: string 
   (await person.post('/api/devices/register', { push_token: `token-${randomUUID()}`, platform, device_id: 'phone' }))
     .body;
 
-test('a test push is answered once it is queued', async () => {
+test('a test push responds once it is queued', async () => {
   const person = await stack.person();
   const { id } = await register(person, 'expo');
   expect(await person.post(`/api/devices/${id}/test`)).toMatchObject({
@@ -16,7 +16,7 @@ test('a test push is answered once it is queued', async () => {
   });
 });
 
-test('a platform without credentials says so', async () => {
+test('reports a platform without credentials', async () => {
   for (const [platform, detail] of [
     ['ios', 'APNs is not configured'],
     ['android', 'FCM is not configured'],

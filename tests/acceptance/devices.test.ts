@@ -14,7 +14,7 @@ const fields = (over: object = {}) => ({
 const register = async (person: Person, over: object = {}) =>
   (await person.post('/api/devices/register', fields(over))).body;
 
-test('a registered device is shown to its owner', async () => {
+test('shows a registered device to its owner', async () => {
   const person = await stack.person();
   const sent = fields();
   const { status, body } = await person.post('/api/devices/register', sent);
@@ -33,7 +33,7 @@ test('a registered device is shown to its owner', async () => {
   expect((await person.get('/api/devices/my')).body).toEqual([second, body]);
 });
 
-test('a push token is on one device: registered elsewhere, it takes the former device away', async () => {
+test('a push token belongs to one device: registering it elsewhere removes the previous device', async () => {
   const [one, two] = [await stack.person(), await stack.person()];
   const first = await register(one);
   const moved = await register(two, { push_token: first.push_token, device_id: first.device_id });
@@ -44,7 +44,7 @@ test('a push token is on one device: registered elsewhere, it takes the former d
   expect((await one.get(`/api/devices/${first.id}`)).status).toBe(404);
 });
 
-test('of two accounts that register a token at once one has it', async () => {
+test('concurrent registrations of a token by two accounts leave it with one', async () => {
   const people = await Promise.all(Array.from({ length: 6 }, () => stack.person()));
   const push_token = `token-${randomUUID()}`;
   const answers = await Promise.all(
@@ -57,14 +57,14 @@ test('of two accounts that register a token at once one has it', async () => {
   expect(left).toMatchObject([{ push_token }]);
 });
 
-test('one device registered many times at once is one device', async () => {
+test('concurrent registrations of one device create one device', async () => {
   const person = await stack.person();
   const same = fields();
   const answers = await Promise.all(Array.from({ length: 8 }, () => person.post('/api/devices/register', same)));
   expect(new Set(answers.map((answer) => answer.body.id)).size).toBe(1);
 });
 
-test("a deleted device is gone, and another account's was never there", async () => {
+test("returns 404 for a deleted device and for another account's device", async () => {
   const [person, other] = [await stack.person(), await stack.person()];
   const { id } = await register(person);
   for (const refused of [
@@ -94,16 +94,16 @@ test.each([
   [{ device_id: 'x'.repeat(129) }, 'device_id: must be 1 to 128 characters'],
   [{ device_name: 'x'.repeat(101) }, 'device_name: must be at most 100 characters'],
   [{ app_version: 'x'.repeat(51) }, 'app_version: must be at most 50 characters'],
-])('a device with %j is refused', async (over, detail) => {
+])('refuses a device with %j', async (over, detail) => {
   const person = await stack.person();
   expect(await person.post('/api/devices/register', fields(over))).toMatchObject({ status: 422, body: { detail } });
 });
 
-test('an account has at most 100 devices, and its own can still be renewed', async () => {
+test('an account has at most 100 devices, and existing ones can still be updated', async () => {
   const person = await stack.person();
   const make = (count: number) =>
     Promise.all(Array.from({ length: count }, () => person.post('/api/devices/register', fields())));
-  // One by one up to the last places: of many at once each waits for all the others.
+  // Sequential up to the last places: concurrent registrations wait for each other.
   for (let made = 0; made < 90; made += 1) await make(1);
   const last = await make(20);
   expect(last.filter((answer) => answer.status === 201).length).toBe(10);

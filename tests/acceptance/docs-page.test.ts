@@ -8,7 +8,7 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly summary: string }>>>>;
 }
 
-test('the page may be cached, and runs nothing but what this server sends', async () => {
+test('the page is cacheable and loads scripts only from this server', async () => {
   const { status, headers, body } = await new Client().call('GET', '/docs');
   expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
     200,
@@ -26,7 +26,7 @@ test('the page may be cached, and runs nothing but what this server sends', asyn
 describeUnlessMissing('in Chromium', missingForChromium(), () => {
   const chromium = useChromium();
 
-  test('the page shows every chapter and operation of /openapi.json', async () => {
+  test('the page shows every tag and operation of /openapi.json', async () => {
     const { body } = (await new Client().call('GET', '/openapi.json')) as { body: Document };
     const page = await chromium.open('/docs');
     const explorer = page.locator('openapi-explorer');
@@ -38,7 +38,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     expect(summaries.filter((summary) => !shown.includes(summary))).toEqual([]);
   });
 
-  test('an operation has its parameters and answers', async () => {
+  test('an operation shows its parameters and responses', async () => {
     const page = await chromium.open('/docs');
     const explorer = page.locator('openapi-explorer');
     await explorer.getByText('API keys', { exact: true }).first().click();

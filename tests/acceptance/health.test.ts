@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { Client, testStack } from '../support/stack.ts';
 
 test.each(testStack().urls.map((_url, node) => node))(
-  'node %d lives, and is ready with all its parts',
+  'node %d is live and ready with all its components',
   async (node) => {
     const client = new Client();
     expect(await client.call('GET', '/health/live', { node })).toMatchObject({ status: 200, body: { status: 'ok' } });
@@ -13,12 +13,12 @@ test.each(testStack().urls.map((_url, node) => node))(
   },
 );
 
-test("ntfy's clients are told what they ask for", async () => {
+test("answers the health check of ntfy's clients", async () => {
   const answer = await new Client().call('GET', '/v1/health');
   expect([answer.status, answer.body]).toEqual([200, { healthy: true }]);
 });
 
-test('figures are there for Prometheus', async () => {
+test('serves metrics for Prometheus', async () => {
   const answer = await new Client().call('GET', '/metrics');
   expect([answer.status, answer.headers.get('content-type')]).toEqual([
     200,
@@ -28,7 +28,7 @@ test('figures are there for Prometheus', async () => {
 });
 
 test.each(['/health/live', '/health/ready', '/v1/health', '/metrics'])(
-  '%s costs no budget, reads no credential, and takes HEAD',
+  '%s does not count against rate limits, ignores credentials, and supports HEAD',
   async (path) => {
     const answer = await new Client('nonsense').call('GET', path);
     expect([answer.status, answer.headers.get('x-ratelimit-limit')]).toEqual([200, null]);

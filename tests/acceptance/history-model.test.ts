@@ -24,7 +24,7 @@ interface Topic {
   readonly name: string;
 }
 
-/** Requests in turn by every API node, which must all show the same. */
+/** Sends each request to every API node in turn: all must return the same. */
 let turn = 0;
 async function ask(method: string, path: string, options: { token?: string; json?: unknown } = {}): Promise<Answer> {
   turn += 1;
@@ -62,7 +62,7 @@ async function perform(model: HistoryModel, { name }: Topic, what: Act): Promise
   model.edited(target.id, (await ask('PATCH', path, { ...asOwner(), json: { message: what.text, ...title } })).body);
 }
 
-/** Goes on from the last id until nothing comes. */
+/** Reads from the last ID until a page is empty. */
 async function walkHistory({ name }: Topic, since: string, limit: number): Promise<Shown[]> {
   const found: Shown[] = [];
   for (;;) {
@@ -73,7 +73,7 @@ async function walkHistory({ name }: Topic, since: string, limit: number): Promi
   }
 }
 
-/** Goes on from `next_offset` until nothing comes. Resolves with the records without their own offsets, which must grow. */
+/** Reads from `next_offset` until a page is empty. Resolves with the records without offsets, which must be increasing. */
 async function walkLog({ name }: Topic, start: string, limit: number): Promise<ShownRecord[]> {
   const found: ShownRecord[] = [];
   let last = -1;
@@ -130,7 +130,7 @@ function queryOf(model: HistoryModel, asked: Filter): URLSearchParams {
   return query;
 }
 
-/** Every page of a search, by one way of paging or the other. */
+/** All pages of a search, with either way of paging. */
 async function searchAll(
   path: string,
   query: URLSearchParams,
@@ -192,7 +192,7 @@ const history = fc.record({
   }),
 });
 
-test('whatever was done to a topic, every node reads, replays, finds and counts the same of it, page by page', async () => {
+test('after any sequence of operations, every node returns the same history, log, search results and counts', async () => {
   await fc.assert(
     fc.asyncProperty(history, async ({ acts, reads, searches }) => {
       const topic = await createTopic(owner);

@@ -12,7 +12,7 @@ const preflight = (path: string, from: string) =>
   });
 
 test.each(['/api/topics', '/some-topic', '/auth/login', '/no/such/path'])(
-  'a preflight for %s is answered, and costs no budget',
+  'a preflight for %s is answered and does not count against rate limits',
   async (path) => {
     const { status, headers } = await preflight(path, origin);
     expect([status, headers.get('access-control-allow-origin'), headers.get('x-ratelimit-limit')]).toEqual([
@@ -33,7 +33,7 @@ test.each(['/api/topics', '/some-topic', '/auth/login', '/no/such/path'])(
   },
 );
 
-test('a script of the app reads answers and errors, with our headers', async () => {
+test('scripts of the app can read responses, errors and the exposed headers', async () => {
   for (const path of ['/api/topics/public', '/no-such-topic/json', '/no/such/path', '/%zz']) {
     const { headers } = await new Client().call('GET', path, { headers: { Origin: origin } });
     expect(headers.get('access-control-allow-origin')).toBe(origin);
@@ -52,7 +52,7 @@ test('a script of the app reads answers and errors, with our headers', async () 
   }
 });
 
-test('a script of another site reads nothing', async () => {
+test('scripts of other sites cannot read responses', async () => {
   expect(
     (await preflight('/api/topics', 'https://evil.example')).headers.get('access-control-allow-origin'),
   ).toBeNull();

@@ -22,7 +22,7 @@ test.each([
   '/API/topics',
   '/Auth/me',
   '/v1/nothing',
-])('%s is no path', async (path) => {
+])('returns 404 for %s', async (path) => {
   const caller = path.startsWith('/admin/') ? new Client(testStack().env['ADMIN_TOKEN']) : new Client();
   for (const method of ['GET', 'POST', 'DELETE']) expectJsonError(await caller.call(method, path), 404, 'Not found');
 });
@@ -41,13 +41,13 @@ test.each([
   ['POST', '/api/keys/1', 'DELETE'],
   ['DELETE', '/metrics', 'GET, HEAD'],
   ['OPTIONS', '/api/topics', 'GET, HEAD, POST'],
-])('%s %s is a 405 that says what there is', async (method, path, allow) => {
+])('%s %s returns 405 with the allowed methods', async (method, path, allow) => {
   const answer = await new Client().call(method, path);
   expectJsonError(answer, 405, `Method not allowed: use ${allow}`);
   expect(answer.headers.get('allow')).toBe(allow);
 });
 
-test('a credential is judged where no route is, too, and a valid one spares the address', async () => {
+test('checks credentials on unknown paths too, and a valid one does not count against the address', async () => {
   const person = await stack.person();
   for (const [method, path] of [
     ['GET', '/api/nothing'],
@@ -61,7 +61,7 @@ test('a credential is judged where no route is, too, and a valid one spares the 
   }
 });
 
-test('credentials sent to the endpoints that give them out are never read', async () => {
+test('endpoints that issue credentials ignore credentials sent to them', async () => {
   const stale = new Client('nonsense');
   const login = { email: 'nobody@example.org', password: 'x' };
   expect(
@@ -74,15 +74,18 @@ test('credentials sent to the endpoints that give them out are never read', asyn
   expect(await stale.call('GET', '/auth/me')).toMatchObject(badCredential);
 });
 
-test.each(['/%zz', '/%', '/%c3%28/json', '/api/topics/%e0%a4%a', '/%ff/ws'])('%s cannot be decoded', async (path) => {
-  const client = new Client();
-  const answer = await client.call('GET', path);
-  expectJsonError(answer, 400, 'The path is not valid percent-encoding');
-  expect(answer.headers.get('x-ratelimit-remaining')).toBe('59');
-  expect(await new Client('nonsense').call('POST', path)).toMatchObject(badCredential);
-});
+test.each(['/%zz', '/%', '/%c3%28/json', '/api/topics/%e0%a4%a', '/%ff/ws'])(
+  'refuses %s, which cannot be decoded',
+  async (path) => {
+    const client = new Client();
+    const answer = await client.call('GET', path);
+    expectJsonError(answer, 400, 'The path is not valid percent-encoding');
+    expect(answer.headers.get('x-ratelimit-remaining')).toBe('59');
+    expect(await new Client('nonsense').call('POST', path)).toMatchObject(badCredential);
+  },
+);
 
-test("the caller's X-Request-Id comes back when it is one", async () => {
+test("returns the caller's X-Request-Id if it is valid", async () => {
   const withId = async (id: string) =>
     (await new Client().call('GET', '/api/topics/public', { headers: { 'X-Request-Id': id } })).headers.get(
       'x-request-id',
@@ -93,7 +96,7 @@ test("the caller's X-Request-Id comes back when it is one", async () => {
     expect(await withId(bad)).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
 });
 
-test('HEAD answers as GET, without a body', async () => {
+test('HEAD responds like GET without a body', async () => {
   const topic = await createTopic(await stack.person());
   await stack.caller().publish(topic.name);
   for (const path of [
@@ -116,7 +119,7 @@ test('HEAD answers as GET, without a body', async () => {
   expect((await new Client().call('HEAD', `/${topic.name}`)).status).toBe(405);
 });
 
-test('answers are not cached, and nothing says what they are made with', async () => {
+test('responses are not cacheable and do not name the server software', async () => {
   const { headers } = await new Client().call('GET', '/api/topics/public');
   expect([
     headers.get('cache-control'),
@@ -127,7 +130,7 @@ test('answers are not cached, and nothing says what they are made with', async (
   ]).toEqual(['no-store', 'nosniff', null, null, null]);
 });
 
-test('a JSON endpoint takes JSON: no type, another charset and +json are JSON, anything else is a 415', async () => {
+test('a JSON endpoint accepts no media type, another charset and +json, and returns 415 otherwise', async () => {
   const call = (type: string | undefined, text: string | Uint8Array<ArrayBuffer> = '{}') =>
     new Client().call('POST', '/auth/login', {
       text: typeof text === 'string' ? new TextEncoder().encode(text) : text,
@@ -148,12 +151,12 @@ test('a JSON endpoint takes JSON: no type, another charset and +json are JSON, a
 test.each([
   ['malformed', '{"email":', 400, 'The body is not valid JSON'],
   ['empty', '', 422, 'email: is required; password: is required'],
-  ['nested without an end', '['.repeat(60_000), 400, 'The body is not valid JSON'],
+  ['unterminated nesting', '['.repeat(60_000), 400, 'The body is not valid JSON'],
   ['an array', '[]', 422, 'body: must be an object'],
   ['null', 'null', 422, 'body: is required'],
   ['no UTF-8', new Uint8Array([0x7b, 0xff, 0x7d]), 422, 'body: must be valid UTF-8'],
   ['too large', `{"email":"${'x'.repeat(65_536)}"}`, 413, 'The body must be at most 65536 bytes'],
-])('a body that is %s', async (_what, text, status, detail) => {
+])('refuses a body that is %s', async (_what, text, status, detail) => {
   expectJsonError(
     await new Client().call('POST', '/auth/login', { text, headers: { 'Content-Type': 'application/json' } }),
     status,
@@ -161,7 +164,7 @@ test.each([
   );
 });
 
-test('what is wrong with several fields is said at once', async () => {
+test('reports all invalid fields in one response', async () => {
   expectJsonError(
     await new Client().call('POST', '/auth/login', { json: { email: 7 } }),
     422,
@@ -169,7 +172,7 @@ test('what is wrong with several fields is said at once', async () => {
   );
 });
 
-test('the checks run in their order: credential, scope, existence, access, body, rules', async () => {
+test('checks run in order: credential, scope, existence, access, body, rules', async () => {
   const owner = await stack.person();
   const other = await stack.person();
   const topic = await createTopic(owner, { access_level: 'private' });
@@ -214,13 +217,13 @@ test.each([
   ['page=0', 'page'],
   ['per_page=101', 'per_page'],
   ['limit=5&limit=5', 'limit'],
-])('/api/topics?%s is a 422', async (query, field) => {
+])('/api/topics?%s returns 422', async (query, field) => {
   const answer = await new Client().call('GET', `/api/topics?${query}`);
   expect(answer.status).toBe(422);
   expect(answer.body.detail).toMatch(new RegExp(`^${field}: `));
 });
 
-test('what is not known in a query or a body is ignored', async () => {
+test('ignores unknown query parameters and fields', async () => {
   expect((await new Client().call('GET', '/api/topics?fields=a&fields=b&__proto__=1&constructor=2')).status).toBe(200);
   const person = await stack.person();
   const made = await person.post('/api/keys', {

@@ -9,7 +9,7 @@ import { useStreams } from '../support/use-streams.ts';
 const stack = useStack();
 const streams = useStreams();
 
-/** A request as `fetch` sends none. */
+/** A request that `fetch` cannot send. */
 async function ask(
   method: string,
   path: string,
@@ -36,7 +36,7 @@ function expectSafe(headers: Headers | IncomingMessage['headers'], cacheControl 
     expect(all).not.toHaveProperty(name);
 }
 
-test('answers of every kind tell browsers what they may do with them, and nothing of the program', async () => {
+test('all kinds of responses have security headers and do not reveal the server software', async () => {
   const owner = await stack.person();
   const { name } = await createTopic(owner, { access_level: 'private' });
   const answers = [
@@ -60,7 +60,7 @@ test('answers of every kind tell browsers what they may do with them, and nothin
   for (const { headers } of answers) expectSafe(headers);
 });
 
-test('so do streams, and the refusals of streams', async () => {
+test('streams and refused streams have security headers', async () => {
   const owner = await stack.person();
   const { name } = await createTopic(owner, { access_level: 'private' });
   const token = owner.client.token;
@@ -75,7 +75,7 @@ test('so do streams, and the refusals of streams', async () => {
   }
 });
 
-test('TRACE and methods that nobody knows are refused, and nothing of the request comes back', async () => {
+test('refuses TRACE and unknown methods without echoing the request', async () => {
   const { name } = await createTopic(await stack.person());
   for (const [path, status] of [
     ['/', 405],
@@ -100,7 +100,7 @@ test('TRACE and methods that nobody knows are refused, and nothing of the reques
   }
 });
 
-test('an answer that a script of another site may read lets it send no cookies, whatever its Origin says', async () => {
+test('responses readable across origins never allow credentials, for any Origin', async () => {
   const own = new URL(testStack().urls[0]!).origin;
   for (const origin of [
     own,

@@ -15,12 +15,12 @@ beforeAll(async () => {
   ({ name } = await createTopic(await stack.person()));
 });
 
-/** Sends bytes as they are, and resolves with the status, headers and JSON of the first answer. */
+/** Sends raw bytes and resolves with the status, headers and JSON of the first response. */
 async function sendRaw(
   bytes: string | Buffer,
 ): Promise<{ status: number; headers: Map<string, string>; body: { detail?: string } }> {
   const socket = connect(Number(url.port), url.hostname);
-  socket.on('error', () => undefined); // the server may cut off what it refuses
+  socket.on('error', () => undefined); // the server may close the connection early
   socket.write(bytes);
   const answer = await textOf(socket);
   const [head = '', body = ''] = answer.split('\r\n\r\n');
@@ -34,7 +34,7 @@ async function sendRaw(
 test.each([
   ['headers beyond 64 KiB', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(70_000)}\r\n\r\n`, 431],
   ['a path beyond 64 KiB', `GET /${'x'.repeat(70_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
-  ['what is no HTTP', 'hello\r\n\r\n', 400],
+  ['a request that is not HTTP', 'hello\r\n\r\n', 400],
   ['no Host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
   ['a header with a line break in its name', 'GET / HTTP/1.1\r\nHost: x\r\nA\nb: c\r\n\r\n', 400],
   ['two lengths of one body', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd', 400],
@@ -43,7 +43,7 @@ test.each([
     'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     400,
   ],
-])('%s is refused in JSON, too', async (_what, bytes, status) => {
+])('refuses %s with a JSON error', async (_what, bytes, status) => {
   const answer = await sendRaw(bytes);
   expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'application/json']);
   expect(answer.body.detail).toEqual(expect.any(String));
@@ -52,12 +52,12 @@ test.each([
   expect(answer.headers.get('cache-control')).toBe('no-store');
 });
 
-test('headers of 60 KiB are taken', async () => {
+test('accepts headers of 60 KiB', async () => {
   const headers = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`x-long-${index}`, 'x'.repeat(6_000)]));
   expect((await new Client().call('POST', `/${name}`, { text: 'x', headers })).status).toBe(200);
 });
 
-/** Starts a request whose body does not come by itself. */
+/** Starts a request whose body the test sends later. */
 function start(path: string, headers: Record<string, string>) {
   const request = httpRequest(new URL(path, url), {
     method: 'POST',
@@ -67,7 +67,7 @@ function start(path: string, headers: Record<string, string>) {
   return { request, answered };
 }
 
-test('a body in chunks that grows beyond 64 KiB is a 413 before it ends', async () => {
+test('returns 413 for a chunked body as soon as it exceeds 64 KiB', async () => {
   const { request, answered } = start(`/${name}`, { 'Transfer-Encoding': 'chunked' });
   request.on('error', () => undefined);
   request.write('x'.repeat(40_000));
@@ -77,7 +77,7 @@ test('a body in chunks that grows beyond 64 KiB is a 413 before it ends', async 
   request.destroy();
 });
 
-test('an announced body beyond 64 KiB is refused without a byte of it', async () => {
+test('refuses a Content-Length beyond 64 KiB before the body arrives', async () => {
   const { request, answered } = start(`/${name}`, { 'Content-Length': '1000000', Expect: '100-continue' });
   let mayContinue = false;
   request.on('continue', () => (mayContinue = true));
@@ -88,7 +88,7 @@ test('an announced body beyond 64 KiB is refused without a byte of it', async ()
   request.destroy();
 });
 
-test('who asks before sending is told to go on', async () => {
+test('answers Expect: 100-continue with 100', async () => {
   const { request, answered } = start(`/${name}`, { 'Content-Length': '2', Expect: '100-continue' });
   request.on('continue', () => request.end('ok'));
   request.flushHeaders();
@@ -97,7 +97,7 @@ test('who asks before sending is told to go on', async () => {
   expect(JSON.parse(await textOf(response))).toMatchObject({ message: 'ok' });
 });
 
-test('a body that is cut off publishes nothing', async () => {
+test('a truncated body publishes nothing', async () => {
   const { request, answered } = start(`/${name}`, { 'Content-Length': '100' });
   await new Promise((sent) => request.write('only a part', sent));
   request.destroy();
@@ -108,7 +108,7 @@ test('a body that is cut off publishes nothing', async () => {
   expect(body.messages.some(({ message }: { message: string }) => message.startsWith('only'))).toBe(false);
 });
 
-test('an idle connection is kept for longer than a proxy keeps it', async () => {
+test('keeps idle connections open longer than proxies do', async () => {
   const { headers } = await new Client().call('GET', '/api/topics');
   expect(headers.get('keep-alive')).toBe('timeout=75');
 });
