@@ -196,7 +196,7 @@ describe('an import is let through', () => {
     ['shared/drivers/cluster/redis/redis-bus.test.ts', '../../../collections/topics.ts'],
     ['shared/open-engine.ts', './drivers/cluster/open-cluster.ts'],
     ['services/notifier/providers/expo-gateway.ts', '../push-metrics.ts'],
-    ['services/api/features/topics/create-topic.ts', './topic-schema.ts'],
+    ['services/api/features/topics/create-topic.ts', './describe-topics.ts'],
     ['services/api/features/topics/create-topic.ts', '../../api-deps.ts'],
     ['services/api/routes.ts', './features/topics/create-topic.ts'],
     ['services/api/main.ts', '@tocsin/shared/runtime/run-service.ts'],

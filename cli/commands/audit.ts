@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { auditActionNames, type AuditAction } from '@tocsin/shared/domain/audit/audit-actions.ts';
-import { toAuditEntryJson, type ReadAuditEntry } from '@tocsin/shared/domain/audit/audit-entry.ts';
+import type { ReadAuditEntry } from '@tocsin/shared/domain/audit/audit-entry.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import {
@@ -10,6 +10,7 @@ import {
   walkAuditEntries,
   type AuditFilter,
 } from '@tocsin/shared/operations/audit/find-audit-entries.ts';
+import { toAuditEntryJson, type AuditEntryJson } from '@tocsin/shared/wire/audit-entry.ts';
 import { Command, Option } from 'commander';
 import { withStore, type PrintOptions } from '../operator/operator-store.ts';
 import { forTerminal, printLine } from '../output/output.ts';
@@ -121,15 +122,7 @@ async function print(documents: Documents, entries: readonly ReadAuditEntry[], {
 }
 
 /** Who, by what, did what to what, from where; a dash for what is not known. */
-function lineOf({
-  timestamp,
-  action,
-  actor,
-  origin,
-  subject,
-  within,
-  details,
-}: ReturnType<typeof toAuditEntryJson>): string {
+function lineOf({ timestamp, action, actor, origin, subject, within, details }: AuditEntryJson): string {
   const who = actor.name ?? actor.id ?? actor.type;
   const what = subject === null ? '-' : `${subject.type} ${subject.name ?? subject.id}`;
   const more = Object.entries(details)

@@ -1,4 +1,3 @@
-import { toApiKeyJson } from '@tocsin/shared/wire/api-key-json.ts';
 import {
   apiKeyPrefix,
   credentialLimits,
@@ -18,6 +17,7 @@ import { insertApiKey } from '@tocsin/shared/operations/credentials/insert-api-k
 import { removeApiKey } from '@tocsin/shared/operations/credentials/remove-api-key.ts';
 import { setApiKeyActive } from '@tocsin/shared/operations/credentials/set-api-key-active.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
+import { toApiKeyJson } from '@tocsin/shared/wire/api-key.ts';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { finalCommand } from './final-command.ts';
 import { findAccount } from '../operator/find-account.ts';

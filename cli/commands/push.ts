@@ -1,12 +1,12 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { toDeadLetterJson } from '@tocsin/shared/domain/push/dead-letter.ts';
-import { toIso } from '@tocsin/shared/wire/message-json.ts';
 import { pushQueues, renotifyTopicJob } from '@tocsin/shared/domain/push/push-job.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { idSource, isUuid } from '@tocsin/shared/platform/ids.ts';
 import { ledgerMs } from '@tocsin/shared/ports/deliveries.ts';
 import { listDeadLetters, redriveDeadLetters } from '@tocsin/shared/operations/push/dead-letters.ts';
 import { findTopicByName } from '@tocsin/shared/collections/topics.ts';
+import { toDeadLetterJson } from '@tocsin/shared/wire/dead-letter.ts';
+import { toIso } from '@tocsin/shared/domain/to-iso.ts';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { operatorAudit, printObject, withStore, type PrintOptions } from '../operator/operator-store.ts';
 import { timeOption } from '../options/time-option.ts';

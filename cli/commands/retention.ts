@@ -1,4 +1,3 @@
-import { toRunJson, toStateJson } from '@tocsin/shared/wire/retention-json.ts';
 import type { RunRequest } from '@tocsin/shared/domain/retention/retention-run.ts';
 import { toIso } from '@tocsin/shared/domain/to-iso.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
@@ -11,6 +10,7 @@ import {
 } from '@tocsin/shared/operations/retention/operate-retention.ts';
 import { describePlan } from '@tocsin/shared/operations/retention/retention-plan.ts';
 import { listRuns } from '@tocsin/shared/collections/retention-runs.ts';
+import { toRunJson, toStateJson } from '@tocsin/shared/wire/retention.ts';
 import { Command, Option } from 'commander';
 import { operatorAudit, printObject, withStore, type PrintOptions } from '../operator/operator-store.ts';
 import { timeOption } from '../options/time-option.ts';

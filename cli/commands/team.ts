@@ -1,6 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { teamPeriodsOf } from '@tocsin/shared/domain/teams/team-life.ts';
-import { toDeactivationJson, toTeamJson } from '@tocsin/shared/wire/team-json.ts';
 import type { Team } from '@tocsin/shared/domain/teams/team.ts';
 import { reachesTier, tierInForce } from '@tocsin/shared/domain/accounts/tiers.ts';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
@@ -20,6 +19,7 @@ import {
 } from '@tocsin/shared/collections/teams.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
 import { walkIndex } from '@tocsin/shared/documents/walk-index.ts';
+import { toDeactivationJson, toTeamJson } from '@tocsin/shared/wire/team.ts';
 import { Command } from 'commander';
 import { finalCommand } from './final-command.ts';
 import { findAccount } from '../operator/find-account.ts';

@@ -1,7 +1,5 @@
 import { topicChange } from '@tocsin/shared/domain/change.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { toHoldJson } from '@tocsin/shared/wire/hold-json.ts';
-import { toTopicJson } from '@tocsin/shared/wire/topic-json.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { ownedTopics } from '@tocsin/shared/operations/topics/owned-topics.ts';
@@ -9,6 +7,8 @@ import { removeTopic } from '@tocsin/shared/operations/topics/remove-topic.ts';
 import { setHold } from '@tocsin/shared/operations/retention/set-hold.ts';
 import { findTopicByName, topics } from '@tocsin/shared/collections/topics.ts';
 import { walkIndex } from '@tocsin/shared/documents/walk-index.ts';
+import { toHoldJson } from '@tocsin/shared/wire/hold.ts';
+import { toTopicJson } from '@tocsin/shared/wire/topic.ts';
 import { Command } from 'commander';
 import { finalCommand } from './final-command.ts';
 import { findAccount } from '../operator/find-account.ts';

@@ -3,7 +3,7 @@ import { parseTime } from '@tocsin/shared/domain/parse-time.ts';
 import { additionalMembersMax } from '@tocsin/shared/domain/teams/team.ts';
 import { tiers, tierInForce, type Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
 import { newUser, type User } from '@tocsin/shared/domain/accounts/user.ts';
-import { toOperatorUserJson } from '@tocsin/shared/wire/user-json.ts';
+import { toOperatorUserJson } from '@tocsin/shared/wire/user.ts';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';

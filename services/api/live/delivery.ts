@@ -1,5 +1,5 @@
+import { toMessageJson } from '@tocsin/shared/wire/message.ts';
 import type { RecordType } from '@tocsin/shared/domain/messages/log-record.ts';
-import { toMessageJson } from '@tocsin/shared/wire/message-json.ts';
 import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 
 /** A message as history shows it, on its way to a stream. */

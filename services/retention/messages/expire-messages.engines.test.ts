@@ -1,6 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { toRunJson } from '@tocsin/shared/wire/retention-json.ts';
 import { tiers, type Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { closers } from '@tocsin/shared/platform/lifecycle.ts';
@@ -23,6 +22,7 @@ import { topics } from '@tocsin/shared/collections/topics.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
 import { newId, newMessage, newTopic, newUser, testAudit } from '@tocsin/shared/testing/builders.ts';
 import { engineUnderTest, openOwnEngine } from '@tocsin/shared/testing/test-engine.ts';
+import { toRunJson } from '@tocsin/shared/wire/retention.ts';
 import { expireMessages } from './expire-messages.ts';
 import type { RetentionDeps } from '../sweep/retention-deps.ts';
 import { runRetentionJob } from '../run-retention-job.ts';

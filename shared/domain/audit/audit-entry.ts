@@ -120,11 +120,12 @@ function personOf(
   { actor }: AuditSource,
   { subjectType, subjectId }: Pick<AuditEntry, 'subjectType' | 'subjectId'>,
 ): string | null {
-  if (isAccount(actor)) return actor;
+  if (isAccountActor(actor)) return actor;
   return actor === 'anonymous' && subjectType === 'account' ? subjectId : null;
 }
 
-const isAccount = (actor: string): boolean => !(auditActorKinds as readonly string[]).includes(actor);
+/** Whether the actor of an entry is an account, so that `actor` is its ID. */
+export const isAccountActor = (actor: string): boolean => !(auditActorKinds as readonly string[]).includes(actor);
 
 /** An entry with its origin: null where there was none, and once the account is gone. */
 export interface ReadAuditEntry {
@@ -135,42 +136,9 @@ export interface ReadAuditEntry {
 /** The ids of the accounts that an entry names. */
 export function accountsOf({ actor, subjectType, subjectId }: AuditEntry): string[] {
   return [
-    ...(isAccount(actor) ? [actor] : []),
+    ...(isAccountActor(actor) ? [actor] : []),
     ...(subjectType === 'account' && subjectId !== null ? [subjectId] : []),
   ];
-}
-
-/** An entry as it is shown. `usernames` are those of accounts, by id; one that is not among them has no name. */
-export function toAuditEntryJson({ entry, origin }: ReadAuditEntry, usernames: ReadonlyMap<string, string>) {
-  const { actor, subjectType, subjectId, withinType, withinId } = entry;
-  const isByAccount = isAccount(actor);
-  const nameOf = (id: string): string | null => usernames.get(id) ?? null;
-  return {
-    id: entry.id,
-    timestamp: toIso(entry.at),
-    action: entry.action,
-    actor: {
-      type: isByAccount ? 'account' : actor,
-      id: isByAccount ? actor : null,
-      name: isByAccount ? nameOf(actor) : null,
-      through: entry.through,
-      credential_id: entry.credentialId,
-    },
-    origin: { address: origin?.address ?? null, user_agent: origin?.userAgent ?? null },
-    subject:
-      subjectId === null
-        ? null
-        : {
-            type: subjectType!,
-            id: subjectId,
-            name: subjectType === 'account' ? nameOf(subjectId) : entry.subjectName,
-          },
-    within: withinId === null ? null : { type: withinType!, id: withinId },
-    details: {
-      ...entry.details,
-      ...(entry.action === 'account.email_changed' ? { former_email: origin?.formerEmail ?? null } : {}),
-    },
-  };
 }
 
 /** A place in the log, newest first: behind the entry with this time and id. */

@@ -1,5 +1,3 @@
-import { toIso } from '../to-iso.ts';
-
 /** Pushes of one message that were given up together. */
 export interface DeadLetter {
   /** Of the job that gave up. */
@@ -12,9 +10,4 @@ export interface DeadLetter {
   readonly devices: number | null;
   readonly reason: string;
   readonly failedAt: number;
-}
-
-/** A dead letter as the operator is shown it. */
-export function toDeadLetterJson({ id, messageId, topicId, topic, devices, reason, failedAt }: DeadLetter) {
-  return { id, message_id: messageId, topic_id: topicId, topic, devices, reason, failed_at: toIso(failedAt) };
 }

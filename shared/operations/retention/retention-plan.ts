@@ -1,4 +1,4 @@
-import { toPlanJson } from '../../wire/retention-json.ts';
+import { toPlanJson, type RetentionPlanJson } from '../../wire/retention.ts';
 import { planOf, type PlannedTopic, type RetentionPlan } from '../../domain/retention/retention-plan.ts';
 import { tierInForce, type Tier } from '../../domain/accounts/tiers.ts';
 import type { Topic } from '../../domain/topics/topic.ts';
@@ -73,7 +73,7 @@ export async function findOwned(
 export async function describePlan(
   deps: PlanDeps,
   { upTo, now, limit }: { upTo: number; now: number; limit: number },
-): Promise<ReturnType<typeof toPlanJson>> {
+): Promise<RetentionPlanJson> {
   const plan = await planRetention(deps, { upTo, now });
   const state = await readRetentionState(deps.documents);
   const oldestKept = await findOldestKept(

@@ -1,4 +1,4 @@
-import { toMemberJson, type MemberJson } from '../../wire/team-json.ts';
+import { type MemberJson, toMemberJson } from '../../wire/team.ts';
 import type { TeamMember } from '../../domain/teams/team.ts';
 import type { Documents } from '../../ports/documents.ts';
 import { findUsers } from '../../collections/users.ts';

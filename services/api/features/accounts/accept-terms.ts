@@ -3,10 +3,10 @@ import { write } from '@tocsin/shared/ports/documents.ts';
 import { recordConsent } from '@tocsin/shared/collections/consents.ts';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
+import { consentSchema, toConsentJson } from '@tocsin/shared/wire/consent.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
-import { consentSchema, toConsentJson } from './consent-json.ts';
 import { loadAccount } from './load-account.ts';
 
 const body = z.object({

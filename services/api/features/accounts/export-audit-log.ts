@@ -1,7 +1,7 @@
-import { toAuditEntryJson, type ReadAuditEntry } from '@tocsin/shared/domain/audit/audit-entry.ts';
+import type { ReadAuditEntry } from '@tocsin/shared/domain/audit/audit-entry.ts';
 import { walkAuditEntries } from '@tocsin/shared/operations/audit/find-audit-entries.ts';
+import { auditEntrySchema, toAuditEntryJson } from '@tocsin/shared/wire/audit-entry.ts';
 import type { ApiDeps } from '../../api-deps.ts';
-import { auditEntrySchema } from '../../audit-entry-schema.ts';
 import type { ExportSection } from '../../export/export-section.ts';
 
 const pageSize = 500;

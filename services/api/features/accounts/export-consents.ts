@@ -1,8 +1,8 @@
 import { listConsents } from '@tocsin/shared/collections/consents.ts';
+import { consentSchema, toConsentJson } from '@tocsin/shared/wire/consent.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import type { ExportSection } from '../../export/export-section.ts';
 import { smallSection } from '../../export/small-section.ts';
-import { consentSchema, toConsentJson } from './consent-json.ts';
 
 /** What the account accepted, as its history shows it. */
 export function exportConsents({ engine: { documents } }: ApiDeps): ExportSection {

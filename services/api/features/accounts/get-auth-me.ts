@@ -1,7 +1,6 @@
-import { toAuthUserJson } from '@tocsin/shared/wire/user-json.ts';
+import { authUserSchema, toAuthUserJson } from '@tocsin/shared/wire/user.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
-import { authUserSchema } from '../../http/user-schema.ts';
 import { loadAccount } from './load-account.ts';
 
 /** The calling account, with how it signs in and when it accepted the terms. */

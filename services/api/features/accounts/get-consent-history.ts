@@ -1,8 +1,8 @@
 import { listConsents } from '@tocsin/shared/collections/consents.ts';
+import { consentSchema, toConsentJson } from '@tocsin/shared/wire/consent.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
-import { consentSchema, toConsentJson } from './consent-json.ts';
 
 /** What the account accepted and when, newest first. */
 export function getConsentHistory(deps: ApiDeps): Route {

@@ -1,7 +1,6 @@
-import { toUserJson } from '@tocsin/shared/wire/user-json.ts';
+import { toUserJson, userSchema } from '@tocsin/shared/wire/user.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
-import { userSchema } from '../../http/user-schema.ts';
 import { loadAccount } from './load-account.ts';
 
 /** The calling account, with its tier. */

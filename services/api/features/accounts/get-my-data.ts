@@ -1,12 +1,11 @@
 import { toIso } from '@tocsin/shared/domain/to-iso.ts';
 import type { User } from '@tocsin/shared/domain/accounts/user.ts';
-import { toExportedUserJson } from '@tocsin/shared/wire/user-json.ts';
+import { exportedUserSchema, toExportedUserJson } from '@tocsin/shared/wire/user.ts';
 import { z } from 'zod';
 import type { ExportOwner, ExportSection } from '../../export/export-section.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { streamJson } from '../../http/stream-json.ts';
-import { exportedUserSchema } from '../../http/user-schema.ts';
 import { loadAccount } from './load-account.ts';
 
 const dayMs = 86_400_000;

@@ -1,12 +1,11 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { User } from '@tocsin/shared/domain/accounts/user.ts';
-import { toLoginUserJson } from '@tocsin/shared/wire/user-json.ts';
 import { findUserByEmail } from '@tocsin/shared/collections/users.ts';
+import { loginUserSchema, toLoginUserJson } from '@tocsin/shared/wire/user.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { emailField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
-import { loginUserSchema } from '../../http/user-schema.ts';
 import { recordFailedLogin } from '../../access/failed-logins.ts';
 import { loginTokensSchema, openLogin } from '../../access/logins.ts';
 import { passwordAttempts } from '../../access/password-attempts.ts';

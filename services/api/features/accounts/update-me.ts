@@ -1,6 +1,5 @@
 import { usernameKey } from '@tocsin/shared/domain/accounts/account-rules.ts';
 import type { User } from '@tocsin/shared/domain/accounts/user.ts';
-import { toUserJson } from '@tocsin/shared/wire/user-json.ts';
 import { write, type Changes, type Write } from '@tocsin/shared/ports/documents.ts';
 import { isTakenMeanwhile, makeRoom } from '@tocsin/shared/operations/accounts/accounts.ts';
 import { addressChanges } from '@tocsin/shared/collections/address-changes.ts';
@@ -8,12 +7,12 @@ import { voidMailTokens } from '@tocsin/shared/collections/mail-tokens.ts';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
 import { requestMail } from '@tocsin/shared/runtime/request-mail.ts';
+import { toUserJson, userSchema } from '@tocsin/shared/wire/user.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf, auditOfSystem } from '../../audit.ts';
 import { emailField } from '../../http/fields.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
-import { userSchema } from '../../http/user-schema.ts';
 import { usernameField } from './account-fields.ts';
 import { loadAccount } from './load-account.ts';
 

@@ -1,18 +1,13 @@
 import { auditActionNames } from '@tocsin/shared/domain/audit/audit-actions.ts';
-import {
-  auditPlaceForm,
-  parseAuditPlace,
-  toAuditPlaceText,
-  toAuditEntryJson,
-} from '@tocsin/shared/domain/audit/audit-entry.ts';
+import { auditPlaceForm, parseAuditPlace, toAuditPlaceText } from '@tocsin/shared/domain/audit/audit-entry.ts';
 import {
   findAuditActor,
   findAuditEntries,
   findAuditNames,
 } from '@tocsin/shared/operations/audit/find-audit-entries.ts';
+import { auditEntrySchema, toAuditEntryJson } from '@tocsin/shared/wire/audit-entry.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
-import { auditEntrySchema } from '../../audit-entry-schema.ts';
 import { uuidField } from '../../http/fields.ts';
 import { queryInteger } from '../../http/paging.ts';
 import { route, type Route } from '../../http/route.ts';

@@ -1,20 +1,10 @@
-import { toDeadLetterJson } from '@tocsin/shared/domain/push/dead-letter.ts';
 import { listDeadLetters as findDeadLetters } from '@tocsin/shared/operations/push/dead-letters.ts';
+import { deadLetterSchema, toDeadLetterJson } from '@tocsin/shared/wire/dead-letter.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { uuidField } from '../../http/fields.ts';
 import { queryInteger } from '../../http/paging.ts';
 import { route, type Route } from '../../http/route.ts';
-
-const deadLetterSchema = z.object({
-  id: z.string().describe('Of the job that gave up.'),
-  message_id: z.string(),
-  topic_id: z.string(),
-  topic: z.string().nullable().describe('Its name; null once the topic is gone.'),
-  devices: z.int().nullable().describe('How many devices were to be pushed to; null where it had not come to that.'),
-  reason: z.string(),
-  failed_at: z.iso.datetime(),
-});
 
 /** `GET /admin/push/dead-letters`. 404 `Topic not found`. */
 export function listDeadLetters(deps: ApiDeps): Route {

@@ -1,10 +1,9 @@
-import { toRunJson } from '@tocsin/shared/wire/retention-json.ts';
 import { listRuns } from '@tocsin/shared/collections/retention-runs.ts';
+import { retentionRunSchema, toRunJson } from '@tocsin/shared/wire/retention.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { queryInteger } from '../../http/paging.ts';
 import { route, type Route } from '../../http/route.ts';
-import { retentionRunSchema } from './retention-schema.ts';
 
 /** `GET /admin/retention/history` */
 export function listRetentionRuns(deps: ApiDeps): Route {

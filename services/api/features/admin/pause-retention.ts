@@ -1,11 +1,10 @@
-import { toStateJson } from '@tocsin/shared/wire/retention-json.ts';
 import { pauseRetention as storePause } from '@tocsin/shared/operations/retention/operate-retention.ts';
+import { retentionStateSchema, toStateJson } from '@tocsin/shared/wire/retention.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOfOperator } from '../../audit.ts';
 import { textField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
-import { retentionStateSchema } from './retention-schema.ts';
 
 const body = z
   .object({ reason: textField({ min: 1, max: 200 }) })

@@ -1,10 +1,10 @@
 import { describePlan } from '@tocsin/shared/operations/retention/retention-plan.ts';
+import { retentionPlanSchema } from '@tocsin/shared/wire/retention.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { queryInteger } from '../../http/paging.ts';
 import { route, type Route } from '../../http/route.ts';
 import { timeField } from '../../http/time-field.ts';
-import { retentionPlanSchema } from './retention-schema.ts';
 
 /** `GET /admin/retention/plan` */
 export function planRetention({ engine }: ApiDeps): Route {

@@ -1,9 +1,8 @@
-import { toStateJson } from '@tocsin/shared/wire/retention-json.ts';
 import { resumeRetention as storeResume } from '@tocsin/shared/operations/retention/operate-retention.ts';
+import { retentionStateSchema, toStateJson } from '@tocsin/shared/wire/retention.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOfOperator } from '../../audit.ts';
 import { route, type Route } from '../../http/route.ts';
-import { retentionStateSchema } from './retention-schema.ts';
 
 /** `POST /admin/retention/resume` */
 export function resumeRetention(deps: ApiDeps): Route {

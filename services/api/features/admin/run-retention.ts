@@ -1,12 +1,13 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { toIso } from '@tocsin/shared/wire/message-json.ts';
 import { confirmPlan, requestRun } from '@tocsin/shared/operations/retention/operate-retention.ts';
+import { toIso } from '@tocsin/shared/domain/to-iso.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOfOperator } from '../../audit.ts';
 import { route, type Route } from '../../http/route.ts';
 import { timeField } from '../../http/time-field.ts';
-import { queuedRunSchema } from './retention-schema.ts';
+
+const queuedRunSchema = z.object({ run_id: z.string(), up_to: z.iso.datetime(), message: z.string() });
 
 const body = z.object({ up_to: timeField('endOfDay') }).meta({ examples: [{ up_to: '2030-01-31T12:00:00.000Z' }] });
 

@@ -1,12 +1,9 @@
 import { topicChange } from '@tocsin/shared/domain/change.ts';
-import { toHoldJson } from '@tocsin/shared/wire/hold-json.ts';
 import { setHold as storeHold } from '@tocsin/shared/operations/retention/set-hold.ts';
-import { z } from 'zod';
+import { holdSchema, toHoldJson } from '@tocsin/shared/wire/hold.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOfOperator } from '../../audit.ts';
 import { route, type Route } from '../../http/route.ts';
-
-const holdSchema = z.object({ topic: z.string(), topic_id: z.uuid(), legal_hold: z.boolean() });
 
 const forms = {
   PUT: {

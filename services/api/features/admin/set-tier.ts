@@ -1,14 +1,13 @@
 import { additionalMembersMax } from '@tocsin/shared/domain/teams/team.ts';
 import { tiers } from '@tocsin/shared/domain/accounts/tiers.ts';
-import { toOperatorUserJson } from '@tocsin/shared/wire/user-json.ts';
 import { setTier as storeTier } from '@tocsin/shared/operations/accounts/set-tier.ts';
+import { operatorUserSchema, toOperatorUserJson } from '@tocsin/shared/wire/user.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOfOperator } from '../../audit.ts';
 import { optionalField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
 import { timeField } from '../../http/time-field.ts';
-import { operatorUserSchema } from '../../http/user-schema.ts';
 
 const seatsForm = `must be a whole number from 0 to ${additionalMembersMax}`;
 

@@ -1,16 +1,15 @@
-import { toApiKeyJson } from '@tocsin/shared/wire/api-key-json.ts';
 import type { AccountCaller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { apiKeyPrefix, hasScope, newApiKey, type Scope } from '@tocsin/shared/domain/accounts/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { hashSecret, makeSecret } from '@tocsin/shared/platform/secrets.ts';
 import { insertApiKey } from '@tocsin/shared/operations/credentials/insert-api-key.ts';
+import { apiKeySchema, toApiKeyJson } from '@tocsin/shared/wire/api-key.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';
 import { optionalField } from '../../http/fields.ts';
 import { requireOwnAccount } from '../../http/require-own-account.ts';
 import { route, type Route } from '../../http/route.ts';
-import { apiKeySchema } from './api-key-schema.ts';
 import { credentialFields, requireFuture } from './credential-fields.ts';
 
 const body = z

@@ -5,6 +5,7 @@ import { write, type Documents, type Write } from '@tocsin/shared/ports/document
 import { topicTokens } from '@tocsin/shared/collections/credentials.ts';
 import { commitWithinQuota } from '@tocsin/shared/collections/quota-guards.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
+import { topicTokenSchema, toTopicTokenJson } from '@tocsin/shared/wire/topic-token.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';
@@ -12,7 +13,6 @@ import { optionalField } from '../../http/fields.ts';
 import { loadTopic } from '../../http/load-topic.ts';
 import { route, type Route } from '../../http/route.ts';
 import { credentialFields, requireFuture } from './credential-fields.ts';
-import { topicTokenSchema, toTopicTokenJson } from './topic-token-json.ts';
 
 /** Tokens of one topic. */
 export const topicTokensMax = 100;

@@ -1,9 +1,8 @@
-import { toApiKeyJson } from '@tocsin/shared/wire/api-key-json.ts';
 import { findApiKeys } from '@tocsin/shared/collections/credentials.ts';
+import { apiKeySchema, toApiKeyJson } from '@tocsin/shared/wire/api-key.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import type { ExportSection } from '../../export/export-section.ts';
 import { smallSection } from '../../export/small-section.ts';
-import { apiKeySchema } from './api-key-schema.ts';
 
 /** The account's API keys, as their list shows them: without their secrets. */
 export function exportApiKeys({ engine: { documents }, usage }: ApiDeps): ExportSection {

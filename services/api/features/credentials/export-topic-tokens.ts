@@ -3,10 +3,10 @@ import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { topicTokens } from '@tocsin/shared/collections/credentials.ts';
 import { ownedTopics } from '@tocsin/shared/operations/topics/owned-topics.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
+import { topicTokenSchema, toTopicTokenJson } from '@tocsin/shared/wire/topic-token.ts';
 import type { ExportSection } from '../../export/export-section.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { findTopicTokens } from './find-topic-tokens.ts';
-import { topicTokenSchema, toTopicTokenJson } from './topic-token-json.ts';
 
 const pageSize = 500;
 

@@ -1,9 +1,8 @@
-import { toApiKeyJson } from '@tocsin/shared/wire/api-key-json.ts';
 import { findApiKeys } from '@tocsin/shared/collections/credentials.ts';
+import { apiKeySchema, toApiKeyJson } from '@tocsin/shared/wire/api-key.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
-import { apiKeySchema } from './api-key-schema.ts';
 
 /** `GET /api/keys`: newest first. */
 export function listApiKeys(deps: ApiDeps): Route {

@@ -1,9 +1,9 @@
+import { topicTokenSchema, toTopicTokenJson } from '@tocsin/shared/wire/topic-token.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { loadTopic } from '../../http/load-topic.ts';
 import { route, type Route } from '../../http/route.ts';
 import { findTopicTokens } from './find-topic-tokens.ts';
-import { topicTokenSchema, toTopicTokenJson } from './topic-token-json.ts';
 
 /** `GET /api/topics/{topic}/access-tokens`: newest first. */
 export function listTopicTokens(deps: ApiDeps): Route {

@@ -1,7 +1,6 @@
-import { toApiKeyJson } from '@tocsin/shared/wire/api-key-json.ts';
+import { apiKeySchema, toApiKeyJson } from '@tocsin/shared/wire/api-key.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
-import { apiKeySchema } from './api-key-schema.ts';
 import { loadApiKey } from './load-api-key.ts';
 import { setApiKeyActive } from './set-api-key-active.ts';
 

@@ -1,8 +1,8 @@
 import { findOwnDevices } from '@tocsin/shared/operations/push/find-own-devices.ts';
+import { deviceSchema, toDeviceJson } from '@tocsin/shared/wire/device.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import type { ExportSection } from '../../export/export-section.ts';
 import { smallSection } from '../../export/small-section.ts';
-import { deviceSchema, toDeviceJson } from './device-json.ts';
 
 /** The account's devices, as its list shows them. */
 export function exportDevices({ engine: { documents } }: ApiDeps): ExportSection {

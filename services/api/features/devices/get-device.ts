@@ -1,6 +1,6 @@
+import { deviceSchema, toDeviceJson } from '@tocsin/shared/wire/device.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
-import { deviceSchema, toDeviceJson } from './device-json.ts';
 import { loadDevice } from './load-device.ts';
 
 /** `GET /api/devices/{device_id}` */

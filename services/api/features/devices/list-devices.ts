@@ -1,8 +1,8 @@
 import { findOwnDevices } from '@tocsin/shared/operations/push/find-own-devices.ts';
+import { deviceSchema, toDeviceJson } from '@tocsin/shared/wire/device.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
-import { deviceSchema, toDeviceJson } from './device-json.ts';
 
 /** `GET /api/devices/my`: newest first. */
 export function listDevices(deps: ApiDeps): Route {

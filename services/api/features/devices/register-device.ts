@@ -3,13 +3,13 @@ import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { write, type Documents } from '@tocsin/shared/ports/documents.ts';
 import { devices, devicesPerAccount } from '@tocsin/shared/collections/devices-collection.ts';
 import { commitWithinQuota, type Prepared } from '@tocsin/shared/collections/quota-guards.ts';
+import { deviceSchema, toDeviceJson } from '@tocsin/shared/wire/device.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { optionalField } from '../../http/fields.ts';
 import { requireOwnAccount } from '../../http/require-own-account.ts';
 import { route, type Route } from '../../http/route.ts';
 import { deviceFields } from './device-fields.ts';
-import { deviceSchema, toDeviceJson } from './device-json.ts';
 import { freePushToken, isLostRegistration } from './free-push-token.ts';
 
 const body = z

@@ -2,12 +2,12 @@ import type { Device } from '@tocsin/shared/domain/push/device.ts';
 import { write, type Changes } from '@tocsin/shared/ports/documents.ts';
 import { devices } from '@tocsin/shared/collections/devices-collection.ts';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
+import { deviceSchema, toDeviceJson } from '@tocsin/shared/wire/device.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { optionalField } from '../../http/fields.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { deviceFields } from './device-fields.ts';
-import { deviceSchema, toDeviceJson } from './device-json.ts';
 import { freePushToken, isLostRegistration } from './free-push-token.ts';
 import { loadDevice } from './load-device.ts';
 

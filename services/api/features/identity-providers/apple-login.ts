@@ -1,10 +1,9 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { toLoginUserJson } from '@tocsin/shared/wire/user-json.ts';
+import { loginUserSchema, toLoginUserJson } from '@tocsin/shared/wire/user.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { optionalField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
-import { loginUserSchema } from '../../http/user-schema.ts';
 import { loginTokensSchema } from '../../access/logins.ts';
 import { appleIdentityToken } from './apple-identity-token.ts';
 import { recordRefusal } from './record-refusal.ts';

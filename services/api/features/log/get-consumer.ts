@@ -1,8 +1,9 @@
+import { consumerSchema } from '@tocsin/shared/wire/consumer.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { loadTopic } from '../../http/load-topic.ts';
 import { route, type Route } from '../../http/route.ts';
-import { consumerSchema, describeConsumers } from './consumer-json.ts';
 import { loadConsumer } from './consumer-owner.ts';
+import { describeConsumers } from './describe-consumers.ts';
 
 /** `GET /api/topics/{name}/consumers/{consumer}` */
 export function getConsumer(deps: ApiDeps): Route {

@@ -1,13 +1,13 @@
 import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { toIso, toMessageJson } from '@tocsin/shared/wire/message-json.ts';
 import { parseTime } from '@tocsin/shared/domain/parse-time.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { TopicRecord } from '@tocsin/shared/ports/messages.ts';
+import { toIso } from '@tocsin/shared/domain/to-iso.ts';
+import { messageSchema, toMessageJson } from '@tocsin/shared/wire/message.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { loadTopic } from '../../http/load-topic.ts';
-import { messageSchema } from '../../http/message-schema.ts';
 import { queryBoolean, queryInteger } from '../../http/paging.ts';
 import { route, type Reply, type RequestContext, type Route } from '../../http/route.ts';
 import { judgeReader, waitAsReader } from '../../access/judge-reader.ts';

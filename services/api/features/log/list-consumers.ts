@@ -1,10 +1,11 @@
 import { listLogConsumers } from '@tocsin/shared/collections/log-consumers.ts';
+import { consumerSchema } from '@tocsin/shared/wire/consumer.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { loadTopic } from '../../http/load-topic.ts';
 import { route, type Route } from '../../http/route.ts';
-import { consumerSchema, describeConsumers } from './consumer-json.ts';
 import { consumersOf } from './consumer-owner.ts';
+import { describeConsumers } from './describe-consumers.ts';
 
 /** `GET /api/topics/{name}/consumers`: by name. */
 export function listConsumers(deps: ApiDeps): Route {

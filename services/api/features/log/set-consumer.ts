@@ -13,13 +13,14 @@ import {
 import { commitWithinQuota } from '@tocsin/shared/collections/quota-guards.ts';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
+import { consumerSchema } from '@tocsin/shared/wire/consumer.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { loadTopic } from '../../http/load-topic.ts';
 import { requireOwnAccount } from '../../http/require-own-account.ts';
 import { route, type Route } from '../../http/route.ts';
-import { consumerSchema, describeConsumers } from './consumer-json.ts';
 import { consumersOf } from './consumer-owner.ts';
+import { describeConsumers } from './describe-consumers.ts';
 
 const offsetFault = `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`;
 

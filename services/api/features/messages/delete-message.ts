@@ -1,5 +1,5 @@
-import { toIso } from '@tocsin/shared/wire/message-json.ts';
 import { deletionRecord } from '@tocsin/shared/domain/messages/message-changes.ts';
+import { toIso } from '@tocsin/shared/domain/to-iso.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';

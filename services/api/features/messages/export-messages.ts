@@ -1,9 +1,8 @@
-import { toMessageJson } from '@tocsin/shared/wire/message-json.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { ownedTopics } from '@tocsin/shared/operations/topics/owned-topics.ts';
+import { messageSchema, toMessageJson } from '@tocsin/shared/wire/message.ts';
 import type { ExportSection } from '../../export/export-section.ts';
 import type { ApiDeps } from '../../api-deps.ts';
-import { messageSchema } from '../../http/message-schema.ts';
 
 /** Messages read at once. Harm prevented: an export that takes the memory, or the loop of an embedded server, for itself. */
 const pageSize = 50;

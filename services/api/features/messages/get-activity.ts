@@ -1,6 +1,6 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { toIso } from '@tocsin/shared/wire/message-json.ts';
 import type { ActivityCount } from '@tocsin/shared/ports/messages.ts';
+import { toIso } from '@tocsin/shared/domain/to-iso.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { queryList } from '../../http/query-list.ts';

@@ -1,9 +1,9 @@
 import { platforms, type Device } from '@tocsin/shared/domain/push/device.ts';
-import { toIso } from '@tocsin/shared/wire/message-json.ts';
 import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import { whyUnsent } from '@tocsin/shared/domain/push/why-unsent.ts';
 import { deliveryStatuses, ledgerMs, type Delivery } from '@tocsin/shared/ports/deliveries.ts';
 import { findOwnDevices } from '@tocsin/shared/operations/push/find-own-devices.ts';
+import { toIso } from '@tocsin/shared/domain/to-iso.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { findOwnSubscription } from '../../access/find-own-subscription.ts';

@@ -1,10 +1,9 @@
-import { toMessageJson } from '@tocsin/shared/wire/message-json.ts';
 import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
+import { messageSchema, toMessageJson } from '@tocsin/shared/wire/message.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { loadTopic } from '../../http/load-topic.ts';
-import { messageSchema } from '../../http/message-schema.ts';
 import { queryBoolean, queryInteger } from '../../http/paging.ts';
 import { route, type Route } from '../../http/route.ts';
 import { waitAsReader } from '../../access/judge-reader.ts';

@@ -1,11 +1,10 @@
 import type { AccountCaller } from '@tocsin/shared/domain/accounts/caller.ts';
-import { toMessageJson } from '@tocsin/shared/wire/message-json.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
+import { messageSchema, toMessageJson } from '@tocsin/shared/wire/message.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import type { TopicSpan } from '../../directory/topic-spans.ts';
 import { findOwnSubscription } from '../../access/find-own-subscription.ts';
-import { messageSchema } from '../../http/message-schema.ts';
 import { queryInteger } from '../../http/paging.ts';
 import { route, type Route } from '../../http/route.ts';
 import { loadNamedTopic, namedTopic, namedTopicErrors } from './load-named-topics.ts';

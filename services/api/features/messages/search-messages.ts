@@ -1,8 +1,7 @@
-import { toMessageJson } from '@tocsin/shared/wire/message-json.ts';
 import { isoOrNull } from '@tocsin/shared/domain/to-iso.ts';
+import { messageSchema, toMessageJson } from '@tocsin/shared/wire/message.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
-import { messageSchema } from '../../http/message-schema.ts';
 import { pageHeaders, pageOf, pagingFields } from '../../http/paging.ts';
 import { route, type Route } from '../../http/route.ts';
 import { dateFields, filterFields, requireOrdered, textQuery, textQueryMeaning, toFilter } from './filter-fields.ts';

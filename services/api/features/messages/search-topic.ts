@@ -1,9 +1,8 @@
-import { toMessageJson } from '@tocsin/shared/wire/message-json.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
+import { messageSchema, toMessageJson } from '@tocsin/shared/wire/message.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { openTopicByName } from '../../http/load-topic.ts';
-import { messageSchema } from '../../http/message-schema.ts';
 import { pageHeaders, pageOf, pagingFields, queryBoolean } from '../../http/paging.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { dateFields, filterFields, requireOrdered, textQuery, textQueryMeaning, toFilter } from './filter-fields.ts';

@@ -1,8 +1,7 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { toMessageJson } from '@tocsin/shared/wire/message-json.ts';
 import { messageLimits } from '@tocsin/shared/domain/messages/message.ts';
+import { messageSchema, toMessageJson } from '@tocsin/shared/wire/message.ts';
 import { z } from 'zod';
-import { messageSchema } from '../../http/message-schema.ts';
 import { parseJson, readBody } from '../../http/read-body.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { validate } from '../../http/validate.ts';

@@ -1,7 +1,6 @@
-import { toMessageJson } from '@tocsin/shared/wire/message-json.ts';
+import { messageSchema, toMessageJson } from '@tocsin/shared/wire/message.ts';
 import type { RequestContext, Reply, Route } from '../../http/route.ts';
 import { route } from '../../http/route.ts';
-import { messageSchema } from '../../http/message-schema.ts';
 import { decodeUtf8, readBody } from '../../http/read-body.ts';
 import { loadWritableTopic } from './load-writable-topic.ts';
 import { fieldOf, parseText, sideFields, sourcesOf, textField, type MessageFields } from './message-fields.ts';

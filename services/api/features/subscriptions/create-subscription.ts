@@ -6,6 +6,7 @@ import { UniqueKeyViolation, write, type Changes } from '@tocsin/shared/ports/do
 import { commitWithinQuota } from '@tocsin/shared/collections/quota-guards.ts';
 import { subscriptions, subscriptionsPerAccount } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
+import { subscriptionSchema } from '@tocsin/shared/wire/subscription.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { openTopicByName, roleOf } from '../../http/load-topic.ts';
@@ -14,7 +15,6 @@ import { route, type Route } from '../../http/route.ts';
 import { describeSubscriptions } from './describe-subscriptions.ts';
 import type { ReadableSubscription } from './readable-subscriptions.ts';
 import { newSubscriptionFields, settingsOf } from './subscription-fields.ts';
-import { subscriptionSchema } from './subscription-json.ts';
 
 const body = z.object({ topic_name: z.string(), ...newSubscriptionFields }).meta({
   examples: [{ topic_name: 'backups', mobile_notification_settings: { priority_threshold: 4, tags_filter: ['db'] } }],

@@ -1,9 +1,9 @@
 import type { AccountCaller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { subscriptions, subscriptionsPerAccount } from '@tocsin/shared/collections/subscriptions-collection.ts';
+import type { SubscriptionJson } from '@tocsin/shared/wire/subscription.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { describeSubscriptions } from './describe-subscriptions.ts';
 import { readableSubscriptions } from './readable-subscriptions.ts';
-import type { SubscriptionJson } from './subscription-json.ts';
 
 /** The caller's subscriptions to what their user may read: pinned first, then newest activity of the topic. */
 export async function describeOwnSubscriptions(

@@ -1,7 +1,7 @@
 import type { Subscription } from '@tocsin/shared/domain/push/subscription.ts';
 import type { Messages, TopicStats } from '@tocsin/shared/ports/messages.ts';
+import { type SubscriptionJson, toSubscriptionJson } from '@tocsin/shared/wire/subscription.ts';
 import type { ReadableSubscription } from './readable-subscriptions.ts';
-import { toSubscriptionJson, type SubscriptionJson } from './subscription-json.ts';
 
 const noMessages: TopicStats = { messageCount: 0, lastMessageAt: null };
 

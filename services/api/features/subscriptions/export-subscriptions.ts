@@ -1,8 +1,8 @@
+import { subscriptionSchema } from '@tocsin/shared/wire/subscription.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import type { ExportSection } from '../../export/export-section.ts';
 import { smallSection } from '../../export/small-section.ts';
 import { describeOwnSubscriptions } from './describe-own-subscriptions.ts';
-import { subscriptionSchema } from './subscription-json.ts';
 
 /** The account's subscriptions, as their list shows them. */
 export function exportSubscriptions(deps: ApiDeps): ExportSection {

@@ -1,8 +1,8 @@
+import { subscriptionSchema } from '@tocsin/shared/wire/subscription.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { describeOwnSubscriptions } from './describe-own-subscriptions.ts';
-import { subscriptionSchema } from './subscription-json.ts';
 
 /** `GET /api/subscriptions` */
 export function listSubscriptions(deps: ApiDeps): Route {

@@ -1,7 +1,7 @@
-import { toIso } from '@tocsin/shared/wire/message-json.ts';
 import { mobileMessageFilter } from '@tocsin/shared/domain/push/mobile-filter.ts';
 import type { MobileSettings } from '@tocsin/shared/domain/push/subscription.ts';
 import type { ActivityCount } from '@tocsin/shared/ports/messages.ts';
+import { toIso } from '@tocsin/shared/domain/to-iso.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';

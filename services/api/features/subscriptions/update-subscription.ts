@@ -1,3 +1,4 @@
+import { subscriptionSchema } from '@tocsin/shared/wire/subscription.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
@@ -5,7 +6,6 @@ import { changeSubscription } from './change-subscription.ts';
 import { describeSubscriptions } from './describe-subscriptions.ts';
 import { loadSubscription } from './load-subscription.ts';
 import { changedSubscriptionFields, settingsOf } from './subscription-fields.ts';
-import { subscriptionSchema } from './subscription-json.ts';
 
 const body = z.object({ ...changedSubscriptionFields, is_pinned: z.boolean().optional() });
 

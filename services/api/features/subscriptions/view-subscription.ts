@@ -1,9 +1,9 @@
+import { subscriptionSchema } from '@tocsin/shared/wire/subscription.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { changeSubscription } from './change-subscription.ts';
 import { describeSubscriptions } from './describe-subscriptions.ts';
 import { loadSubscription } from './load-subscription.ts';
-import { subscriptionSchema } from './subscription-json.ts';
 
 /** `POST /api/subscriptions/{subscription_id}/viewed` */
 export function viewSubscription(deps: ApiDeps): Route {

@@ -6,13 +6,13 @@ import { describeMembers } from '@tocsin/shared/operations/teams/describe-member
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { teamMembers } from '@tocsin/shared/collections/teams.ts';
 import { updateWith } from '@tocsin/shared/documents/update-with.ts';
+import { memberSchema } from '@tocsin/shared/wire/team.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';
 import { route, type Route } from '../../http/route.ts';
 import { loadMember, memberNotFound } from './load-member.ts';
 import { teamFields } from './team-fields.ts';
-import { memberSchema } from './team-schema.ts';
 
 /** `PATCH /api/teams/{team_id}/members/{user_id}` */
 export function changeMemberRole(deps: ApiDeps): Route {

@@ -1,10 +1,10 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { toTeamJson } from '@tocsin/shared/wire/team-json.ts';
 import { noNotice } from '@tocsin/shared/domain/teams/team-life.ts';
 import type { Team } from '@tocsin/shared/domain/teams/team.ts';
 import { UniqueKeyViolation, write, type New, type Write } from '@tocsin/shared/ports/documents.ts';
 import { commitWithinQuota } from '@tocsin/shared/collections/quota-guards.ts';
 import { findOwnedTeams, teamMembers, teams, teamsMax } from '@tocsin/shared/collections/teams.ts';
+import { teamSchema, toTeamJson } from '@tocsin/shared/wire/team.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';
@@ -14,7 +14,6 @@ import { route, type Route } from '../../http/route.ts';
 import { requireTeamTier } from './require-team-tier.ts';
 import { requireRoomForMembership, teamLimitReached } from './team-limit.ts';
 import { teamFields } from './team-fields.ts';
-import { teamSchema } from './team-schema.ts';
 
 const body = z.object({
   name: teamFields.name,

@@ -1,8 +1,7 @@
-import { toTeamJson } from '@tocsin/shared/wire/team-json.ts';
+import { type TeamJson, toTeamJson } from '@tocsin/shared/wire/team.ts';
 import type { Role, Team } from '@tocsin/shared/domain/teams/team.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { countMembers } from '@tocsin/shared/collections/teams.ts';
-import { type TeamJson } from './team-schema.ts';
 
 /** A team, and the caller's role in it. */
 export interface OpenTeam {

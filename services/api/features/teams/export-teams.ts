@@ -1,9 +1,9 @@
 import { findMemberships } from '@tocsin/shared/collections/teams.ts';
+import { teamSchema } from '@tocsin/shared/wire/team.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import type { ExportSection } from '../../export/export-section.ts';
 import { smallSection } from '../../export/small-section.ts';
 import { describeTeams } from './describe-teams.ts';
-import { teamSchema } from './team-schema.ts';
 
 /** The teams that the account is in, as their list shows them. */
 export function exportTeams({ engine: { documents } }: ApiDeps): ExportSection {

@@ -1,11 +1,10 @@
-import { toTeamJson } from '@tocsin/shared/wire/team-json.ts';
 import { describeMembers } from '@tocsin/shared/operations/teams/describe-members.ts';
 import { findMembers } from '@tocsin/shared/collections/teams.ts';
+import { memberSchema, teamSchema, toTeamJson } from '@tocsin/shared/wire/team.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { loadTeam } from './load-team.ts';
-import { memberSchema, teamSchema } from './team-schema.ts';
 
 /** `GET /api/teams/{team_id}` */
 export function getTeam(deps: ApiDeps): Route {

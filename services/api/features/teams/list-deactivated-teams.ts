@@ -1,11 +1,10 @@
-import { toDeactivationJson } from '@tocsin/shared/wire/team-json.ts';
 import { teamPeriodsOf } from '@tocsin/shared/domain/teams/team-life.ts';
 import { findOwnedTeams } from '@tocsin/shared/collections/teams.ts';
+import { deactivationSchema, teamSchema, toDeactivationJson } from '@tocsin/shared/wire/team.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { describeTeam } from './describe-teams.ts';
-import { teamSchema } from './team-schema.ts';
 
 /** `GET /api/teams/deactivated`: the caller's own, and until when each can be reactivated. */
 export function listDeactivatedTeams(deps: ApiDeps): Route {
@@ -18,7 +17,7 @@ export function listDeactivatedTeams(deps: ApiDeps): Route {
     scope: 'account:read',
     success: {
       status: 200,
-      schema: z.array(teamSchema.extend({ deactivated_at: z.iso.datetime(), removal_at: z.iso.datetime() })),
+      schema: z.array(teamSchema.extend(deactivationSchema.shape)),
       description: 'The teams, newest first, with the time of their removal',
     },
     async handle(context) {

@@ -1,10 +1,10 @@
 import { describeMembers } from '@tocsin/shared/operations/teams/describe-members.ts';
 import { findMembers } from '@tocsin/shared/collections/teams.ts';
+import { memberSchema } from '@tocsin/shared/wire/team.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { loadTeam } from './load-team.ts';
-import { memberSchema } from './team-schema.ts';
 
 /** `GET /api/teams/{team_id}/members` */
 export function listMembers(deps: ApiDeps): Route {

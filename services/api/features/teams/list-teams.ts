@@ -1,9 +1,9 @@
 import { findMemberships } from '@tocsin/shared/collections/teams.ts';
+import { teamSchema } from '@tocsin/shared/wire/team.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { describeTeams } from './describe-teams.ts';
-import { teamSchema } from './team-schema.ts';
 
 /** `GET /api/teams`: the teams that the caller is in, active or not, newest first. */
 export function listTeams(deps: ApiDeps): Route {

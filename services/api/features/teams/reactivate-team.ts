@@ -1,11 +1,11 @@
 import { setTeamActive } from '@tocsin/shared/operations/teams/set-team-active.ts';
+import { teamSchema } from '@tocsin/shared/wire/team.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { describeTeam } from './describe-teams.ts';
 import { loadTeam } from './load-team.ts';
 import { requireTeamTier } from './require-team-tier.ts';
-import { teamSchema } from './team-schema.ts';
 
 /** `POST /api/teams/{team_id}/reactivate`: an active team stays as it is. */
 export function reactivateTeam(deps: ApiDeps): Route {

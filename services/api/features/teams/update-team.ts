@@ -3,13 +3,13 @@ import type { Team } from '@tocsin/shared/domain/teams/team.ts';
 import type { Changes, Documents } from '@tocsin/shared/ports/documents.ts';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { findTeam, teams } from '@tocsin/shared/collections/teams.ts';
+import { teamSchema } from '@tocsin/shared/wire/team.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { describeTeam } from './describe-teams.ts';
 import { loadTeam } from './load-team.ts';
 import { teamFields } from './team-fields.ts';
-import { teamSchema } from './team-schema.ts';
 
 const body = z.object({
   display_name: teamFields.displayName.optional(),

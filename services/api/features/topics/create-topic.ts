@@ -1,12 +1,12 @@
 import { topicChange } from '@tocsin/shared/domain/change.ts';
-import { toTopicJson } from '@tocsin/shared/wire/topic-json.ts';
+import { topicSchema, toTopicJson } from '@tocsin/shared/wire/topic.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { optionalField, uuidField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
 import { storeTopic } from './store-topic.ts';
 import { topicFields } from './topic-fields.ts';
-import { noMessages, topicSchema } from './topic-schema.ts';
+import { noMessages } from './describe-topics.ts';
 
 const body = z
   .object({

@@ -1,10 +1,11 @@
+import { type TopicJson, toTopicJson } from '@tocsin/shared/wire/topic.ts';
 import { mayUseTopic } from '@tocsin/shared/domain/topics/access.ts';
 import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import type { Role } from '@tocsin/shared/domain/teams/team.ts';
-import { toTopicJson } from '@tocsin/shared/wire/topic-json.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
-import type { Messages } from '@tocsin/shared/ports/messages.ts';
-import { noMessages, type TopicJson } from './topic-schema.ts';
+import type { Messages, TopicStats } from '@tocsin/shared/ports/messages.ts';
+
+export const noMessages: TopicStats = { messageCount: 0, lastMessageAt: null };
 
 /** The topics as the caller sees them, in the given order. `roles` are the caller's roles by team. */
 export async function describeTopics(

@@ -1,8 +1,8 @@
 import { ownedTopics } from '@tocsin/shared/operations/topics/owned-topics.ts';
+import { topicSchema } from '@tocsin/shared/wire/topic.ts';
 import type { ExportSection } from '../../export/export-section.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { describeTopics } from './describe-topics.ts';
-import { topicSchema } from './topic-schema.ts';
 
 /** The topics that the account owns, those of its teams included, oldest first. */
 export function exportTopics({ engine: { documents, messages } }: ApiDeps): ExportSection {

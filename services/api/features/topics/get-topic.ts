@@ -2,14 +2,14 @@ import { mayUseTopic } from '@tocsin/shared/domain/topics/access.ts';
 import { topicConnections } from '@tocsin/shared/domain/messages/channels.ts';
 import { hasScope } from '@tocsin/shared/domain/accounts/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { toTopicJson } from '@tocsin/shared/wire/topic-json.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
+import { topicSchema, toTopicJson } from '@tocsin/shared/wire/topic.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { openTopicByName, roleOf } from '../../http/load-topic.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
-import { noMessages, topicSchema } from './topic-schema.ts';
+import { noMessages } from './describe-topics.ts';
 
 /** `GET /api/topics/{name}`, and `/stats` as another name for it. */
 export function getTopic(deps: ApiDeps, form: 'detail' | 'stats'): Route {

@@ -1,6 +1,7 @@
 import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import type { Role } from '@tocsin/shared/domain/teams/team.ts';
 import { findRoles } from '@tocsin/shared/collections/teams.ts';
+import { topicSchema } from '@tocsin/shared/wire/topic.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { pageHeaders, pageOf, pagingFields } from '../../http/paging.ts';
@@ -8,7 +9,6 @@ import type { Reply } from '../../http/route.ts';
 import { describeTopics } from './describe-topics.ts';
 import { readKeptListings } from './read-kept-listings.ts';
 import type { Listing } from './read-listings.ts';
-import { topicSchema } from './topic-schema.ts';
 
 /** What every listing of topics takes and answers. */
 export const listingQuery = z.object(pagingFields({ default: 50, max: 100 }));

@@ -1,4 +1,4 @@
-import { toIso } from '@tocsin/shared/wire/message-json.ts';
+import { toIso } from '@tocsin/shared/domain/to-iso.ts';
 import { tierInForce } from '@tocsin/shared/domain/accounts/tiers.ts';
 import type { User } from '@tocsin/shared/domain/accounts/user.ts';
 

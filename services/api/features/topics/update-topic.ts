@@ -11,6 +11,7 @@ import { newTopicCleanup, topicCleanups, type TopicCleanup } from '@tocsin/share
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import { updateWith } from '@tocsin/shared/documents/update-with.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
+import { topicSchema } from '@tocsin/shared/wire/topic.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';
@@ -21,7 +22,6 @@ import { describeTopics } from './describe-topics.ts';
 import { refuseTakenName } from './refuse-taken-name.ts';
 import { isListed, requireDescribed, requireWithinTier, topicFields } from './topic-fields.ts';
 import { requireRoomForPrivateTopic } from './topic-quota.ts';
-import { topicSchema } from './topic-schema.ts';
 
 /** Batches of messages that a request waits for: some thousand messages. */
 const retainBatchesMax = 20;

@@ -1,8 +1,9 @@
 import type { IHeaders } from 'kafkajs';
 import type { LogRecord, RecordType } from '../../../domain/messages/log-record.ts';
-import { fromRecordValue, toIso, toMessageJson } from '../../../wire/message-json.ts';
+import { parseRecordValue, toMessageJson } from '../../../wire/message.ts';
 import { parseTraceContext } from '../../../domain/trace-context.ts';
 import { isUuid } from '../../../platform/ids.ts';
+import { toIso } from '../../../domain/to-iso.ts';
 
 /** A record as it lies on the topic: public interface, CloudEvents 1.0 in binary mode. */
 export interface KafkaRecord {
@@ -47,7 +48,7 @@ export function decodeKafkaRecord({ value, headers }: { value: Buffer | null; he
   if (type === undefined || value === null) throw new TypeError('not an event of a message');
   const timestamp = Date.parse(headerText(headers, 'ce_time'));
   if (!Number.isFinite(timestamp)) throw new TypeError('an event without its time');
-  const record = fromRecordValue(type, timestamp, JSON.parse(value.toString()));
+  const record = parseRecordValue(type, timestamp, JSON.parse(value.toString()));
   if (!isUuid(record.message.id)) throw new TypeError('not an event of a message: its id is no UUID');
   if (headers?.['traceparent'] === undefined) return record;
   const trace = parseTraceContext(headerText(headers, 'traceparent'), headerText(headers, 'tracestate'));

@@ -7,6 +7,7 @@ import { commitWithinQuota, type Prepared } from '@tocsin/shared/collections/quo
 import { findInviteByToken, isListedInvite, teamInvites } from '@tocsin/shared/collections/team-invites.ts';
 import { findMember, findTeam, teamMembers, teams } from '@tocsin/shared/collections/teams.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
+import { teamSchema } from '@tocsin/shared/wire/team.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../../api-deps.ts';
 import { auditOf } from '../../../audit.ts';
@@ -15,7 +16,6 @@ import { describeTeam, type OpenTeam } from '../describe-teams.ts';
 import { requireActiveTeam } from '../require-active-team.ts';
 import { requireSeat } from '../require-seat.ts';
 import { requireRoomForMembership } from '../team-limit.ts';
-import { teamSchema } from '../team-schema.ts';
 
 /** `POST /api/teams/invites/accept` */
 export function acceptInvite(deps: ApiDeps): Route {

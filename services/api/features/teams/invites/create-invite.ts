@@ -7,12 +7,12 @@ import { countInvites, findInviteFor, invitesMax, teamInvites } from '@tocsin/sh
 import { findMember, findTeam, teams } from '@tocsin/shared/collections/teams.ts';
 import { findUserByEmail } from '@tocsin/shared/collections/users.ts';
 import { requestMail } from '@tocsin/shared/runtime/request-mail.ts';
+import { inviteSchema, toInviteJson } from '@tocsin/shared/wire/invite.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../../api-deps.ts';
 import { auditOf, auditOfSystem } from '../../../audit.ts';
 import { emailField } from '../../../http/fields.ts';
 import { route, type RequestContext, type Route } from '../../../http/route.ts';
-import { inviteSchema, toInviteJson } from './invite-json.ts';
 import { loadTeam } from '../load-team.ts';
 import { requireActiveTeam } from '../require-active-team.ts';
 import { requireSeat } from '../require-seat.ts';

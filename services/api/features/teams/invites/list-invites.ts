@@ -1,8 +1,8 @@
 import { findInvites } from '@tocsin/shared/collections/team-invites.ts';
+import { inviteSchema, toInviteJson } from '@tocsin/shared/wire/invite.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../../api-deps.ts';
 import { route, type Route } from '../../../http/route.ts';
-import { inviteSchema, toInviteJson } from './invite-json.ts';
 import { loadTeam } from '../load-team.ts';
 
 /** `GET /api/teams/{team_id}/invites`: an expired one is listed for 7 days. */

@@ -1,6 +1,6 @@
-import type { Consent } from '@tocsin/shared/domain/accounts/consent.ts';
-import { toIso } from '@tocsin/shared/wire/message-json.ts';
 import { z } from 'zod';
+import type { Consent } from '../domain/accounts/consent.ts';
+import { toIso } from '../domain/to-iso.ts';
 
 export const consentSchema = z.object({
   id: z.uuid(),
@@ -11,7 +11,6 @@ export const consentSchema = z.object({
   is_active: z.boolean(),
 });
 
-/** The consent record of the interface. */
 export function toConsentJson(consent: Omit<Consent, 'version'>): z.infer<typeof consentSchema> {
   return {
     id: consent.id,

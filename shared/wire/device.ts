@@ -1,8 +1,7 @@
-import { platforms, type Device } from '@tocsin/shared/domain/push/device.ts';
-import { toIso } from '@tocsin/shared/wire/message-json.ts';
 import { z } from 'zod';
+import { platforms, type Device } from '../domain/push/device.ts';
+import { toIso } from '../domain/to-iso.ts';
 
-/** The device object of the interface. */
 export const deviceSchema = z
   .object({
     id: z.uuid(),

@@ -1,8 +1,8 @@
-import type { TopicToken } from '@tocsin/shared/domain/accounts/credentials.ts';
-import { isoOrNull, toIso } from '@tocsin/shared/domain/to-iso.ts';
 import { z } from 'zod';
+import type { TopicToken } from '../domain/accounts/credentials.ts';
+import { isoOrNull, toIso } from '../domain/to-iso.ts';
 
-/** The topic access token object of the interface, without the secret. */
+/** A topic token without its secret. */
 export const topicTokenSchema = z
   .object({
     id: z.uuid(),

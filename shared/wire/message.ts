@@ -1,31 +1,59 @@
+import { z } from 'zod';
 import type { LogRecord } from '../domain/messages/log-record.ts';
 import type { Message, Priority, StoredMessage } from '../domain/messages/message.ts';
 import { isoOrNull, toIso } from '../domain/to-iso.ts';
 
-export { toIso };
+const example = {
+  id: '01a1fdd3-3358-7000-9bff-f8f39a0bcf16',
+  topic_id: '01a1fdd3-333c-7000-910f-bfdecfddb00d',
+  topic: 'backups',
+  message: 'Nightly backup finished',
+  title: 'Backups',
+  priority: 3,
+  tags: ['db', 'ok'],
+  timestamp: '2026-11-21T11:17:19.320Z',
+  expires_at: '2026-11-28T11:17:19.320Z',
+  offset: 0,
+  markdown: false,
+  is_deleted: false,
+  is_edited: false,
+  deleted_at: null,
+  edited_at: null,
+};
 
-/** The message object of the interface: the same in answers, events, frames, log records and Kafka values. */
-export interface MessageJson {
-  id: string;
-  topic_id: string;
-  topic: string;
-  message: string;
-  title: string | null;
-  priority: number;
-  tags: readonly string[];
-  timestamp: string;
-  expires_at: string;
-  /** Absent in the Kafka value, where the record itself has it. */
-  offset?: number;
-  markdown: boolean;
-  is_deleted: boolean;
-  is_edited: boolean;
-  deleted_at: string | null;
-  edited_at: string | null;
-}
+/** A message, identical in responses, events, frames and log records. Every key is always present. */
+export const messageSchema = z
+  .object({
+    id: z.uuid().describe('UUIDv7. IDs sort by time.'),
+    topic_id: z.uuid(),
+    topic: z.string(),
+    message: z.string().describe('The text exactly as it was sent. Empty if the message is deleted.'),
+    title: z.string().nullable(),
+    priority: z.int().min(1).max(5),
+    tags: z.array(z.string()),
+    timestamp: z.iso.datetime(),
+    expires_at: z.iso.datetime().describe('After this time the message is no longer returned.'),
+    offset: z.int().describe('Offset in the log. Offsets only grow within a topic and have gaps.'),
+    markdown: z.boolean().describe('Whether the publisher marked the text as Markdown.'),
+    is_deleted: z.boolean(),
+    is_edited: z.boolean(),
+    deleted_at: z.iso.datetime().nullable(),
+    edited_at: z.iso.datetime().nullable(),
+  })
+  .meta({ id: 'Message', examples: [example] });
 
-/** The message object as the interface shows it; `topicName` is the topic's current name. */
-export function toMessageJson(message: Message | StoredMessage, topicName: string): MessageJson {
+type SchemaJson = z.infer<typeof messageSchema>;
+
+/** `tags` is read-only so that the writer, which runs for each delivery, need not copy the list. */
+export type MessageJson = Omit<SchemaJson, 'tags'> & { readonly tags: readonly string[] };
+
+/**
+ * Returns the message object with the topic's current name. The value of a Kafka record has no `offset`, because Kafka
+ * assigns it.
+ */
+export function toMessageJson(message: StoredMessage, topicName: string): MessageJson;
+export function toMessageJson(message: Message, topicName: string): Omit<MessageJson, 'offset'>;
+export function toMessageJson(message: Message | StoredMessage, topicName: string): Omit<MessageJson, 'offset'> {
   return {
     id: message.id,
     topic_id: message.topicId,
@@ -46,11 +74,10 @@ export function toMessageJson(message: Message | StoredMessage, topicName: strin
 }
 
 /**
- * Reads the value of a record on the Kafka topic (a message object without `offset`) back. Throws a TypeError that names
- * the field when it is not one: whoever writes foreign records into the log must not be able to bring a consumer to a
- * wrong state.
+ * Parses the value of a Kafka record, which is a message object without `offset`. Throws a TypeError that names the
+ * invalid field, so that a foreign record in the log cannot corrupt the state of a consumer.
  */
-export function fromRecordValue(type: LogRecord['type'], timestamp: number, value: unknown): LogRecord {
+export function parseRecordValue(type: LogRecord['type'], timestamp: number, value: unknown): LogRecord {
   if (typeof value !== 'object' || value === null) throw new TypeError('not a message object');
   const json = value as { readonly [field in keyof MessageJson]?: unknown };
   const message: Message = {

@@ -1,8 +1,8 @@
-import { toIso } from '@tocsin/shared/wire/message-json.ts';
-import { givenRoles, type TeamInvite } from '@tocsin/shared/domain/teams/team.ts';
 import { z } from 'zod';
+import { givenRoles, type TeamInvite } from '../domain/teams/team.ts';
+import { toIso } from '../domain/to-iso.ts';
 
-/** The team invite object of the interface. The mailed token is nowhere to be read. */
+/** An invite to a team, without the token that the invited person received by email. */
 export const inviteSchema = z
   .object({
     id: z.uuid(),

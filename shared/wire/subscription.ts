@@ -1,10 +1,9 @@
-import type { MobileSettings, Subscription } from '@tocsin/shared/domain/push/subscription.ts';
-import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
-import { isoOrNull, toIso } from '@tocsin/shared/domain/to-iso.ts';
-import type { TopicStats } from '@tocsin/shared/ports/messages.ts';
 import { z } from 'zod';
+import type { MobileSettings, Subscription } from '../domain/push/subscription.ts';
+import { isoOrNull, toIso } from '../domain/to-iso.ts';
+import type { Topic } from '../domain/topics/topic.ts';
+import type { TopicExtras } from './topic.ts';
 
-/** The subscription object of the interface. */
 export const subscriptionSchema = z
   .object({
     id: z.uuid(),
@@ -36,7 +35,7 @@ export const subscriptionSchema = z
           allow_priority: z.int().min(1).max(5).nullable(),
         })
         .optional()
-        .describe('Absent: none.'),
+        .describe('Absent: no quiet hours.'),
       max_per_minute: z.int().optional().describe('Absent: no limit.'),
     }),
     is_pinned: z.boolean(),
@@ -48,15 +47,16 @@ export const subscriptionSchema = z
 
 export type SubscriptionJson = z.infer<typeof subscriptionSchema>;
 
-export interface SubscriptionFigures {
-  readonly stats: TopicStats;
+/** The fields of a subscription that neither its document nor the topic's contains. */
+export interface SubscriptionExtras {
+  readonly stats: TopicExtras['stats'];
   readonly unreadCount: number;
 }
 
 export function toSubscriptionJson(
   subscription: Subscription,
   topic: Topic,
-  figures: SubscriptionFigures,
+  extras: SubscriptionExtras,
 ): SubscriptionJson {
   return {
     id: subscription.id,
@@ -71,13 +71,13 @@ export function toSubscriptionJson(
     created_at: toIso(subscription.createdAt),
     last_viewed_at: isoOrNull(subscription.lastViewedAt),
     last_notified_at: isoOrNull(subscription.lastNotifiedAt),
-    topic_last_message_at: isoOrNull(figures.stats.lastMessageAt),
+    topic_last_message_at: isoOrNull(extras.stats.lastMessageAt),
     web_notifications_enabled: subscription.webEnabled,
     mobile_notifications_enabled: subscription.mobileEnabled,
     mobile_notification_settings: toSettingsJson(subscription),
     is_pinned: subscription.isPinned,
-    unread_count: figures.unreadCount,
-    message_count: figures.stats.messageCount,
+    unread_count: extras.unreadCount,
+    message_count: extras.stats.messageCount,
     subscriber_count: topic.subscriberCount,
   };
 }
