@@ -32,7 +32,7 @@ async function topicToken(permissions: string[], of = topic.name) {
   return { id: id as string, by: stack.caller({ 'X-Topic-Token': token }) };
 }
 
-test('a position is kept, moved on and back, read from, listed and forgotten', async () => {
+test('an offset is stored, moved forward and back, read from, listed and deleted', async () => {
   expect(await owner.put(path('archive'), { offset: offsets[1] })).toMatchObject({
     status: 200,
     body: shown('archive', offsets[1]!),
@@ -65,13 +65,13 @@ test('a position is kept, moved on and back, read from, listed and forgotten', a
   }
 });
 
-test('reading moves no position', async () => {
+test('reading does not move the offset', async () => {
   await owner.put(path('still'), { offset: offsets[0] });
   await readFrom(owner, 'still');
   expect((await owner.get(path('still'))).body.offset).toBe(offsets[0]);
 });
 
-test('a position beyond the end waits there, and is not behind', async () => {
+test('an offset beyond the head stays there without lag', async () => {
   expect((await owner.put(path('ahead'), { offset: Number.MAX_SAFE_INTEGER })).body).toMatchObject({
     offset: Number.MAX_SAFE_INTEGER,
     lag: 0,
@@ -79,19 +79,19 @@ test('a position beyond the end waits there, and is not behind', async () => {
   expect((await readFrom(owner, 'ahead')).body).toMatchObject({ records: [], next_offset: Number.MAX_SAFE_INTEGER });
 });
 
-test('in a topic without a record there is nothing to lag behind', async () => {
+test('a topic without records has no lag', async () => {
   const empty = await createTopic(owner);
   expect((await owner.put(path('a', empty.name), { offset: 0 })).body).toMatchObject({ offset: 0, head: 0, lag: 0 });
 });
 
-test('a name is found in any case and shown as it was written first', async () => {
+test('names are case-insensitive and keep their first spelling', async () => {
   await owner.put(path('MiXed-1'), { offset: 1 });
   expect((await owner.put(path('mixed-1'), { offset: 2 })).body).toMatchObject({ name: 'MiXed-1', offset: 2 });
   expect((await readFrom(owner, 'MIXED-1')).status).toBe(200);
   expect((await owner.delete(path('mIxEd-1'))).status).toBe(204);
 });
 
-test.each(['%20', 'a.b', 'a%2Fb', '%00', '%C3%BC', 'x'.repeat(65)])('%s is no name', async (name) => {
+test.each(['%20', 'a.b', 'a%2Fb', '%00', '%C3%BC', 'x'.repeat(65)])('refuses the name %s', async (name) => {
   const answer = await owner.put(path(name), { offset: 0 });
   expect(answer).toMatchObject({
     status: 422,
@@ -110,14 +110,14 @@ test.each([
   [{ offset: 2 ** 53 }, 'offset: must be a whole number'],
   [{ offset: { $gt: 0 } }, 'offset: must be a number'],
   [[1], 'body: must be an object'],
-])('%j sets nothing', async (json, detail) => {
+])('%j changes nothing', async (json, detail) => {
   const answer = await owner.put(path('refused'), json);
   expect(answer.status).toBe(422);
   expect(answer.body.detail).toContain(detail);
   expect((await owner.get(path('refused'))).status).toBe(404);
 });
 
-test('a start is given once: by consumer, by offset or by time', async () => {
+test('a request has one start: a consumer, an offset or a time', async () => {
   await owner.put(path('once'), { offset: 0 });
   for (const other of ['from_offset=0', 'from_time=2026-01-01', 'consumer=once']) {
     const answer = await readFrom(owner, 'once', `&${other}`);
@@ -126,8 +126,8 @@ test('a start is given once: by consumer, by offset or by time', async () => {
   }
 });
 
-describe('a consumer belongs to whoever made it', () => {
-  test('an account sees its own by login and by key, and nobody else does', async () => {
+describe('a consumer belongs to its creator', () => {
+  test('an account sees its own consumers by login and by key, and other accounts do not', async () => {
     await owner.put(path('mine'), { offset: offsets[1] });
     const { key } = (await owner.post('/api/keys', { name: 'k', scopes: ['subscribe'] })).body;
     expect((await stack.caller({ 'X-API-Key': key }).get(path('mine'))).body.offset).toBe(offsets[1]);
@@ -142,7 +142,7 @@ describe('a consumer belongs to whoever made it', () => {
     expect((await owner.get(path('mine'))).body.offset).toBe(offsets[1]);
   });
 
-  test('nobody keeps none, on a public topic either', async () => {
+  test('anonymous callers have no consumers, not even on public topics', async () => {
     const anyone = stack.caller();
     const refused = { status: 401, body: { detail: 'Not authenticated' } };
     expect(await anyone.put(path('x'), { offset: 0 })).toMatchObject(refused);
@@ -152,7 +152,7 @@ describe('a consumer belongs to whoever made it', () => {
     expect(await readFrom(anyone, 'x')).toMatchObject(refused);
   });
 
-  test('it takes the scope and the permission to read', async () => {
+  test('requires the scope and the read permission', async () => {
     const { key } = (await owner.post('/api/keys', { name: 'k', scopes: ['publish', 'topics:write'] })).body;
     const calls = (by: Caller) => [
       by.put(path('x'), { offset: 0 }),
@@ -173,7 +173,7 @@ describe('a consumer belongs to whoever made it', () => {
   });
 });
 
-test('moved by many at once, a position is one of those that were sent', async () => {
+test('concurrent updates leave one of the sent offsets', async () => {
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, index) => owner.put(path('busy'), { offset: 1_000 + index })),
   );

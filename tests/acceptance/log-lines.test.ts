@@ -17,11 +17,11 @@ beforeAll(async () => {
     offsets.push((await stack.caller().publish(topic.name, `line\n${index} ü`)).body.offset);
 });
 
-/** A stream of lines that is open, with what has come of it. */
+/** An open stream of lines with the lines received so far. */
 interface Lines {
   readonly response: Response;
   readonly records: { offset: number; type: string; message: { message: string; topic: string } }[];
-  /** Resolves when it ended: as a whole, or cut off. */
+  /** Resolves when the stream ended, complete or truncated. */
   readonly ended: Promise<'whole' | 'cut off'>;
   close(): void;
 }
@@ -58,7 +58,7 @@ async function open(path: string, headers: Record<string, string> = {}, node = 0
 const log = (query = '', name = topic.name) => `/api/topics/${name}/log${query}`;
 const offsetsOf = ({ records }: Lines) => records.map(({ offset }) => offset);
 
-test('all records come one a line, as the log has them, and the stream ends at the head', async () => {
+test('returns all records, one per line, as in the log, and ends at the head', async () => {
   const lines = await open(log());
   expect([
     lines.response.status,
@@ -70,7 +70,7 @@ test('all records come one a line, as the log has them, and the stream ends at t
   expect(lines.records).toEqual((await owner.get(log())).body.records);
 });
 
-test('a start and a limit are taken as with JSON, the limit without an upper end', async () => {
+test('start and limit work as with JSON, without a maximum for the limit', async () => {
   const read = async (query: string) => {
     const lines = await open(log(query));
     await lines.ended;
@@ -82,7 +82,7 @@ test('a start and a limit are taken as with JSON, the limit without an upper end
   expect(await read('?from_time=2100-01-01')).toEqual([]);
 });
 
-test('more records than are read at once come all, each once', async () => {
+test('returns more records than one batch, each once', async () => {
   const own = await createTopic(owner);
   const publishers = await Promise.all(Array.from({ length: 3 }, () => stack.person({ tier: 'TEAM' })));
   for (const publisher of publishers)
@@ -93,11 +93,11 @@ test('more records than are read at once come all, each once', async () => {
   expect(offsetsOf(lines)).toEqual([...offsetsOf(lines)].sort((a, b) => a - b));
 }, 120_000);
 
-test('`wait` holds a stream that would be empty until there is a record', async () => {
+test('`wait` holds an empty stream until a record arrives', async () => {
   const own = await createTopic(owner);
   let isAnswered = false;
   const waiting = open(log('?wait=20', own.name)).finally(() => (isAnswered = true));
-  await pause(200); // that it waits can only be seen by waiting
+  await pause(200); // only waiting shows that the stream is held
   expect(isAnswered).toBe(false);
   const { offset } = (await stack.caller().publish(own.name)).body;
   const lines = await waiting;
@@ -106,7 +106,7 @@ test('`wait` holds a stream that would be empty until there is a record', async 
 });
 
 describe('`follow`', () => {
-  test('goes on at the head with what comes, changes too, on any node, until the client leaves', async () => {
+  test('continues at the head with new records and changes, on any node, until the client disconnects', async () => {
     const own = await createTopic(owner);
     const first = (await owner.publish(own.name, 'first')).body;
     const lines = await open(log('?follow=true', own.name), {}, 1);
@@ -131,7 +131,7 @@ describe('`follow`', () => {
     });
   });
 
-  test('begins on an empty topic, and ends after `limit` records', async () => {
+  test('starts on an empty topic and ends after `limit` records', async () => {
     const own = await createTopic(owner);
     const lines = await open(log('?follow=1&limit=2', own.name));
     for (const text of ['a', 'b', 'c']) await owner.publish(own.name, text);
@@ -139,7 +139,7 @@ describe('`follow`', () => {
     expect(lines.records.map(({ message }) => message.message)).toEqual(['a', 'b']);
   });
 
-  test('misses and repeats nothing under publishers that do not wait for it', async () => {
+  test('has no gaps or duplicates under concurrent publishers', async () => {
     const own = await createTopic(owner);
     const lines = await open(log('?follow=true', own.name));
     const answers = await Promise.all(
@@ -152,7 +152,7 @@ describe('`follow`', () => {
     lines.close();
   });
 
-  test('ends when access does: a token that is deleted, a topic that is closed or deleted', async () => {
+  test('ends when access ends: deleted token, topic made private or deleted', async () => {
     const own = await createTopic(owner);
     const { token, id } = (
       await owner.post(`/api/topics/${own.name}/access-tokens`, { name: 't', permissions: ['read'] })
@@ -168,7 +168,7 @@ describe('`follow`', () => {
     expect(await byOwner.ended).toBe('whole');
   });
 
-  test('asks for lines', async () => {
+  test('requires the media type of lines', async () => {
     expect(await owner.get(log('?follow=true'))).toMatchObject({
       status: 422,
       body: { detail: 'follow: needs Accept: application/x-ndjson' },
@@ -176,7 +176,7 @@ describe('`follow`', () => {
   });
 });
 
-test('a stream that may not be opened is an error in JSON', async () => {
+test('a refused stream returns a JSON error', async () => {
   const closed = await createTopic(owner, { access_level: 'private' });
   for (const [path, status] of [
     [log('', closed.name), 401],
@@ -190,7 +190,7 @@ test('a stream that may not be opened is an error in JSON', async () => {
   }
 });
 
-test('HEAD has the headers and no lines', async () => {
+test('HEAD returns the headers without lines', async () => {
   const head = await fetch(testStack().urls[0]! + log('?follow=true'), {
     method: 'HEAD',
     headers: { Accept: 'application/x-ndjson', 'X-Forwarded-For': newAddress() },
@@ -198,11 +198,11 @@ test('HEAD has the headers and no lines', async () => {
   expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([200, 'application/x-ndjson', '']);
 });
 
-test('who waits while access ends is answered as who asks then', async () => {
+test('a waiting request that loses access gets the response of a new request', async () => {
   const own = await createTopic(owner);
   const anyone = new Client();
   const waiting = [anyone.call('GET', log('?wait=30', own.name)), anyone.call('GET', `/${own.name}/json?wait=30`)];
-  await pause(300); // that they wait can only be seen by waiting
+  await pause(300); // only waiting shows that the requests are held
   await owner.patch(`/api/topics/${own.id}`, { access_level: 'private' });
   await owner.publish(own.name, 'secret');
   for (const answer of await Promise.all(waiting))

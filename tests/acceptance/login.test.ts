@@ -8,7 +8,7 @@ const stack = useStack();
 
 const wrong = { status: 401, body: { detail: 'Could not validate credentials' } };
 
-test('a login answers the tokens and the account', async () => {
+test('a login returns the tokens and the account', async () => {
   const account = await stack.person();
   const { status, body, headers } = await tryLogIn({ ...account, email: account.email.toUpperCase() });
   expect(status).toBe(200);
@@ -29,7 +29,7 @@ test('a login answers the tokens and the account', async () => {
   expect(headers.get('cache-control')).toBe('no-store');
 });
 
-test('/auth/me and /api/users/me show the account, each with its fields alone', async () => {
+test('/auth/me and /api/users/me return the account, each with its own fields', async () => {
   const account = await stack.person({ tier: 'TEAM' });
   const shared = {
     id: account.user.id,
@@ -53,7 +53,7 @@ test('/auth/me and /api/users/me show the account, each with its fields alone', 
   });
 });
 
-test('without a login there is no account to show', async () => {
+test('/auth/me and /api/users/me require a login', async () => {
   for (const path of ['/auth/me', '/api/users/me', '/auth/consent-history']) {
     const answer = await new Client().call('GET', path);
     expect(answer).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
@@ -61,7 +61,7 @@ test('without a login there is no account to show', async () => {
   }
 });
 
-test('an unknown address and a wrong password are told apart by nothing', async () => {
+test('responses do not distinguish an unknown email from a wrong password', async () => {
   const account = await stack.person();
   const known = await tryLogIn({ email: account.email, password: 'not the password' });
   const unknown = await tryLogIn({ email: newRegistration().email, password: 'not the password' });
@@ -71,7 +71,7 @@ test('an unknown address and a wrong password are told apart by nothing', async 
   expect(named(known.headers)).toEqual(named(unknown.headers));
 });
 
-test('a password that could never have been set is a wrong one', async () => {
+test('a password that breaks the rules counts as wrong', async () => {
   const account = await stack.person();
   expect(await tryLogIn({ email: account.email, password: '' })).toMatchObject(wrong);
   expect(await tryLogIn({ email: account.email, password: 'x'.repeat(5_000) })).toMatchObject(wrong);
@@ -83,11 +83,11 @@ test.each([
   [{ email: 'a@example.org', password: { $ne: null } }, 422, 'password: must be a string'],
   [{ email: 'a@example.org' }, 422, 'password: is required'],
   [[], 422, 'body: must be an object'],
-])('a login with %j is refused', async (json, status, detail) => {
+])('refuses a login with %j', async (json, status, detail) => {
   expect(await new Client().call('POST', '/auth/login', { json })).toMatchObject({ status, body: { detail } });
 });
 
-test('a login is JSON: another type and a broken body are told', async () => {
+test('refuses a login that is not JSON or malformed', async () => {
   const client = new Client();
   expect(
     await client.call('POST', '/auth/login', { text: '{"email":', headers: { 'Content-Type': 'application/json' } }),
@@ -102,7 +102,7 @@ test('a login is JSON: another type and a broken body are told', async () => {
   ).toBe(415);
 });
 
-test('of any number of parallel guesses five are judged within a minute', async () => {
+test('checks at most five of any number of concurrent guesses per minute', async () => {
   const account = await stack.person();
   const guesser = new Client();
   const guess = (password: string) => guesser.call('POST', '/auth/login', { json: { email: account.email, password } });
@@ -117,11 +117,11 @@ test('of any number of parallel guesses five are judged within a minute', async 
   expect(refused[0]!.headers.get('x-ratelimit-remaining')).toBe('0');
 
   expect((await guess(account.password)).status).toBe(429);
-  // Who is elsewhere is not kept out.
+  // Other addresses are not blocked.
   expect((await tryLogIn(account)).status).toBe(200);
 });
 
-test('whoever has guessed too often can still reset the password, and log in by it from elsewhere', async () => {
+test('after too many guesses, a password reset and a login from another address still work', async () => {
   const account = await stack.person();
   const guesser = new Client();
   for (let guess = 0; guess < 5; guess += 1)
@@ -140,7 +140,7 @@ test('whoever has guessed too often can still reset the password, and log in by 
   expect((await tryLogIn({ email: account.email, password: 'a new password' })).status).toBe(200);
 });
 
-test('any number of right logins go through, at once and after each other', async () => {
+test('accepts any number of correct logins, concurrently and in sequence', async () => {
   const account = await stack.person();
   const client = new Client();
   const answers = await Promise.all(

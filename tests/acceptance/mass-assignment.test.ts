@@ -6,7 +6,7 @@ import { fixtures, makeWorld, snapshotOf, type Fixture, type World } from '../su
 
 const stack = useStack();
 
-/** Two worlds that get the same requests, one of them with more in each body than anybody may set. */
+/** Two worlds that get the same requests; one of them gets extra fields in each body that callers may not set. */
 let plain: World;
 let loaded: World;
 beforeAll(async () => {
@@ -16,7 +16,7 @@ beforeAll(async () => {
 const intruder = randomUUID();
 const past = '2001-02-03T04:05:06.789Z';
 
-/** What no body may set, under every name that a field has in an answer or in a store. */
+/** Fields that no body may set, under all their names in responses and stores. */
 const more: Readonly<Record<string, unknown>> = {
   id: intruder,
   _id: intruder,
@@ -74,7 +74,7 @@ const more: Readonly<Record<string, unknown>> = {
   oauth_provider: 'google',
 };
 
-/** The body with more than is asked for: fields that are none of the sender's business, and the names that reach an object's prototype. */
+/** The body with extra fields: protected fields and names that reach an object's prototype. */
 function loadedText(body: Readonly<Record<string, unknown>>, isOperator: boolean): string {
   // The operator may set the seats.
   const fields = JSON.stringify({ ...more, ...(isOperator ? { additional_members: undefined } : {}), ...body });
@@ -90,7 +90,7 @@ function loadedText(body: Readonly<Record<string, unknown>>, isOperator: boolean
 }
 
 /**
- * Ends logins or takes away what the others would be looked for in, and stores nothing of the body; or is the whole installation's,
+ * Operations that end logins or remove the objects of other checks and store nothing of the body, or that affect the whole installation,
  * which other files use meanwhile.
  */
 const notHere = new Set([
@@ -102,7 +102,7 @@ const notHere = new Set([
 ]);
 const writing = Object.entries(fixtures).filter(([name, { body }]) => body !== undefined && !notHere.has(name));
 
-/** The body that would be taken; a subscription is to a topic that has none yet. */
+/** A valid body; subscriptions use a topic without subscription. */
 async function bodyIn(world: World, name: string): Promise<Record<string, unknown>> {
   const body = fixtures[name]!.body!(world);
   return name === 'POST /api/subscriptions' ? { ...body, topic_name: (await createTopic(world.owner)).name } : body;
@@ -118,7 +118,7 @@ function send(world: World, [name, fixture]: readonly [string, Fixture], text: s
   });
 }
 
-/** What differs between two worlds that have been through the same: names and ids that were made for them, times, and places in the log. */
+/** Values that differ between two worlds after the same requests: generated names and IDs, times and offsets. */
 function withoutChance(value: unknown): unknown {
   const text = JSON.stringify(value, (key, one: unknown) =>
     ['offset', 'next_offset', 'head', 'lag'].includes(key) && one !== null ? 'a place' : one,
@@ -134,7 +134,7 @@ function withoutChance(value: unknown): unknown {
   );
 }
 
-test.each(writing)('%s does the same with fields that nobody may set as without them', async (name, fixture) => {
+test.each(writing)('%s ignores fields that callers may not set', async (name, fixture) => {
   const [one, two] = [await bodyIn(plain, name), await bodyIn(loaded, name)];
   const without = await send(plain, [name, fixture], JSON.stringify(one));
   const withMore = await send(loaded, [name, fixture], loadedText(two, fixture.by === 'operator'));

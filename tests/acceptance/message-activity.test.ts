@@ -39,7 +39,7 @@ const startsOf = (from: number, to: number, size: number): string[] => {
   return starts;
 };
 
-test('by default the last 24 hours are counted by the hour, in hours of UTC, empty ones too', async () => {
+test('counts the last 24 hours by UTC hour by default, including empty hours', async () => {
   const before = Date.now();
   const { status, body } = await activity();
   const [start, end] = [Date.parse(body.start_date), Date.parse(body.end_date)];
@@ -62,7 +62,7 @@ test('by default the last 24 hours are counted by the hour, in hours of UTC, emp
   expect(body.buckets.find(({ timestamp }: Bucket) => timestamp === first).priority_1).toBe(1);
 });
 
-test('only what lies in the range is counted, both ends included', async () => {
+test('counts only messages in the range, including both ends', async () => {
   const [first, last] = [published[0].timestamp as string, published[3].timestamp as string];
   const { body } = await activity(`?start_date=${first}&end_date=${last}`);
   expect(body).toMatchObject({ total: 4, start_date: first, end_date: last, bucket_size: 'hour' });
@@ -85,7 +85,7 @@ test.each([
   ['start_date=2026-03-01T23:00:00%2B02:00&end_date=2026-03-02T01:00:00%2B02:00', 'hour', 3],
   ['start_date=2026-01-01T00:00:00Z&end_date=2026-02-11T15:59:59.999Z&bucket=hour', 'hour', 1_000],
   ['start_date=2026-01-01&end_date=2028-09-26', 'day', 1_000],
-])('?%s has buckets of an %s: %i', async (query, size, count) => {
+])('?%s uses buckets of one %s: %i', async (query, size, count) => {
   const { status, body } = await activity(`?${query}`);
   expect([status, body.bucket_size, body.buckets.length]).toEqual([200, size, count]);
   for (const { timestamp } of body.buckets) expect(Date.parse(timestamp) % (size === 'hour' ? hour : day)).toBe(0);
@@ -105,7 +105,7 @@ test.each([
   [`topics=${Array.from({ length: 101 }, (_, index) => `t${index}`).join(',')}`, 'topics'],
   [`tags=${Array.from({ length: 21 }, (_, index) => index).join(',')}`, 'tags'],
   ['bucket=day&bucket=hour', 'bucket'],
-])('?%s is a 422', async (query, field) => {
+])('?%s returns 422', async (query, field) => {
   const { status, body } = await activity(`?${query}`);
   expect(status).toBe(422);
   expect(body.detail).toMatch(new RegExp(`^${field}: `));
@@ -126,7 +126,7 @@ test.each([
   expect((await activity(`?${query}`)).body.total).toBe(count);
 });
 
-test("named topics are counted alone, also public ones that are nothing of the caller's", async () => {
+test('counts only the named topics, including public topics of others', async () => {
   expect((await activity(`?topics=${elsewhere.name}`)).body.total).toBe(1);
   expect((await activity(`?topics=${own.name.toUpperCase()},${elsewhere.name},${own.name}`)).body.total).toBe(5);
   expect(await activity(`?topics=${own.name},${newTopicName()}`)).toMatchObject({

@@ -23,7 +23,7 @@ interface LiveEvent {
   readonly data: Record<string, unknown>;
 }
 
-/** Follows a topic by SSE on the last node; resolves once `ready` is there, with what has come. */
+/** Opens an SSE stream of a topic on the last node. Resolves after `ready` with the received events. */
 async function followSse(name: string, query = ''): Promise<LiveEvent[]> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     get(
@@ -51,7 +51,7 @@ async function followSse(name: string, query = ''): Promise<LiveEvent[]> {
   return events;
 }
 
-/** Follows a topic by WebSocket on the first node; resolves once `ready` is there, with the frames that have come. */
+/** Opens a WebSocket stream of a topic on the first node. Resolves after `ready` with the received frames. */
 async function followWebSocket(name: string): Promise<Record<string, unknown>[]> {
   const socket = new WebSocket(`${testStack().urls[0]!.replace('http', 'ws')}/${name}/ws`, {
     headers: { 'X-Forwarded-For': newAddress() },
@@ -68,7 +68,7 @@ async function followWebSocket(name: string): Promise<Record<string, unknown>[]>
   return frames;
 }
 
-test('edits and deletions reach open streams as events of their own, in order, without an id', async () => {
+test('open streams get edits and deletions as separate events, in order, without an ID', async () => {
   const topic = await createTopic(owner);
   const events = await followSse(topic.name);
   const frames = await followWebSocket(topic.name);
@@ -93,7 +93,7 @@ test('edits and deletions reach open streams as events of their own, in order, w
   ]);
 });
 
-test('a stream that resumes is sent messages as they stand, and no changes to messages before its position', async () => {
+test('a resumed stream gets messages in their current form and no changes of earlier messages', async () => {
   const topic = await createTopic(owner);
   const ids: string[] = [];
   for (const text of ['one', 'two', 'three', 'four'])

@@ -18,7 +18,7 @@ async function topicWith(texts: readonly string[], fields: Record<string, unknow
   return { ...topic, ids };
 }
 
-test('a deleted message is gone from history, and its record in the log is empty', async () => {
+test('removes a deleted message from history and redacts its record in the log', async () => {
   const topic = await topicWith(['one', 'two', 'three']);
   const gone = topic.ids[1]!;
   const { status, body } = await owner.delete(deletion(topic, gone));
@@ -55,7 +55,7 @@ test('a deleted message is gone from history, and its record in the log is empty
   expect(records[3].offset).toBeGreaterThan(records[2].offset);
 });
 
-test('counts no longer hold a deleted message, and the time of the last publish stays', async () => {
+test('counts exclude a deleted message, and the time of the last publish stays', async () => {
   const topic = await topicWith(['one', 'two']);
   const reader = await stack.person();
   await reader.post('/api/subscriptions', { topic_name: topic.name });
@@ -71,7 +71,7 @@ test('counts no longer hold a deleted message, and the time of the last publish 
   });
 });
 
-test('what is deleted can neither be deleted nor edited again', async () => {
+test('a deleted message cannot be deleted or edited again', async () => {
   const topic = await topicWith(['one']);
   const path = deletion(topic, topic.ids[0]!);
   expect((await owner.delete(path)).status).toBe(200);
@@ -84,7 +84,7 @@ test('what is deleted can neither be deleted nor edited again', async () => {
   }
 });
 
-test('of many deletions at once, on all nodes, one is made', async () => {
+test('concurrent deletions on all nodes succeed once', async () => {
   const topic = await topicWith(['one']);
   const answers = await Promise.all(
     Array.from({ length: 8 }, (_, node) => owner.client.call('DELETE', deletion(topic, topic.ids[0]!), { node })),
@@ -94,14 +94,14 @@ test('of many deletions at once, on all nodes, one is made', async () => {
   expect(records.map(({ type }: { type: string }) => type)).toEqual(['message', 'message_deleted']);
 });
 
-test('the topic is found in any case, and so is the message', async () => {
+test('finds topic and message case-insensitively', async () => {
   const topic = await topicWith(['one']);
   const answer = await owner.delete(deletion({ name: topic.name.toUpperCase() }, topic.ids[0]!.toUpperCase()));
   expect(answer).toMatchObject({ status: 200, body: { id: topic.ids[0] } });
 });
 
-describe('what is not there', () => {
-  test('is a 404 that names its kind', async () => {
+describe('a missing topic or message', () => {
+  test('returns 404 naming what is missing', async () => {
     const [topic, other] = [await topicWith(['one']), await topicWith(['two'])];
     expect(await owner.delete(deletion({ name: newTopicName() }, topic.ids[0]!))).toMatchObject({
       status: 404,
@@ -116,7 +116,7 @@ describe('what is not there', () => {
     expect((await owner.get(`/${other.name}/json`)).body.count).toBe(1);
   });
 
-  test('is a 422 where it is no id, once the caller may ask', async () => {
+  test('returns 422 for a malformed ID after the access check', async () => {
     const topic = await topicWith(['one']);
     expect(await owner.delete(deletion(topic, 'first'))).toMatchObject({
       status: 422,
@@ -126,20 +126,20 @@ describe('what is not there', () => {
     expect((await (await stack.person()).delete(deletion(topic, 'first'))).status).toBe(403);
   });
 
-  test('other methods at the path are a 405', async () => {
+  test('returns 405 for other methods', async () => {
     const topic = await topicWith(['one']);
     const answer = await owner.get(deletion(topic, topic.ids[0]!));
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'DELETE, PATCH']);
   });
 });
 
-describe('who may delete and edit', () => {
+describe('deleting and editing', () => {
   const both = async (caller: Pick<Person, 'delete' | 'patch'>, path: string) => [
     await caller.patch(path, { message: 'new' }),
     await caller.delete(path),
   ];
 
-  test("is the owner, and the admins of the topic's team", async () => {
+  test("is allowed to the owner and the admins of the topic's team", async () => {
     const [admin, member] = [await stack.person(), await stack.person()];
     const team_id = await stack.team(owner, [
       [admin, 'admin'],
@@ -159,7 +159,7 @@ describe('who may delete and edit', () => {
     }
   });
 
-  test('is no outsider, nobody without a credential, and no topic token', async () => {
+  test('is refused to outsiders, anonymous callers and topic tokens', async () => {
     const topic = await topicWith(['one']);
     const path = deletion(topic, topic.ids[0]!);
     const tokens = `/api/topics/${topic.name}/access-tokens`;
@@ -177,7 +177,7 @@ describe('who may delete and edit', () => {
     ]);
   });
 
-  test('an API key needs the scope topics:write, and its user the topic', async () => {
+  test("with an API key requires the scope topics:write and the user's own topic", async () => {
     const topic = await topicWith(['one'], { access_level: 'private' });
     const path = deletion(topic, topic.ids[0]!);
     const key = async (scopes: string[], person = owner) =>
@@ -189,7 +189,7 @@ describe('who may delete and edit', () => {
     for (const done of await both(await key(['topics:write']), path)) expect(done.status).toBe(200);
   });
 
-  test("takes the ESSENTIALS tier of the topic's owner, in force now", async () => {
+  test("requires that the topic's owner currently has at least the ESSENTIALS tier", async () => {
     const tierless = { status: 403, body: { detail: 'Requires the ESSENTIALS tier or higher' } };
     for (const poor of [
       await stack.person(),
@@ -205,7 +205,7 @@ describe('who may delete and edit', () => {
     for (const refused of await both(admin, deletion(topic, id))) expect(refused).toMatchObject(tierless);
   });
 
-  test('the checks come in order: the topic, the caller, the message, the tier, the fields', async () => {
+  test('checks run in order: topic, caller, message, tier, fields', async () => {
     const poor = await stack.person();
     const topic = await createTopic(poor);
     const bad = { message: '' };

@@ -10,7 +10,7 @@ beforeAll(async () => {
   topic = await createTopic(owner);
 });
 
-/** Publishes a message with all fields; resolves with it and the path to change it by. */
+/** Publishes a message with all fields. Resolves with the message and the path of its changes. */
 async function published(fields: Record<string, unknown> = {}) {
   const json = {
     topic: topic.name,
@@ -32,7 +32,7 @@ const shown = async (id: string) =>
     (message: { id: string }) => message.id === id,
   );
 
-test('an edit replaces text and title and nothing else', async () => {
+test('an edit replaces only text and title', async () => {
   const { message, path } = await published();
   const { status, body } = await owner.patch(path, { message: 'second  \r\n', title: 'New' });
   expect([status, body]).toEqual([
@@ -48,7 +48,7 @@ test('an edit replaces text and title and nothing else', async () => {
   });
 });
 
-test('a title that is left out stays, null or a blank one removes it, and a text that is left out stays', async () => {
+test('an omitted title or text stays; a null or blank title removes it', async () => {
   const { message, path } = await published();
   expect((await owner.patch(path, { message: 'second' })).body).toMatchObject({ message: 'second', title: 'Title' });
   expect((await owner.patch(path, { message: 'third', title: null })).body).toMatchObject({
@@ -66,7 +66,7 @@ test('a title that is left out stays, null or a blank one removes it, and a text
   });
 });
 
-test('an edit of nothing changes nothing', async () => {
+test('an edit without changes has no effect', async () => {
   const { message, path } = await published();
   expect(await owner.patch(path, {})).toMatchObject({
     status: 200,
@@ -79,7 +79,7 @@ test('an edit of nothing changes nothing', async () => {
   expect(await shown(message.id)).toEqual(message);
 });
 
-test('a text is taken up to 4,000 characters and byte for byte, a title up to 250', async () => {
+test('accepts texts up to 4,000 characters unchanged and titles up to 250', async () => {
   const { message, path } = await published();
   const text = `${'😀'.repeat(3_996)} \u0000\né`;
   const title = '💾'.repeat(250);
@@ -99,7 +99,7 @@ test.each([
   [{ title: 'x'.repeat(251) }, 'title'],
   [{ title: 7 }, 'title'],
   [[], 'body'],
-])('%j is a 422', async (json, field) => {
+])('returns 422 for %j', async (json, field) => {
   const { message, path } = await published();
   const answer = await owner.patch(path, json);
   expect(answer.status).toBe(422);
@@ -107,7 +107,7 @@ test.each([
   expect(await shown(message.id)).toEqual(message);
 });
 
-test('edits are records of the log, and every record shows its message as it stands now', async () => {
+test('edits are log records, and every record shows the current message', async () => {
   const own = await createTopic(owner);
   const { body: message } = await owner.publish(own.name, 'first');
   const path = `/api/${own.name}/messages/${message.id}`;
@@ -125,7 +125,7 @@ test('edits are records of the log, and every record shows its message as it sta
   expect(next_offset).toBe(offsets[2] + 1);
 });
 
-test('edits at once, on all nodes, lose nothing of each other', async () => {
+test('concurrent edits on all nodes do not lose changes', async () => {
   const { message, path } = await published();
   const edits = Array.from({ length: 10 }, (_, index) =>
     index % 2 === 0 ? { message: `text ${index}` } : { title: `title ${index}` },
@@ -133,7 +133,7 @@ test('edits at once, on all nodes, lose nothing of each other', async () => {
   const answers = await Promise.all(edits.map((json, node) => owner.client.call('PATCH', path, { json, node })));
   expect(answers.map(({ status }) => status)).toEqual(edits.map(() => 200));
   const after = await shown(message.id);
-  // Whatever the order was, the last text and the last title stand, and no edit has brought an older one back.
+  // In any order, the last text and the last title are in effect, and no edit has restored an older one.
   const last = answers.map(({ body }) => body).sort((a, b) => (a.edited_at < b.edited_at ? 1 : -1))[0];
   expect(after.edited_at).toBe(last.edited_at);
   expect(after.message).toMatch(/^text /);

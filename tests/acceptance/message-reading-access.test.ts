@@ -6,7 +6,7 @@ const stack = useStack();
 let owner: Person;
 let member: Person;
 let teamId: string;
-/** A topic of each kind, with one message each; the member is subscribed to all of them but the owner's private one. */
+/** One topic of each kind with one message each; the member is subscribed to all except the owner's private topic. */
 let topics: Record<'secret' | 'open' | 'teamSecret' | 'teamOpen', { id: string; name: string }>;
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ const recent = async (caller: Caller): Promise<string[]> =>
   (await caller.get('/api/messages/recent')).body.map(({ message }: { message: string }) => message).sort();
 const counted = async (caller: Caller): Promise<number> => (await caller.get('/api/messages/activity')).body.total;
 
-test('a login reads what its user owns, follows and reaches', async () => {
+test('a login reads topics that its user owns, subscribes to or reaches through a team', async () => {
   expect(await searched(owner)).toEqual(['open', 'secret', 'teamOpen', 'teamSecret']);
   expect(await recent(owner)).toEqual(['open', 'secret', 'teamOpen', 'teamSecret']);
   expect(await counted(owner)).toBe(4);
@@ -41,7 +41,7 @@ test('a login reads what its user owns, follows and reaches', async () => {
   expect(await counted(member)).toBe(3);
 });
 
-test('an API key opens no private topic that its user does not own, and what it does not open is missing', async () => {
+test('an API key does not open private topics of others, and results omit them', async () => {
   const [ofOwner, ofMember] = [await key(owner, ['subscribe']), await key(member, ['subscribe'])];
   expect(await searched(ofOwner)).toEqual(['open', 'secret', 'teamOpen', 'teamSecret']);
   expect(await searched(ofMember)).toEqual(['open', 'teamOpen']);
@@ -64,7 +64,7 @@ describe.each(['search', 'recent', 'activity'])('GET /api/messages/%s', (what) =
   const path = `/api/messages/${what}`;
   const named = (name: string) => `${path}?${what === 'activity' ? 'topics' : 'topic'}=${name}`;
 
-  test('needs an account', async () => {
+  test('requires an account', async () => {
     expect(await stack.caller().get(path)).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
     expect(await stack.caller({ Authorization: 'Bearer nonsense' }).get(path)).toMatchObject({
       status: 401,
@@ -81,7 +81,7 @@ describe.each(['search', 'recent', 'activity'])('GET /api/messages/%s', (what) =
     }
   });
 
-  test('needs the scope `subscribe` of a key', async () => {
+  test('requires the scope `subscribe` of a key', async () => {
     const others = [
       'publish',
       'topics:read',
@@ -98,7 +98,7 @@ describe.each(['search', 'recent', 'activity'])('GET /api/messages/%s', (what) =
     expect((await (await key(owner, ['subscribe'])).get(path)).status).toBe(200);
   });
 
-  test('the checks come in order: the topic, who asks, access, the parameters', async () => {
+  test('checks run in order: topic, caller, access, parameters', async () => {
     expect(await stack.caller().get(`${named('no-such-topic-at-all')}&limit=0`)).toMatchObject({
       status: 404,
       body: { detail: 'Topic not found' },
@@ -109,7 +109,7 @@ describe.each(['search', 'recent', 'activity'])('GET /api/messages/%s', (what) =
   });
 });
 
-test('a private topic is searched by those who may read it', async () => {
+test('searching a private topic requires read access', async () => {
   const path = `/api/topics/${topics.teamSecret.name}/messages`;
   const tokens = `/api/topics/${topics.teamSecret.name}/access-tokens`;
   const [reading, writing] = [
@@ -133,7 +133,7 @@ test('a private topic is searched by those who may read it', async () => {
   expect(total(await stack.caller().get(`/api/topics/${topics.open.name}/messages`))).toEqual([200, 1]);
 });
 
-test('what its user may no longer read is gone at once, subscription or not', async () => {
+test('messages disappear immediately when the user loses access, with or without a subscription', async () => {
   const [friend, topic] = [await stack.person(), await createTopic(owner)];
   await owner.publish(topic.name, 'was open');
   await friend.post('/api/subscriptions', { topic_name: topic.name });

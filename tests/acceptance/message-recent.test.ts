@@ -13,7 +13,7 @@ const published: any[] = [];
 beforeAll(async () => {
   [reader, other] = [await stack.person(), await stack.person({ tier: 'TEAM' })];
   followed = [await createTopic(other), await createTopic(other)];
-  unfollowed = await createTopic(reader); // to own a topic is not to be subscribed to it
+  unfollowed = await createTopic(reader); // owning a topic does not subscribe to it
   for (const { name } of followed) await reader.post('/api/subscriptions', { topic_name: name });
   for (let index = 0; index < 6; index += 1)
     published.push((await other.publish(followed[index % 2]!.name, `${index}`)).body);
@@ -22,14 +22,14 @@ beforeAll(async () => {
 
 const recent = (query = '') => reader.get(`/api/messages/recent${query}`);
 
-test('the newest messages of the subscriptions come first, as they were published', async () => {
+test('returns messages of subscribed topics, newest first, as published', async () => {
   const { status, body } = await recent();
   expect([status, body]).toEqual([200, published.toReversed()]);
   expect((await recent('?limit=2')).body).toEqual(published.toReversed().slice(0, 2));
   expect((await recent('?limit=200')).body).toHaveLength(6);
 });
 
-test('a named topic comes alone, and is empty without a subscription', async () => {
+test('returns only the named topic, and nothing without a subscription to it', async () => {
   const { id, name } = followed[0]!;
   expect((await recent(`?topic=${name}`)).body).toEqual(
     published.filter(({ topic_id }) => topic_id === id).toReversed(),
@@ -44,7 +44,7 @@ test('a named topic comes alone, and is empty without a subscription', async () 
   });
 });
 
-test('a subscription counts from the moment it is made to the moment it ends, on every node', async () => {
+test('a subscription takes effect immediately and ends immediately, on every node', async () => {
   const [friend, topic] = [await stack.person(), await createTopic(other)];
   await other.publish(topic.name, 'before');
   const seen = async (node: number) =>
@@ -56,7 +56,7 @@ test('a subscription counts from the moment it is made to the moment it ends, on
   expect([await seen(1), await seen(0)]).toEqual([0, 0]);
 });
 
-test('deleted messages are gone, edited ones are shown as they stand', async () => {
+test('omits deleted messages and shows edited ones in their current form', async () => {
   const [friend, topic] = [await stack.person(), await createTopic(other)];
   await friend.post('/api/subscriptions', { topic_name: topic.name });
   const [one, two] = [(await other.publish(topic.name, 'one')).body, (await other.publish(topic.name, 'two')).body];
@@ -67,8 +67,11 @@ test('deleted messages are gone, edited ones are shown as they stand', async () 
   ]);
 });
 
-test.each(['limit=0', 'limit=201', 'limit=x', 'limit=1&limit=2', 'topic=a&topic=b'])('?%s is a 422', async (query) => {
-  const { status, body } = await recent(`?${query}`);
-  expect(status).toBe(422);
-  expect(body.detail).toMatch(new RegExp(`^${query.split('=')[0]}: `));
-});
+test.each(['limit=0', 'limit=201', 'limit=x', 'limit=1&limit=2', 'topic=a&topic=b'])(
+  '?%s returns 422',
+  async (query) => {
+    const { status, body } = await recent(`?${query}`);
+    expect(status).toBe(422);
+    expect(body.detail).toMatch(new RegExp(`^${query.split('=')[0]}: `));
+  },
+);

@@ -11,7 +11,7 @@ let elsewhere: { id: string; name: string };
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test asserts what it finds
 const published: any[] = [];
 
-// One topic of each kind, and one that is nothing of the reader's, with two messages each in turn.
+// One topic of each kind and one unrelated to the reader, with two messages each, alternating.
 beforeAll(async () => {
   const other = await stack.person({ tier: 'TEAM' });
   reader = await stack.person({ tier: 'TEAM' });
@@ -49,7 +49,7 @@ const search = (query = '') => reader.get(`/api/messages/search${query}`);
 const ofReader = () => published.filter(({ topic_id }) => topic_id !== elsewhere.id).toReversed();
 const noFilters = { topic: null, priority_min: null, priority_max: null, tags: null, date_from: null, date_to: null };
 
-test('spans what the caller owns, is subscribed to or reaches through a team, newest first', async () => {
+test('covers topics that the caller owns, subscribes to or reaches through a team, newest first', async () => {
   const { status, body, headers } = await search();
   expect([status, body]).toEqual([
     200,
@@ -58,7 +58,7 @@ test('spans what the caller owns, is subscribed to or reaches through a team, ne
   expect(headers.get('x-total-count')).toBe('6');
 });
 
-test('a named topic is searched alone, one that is public whatever ties the caller has to it', async () => {
+test('searches only the named topic, including any public topic', async () => {
   for (const topic of [own, followed, ofTeam, elsewhere]) {
     const { status, body } = await search(`?topic=${topic.name.toUpperCase()}`);
     expect(status).toBe(200);
@@ -68,7 +68,7 @@ test('a named topic is searched alone, one that is public whatever ties the call
   expect((await search('?topic=')).body.total).toBe(6);
 });
 
-test('filters are said again as they were understood', async () => {
+test('returns the filters as interpreted', async () => {
   const { timestamp } = published[4];
   const query = `?q=TURN&topic=${own.name}&priority_min=1&priority_max=5&tags=t2,i9&tags=%20i8&date_from=2026-01-01&date_to=${encodeURIComponent(timestamp)}`;
   const { body } = await search(query);
@@ -102,7 +102,7 @@ test.each([
   expect([body.total, body.messages.length]).toEqual([count, count]);
 });
 
-test('pages by limit and offset and by page, with the total in the headers', async () => {
+test('paginates by limit and offset or by page, with totals in the headers', async () => {
   const newestFirst = ofReader();
   const { body, headers } = await search('?limit=2&offset=3');
   expect(body).toMatchObject({ messages: newestFirst.slice(3, 5), total: 6, limit: 2, offset: 3 });
@@ -125,13 +125,13 @@ test.each([
   ['q=a&q=b', 'q'],
   ['topic=a&topic=b', 'topic'],
   [`tags=${Array.from({ length: 21 }, (_, index) => index).join(',')}`, 'tags'],
-])('?%s is a 422', async (query, field) => {
+])('?%s returns 422', async (query, field) => {
   const { status, body } = await search(`?${query}`);
   expect(status).toBe(422);
   expect(body.detail).toMatch(new RegExp(`^${field}: `));
 });
 
-test('what was published, edited and deleted is searched so at once, on every node', async () => {
+test('publishes, edits and deletions are searchable immediately on every node', async () => {
   const { body: message } = await reader.publish(own.name, 'fresh one');
   const on = async (node: number, q: string) =>
     (await reader.client.call('GET', `/api/messages/search?q=${encodeURIComponent(q)}`, { node })).body.total as number;
@@ -143,15 +143,15 @@ test('what was published, edited and deleted is searched so at once, on every no
   expect([await on(0, 'stale one'), await on(1, 'stale one')]).toEqual([0, 0]);
 });
 
-describe('who has nothing', () => {
-  test('finds nothing', async () => {
+describe('without any topics', () => {
+  test('returns no results', async () => {
     expect((await (await stack.person()).get('/api/messages/search?q=turn')).body).toMatchObject({
       messages: [],
       total: 0,
     });
   });
 
-  test('a topic that is named must exist and be readable', async () => {
+  test('a named topic must exist and be readable', async () => {
     expect(await search(`?topic=${newTopicName()}&limit=0`)).toMatchObject({
       status: 404,
       body: { detail: 'Topic not found' },

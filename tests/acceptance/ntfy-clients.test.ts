@@ -17,7 +17,7 @@ beforeAll(async () => {
     .token;
 });
 
-/** A request as its sender puts it on the wire. `TOPIC` and `TOKEN` stand for what differs from run to run. */
+/** A request as its sender puts it on the wire. `TOPIC` and `TOKEN` are placeholders. */
 interface Recording {
   readonly sender: string;
   readonly method: 'POST' | 'PUT';
@@ -30,7 +30,7 @@ interface Recording {
 const json = (value: unknown) => JSON.stringify(value);
 const basic = 'BASIC';
 
-/** From the senders' sources, each with what its users can set. */
+/** From the sources of the senders, each with the settings that its users have. */
 const recordings: readonly Recording[] = [
   {
     sender: 'Uptime Kuma, a monitor that is down',
@@ -179,7 +179,7 @@ const recordings: readonly Recording[] = [
     expected: { title: 'Hi', priority: 5, markdown: true },
   },
   {
-    sender: 'Home Assistant (aiontfy), which sends null for what is not set',
+    sender: 'Home Assistant (aiontfy), which sends null for unset fields',
     method: 'POST',
     path: '/',
     headers: { 'Content-Type': 'application/json', 'User-Agent': 'aiontfy/0.8.0', Authorization: 'Bearer TOKEN' },
@@ -244,7 +244,7 @@ const recordings: readonly Recording[] = [
     expected: { title: '✅ [RESOLVED] High memory usage (blue)', priority: 3, tags: ['grafana', 'resolved'] },
   },
   {
-    sender: 'Grafana with PUT and headers of its own',
+    sender: 'Grafana with PUT and custom headers',
     method: 'PUT',
     path: '/TOPIC',
     headers: {
@@ -300,7 +300,7 @@ function fixture(file: string): string {
   );
 }
 
-/** Sends the recording byte for byte; resolves with status and body. */
+/** Sends the recorded bytes and resolves with status and body. */
 function replay({ method, path, headers, body }: Recording): Promise<{ status: number; body: unknown }> {
   const filled = (text: string) =>
     text
@@ -328,7 +328,7 @@ function replay({ method, path, headers, body }: Recording): Promise<{ status: n
 }
 
 test.each(recordings.map((recording) => [recording.sender, recording] as const))(
-  '%s is served',
+  'accepts requests of %s',
   async (_sender, recording) => {
     const { status, body } = await replay(recording);
     expect({ status, body }).toMatchObject({ status: 200, body: { topic: name, ...recording.expected } });
@@ -341,7 +341,7 @@ describe('a template', () => {
   const send = (query: string, text: string, headers = {}) =>
     owner.client.call('POST', `/${name}${query}`, { text, headers });
 
-  test.each(['discord', 'yes', '1'])('%s is none', async (template) => {
+  test.each(['discord', 'yes', '1'])('%s is not a template', async (template) => {
     const refused = { status: 422, body: { detail: 'template: must be one of alertmanager, grafana, github' } };
     expect(await send(`?template=${template}`, '{}')).toMatchObject(refused);
     expect(await send('', '{}', { 'X-Template': template })).toMatchObject(refused);
@@ -354,11 +354,11 @@ describe('a template', () => {
     ['grafana', 'Disk full', 'body: must be JSON for a template'],
     ['github', '', 'body: must be JSON for a template'],
     ['alertmanager', '[]', 'body: must be a JSON object for a template'],
-  ])('%s does not take %s', async (template, text, detail) => {
+  ])('%s does not accept %s', async (template, text, detail) => {
     expect(await send(`?tpl=${template}`, text)).toMatchObject({ status: 422, body: { detail } });
   });
 
-  test('that is given twice is a 422, a blank one none', async () => {
+  test('given twice returns 422, and a blank one is ignored', async () => {
     expect(await send('?template=grafana&template=grafana', '{}')).toMatchObject({
       status: 422,
       body: { detail: 'template: must be given once' },
@@ -366,13 +366,13 @@ describe('a template', () => {
     expect(await send('?template=', 'text')).toMatchObject({ status: 200, body: { message: 'text' } });
   });
 
-  test('cuts a text at 4,000 characters, and takes no body beyond the limit', async () => {
+  test('truncates texts at 4,000 characters and refuses bodies beyond the limit', async () => {
     const long = await send('?template=grafana', json({ status: 'firing', message: '😀'.repeat(5_000) }));
     expect([...long.body.message]).toHaveLength(4_000);
     expect((await send('?template=grafana', json({ status: 'firing', message: 'x'.repeat(65_536) }))).status).toBe(413);
   });
 
-  test('changes nothing of a topic that it may not publish to', async () => {
+  test('changes nothing in a topic without publish access', async () => {
     expect((await new Client().call('POST', `/${name}?template=nonsense`, { text: '{}' })).status).toBe(401);
   });
 });

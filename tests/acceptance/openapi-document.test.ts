@@ -7,7 +7,7 @@ const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../pac
   version: string;
 };
 
-test('the document has the version of the package, and may be cached', async () => {
+test('the document has the version of the package and is cacheable', async () => {
   const { status, headers, body } = await new Client().call('GET', '/openapi.json');
   expect([status, headers.get('content-type'), body.openapi, body.info.version]).toEqual([
     200,
@@ -18,7 +18,7 @@ test('the document has the version of the package, and may be cached', async () 
   expect(headers.get('cache-control')).toMatch(/^public, max-age=\d+$/);
 });
 
-test('the document costs no budget, reads no credential, and takes HEAD', async () => {
+test('the document does not count against rate limits, ignores credentials, and supports HEAD', async () => {
   const answer = await new Client('nonsense').call('GET', '/openapi.json');
   expect([answer.status, answer.headers.get('x-ratelimit-limit')]).toEqual([200, null]);
   expect(await new Client().call('HEAD', '/openapi.json')).toMatchObject({ status: 200, body: undefined });
@@ -30,7 +30,7 @@ test('the document costs no budget, reads no credential, and takes HEAD', async 
   ]);
 });
 
-test('the document names every kind of credential, and the scope and permission that an operation needs', async () => {
+test('the document names every kind of credential and the scope and permission that each operation requires', async () => {
   const { body } = await new Client().call('GET', '/openapi.json');
   expect(Object.keys(body.components.securitySchemes)).toEqual([
     'accessToken',

@@ -7,12 +7,12 @@ const messageCount = 201;
 let owner: Person;
 let topic: { id: string; name: string };
 
-// More of each than the longest page holds. Nobody's own budget would do for so many messages.
+// More items of each kind than the longest page. One account's rate limit does not allow that many messages.
 beforeAll(async () => {
   owner = await stack.person();
   topic = await createTopic(owner, { is_discoverable: true, description: 'd' });
   await owner.post('/api/subscriptions', { topic_name: topic.name });
-  // What counts against a limit of one account is made nearly one by one: all at once each would wait for the others.
+  // Items that count against a limit of one account are created almost sequentially: concurrent creations wait for each other.
   await inBatches(100, () => createTopic(owner, { is_discoverable: true, description: 'd' }), 3);
   const publishers = Array.from({ length: 5 }, () => new Client());
   await inBatches(messageCount, async (index) => {
@@ -26,7 +26,7 @@ async function inBatches(count: number, act: (index: number) => Promise<unknown>
   }
 }
 
-/** What a page without parameters holds, the longest page, and what is asked for in vain. */
+/** The default page size, the longest page, and a size beyond the limit. */
 test.each([
   ['/api/topics', 50, 100],
   ['/api/topics/my', 50, 100],
@@ -36,7 +36,7 @@ test.each([
   ['/api/messages/recent', 100, 200],
   ['/{name}/json', 50, 100],
   ['/api/topics/{name}/log', 100, 1_000],
-])('a page of %s has %i items, and up to %i when they are asked for', async (form, byDefault, atMost) => {
+])('a page of %s has %i items by default and at most %i', async (form, byDefault, atMost) => {
   const path = form.replace('{name}', topic.name);
   const lengthOf = async (query: string) => {
     const { status, body } = await owner.get(path + query);
@@ -63,7 +63,7 @@ test.each([
   '/api/topics/public',
   '/api/topics/{name}/messages',
   '/api/messages/search',
-])('a page of %s by number has 20 items, and up to 100 when they are asked for', async (form) => {
+])('a numbered page of %s has 20 items by default and at most 100', async (form) => {
   const path = form.replace('{name}', topic.name);
   const lengthOf = async (query: string) => {
     const { body, headers } = await owner.get(path + query);
@@ -81,7 +81,7 @@ test.each([
     expect((await owner.get(`${path}?${query}`)).status).toBe(422);
 });
 
-test('lists without pages hold everything', async () => {
+test('lists without paging return all items', async () => {
   const reader = await stack.person();
   const names: string[] = (await owner.get('/api/topics/my?limit=100')).body.map(({ name }: { name: string }) => name);
   await inBatches(60, (index) => reader.post('/api/subscriptions', { topic_name: names[index] }), 3);

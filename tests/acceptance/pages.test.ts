@@ -14,7 +14,7 @@ const consolePaths = [
 ];
 
 test.each(consolePaths)(
-  'GET %s is the console: it is for this server alone, and reads no credential and costs nothing',
+  'GET %s returns the console, restricted to this server, without credentials or rate limit',
   async (path) => {
     const { status, headers, body } = await new Client('nonsense').call('GET', `${path}?api_key=nonsense`);
     expect([status, headers.get('content-type'), headers.get('x-ratelimit-limit')]).toEqual([
@@ -33,7 +33,7 @@ test.each(consolePaths)(
 );
 
 test.each(['/', '/console', '/docs', '/assets/console.css', '/auth/verified'])(
-  'HEAD %s is as GET without a body',
+  'HEAD %s responds like GET without a body',
   async (path) => {
     const [got, head] = [await new Client().call('GET', path), await new Client().call('HEAD', path)];
     expect([head.status, head.body]).toEqual([200, undefined]);
@@ -48,7 +48,7 @@ test.each([
   ['POST', '/docs', 'GET, HEAD'],
   ['DELETE', '/assets/console.js', 'GET, HEAD'],
   ['POST', '/auth/verified', 'GET, HEAD'],
-])('%s %s is a 405 that names %s', async (method, path, allow) => {
+])('%s %s returns 405 with Allow: %s', async (method, path, allow) => {
   const answer = await new Client().call(method, path);
   expect([answer.status, answer.headers.get('allow'), answer.headers.get('content-type')]).toEqual([
     405,
@@ -64,12 +64,12 @@ test.each([
   '/assets/%2e%2e%2fapp.ts',
   '/assets/a/b',
   '/assets/__proto__',
-])('%s is a 404, in JSON', async (path) => {
+])('returns 404 as JSON for %s', async (path) => {
   const answer = await new Client('nonsense').call('GET', path);
   expect([answer.status, answer.body]).toEqual([404, { detail: 'Not found' }]);
 });
 
-test('a file that the browser has is not sent again, and a large one is compressed', async () => {
+test('cached files are not sent again, and large files are compressed', async () => {
   const first = await new Client().call('GET', '/assets/console.js');
   const etag = first.headers.get('etag')!;
   expect(
@@ -83,7 +83,7 @@ test('a file that the browser has is not sent again, and a large one is compress
   expect([plain.headers.get('content-encoding'), plain.body]).toEqual([null, first.body]);
 });
 
-test("a browser that follows a topic's address comes to the topic's page", async () => {
+test("redirects a browser from a topic's URL to the topic's page", async () => {
   const name = newTopicName();
   for (const method of ['GET', 'HEAD']) {
     const answer = await new Client('nonsense').call(method, `/${name}`, { headers: { Accept: browserAccepts } });
@@ -96,7 +96,7 @@ test("a browser that follows a topic's address comes to the topic's page", async
 });
 
 test.each([undefined, '*/*', 'application/json', 'text/event-stream', 'application/json, text/html;q=0.5'])(
-  'for who accepts %s it is a 405',
+  'returns 405 to clients that accept %s',
   async (accept) => {
     const answer = await new Client().call(
       'GET',
@@ -107,7 +107,7 @@ test.each([undefined, '*/*', 'application/json', 'text/event-stream', 'applicati
   },
 );
 
-test('no page stands in the way of what else has one segment', async () => {
+test('pages do not hide other paths of one segment', async () => {
   for (const path of ['/openapi.json', '/metrics', '/docs']) {
     expect((await new Client().call('GET', path, { headers: { Accept: browserAccepts } })).status).toBe(200);
   }

@@ -8,7 +8,7 @@ const stack = useStack();
 
 const newPassword = 'a better password';
 
-test('a changed password ends all logins and answers a new one', async () => {
+test('a password change ends all logins and returns a new one', async () => {
   const account = await stack.person();
   const other = await logIn(account);
   const { status, body } = await account.client.call('POST', '/auth/password-change', {
@@ -42,7 +42,7 @@ test('a changed password ends all logins and answers a new one', async () => {
   await logIn({ email: account.email, password: newPassword });
 });
 
-test('the wrong current password changes nothing, and five of them are enough', async () => {
+test('a wrong current password changes nothing, and at most five attempts are allowed', async () => {
   const account = await stack.person();
   const change = (current: string) =>
     account.client.call('POST', '/auth/password-change', {
@@ -62,7 +62,7 @@ test.each([
   [{ new_password: 'short' }, 'new_password: must have at least 8 characters'],
   [{ new_password: 'x'.repeat(73) }, 'new_password: must have at most 72 bytes in UTF-8'],
   [{ current_password: undefined }, 'current_password: is required'],
-])('a password change with %j is refused', async (fields, detail) => {
+])('refuses a password change with %j', async (fields, detail) => {
   const account = await stack.person();
   const json = { current_password: account.password, new_password: newPassword, ...fields };
   expect(await account.client.call('POST', '/auth/password-change', { json })).toMatchObject({
@@ -71,7 +71,7 @@ test.each([
   });
 });
 
-test('of many changes at once one wins, and one login is left', async () => {
+test('of concurrent changes one succeeds, and one login remains', async () => {
   const account = await stack.person();
   const answers = await Promise.all(
     ['one', 'two', 'three', 'four'].map((word) =>

@@ -37,7 +37,7 @@ test('a reset sets a new password and ends all logins', async () => {
   await logIn({ email: account.email, password: newPassword });
 });
 
-test('a reset token is good once, and only the newest one is', async () => {
+test('only the newest reset token is valid, and only once', async () => {
   const account = await stack.person();
   await request(account.email);
   const older = await mailedToken(account.email);
@@ -52,7 +52,7 @@ test('a reset token is good once, and only the newest one is', async () => {
   expect(await confirm('')).toMatchObject(used);
 });
 
-test('a reset token that is used by many at once sets one password', async () => {
+test('concurrent uses of a reset token set one password', async () => {
   const account = await stack.person();
   await request(account.email);
   const token = await mailedToken(account.email);
@@ -63,14 +63,14 @@ test('a reset token that is used by many at once sets one password', async () =>
   await logIn({ email: account.email, password: winner });
 });
 
-test('a verification token sets no password', async () => {
+test('a verification token does not reset the password', async () => {
   const registration = newRegistration();
   await new Client().call('POST', '/auth/register', { json: registration });
   const token = (await mailedLink(registration.email, 'verify-email')).searchParams.get('token')!;
   expect(await confirm(token)).toMatchObject({ status: 400, body: { detail: 'Invalid or used token' } });
 });
 
-test('a reset verifies the address, since the mailbox is proven', async () => {
+test('a reset verifies the email, because the mailbox is proven', async () => {
   const registration = newRegistration();
   await new Client().call('POST', '/auth/register', { json: registration });
   await request(registration.email);
@@ -78,7 +78,7 @@ test('a reset verifies the address, since the mailbox is proven', async () => {
   await logIn({ email: registration.email, password: newPassword });
 });
 
-test('a new password must fit the rules, and the token is not used up by one that does not', async () => {
+test('a new password must follow the rules, and a refused one does not use up the token', async () => {
   const account = await stack.person();
   await request(account.email);
   const token = await mailedToken(account.email);
@@ -89,7 +89,7 @@ test('a new password must fit the rules, and the token is not used up by one tha
   expect((await confirm(token)).status).toBe(200);
 });
 
-test('known and unknown addresses are answered the same, and only accounts get mail', async () => {
+test('known and unknown emails get the same response, and only accounts get an email', async () => {
   const account = await stack.person();
   const stranger = newRegistration().email;
   const verifications = await mailsTo(account.email, 'verify-email');
@@ -105,18 +105,18 @@ test('known and unknown addresses are answered the same, and only accounts get m
   }
   await mailedLink(account.email, 'password-reset');
   expect(await mailsTo(stranger, 'password-reset')).toEqual([]);
-  // The account is verified: there is nothing to verify again.
+  // The account is verified, so no verification email is sent.
   expect(await mailsTo(account.email, 'verify-email')).toEqual(verifications);
 });
 
-test('one address gets at most five mails of a kind within an hour, and the answer stays the same', async () => {
+test('an address gets at most five emails of a kind per hour, and the response does not change', async () => {
   const account = await stack.person();
   const answers = [];
   for (let count = 0; count < 8; count += 1) answers.push(await request(account.email));
   expect(answers.map(({ status }) => status)).toEqual(Array<number>(8).fill(200));
   expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
 
-  // What comes after it in the queue has arrived: the sixth would have come before.
+  // A later job has arrived, so a sixth email would have arrived earlier.
   const later = await stack.person();
   await mailedLink(account.email, 'password-reset', 5);
   await request(later.email);

@@ -7,7 +7,7 @@ import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
 
-test('a username is changed, also in its case alone, and the old one is free', async () => {
+test('a username can change, including only its case, and the old one becomes available', async () => {
   const account = await stack.person();
   const { username } = newRegistration();
   const changed = await account.client.call('PATCH', '/api/users/me', { json: { username } });
@@ -26,7 +26,7 @@ test('a username is changed, also in its case alone, and the old one is free', a
   ).toBe(200);
 });
 
-test('an empty change and one to the same values change nothing', async () => {
+test('an empty or identical change has no effect', async () => {
   const account = await stack.person();
   const before = (await account.client.call('GET', '/api/users/me')).body;
   for (const json of [{}, { email: account.email.toUpperCase(), username: account.user.username }]) {
@@ -34,7 +34,7 @@ test('an empty change and one to the same values change nothing', async () => {
   }
 });
 
-test('what a change does not name, and what nobody may set, stays', async () => {
+test('omitted and protected fields keep their values', async () => {
   const account = await stack.person();
   const json = {
     subscription_tier: 'TEAM',
@@ -50,14 +50,14 @@ test('what a change does not name, and what nobody may set, stays', async () => 
   });
 });
 
-test('a new address is unverified: no login until its link is opened, and the old address gets a notice', async () => {
+test('a new email is unverified: no login until its link is opened, and the old email gets a notice', async () => {
   const account = await stack.person();
   const login = await logIn(account);
   const { email } = newRegistration();
   const changed = await account.client.call('PATCH', '/api/users/me', { json: { email: email.toUpperCase() } });
   expect(changed).toMatchObject({ status: 200, body: { email, is_verified: false } });
 
-  // Logins that exist go on, so that a mistyped address can be corrected.
+  // Existing logins stay valid, so that a mistyped email can be corrected.
   expect((await account.client.call('GET', '/auth/me')).status).toBe(200);
   expect((await refresh(login.refresh)).status).toBe(200);
   expect(await tryLogIn({ email, password: account.password })).toMatchObject({
@@ -76,7 +76,7 @@ test('a new address is unverified: no login until its link is opened, and the ol
   await logIn({ email, password: account.password });
 });
 
-test('links that were mailed to an address the account has left are void', async () => {
+test('links sent to a previous email are invalid', async () => {
   const account = await stack.person();
   await new Client().call('POST', '/auth/password-reset/request', { json: { email: account.email } });
   const token = (await mailedLink(account.email, 'password-reset')).hash.replace('#token=', '');
@@ -94,7 +94,7 @@ test('links that were mailed to an address the account has left are void', async
   expect((await open(await mailedLink(second, 'verify-email'))).headers.get('location')).toMatch(/status=success$/);
 });
 
-test('taken names are told, and an account that was never verified gives way', async () => {
+test('reports taken names, and releases those of accounts that were never verified', async () => {
   const [account, other] = [await stack.person(), await stack.person()];
   const change = (json: object) => account.client.call('PATCH', '/api/users/me', { json });
   expect(await change({ username: other.user.username.toUpperCase() })).toMatchObject({
@@ -115,7 +115,7 @@ test('taken names are told, and an account that was never verified gives way', a
   expect((await tryLogIn(squatter)).status).toBe(401);
 });
 
-test('an address that a verified account changed to is taken, verified or not', async () => {
+test('an email that a verified account changed to is taken, verified or not', async () => {
   const account = await stack.person();
   const registration = newRegistration();
   await account.client.call('PATCH', '/api/users/me', { json: { email: registration.email } });
@@ -130,7 +130,7 @@ test.each([
   [{ email: null }, 'email: is required'],
   [{ username: 'a/b' }, 'username: must be 3 to 32 letters, digits, dots, dashes and underscores'],
   [{ email: 'nobody' }, 'email: must be an email address of at most 254 characters'],
-])('a change to %j is refused', async (json, detail) => {
+])('refuses a change to %j', async (json, detail) => {
   const account = await stack.person();
   expect(await account.client.call('PATCH', '/api/users/me', { json })).toMatchObject({
     status: 422,

@@ -5,20 +5,20 @@ import { useStack } from '../support/use-stack.ts';
 const stack = useStack();
 const noAccess = { status: 403, body: { detail: 'Insufficient permissions to access this topic' } };
 
-test('a topic is never made by a publish', async () => {
+test('a publish never creates a topic', async () => {
   const name = newTopicName();
   expect(await stack.caller().publish(name)).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
   expect(await (await stack.person()).publish(name)).toMatchObject({ status: 404 });
 });
 
 test.each(['api', 'auth', 'health', 'assets', 'v1', 'no such topic', 'a%2Fb', '%00', '..%2f', 'x'.repeat(65)])(
-  '/%s is no topic',
+  'returns 404 for /%s',
   async (name) => {
     expect(await stack.caller().publish(name)).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
   },
 );
 
-test('a topic is found in any case, and shown as it was created', async () => {
+test('finds a topic case-insensitively and shows its original spelling', async () => {
   const topic = await createTopic(await stack.person());
   expect(await stack.caller().publish(topic.name.toUpperCase())).toMatchObject({
     status: 200,
@@ -26,13 +26,13 @@ test('a topic is found in any case, and shown as it was created', async () => {
   });
 });
 
-test('anybody publishes to a public topic', async () => {
+test('anyone may publish to a public topic', async () => {
   const topic = await createTopic(await stack.person());
   expect((await stack.caller().publish(topic.name)).status).toBe(200);
   expect((await (await stack.person()).publish(topic.name)).status).toBe(200);
 });
 
-test('a private topic takes publishes of its owner and of its tokens with write', async () => {
+test('a private topic accepts publishes of its owner and of tokens with write permission', async () => {
   const owner = await stack.person();
   const topic = await createTopic(owner, { access_level: 'private' });
   expect(await stack.caller().publish(topic.name)).toMatchObject({
@@ -49,7 +49,7 @@ test('a private topic takes publishes of its owner and of its tokens with write'
   expect(await stack.caller({ 'X-Topic-Token': reading }).publish(topic.name)).toMatchObject(noAccess);
 });
 
-test("a topic token's topic is the only one that it opens, public ones included", async () => {
+test('a topic token opens only its topic, also among public topics', async () => {
   const owner = await stack.person();
   const topic = await createTopic(owner);
   const other = await createTopic(owner);
@@ -62,7 +62,7 @@ test("a topic token's topic is the only one that it opens, public ones included"
   expect(await caller.publish(newTopicName())).toMatchObject({ status: 404 });
 });
 
-test('an API key publishes with its scope, to what its user owns and to public topics', async () => {
+test("an API key with the scope publishes to its user's topics and to public topics", async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const member = await stack.person();
   const teamId = await stack.team(owner, [[member, 'member']]);
@@ -80,7 +80,7 @@ test('an API key publishes with its scope, to what its user owns and to public t
   expect(await (await keyOf(member, ['*'])).publish(teamTopic.name)).toMatchObject(noAccess);
 });
 
-test('after a lapse the private topics beyond the tier are read-only, the newest first', async () => {
+test('after a tier lapse the newest private topics beyond the limit become read-only', async () => {
   const owner = await stack.person({ tier: 'ESSENTIALS', tierExpiresAt: Date.now() + 3_600_000 });
   const first = await createTopic(owner, { access_level: 'private' });
   const second = await createTopic(owner, { access_level: 'private' });
@@ -95,7 +95,7 @@ test('after a lapse the private topics beyond the tier are read-only, the newest
   expect((await owner.get(`/${second.name}/json`)).status).toBe(200);
 });
 
-test('the retention is that of the tier of the topic owner, whoever publishes', async () => {
+test("retention follows the tier of the topic's owner, not of the publisher", async () => {
   const lifetimeDays = async (tier: 'FREE' | 'ESSENTIALS' | 'TEAM') => {
     const topic = await createTopic(await stack.person({ tier }));
     const { body } = await (await stack.person({ tier: 'TEAM' })).publish(topic.name);
@@ -106,7 +106,7 @@ test('the retention is that of the tier of the topic owner, whoever publishes', 
   ]);
 });
 
-test('an API key is none where a topic token is expected', async () => {
+test('X-Topic-Token does not accept an API key', async () => {
   const owner = await stack.person();
   const topic = await createTopic(owner);
   const made = await owner.client.call('POST', '/api/keys', { json: { name: 'k' } });

@@ -10,7 +10,7 @@ const stack = useStack();
 const repetitions = Number(process.env['TOCSIN_CUTS'] ?? 6);
 const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
 
-/** Where a publisher's connection ends, as the bytes that it had sent by then. */
+/** Where a publisher's connection ends, as the bytes sent until then. */
 const cuts: Record<string, { isWhole: boolean; sent: (head: string, body: string) => string }> = {
   'behind the headers': { isWhole: false, sent: (head, body) => `${head}Content-Length: ${body.length}\r\n\r\n` },
   'in the body': {
@@ -21,7 +21,7 @@ const cuts: Record<string, { isWhole: boolean; sent: (head: string, body: string
     isWhole: false,
     sent: (head, body) => `${head}Transfer-Encoding: chunked\r\n\r\n${chunk(body)}`,
   },
-  'behind the body, before the answer': {
+  'after the body, before the response': {
     isWhole: true,
     sent: (head, body) => `${head}Content-Length: ${body.length}\r\n\r\n${body}`,
   },
@@ -35,7 +35,7 @@ interface Publish {
   readonly node: number;
 }
 
-/** Sends so much of a publish, and cuts the connection: with a FIN or a RST, at once or within a few milliseconds. */
+/** Sends this part of a publish and closes the connection with FIN or RST, immediately or within a few milliseconds. */
 async function sendCutOff(
   { topic, text, key, address, node }: Publish,
   sent: (head: string, body: string) => string,
@@ -55,7 +55,7 @@ async function sendCutOff(
   else socket.resetAndDestroy();
 }
 
-/** Publishes again under the key until it is answered with 200; resolves with how often it was told to wait. */
+/** Retries with the key until the response is 200. Resolves with the number of 409 responses. */
 async function sendAgain({ topic, text, key, address, node }: Publish): Promise<{ waits: number; isReplay: boolean }> {
   for (let waits = 0; waits < 100; waits += 1) {
     const headers = { 'Idempotency-Key': key!, 'X-Forwarded-For': address };
@@ -73,7 +73,7 @@ async function copiesOf({ topic, text }: Publish): Promise<number> {
 }
 
 test.each(Object.entries(cuts))(
-  'a publish that is cut off %s and sent again under its key is one message',
+  'a publish that is cut off %s and retried with its key stores one message',
   async (name, { isWhole, sent }) => {
     const topic = (await createTopic(await stack.person())).name;
     const publishes = Array.from({ length: repetitions }, (_, node) => ({
@@ -90,7 +90,7 @@ test.each(Object.entries(cuts))(
       }),
     );
     expect(await Promise.all(publishes.map(copiesOf))).toEqual(publishes.map(() => 1));
-    // What was never whole has left nothing behind, not even a key that is in flight.
+    // An incomplete request leaves nothing behind, not even a key in flight.
     if (!isWhole) expect(again).toEqual(publishes.map(() => ({ waits: 0, isReplay: false })));
     printFigures(`publish cut off ${name}`, {
       engine: testStack().engine,
@@ -101,7 +101,7 @@ test.each(Object.entries(cuts))(
 );
 
 test.each(Object.entries(cuts))(
-  'a publish that is cut off %s without a key is one message at most, and none that is not whole',
+  'a publish that is cut off %s without a key stores at most one message, and none if incomplete',
   async (_, { isWhole, sent }) => {
     const topic = (await createTopic(await stack.person())).name;
     const publishes = Array.from({ length: repetitions }, (_, node) => ({
@@ -112,7 +112,7 @@ test.each(Object.entries(cuts))(
       node,
     }));
     await Promise.all(publishes.map((publish) => sendCutOff(publish, sent)));
-    // One that comes after them on each node: what they do to the log, they have done by then.
+    // One later publish per node: by then the earlier ones have written to the log.
     for (const [node] of testStack().urls.entries())
       expect((await new Client().call('POST', `/${topic}`, { text: 'behind them', node })).status).toBe(200);
     const { body } = await new Client().call('GET', `/${topic}/json?since=all&limit=100`);

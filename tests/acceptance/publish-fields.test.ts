@@ -9,25 +9,25 @@ beforeAll(async () => {
   ({ name } = await createTopic(await stack.person()));
 });
 
-/** Header values go over the wire as bytes: this is how `fetch` takes UTF-8. */
+/** Header values are bytes on the wire; `fetch` accepts UTF-8 in this form. */
 const raw = (text: string) => Buffer.from(text, 'utf8').toString('latin1');
 
 const publish = (headers: Record<string, string>, query = '', text = 'x') =>
   new Client().call('POST', `/${name}${query}`, { text, headers });
 
 describe('a title', () => {
-  test.each(['X-Title', 'Title', 't'])('comes by the header %s', async (header) => {
+  test.each(['X-Title', 'Title', 't'])('is read from the header %s', async (header) => {
     expect(await publish({ [header]: 'Backup' })).toMatchObject({ status: 200, body: { title: 'Backup' } });
   });
 
-  test.each(['x-title', 'title', 't'])('comes by the query %s', async (parameter) => {
+  test.each(['x-title', 'title', 't'])('is read from the query parameter %s', async (parameter) => {
     expect(await publish({}, `?${parameter}=Back%20up%2B%C3%BC`)).toMatchObject({
       status: 200,
       body: { title: 'Back up+ü' },
     });
   });
 
-  test('by X-Title wins over its aliases, and a header over the query', async () => {
+  test('in X-Title takes precedence over its aliases, and headers over the query', async () => {
     expect((await publish({ 'X-Title': 'a', Title: 'b', t: 'c' }, '?title=d')).body.title).toBe('a');
     expect((await publish({ t: 'c' }, '?x-title=d')).body.title).toBe('c');
   });
@@ -37,7 +37,7 @@ describe('a title', () => {
     ['an encoded word in base64', '=?UTF-8?B?R3LDvMOfZSDwn5GL?='],
     ['an encoded word in Q', '=?utf-8?q?Gr=C3=BC=C3=9Fe_=F0=9F=91=8B?='],
     [
-      'two encoded words, between which white space counts nothing',
+      'two encoded words, whose separating white space is ignored',
       '=?utf-8?q?Gr=C3=BC=C3=9Fe_?=  =?utf-8?b?8J+Riw==?=',
     ],
     ['an encoded word in another charset, and plain text', '=?iso-8859-1?q?Gr=FC=DFe?= =?utf-8?q?_=F0=9F=91=8B?='],
@@ -45,7 +45,7 @@ describe('a title', () => {
     expect(await publish({ 'X-Title': value })).toMatchObject({ status: 200, body: { title: 'Grüße 👋' } });
   });
 
-  test('that only looks like an encoded word stays as it is', async () => {
+  test('that only resembles an encoded word stays unchanged', async () => {
     expect((await publish({ 'X-Title': '=?nonsense?b?AAAA?= =?utf-8?b?/w==?= a=?b' })).body.title).toBe(
       '=?nonsense?b?AAAA?= =?utf-8?b?/w==?= a=?b',
     );
@@ -97,19 +97,19 @@ describe('a priority', () => {
     },
   );
 
-  test.each(['u=3, i', 'u=1', 'i', 'u=5,i=?0', 'U=2'])('%s of the transport is passed over', async (value) => {
+  test.each(['u=3, i', 'u=1', 'i', 'u=5,i=?0', 'U=2'])('%s of the transport is ignored', async (value) => {
     expect(await publish({ Priority: value })).toMatchObject({ status: 200, body: { priority: 3 } });
     expect(await publish({ Priority: value, p: '5' })).toMatchObject({ status: 200, body: { priority: 5 } });
   });
 
-  test('of the transport has no place in X-Priority', async () => {
+  test('of the transport is not accepted in X-Priority', async () => {
     expect((await publish({ 'X-Priority': 'u=3, i' })).status).toBe(422);
   });
 });
 
 describe('tags', () => {
   test.each(['X-Tags', 'Tags', 'Tag', 'ta'])(
-    'come by the header %s, trimmed, without empty and repeated ones',
+    'are read from the header %s, trimmed, without empty and repeated ones',
     async (header) => {
       expect(await publish({ [header]: ' b, a,,b ,c d' })).toMatchObject({
         status: 200,
@@ -118,7 +118,7 @@ describe('tags', () => {
     },
   );
 
-  test('come by the query, repeated or with commas', async () => {
+  test('are read from the query, repeated or separated by commas', async () => {
     expect((await publish({}, '?tags=a,b&tags=c')).body.tags).toEqual(['a', 'b', 'c']);
     expect((await publish({ 'X-Tags': raw('ü,=?utf-8?q?=C3=A4?=') })).body.tags).toEqual(['ü', 'ä']);
   });
@@ -147,7 +147,7 @@ describe('a text', () => {
     expect(await publish({ [header]: 'unused' }, '', 'body')).toMatchObject({ status: 200, body: { message: 'body' } });
   });
 
-  test('comes by the query when there is no other', async () => {
+  test('is read from the query if nothing else has it', async () => {
     expect(await publish({}, '?message=T%C3%BCr', '')).toMatchObject({ status: 200, body: { message: 'Tür' } });
     expect(await publish({}, '?message=x'.padEnd(4_020, 'x'), '')).toMatchObject({
       status: 422,
@@ -161,14 +161,14 @@ test.each([
   ['priority', 'x'],
   ['markdown', 'x'],
   ['message', ''],
-])('%s given twice in the query is a 422', async (parameter, text) => {
+])('returns 422 for %s given twice in the query', async (parameter, text) => {
   expect(await publish({}, `?${parameter}=1&${parameter}=1`, text)).toMatchObject({
     status: 422,
     body: { detail: `${parameter}: must be given once` },
   });
 });
 
-test('bytes in the query that are no UTF-8 are a 422, a replacement character is itself', async () => {
+test('returns 422 for query bytes that are not UTF-8, and keeps a replacement character', async () => {
   expect(await publish({}, '?title=a%FFb')).toMatchObject({
     status: 422,
     body: { detail: 'title: must be valid UTF-8' },
@@ -178,7 +178,7 @@ test('bytes in the query that are no UTF-8 are a 422, a replacement character is
   expect((await publish({}, '?title=100%')).body.title).toBe('100%');
 });
 
-test("what ntfy's clients send and Tocsin does not have is ignored", async () => {
+test("ignores headers of ntfy's clients that Tocsin does not support", async () => {
   const headers = {
     'X-Icon': 'https://a/b.png',
     'X-Click': 'https://a',
@@ -196,7 +196,7 @@ test("what ntfy's clients send and Tocsin does not have is ignored", async () =>
   expect((await publish(headers, '?icon=a&icon=b&delay=1h')).status).toBe(200);
 });
 
-test('all that is wrong with a message is told at once', async () => {
+test('reports all invalid fields of a message in one response', async () => {
   const wrong = { 'X-Title': 'x'.repeat(251), 'X-Priority': '9', 'X-Tags': 'x'.repeat(65) };
   const faults =
     'title: must be at most 250 characters; priority: must be 1 to 5, or min, low, default, high, max or urgent; tags: each must be at most 64 characters';

@@ -10,7 +10,7 @@ const send = (client: Client, name: string, key: string, { text = 'x', node = 0 
 const texts = async (name: string) =>
   (await new Client().call('GET', `/${name}/json`)).body.messages.map(({ message }: { message: string }) => message);
 
-test('the same key answers the first result and publishes nothing, also for another text and on another node', async () => {
+test('the same key returns the first result and publishes nothing, also with another text and on another node', async () => {
   const topic = await createTopic(await stack.person());
   const client = new Client();
   const key = randomUUID();
@@ -27,7 +27,7 @@ test('the same key answers the first result and publishes nothing, also for anot
   expect(await texts(topic.name)).toEqual(['one']);
 });
 
-test("a key is one publisher's on one topic", async () => {
+test('a key belongs to one publisher on one topic', async () => {
   const owner = await stack.person();
   const topic = await createTopic(owner);
   const other = await createTopic(owner);
@@ -54,7 +54,7 @@ test("a key is one publisher's on one topic", async () => {
   expect(await texts(topic.name)).toEqual(['owner', 'somebody', 'token', 'an address', 'another address']);
 });
 
-test('a replay shows the message as it stands: edited, and emptied once it is deleted', async () => {
+test('a replay returns the current message: edited, or redacted after its deletion', async () => {
   const owner = await stack.person({ tier: 'ESSENTIALS' });
   const topic = await createTopic(owner);
   const client = new Client();
@@ -66,7 +66,7 @@ test('a replay shows the message as it stands: edited, and emptied once it is de
   expect((await send(client, topic.name, key)).body).toMatchObject({ id, message: '', is_deleted: true });
 });
 
-test('a replay costs no budget', async () => {
+test('a replay does not count against rate limits', async () => {
   const owner = await stack.person();
   const topic = await createTopic(owner);
   const key = randomUUID();
@@ -80,7 +80,7 @@ test('a replay costs no budget', async () => {
   expect((await send(owner.client, topic.name, key)).status).toBe(200);
 });
 
-test('a refused publish is not remembered', async () => {
+test('a refused publish does not use its key', async () => {
   const topic = await createTopic(await stack.person());
   const client = new Client();
   const key = randomUUID();
@@ -93,8 +93,8 @@ test('a refused publish is not remembered', async () => {
   expect([accepted.status, accepted.headers.get('idempotency-replayed')]).toEqual([200, null]);
 });
 
-test('of concurrent publishes under one key on all nodes one is published; the others are told so, or to wait', async () => {
-  const keys = Array.from({ length: 5 }, () => randomUUID()); // so many that on any machine some come while the first is under way
+test('of concurrent publishes with one key on all nodes one is published; the others get its result or 409', async () => {
+  const keys = Array.from({ length: 5 }, () => randomUUID()); // enough that on any machine some arrive while the first is in progress
   const refusals = (await Promise.all(keys.map(publishAtOnce))).flat();
   expect(refusals).not.toHaveLength(0);
   for (const refused of refusals) {
@@ -103,7 +103,7 @@ test('of concurrent publishes under one key on all nodes one is published; the o
   }
 });
 
-/** Publishes 20 times under the key, to be one message; resolves with what was refused. */
+/** Publishes 20 times with the key and expects one message. Resolves with the refused responses. */
 async function publishAtOnce(key: string): Promise<Answer[]> {
   const topic = await createTopic(await stack.person());
   const client = new Client();
@@ -120,7 +120,7 @@ async function publishAtOnce(key: string): Promise<Answer[]> {
   return refused;
 }
 
-test.each(['', '   ', 'k'.repeat(129)])('the key "%s" is a 422', async (key) => {
+test.each(['', '   ', 'k'.repeat(129)])('returns 422 for the key "%s"', async (key) => {
   const topic = await createTopic(await stack.person());
   expect(await send(new Client(), topic.name, key)).toMatchObject({
     status: 422,
@@ -128,7 +128,7 @@ test.each(['', '   ', 'k'.repeat(129)])('the key "%s" is a 422', async (key) => 
   });
 });
 
-test('a key has up to 128 characters', async () => {
+test('accepts keys of up to 128 characters', async () => {
   const topic = await createTopic(await stack.person());
   expect((await send(new Client(), topic.name, 'k'.repeat(128))).status).toBe(200);
 });

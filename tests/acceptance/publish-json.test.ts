@@ -14,7 +14,7 @@ beforeAll(async () => {
 const send = (json: unknown, headers: Record<string, string> = {}, query = '') =>
   new Client().call('POST', `/${query}`, { json, headers });
 
-test.each(['POST', 'PUT'])("%s / publishes, and answers what ntfy's clients look for", async (method) => {
+test.each(['POST', 'PUT'])("%s / publishes and returns the fields that ntfy's clients read", async (method) => {
   const { status, body } = await new Client().call(method, '/', {
     json: {
       topic: name,
@@ -44,13 +44,13 @@ test.each(['POST', 'PUT'])("%s / publishes, and answers what ntfy's clients look
 });
 
 test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/octet-stream'])(
-  'a body of type %s is JSON all the same',
+  'reads a body of type %s as JSON',
   async (type) => {
     expect(await send({ topic: name, message: 'x' }, { 'Content-Type': type })).toMatchObject({ status: 200 });
   },
 );
 
-test('what is absent or null may come from headers and query, what is present wins', async () => {
+test('headers and query supply absent or null fields; fields of the body take precedence', async () => {
   const headers = { 'X-Title': 'by header', 'X-Tags': 'h', 'X-Priority': '5', 'X-Message': 'text by header' };
   expect((await send({ topic: name, message: null, title: null }, headers)).body).toMatchObject({
     message: 'text by header',
@@ -75,7 +75,7 @@ test.each([
   [{ markdown: 'yes' }, { markdown: true }],
   [{ markdown: false }, { markdown: false }],
   [{ title: ' ' }, { title: null }],
-])('%j is taken as %j', async (fields, expected) => {
+])('reads %j as %j', async (fields, expected) => {
   expect(await send({ topic: name, message: 'x', ...fields })).toMatchObject({ status: 200, body: expected });
 });
 
@@ -94,12 +94,12 @@ test.each([
   [{ message: 'half \ud800 of a pair' }, 'message: must be valid Unicode'],
   [{ message: 'x', title: '\udc00' }, 'title: must be valid Unicode'],
   [{ message: 'x', tags: ['\ud800'] }, 'tags: must be valid Unicode'],
-])('%j is a 422', async (fields, detail) => {
+])('returns 422 for %j', async (fields, detail) => {
   const json = Object.keys(fields).length === 0 ? {} : { topic: name, ...fields };
   expect(await send(json)).toMatchObject({ status: 422, body: { detail } });
 });
 
-test('what is no JSON is a 400, and JSON that is no object a 422', async () => {
+test('returns 400 for malformed JSON and 422 for JSON that is not an object', async () => {
   const text = (body: string | Uint8Array<ArrayBuffer>) => new Client().call('POST', '/', { text: body });
   expect(await text('{"topic":')).toMatchObject({ status: 400, body: { detail: 'The body is not valid JSON' } });
   expect(await text('')).toMatchObject({ status: 422, body: { detail: 'topic: is required' } });
@@ -113,13 +113,13 @@ test('what is no JSON is a 400, and JSON that is no object a 422', async () => {
   expect(await text('x'.repeat(65_537))).toMatchObject({ status: 413 });
 });
 
-test('a topic that does not exist is a 404, whatever its name holds', async () => {
+test('returns 404 for an unknown topic, whatever its name contains', async () => {
   for (const topic of [newTopicName(), 'a/b', '', '__proto__', 'api', '\u0000', 'x'.repeat(5_000)]) {
     expect(await send({ topic, message: 'x' })).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
   }
 });
 
-test('a private topic is as closed here as by its own path', async () => {
+test('a private topic requires the same access as by its own path', async () => {
   const closed = await createTopic(owner, { access_level: 'private' });
   const json = { topic: closed.name, message: 'x' };
   expect(await send(json)).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
@@ -130,7 +130,7 @@ test('a private topic is as closed here as by its own path', async () => {
   expect(await owner.post('/', json)).toMatchObject({ status: 200 });
 });
 
-test('names of JSON that objects are born with do no harm', async () => {
+test('JSON names of built-in object properties have no effect', async () => {
   const polluted = await new Client().call('POST', '/', {
     text: `{"topic":"${name}","message":"x","__proto__":{"title":"stolen","priority":5},"constructor":{"prototype":{"markdown":true}}}`,
   });

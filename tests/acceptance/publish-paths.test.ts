@@ -33,12 +33,12 @@ describe('the path of a publish', () => {
     }
   });
 
-  test('the request’s id comes back when it is sent', async () => {
+  test('returns the request ID that the client sent', async () => {
     const answer = await client.call('POST', `/${topic.name}`, { text: 'x', headers: { 'X-Request-Id': 'mine-1' } });
     expect(answer.headers.get('x-request-id')).toBe('mine-1');
   });
 
-  test('a browser of the application’s origin is told that it may read the answer', async () => {
+  test('allows the application’s origin to read the response', async () => {
     const { env, urls } = testStack();
     const { origin } = new URL(env['APP_URL'] ?? urls[0]!);
     const answer = await client.call('POST', `/${topic.name}`, { text: 'x', headers: { Origin: origin } });
@@ -47,7 +47,7 @@ describe('the path of a publish', () => {
     expect(answer.headers.get('access-control-expose-headers')).toContain('X-Request-Id');
   });
 
-  test('of a topic that nobody created is a 404, one that cannot be decoded a 400, another method a 405', async () => {
+  test('returns 404 for an unknown topic, 400 for an undecodable path, and 405 for another method', async () => {
     expect((await client.call('POST', '/nobody-created-this', { text: 'x' })).status).toBe(404);
     expect((await client.call('POST', '/api', { text: 'x' })).status).toBe(404);
     expect((await client.call('POST', '/%zz', { text: 'x' })).status).toBe(400);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 const publish = (options: CallOptions, method = 'POST') => new Client().call(method, `/${topic.name}`, options);
 const bytes = (...values: number[]) => new Uint8Array(values);
 
-test.each(['POST', 'PUT'])('%s publishes the body and answers the whole message object', async (method) => {
+test.each(['POST', 'PUT'])('%s publishes the body and returns the complete message object', async (method) => {
   const { status, headers, body } = await publish({ text: 'Disk full on db-1' }, method);
   expect(status).toBe(200);
   expect(headers.get('content-type')).toBe('application/json');
@@ -42,9 +42,9 @@ test.each([
   ['line breaks, tabs and blanks at both ends', ' \t a\r\nb\n\n'],
   ['a byte order mark and a NUL', '\uFEFFa\u0000b'],
   ['Markdown and HTML', '# **x** <script>alert(1)</script> [a](http://b)'],
-  ['what JSON and SSE would have to escape', '"\\\u2028\u2029\u0085\ndata: x\n\nevent: y'],
-  ['letters of all planes, not composed', 'Ä A\u0308 漢字 👩‍👩‍👧‍👦 \u{10FFFF}'],
-])('%s come back as they were sent', async (_what, text) => {
+  ['characters that JSON and SSE must escape', '"\\\u2028\u2029\u0085\ndata: x\n\nevent: y'],
+  ['characters of all planes, decomposed', 'Ä A\u0308 漢字 👩‍👩‍👧‍👦 \u{10FFFF}'],
+])('returns %s unchanged', async (_what, text) => {
   const published = await publish({ text });
   expect(published).toMatchObject({ status: 200, body: { message: text } });
   const history = await new Client().call('GET', `/${topic.name}/json?since=${published.body.id}&limit=1`);
@@ -59,7 +59,7 @@ test.each([
   'application/x-www-form-urlencoded',
   'image/png',
   'nonsense',
-])('a body of type %s is text all the same', async (type) => {
+])('reads a body of type %s as text', async (type) => {
   expect(await publish({ text: '{"a":1}', headers: { 'Content-Type': type } })).toMatchObject({
     status: 200,
     body: { message: '{"a":1}', markdown: false },
@@ -73,7 +73,7 @@ test('a body without a type is text', async () => {
   });
 });
 
-test('4,000 characters are counted in code points', async () => {
+test('counts 4,000 characters in code points', async () => {
   expect(await publish({ text: '😀'.repeat(4_000) })).toMatchObject({ status: 200 });
   expect(await publish({ text: '😀'.repeat(4_001) })).toMatchObject({
     status: 422,
@@ -89,11 +89,11 @@ test.each([
   ['an encoded surrogate', bytes(0xed, 0xa0, 0x80)],
   ['a character cut off', bytes(0x61, 0xf0, 0x9f, 0x98)],
   ['UTF-16', bytes(0xff, 0xfe, 0x61, 0x00)],
-])('%s is no UTF-8', async (_what, text) => {
+])('refuses %s as invalid UTF-8', async (_what, text) => {
   expect(await publish({ text })).toMatchObject({ status: 422, body: { detail: 'message: must be valid UTF-8' } });
 });
 
-test('an empty body without X-Message is a 422', async () => {
+test('returns 422 for an empty body without X-Message', async () => {
   expect(await publish({})).toMatchObject({
     status: 422,
     body: { detail: 'message: is required: send it as the body' },
@@ -102,7 +102,7 @@ test('an empty body without X-Message is a 422', async () => {
   expect((await publish({ headers: { 'X-Message': '  ' } })).status).toBe(422);
 });
 
-test('a body beyond 64 KiB is a 413, whatever else is wrong with it', async () => {
+test('returns 413 for a body beyond 64 KiB before other errors', async () => {
   expect(await publish({ text: 'x'.repeat(65_536) })).toMatchObject({ status: 422 });
   const refused = await publish({ text: 'x'.repeat(65_537), headers: { 'X-Priority': '9' } });
   expect(refused).toMatchObject({ status: 413, body: { detail: 'The body must be at most 65536 bytes' } });
@@ -124,7 +124,7 @@ test.each([
   expect(answer).toMatchObject({ status: 200, body: { markdown, message: '*a*' } });
 });
 
-test('positions grow within a topic and what is acknowledged can be read at once on every node', async () => {
+test('offsets increase within a topic, and acknowledged messages are readable immediately on every node', async () => {
   const own = await createTopic(owner);
   const client = new Client();
   let last = -1;

@@ -6,7 +6,7 @@ import { useStack, type Person } from '../support/use-stack.ts';
 const stack = useStack();
 const nodes = testStack().urls.length;
 
-/** What an answer says of its budget; the reset in seconds from now. */
+/** The rate limit headers of a response; the reset is in seconds from now. */
 function budgetOf({ headers }: Answer) {
   const number = (name: string) => Number(headers.get(name));
   return {
@@ -16,19 +16,19 @@ function budgetOf({ headers }: Answer) {
   };
 }
 
-/** The answer of a moment ago says so many seconds, on a machine that may be slow. */
+/** Expects this many seconds in a recent response, with a margin for a slow machine. */
 const expectSoon = (seconds: number, atMost: number) => {
   expect(seconds).toBeGreaterThan(atMost - 30);
   expect(seconds).toBeLessThanOrEqual(atMost + 1);
 };
 
-/** A TEAM topic that anyone may publish to, so that its own limits matter to nobody. */
+/** A public topic of a TEAM account, whose own limits are too high to interfere. */
 let open: { id: string; name: string };
 beforeAll(async () => {
   open = await createTopic(await stack.person({ tier: 'TEAM' }));
 });
 
-describe('of 500 concurrent publishes over all nodes exactly those are accepted that the minute allows', () => {
+describe('accepts exactly the allowed number of 500 concurrent publishes over all nodes', () => {
   test.each<[Tier, number]>([
     ['FREE', 10],
     ['ESSENTIALS', 30],
@@ -58,7 +58,7 @@ describe('of 500 concurrent publishes over all nodes exactly those are accepted 
   );
 });
 
-test('of 500 concurrent requests without a credential from one address 60 are served', async () => {
+test('serves 60 of 500 concurrent anonymous requests of one address', async () => {
   const client = new Client();
   const answers = await Promise.all(
     Array.from({ length: 500 }, (_, index) =>
@@ -77,8 +77,8 @@ test('of 500 concurrent requests without a credential from one address 60 are se
   expect((await new Client().call('GET', `/${open.name}/json`)).status).toBe(200);
 }, 120_000);
 
-describe('the headers', () => {
-  test('show a window not begun as ending a full length from now, and what is used after each publish', async () => {
+describe('rate limit headers', () => {
+  test('show a full window before its first use, and the remaining uses after each publish', async () => {
     const person = await stack.person();
     const fresh = budgetOf(await person.get('/api/users/me'));
     expect(fresh).toMatchObject({ limit: 10, remaining: 10 });
@@ -91,7 +91,7 @@ describe('the headers', () => {
     expect(budgetOf(await person.get('/api/users/me')).remaining).toBe(8);
   });
 
-  test('are on answers of every kind', async () => {
+  test('are in responses of every kind', async () => {
     const person = await stack.person();
     const anonymous = new Client();
     const key = (await person.post('/api/keys', { name: 'k' })).body.key as string;
@@ -120,7 +120,7 @@ describe('the headers', () => {
     asked.forEach((answer, index) => expect(budgetOf(answer)).toMatchObject({ limit: 60, remaining: 59 - index }));
   });
 
-  test('on a 429 say when it is worth trying again', async () => {
+  test('of a 429 say when to retry', async () => {
     const person = await stack.person();
     await Promise.all(Array.from({ length: 10 }, () => person.publish(open.name)));
     const refused = await person.publish(open.name);
@@ -128,7 +128,7 @@ describe('the headers', () => {
     const { limit, remaining, resetIn } = budgetOf(refused);
     expect([limit, remaining]).toEqual([10, 0]);
     expectSoon(resetIn, 60);
-    // The header was made when the server answered, `resetIn` when this process got to it.
+    // The server computed the header when it responded, and this process computes `resetIn` later.
     expect(Math.abs(Number(refused.headers.get('retry-after')) - resetIn)).toBeLessThan(15);
     const read = await person.get('/api/topics');
     expect(read.status).toBe(200);
@@ -136,7 +136,7 @@ describe('the headers', () => {
   });
 });
 
-test('only accepted publishes count', async () => {
+test('counts only accepted publishes', async () => {
   const person = await stack.person();
   const closed = await createTopic(await stack.person(), { access_level: 'private' });
   const call = person.client.call.bind(person.client);
@@ -153,7 +153,7 @@ test('only accepted publishes count', async () => {
   expect(budgetOf(await call('PUT', '/', { json: { topic: open.name, message: 'x' } })).remaining).toBe(8);
 });
 
-describe('one account has one budget', () => {
+describe('an account has one rate limit', () => {
   async function publishers(owner: Person) {
     const topic = await createTopic(owner);
     const { key } = (await owner.post('/api/keys', { name: 'k' })).body;
@@ -163,14 +163,14 @@ describe('one account has one budget', () => {
     return { topic, all: [owner, stack.caller({ 'X-API-Key': key }), stack.caller({ 'X-Topic-Token': token })] };
   }
 
-  test('by login, by key and by a token of its topic', async () => {
+  test('shared by login, key and topic token', async () => {
     const { topic, all } = await publishers(await stack.person());
     const remaining = [];
     for (const caller of all) remaining.push(budgetOf(await caller.publish(topic.name)).remaining);
     expect(remaining).toEqual([9, 8, 7]);
   });
 
-  test('and what anyone else publishes to its topic is not its matter', async () => {
+  test('that publishes of other accounts to its topic do not use', async () => {
     const owner = await stack.person();
     const topic = await createTopic(owner);
     await stack.caller().publish(topic.name);
@@ -179,7 +179,7 @@ describe('one account has one budget', () => {
   });
 });
 
-test('health, figures and preflights cost nothing', async () => {
+test('health checks, metrics and preflights do not count', async () => {
   const client = new Client();
   for (const path of ['/health/live', '/health/ready', '/metrics', '/v1/health'])
     expect((await client.call('GET', path)).headers.get('x-ratelimit-limit')).toBeNull();

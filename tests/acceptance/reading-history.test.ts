@@ -28,18 +28,18 @@ describe('the history of a topic', () => {
     topic = await topicWith(6);
   });
 
-  test('is oldest first and shows the messages as the publish answered them', async () => {
+  test('is oldest first and has the messages as the publish returned them', async () => {
     const { status, body } = await read(topic.name);
     expect([status, body]).toEqual([200, { messages: topic.messages, topic: topic.name, count: 6 }]);
   });
 
-  test('without `since` is the newest `limit` ones', async () => {
+  test('without `since` returns the newest `limit` messages', async () => {
     const answer = await read(topic.name, '?limit=2');
     expect(texts(answer)).toEqual(['5', '6']);
     expect(answer.body.count).toBe(2);
   });
 
-  test('with `since` is the first `limit` ones after it; an id excludes itself, in any case', async () => {
+  test('with `since` returns the first `limit` messages after it, excluding a given ID in any case', async () => {
     const id = topic.messages[1].id as string;
     expect(texts(await read(topic.name, `?since=${id}`))).toEqual(['3', '4', '5', '6']);
     expect(texts(await read(topic.name, `?since=${id.toUpperCase()}&limit=2`))).toEqual(['3', '4']);
@@ -48,7 +48,7 @@ describe('the history of a topic', () => {
     expect(texts(await read(topic.name, '?since='))).toHaveLength(6);
   });
 
-  test('since a time includes that very instant, however it is written', async () => {
+  test('since a time includes that instant in every notation', async () => {
     const { timestamp } = topic.messages[2];
     const time = Date.parse(timestamp);
     const expected = topic.messages
@@ -65,17 +65,17 @@ describe('the history of a topic', () => {
   });
 
   test.each(['10m', '2h', '7d', '999999999d', '300s', '0', '1577836800', '2020-01-01'])(
-    'since=%s goes back before it',
+    'since=%s starts before the message',
     async (since) => {
       expect(texts(await read(topic.name, `?since=${since}`))).toHaveLength(6);
     },
   );
 
-  test.each(['2100-01-01', '4102444800', '999999999999'])('since=%s lies ahead of it', async (since) => {
+  test.each(['2100-01-01', '4102444800', '999999999999'])('since=%s starts after the message', async (since) => {
     expect(await read(topic.name, `?since=${since}`)).toMatchObject({ status: 200, body: { messages: [], count: 0 } });
   });
 
-  test('since an id that is unknown goes on from the time inside it', async () => {
+  test('since an unknown ID starts from the time in the ID', async () => {
     const id = topic.messages[3].id as string;
     const unknown = `${id.slice(0, 14)}7${id.slice(15, 24)}000000000000`;
     expect(texts(await read(topic.name, `?since=${unknown}`))).toContain('4');
@@ -95,22 +95,22 @@ describe('the history of a topic', () => {
     'wait=61',
     'wait=-1',
     'wait=1.5',
-  ])('?%s is a 422', async (query) => {
+  ])('?%s returns 422', async (query) => {
     const answer = await read(topic.name, `?${query}`);
     expect(answer.status).toBe(422);
     expect(answer.body.detail).toMatch(new RegExp(`^${query.split('=')[0]}: `));
   });
 
-  test.each(['poll=0', 'poll=1', 'poll=true', 'unknown=1', 'wait=0'])('?%s answers at once', async (query) => {
+  test.each(['poll=0', 'poll=1', 'poll=true', 'unknown=1', 'wait=0'])('?%s responds immediately', async (query) => {
     expect((await read(topic.name, `?${query}`)).status).toBe(200);
   });
 
-  test('is found by the name in any case, and says the name as it was created', async () => {
+  test('is found by name case-insensitively and shows the original spelling', async () => {
     expect((await read(topic.name.toUpperCase())).body.topic).toBe(topic.name);
   });
 });
 
-test('a page has at most 100, and pages by `since` miss and repeat nothing', async () => {
+test('a page has at most 100 messages, and paging by `since` has no gaps or duplicates', async () => {
   const topic = await createTopic(owner);
   const clients = [new Client(), new Client()];
   const published: string[] = [];
@@ -134,7 +134,7 @@ test('a page has at most 100, and pages by `since` miss and repeat nothing', asy
 });
 
 describe('`wait`', () => {
-  test('holds an answer that would be empty until there is a message', async () => {
+  test('holds an empty response until a message arrives', async () => {
     const topic = await createTopic(owner);
     for (const query of ['?wait=20', '?wait=20&since=all']) {
       const own = await createTopic(owner);
@@ -142,7 +142,7 @@ describe('`wait`', () => {
       const waiting = new Client()
         .call('GET', `/${own.name}/json${query}`, { node: 1 })
         .finally(() => (isAnswered = true));
-      await pause(200); // that it waits can only be seen by waiting
+      await pause(200); // only waiting shows that the response is held
       expect(isAnswered).toBe(false);
       await stack.caller().publish(own.name, 'at last');
       expect(texts(await waiting)).toEqual(['at last']);
@@ -151,14 +151,14 @@ describe('`wait`', () => {
     expect(texts(await read(topic.name, '?wait=20'))).toEqual(['there already']);
   });
 
-  test('answers nothing when its time is over', async () => {
+  test('returns no messages when the time is over', async () => {
     const topic = await createTopic(owner);
     const startedAt = performance.now();
     expect(await read(topic.name, '?wait=1')).toMatchObject({ status: 200, body: { messages: [], count: 0 } });
     expect(performance.now() - startedAt).toBeGreaterThan(950);
   });
 
-  test('goes on from an id', async () => {
+  test('continues after an ID', async () => {
     const topic = await topicWith(1);
     const waiting = read(topic.name, `?wait=20&since=${topic.messages[0].id}`);
     await stack.caller().publish(topic.name, 'two');
@@ -178,25 +178,28 @@ describe('a private topic', () => {
     await owner.publish(name, 'secret');
   });
 
-  test.each(['/json', '/sse'])('%s is closed to strangers, to nobodies and to tokens without `read`', async (path) => {
-    const get = async (headers: Record<string, string>) => {
-      const { status, body } = await new Client().call('GET', `/${name}${path}`, { headers });
-      return [status, body.detail];
-    };
-    expect(await get({})).toEqual([401, 'Not authenticated']);
-    const noAccess = [403, 'Insufficient permissions to access this topic'];
-    expect(await get({ Authorization: `Bearer ${(await stack.person()).client.token}` })).toEqual(noAccess);
-    expect(await get({ 'X-Topic-Token': writing })).toEqual(noAccess);
-    const other = await createTopic(owner);
-    const { token } = (
-      await owner.post(`/api/topics/${other.name}/access-tokens`, { name: 'r', permissions: ['read'] })
-    ).body;
-    expect(await get({ 'X-Topic-Token': token })).toEqual(noAccess);
-    const { key } = (await owner.post('/api/keys', { name: 'k', scopes: ['publish', 'topics:read'] })).body;
-    expect(await get({ 'X-API-Key': key })).toEqual([403, 'Missing scope: subscribe']);
-  });
+  test.each(['/json', '/sse'])(
+    '%s refuses other accounts, anonymous callers and tokens without `read`',
+    async (path) => {
+      const get = async (headers: Record<string, string>) => {
+        const { status, body } = await new Client().call('GET', `/${name}${path}`, { headers });
+        return [status, body.detail];
+      };
+      expect(await get({})).toEqual([401, 'Not authenticated']);
+      const noAccess = [403, 'Insufficient permissions to access this topic'];
+      expect(await get({ Authorization: `Bearer ${(await stack.person()).client.token}` })).toEqual(noAccess);
+      expect(await get({ 'X-Topic-Token': writing })).toEqual(noAccess);
+      const other = await createTopic(owner);
+      const { token } = (
+        await owner.post(`/api/topics/${other.name}/access-tokens`, { name: 'r', permissions: ['read'] })
+      ).body;
+      expect(await get({ 'X-Topic-Token': token })).toEqual(noAccess);
+      const { key } = (await owner.post('/api/keys', { name: 'k', scopes: ['publish', 'topics:read'] })).body;
+      expect(await get({ 'X-API-Key': key })).toEqual([403, 'Missing scope: subscribe']);
+    },
+  );
 
-  test('can be read by its owner, by a key with the scope, and by a token with `read`', async () => {
+  test('is readable by its owner, a key with the scope and a token with `read`', async () => {
     const { key } = (await owner.post('/api/keys', { name: 'k', scopes: ['subscribe'] })).body;
     const ways: Record<string, string>[] = [
       { Authorization: `Bearer ${owner.client.token}` },
@@ -208,7 +211,7 @@ describe('a private topic', () => {
     }
   });
 
-  test('takes the credential in the query as api_key, not as token', async () => {
+  test('reads the query credential from api_key, not from token', async () => {
     const { key } = (await owner.post('/api/keys', { name: 'k', scopes: ['subscribe'] })).body;
     expect((await read(name, `?api_key=${key}`)).status).toBe(200);
     expect((await read(name, `?token=${reading}`)).status).toBe(401);

@@ -20,7 +20,7 @@ beforeAll(async () => {
 const log = (query = '', name = topic.name) => new Client().call('GET', `/api/topics/${name}/log${query}`);
 const offsets = (answer: Answer): number[] => answer.body.records.map(({ offset }: { offset: number }) => offset);
 
-test('the log begins at the start, in order of position, with the messages as they were answered', async () => {
+test('returns the log from the start, ordered by offset, with the messages as published', async () => {
   const { status, body } = await log();
   expect(status).toBe(200);
   expect(body).toEqual({
@@ -35,7 +35,7 @@ test('the log begins at the start, in order of position, with the messages as th
   });
 });
 
-test('a reader that goes on from next_offset skips and repeats nothing, on any node', async () => {
+test('reading from next_offset has no gaps or duplicates, on any node', async () => {
   const seen: number[] = [];
   const reader = new Client();
   for (let from = 0, round = 0; round < 10; round += 1) {
@@ -52,7 +52,7 @@ test('a reader that goes on from next_offset skips and repeats nothing, on any n
   expect(seen).toEqual(published.map(({ offset }) => offset));
 });
 
-test('a position between records is that of the next one, one behind the end answers itself', async () => {
+test('an offset in a gap starts at the next record, and an offset beyond the end returns itself', async () => {
   expect(offsets(await log(`?from_offset=${published[1].offset}`))).toEqual(
     published.slice(1).map(({ offset }) => offset),
   );
@@ -66,7 +66,7 @@ test('a position between records is that of the next one, one behind the end ans
   });
 });
 
-test('a time starts at the first record that is not older, after the last one at the end of the log', async () => {
+test('a time starts at the first record that is not older, or at the end of the log', async () => {
   const time = published[2].timestamp as string;
   const notOlder = published.filter(({ timestamp }) => timestamp >= time).map(({ offset }) => offset);
   expect(offsets(await log(`?from_time=${time}`))).toEqual(notOlder);
@@ -80,16 +80,16 @@ test('a time starts at the first record that is not older, after the last one at
   expect(offsets(await log(`?from_offset=${ahead.next_offset}`))).toEqual([next.offset]);
 });
 
-test('a topic without a message has an empty log', async () => {
+test('a topic without messages has an empty log', async () => {
   const empty = await createTopic(owner);
   expect(await log('', empty.name)).toMatchObject({ status: 200, body: { records: [], next_offset: 0 } });
 });
 
-test('`wait` holds an empty answer until there is a record', async () => {
+test('`wait` holds an empty response until a record arrives', async () => {
   const own = await createTopic(owner);
   let isAnswered = false;
   const waiting = log('?wait=20', own.name).finally(() => (isAnswered = true));
-  await pause(200); // that it waits can only be seen by waiting
+  await pause(200); // only waiting shows that the response is held
   expect(isAnswered).toBe(false);
   const { body } = await stack.caller().publish(own.name, 'first');
   expect(offsets(await waiting)).toEqual([body.offset]);
@@ -108,13 +108,13 @@ test.each([
   ['limit=1001', 'limit'],
   ['wait=61', 'wait'],
   ['from_offset=1&from_offset=1', 'from_offset'],
-])('?%s is a 422', async (query, field) => {
+])('?%s returns 422', async (query, field) => {
   const answer = await log(`?${query}`);
   expect(answer.status).toBe(422);
   expect(answer.body.detail).toMatch(new RegExp(`^${field}: `));
 });
 
-test('the log takes the permission to read', async () => {
+test('reading the log requires the read permission', async () => {
   const closed = await createTopic(owner, { access_level: 'private' });
   const path = `/api/topics/${closed.name}/log`;
   const tokens = `/api/topics/${closed.name}/access-tokens`;

@@ -6,12 +6,12 @@ import { useStack } from '../support/use-stack.ts';
 const stack = useStack();
 
 const wrong = { status: 401, body: { detail: 'Could not validate credentials' } };
-/** The token with another secret in it, as somebody makes it up who knows the login's id. */
+/** The token with another secret, as an attacker who knows the login's ID would forge it. */
 const tampered = (token: string): string =>
   token.replace(/\.(.)/, (_, first: string) => `.${first === 'a' ? 'b' : 'a'}`);
 const isAlive = async (access: string) => (await new Client(access).call('GET', '/auth/me')).status === 200;
 
-test('a refresh token is exchanged for a new pair, and the old access token lives on', async () => {
+test('a refresh returns a new pair, and the old access token stays valid', async () => {
   const login = await logIn(await stack.person());
   const { status, body } = await refresh(login.refresh);
   expect(status).toBe(200);
@@ -27,7 +27,7 @@ test('a refresh token is exchanged for a new pair, and the old access token live
   expect(await isAlive(login.access)).toBe(true);
 });
 
-test('a refresh token that is used twice ends its login, and only that one', async () => {
+test('using a refresh token twice ends its login and no other', async () => {
   const account = await stack.person();
   const [stolen, other] = [await logIn(account), await logIn(account)];
   const successor = (await refresh(stolen.refresh)).body;
@@ -41,7 +41,7 @@ test('a refresh token that is used twice ends its login, and only that one', asy
   expect((await refresh(other.refresh)).status).toBe(200);
 });
 
-test('of twenty parallel refreshes with one token at most one login is alive afterwards', async () => {
+test('after twenty concurrent refreshes with one token at most one login is valid', async () => {
   const login = await logIn(await stack.person());
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
@@ -52,11 +52,11 @@ test('of twenty parallel refreshes with one token at most one login is alive aft
   const given = answers.filter(({ status }) => status === 200);
   expect(given.length).toBeLessThanOrEqual(1);
   expect(answers.filter(({ status }) => status === 401)).toHaveLength(20 - given.length);
-  // Nineteen uses too many: whoever got the pair has lost it.
+  // Nineteen reuses: the pair that was issued is revoked.
   for (const { body } of given) expect(await refresh(body.refresh_token as string)).toMatchObject(wrong);
 });
 
-test('what is no refresh token is refused, and ends nothing', async () => {
+test('refuses a malformed refresh token without ending a login', async () => {
   const login = await logIn(await stack.person());
   for (const token of [
     '',
@@ -76,7 +76,7 @@ test('what is no refresh token is refused, and ends nothing', async () => {
   });
 });
 
-test('a refresh token is no access token', async () => {
+test('a refresh token does not authenticate requests', async () => {
   const login = await logIn(await stack.person());
   expect(await new Client(login.refresh).call('GET', '/auth/me')).toMatchObject(wrong);
 });

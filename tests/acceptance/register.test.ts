@@ -5,7 +5,7 @@ import { Client } from '../support/stack.ts';
 
 const register = (json: unknown) => new Client().call('POST', '/auth/register', { json });
 
-test('an account registers, opens the mailed link, and logs in', async () => {
+test('registers, opens the emailed link and logs in', async () => {
   const registration = newRegistration();
   const registered = await register({ ...registration, email: registration.email.toUpperCase() });
   expect(registered.status).toBe(201);
@@ -25,7 +25,7 @@ test('an account registers, opens the mailed link, and logs in', async () => {
   expect(await tryLogIn(registration)).toMatchObject({ status: 200, body: { user: { is_verified: true } } });
 });
 
-test('a verification link is good once, and looking at it does not use it up', async () => {
+test('a verification link works once, and HEAD does not use it up', async () => {
   const registration = newRegistration();
   await register(registration);
   const link = await mailedLink(registration.email, 'verify-email');
@@ -49,7 +49,7 @@ test.each(['', '?token=', '?token=nonsense'])(
   },
 );
 
-test('a newer verification link voids the older one', async () => {
+test('a newer verification link invalidates the older one', async () => {
   const registration = newRegistration();
   await register(registration);
   const older = await mailedLink(registration.email, 'verify-email');
@@ -62,7 +62,7 @@ test('a newer verification link voids the older one', async () => {
   expect((await open(newer)).headers.get('location')).toMatch(/status=success$/);
 });
 
-test('an account that was never verified gives way to the next one with its address, and its link is void', async () => {
+test('a new registration replaces an unverified account with the same email and invalidates its link', async () => {
   const squatter = newRegistration({ password: 'password of a squatter' });
   await register(squatter);
   const squattersLink = await mailedLink(squatter.email, 'verify-email');
@@ -76,7 +76,7 @@ test('an account that was never verified gives way to the next one with its addr
   await logIn(owner);
 });
 
-test('an address that was verified and a username in any case are taken', async () => {
+test('a verified email and a username in any case are taken', async () => {
   const taken = await registerVerified();
   expect(await register(newRegistration({ email: taken.email.toUpperCase() }))).toMatchObject({
     status: 409,
@@ -88,7 +88,7 @@ test('an address that was verified and a username in any case are taken', async 
   });
 });
 
-test('of many registrations of one username at once one is made', async () => {
+test('concurrent registrations of one username create one account', async () => {
   const { username } = newRegistration();
   const answers = await Promise.all(Array.from({ length: 8 }, () => register(newRegistration({ username }))));
   expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(7).fill(409)]);
@@ -115,11 +115,11 @@ test.each([
   [{ password: 'é'.repeat(37) }, 'password: must have at most 72 bytes in UTF-8'],
   [{ terms_accepted: 'yes' }, 'terms_accepted: must be a boolean'],
   [{ terms_accepted: undefined }, 'terms_accepted: is required'],
-])('a registration with %j is refused', async (fields, detail) => {
+])('refuses a registration with %j', async (fields, detail) => {
   expect(await register({ ...newRegistration(), ...fields })).toMatchObject({ status: 422, body: { detail } });
 });
 
-test('a password of 72 bytes works whole, and is not cut', async () => {
+test('a password of 72 bytes is not truncated', async () => {
   const password = '🔔'.repeat(18);
   const account = await registerVerified({ password });
   await logIn(account);

@@ -12,9 +12,9 @@ import { useStack } from '../support/use-stack.ts';
 const resumes = Number(process.env['TOCSIN_RESUMES'] ?? 120);
 const atOnce = 12;
 const publishers = 16;
-/** Far positions have something to read before they are live. */
+/** Old offsets have records to read before they reach live records. */
 const historyMin = 600;
-/** So far a client reads into what came after it was there. */
+/** How many records a client reads beyond its connection. */
 const furtherMessages = 10;
 
 const stack = useStack();
@@ -29,7 +29,7 @@ interface Resumed {
   readonly ids: readonly string[];
 }
 
-test(`${resumes} clients resume while ${publishers} publishers publish as fast as they can: no gap, no repeat, in order`, async () => {
+test(`${resumes} clients resume without gaps or duplicates while ${publishers} publishers publish continuously`, async () => {
   const { urls, engine } = testStack();
   const topic = (await createTopic(await stack.person())).name;
   const publishing = keepPublishing({
@@ -68,7 +68,7 @@ test(`${resumes} clients resume while ${publishers} publishers publish as fast a
   expect(resumed).toHaveLength(resumes);
 }, 120_000);
 
-/** Reads on from a position, until well into what was published after it was there. Half of them were only just acknowledged. */
+/** Reads from an offset until well beyond its connection. Half of the offsets were acknowledged just before. */
 async function resume(
   publishing: Publishing,
   { urls, topic, n }: { urls: readonly string[]; topic: string; n: number },
@@ -95,7 +95,7 @@ async function resume(
   return { sinceId, ids: [...ids] };
 }
 
-/** Every publish was acknowledged, so this is all that the topic has. */
+/** Every publish was acknowledged, so this is the complete topic. */
 function idsInOrder({ acked, lines }: Publishing): string[] {
   expect(acked).toHaveLength(lines.length);
   return [...acked].sort((a, b) => a.offset - b.offset).map(({ id }) => id);

@@ -20,7 +20,7 @@ async function credentialsOf(owner: Person, expires_at?: string) {
   return { topic, key, token, statuses };
 }
 
-test('a key and a token that end are refused by every node within 5 seconds, though each has seen them work', async () => {
+test('every node refuses a revoked key and token within 5 seconds after having accepted them', async () => {
   const ways = [
     {
       end: (owner: Person, { key }: Awaited<ReturnType<typeof credentialsOf>>) =>
@@ -53,8 +53,8 @@ test('a key and a token that end are refused by every node within 5 seconds, tho
   }
 });
 
-test('a key and a token are refused by every node when their time is over', async () => {
-  const endsAt = Date.now() + 10_000; // both are made and used on every node before, on a busy machine, too
+test('every node refuses an expired key and token', async () => {
+  const endsAt = Date.now() + 10_000; // both must be created and used on every node before, also on a busy machine
   const made = await credentialsOf(await stack.person(), new Date(endsAt).toISOString());
   for (const secret of [made.key.key, made.token.token])
     expect(await made.statuses(secret)).toEqual(nodes.map(() => 200));
@@ -63,7 +63,7 @@ test('a key and a token are refused by every node when their time is over', asyn
     expect(await made.statuses(secret)).toEqual(nodes.map(() => 401));
 });
 
-test('a tier that is taken away counts for logins and keys that were made before', async () => {
+test('a lowered tier applies to existing logins and keys', async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const byKey = stack.caller({ 'X-API-Key': (await owner.post('/api/keys', { name: 'k' })).body.key });
   const topic = await createTopic(owner, { access_level: 'private' });

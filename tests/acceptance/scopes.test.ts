@@ -10,7 +10,7 @@ const operator = testStack().env['ADMIN_TOKEN']!;
 
 const table = await readOperations();
 
-/** What the credential has to grant; undefined where it opens nothing. */
+/** What the credential must grant; undefined if no credential of that kind suffices. */
 const grantOf = ({ security }: Operation, credential: string): readonly string[] | undefined =>
   security.find((one) => credential in one)?.[credential];
 const scopeOf = (route: Operation): string | undefined => grantOf(route, 'apiKey')?.[0];
@@ -18,7 +18,7 @@ const needsAccount = (route: Operation): boolean =>
   grantOf(route, 'accessToken') !== undefined && !route.security.some((one) => Object.keys(one).length === 0);
 const rows = (keep: (route: Operation) => boolean) => table.filter(keep).map((route) => [route.name, route] as const);
 
-/** Which scope the decisions give to a route; undefined: it takes none, or no key at all. */
+/** The scope that a route requires; undefined if it requires none or accepts no key. */
 const rules: readonly (readonly [RegExp, Scope | undefined])[] = [
   [/^(POST|PUT) \/(\{topic\})?$/, 'publish'],
   [/^(PATCH|DELETE) \/api\/\{topic_name\}\/messages\/|\/renotify$/, 'topics:write'],
@@ -35,14 +35,14 @@ const rules: readonly (readonly [RegExp, Scope | undefined])[] = [
   [/ /, undefined],
 ];
 
-/** The route's path with something in the place of each parameter; ids are of nothing that exists. */
+/** The route's path with its parameters filled in; IDs refer to nothing. */
 function pathOf(route: Operation, topic: string): string {
   return route.path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) =>
     ['topic', 'name', 'topic_name'].includes(parameter) ? topic : parameter.endsWith('_id') ? randomUUID() : 'someone',
   );
 }
 
-/** Calls the route without anything that it could act on. Streams are asked by HEAD, so that none is opened. */
+/** Calls the route without input. Streams are requested with HEAD, so that none opens. */
 function call(caller: Caller, route: Operation, topic: string): Promise<Answer> {
   return caller.send(isStream(route) ? 'HEAD' : route.method, pathOf(route, topic));
 }
@@ -70,27 +70,27 @@ beforeAll(async () => {
 });
 const callBy = (caller: string, route: Operation): Promise<Answer> => call(callers.get(caller)!, route, topic);
 
-test('every route has the scope that the table of scopes gives it', () => {
+test('every route requires the scope in the table', () => {
   expect(table.length).toBeGreaterThan(70);
   const expected = table.map((route) => [route.name, rules.find(([form]) => form.test(route.name))![1]]);
   expect(table.map((route) => [route.name, scopeOf(route)])).toEqual(expected);
 });
 
-test('a route that is for accounts names a scope, or is closed to keys', () => {
+test('every account route requires a scope or refuses keys', () => {
   expect(rows((route) => needsAccount(route) && grantOf(route, 'apiKey')?.length === 0)).toEqual([]);
 });
 
 describe.each(rows((route) => scopeOf(route) !== undefined))('%s', (_name, route) => {
   const scope = scopeOf(route)!;
 
-  test('is closed to a key that has every scope but this one', async () => {
+  test('refuses a key with every scope except the required one', async () => {
     const answer = await callBy(`all but ${scope}`, route);
     expect(answer.status).toBe(403);
-    // A HEAD has no body that could say so.
+    // A HEAD response has no body to check.
     if (!isStream(route)) expect(answer.body).toEqual({ detail: `Missing scope: ${scope}` });
   });
 
-  test('is open to a key that has this scope, or all', async () => {
+  test('accepts a key with the required scope or all scopes', async () => {
     for (const granted of [scope, '*']) {
       const answer = await callBy(granted, route);
       expect(answer.status).not.toBe(401);
@@ -101,7 +101,7 @@ describe.each(rows((route) => scopeOf(route) !== undefined))('%s', (_name, route
 });
 
 test.each(scopes.filter((scope) => scope !== '*'))(
-  'a key with %s alone is refused by every route that wants another scope',
+  'every route that requires another scope refuses a key with only %s',
   async (scope) => {
     const others = table.filter((route) => scopeOf(route) !== undefined && scopeOf(route) !== scope);
     expect(others.length).toBeGreaterThan(20);
@@ -117,14 +117,14 @@ test.each(scopes.filter((scope) => scope !== '*'))(
 );
 
 test.each(rows((route) => needsAccount(route) && grantOf(route, 'apiKey') === undefined))(
-  '%s takes a login, and no key',
+  '%s requires a login and refuses keys',
   async (_name, route) => {
     expect(await callBy('*', route)).toMatchObject({ status: 403, body: { detail: 'Requires a login' } });
   },
 );
 
 test.each(rows((route) => needsAccount(route) && grantOf(route, 'topicToken') === undefined))(
-  '%s is closed to a topic token',
+  '%s refuses topic tokens',
   async (_name, route) => {
     expect(await callBy('topic token', route)).toMatchObject({
       status: 403,
@@ -134,7 +134,7 @@ test.each(rows((route) => needsAccount(route) && grantOf(route, 'topicToken') ==
 );
 
 test.each(rows((route) => grantOf(route, 'adminToken') !== undefined))(
-  "%s takes the operator's token alone",
+  "%s accepts only the operator's token",
   async (_name, route) => {
     expect(route.security).toEqual([{ adminToken: [] }]);
     expect(await call(stack.caller(), route, topic)).toMatchObject({

@@ -9,7 +9,7 @@ const operator = () => new Client(testStack().env['ADMIN_TOKEN']!);
 const setTier = (email: string, json: unknown) =>
   operator().call('PUT', `/admin/users/${encodeURIComponent(email)}/tier`, { json });
 
-test('the operator sets the tier of an account, its end and its seats', async () => {
+test('the operator sets tier, expiry and seats of an account', async () => {
   const account = await stack.person();
   const end = new Date(Date.now() + 86_400_000).toISOString();
   const { status, body } = await setTier(account.email.toUpperCase(), {
@@ -34,7 +34,7 @@ test('the operator sets the tier of an account, its end and its seats', async ()
   const { additional_members: _, ...shown } = body;
   expect((await account.client.call('GET', '/api/users/me')).body).toEqual(shown);
 
-  // What is not named stays.
+  // Omitted fields keep their values.
   expect((await setTier(account.email, { tier: 'ESSENTIALS', expires_at: null })).body).toMatchObject({
     subscription_tier: 'ESSENTIALS',
     subscription_expires_at: end,
@@ -42,7 +42,7 @@ test('the operator sets the tier of an account, its end and its seats', async ()
   });
 });
 
-test('a tier whose end has passed counts as FREE, with the end that was set, until it is granted anew', async () => {
+test('an expired tier counts as FREE and shows its expiry until it is granted again', async () => {
   const account = await stack.person();
   const end = '2020-01-01T00:00:00.000Z';
   await setTier(account.email, { tier: 'TEAM', expires_at: end });
@@ -55,14 +55,14 @@ test('a tier whose end has passed counts as FREE, with the end that was set, unt
   });
 });
 
-test('the new tier counts for the budget at once on the node that set it', async () => {
+test('the new tier applies to rate limits immediately on the node that set it', async () => {
   const account = await stack.person();
   expect((await account.client.call('GET', '/auth/me')).headers.get('x-ratelimit-limit')).toBe('10');
   await setTier(account.email, { tier: 'TEAM' });
   expect((await account.client.call('GET', '/auth/me')).headers.get('x-ratelimit-limit')).toBe('100');
 });
 
-test('only the operator may set a tier', async () => {
+test('only the operator sets tiers', async () => {
   const account = await stack.person();
   const path = `/admin/users/${account.email}/tier`;
   const json = { tier: 'TEAM' };
@@ -88,12 +88,12 @@ test.each([
         'additional_members: must be a whole number from 0 to 9990',
       ] as const,
   ),
-])('a setting of %j is refused', async (json, detail) => {
+])('refuses %j', async (json, detail) => {
   const account = await stack.person();
   expect(await setTier(account.email, json)).toMatchObject({ status: 422, body: { detail } });
 });
 
-test('an address without an account is not found', async () => {
+test('returns 404 for an email without account', async () => {
   expect(await setTier(newRegistration().email, { tier: 'TEAM' })).toMatchObject({
     status: 404,
     body: { detail: 'User not found' },

@@ -16,7 +16,7 @@ beforeAll(async () => {
   owner = await stack.person({ tier: 'TEAM' });
 });
 
-/** What is longest, shortest or otherwise just within a rule, and what is just beyond; the rules stand here, not in the document. */
+/** Values just within and just beyond each rule. This table states the rules independently of the OpenAPI document. */
 interface Bounds {
   readonly field: string;
   readonly good: readonly unknown[];
@@ -35,7 +35,7 @@ async function holds({ field, good, bad }: Bounds, send: (value: unknown) => Pro
   for (const value of bad) expect({ value, ...(await send(value)) }).toMatchObject({ value, ...refused(field) });
 }
 
-/** Within a rule of a length, and beyond it, of characters that take two places in UTF-16. */
+/** Values within and beyond a length limit, of characters with two UTF-16 code units. */
 const lengths = (field: string, min: number, max: number): Bounds => ({
   field,
   good: ['🔔'.repeat(max), ...(min > 0 ? ['🔔'.repeat(min)] : [''])],
@@ -85,29 +85,26 @@ describe('a topic', () => {
   const change = (field: string) => async (value: unknown) =>
     owner.patch(`/api/topics/${(await createTopic(owner)).id}`, { [field]: value });
 
-  test.each(['creation', 'change'])(
-    'has a name of 1 to 64 letters, digits, dashes and underscores, at its %s',
-    async (at) => {
-      const bounds = {
-        field: 'name',
-        good: [newWord(64), newWord(12).toUpperCase(), `A-z_${newWord(9)}`],
-        bad: [
-          '',
-          newWord(65),
-          `a b${newWord(9)}`,
-          `a.${newWord(9)}`,
-          `ä${newWord(9)}`,
-          `a/${newWord(9)}`,
-          `${newWord(9)}\n`,
-        ],
-      };
-      await holds(bounds, at === 'creation' ? (name) => owner.post('/api/topics', { name }) : change('name'));
-      // A name of one character may be another's already, which is not the form's matter.
-      expect([200, 201, 409]).toContain((await owner.post('/api/topics', { name: newWord(1) })).status);
-    },
-  );
+  test.each(['creation', 'change'])('has a %s of 1 to 64 letters, digits, dashes and underscores', async (at) => {
+    const bounds = {
+      field: 'name',
+      good: [newWord(64), newWord(12).toUpperCase(), `A-z_${newWord(9)}`],
+      bad: [
+        '',
+        newWord(65),
+        `a b${newWord(9)}`,
+        `a.${newWord(9)}`,
+        `ä${newWord(9)}`,
+        `a/${newWord(9)}`,
+        `${newWord(9)}\n`,
+      ],
+    };
+    await holds(bounds, at === 'creation' ? (name) => owner.post('/api/topics', { name }) : change('name'));
+    // A name of one character may be taken, which this test does not check.
+    expect([200, 201, 409]).toContain((await owner.post('/api/topics', { name: newWord(1) })).status);
+  });
 
-  test.each(reserved)('is not called %s, in any case', async (name) => {
+  test.each(reserved)('cannot be called %s, in any case', async (name) => {
     for (const written of [name, name.toUpperCase(), name[0]!.toUpperCase() + name.slice(1)]) {
       expect(await owner.post('/api/topics', { name: written })).toMatchObject({
         status: 422,
@@ -116,7 +113,7 @@ describe('a topic', () => {
     }
   });
 
-  test('has a description of at most 1,000 characters, and icons in their form or none', async () => {
+  test('has a description of at most 1,000 characters and optional, well-formed icons', async () => {
     for (const send of [create, change]) {
       await holds(lengths('description', 0, 1_000), send('description'));
       await holds(
@@ -161,12 +158,12 @@ describe('an account', () => {
         },
         send,
       );
-      // Three characters may be another's already.
+      // A name of three characters may be taken.
       expect([200, 201, 409]).toContain((await send(newWord(3))).status);
     },
   );
 
-  test.each(['registration', 'change'])('has an address of at most 254 characters, at its %s', async (at) => {
+  test.each(['registration', 'change'])('has an email of at most 254 characters in its %s', async (at) => {
     const ofLength = (length: number) =>
       `${newWord(60)}@${'d'.repeat(60)}.${'e'.repeat(60)}.${'f'.repeat(60)}.`.padEnd(length - 4, 'g') + '.org';
     const bounds = {
@@ -191,7 +188,7 @@ describe('an account', () => {
     await holds({ field: 'new_password', ...bounds }, changed);
   });
 
-  test('consents by a method of 1 to 50 lower-case letters, digits and underscores', async () => {
+  test('has a consent method of 1 to 50 lower-case letters, digits and underscores', async () => {
     const accept = (consent_method: unknown) => owner.post('/auth/accept-terms', { accepted: true, consent_method });
     await holds(
       {
@@ -216,7 +213,7 @@ describe('a team', () => {
   test('has a name of 2 to 40 lower-case letters, digits and dashes', async () => {
     const bad = ['a', newWord(41), `A${newWord(9)}`, `a_${newWord(9)}`, `a b${newWord(9)}`, `ä${newWord(9)}`];
     await holds({ field: 'name', good: [newWord(40), `-${newWord(9)}-`], bad }, (name) => create({ name }));
-    // Two characters may be another's already.
+    // A name of two characters may be taken.
     expect([201, 409]).toContain((await create({ name: newWord(2) })).status);
   });
 
@@ -233,14 +230,14 @@ describe('a device', () => {
   const register = (fields: object) =>
     owner.post('/api/devices/register', { push_token: randomUUID(), platform: 'expo', device_id: 'd', ...fields });
 
-  test('has a push token of 1 to 4,096 characters and an id of 1 to 128', async () => {
+  test('has a push token of 1 to 4,096 characters and an ID of 1 to 128', async () => {
     await holds(lengths('push_token', 1, 4_096), (push_token) => register({ push_token }));
     await holds(lengths('device_id', 1, 128), (device_id) => register({ device_id }));
     const { id } = (await register({})).body;
     await holds(lengths('push_token', 1, 4_096), (push_token) => owner.put(`/api/devices/${id}`, { push_token }));
   });
 
-  test('has a name of at most 100 characters and a version of at most 50, or none', async () => {
+  test('has an optional name of at most 100 characters and an optional version of at most 50', async () => {
     const { id } = (await register({})).body;
     for (const send of [register, (fields: object) => owner.put(`/api/devices/${id}`, fields)]) {
       await holds(lengths('device_name', 0, 100), (device_name) => send({ device_name }));
@@ -260,7 +257,7 @@ describe('a device', () => {
     ['expo', true],
     ['web', false],
     ['IOS', false],
-  ])('is of the platform %s: %s', async (platform, isTaken) => {
+  ])('has the platform %s: %s', async (platform, isTaken) => {
     expect((await register({ platform })).status).toBe(isTaken ? 201 : 422);
   });
 });
@@ -292,7 +289,7 @@ describe('settings of a subscription', () => {
   });
 });
 
-describe('a question', () => {
+describe('a query', () => {
   test.each(['/api/messages/search?q=', '/api/messages/activity?query='])(
     '%s has at most 200 characters',
     async (path) => {

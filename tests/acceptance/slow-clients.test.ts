@@ -6,7 +6,7 @@ import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
 
-/** Sends the start, and then a byte each second until the server has enough; resolves with what it answered and after how long. */
+/** Sends the start and then one byte per second until the server closes. Resolves with the response and its delay. */
 async function drip(start: string): Promise<{ answer: string; seconds: number }> {
   const { hostname, port } = new URL(testStack().urls[0]!);
   const socket: Socket = connect(Number(port), hostname);
@@ -21,15 +21,15 @@ async function drip(start: string): Promise<{ answer: string; seconds: number }>
   return { answer, seconds: (performance.now() - startedAt) / 1_000 };
 }
 
-test('who sends a byte a second is cut off with a 408: headers after 15 seconds, a body after 60', async () => {
+test('returns 408 to a client that sends one byte per second: headers after 15 seconds, a body after 60', async () => {
   const { name } = await createTopic(await stack.person());
   const slow = Array.from({ length: 20 }, () => drip('GET /health/live HTTP/1.1\r\nHost: a\r\nX-Slow: '));
   const body = drip(
     `POST /${name} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${newAddress()}\r\nContent-Length: 10000\r\n\r\n`,
   );
-  // Nobody else waits for them.
+  // Other clients are not delayed.
   expect((await new Client().call('POST', `/${name}`, { text: 'meanwhile' })).status).toBe(200);
-  // Node looks at its connections every 5 seconds; the rest is room for a loaded machine.
+  // Node checks its connections every 5 seconds; the rest is a margin for a loaded machine.
   for (const { answer, seconds } of await Promise.all(slow)) {
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
     expect(answer).toContain('{"detail":"The request took too long to arrive"}');

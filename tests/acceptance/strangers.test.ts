@@ -12,16 +12,16 @@ const table = await readOperations();
 
 let world: World;
 let stranger: Person;
-/** What the world's owner sees; nothing that a stranger does may change it. */
+/** What the world's owner sees; requests of strangers must not change it. */
 let standing: unknown;
 const expectNothingChanged = async () => expect(await snapshotOf(world)).toEqual(standing);
-/** Who has no business with the world: another account by login and by key, the token of another topic, and nobody. */
+/** Unrelated callers: another account by login and by key, the token of another topic, and an anonymous caller. */
 const credentials = new Map<string, Record<string, string>>();
 const kinds = ['login', 'key', 'topic token', 'nobody'] as const;
 
 beforeAll(async () => {
   world = await makeWorld(stack);
-  // The tier refuses nothing to this one.
+  // This account has the highest tier, so that no tier limit refuses it.
   stranger = await stack.person({ tier: 'TEAM' });
   const topic = await createTopic(stranger);
   const { token } = (
@@ -32,10 +32,10 @@ beforeAll(async () => {
   credentials.set('topic token', { 'X-Topic-Token': token });
   standing = await snapshotOf(world);
 });
-/** Each call has an address of its own: this is not about the budget of one. */
+/** Each call has its own address, so that rate limits do not interfere. */
 const callerOf = (kind: (typeof kinds)[number]): Caller => stack.caller(credentials.get(kind));
 
-/** What stands for a parameter of a path: something of the world. */
+/** The value of each path parameter: an object of the world. */
 const parameters: Readonly<Record<string, (world: World) => string>> = {
   topic: ({ topic }) => topic.name,
   name: ({ topic }) => topic.name,
@@ -57,7 +57,7 @@ const parametersOf = ({ path }: Operation): string[] =>
 const withParameters = table.filter((operation) => parametersOf(operation).length > 0);
 
 function pathOf(operation: Operation): string {
-  // One path by name for reading and by id for changes.
+  // Reads use the name and changes the ID.
   if (/^(PATCH|DELETE) \/api\/topics\/\{\w+\}$/.test(operation.name)) return `/api/topics/${world.topic.id}`;
   return operation.path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) => parameters[parameter]!(world));
 }
@@ -75,7 +75,7 @@ async function ask(
   return methods[operation.method as keyof typeof methods](path, body);
 }
 
-test('every parameter of every path stands for something here', () => {
+test('every path parameter has a value here', () => {
   const unknown = withParameters.flatMap((operation) =>
     parametersOf(operation)
       .filter((parameter) => parameters[parameter] === undefined)
@@ -86,11 +86,11 @@ test('every parameter of every path stands for something here', () => {
 });
 
 test.each(withParameters.map((operation) => [operation.name, operation] as const))(
-  '%s is closed to strangers, and nothing changes',
+  '%s refuses strangers and changes nothing',
   async (name, operation) => {
     for (const kind of kinds) {
       const { status, body } = await ask(credentials.get(kind), operation);
-      // A plain no to whoever has an account; it tells no more than that the topic is there.
+      // Accounts get a plain refusal, which reveals only that the topic exists.
       if (name === 'GET /api/subscriptions/check/{topic_name}' && (kind === 'login' || kind === 'key')) {
         expect({ kind, status, body }).toEqual({
           kind,
@@ -110,7 +110,7 @@ test.each(withParameters.map((operation) => [operation.name, operation] as const
   },
 );
 
-test('what belongs to another account is a 404 to a stranger, not a 403', async () => {
+test('returns 404, not 403, for objects of another account', async () => {
   for (const path of [
     `/api/keys/${world.key.id}`,
     `/api/devices/${world.device.id}`,
@@ -138,12 +138,12 @@ describe('a private topic', () => {
       'a WebSocket of several topics',
       () => streams.ws(`/ws?topics=${world.topic.name}`, { token: stranger.client.token }),
     ],
-  ])('cannot be named by a stranger for %s', async (_what, act: () => Promise<{ status: number }>) => {
+  ])('cannot be used by a stranger for %s', async (_what, act: () => Promise<{ status: number }>) => {
     expect((await act()).status).toBe(403);
     await expectNothingChanged();
   });
 
-  test('is in no list, search or count that a stranger can ask for', async () => {
+  test('does not appear in lists, searches or counts of a stranger', async () => {
     const marks = [world.topic.name, world.topic.id, world.message.id, world.owner.id, world.team, world.owner.email];
     const lists = table.filter(
       (operation) =>
@@ -160,12 +160,12 @@ describe('a private topic', () => {
         expect({ path, kind, found: marks.filter((mark) => text.includes(mark)) }).toEqual({ path, kind, found: [] });
       }
     }
-    // The owner would see it: what is looked for can be found.
+    // The owner sees it, so the same request would find it.
     expect(JSON.stringify((await world.owner.get('/api/topics/my')).body)).toContain(world.topic.id);
     expect((await stranger.get('/api/messages/activity')).body.total).toBe(0);
   });
 
-  test('is closed to a token of its own that permits the other half', async () => {
+  test('refuses a token of its own with only the other permission', async () => {
     const tokens = `/api/topics/${world.topic.name}/access-tokens`;
     const make = async (permissions: string[]) =>
       (await world.owner.post(tokens, { name: 't', permissions })).body as { id: string; token: string };

@@ -17,7 +17,7 @@ async function teamTopic() {
   return { owner, member, team, topic };
 }
 
-test('a topic that becomes private ends the streams of those it is closed to with 4403, and no others', async () => {
+test('making a topic private ends the streams of callers without access with 4403, and no others', async () => {
   const [owner, reader] = [await stack.person(), await stack.person()];
   const [topic, other] = [await createTopic(owner), await createTopic(owner)];
   const { token } = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'] }))
@@ -38,7 +38,7 @@ test('a topic that becomes private ends the streams of those it is closed to wit
   expect(await streams.sse(`/${topic.name}/sse`)).toMatchObject({ status: 401, body: { detail: 'Not authenticated' } });
 });
 
-test("a deleted topic ends all its streams with 4404, also a topic token's, which goes with it", async () => {
+test('deleting a topic ends all its streams with 4404, also those of its tokens', async () => {
   const owner = await stack.person();
   const [topic, other] = [await createTopic(owner), await createTopic(owner)];
   const { token } = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'] }))
@@ -56,7 +56,7 @@ test("a deleted topic ends all its streams with 4404, also a topic token's, whic
   expect(await streams.sse(`/${topic.name}/sse`)).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
 });
 
-test('what happens to another topic ends nothing', async () => {
+test('changes of another topic end no streams', async () => {
   const owner = await stack.person();
   const [topic, other] = [await createTopic(owner), await createTopic(owner)];
   const reader = await watch({ topic: topic.name });
@@ -65,7 +65,7 @@ test('what happens to another topic ends nothing', async () => {
   await reader.expectOpen((text) => owner.publish(topic.name, text));
 });
 
-test("a member who is removed loses the team's private topics with 4403", async () => {
+test("removing a member ends their streams of the team's private topics with 4403", async () => {
   const { owner, member, team, topic } = await teamTopic();
   const reader = await watch({ topic: topic.name, token: member.client.token });
   const ownersOwn = await watch({ topic: topic.name, token: owner.client.token });
@@ -73,7 +73,7 @@ test("a member who is removed loses the team's private topics with 4403", async 
   await ownersOwn.expectOpen((text) => owner.publish(topic.name, text));
 });
 
-test("a session's streams end with its credential's access", async () => {
+test('streams of a session end with the access of its credential', async () => {
   const { owner, member, team, topic } = await teamTopic();
   const session = (await member.post('/api/sse/sessions', { topics: [topic.name] })).body.session_id as string;
   const all = [await streams.sse(`/sse?session=${session}`), await streams.ws(`/ws?session=${session}`, { node: 1 })];
@@ -85,13 +85,13 @@ test("a session's streams end with its credential's access", async () => {
 test.each([
   ['and its topics', 'true', 4404],
   ["and its topics become the owner's", 'false', 4403],
-])('a team that is deleted %s', async (_case, deleteTopics, code) => {
+])('deleting a team %s', async (_case, deleteTopics, code) => {
   const { owner, member, team, topic } = await teamTopic();
   const reader = await watch({ topic: topic.name, token: member.client.token });
   await reader.expectEnd(code, () => owner.delete(`/api/teams/${team}?delete_topics=${deleteTopics}`));
 });
 
-test('a topic that is given to nobody else but closed and opened again lets its readers back in', async () => {
+test('readers can return to a topic that was made private and public again', async () => {
   const [owner, reader]: [Person, Person] = [await stack.person(), await stack.person()];
   const topic = await createTopic(owner);
   const lost = await watch({ topic: topic.name, token: reader.client.token });

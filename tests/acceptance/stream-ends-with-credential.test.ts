@@ -10,7 +10,7 @@ const streams = useStreams();
 const badCredential = { status: 401, body: { detail: 'Could not validate credentials' } };
 const expired = { status: 401, body: { detail: 'Token has expired' } };
 
-/** An owner with a private topic, and how streams of it are opened. */
+/** An owner with a private topic and a function that opens its streams. */
 async function owned() {
   const owner = await stack.person({ tier: 'ESSENTIALS' });
   const [topic, other] = [await createTopic(owner, { access_level: 'private' }), await createTopic(owner)];
@@ -22,12 +22,12 @@ async function owned() {
   };
 }
 
-/** Late enough for streams of all kinds to be open by then, on a busy machine, too. */
+/** Long enough for all kinds of streams to open first, also on a busy machine. */
 const lifetimeSeconds = 10;
 const soon = () => new Date(Date.now() + lifetimeSeconds * 1_000).toISOString();
 const until = async (time: string) => new Promise((resolve) => setTimeout(resolve, Date.parse(time) - Date.now()));
 
-test('a revoked topic token', async () => {
+test('a revoked topic token ends its streams', async () => {
   const { owner, topic, watch } = await owned();
   const tokens = `/api/topics/${topic.name}/access-tokens`;
   const [one, other] = [
@@ -40,7 +40,7 @@ test('a revoked topic token', async () => {
   expect(await streams.ws(`/${topic.name}/ws?token=${one.token}`)).toMatchObject(badCredential);
 });
 
-test('an expired topic token', async () => {
+test('an expired topic token ends its streams', async () => {
   const { owner, topic, watch } = await owned();
   const expires_at = soon();
   const { token } = (
@@ -65,7 +65,7 @@ test.each([
   await kept.expectOpen((text) => owner.publish(topic.name, text));
 });
 
-test('an expired API key', async () => {
+test('an expired API key ends its streams', async () => {
   const { owner, topic, watch } = await owned();
   const expires_at = soon();
   const { key } = (await owner.post('/api/keys', { name: 'k', expires_at })).body;
@@ -74,7 +74,7 @@ test('an expired API key', async () => {
   expect(await streams.sse(`/${topic.name}/sse?api_key=${key}`)).toMatchObject(expired);
 });
 
-test('a password reset ends the streams of all logins, those of sessions too', async () => {
+test('a password reset ends the streams of all logins, including sessions', async () => {
   const { owner, topic, watch } = await owned();
   const session = (await owner.post('/api/sse/sessions', { topics: [topic.name] })).body.session_id as string;
   const [byLogin, bySession] = [
@@ -89,7 +89,7 @@ test('a password reset ends the streams of all logins, those of sessions too', a
   expect((await bySession.ended).code).toBe(4401);
 });
 
-test('a password change ends the streams of all logins, and those of keys go on', async () => {
+test('a password change ends the streams of all logins, and those of keys continue', async () => {
   const { owner, topic, watch } = await owned();
   const { key } = (await owner.post('/api/keys', { name: 'k' })).body;
   const byKey = await watch({ query: `api_key=${key}` });
@@ -100,7 +100,7 @@ test('a password change ends the streams of all logins, and those of keys go on'
   await byKey.expectOpen((text) => stack.caller({ 'X-API-Key': key }).publish(topic.name, text));
 });
 
-test("a refresh token that is used twice ends its login, and with it the login's streams", async () => {
+test("using a refresh token twice ends the login's streams", async () => {
   const { owner, topic } = await owned();
   const login = (await stack.caller().post('/auth/login', { email: owner.email, password: owner.password })).body;
   const lost = await watchStreams(streams, { topic: topic.name, query: `token=${login.access_token}` });
@@ -111,7 +111,7 @@ test("a refresh token that is used twice ends its login, and with it the login's
   await kept.expectOpen((text) => owner.publish(topic.name, text));
 });
 
-test('an account that is deleted: its own streams with 4401, those of its topics with 4404', async () => {
+test('deleting an account ends its streams with 4401 and those of its topics with 4404', async () => {
   const { owner, topic, watch } = await owned();
   const open = await createTopic(owner);
   const reader = await stack.person();

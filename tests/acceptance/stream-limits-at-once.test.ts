@@ -12,7 +12,7 @@ const tooMany = {
   headers: { 'retry-after': expect.stringMatching(/^\d+$/) },
 };
 
-/** Opens as many at once on one node, over both transports and of both kinds; resolves with those that were let in, and the others. */
+/** Opens streams concurrently on one node, over both transports and of both kinds. Resolves with the accepted and the refused ones. */
 async function openAtOnce(
   count: number,
   topic: string,
@@ -34,7 +34,7 @@ async function openAtOnce(
   };
 }
 
-test('an address without a credential has 50 open streams, however many it opens at once', async () => {
+test('an anonymous address has at most 50 open streams under concurrent opens', async () => {
   const { name } = await createTopic(await stack.person());
   const address = newAddress();
   const { opened, refused } = await openAtOnce(56, name, '', { address });
@@ -43,7 +43,7 @@ test('an address without a credential has 50 open streams, however many it opens
   expect((await streams.sse(`/${name}/sse`)).body).toBeUndefined();
 });
 
-test('an account has 200 open streams over all of its credentials, and a place is free again when one ends', async () => {
+test('an account has at most 200 open streams over all credentials, and a closed stream frees a place', async () => {
   const owner = await stack.person();
   const { name } = await createTopic(owner, { access_level: 'private' });
   const { key } = (await owner.post('/api/keys', { name: 'k' })).body;
@@ -56,7 +56,7 @@ test('an account has 200 open streams over all of its credentials, and a place i
   await eventually(async () => expect((await streams.sse(`/sse?session=${session}`)).body).toBeUndefined());
 });
 
-test('a topic token has 200 open streams of its own', async () => {
+test('a topic token has its own limit of 200 open streams', async () => {
   const owner = await stack.person();
   const { name } = await createTopic(owner, { access_level: 'private' });
   const make = async () =>
@@ -68,7 +68,7 @@ test('a topic token has 200 open streams of its own', async () => {
   expect((await streams.sse(`/${name}/sse`, { token: owner.client.token })).body).toBeUndefined();
 });
 
-test('streams on other nodes count as soon as these have told', async () => {
+test('streams on other nodes count once the nodes have reported them', async () => {
   const { name } = await createTopic(await stack.person());
   const address = newAddress();
   for (const node of testStack().urls.keys())
@@ -85,7 +85,7 @@ test('streams on other nodes count as soon as these have told', async () => {
   }
 });
 
-test('refused streams take no place', async () => {
+test('refused streams do not count', async () => {
   const owner = await stack.person();
   const [open, secret] = [await createTopic(owner), await createTopic(owner, { access_level: 'private' })];
   const address = newAddress();

@@ -12,10 +12,10 @@ beforeAll(async () => {
 });
 
 test.each(transports)(
-  'an address has 50 streams by %s, however many it asks for at once, and another when one has ended',
+  'an address has at most 50 streams over %s under concurrent opens, and a new one after one ended',
   async (transport) => {
     const address = newAddress();
-    // One node counts for certain; what the others have is told to it within seconds.
+    // One node counts exactly; other nodes report theirs within seconds.
     const open = () => streams.open(transport, { topic }, { address, node: 0 });
     const opened = await Promise.all(Array.from({ length: 56 }, open));
     const isOpen = ({ status }: { status: number }) => status === (transport === 'sse' ? 200 : 101);
@@ -31,7 +31,7 @@ test.each(transports)(
   },
 );
 
-test('who has a credential is counted by it, not by the address', async () => {
+test('streams with a credential count for the credential, not for the address', async () => {
   const address = newAddress();
   const { client } = await stack.person();
   const opened = await Promise.all(

@@ -12,11 +12,11 @@ const unknownId = '01900000-0000-7000-8000-000000000000';
 
 interface Filled {
   readonly name: string;
-  /** Ids of the messages `1`, `2`, `3`. */
+  /** IDs of the messages `1`, `2`, `3`. */
   readonly ids: readonly string[];
 }
 
-/** Publishes, and resolves with the message's id. */
+/** Publishes and resolves with the message's ID. */
 async function publish(owner: Person, topic: string, text: string): Promise<string> {
   const { status, body } = await owner.publish(topic, text);
   expect([status, body]).toEqual([200, expect.anything()]);
@@ -30,7 +30,7 @@ async function filledTopic(owner: Person): Promise<Filled> {
   return { name, ids };
 }
 
-/** Publishes once more to each topic, and resolves with what came before that: `<index of the topic> <text>`. */
+/** Publishes once more to each topic. Resolves with the earlier events as `<index of the topic> <text>`. */
 async function received(owner: Person, topics: readonly Filled[], stream: ClientStream): Promise<string[]> {
   await stream.ready();
   const ends = topics.map(({ name }) => `${name} ${randomUUID()}`);
@@ -46,7 +46,7 @@ async function received(owner: Person, topics: readonly Filled[], stream: Client
 }
 
 test.each(transports)(
-  'a stream of one topic over %s resumes behind a message, from the beginning, or from a time',
+  'a stream of one topic over %s resumes after a message, from the beginning or from a time',
   async (transport) => {
     const owner = await stack.person({ tier: 'TEAM' });
     const topic = await filledTopic(owner);
@@ -65,7 +65,7 @@ test.each(transports)(
   },
 );
 
-test("the id of another topic's message is an unknown one: the time inside it stands for it", async () => {
+test("the ID of another topic's message is unknown and resumes from the time in the ID", async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const other = await filledTopic(owner);
   const topic = await filledTopic(owner);
@@ -74,7 +74,7 @@ test("the id of another topic's message is an unknown one: the time inside it st
   expect(await received(owner, [topic], stream)).toEqual(['0 1', '0 2', '0 3']);
 });
 
-test.each(transports)('a stream of several topics over %s resumes each of them where it was', async (transport) => {
+test.each(transports)('a stream of several topics over %s resumes each topic where it stopped', async (transport) => {
   const owner = await stack.person({ tier: 'TEAM' });
   const [a, b, c] = [await filledTopic(owner), await filledTopic(owner), await filledTopic(owner)];
   const query = `?topics=${a.name},${b.name},${c.name}&since_id=${a.name.toUpperCase()}:${a.ids[1]},${b.name}:${nil}`;
@@ -83,7 +83,7 @@ test.each(transports)('a stream of several topics over %s resumes each of them w
   expect((await received(owner, [a, b, c], stream)).sort()).toEqual(['0 3', '1 1', '1 2', '1 3']);
 });
 
-test('the id of each message names every topic of the stream, and resumes all of them', async () => {
+test('the event ID of each message contains all topics of the stream and resumes all of them', async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const [a, b] = [await filledTopic(owner), await filledTopic(owner)];
   const empty = await createTopic(owner);
@@ -106,7 +106,7 @@ test('the id of each message names every topic of the stream, and resumes all of
   expect((await second.ready()).recovered).toBe(true);
 });
 
-test('while several topics are resumed, every id on the way resumes what has not come yet', async () => {
+test('while several topics resume, every event ID resumes what is missing', async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const [a, b] = [await filledTopic(owner), await filledTopic(owner)];
   const path = `/sse?topics=${a.name},${b.name}`;
@@ -120,7 +120,7 @@ test('while several topics are resumed, every id on the way resumes what has not
   }
 });
 
-test('Last-Event-ID wins over since_id, whole', async () => {
+test('Last-Event-ID takes precedence over since_id for all topics', async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const [a, b] = [await filledTopic(owner), await filledTopic(owner)];
   const one = await streams.sse(`/${a.name}/sse?since_id=${nil}`, { headers: { 'Last-Event-ID': a.ids[1]! } });
@@ -132,7 +132,7 @@ test('Last-Event-ID wins over since_id, whole', async () => {
   expect(await received(owner, [a, b], several)).toEqual(['0 3']);
 });
 
-test('a name that the stream lacks is passed over, and then something may be lost', async () => {
+test('ignores unknown topic names, and then reports possible loss', async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const [a, b] = [await filledTopic(owner), await filledTopic(owner)];
   for (const stranger of [b.name, newTopicName(), 'no name at all']) {
@@ -147,7 +147,7 @@ test('a name that the stream lacks is passed over, and then something may be los
   expect(await received(owner, [a], strangerAlone)).toEqual([]);
 });
 
-test('one topic of a position that cannot be found makes the whole not recovered', async () => {
+test('an unknown position of one topic makes the stream not recovered', async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const [a, b] = [await filledTopic(owner), await filledTopic(owner)];
   const stream = await streams.sse(
@@ -157,7 +157,7 @@ test('one topic of a position that cannot be found makes the whole not recovered
   expect(await received(owner, [a, b], stream)).toEqual(['1 1', '1 2', '1 3']);
 });
 
-test('a malformed Last-Event-ID, which a browser cannot drop, starts live and says so', async () => {
+test('a malformed Last-Event-ID, which a browser cannot drop, starts live and is reported', async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const topic = await filledTopic(owner);
   for (const header of ['nonsense', randomUUID(), `${topic.name}:${topic.ids[0]},`]) {
@@ -179,7 +179,7 @@ test('a malformed Last-Event-ID, which a browser cannot drop, starts live and sa
   }
 });
 
-test.each(transports)('a since_id over %s that is no position is refused', async (transport) => {
+test.each(transports)('refuses a malformed since_id over %s', async (transport) => {
   const { name } = await createTopic(await stack.person());
   const ofOne = { status: 422, body: { detail: 'since_id: must be the id of a message' } };
   for (const id of ['x', randomUUID(), `${name}:${nil}`])

@@ -16,27 +16,24 @@ const sseHeaders = {
   'x-content-type-options': 'nosniff',
 };
 
-test.each(transports)(
-  'a stream of one topic over %s begins with ready, and then sends what is published',
-  async (transport) => {
-    const owner = await stack.person();
-    const { name } = await createTopic(owner);
-    const stream = await streams.open(transport, { topic: name.toUpperCase() });
-    expect(await stream.ready()).toEqual({
-      topic: name,
-      message: expect.any(String),
-      connection_id: expect.stringMatching(uuid),
-    });
-    const { body } = await owner.publish(name, 'Grüße\n\n**fett** \u2028 ende');
-    await stream.texts(1);
-    expect(stream.events.slice(1)).toEqual([
-      { type: 'message', data: body, ...(transport === 'sse' ? { id: body.id } : {}) },
-    ]);
-  },
-);
+test.each(transports)('a stream of one topic over %s starts with ready and then sends publishes', async (transport) => {
+  const owner = await stack.person();
+  const { name } = await createTopic(owner);
+  const stream = await streams.open(transport, { topic: name.toUpperCase() });
+  expect(await stream.ready()).toEqual({
+    topic: name,
+    message: expect.any(String),
+    connection_id: expect.stringMatching(uuid),
+  });
+  const { body } = await owner.publish(name, 'Grüße\n\n**fett** \u2028 ende');
+  await stream.texts(1);
+  expect(stream.events.slice(1)).toEqual([
+    { type: 'message', data: body, ...(transport === 'sse' ? { id: body.id } : {}) },
+  ]);
+});
 
 test.each(transports)(
-  'a stream of several topics over %s says which, and sends what is published to each',
+  'a stream of several topics over %s lists them and sends the publishes of each',
   async (transport) => {
     const owner = await stack.person();
     const topics = [await createTopic(owner), await createTopic(owner)];
@@ -53,20 +50,20 @@ test.each(transports)(
   },
 );
 
-test('topics may be given in several parameters, with blanks and empty places between them', async () => {
+test('accepts topics in several parameters, with blanks and empty items', async () => {
   const owner = await stack.person();
   const names = [(await createTopic(owner)).name, (await createTopic(owner)).name];
   const stream = await streams.sse(`/sse?topics=,${names[0]}%20,&topics=%20${names[1]}`);
   expect((await stream.ready()).topics).toEqual(names);
 });
 
-test('two streams have two connection ids', async () => {
+test('each stream has its own connection ID', async () => {
   const { name } = await createTopic(await stack.person());
   const [one, two] = [await streams.sse(`/${name}/sse`), await streams.ws(`/${name}/ws`)];
   expect((await one.ready()).connection_id).not.toBe((await two.ready()).connection_id);
 });
 
-test('an event stream has the headers that keep proxies from holding it, and says when to come back', async () => {
+test('an event stream disables proxy buffering and sends a reconnection time', async () => {
   const { name } = await createTopic(await stack.person());
   for (const path of [`/${name}/sse`, `/sse?topics=${name}`]) {
     const stream = await streams.sse(path);
@@ -76,7 +73,7 @@ test('an event stream has the headers that keep proxies from holding it, and say
   }
 });
 
-test('HEAD answers with the headers of the stream and opens none', async () => {
+test('HEAD returns the headers of the stream without opening it', async () => {
   const owner = await stack.person();
   const { name } = await createTopic(owner);
   for (const path of [`/${name}/sse`, `/sse?topics=${name}`]) {
@@ -86,7 +83,7 @@ test('HEAD answers with the headers of the stream and opens none', async () => {
   expect((await owner.get(`/api/topics/${name}`)).body.connection_count).toBe(0);
 });
 
-test('ready says where the stream stands, so that a client that was cut off before its first message comes back for it', async () => {
+test('ready contains the position, so that a client disconnected before its first message resumes correctly', async () => {
   const owner = await stack.person();
   const [quiet, busy] = [await createTopic(owner), await createTopic(owner)];
   await owner.publish(busy.name, 'before');
@@ -103,7 +100,7 @@ test('ready says where the stream stands, so that a client that was cut off befo
   expect(back.events.map(({ type }) => type)).toEqual(['ready', 'message', 'message']);
 });
 
-test('what was published before the stream was opened does not come', async () => {
+test('does not send messages published before the stream opened', async () => {
   const owner = await stack.person();
   const { name } = await createTopic(owner);
   await owner.publish(name, 'before');
@@ -118,7 +115,7 @@ test('what was published before the stream was opened does not come', async () =
   }
 });
 
-test('both transports are pinged', async () => {
+test('sends pings over both transports', async () => {
   const { name } = await createTopic(await stack.person());
   const all = [
     await streams.sse(`/${name}/sse`),
@@ -135,7 +132,7 @@ test('both transports are pinged', async () => {
   expect(all[0]!.text()).toContain('\n\nevent: ping\ndata:\n\n');
 }, 120_000);
 
-test('the topic tells how many streams are open on it', async () => {
+test('the topic shows the number of its open streams', async () => {
   const owner = await stack.person();
   const { name } = await createTopic(owner);
   const all = [await streams.sse(`/${name}/sse`), await streams.ws(`/ws?topics=${name}`, { node: 1 })];

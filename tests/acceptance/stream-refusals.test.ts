@@ -22,7 +22,7 @@ async function topics() {
 }
 
 describe.each(transports)('over %s', (transport) => {
-  test('a stream of one topic is refused in JSON before anything streams', async () => {
+  test('refuses a stream of one topic with JSON before streaming starts', async () => {
     const { open, secret, stranger } = await topics();
     const refused = await streams.open(transport, { topic: newTopicName() });
     expect(refused).toMatchObject(notFound);
@@ -50,7 +50,7 @@ describe.each(transports)('over %s', (transport) => {
     ).toMatchObject(badCredential);
   });
 
-  test('one topic that is unknown or closed refuses the whole stream', async () => {
+  test('refuses the stream if one topic is unknown or inaccessible', async () => {
     const { owner, open, secret, stranger } = await topics();
     const of = (...names: string[]) => ({ query: `?topics=${names.join(',')}` });
     const unknown = newTopicName();
@@ -69,7 +69,7 @@ describe.each(transports)('over %s', (transport) => {
     ).toBeUndefined();
   });
 
-  test('a topic token opens a stream of its topic, by every way to send it, and no other', async () => {
+  test('a topic token opens streams only of its topic, in every place for the token', async () => {
     const { owner, open, secret } = await topics();
     const make = async (permissions: string[]) =>
       (await owner.post(`/api/topics/${secret.name}/access-tokens`, { name: 't', permissions })).body.token as string;
@@ -94,7 +94,7 @@ describe.each(transports)('over %s', (transport) => {
     expect(await streams.open(transport, { topic: open.name, query: `?token=${token}` })).toMatchObject(closed);
   });
 
-  test('an API key opens streams with its scope, and private topics of its user alone', async () => {
+  test("an API key needs the scope to open streams, and opens only its user's private topics", async () => {
     const { owner, open, secret } = await topics();
     const key = async (scopes: string[]) => (await owner.post('/api/keys', { name: 'k', scopes })).body.key as string;
     const [subscribe, publish] = [await key(['subscribe']), await key(['publish'])];
@@ -109,7 +109,7 @@ describe.each(transports)('over %s', (transport) => {
     );
   });
 
-  test('topics are 1 to 100, without regard to duplicates and to case', async () => {
+  test('accepts 1 to 100 topics, ignoring duplicates and case', async () => {
     const { open } = await topics();
     const names = Array.from({ length: 101 }, () => newTopicName());
     const tooMany = { status: 422, body: { detail: 'topics: must name 1 to 100 topics' } };
@@ -128,14 +128,14 @@ describe.each(transports)('over %s', (transport) => {
     }
   });
 
-  test('a malformed parameter of a stream that exists is told last', async () => {
+  test('reports malformed parameters after the access check', async () => {
     const { secret } = await topics();
     expect(await streams.open(transport, { topic: newTopicName(), query: '?since_id=x' })).toMatchObject(notFound);
     expect(await streams.open(transport, { topic: secret.name, query: '?since_id=x' })).toMatchObject(nobody);
     expect(await streams.open(transport, { query: `?topics=${secret.name}&since_id=x` })).toMatchObject(nobody);
   });
 
-  test('a credential given twice in the query is a 422', async () => {
+  test('returns 422 for a credential given twice in the query', async () => {
     const { owner, open } = await topics();
     const { token } = owner.client;
     for (const [name, value] of [
@@ -153,7 +153,7 @@ describe.each(transports)('over %s', (transport) => {
   });
 });
 
-test('a WebSocket path without an upgrade asks for one', async () => {
+test('a WebSocket path without an upgrade returns 426', async () => {
   const { open } = await topics();
   const caller = stack.caller();
   for (const path of [`/${open.name}/ws`, `/ws?topics=${open.name}`, '/ws']) {
@@ -168,11 +168,11 @@ test('a WebSocket path without an upgrade asks for one', async () => {
   }
 });
 
-test('an upgrade to a path that has none is refused in JSON', async () => {
+test('refuses upgrades of other paths with JSON', async () => {
   expect(await streams.ws('/nothing/at/all')).toMatchObject({ status: 404, body: { detail: 'Not found' } });
 });
 
-test('a handshake that is none is a 400', async () => {
+test('returns 400 for an invalid handshake', async () => {
   const { open } = await topics();
   const answer = await fetch(`${testStack().urls[0]}/${open.name}/ws`, {
     headers: { 'Sec-WebSocket-Version': '13', 'X-Forwarded-For': newAddress() },

@@ -24,7 +24,7 @@ const lastMessage = async (stream: ClientStream, count: number) => {
   return stream.ofType('message').at(-1)!;
 };
 
-test.each(transports)('open streams over %s go on under the new name, on every node', async (transport) => {
+test.each(transports)('open streams over %s continue under the new name, on every node', async (transport) => {
   const owner = await stack.person({ tier: 'TEAM' });
   const [topic, other] = [await createTopic(owner), await createTopic(owner)];
   const all = [
@@ -42,7 +42,7 @@ test.each(transports)('open streams over %s go on under the new name, on every n
   }
 });
 
-test('the position of several topics has the new name, and the old one is gone from it', async () => {
+test('positions of several topics use the new name instead of the old one', async () => {
   const owner = await stack.person();
   const [topic, other] = [await createTopic(owner), await createTopic(owner)];
   const stream = await streams.sse(`/sse?topics=${topic.name},${other.name}`);
@@ -56,7 +56,7 @@ test('the position of several topics has the new name, and the old one is gone f
   expect(stream.ofType('message')[0]!.id).toBe(`${topic.name}:${first},${other.name}:${nil}`);
 });
 
-test("a stream that names its topics has to name the new one: the old name is nobody's, or somebody else's", async () => {
+test('reconnecting requires the new name: the old name is free or belongs to another topic', async () => {
   const owner = await stack.person();
   const topic = await createTopic(owner);
   const first = await publish(owner, topic.name, 'first');
@@ -74,7 +74,7 @@ test("a stream that names its topics has to name the new one: the old name is no
   expect((await withNew.ready()).recovered).toBe(true);
 });
 
-test('a session goes on under the new name, with positions of every name that its streams have had', async () => {
+test('a session continues under the new name and accepts positions with all previous names', async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const topic = await createTopic(owner);
   const since_id = { [topic.name]: await publish(owner, topic.name, 'zero') };
@@ -88,7 +88,7 @@ test('a session goes on under the new name, with positions of every name that it
   names.push(await rename(owner, topic));
   await publish(owner, names[2]!, 'two');
   for (const name of names) {
-    // What the first stream was called by is noted while it is open and at its end.
+    // The server records the names of the first stream while it is open and at its end.
     await eventually(async () => {
       const back = await streams.sse(`/sse?session=${session}`, {
         headers: { 'Last-Event-ID': `${name}:${one}` },
@@ -100,7 +100,7 @@ test('a session goes on under the new name, with positions of every name that it
   }
 });
 
-test('topics that exchanged their names are told apart by whose message a position is', async () => {
+test('topics that exchanged names are distinguished by the message in a position', async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const [a, b] = [await createTopic(owner), await createTopic(owner)];
   const session = (await owner.post('/api/sse/sessions', { topics: [a.name, b.name] })).body.session_id as string;

@@ -16,7 +16,7 @@ async function make(caller: Caller, body: object): Promise<string> {
   return made.body.session_id as string;
 }
 
-test('a session names its topics as they are called, each once, and lives for 300 seconds', async () => {
+test('a session lists its topics once each by their current names and lives for 300 seconds', async () => {
   const owner = await stack.person();
   const [open, secret] = [await createTopic(owner), await createTopic(owner, { access_level: 'private' })];
   const made = await owner.post(path, { topics: [secret.name, open.name.toUpperCase(), secret.name], since_id: null });
@@ -28,7 +28,7 @@ test('a session names its topics as they are called, each once, and lives for 30
 });
 
 test.each(transports)(
-  'a session opens streams over %s on every node, any number of times, without a credential',
+  'a session opens streams over %s on every node repeatedly without a credential',
   async (transport) => {
     const owner = await stack.person();
     const topics = [(await createTopic(owner, { access_level: 'private' })).name, (await createTopic(owner)).name];
@@ -41,7 +41,7 @@ test.each(transports)(
   },
 );
 
-test('a session begins where it was told to, unless the stream says where it is', async () => {
+test('a session starts at its position unless the stream gives its own', async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const [a, b] = [(await createTopic(owner)).name, (await createTopic(owner)).name];
   const ids: Record<string, string[]> = { [a]: [], [b]: [] };
@@ -63,7 +63,7 @@ test('a session begins where it was told to, unless the stream says where it is'
   ]);
 });
 
-test('a name in since_id that the session lacks makes its streams not recovered', async () => {
+test("an unknown name in since_id makes the session's streams not recovered", async () => {
   const owner = await stack.person();
   const { name } = await createTopic(owner);
   const session = await make(owner, { topics: [name], since_id: { [name]: nil, [newTopicName()]: nil } });
@@ -72,7 +72,7 @@ test('a name in since_id that the session lacks makes its streams not recovered'
   expect(await (await streams.sse(`/sse?session=${live}`)).ready()).not.toHaveProperty('recovered');
 });
 
-test('with a session and topics the session counts', async () => {
+test('a session takes precedence over topics', async () => {
   const owner = await stack.person();
   const [own, other] = [(await createTopic(owner)).name, (await createTopic(owner)).name];
   const session = await make(owner, { topics: [own] });
@@ -80,7 +80,7 @@ test('with a session and topics the session counts', async () => {
   expect((await (await streams.ws(`/ws?topics=${newTopicName()}&session=${session}`)).ready()).topics).toEqual([own]);
 });
 
-test('the credential of a session is checked again at each connect', async () => {
+test('checks the credential of a session at each connect', async () => {
   const owner = await stack.person();
   const { name } = await createTopic(owner);
   const { key, id } = (await owner.post('/api/keys', { name: 'k', scopes: ['subscribe'] })).body;
@@ -99,7 +99,7 @@ test('the credential of a session is checked again at each connect', async () =>
   expect(await streams.sse(`/sse?session=${byLogin}`)).toMatchObject(badCredential);
 });
 
-test('the topics of a session are checked again at each connect', async () => {
+test('checks the topics of a session at each connect', async () => {
   const [owner, reader] = [await stack.person(), await stack.person()];
   const [closed, gone] = [await createTopic(owner), await createTopic(owner)];
   const ofClosed = await make(reader, { topics: [closed.name] });
@@ -116,7 +116,7 @@ test('the topics of a session are checked again at each connect', async () => {
   });
 });
 
-test('streams by a session do not cost their address anything', async () => {
+test('streams of a session do not count for their address', async () => {
   const owner = await stack.person();
   const session = await make(owner, { topics: [(await createTopic(owner)).name] });
   const address = newAddress();
@@ -125,7 +125,7 @@ test('streams by a session do not cost their address anything', async () => {
   expect((await anonymous.get('/api/topics/public')).headers.get('x-ratelimit-remaining')).toBe('59');
 });
 
-test('a session stands beside a credential that is sent along, which is judged all the same', async () => {
+test('checks a credential that is sent along with a session', async () => {
   const [owner, other] = [await stack.person(), await stack.person()];
   const secret = (await createTopic(owner, { access_level: 'private' })).name;
   const session = await make(owner, { topics: [secret] });
@@ -133,7 +133,7 @@ test('a session stands beside a credential that is sent along, which is judged a
   expect(await streams.sse(`/sse?session=${session}&token=tk_nonsense`)).toMatchObject(badCredential);
 });
 
-test('a session is made for an account alone', async () => {
+test('creating a session requires an account', async () => {
   const owner = await stack.person();
   const { name } = await createTopic(owner);
   const body = { topics: [name] };
@@ -150,7 +150,7 @@ test('a session is made for an account alone', async () => {
   });
 });
 
-test('a session of a topic that is unknown or closed is not made', async () => {
+test('refuses a session with an unknown or inaccessible topic', async () => {
   const [owner, other] = [await stack.person(), await stack.person()];
   const [open, secret] = [
     (await createTopic(owner)).name,
@@ -178,11 +178,11 @@ test.each([
     'since_id.a: must be the id of a message',
   ],
   [{ topics: ['a'], since_id: 'a:b' }, 'since_id: must be an object'],
-])('a session of %j is refused', async (body, detail) => {
+])('refuses a session with %j', async (body, detail) => {
   expect(await (await stack.person()).post(path, body)).toMatchObject({ status: 422, body: { detail } });
 });
 
-test('a hundred topics and their repetitions are a session', async () => {
+test('accepts a session of 100 topics with duplicates', async () => {
   const owner = await stack.person();
   const others = await Promise.all(Array.from({ length: 10 }, () => stack.person()));
   const names = (

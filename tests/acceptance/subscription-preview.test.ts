@@ -6,7 +6,7 @@ const stack = useStack();
 const subscribe = async (person: Person, topic_name: string): Promise<string> =>
   (await person.post('/api/subscriptions', { topic_name })).body.id as string;
 
-/** Hours that it is in now, or not, for a whole hour at least. */
+/** Quiet hours that include, or exclude, the current time for at least an hour. */
 function hours(isQuietNow: boolean, allow_priority?: number | null) {
   const hour = new Date().getUTCHours();
   const clock = (ahead: number) => `${String((hour + ahead + 24) % 24).padStart(2, '0')}:00`;
@@ -14,7 +14,7 @@ function hours(isQuietNow: boolean, allow_priority?: number | null) {
   return { start, end, timezone: 'Etc/UTC', ...(allow_priority === undefined ? {} : { allow_priority }) };
 }
 
-test('a preview counts what other settings would have pushed, and changes nothing', async () => {
+test('a preview counts the pushes of other settings and changes nothing', async () => {
   const [owner, reader] = [await stack.person(), await stack.person()];
   const topic = await createTopic(owner);
   const id = await subscribe(reader, topic.name);
@@ -59,7 +59,7 @@ test('a preview counts what other settings would have pushed, and changes nothin
   expect(await preview({})).toEqual([1, 0, 0, [0, 0, 0, 0, 1]]);
 });
 
-test("a preview is of one's own subscriptions, and takes settings as a PATCH does", async () => {
+test('a preview requires an own subscription and validates settings like a PATCH', async () => {
   const [owner, stranger] = [await stack.person(), await stack.person()];
   const id = await subscribe(owner, (await createTopic(owner)).name);
   expect(await stranger.post(`/api/subscriptions/${id}/preview`, {})).toMatchObject({
@@ -75,7 +75,7 @@ test("a preview is of one's own subscriptions, and takes settings as a PATCH doe
   });
 });
 
-test('quiet hours and a limit a minute are there while they are set', async () => {
+test('the preview shows quiet hours and the limit per minute while they are set', async () => {
   const person = await stack.person();
   const topic = await createTopic(person);
   const quiet_hours = { start: '22:00', end: '07:00', timezone: 'Europe/Berlin', allow_priority: null };

@@ -14,7 +14,7 @@ const defaults = {
 const subscribe = ({ client }: Person, topic_name: string, over: object = {}, node = 0) =>
   client.call('POST', '/api/subscriptions', { json: { topic_name, ...over }, node });
 
-test('a subscription has every notification on unless told otherwise, and shows its topic', async () => {
+test('a subscription enables all notifications by default and shows its topic', async () => {
   const [owner, reader] = [await stack.person(), await stack.person()];
   const topic = await createTopic(owner, { description: 'What happens', icon_name: 'bell', icon_color: '#aabbcc' });
   const { status, body } = await subscribe(reader, topic.name.toUpperCase());
@@ -45,7 +45,7 @@ test('a subscription has every notification on unless told otherwise, and shows 
   expect((await owner.get(`/api/topics/${topic.name}`)).body.subscriber_count).toBe(1);
 });
 
-test('settings that are sent are kept, tags under the rules of tags', async () => {
+test('stores the given settings and normalizes tags', async () => {
   const person = await stack.person();
   const topic = await createTopic(person);
   const { body } = await subscribe(person, topic.name, {
@@ -65,7 +65,7 @@ test('settings that are sent are kept, tags under the rules of tags', async () =
   });
 });
 
-test('subscribing twice is a conflict, also at once, and counts once', async () => {
+test('subscribing twice, also concurrently, is a conflict and counts once', async () => {
   const person = await stack.person();
   const topic = await createTopic(person);
   const answers = await Promise.all(Array.from({ length: 5 }, (_, node) => subscribe(person, topic.name, {}, node)));
@@ -74,7 +74,7 @@ test('subscribing twice is a conflict, also at once, and counts once', async () 
   expect((await person.get(`/api/topics/${topic.name}`)).body.subscriber_count).toBe(1);
 });
 
-test('subscribers that come and go at once are counted exactly', async () => {
+test('concurrent subscribing and unsubscribing keeps the count exact', async () => {
   const people = await Promise.all(Array.from({ length: 12 }, () => stack.person()));
   const topic = await createTopic(people[0]!);
   const made = await Promise.all(people.map((person, node) => subscribe(person, topic.name, {}, node)));
@@ -88,7 +88,7 @@ test('subscribers that come and go at once are counted exactly', async () => {
   expect(await count()).toBe(7);
 });
 
-test('what cannot be read cannot be subscribed to', async () => {
+test('subscribing requires read access', async () => {
   const [owner, other] = [await stack.person(), await stack.person()];
   const topic = await createTopic(owner, { access_level: 'private' });
   expect((await subscribe(owner, topic.name)).body.access_level).toBe('PRIVATE');
@@ -105,7 +105,7 @@ test('what cannot be read cannot be subscribed to', async () => {
   expect((await stack.caller().post('/api/subscriptions', {})).status).toBe(401);
 });
 
-test('a PATCH merges settings, takes no null, and changes nothing when empty', async () => {
+test('a PATCH merges settings, refuses null, and has no effect when empty', async () => {
   const person = await stack.person();
   const topic = await createTopic(person);
   const { id } = (await subscribe(person, topic.name)).body;
@@ -148,7 +148,7 @@ test('a PATCH merges settings, takes no null, and changes nothing when empty', a
   );
 });
 
-test('unread are the messages since the last view, before the first one since the subscription', async () => {
+test('counts as unread the messages since the last view, or since the subscription before the first view', async () => {
   const [owner, reader] = [await stack.person(), await stack.person()];
   const topic = await createTopic(owner);
   await owner.publish(topic.name, 'before');
@@ -168,7 +168,7 @@ test('unread are the messages since the last view, before the first one since th
   expect(await shown()).toMatchObject({ unread_count: 1 });
 });
 
-test('the list has pinned ones first, then the newest activity', async () => {
+test('the list is ordered by pinned first, then by latest activity', async () => {
   const person = await stack.person();
   const names: string[] = [];
   for (let made = 0; made < 4; made++) names.push((await createTopic(person)).name);
@@ -185,7 +185,7 @@ test('the list has pinned ones first, then the newest activity', async () => {
   ]);
 });
 
-test('check is a plain yes or no', async () => {
+test('check returns whether the caller is subscribed', async () => {
   const [owner, other] = [await stack.person(), await stack.person()];
   const topic = await createTopic(owner, { access_level: 'private' });
   await subscribe(owner, topic.name);
@@ -203,7 +203,7 @@ test('check is a plain yes or no', async () => {
   });
 });
 
-test('unsubscribing works by id and by topic, once, and for the own ones alone', async () => {
+test('unsubscribing works once, by ID or by topic, and only for own subscriptions', async () => {
   const [one, two] = [await stack.person(), await stack.person()];
   const topic = await createTopic(one);
   const { id } = (await subscribe(one, topic.name)).body;
@@ -226,7 +226,7 @@ test('unsubscribing works by id and by topic, once, and for the own ones alone',
   expect(await one.delete('/api/subscriptions/7')).toMatchObject({ status: 422 });
 });
 
-test('a topic that is closed or deleted leaves the lists of those who may no longer read it', async () => {
+test('subscriptions of a topic that was made private or deleted leave the lists of users without access', async () => {
   const [owner, reader] = [await stack.person({ tier: 'TEAM' }), await stack.person()];
   const [closed, deleted] = [await createTopic(owner), await createTopic(owner)];
   for (const topic of [closed, deleted]) for (const person of [owner, reader]) await subscribe(person, topic.name);
@@ -241,7 +241,7 @@ test('a topic that is closed or deleted leaves the lists of those who may no lon
   expect((await reader.get('/api/subscriptions')).body.total).toBe(0);
 });
 
-test("a member subscribes to the team's private topics by login, and sees that by a key as well", async () => {
+test("a member subscribes to the team's private topics by login and sees the subscriptions by key", async () => {
   const [owner, member] = [await stack.person({ tier: 'TEAM' }), await stack.person()];
   const team_id = await stack.team(owner, [[member, 'member']]);
   const topic = await createTopic(owner, { access_level: 'private', team_id });
@@ -252,7 +252,7 @@ test("a member subscribes to the team's private topics by login, and sees that b
   expect((await byKey.post('/api/subscriptions', { topic_name: topic.name })).status).toBe(403);
 });
 
-test('a subscription that nobody looks at is removed too when its topic is closed', async () => {
+test('subscriptions are removed when their topic is made private, even if unused', async () => {
   const [owner, reader] = [await stack.person(), await stack.person()];
   const topic = await createTopic(owner);
   for (const person of [owner, reader]) await subscribe(person, topic.name);

@@ -12,7 +12,7 @@ async function crew() {
   return { owner, member, id, topic: await createTopic(owner, { team_id: id, access_level: 'private' }) };
 }
 
-test('a team whose owner has lapsed goes on as long as it is active', async () => {
+test("a team works while it is active, also after its owner's tier lapsed", async () => {
   const { owner, member, id, topic } = await crew();
   await operator().put(`/admin/users/${owner.email}/tier`, { tier: 'FREE' });
   expect((await member.publish(topic.name)).status).toBe(200);

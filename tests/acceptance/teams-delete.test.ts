@@ -15,7 +15,7 @@ async function teamWithTopics() {
   return { owner, member, id, open, closed };
 }
 
-test('without its topics: they become private topics of the owner, with their history', async () => {
+test('without its topics: they become private topics of the owner and keep their history', async () => {
   const { owner, member, id, open, closed } = await teamWithTopics();
   for (const { name } of [open, closed])
     expect((await member.post('/api/subscriptions', { topic_name: name })).status).toBe(201);
@@ -46,7 +46,7 @@ test('without its topics: they become private topics of the owner, with their hi
   expect(await stream.code).toBe(4403);
 });
 
-test('with its topics: they are gone, and their names are free', async () => {
+test('with its topics: they are deleted and their names become available', async () => {
   const { owner, member, id, open, closed } = await teamWithTopics();
   const stream = await openStream(`/${closed.name}/ws?token=${member.client.token}`);
   expect((await owner.delete(`/api/teams/${id}?delete_topics=true`)).status).toBe(204);
@@ -76,7 +76,7 @@ test('converted topics beyond the tier are read-only', async () => {
   expect((await owner.get(`/${ofTeam.name}/json`)).status).toBe(200);
 });
 
-test('the name is free, and what hung on the team is void', async () => {
+test('the name becomes available, and invites of the team are invalid', async () => {
   const { owner, member, id } = await teamWithTopics();
   const { name } = (await owner.get(`/api/teams/${id}`)).body;
   const person = await stack.person();
@@ -101,7 +101,7 @@ test('the name is free, and what hung on the team is void', async () => {
   expect((await owner.get('/api/teams/stats')).body.used_members).toBe(1);
 });
 
-test.each(['yes', '', 'TRUE'])('delete_topics=%s is refused', async (value) => {
+test.each(['yes', '', 'TRUE'])('refuses delete_topics=%s', async (value) => {
   const owner = await stack.person({ tier: 'TEAM' });
   const id = await stack.team(owner);
   expect(await owner.delete(`/api/teams/${id}?delete_topics=${value}`)).toMatchObject({

@@ -19,12 +19,12 @@ const invite = (caller: Caller, teamId: string, email: string, role = 'member') 
 const accept = (caller: Caller, token: string) => caller.post('/api/teams/invites/accept', { token });
 const list = async (caller: Caller, teamId: string) => (await caller.get(`/api/teams/${teamId}/invites`)).body;
 
-/** The token of the count-th invitation that was mailed to the address. */
+/** The token in the count-th invitation email to the address. */
 async function mailedToken(email: string, count = 1): Promise<string> {
   return (await mailedLink(email, 'team-invite', count)).hash.slice('#token='.length);
 }
 
-test('an invited address gets a mail whose link takes its account into the team, once', async () => {
+test('an invite sends an email whose link adds the account to the team, once', async () => {
   const { owner, id } = await ownedTeam();
   const person = await stack.person();
   const made = await invite(owner, id, person.email.toUpperCase(), 'admin');
@@ -57,7 +57,7 @@ test('an invited address gets a mail whose link takes its account into the team,
   expect(await list(owner, id)).toEqual([]);
 });
 
-test('an address without an account is invited too, and joins when it has made one', async () => {
+test('an email without account can be invited and joins after registration', async () => {
   const { owner, id } = await ownedTeam();
   const { email } = newRegistration();
   await invite(owner, id, email);
@@ -68,7 +68,7 @@ test('an address without an account is invited too, and joins when it has made o
   expect((await accept(person, token)).status).toBe(200);
 });
 
-test('an invite is for one address: another account is a 403, one that has not verified it as well', async () => {
+test('an invite is for one email: returns 403 for another account or an unverified email', async () => {
   const { owner, id } = await ownedTeam();
   const [invited, other] = [await stack.person(), await stack.person()];
   await invite(owner, id, invited.email);
@@ -85,11 +85,11 @@ test('an invite is for one address: another account is a 403, one that has not v
   expect((await accept(invited, token)).status).toBe(200);
 });
 
-test.each([['nonsense'], ['']])('a token of "%s" is nobody\'s', async (token) => {
+test.each([['nonsense'], ['']])('refuses the token "%s"', async (token) => {
   expect(await accept(await stack.person(), token)).toMatchObject(unknownToken);
 });
 
-test('accepting takes a login or a key, and a token', async () => {
+test('accepting requires a login or key and a token', async () => {
   const person = await stack.person();
   expect((await accept(stack.caller(), 'x')).status).toBe(401);
   expect(await person.post('/api/teams/invites/accept', {})).toMatchObject({
@@ -103,7 +103,7 @@ test('accepting takes a login or a key, and a token', async () => {
   });
 });
 
-test('of two acceptances at once one counts', async () => {
+test('concurrent acceptances add one member', async () => {
   const { owner, id } = await ownedTeam();
   const person = await stack.person();
   await invite(owner, id, person.email);
@@ -120,7 +120,7 @@ test.each([
   [{ email: 'no address', role: 'member' }, 'email: must be an email address of at most 254 characters'],
   [{ email: 'a@example.org', role: 'owner' }, 'role: must be one of admin, member'],
   [{ email: 'a@example.org' }, 'role: is required'],
-])('an invite of %j is refused', async (body, detail) => {
+])('refuses an invite with %j', async (body, detail) => {
   const { owner, id } = await ownedTeam();
   expect(await owner.post(`/api/teams/${id}/invites`, body)).toMatchObject({ status: 422, body: { detail } });
 });
@@ -145,7 +145,7 @@ test('members and pending addresses cannot be invited again', async () => {
   expect((await invite(owner, another, person.email)).status).toBe(201);
 });
 
-test('beyond five mails an hour a resend answers the same, and the last link stays good', async () => {
+test('beyond five emails per hour a resend returns the same response, and the last link stays valid', async () => {
   const { owner, id } = await ownedTeam();
   const person = await stack.person();
   const made = (await invite(owner, id, person.email)).body;
@@ -159,7 +159,7 @@ test('beyond five mails an hour a resend answers the same, and the last link sta
   expect((await mailsTo(person.email, 'team-invite')).length).toBe(5);
 });
 
-test('a cancelled invite is gone, and its link void', async () => {
+test('a cancelled invite is removed and its link is invalid', async () => {
   const { owner, id } = await ownedTeam();
   const person = await stack.person();
   const made = (await invite(owner, id, person.email)).body;
@@ -176,7 +176,7 @@ test('a cancelled invite is gone, and its link void', async () => {
   expect((await invite(owner, id, person.email)).status).toBe(201);
 });
 
-test("invites are the managers' matter: members get a 403, outsiders a 404", async () => {
+test('only managers handle invites: members get 403, outsiders 404', async () => {
   const { owner, id } = await ownedTeam();
   const [admin, member, outsider] = [await stack.person(), await stack.person(), await stack.person({ tier: 'TEAM' })];
   await stack.join(id, owner, [admin, 'admin']);
@@ -202,7 +202,7 @@ test("invites are the managers' matter: members get a 403, outsiders a 404", asy
   });
 });
 
-test('an invite stays when the one who made it leaves the team', async () => {
+test('an invite stays valid when its creator leaves the team', async () => {
   const { owner, id } = await ownedTeam();
   const [admin, person] = [await stack.person(), await stack.person()];
   await stack.join(id, owner, [admin, 'admin']);
@@ -212,7 +212,7 @@ test('an invite stays when the one who made it leaves the team', async () => {
   expect((await accept(person, token)).status).toBe(200);
 });
 
-test('a name cannot put anything into the mail but text', async () => {
+test('names appear in the email only as text', async () => {
   const { owner, id } = await ownedTeam();
   const person = await stack.person();
   const evil = 'Crew\r\nBcc: victim@example.org\r\n\r\n<b>x</b>';

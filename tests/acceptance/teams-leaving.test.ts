@@ -4,7 +4,7 @@ import { createTopic } from '../support/stack.ts';
 import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
-/** How long access may last after it has ended, with room for a loaded machine. */
+/** How long access may last after its end, with a margin for a loaded machine. */
 const endsWithinMs = 8_000;
 
 async function crew() {
@@ -16,7 +16,7 @@ async function crew() {
   return { owner, member, id, open, closed, leave };
 }
 
-test('a removed member reads, publishes and manages nothing of the team any more', async () => {
+test('a removed member can no longer read, publish or manage anything of the team', async () => {
   const { member, open, closed, leave } = await crew();
   expect((await member.publish(closed.name)).status).toBe(200);
   expect((await leave()).status).toBe(204);
@@ -32,7 +32,7 @@ test('a removed member reads, publishes and manages nothing of the team any more
   expect((await member.get('/api/topics')).body.some(({ id }: { id: string }) => id === closed.id)).toBe(false);
 });
 
-test("streams of the team's private topics end within 5 seconds with 4403, others go on", async () => {
+test("streams of the team's private topics end within 5 seconds with 4403, others continue", async () => {
   const { member, open, closed, leave } = await crew();
   const [lost, kept] = [
     await openStream(`/${closed.name}/ws?token=${member.client.token}`),
@@ -47,7 +47,7 @@ test("streams of the team's private topics end within 5 seconds with 4403, other
   expect(isOpen).toBe(true);
 });
 
-test('topic tokens that the member made stay', async () => {
+test('topic tokens of a removed member stay valid', async () => {
   const { member, closed, leave } = await crew();
   const { token } = (
     await member.post(`/api/topics/${closed.name}/access-tokens`, { name: 't', permissions: ['read', 'write'] })
@@ -56,7 +56,7 @@ test('topic tokens that the member made stay', async () => {
   expect((await stack.caller({ 'X-Topic-Token': token }).publish(closed.name)).status).toBe(200);
 });
 
-test('a role that was taken away counts at once, on every node', async () => {
+test('a lowered role applies immediately on every node', async () => {
   const { owner, member, id, closed } = await crew();
   await owner.patch(`/api/teams/${id}/members/${member.id}`, { role: 'member' });
   expect((await member.patch(`/api/topics/${closed.id}`, {})).status).toBe(403);

@@ -15,7 +15,7 @@ async function crew() {
   return { owner, admin, member, id, of: (person: { id: string }) => `/api/teams/${id}/members/${person.id}` };
 }
 
-test('any admin promotes, demotes and removes members and admins', async () => {
+test('admins promote, demote and remove members and admins', async () => {
   const { owner, admin, member, id, of } = await crew();
   expect(await admin.patch(of(member), { role: 'admin' })).toMatchObject({
     status: 200,
@@ -38,7 +38,7 @@ test('any admin promotes, demotes and removes members and admins', async () => {
   expect(await member.get(`/api/teams/${id}`)).toMatchObject(forbidden);
 });
 
-test('members change nobody and remove themselves', async () => {
+test('members can only remove themselves', async () => {
   const { owner, admin, member, of } = await crew();
   for (const refused of [
     await member.patch(of(admin), { role: 'member' }),
@@ -52,7 +52,7 @@ test('members change nobody and remove themselves', async () => {
   expect((await owner.get(`/api/teams`)).body[0].member_count).toBe(2);
 });
 
-test('the owner stays the owner', async () => {
+test('the owner cannot be removed or demoted', async () => {
   const { owner, admin, member, of } = await crew();
   for (const person of [owner, admin]) {
     expect(await person.patch(of(owner), { role: 'member' })).toMatchObject({ status: 400 });
@@ -63,7 +63,7 @@ test('the owner stays the owner', async () => {
 });
 
 test.each([[{ role: 'owner' }], [{ role: 'boss' }], [{ role: null }], [{ role: 7 }]])(
-  'a role of %j cannot be given',
+  'refuses the role %j',
   async (body) => {
     const { owner, member, of } = await crew();
     expect(await owner.patch(of(member), body)).toMatchObject({
@@ -73,12 +73,12 @@ test.each([[{ role: 'owner' }], [{ role: 'boss' }], [{ role: null }], [{ role: 7
   },
 );
 
-test('an empty change is none', async () => {
+test('an empty change has no effect', async () => {
   const { owner, member, of } = await crew();
   expect(await owner.patch(of(member), {})).toMatchObject({ status: 200, body: { role: 'member' } });
 });
 
-test('somebody who is not in the team is a 404, and an id that is none a 422', async () => {
+test('returns 404 for an account outside the team and 422 for a malformed ID', async () => {
   const { owner, of, id } = await crew();
   const outsider = await stack.person();
   for (const answer of [
@@ -98,7 +98,7 @@ test('somebody who is not in the team is a 404, and an id that is none a 422', a
   });
 });
 
-test('members are listed to members, the newest first', async () => {
+test('members see the list of members, newest first', async () => {
   const { owner, admin, member, id } = await crew();
   await stack.join(id, owner, [await stack.person(), 'member']);
   const { body } = await member.get(`/api/teams/${id}/members`);
@@ -114,7 +114,7 @@ test('members are listed to members, the newest first', async () => {
   );
 });
 
-test('a role counts at once: who was promoted manages topics, who was demoted no longer does', async () => {
+test('role changes apply immediately to the management of topics', async () => {
   const { owner, member, of, id } = await crew();
   const topic = await createTopic(owner, { team_id: id });
   const change = (person: Person) => person.patch(`/api/topics/${topic.id}`, {});

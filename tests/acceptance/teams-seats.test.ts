@@ -40,7 +40,7 @@ test('the stats show the seats of the owner and the limits of the tier', async (
   });
 });
 
-test("a caller below TEAM sees that tier's limits", async () => {
+test('a caller below TEAM sees the limits of its own tier', async () => {
   expect(await stats(await stack.person())).toMatchObject({
     daily_message_limit: 1_000,
     message_retention_days: 7,

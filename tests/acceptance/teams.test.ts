@@ -9,7 +9,7 @@ const create = (caller: Caller, over: object = {}) =>
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const forbidden = { status: 403, body: { detail: 'Insufficient permissions' } };
 
-test('a team begins with its owner as the only member', async () => {
+test('a new team has its owner as the only member', async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const name = newName();
   const { status, body } = await create(owner, { name, display_name: 'Über 🚒', description: 'On call' });
@@ -41,13 +41,13 @@ test('a team begins with its owner as the only member', async () => {
   expect((await owner.get('/api/teams')).body).toEqual([body]);
 });
 
-test('a description can be left out', async () => {
+test('the description is optional', async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   expect((await create(owner)).body).toMatchObject({ description: '' });
   expect((await create(owner, { description: null })).body).toMatchObject({ description: '' });
 });
 
-test('a team takes the TEAM tier, and that is told before its fields are looked at', async () => {
+test('creating a team requires the TEAM tier, which is checked before the fields', async () => {
   for (const person of [
     await stack.person(),
     await stack.person({ tier: 'ESSENTIALS' }),
@@ -75,13 +75,13 @@ test.each([
   [{ display_name: null }, 'display_name: is required'],
   [{ description: 'x'.repeat(1_001) }, 'description: must be at most 1000 characters'],
   [{ description: 7 }, 'description: must be a string'],
-])('a team of %j is refused', async (over, detail) => {
+])('refuses a team with %j', async (over, detail) => {
   const owner = await stack.person({ tier: 'TEAM' });
   const fields = Object.keys(over).length === 0 ? {} : { name: newName(), display_name: 'Crew', ...over };
   expect(await owner.post('/api/teams', fields)).toMatchObject({ status: 422, body: { detail } });
 });
 
-test('lengths are counted in code points, and the shortest and longest names are names', async () => {
+test('counts lengths in code points and accepts the shortest and longest names', async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const name = newName().padEnd(40, '-');
   expect((await create(owner, { name, display_name: '🔥'.repeat(80), description: '🔥'.repeat(1_000) })).status).toBe(
@@ -89,7 +89,7 @@ test('lengths are counted in code points, and the shortest and longest names are
   );
 });
 
-test('a name belongs to one team, also of two that are made at once', async () => {
+test('a name belongs to one team, also under concurrent creation', async () => {
   const [one, two] = [await stack.person({ tier: 'TEAM' }), await stack.person({ tier: 'TEAM' })];
   const name = newName();
   const made = await Promise.all(
@@ -101,7 +101,7 @@ test('a name belongs to one team, also of two that are made at once', async () =
   expect(await create(two, { name })).toMatchObject({ status: 409, body: { detail: 'Team name already exists' } });
 });
 
-test('a PATCH changes what it names and when; an empty one nothing', async () => {
+test('a PATCH changes the given fields and the time, and has no effect when empty', async () => {
   const [owner, admin] = [await stack.person({ tier: 'TEAM' }), await stack.person()];
   const id = await stack.team(owner, [[admin, 'admin']]);
   const before = (await owner.get('/api/teams')).body[0];
@@ -125,7 +125,7 @@ test('a PATCH changes what it names and when; an empty one nothing', async () =>
   expect((await owner.get(`/api/teams/${id}`)).body).toMatchObject({ display_name: 'New', description: 'Text' });
 });
 
-test('outsiders and members see and change what is theirs, and no more', async () => {
+test('outsiders and members see and change only what their role allows', async () => {
   const [owner, admin, member, outsider] = [
     await stack.person({ tier: 'TEAM' }),
     await stack.person(),
@@ -155,7 +155,7 @@ test('outsiders and members see and change what is theirs, and no more', async (
   expect(await outsider.get(`/api/teams/${id}`)).toMatchObject(forbidden);
 });
 
-test('a team that does not exist is a 404, and an id that is none a 422', async () => {
+test('returns 404 for an unknown team and 422 for a malformed ID', async () => {
   const person = await stack.person({ tier: 'TEAM' });
   for (const answer of [
     await person.get(`/api/teams/${randomUUID()}`),
@@ -168,7 +168,7 @@ test('a team that does not exist is a 404, and an id that is none a 422', async 
   expect((await stack.caller().get('/api/teams/7')).status).toBe(401);
 });
 
-test("keys work on teams with the account's scopes", async () => {
+test('keys with the account scopes work on teams', async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const keyOf = async (scope: string) =>
     stack.caller({ 'X-API-Key': (await owner.post('/api/keys', { name: 'k', scopes: [scope] })).body.key });

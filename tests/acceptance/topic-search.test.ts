@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 const search = (query = '', name = topic.name): Promise<Answer> =>
   stack.caller().get(`/api/topics/${name}/messages${query}`);
-/** Which of the drafts were found, by their number, in the order of the answer. */
+/** The numbers of the drafts that were found, in the order of the response. */
 const found = async (query: string): Promise<number[]> => {
   const { status, body } = await search(query);
   expect([status, body.total]).toEqual([200, body.messages.length]);
@@ -37,7 +37,7 @@ const found = async (query: string): Promise<number[]> => {
 };
 const encoded = (text: string) => encodeURIComponent(text);
 
-test('without a question it is all of the topic, newest first, as the publish answered it', async () => {
+test('without a query returns all messages of the topic, newest first, as published', async () => {
   const { status, body, headers } = await search();
   expect([status, body]).toEqual([
     200,
@@ -64,12 +64,12 @@ describe('`q`', () => {
     ['e\0A', [3]],
     ['\0', [3]],
     ['Alarm Disk', []],
-  ])('%j is found in title and text, whatever its case, and as it is', async (text, expected) => {
+  ])('finds %j in title and text, case-insensitively and literally', async (text, expected) => {
     expect(await found(`?q=${encoded(text)}`)).toEqual(expected);
     expect((await search(`?q=${encoded(text)}`)).body.query).toBe(text);
   });
 
-  test.each(['', '   ', '\t\n'])('%j is none', async (text) => {
+  test.each(['', '   ', '\t\n'])('%j means no query', async (text) => {
     expect((await search(`?q=${encoded(text)}`)).body).toMatchObject({ total: 5, query: null });
   });
 
@@ -101,7 +101,7 @@ describe('filters', () => {
     expect(await found(`?${query}`)).toEqual(expected);
   });
 
-  test('times bound the timestamp, both inclusive, in any form', async () => {
+  test('times limit the timestamp, both inclusive, in any notation', async () => {
     const [second, fourth] = [published[1].timestamp as string, published[3].timestamp as string];
     const within = published
       .map(({ timestamp }, index) => ({ timestamp, index }))
@@ -117,7 +117,7 @@ describe('filters', () => {
     expect(await found(`?date_from=${before}`)).toHaveLength(5);
   });
 
-  test("a bare date is its day's start, and in date_to its end", async () => {
+  test('a bare date means the start of the day, in date_to its end', async () => {
     const [first, last] = [published[0].timestamp.slice(0, 10), published[4].timestamp.slice(0, 10)] as [
       string,
       string,
@@ -147,13 +147,13 @@ describe('filters', () => {
     ['offset=-1', 'offset'],
     ['page=0', 'page'],
     ['per_page=101', 'per_page'],
-  ])('?%s is a 422', async (query, field) => {
+  ])('?%s returns 422', async (query, field) => {
     const { status, body } = await search(`?${query}`);
     expect(status).toBe(422);
     expect(body.detail).toMatch(new RegExp(`^${field}: `));
   });
 
-  test('what nobody knows is passed over', async () => {
+  test('ignores unknown parameters', async () => {
     expect((await search('?unknown=1&priority=9')).body.total).toBe(5);
   });
 });
@@ -178,7 +178,7 @@ describe('pages', () => {
     });
   });
 
-  test('by page and per_page, which win', async () => {
+  test('by page and per_page, which take precedence', async () => {
     const { body, headers } = await search('?page=2&per_page=2&limit=99&offset=99');
     expect(body).toMatchObject({ messages: [published[2], published[1]], total: 5, limit: 2, offset: 2 });
     expect([headers.get('x-total-count'), headers.get('x-page'), headers.get('x-per-page')]).toEqual(['5', '2', '2']);
@@ -187,12 +187,12 @@ describe('pages', () => {
   });
 });
 
-test('the topic is found in any case and said as it was created; an unknown one is a 404', async () => {
+test('finds the topic case-insensitively, shows its original spelling, and returns 404 for an unknown one', async () => {
   expect((await search('', topic.name.toUpperCase())).body.topic).toBe(topic.name);
   expect(await search('?limit=0', newTopicName())).toMatchObject({ status: 404, body: { detail: 'Topic not found' } });
 });
 
-test('an edit is found by what it says now', async () => {
+test('finds an edited message by its current text', async () => {
   const own = await createTopic(owner);
   const { body: message } = await owner.publish(own.name, 'before');
   await owner.patch(`/api/${own.name}/messages/${message.id}`, { message: 'ÄFTER' });
@@ -223,7 +223,7 @@ describe('deleted messages', () => {
   });
   const path = (query: string) => `/api/topics/${own.name}/messages${query}`;
 
-  test('show only to those who manage the topic and ask for them, with their content', async () => {
+  test('appear with content only for managers who request them', async () => {
     for (const query of ['', '?include_deleted=false', '?q=gone', '?tags=g'])
       expect((await owner.get(path(query))).body.messages).not.toMatchObject([{ id: gone.id }]);
     const whole = {
@@ -247,7 +247,7 @@ describe('deleted messages', () => {
     expect((await owner.get(path(''))).body.total).toBe(1);
   });
 
-  test('are refused to everyone else, before anything else is wrong', async () => {
+  test('are refused to all others, before other errors', async () => {
     const refused = { status: 403, body: { detail: 'Insufficient permissions to access this topic' } };
     const tokens = `/api/topics/${own.name}/access-tokens`;
     const { token } = (await owner.post(tokens, { name: 't', permissions: ['read', 'write'] })).body;

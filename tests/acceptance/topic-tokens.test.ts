@@ -12,7 +12,7 @@ async function privateTopic() {
   return { owner, topic, tokens: `/api/topics/${topic.name}/access-tokens` };
 }
 
-test('a token shows its secret once, and is listed without it', async () => {
+test('a token shows its secret once and is listed without it', async () => {
   const { owner, topic, tokens } = await privateTopic();
   const { status, body } = await owner.post(tokens, { name: 'sensor', permissions: ['write', 'write'] });
   expect(status).toBe(201);
@@ -34,7 +34,7 @@ test('a token shows its secret once, and is listed without it', async () => {
   ]);
 });
 
-test('a token opens its topic for what it permits, and nothing else', async () => {
+test('a token opens only its topic and only with its permissions', async () => {
   const { owner, topic, tokens } = await privateTopic();
   const other = await privateTopic();
   const token = async (permissions: string[]) =>
@@ -62,7 +62,7 @@ test('a token opens its topic for what it permits, and nothing else', async () =
   for (const shown of (await owner.get(tokens)).body) expect(shown.last_used_at).toEqual(expect.any(String));
 });
 
-test('a deleted token is refused at once', async () => {
+test('refuses a deleted token immediately', async () => {
   const { owner, topic, tokens } = await privateTopic();
   const { id, token } = (await owner.post(tokens, { name: 't', permissions: ['read', 'write'] })).body;
   expect((await byToken(token).get(`/api/topics/${topic.name}`)).status).toBe(200);
@@ -77,9 +77,9 @@ test('a deleted token is refused at once', async () => {
   });
 });
 
-test('an expired token says so', async () => {
+test('reports an expired token', async () => {
   const { owner, topic, tokens } = await privateTopic();
-  // On a busy machine the request itself takes a while, and an end that has passed by then would be refused.
+  // The expiry must still be in the future when the request arrives, also on a busy machine.
   const { token } = (
     await owner.post(tokens, {
       name: 't',
@@ -102,12 +102,12 @@ test.each([
   [{ name: 't', permissions: ['admin'] }, 'permissions.0: must be one of read, write'],
   [{ name: 'x'.repeat(81), permissions: ['read'] }, 'name: must be 1 to 80 characters'],
   [{ name: 't', permissions: ['read'], expires_at: '2020-01-01' }, 'expires_at: must be in the future'],
-])('a token of %j is refused', async (fields, detail) => {
+])('refuses a token with %j', async (fields, detail) => {
   const { owner, tokens } = await privateTopic();
   expect(await owner.post(tokens, fields)).toMatchObject({ status: 422, body: { detail } });
 });
 
-test('only who manages the topic has to do with its tokens', async () => {
+test('only managers of a topic list, create and delete its tokens', async () => {
   const { owner, tokens } = await privateTopic();
   const other = await stack.person();
   const { id } = (await owner.post(tokens, { name: 't', permissions: ['read'] })).body;
@@ -138,7 +138,7 @@ test('a topic has at most 100 tokens', async () => {
   const { owner, tokens } = await privateTopic();
   const make = (count: number) =>
     Promise.all(Array.from({ length: count }, () => owner.post(tokens, { name: 't', permissions: ['read'] })));
-  // One by one up to the last places: of many at once each waits for all the others.
+  // Sequential up to the last places: concurrent creations wait for each other.
   for (let made = 0; made < 90; made += 1) await make(1);
   const last = await make(20);
   expect(last.filter((answer) => answer.status === 201).length).toBe(10);
@@ -148,7 +148,7 @@ test('a topic has at most 100 tokens', async () => {
   });
 }, 120_000);
 
-test('a renamed topic keeps its tokens, a deleted one takes them along', async () => {
+test('a renamed topic keeps its tokens, and a deleted topic deletes them', async () => {
   const { owner, topic, tokens } = await privateTopic();
   const { token } = (await owner.post(tokens, { name: 't', permissions: ['read'] })).body;
   const renamed = `${topic.name}-new`;

@@ -5,7 +5,7 @@ import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
 
-test('a PATCH changes what it names, null clears an icon, and an empty one changes nothing', async () => {
+test('a PATCH changes the given fields, null clears an icon, and an empty PATCH has no effect', async () => {
   const owner = await stack.person();
   const topic = await createTopic(owner, { description: 'one', icon_name: 'bell', icon_color: '#000000' });
   const patch = (body: object) => owner.patch(`/api/topics/${topic.id}`, body);
@@ -36,7 +36,7 @@ test('a PATCH changes what it names, null clears an icon, and an empty one chang
   expect((await patch({ description: '', is_discoverable: false })).status).toBe(200);
 });
 
-test('a renamed topic is found by its new name alone, and its old one is free', async () => {
+test('a renamed topic is found only by its new name, and the old name becomes available', async () => {
   const owner = await stack.person();
   const topic = await createTopic(owner);
   const name = newTopicName();
@@ -62,7 +62,7 @@ test('a renamed topic is found by its new name alone, and its old one is free', 
   });
 });
 
-test('only who manages a topic changes or deletes it', async () => {
+test('only managers of a topic change or delete it', async () => {
   const [owner, other] = [await stack.person(), await stack.person()];
   const topic = await createTopic(owner);
   const forbidden = { status: 403, body: { detail: 'Insufficient permissions to access this topic' } };
@@ -87,7 +87,7 @@ test('only who manages a topic changes or deletes it', async () => {
   expect(await byKey.delete(path)).toMatchObject({ status: 403, body: { detail: 'Missing scope: topics:write' } });
 });
 
-test('a deleted topic is gone with its messages, also when the name is used again', async () => {
+test("a deleted topic's messages do not appear in a new topic with its name", async () => {
   const owner = await stack.person();
   const topic = await createTopic(owner);
   await owner.publish(topic.name, 'secret');
@@ -109,7 +109,7 @@ test('a deleted topic is gone with its messages, also when the name is used agai
   });
 });
 
-test('concurrent changes of one topic all count', async () => {
+test('concurrent changes of one topic are all applied', async () => {
   const owner = await stack.person();
   const topic = await createTopic(owner);
   const changes = [

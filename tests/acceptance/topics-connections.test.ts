@@ -6,7 +6,7 @@ import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
 
-test('connection_count is the open streams of the topic on all nodes', async () => {
+test('connection_count is the number of open streams of the topic on all nodes', async () => {
   const owner = await stack.person();
   const [topic, other] = [await createTopic(owner), await createTopic(owner)];
   const nodes = testStack().urls.map((_, node) => node);
@@ -18,7 +18,7 @@ test('connection_count is the open streams of the topic on all nodes', async () 
     );
   expect(await counts(topic.name)).toEqual(nodes.map(() => 0));
   const streams = await Promise.all([0, 1, 1].map((node) => openStream(`/${topic.name}/ws`, node)));
-  // Whoever has opened a stream finds it at once, asking the same node.
+  // The node that opened a stream counts it immediately.
   expect(
     (await owner.client.call('GET', `/api/topics/${topic.name}`, { node: 0 })).body.connection_count,
   ).toBeGreaterThanOrEqual(1);

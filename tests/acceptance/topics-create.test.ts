@@ -6,7 +6,7 @@ const stack = useStack();
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-test('a topic made with a name alone is public, undiscoverable and empty', async () => {
+test('a topic created with only a name is public, undiscoverable and empty', async () => {
   const owner = await stack.person();
   const name = newTopicName();
   const { status, body } = await owner.post('/api/topics', { name });
@@ -35,7 +35,7 @@ test('a topic made with a name alone is public, undiscoverable and empty', async
   expect((await owner.get(`/api/topics/${name}/stats`)).body).toEqual({ ...shared, connection_count: 0 });
 });
 
-test('all fields of a topic are kept, and null is the same as leaving one out', async () => {
+test('stores all fields of a topic, and treats null as omitted', async () => {
   const owner = await stack.person();
   const fields = {
     name: newTopicName(),
@@ -83,19 +83,19 @@ test.each([
   [{ name: 'ok', icon_color: 'red' }, 'icon_color: must be a colour such as #1A2B3C'],
   [{ name: 'ok', team_id: 'x' }, 'team_id: must be a UUID'],
   [[], 'body: must be an object'],
-])('%j is refused as %s', async (body, detail) => {
+])('refuses %j with %s', async (body, detail) => {
   const owner = await stack.person();
   expect(await owner.post('/api/topics', body)).toMatchObject({ status: 422, body: { detail } });
 });
 
-test('1,000 code points of description fit, whatever they take in UTF-16', async () => {
+test('accepts a description of 1,000 code points of any length in UTF-16', async () => {
   const owner = await stack.person();
   const { status, body } = await owner.post('/api/topics', { name: newTopicName(), description: '🔥'.repeat(1_000) });
   expect(status).toBe(201);
   expect(body.description).toBe('🔥'.repeat(1_000));
 });
 
-test('a name is taken in any case, and of two creations at once one gets it', async () => {
+test('a name is taken in any case, also under concurrent creation', async () => {
   const [one, two] = [await stack.person(), await stack.person()];
   const name = newTopicName().toUpperCase();
   const answers = await Promise.all(
@@ -108,7 +108,7 @@ test('a name is taken in any case, and of two creations at once one gets it', as
   });
 });
 
-test('without a credential nothing is made, and malformed JSON is told apart from a missing field', async () => {
+test('creating requires a credential, and malformed JSON is distinguished from a missing field', async () => {
   expect(await stack.caller().post('/api/topics', {})).toMatchObject({
     status: 401,
     body: { detail: 'Not authenticated' },
@@ -126,7 +126,7 @@ test('without a credential nothing is made, and malformed JSON is told apart fro
   expect(text.status).toBe(415);
 });
 
-test('an unknown topic is a 404 whatever its name looks like', async () => {
+test('returns 404 for unknown topics with any name', async () => {
   for (const name of ['nothing-here', 'a%20b', '%C3%A4', 'admin']) {
     expect(await stack.caller().get(`/api/topics/${name}`)).toMatchObject({
       status: 404,

@@ -11,8 +11,8 @@ interface Listed {
 const idsOf = (answer: Answer): string[] => answer.body.map((topic: { id: string }) => topic.id);
 
 /**
- * Every topic of a listing that other tests change meanwhile. A topic that is made or published to moves the others
- * back, and one that is deleted moves them forward: pages overlap by half, and each topic counts once.
+ * Every topic of a listing that other tests change concurrently. A topic that is created or published to moves the others
+ * back, and a deleted one moves them forward: pages overlap by half, and each topic counts once.
  */
 async function allTopics(caller: Caller, path: string): Promise<Listed[]> {
   const topics = new Map<string, Listed>();
@@ -29,7 +29,7 @@ const discoverable = { is_discoverable: true, description: 'Found by anyone' };
 const makeKey = async (person: Person, scopes: string[]) =>
   stack.caller({ 'X-API-Key': (await person.post('/api/keys', { name: 'k', scopes })).body.key });
 
-test('everyone finds the discoverable public topics, and its people the rest', async () => {
+test('all callers find discoverable public topics, and other topics only callers with access', async () => {
   const [owner, member, stranger] = [await stack.person({ tier: 'TEAM' }), await stack.person(), await stack.person()];
   const team_id = await stack.team(owner, [[member, 'member']]);
   const listed = (await createTopic(owner, discoverable)).id;
@@ -54,7 +54,7 @@ test('everyone finds the discoverable public topics, and its people the rest', a
   expect(await seen(await makeKey(member, ['*']))).toEqual([listed, ofTeam]);
 });
 
-test('can_manage says whether the caller manages a topic', async () => {
+test('can_manage shows whether the caller manages a topic', async () => {
   const [owner, admin, member] = [await stack.person({ tier: 'TEAM' }), await stack.person(), await stack.person()];
   const team_id = await stack.team(owner, [
     [admin, 'admin'],
@@ -72,7 +72,7 @@ test('can_manage says whether the caller manages a topic', async () => {
   expect((await owner.get('/api/topics/my')).body[0]).toMatchObject({ id, can_manage: true });
 });
 
-test('listings begin with the newest activity: creation, then publishes', async () => {
+test('listings are ordered by latest activity: creation or publish', async () => {
   const owner = await stack.person();
   const topics = [await createTopic(owner), await createTopic(owner), await createTopic(owner)];
   const [one, two, three] = topics.map(({ id }) => id);
@@ -87,7 +87,7 @@ test('listings begin with the newest activity: creation, then publishes', async 
   expect(first).toMatchObject({ message_count: 1, last_message_at: expect.any(String) });
 });
 
-test('pages hold everything once, and say how much there is', async () => {
+test('pages contain every item once and the total', async () => {
   const owner = await stack.person();
   const made: string[] = [];
   for (let count = 0; count < 7; count++) made.unshift((await createTopic(owner)).id);
@@ -105,14 +105,14 @@ test('pages hold everything once, and say how much there is', async () => {
   expect(await owner.get('/api/topics/my?offset=999999')).toMatchObject({ status: 200, body: [] });
 });
 
-test("the caller's own topics and the public ones are one list, wherever a page begins", async () => {
+test('own and public topics form one list across pages', async () => {
   const [owner, other] = [await stack.person(), await stack.person()];
   const made: string[] = [];
   for (let count = 0; count < 4; count++) {
     made.push((await createTopic(owner, count % 2 === 0 ? {} : discoverable)).id);
     made.push((await createTopic(other, discoverable)).id);
   }
-  // Other tests' topics stand in between and move: what is looked at is where these eight are.
+  // Topics of other tests appear in between and move, so only the order of these eight is checked.
   const whole = (await allIds(owner, '/api/topics')).filter((id) => made.includes(id));
   expect(whole).toEqual(made.toReversed());
   for (const offset of [0, 1, 2, 3, 5, 8]) {
@@ -128,13 +128,13 @@ test("the caller's own topics and the public ones are one list, wherever a page 
 });
 
 test.each(['limit=0', 'limit=101', 'limit=x', 'offset=-1', 'page=0', 'per_page=101', 'limit=1&limit=2'])(
-  '%s is refused',
+  'refuses %s',
   async (query) => {
     expect((await stack.caller().get(`/api/topics?${query}`)).status).toBe(422);
   },
 );
 
-test('the own topics need a login or a key with the scope', async () => {
+test('listing own topics requires a login or a key with the scope', async () => {
   const owner = await stack.person();
   expect((await stack.caller().get('/api/topics/my')).status).toBe(401);
   expect(await (await makeKey(owner, ['publish'])).get('/api/topics/my')).toMatchObject({

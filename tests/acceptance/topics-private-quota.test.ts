@@ -7,7 +7,7 @@ const stack = useStack();
 const makePrivate = ({ client }: Person, node = 0) =>
   client.call('POST', '/api/topics', { json: { name: newTopicName(), access_level: 'private' }, node });
 
-test('a FREE account has one private topic, and is told that it is the last', async () => {
+test('a FREE account has one private topic and a warning that it is the last', async () => {
   const owner = await stack.person();
   const first = await makePrivate(owner);
   expect(first).toMatchObject({
@@ -22,10 +22,10 @@ test.each<[Tier, number]>([
   ['FREE', 1],
   ['ESSENTIALS', 10],
   ['TEAM', 50],
-])('of concurrent creations exactly as many succeed as %s allows: %i', async (tier, allowed) => {
+])('concurrent creations succeed exactly as often as %s allows: %i', async (tier, allowed) => {
   const owner = await stack.person({ tier });
   const answers: Answer[] = [];
-  // Ten stay for the race.
+  // Ten remain for the race.
   while (answers.length < allowed - 10) answers.push(await makePrivate(owner, answers.length));
   answers.push(...(await Promise.all(Array.from({ length: 20 }, (_, node) => makePrivate(owner, node)))));
   const count = (status: number) => answers.filter((answer) => answer.status === status).length;
@@ -33,7 +33,7 @@ test.each<[Tier, number]>([
   expect(answers.filter((answer) => answer.body.subscription_warning).length).toBe(1);
 });
 
-test('closing a topic counts like making a private one, and opening or deleting one makes room', async () => {
+test('making a topic private counts against the limit, and making it public or deleting it frees a place', async () => {
   const owner = await stack.person();
   const held = (await makePrivate(owner)).body;
   const other = (await owner.post('/api/topics', { name: newTopicName() })).body;
@@ -47,7 +47,7 @@ test('closing a topic counts like making a private one, and opening or deleting 
   expect((await close(held.id)).status).toBe(200);
 });
 
-test('a topic made private and one closed at the same time are one too many', async () => {
+test('creating a private topic and making one private concurrently cannot exceed the limit', async () => {
   const owner = await stack.person();
   const open = (await owner.post('/api/topics', { name: newTopicName() })).body;
   const answers = await Promise.all([
@@ -57,7 +57,7 @@ test('a topic made private and one closed at the same time are one too many', as
   expect(answers.filter((answer) => answer.status === 403).length).toBe(1);
 });
 
-test('a tier that has ended counts as FREE, one that ends soon is warned of', async () => {
+test('an expired tier counts as FREE, and a tier that expires soon causes a warning', async () => {
   const lapsed = await stack.person({ tier: 'TEAM', tierExpiresAt: Date.now() - 1_000 });
   expect((await makePrivate(lapsed)).status).toBe(201);
   expect((await makePrivate(lapsed)).status).toBe(403);
@@ -65,7 +65,7 @@ test('a tier that has ended counts as FREE, one that ends soon is warned of', as
   expect((await makePrivate(ending)).body.subscription_warning).toMatch(/^The TEAM tier ends at /);
 });
 
-test("private topics of a team are not read-only after a lapse, and take no place of the owner's own", async () => {
+test('private topics of a team do not become read-only after a lapse and do not count for the owner', async () => {
   const owner = await stack.person({ tier: 'TEAM', tierExpiresAt: Date.now() + 3_600_000 });
   const team_id = await stack.team(owner);
   const make = async (over: object = {}) =>
@@ -81,7 +81,7 @@ test("private topics of a team are not read-only after a lapse, and take no plac
   expect((await makePrivate(owner)).status).toBe(403);
 });
 
-test('read-only is read-only for everyone: tokens and keys as well', async () => {
+test('read-only applies to all callers, including tokens and keys', async () => {
   const owner = await stack.person({ tier: 'ESSENTIALS', tierExpiresAt: Date.now() + 3_600_000 });
   await makePrivate(owner);
   const { name } = (await makePrivate(owner)).body;

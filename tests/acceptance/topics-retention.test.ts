@@ -9,7 +9,7 @@ const dayMs = 86_400_000;
 const daysOf = ({ expires_at: end, timestamp }: { expires_at: string; timestamp: string }): number =>
   (Date.parse(end) - Date.parse(timestamp)) / dayMs;
 
-test('a topic keeps its messages for as long as its retention_days say, and a change counts for what is stored too', async () => {
+test('a topic keeps messages for its retention_days, and a change also applies to stored messages', async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const topic = await createTopic(owner, { retention_days: 10 });
   expect((await owner.get(`/api/topics/${topic.name}`)).body.retention_days).toBe(10);
@@ -24,7 +24,7 @@ test('a topic keeps its messages for as long as its retention_days say, and a ch
   };
   for (const days of [2, 90, 1]) {
     expect(await patch(days)).toMatchObject({ status: 200, body: { retention_days: days } });
-    // What was under way to the store at the change gets it by the job.
+    // The job updates messages that were being stored during the change.
     await eventually(async () => expect(await stored()).toEqual([days, days, days]), { timeoutMs: 30_000 });
     expect(daysOf((await owner.publish(topic.name)).body)).toBe(days);
   }
@@ -37,7 +37,7 @@ test('a topic keeps its messages for as long as its retention_days say, and a ch
   );
 }, 120_000);
 
-test("retention_days is a whole number from 1 to what the tier of the topic's owner grants", async () => {
+test("retention_days is a whole number from 1 to the limit of the owner's tier", async () => {
   const owner = await stack.person();
   const topic = await createTopic(owner);
   expect((await owner.get(`/api/topics/${topic.name}`)).body).not.toHaveProperty('retention_days');

@@ -7,7 +7,7 @@ const stack = useStack();
 const make = (caller: Caller, team_id: string, over: object = {}) =>
   caller.post('/api/topics', { name: newTopicName(), team_id, ...over });
 
-test("the owner and admins make a team's topics, which belong to the owner", async () => {
+test("the owner and admins create a team's topics, which belong to the owner", async () => {
   const [owner, admin, member, outsider] = [
     await stack.person({ tier: 'TEAM' }),
     await stack.person(),
@@ -34,7 +34,7 @@ test("the owner and admins make a team's topics, which belong to the owner", asy
   expect((await owner.get('/api/topics/my')).body.length).toBe(2);
 });
 
-test("private topics of a team count among the owner's, whoever makes them", async () => {
+test('private topics of a team count for the owner, also those that admins create', async () => {
   const [owner, admin] = [await stack.person({ tier: 'ESSENTIALS' }), await stack.person({ tier: 'TEAM' })];
   const team_id = await stack.team(owner, [[admin, 'admin']]);
   const closed = { access_level: 'private' };
@@ -51,7 +51,7 @@ test("private topics of a team count among the owner's, whoever makes them", asy
   expect((await admin.post('/api/topics', { name: newTopicName(), ...closed })).status).toBe(201);
 });
 
-test('members read and publish to a private topic of the team, admins manage it', async () => {
+test('members read and publish to a private team topic, and admins manage it', async () => {
   const [owner, admin, member, outsider] = [
     await stack.person({ tier: 'TEAM' }),
     await stack.person(),
@@ -75,7 +75,7 @@ test('members read and publish to a private topic of the team, admins manage it'
   expect(await status(stack.caller())).toEqual([401, 401, 401]);
 });
 
-test("a key opens a team's private topic for the owner alone", async () => {
+test("a key opens a team's private topic only for the owner", async () => {
   const [owner, admin] = [await stack.person({ tier: 'TEAM' }), await stack.person()];
   const team_id = await stack.team(owner, [[admin, 'admin']]);
   const { name } = await createTopic(owner, { team_id, access_level: 'private' });

@@ -6,7 +6,7 @@ import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
 
-/** What a stream is sent every 25 seconds, so also in the middle of a test. */
+/** A stream gets this every 25 seconds, so it may arrive during a test. */
 const pingFrame = JSON.stringify({ type: 'ping' });
 
 async function connect(path: string) {
@@ -27,7 +27,7 @@ async function connect(path: string) {
   };
 }
 
-test('frames are text, flat, and the message object with its type', async () => {
+test('frames are text with the flat message object and its type', async () => {
   const owner = await stack.person();
   const { name } = await createTopic(owner);
   for (const path of [`/${name}/ws`, `/ws?topics=${name}`]) {
@@ -40,7 +40,7 @@ test('frames are text, flat, and the message object with its type', async () => 
   }
 });
 
-test('what a client sends is ignored, text, bytes and pings up to 64 KiB', async () => {
+test('ignores text, bytes and pings of clients up to 64 KiB', async () => {
   const owner = await stack.person();
   const { name } = await createTopic(owner);
   const { socket, frames, parsed } = await connect(`/${name}/ws`);
@@ -66,7 +66,7 @@ test.each(['/ws', '/:topic/ws'])('a frame beyond 64 KiB closes %s with 1009, als
   expect(await inPieces.code).toBe(1009);
 });
 
-test("a client's close is answered in kind", async () => {
+test("answers a client's close with the same code", async () => {
   const { name } = await createTopic(await stack.person());
   const { socket, code } = await connect(`/${name}/ws`);
   socket.close(1000);
