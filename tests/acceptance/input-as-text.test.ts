@@ -14,14 +14,14 @@ beforeAll(async () => {
     expect((await owner.publish(topic.name, text)).status).toBe(200);
 });
 
-describe('a search for what would be a pattern', () => {
+describe('searching for pattern syntax', () => {
   const paths = [
     (q: string) => `/api/topics/${topic.name}/messages?q=${q}`,
     (q: string) => `/api/messages/search?q=${q}`,
     (q: string) => `/api/messages/activity?query=${q}`,
   ];
 
-  // Read as a pattern, some of these would not come to an end within this test, or find all three.
+  // As patterns, some of these would not terminate within this test or would match all three texts.
   test.each([
     ['(a+)+$', 1],
     ['.*', 1],
@@ -36,7 +36,7 @@ describe('a search for what would be a pattern', () => {
     ['_', 0],
     ['$where', 0],
     ['a\u0000!', 0],
-  ])('%j finds that text alone', async (text, count) => {
+  ])('%j matches only that text', async (text, count) => {
     for (const path of paths) {
       const { status, body } = await owner.get(path(encodeURIComponent(text)));
       expect({ text, status, total: body.total }).toEqual({ text, status: 200, total: count });
@@ -44,7 +44,7 @@ describe('a search for what would be a pattern', () => {
   });
 });
 
-test('a query parameter with an operator in its name is one that nobody knows', async () => {
+test('ignores query parameters with an operator in their name', async () => {
   const stranger = await stack.person();
   const plain = await owner.get(`/api/topics/${topic.name}/messages`);
   for (const name of [
@@ -69,7 +69,7 @@ test('a query parameter with an operator in its name is one that nobody knows', 
   expect((await stack.caller().get(`/${topic.name}/json?token[$ne]=x&api_key[$ne]=x`)).status).toBe(401);
 });
 
-test('Markdown and HTML come back as JSON and events, never as a page, whatever a reader asks for', async () => {
+test('returns Markdown and HTML only as JSON and events, never as a page, for any Accept header', async () => {
   const html = '<script>alert(1)</script><img src=x onerror=alert(1)> **bold**';
   const { body: message } = await owner.client.call('POST', `/${topic.name}`, {
     text: html,
@@ -111,7 +111,7 @@ test('Markdown and HTML come back as JSON and events, never as a page, whatever 
   expect(message.message).toBe(html);
 });
 
-describe('an address that a client makes up', () => {
+describe('a forged client address', () => {
   const remaining = async (forwardedFor: string): Promise<number> =>
     Number(
       (
@@ -119,7 +119,7 @@ describe('an address that a client makes up', () => {
       ).headers.get('x-ratelimit-remaining'),
     );
 
-  test('before the one that the proxy saw gives no further budget', async () => {
+  test('before the address that the proxy saw does not extend the rate limit', async () => {
     const real = newAddress();
     const seen: number[] = [];
     for (const forged of [`${newAddress()}, `, `${newAddress()}, ${newAddress()}, `, '127.0.0.1, ', 'unknown, ', ''])
@@ -133,7 +133,7 @@ describe('an address that a client makes up', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(55);
   });
 
-  test('within its /64 of IPv6 gives no further budget, another /64 does', async () => {
+  test('within its IPv6 /64 does not extend the rate limit, another /64 does', async () => {
     const site = newAddress().split(':').slice(0, 3).join(':');
     expect([
       await remaining(`${site}:a::1`),

@@ -10,7 +10,7 @@ import { findTraces } from '../support/find-traces.ts';
 import { Client, createAccount, createTopic } from '../support/stack.ts';
 import { useOwnStack } from '../support/use-own-stack.ts';
 
-/** Enough that the process dies in the middle of them. */
+/** Enough that the process dies during the deletion. */
 const topicCount = 2_000;
 
 const { stack: running, store } = await useOwnStack(
@@ -18,7 +18,7 @@ const { stack: running, store } = await useOwnStack(
   'nodes',
 );
 
-test('a deletion that SIGKILL cuts off is completed', async () => {
+test('completes a deletion that SIGKILL interrupted', async () => {
   const { documents } = store;
   const owner = await createAccount(store, { urls: running.urls });
   const { id } = owner.user;
@@ -40,7 +40,7 @@ test('a deletion that SIGKILL cuts off is completed', async () => {
     .catch((error: unknown) => error);
   await eventually(async () => expect(await documents.get(users, id)).toBeNull(), { intervalMs: 1, timeoutMs: 60_000 });
   await api.kill();
-  expect(await answer).toMatchObject({ message: 'fetch failed' }); // the connection broke: nobody was told that it is done
+  expect(await answer).toMatchObject({ message: 'fetch failed' }); // the connection broke before the response
   if (running.engine === 'embedded') expect(await owned()).toBeGreaterThan(0);
   expect(await documents.get(accountErasures, id)).not.toBeNull();
   await api.start();

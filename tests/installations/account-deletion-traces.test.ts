@@ -8,23 +8,23 @@ import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
 
-/** Published to the account's topic beyond what a full account has. */
+/** Messages published to the account's topic in addition to those of a full account. */
 const more = Number(process.env['TOCSIN_ERASED_MESSAGES'] ?? 0);
-/** By one address, whose budget is 60 requests a minute. */
+/** Published from one address, whose rate limit is 60 requests per minute. */
 const publishesOfOne = 50;
 
-/** Longer than an erasure looks for what comes late. */
+/** Longer than an erasure looks for late writes. */
 const timeoutMs = 120_000;
 
 /**
- * What holds the account's id for longer and nothing else of it: counters of publishes until the end of their window, a day at
- * most, the ids of finished jobs, for a day, and the audit log. Reports of the removal of expired messages hold names of topics for
- * 90 days; nothing of this account has expired.
+ * Places that keep only the account's ID for longer: publish counters until the end of their window, at
+ * most a day; IDs of finished jobs, for a day; and the audit log. Reports of removed expired messages keep topic names for
+ * 90 days, but no message of this account has expired.
  */
 const holdsIdForLonger = /^(budgets|redis (budget|jobs)|doc_audit_entries|auditEntries)$/;
 
 test(
-  'of a deleted account no store holds its address, its name or its texts, and once its erasure has settled nothing but the audit log holds its id',
+  "after deletion no store contains the account's email, name or texts, and after the erasure only the audit log contains its ID",
   async () => {
     const { owner, topic, texts } = await makeFullAccount(stack);
     for (let sent = 0; sent < more; sent += publishesOfOne) {

@@ -20,9 +20,9 @@ const newSubject = () => `001.${randomBytes(8).toString('hex')}`;
 const signIn = (json: object) => new Client(undefined, running.urls).call('POST', '/auth/apple/mobile', { json });
 const wrong = { status: 401, body: { detail: 'Could not validate credentials' } };
 
-test('a person whom Apple vouches for gets a login, and comes back to the same account', async () => {
+test('an Apple sign-in creates an account, and the next one logs in to it', async () => {
   const [user, { email }] = [newSubject(), newRegistration()];
-  // Apple sends its booleans as texts, and the name once.
+  // Apple sends booleans as strings, and the name only once.
   const first = await signIn({
     identity_token: await apple.sign({ sub: user, email, email_verified: 'true' }),
     user,
@@ -65,7 +65,7 @@ test('a person whom Apple vouches for gets a login, and comes back to the same a
   );
 });
 
-test('a verified address leads to the account that holds it', async () => {
+test('a verified email logs in to the account with that email', async () => {
   const account = await createAccount(store, { urls: running.urls });
   const user = newSubject();
   const answer = await signIn({
@@ -75,7 +75,7 @@ test('a verified address leads to the account that holds it', async () => {
   expect(answer).toMatchObject({ status: 200, body: { user: { id: account.user.id } } });
 });
 
-test('an address that is missing or not verified on first sight fails the sign-in', async () => {
+test('the first sign-in fails without a verified email', async () => {
   const user = newSubject();
   const { email } = newRegistration();
   for (const claims of [{}, { email }, { email, email_verified: 'false' }, { email, email_verified: false }]) {
@@ -86,7 +86,7 @@ test('an address that is missing or not verified on first sight fails the sign-i
   }
 });
 
-test("a token that is another's, for another app, by another issuer or key, or not signed is refused", async () => {
+test('refuses a token with a wrong nonce, audience, issuer or key, or without signature', async () => {
   const user = newSubject();
   const claims = { sub: user, email: newRegistration().email, email_verified: true };
   const other = await startAppleKeys();
@@ -110,7 +110,7 @@ test("a token that is another's, for another app, by another issuer or key, or n
   expect(answer.headers.get('www-authenticate')).toBe('Bearer');
 });
 
-test("Apple's public key is no secret to sign with", async () => {
+test("refuses a token signed with Apple's public key as secret", async () => {
   const user = newSubject();
   const {
     keys: [jwk],
@@ -134,7 +134,7 @@ test("Apple's public key is no secret to sign with", async () => {
   }
 });
 
-test('a token that has expired says so', async () => {
+test('reports an expired token', async () => {
   const user = newSubject();
   const token = await apple.sign({ sub: user, exp: Math.floor(Date.now() / 1_000) - 60 });
   expect(await signIn({ identity_token: token, user })).toMatchObject({
@@ -148,11 +148,11 @@ test.each([
   [{ identity_token: 'x' }, 'user: is required'],
   [{ identity_token: 'x', user: '' }, 'user: is required'],
   [{ identity_token: 'x', user: 'x', full_name: 'A B' }, 'full_name: must be an object'],
-])('a sign-in with %j is refused', async (json, detail) => {
+])('refuses a sign-in with %j', async (json, detail) => {
   expect(await signIn(json)).toMatchObject({ status: 422, body: { detail } });
 });
 
-test('a stale credential does not block a sign-in', async () => {
+test('an expired credential does not block a sign-in', async () => {
   const user = newSubject();
   const json = {
     identity_token: await apple.sign({ sub: user, email: newRegistration().email, email_verified: true }),

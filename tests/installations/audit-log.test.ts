@@ -18,7 +18,7 @@ const stack = useStack();
 const store = useStore();
 const { adminToken, operator, logOf } = useAuditLog(stack);
 
-/** What `tocsin …` printed. */
+/** The output of `tocsin …`. */
 const command = async (...args: string[]) => (await runCommand(args)).out;
 
 const by = ({ id, user, client }: Person, through = 'login') => ({
@@ -45,7 +45,7 @@ const account = ({ id, user: { username: name } }: Person) => ({ type: 'account'
 const inTeam = ({ id }: { id: string }) => ({ type: 'team', id });
 const inTopic = ({ id }: { id: string }) => ({ type: 'topic', id });
 
-/** What an act leaves in the log, but for its id, its time and its name. */
+/** The log entry of an action without ID, time and action name. */
 interface Recorded {
   readonly actor: object;
   readonly origin: object;
@@ -54,7 +54,7 @@ interface Recorded {
   readonly details?: object;
 }
 
-/** An act of each kind: does it and says what the log must have then. A text says where else it is proven. */
+/** One action of each kind: performs it and returns the expected log entry. A string names the test that covers it instead. */
 const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = {
   'login.succeeded': async () => {
     const person = await stack.person();
@@ -162,7 +162,7 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
   'account.deleted': async () => {
     const person = await stack.person();
     await made(person.delete('/api/users/me', { password: person.password }));
-    // Where it came from is the person's, and goes with the rest of the account.
+    // The origin is personal data and is erased with the account.
     await eventually(async () =>
       expect((await logOf({ actor: person.id })).map(({ origin }) => origin.address)).toEqual([null, null]),
     );
@@ -343,7 +343,7 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     const { owner, team } = await teamOf();
     const topic = await createTopic(owner, { team_id: team.id });
     await made(owner.delete(`/api/teams/${team.id}?delete_topics=true`));
-    // What went along is Tocsin's own act.
+    // Actions that follow from it are recorded as Tocsin's own.
     expect(await logOf({ subject: topic.id })).toMatchObject([
       { action: 'topic.deleted', within: inTeam(team), ...bySystem },
     ]);
@@ -366,7 +366,7 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
   },
 };
 
-/** A team that its owner has made, with a member. */
+/** A team created by its owner, with a member. */
 async function teamOf() {
   const [owner, member] = [await stack.person({ tier: 'TEAM' }), await stack.person()];
   const name = `t-${randomUUID().slice(0, 8)}`;
@@ -401,7 +401,7 @@ async function tokenOf() {
   return { person, topic, token: { type: 'topic_token', id, name: 'reader' } };
 }
 
-describe('of each act the log has who did what, when, from where', () => {
+describe('the audit log records who did what, when and from where', () => {
   const here = Object.entries(acts).filter(
     (row): row is [AuditAction, () => Promise<Recorded>] => typeof row[1] !== 'string',
   );
@@ -421,7 +421,7 @@ describe('of each act the log has who did what, when, from where', () => {
       },
     ]);
     expect(Math.abs(Date.parse(entries[0].timestamp) - begun)).toBeLessThan(60_000);
-    // What is told of an act is what the table says, and all of it.
+    // The details of an action are exactly those in the table.
     const told = Object.keys(auditActions[action].details);
     expect(Object.keys(details).sort()).toEqual(
       [...told, ...(action === 'account.email_changed' ? ['former_email'] : [])].sort(),
@@ -429,7 +429,7 @@ describe('of each act the log has who did what, when, from where', () => {
   });
 });
 
-describe('the log', () => {
+describe('the audit log', () => {
   let person: Person;
   let ids: string[];
   beforeAll(async () => {
@@ -439,7 +439,7 @@ describe('the log', () => {
   });
   const keysOf = (entries: readonly Entry[]) => entries.map(({ subject }) => subject.id);
 
-  test('is read newest first, page by page, by who acted', async () => {
+  test('is paginated newest first and filtered by actor', async () => {
     const read: Entry[] = [];
     for (let cursor: string | null = ''; cursor !== null;) {
       const { status, body } = await operator.get(
@@ -458,7 +458,7 @@ describe('the log', () => {
     expect(keysOf(await logOf({ actor: person.id, limit: '2' }))).toEqual([ids[2], ids[1]]);
   });
 
-  test('is printed by the command, too', async () => {
+  test('is printed by the command', async () => {
     const entries = await logOf({ actor: person.id });
     expect(await command('audit', '--actor', person.email, '--json')).toBe(
       entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''),
@@ -479,7 +479,7 @@ describe('the log', () => {
     );
   });
 
-  test('is followed by the command until that is ended', async () => {
+  test('is followed by the command until it is terminated', async () => {
     const command = startCommand(['audit', '--actor', person.id, '--limit', '1', '--follow', '--json']);
     const lines: string[] = [];
     createInterface({ input: command.stdout }).on('line', (line) => lines.push(line));
@@ -492,7 +492,7 @@ describe('the log', () => {
     expect(await ended).toEqual([0, null]);
   });
 
-  test('refuses what makes no sense, and whoever is not the operator', async () => {
+  test('refuses contradictory filters and callers other than the operator', async () => {
     const refused = (detail: unknown) => ({ status: 422, body: { detail } });
     expect(await operator.get('/admin/audit?since=2030-01-02&until=2030-01-01')).toMatchObject(
       refused('since: must not be after until'),
@@ -515,7 +515,7 @@ describe('the log', () => {
     });
   });
 
-  test('tells what goes with an account: its topics, its teams and its memberships', async () => {
+  test('records what is deleted with an account: topics, teams and memberships', async () => {
     const { owner, member, team } = await teamOf();
     const topic = await createTopic(owner);
     const other = await stack.team(member, [[owner, 'admin']]);
@@ -535,7 +535,7 @@ describe('the log', () => {
     });
   });
 
-  test('holds no secret, no address of mail but a former one, and no text of a message', async () => {
+  test('contains no secrets, no emails except previous ones, and no message texts', async () => {
     const { owner, team, invitee } = await inviteOf();
     const topic = await createTopic(owner);
     const text = `text ${randomUUID()}`;
@@ -576,7 +576,7 @@ describe('the log', () => {
     }
   });
 
-  test('has no entry of what was refused, of what changed nothing, or of a publish', async () => {
+  test('has no entries for refused requests, requests without effect, and publishes', async () => {
     const { person: owner, topic } = await topicOf();
     const before = await logOf({ actor: owner.id });
     expect((await owner.publish(topic.name)).status).toBe(200);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** The environment of somebody who talks to one of the nodes. */
+/** The environment of a client of one of the nodes. */
 function talkingTo(node: number, { client }: Account) {
   const { urls } = testStack();
   return { TOCSIN_URL: urls[node % urls.length], TOCSIN_TOKEN: client.token };
@@ -20,11 +20,11 @@ function talkingTo(node: number, { client }: Account) {
 
 const run = (account: Account, args: readonly string[], input = '') => runCommand(args, input, talkingTo(1, account));
 
-test('the command says which version it is of', async () => {
+test('the command prints its version', async () => {
   expect(await runCommand(['--version'])).toMatchObject({ code: 0, out: `${packageVersion}\n`, error: '' });
 });
 
-test('what one publishes from a terminal comes to another, and stands in the log once for each consumer', async () => {
+test('a message published in one terminal reaches another and appears in the log once per consumer', async () => {
   const account = await createAccount(store);
   const topic = await createTopic(account, { is_private: true });
   const subscriber = startCommand(['subscribe', topic.name, '--since', 'all', '--json'], talkingTo(0, account));
@@ -68,9 +68,9 @@ test('what one publishes from a terminal comes to another, and stands in the log
   );
   expect((await run(account, log)).out).toMatch(/^\d+ {2}\S+Z {2}message {2}from standard input\n$/);
   expect(await run(account, log)).toEqual({ code: 0, out: '', error: '' });
-}, 180_000); // six programs, each of which a busy machine starts in many seconds
+}, 180_000); // six processes, each of which may take many seconds to start on a busy machine
 
-test('what the server refuses fails with 1 and its reason, what is called wrongly with 2', async () => {
+test('exits with 1 and the reason if the server refuses, and with 2 on wrong usage', async () => {
   const account = await createAccount(store);
   expect(await run(account, ['publish', 'no-such-topic', 'text'])).toEqual({
     code: 1,

@@ -12,7 +12,7 @@ import { newRegistration } from '../support/registration.ts';
 import { Client, createAccount, createTopic } from '../support/stack.ts';
 import { useOwnStack } from '../support/use-own-stack.ts';
 
-// What the configuration changes of the interface, other than by the shared stack's.
+// Effects of configuration values that differ from those of the shared stack.
 const [current, former] = ['c'.repeat(32), 'f'.repeat(32)];
 const { stack, store } = await useOwnStack({
   BASE_URL: 'https://bell.example/api/',
@@ -32,7 +32,7 @@ const { stack, store } = await useOwnStack({
 const account = (tier: 'FREE' | 'ESSENTIALS' | 'TEAM' = 'FREE') => createAccount(store, { tier, urls: stack.urls });
 const anyone = () => new Client(undefined, stack.urls);
 
-test('BASE_URL and APP_URL are where mailed links and redirects lead', async () => {
+test('emailed links and redirects lead to BASE_URL and APP_URL', async () => {
   const registration = newRegistration();
   expect((await anyone().call('POST', '/auth/register', { json: registration })).status).toBe(201);
   const link = async (kind: 'verify-email' | 'password-reset') =>
@@ -48,7 +48,7 @@ test('BASE_URL and APP_URL are where mailed links and redirects lead', async () 
   expect(opened.headers.get('location')).toMatch(/^https:\/\/app\.example\/bell\/auth\/verified\?status=error&/);
 });
 
-test('CORS_ORIGINS are the sites whose scripts may read', async () => {
+test('scripts of the sites in CORS_ORIGINS may read responses', async () => {
   const allowed = async (origin: string) =>
     (await anyone().call('GET', '/health/live', { headers: { Origin: origin } })).headers.get(
       'access-control-allow-origin',
@@ -58,7 +58,7 @@ test('CORS_ORIGINS are the sites whose scripts may read', async () => {
     expect(await allowed(origin)).toBeNull();
 });
 
-test("RETENTION_DAYS of the tier of the topic's owner say how long a message lives", async () => {
+test("RETENTION_DAYS of the owner's tier determine the expiry of messages", async () => {
   for (const [tier, days] of [
     ['FREE', 0.5],
     ['ESSENTIALS', 2],
@@ -73,7 +73,7 @@ test("RETENTION_DAYS of the tier of the topic's owner say how long a message liv
   }
 });
 
-test("TEAM_REMOVAL_DAYS lie between a team's deactivation and its removal", async () => {
+test('a team is removed TEAM_REMOVAL_DAYS after its deactivation', async () => {
   const { client } = await account('TEAM');
   const { body: team } = await client.call('POST', '/api/teams', {
     json: { name: newRegistration().username, display_name: 'A team' },
@@ -83,7 +83,7 @@ test("TEAM_REMOVAL_DAYS lie between a team's deactivation and its removal", asyn
   expect(Date.parse(to) - Date.parse(from)).toBe(1.5 * 86_400_000);
 });
 
-test('a team is deactivated TEAM_GRACE_DAYS after its owner lost the tier, and its owner told before', async () => {
+test('a team is deactivated TEAM_GRACE_DAYS after its owner lost the tier, after a notice to the owner', async () => {
   const [owner, other] = [await account('TEAM'), await account('TEAM')];
   const create = async ({ client }: typeof owner) =>
     (
@@ -120,7 +120,7 @@ test('a team is deactivated TEAM_GRACE_DAYS after its owner lost the tier, and i
   );
 });
 
-test('TERMS_VERSION is the document that is consented to', async () => {
+test('consents record TERMS_VERSION', async () => {
   const { client } = await account();
   const { body } = await client.call('POST', '/auth/accept-terms', {
     json: { accepted: true, consent_method: 'web_checkbox' },
@@ -128,7 +128,7 @@ test('TERMS_VERSION is the document that is consented to', async () => {
   expect(body.consent.document_version).toBe('2026-11');
 });
 
-test('the first JWT_SECRET signs, and all verify', async () => {
+test('the first JWT_SECRET signs and all of them verify', async () => {
   const { client } = await account();
   const claims = decodeJwt(client.token!);
   const by = async (secret: string) => {
@@ -142,7 +142,7 @@ test('the first JWT_SECRET signs, and all verify', async () => {
   expect((await by('o'.repeat(32))).status).toBe(401);
 });
 
-test('without an ADMIN_TOKEN there are no endpoints for an operator', async () => {
+test("without ADMIN_TOKEN the operator's endpoints do not exist", async () => {
   const { email } = await account();
   for (const token of [undefined, 'the-operator-of-the-tests']) {
     const client = new Client(token, stack.urls);
@@ -154,18 +154,18 @@ test('without an ADMIN_TOKEN there are no endpoints for an operator', async () =
   }
 });
 
-test('with a METRICS_PORT there are no figures beside the API, and health is', async () => {
-  // Not by `fetch`: the shared stack's document, which answers are held against, has the path.
+test('with METRICS_PORT the API port serves health but no metrics', async () => {
+  // Not with `fetch`: it checks responses against the document of the shared stack, which contains the path.
   const [response] = (await once(get(`${stack.urls[0]}/metrics`), 'response')) as [IncomingMessage];
   expect(JSON.parse(await text(response))).toEqual({ detail: expect.any(String) });
   expect([404, 405]).toContain(response.statusCode);
   expect((await anyone().call('GET', '/health/ready')).status).toBe(200);
 });
 
-test('without TRUST_PROXY nobody says what their address is', async () => {
+test('without TRUST_PROXY clients cannot choose their address', async () => {
   const remaining = async () =>
     Number((await anyone().call('GET', '/api/topics/public')).headers.get('x-ratelimit-remaining'));
-  // Two clients with an X-Forwarded-For of their own each.
+  // Two clients, each with its own X-Forwarded-For.
   const first = await remaining();
   expect(await remaining()).toBe(first - 1);
 });

@@ -20,7 +20,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** The program as docs/consuming.md shows it. */
+/** The program in docs/consuming.md. */
 function program(): string {
   const page = readFileSync(join(import.meta.dirname, '../../docs/consuming.md'), 'utf8');
   const block = /```js consumer\n([\s\S]*?)```/.exec(page);
@@ -43,7 +43,7 @@ function processed(): string[] {
   }
 }
 
-test('the consumer of the docs, killed and started again, processes every record and skips none', async () => {
+test('the consumer in the docs processes every record after being killed and restarted', async () => {
   const code = program();
   expect(code.split('\n').filter((line) => line.trim() !== '').length).toBeLessThanOrEqual(20);
   writeFileSync(join(dir, 'consumer.mjs'), code);

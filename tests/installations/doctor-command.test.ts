@@ -10,7 +10,7 @@ async function doctor(env: NodeJS.ProcessEnv = {}) {
   return { code, findings, faults: findings.filter(({ state }) => state === 'fault').map(({ part }) => part) };
 }
 
-test('a running installation has no fault, and all of its parts were looked at', async () => {
+test('reports no fault of a running installation and checks all of its components', async () => {
   const { code, findings, faults } = await doctor();
   expect({ code, faults }).toEqual({ code: 0, faults: [] });
   const parts = testStack().engine === 'cluster' ? ['Kafka', 'MongoDB', 'Redis'] : ['DATA_DIR'];
@@ -21,7 +21,7 @@ test('a running installation has no fault, and all of its parts were looked at',
   expect(findings.find(({ text }) => text.startsWith('ADMIN_TOKEN'))).toBe(undefined);
 });
 
-test("an operator's token that can be guessed is a warning, not a fault", async () => {
+test('reports a guessable operator token as a warning, not a fault', async () => {
   const { code, findings } = await doctor({ ADMIN_TOKEN: 'admin' });
   expect(code).toBe(0);
   expect(findings).toContainEqual({
@@ -31,7 +31,7 @@ test("an operator's token that can be guessed is a warning, not a fault", async 
   });
 });
 
-test('what is away is a fault, with what to do, and all faults are told at once', async () => {
+test('reports all unavailable components as faults with a remedy', async () => {
   const nowhere = '127.0.0.1:9';
   const away =
     testStack().engine === 'cluster'

@@ -16,7 +16,7 @@ import { Client } from '../support/stack.ts';
 
 const fixtures = join(import.meta.dirname, '../fixtures');
 const engine = process.env['TOCSIN_ENGINE'] === 'cluster' ? 'cluster' : 'embedded';
-/** No retention: the ledger is older than it keeps it. */
+/** Without retention: the ledger in the fixture is older than its retention. */
 const env = { ROLES: 'api,fanout,notifier', RATE_LIMITS: 'off', EXPO_URL: 'http://127.0.0.1:9' };
 
 let own: Closers;
@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 afterEach(() => own.closeAll(), 60_000);
 
-/** The environment of an installation that has nothing yet, and what starts it. */
+/** The environment of an empty installation, and a function that starts it. */
 function newInstallation(dir: string): { env: Record<string, string>; start: () => Promise<Stack> } {
   if (engine === 'embedded')
     return { env: { DATA_DIR: join(dir, 'data') }, start: () => startEmbeddedStack({ dir, env }) };
@@ -53,7 +53,7 @@ interface SeenStore {
   readonly '/api/keys': { readonly body: readonly { readonly description: string | null }[] };
 }
 
-/** What later versions show otherwise: a key's description is a text, also an empty one. */
+/** A difference in later versions: a key's description is always a string. */
 function asShownNow(seen: SeenStore): object {
   const keys = seen['/api/keys'];
   return {
@@ -63,7 +63,7 @@ function asShownNow(seen: SeenStore): object {
 }
 
 test.each(readdirSync(fixtures).filter((name) => name.startsWith('store-')))(
-  'a %s is opened, and all of it is there as it was',
+  'opens a %s with all of its data unchanged',
   async (name) => {
     const { owner, seen } = JSON.parse(readFileSync(join(fixtures, name, `${engine}.json`), 'utf8')) as {
       owner: StoreOwner;
@@ -77,14 +77,14 @@ test.each(readdirSync(fixtures).filter((name) => name.startsWith('store-')))(
     await restore(loadConfig(installation.env, '/nonexistent'), backup, () => undefined);
     const { stop, urls } = await installation.start();
     own.add(stop);
-    // Later versions add fields, and never take one away.
+    // Later versions add fields and never remove one.
     expect(await viewStore(urls, owner)).toMatchObject(asShownNow(seen));
     expect((await new Client(owner.apiKey, urls).call('GET', `/${owner.topics[0]}/json`)).status).toBe(200);
     const { status, body } = await new Client(owner.topicToken, urls).call('POST', `/${owner.topics[1]}`, {
       text: 'a later version',
     });
     expect({ status, body }).toMatchObject({ status: 200, body: { message: 'a later version' } });
-    // Its log is another one, and goes on above the positions that the store knows.
+    // Its log is a new one and continues above the offsets in the store.
     expect(body.offset).toBeGreaterThan(1_000_000);
     const log = await new Client(owner.topicToken, urls).call(
       'GET',

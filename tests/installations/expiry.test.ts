@@ -4,11 +4,11 @@ import { runCommand } from '../support/run-command.ts';
 import { Client, createAccount, createTopic, type Account } from '../support/stack.ts';
 import { useOwnStack } from '../support/use-own-stack.ts';
 
-/** Long enough to be seen everywhere before its end, on a busy machine, too. */
+/** Long enough to be visible everywhere before the expiry, also on a busy machine. */
 const lifetimeMs = 12_000;
 const patience = { intervalMs: 250, timeoutMs: 3 * lifetimeMs };
 
-// Messages live for some seconds, and nothing is swept: what has expired is hidden, not gone.
+// Messages live for some seconds and no sweep runs: expired messages are hidden, not removed.
 const { stack: running, store } = await useOwnStack({
   RETENTION_DAYS_FREE: String(lifetimeMs / 86_400_000),
   RETENTION_SCHEDULE: '0 0 1 1 *',
@@ -17,7 +17,7 @@ const { stack: running, store } = await useOwnStack({
 });
 
 let owner: Account;
-/** Of the operator's tests: they expire while the others run. */
+/** Messages for the operator's tests, which expire while the other tests run. */
 let planned: { id: string; name: string };
 let held: { id: string; name: string };
 const operator = new Client('the-operator-of-the-tests', running.urls);
@@ -29,11 +29,11 @@ beforeAll(async () => {
     expect((await owner.client.call('POST', `/${name}`, { text: 'über' })).status).toBe(200);
 });
 
-test('a message shows nowhere from the moment on that it expires, swept or not', async () => {
+test('an expired message is not returned anywhere, even before the sweep', async () => {
   const client = new Client(undefined, running.urls);
   const topic = await createTopic(owner);
   const shown = async () => {
-    const reader = new Client(undefined, running.urls); // with a budget of its own
+    const reader = new Client(undefined, running.urls); // with its own rate limit
     const history = await reader.call('GET', `/${topic.name}/json?since=all`);
     const log = await reader.call('GET', `/api/topics/${topic.name}/log`);
     const found = await reader.call('GET', `/api/topics/${topic.name}/messages`);
@@ -66,7 +66,7 @@ test('a message shows nowhere from the moment on that it expires, swept or not',
   expect(after.body.messages.map((one: { message: string }) => one.message)).toEqual(['later']);
 });
 
-test('a stream that resumes after an expired message says that something may be lost', async () => {
+test('a stream that resumes after an expired message reports possible loss', async () => {
   const client = new Client(undefined, running.urls);
   const topic = await createTopic(owner);
   const { body: message } = await client.call('POST', `/${topic.name}`, { text: 'soon gone' });
@@ -93,13 +93,13 @@ describe('the operator', () => {
     plan.topics.find((one) => one.topic_id === id);
   const history = async () => (await operator.call('GET', '/admin/retention/history')).body;
 
-  test('is told what would go, and exactly that goes', async () => {
+  test('sees the plan, and exactly the planned messages are removed', async () => {
     const expired = await eventually(async () => {
       const plan = await planOf();
       expect([planned, held].map((topic) => ofTopic(plan, topic))).toMatchObject([{ messages: 2 }, { messages: 1 }]);
       return plan;
     }, patience);
-    // Of its time, whatever has expired since.
+    // Only up to its time, regardless of later expiries.
     const plan = await planOf(expired.up_to);
     const bytes = Buffer.byteLength('über');
     expect(ofTopic(plan, planned)).toEqual({
@@ -165,7 +165,7 @@ describe('the operator', () => {
     expect(JSON.parse((await command('history', '--json')).out)).toEqual(await history());
   });
 
-  test('pauses retention and resumes it, here by the interface and there by the command', async () => {
+  test('pauses and resumes retention with the API and with the command', async () => {
     const paused = { paused_at: expect.any(String), pause_reason: 'an audit', waiting: null, confirmed_up_to: null };
     expect(await operator.call('POST', '/admin/retention/pause', { json: { reason: 'an audit' } })).toMatchObject({
       status: 200,
@@ -204,7 +204,7 @@ describe('the operator', () => {
     expect(entries[0]).toMatchObject({ subject: null, details: { up_to: '2020-01-01T23:59:59.999Z' } });
   });
 
-  test('alone may do that, with a plan of the past, and confirms nothing that does not wait', async () => {
+  test('is the only one to do so, needs a past cut-off, and cannot confirm without a pending plan', async () => {
     const routes = [
       ['GET', 'plan'],
       ['GET', 'history'],

@@ -6,7 +6,7 @@ import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 let person: Person;
-/** An access token that the stack gave out. */
+/** An access token issued by the stack. */
 let real: string;
 beforeAll(async () => {
   person = await stack.person();
@@ -18,13 +18,13 @@ const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('bas
 const now = () => Math.floor(Date.now() / 1_000);
 const use = (token: string) => stack.caller({ Authorization: `Bearer ${token}` }).get('/auth/me');
 
-// What is changed below is the one reason for its refusal.
-test('a token that is signed as the server signs them opens the account', async () => {
+// Shows that only the changes below cause the refusals.
+test('accepts a token signed like those of the server', async () => {
   expect(await use(await signLike(real, {}))).toMatchObject({ status: 200, body: { id: person.id } });
 });
 
 test.each(['none', 'None', 'NONE', 'nOnE', ''])(
-  'a token that names "%s" as its algorithm is refused, with a signature or without',
+  'refuses a token with the algorithm "%s", with or without a signature',
   async (alg) => {
     const unsigned = `${encode({ alg, typ: 'at+jwt' })}.${encode(decodeJwt(real))}.`;
     for (const token of [unsigned, unsigned.slice(0, -1), unsigned + real.split('.')[2]])
@@ -33,14 +33,14 @@ test.each(['none', 'None', 'NONE', 'nOnE', ''])(
 );
 
 test.each(['HS384', 'HS512'])(
-  "a token with the right secret by %s is refused: the algorithm is not the token's to choose",
+  'refuses a token signed with the right secret by %s: tokens do not choose the algorithm',
   async (alg) => {
     expect(await use(await signLike(real, {}, { alg }))).toMatchObject(wrong);
   },
 );
 
 test.each(['RS256', 'ES256', 'EdDSA'])(
-  'a token signed by %s with a key of the sender is refused, wherever its header says that the key is',
+  "refuses a token signed by %s with the sender's key, wherever its header places the key",
   async (alg) => {
     const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
     const jwk = { ...(await exportJWK(publicKey)), kid: 'mine', alg, use: 'sig' };
@@ -61,7 +61,7 @@ test.each(['RS256', 'ES256', 'EdDSA'])(
   },
 );
 
-test('a token with another secret is refused, also when it brings that along or names a key', async () => {
+test('refuses a token with another secret, even if its header contains the secret or names a key', async () => {
   const own = new Uint8Array(randomBytes(32));
   const jwk = { kty: 'oct', k: Buffer.from(own).toString('base64url') };
   const publicPem = new TextEncoder().encode(
@@ -86,29 +86,29 @@ test.each<[string, Record<string, unknown>, Partial<JWTHeaderParameters>]>([
   ['another issuer', { iss: 'https://evil.example' }, {}],
   ['no issuer', { iss: undefined }, {}],
   ['the type of an identity token', {}, { typ: 'JWT' }],
-  ['the type of a sign-in that has begun', {}, { typ: 'begun-login+jwt' }],
+  ['the type of a pending sign-in', {}, { typ: 'begun-login+jwt' }],
   ['no type', {}, { typ: undefined as unknown as string }],
   ['no subject', { sub: undefined }, {}],
   ['another subject', { sub: randomUUID() }, {}],
   ['no login', { sid: undefined }, {}],
-  ['a login that is none', { sid: randomUUID() }, {}],
+  ['a malformed login ID', { sid: randomUUID() }, {}],
   ['no end', { exp: undefined }, {}],
-  ['an end that is no time', { exp: 'never' }, {}],
-  ['a beginning that is to come', { nbf: now() + 600 }, {}],
-])('a token with %s is refused', async (_what, claims, header) => {
+  ['a malformed expiry', { exp: 'never' }, {}],
+  ['a start in the future', { nbf: now() + 600 }, {}],
+])('refuses a token with %s', async (_what, claims, header) => {
   expect(await use(await signLike(real, claims, header))).toMatchObject(wrong);
 });
 
-test("a token of another account's login is refused", async () => {
+test("refuses a token with another account's login", async () => {
   const other = await stack.person();
   expect(await use(await signLike(real, { sid: decodeJwt(other.client.token!)['sid'] }))).toMatchObject(wrong);
   expect(await use(await signLike(real, { sub: other.id }))).toMatchObject(wrong);
 });
 
-test('a token whose end has passed says so, and one that was changed after it was signed does not', async () => {
+test('reports an expired token as expired, but not a tampered one', async () => {
   const ended = await signLike(real, { exp: now() - 60 });
   expect(await use(ended)).toMatchObject({ status: 401, body: { detail: 'Token has expired' } });
-  // With the right secret its end is what is told, whatever else it lacks.
+  // With the right secret the expiry is reported before other faults.
   for (const [claims, header] of [
     [{}, { typ: 'JWT' }],
     [{ iss: undefined, aud: undefined }, {}],
@@ -123,7 +123,7 @@ test('a token whose end has passed says so, and one that was changed after it wa
   expect(await use(`${real.slice(0, -2)}${real.endsWith('AA') ? 'BB' : 'AA'}`)).toMatchObject(wrong);
 });
 
-test('a refresh token, a session and a cookie are no access tokens', async () => {
+test('refresh tokens, sessions and cookies are not accepted as access tokens', async () => {
   const { body } = await stack.caller().post('/auth/login', { email: person.email, password: person.password });
   const session = (
     await person.post('/api/sse/sessions', {

@@ -26,7 +26,7 @@ const isInApp = (url: URL) => url.href.startsWith(`${appUrl}/auth/callback`);
 const isAtForm = (url: URL) => url.pathname.startsWith('/interaction/');
 const loginUrl = () => `${running.urls[0]}/auth/google/login`;
 
-/** Puts a person into the provider's books. */
+/** Registers a person at the provider. */
 function newPerson(claims: Record<string, unknown> = {}): { subject: string; email: string } {
   const subject = randomBytes(8).toString('hex');
   const { email } = newRegistration();
@@ -34,7 +34,7 @@ function newPerson(claims: Record<string, unknown> = {}): { subject: string; ema
   return { subject, email };
 }
 
-/** Goes from the app's button to the app again, and resolves with what stands behind the `#` there. */
+/** Follows the redirects from the app's button back to the app. Resolves with the URL fragment. */
 async function signIn(subject: string, browser = new Browser()): Promise<Record<string, string>> {
   const form = await browser.open(loginUrl(), { isReached: isAtForm });
   return finish(browser, form.url, `person=${subject}`);
@@ -51,7 +51,7 @@ const me = async (outcome: Record<string, string>) =>
 const logIn = (json: { email: string; password: string }) =>
   new Client(undefined, running.urls).call('POST', '/auth/login', { json });
 
-test('a person whom Google vouches for has an account at once: verified, without a password, with a username made from the address', async () => {
+test('a Google sign-in creates a verified account without password, with a username derived from the email', async () => {
   const { subject, email } = newPerson({ picture: 'https://pictures.example/a.png' });
   const outcome = await signIn(subject);
   expect(Object.keys(outcome).sort()).toEqual(['access_token', 'refresh_token']);
@@ -79,7 +79,7 @@ test('a person whom Google vouches for has an account at once: verified, without
   expect(change.status).toBe(403);
 });
 
-test('the browser is led to Google with PKCE, state and nonce, and keeps a cookie for ten minutes', async () => {
+test('redirects the browser to Google with PKCE, state and nonce, and sets a cookie for ten minutes', async () => {
   const browser = new Browser();
   const { url } = await browser.open(loginUrl(), { isReached: ({ origin }) => origin === google.issuer });
   expect(Object.fromEntries(url.searchParams)).toEqual({
@@ -97,7 +97,7 @@ test('the browser is led to Google with PKCE, state and nonce, and keeps a cooki
   ]);
 });
 
-test('a person comes back to the same account, also with another address', async () => {
+test('a later sign-in logs in to the same account, also with another email', async () => {
   const { subject } = newPerson();
   const first = await me(await signIn(subject));
   google.people.set(subject, { email: newRegistration().email, email_verified: true });
@@ -107,21 +107,21 @@ test('a person comes back to the same account, also with another address', async
   expect((await me(await signIn(subject))).id).toBe(first.id);
 });
 
-test('an address that only UserInfo tells counts as well', async () => {
+test('accepts an email that only UserInfo contains', async () => {
   google.setClaimsInIdToken(false);
   const { subject, email } = newPerson();
   expect(await me(await signIn(subject))).toMatchObject({ email });
   google.setClaimsInIdToken(true);
 });
 
-test("an account that holds the address verified is the person's, and keeps its password and its origin", async () => {
+test('links an existing account with the verified email, which keeps its password and provider', async () => {
   const account = await createAccount(store, { urls: running.urls });
   const { subject } = newPerson({ email: account.email.toUpperCase() });
   expect(await me(await signIn(subject))).toMatchObject({ id: account.user.id, oauth_provider: null });
   expect((await logIn(account)).status).toBe(200);
 });
 
-test('an account with the address that was never verified gives way, with its username', async () => {
+test('replaces an unverified account with the email and reuses its username', async () => {
   const squatter = newRegistration();
   expect((await new Client(undefined, running.urls).call('POST', '/auth/register', { json: squatter })).status).toBe(
     201,
@@ -135,7 +135,7 @@ test('an account with the address that was never verified gives way, with its us
   expect((await logIn(squatter)).status).toBe(401);
 });
 
-test('a username that is taken or too short gets another end', async () => {
+test('appends a suffix to a taken or short username', async () => {
   const taken = await createAccount(store, { urls: running.urls });
   const { subject } = newPerson({ email: `${taken.user.username}+list@elsewhere.example` });
   expect((await me(await signIn(subject))).username).toMatch(new RegExp(`^${taken.user.username}-[0-9a-f]{6}$`));
@@ -146,20 +146,20 @@ test('a username that is taken or too short gets another end', async () => {
 test.each([
   ['that is missing', { email: undefined }],
   ['that is not verified', { email_verified: false }],
-  ['of which nothing is said', { email_verified: undefined }],
+  ['with unknown verification', { email_verified: undefined }],
   ['that is none', { email: 'nobody' }],
-])('an address %s on first sight fails the sign-in', async (_what, claims) => {
+])('the first sign-in fails with an email %s', async (_what, claims) => {
   expect(await signIn(newPerson(claims).subject)).toEqual({ error: 'email_not_verified' });
 });
 
-test('an address that an account changed to and has not verified fails the sign-in', async () => {
+test('a sign-in fails with an email to which an account changed without verifying it', async () => {
   const account = await createAccount(store, { urls: running.urls });
   const { subject, email } = newPerson();
   expect((await account.client.call('PATCH', '/api/users/me', { json: { email } })).status).toBe(200);
   expect(await signIn(subject)).toEqual({ error: 'email_not_verified' });
 });
 
-test('a person whose account waits for its new address to be verified cannot sign in until then', async () => {
+test('a person cannot sign in while their new email is unverified', async () => {
   const { subject } = newPerson();
   const { access_token: token } = await signIn(subject);
   expect(
@@ -169,7 +169,7 @@ test('a person whose account waits for its new address to be verified cannot sig
   expect(await signIn(subject)).toEqual({ error: 'email_not_verified' });
 });
 
-test('a disabled account opens no login', async () => {
+test('a disabled account cannot log in', async () => {
   const { subject, email } = newPerson();
   await signIn(subject);
   await setActive(store.documents, email, false, testAudit);
@@ -179,8 +179,8 @@ test('a disabled account opens no login', async () => {
   expect(await signIn(newPerson({ email: account.email }).subject)).toEqual({ error: 'account_disabled' });
 });
 
-// Several people, since a race need not show at the first.
-test('people who sign in for the first time in many browsers at once have one account each', async () => {
+// Several people, because one attempt may not hit the race.
+test('concurrent first sign-ins of a person create one account', async () => {
   for (let count = 0; count < 8; count++) {
     const { subject, email } = newPerson();
     const outcomes = await Promise.all(Array.from({ length: 4 }, () => signIn(subject)));
@@ -191,13 +191,13 @@ test('people who sign in for the first time in many browsers at once have one ac
   }
 });
 
-test('a person who says no is led back with access_denied', async () => {
+test('redirects a person who declines with access_denied', async () => {
   const browser = new Browser();
   const form = await browser.open(loginUrl(), { isReached: isAtForm });
   expect(await finish(browser, form.url, 'deny')).toEqual({ error: 'access_denied' });
 });
 
-test('what was begun in another browser, or not at all, is not finished', async () => {
+test('refuses to finish a sign-in that another browser started or that never started', async () => {
   const [attacker, victim] = [new Browser(), new Browser()];
   const form = await attacker.open(loginUrl(), { isReached: isAtForm });
   const isCallback = (url: URL) => url.pathname === '/auth/google/callback';
@@ -215,11 +215,11 @@ test('what was begun in another browser, or not at all, is not finished', async 
   const forged = new URL(callback);
   forged.searchParams.set('code', 'made-up');
   expect(await errorOf(attacker, forged)).toBe('invalid_response');
-  // The cookie is good for one way back.
+  // The cookie works once.
   expect(await errorOf(attacker, callback)).toBe('invalid_state');
 });
 
-/** Comes back from the provider with a code, and holds what the browser's cookie is then. */
+/** Returns from the provider with a code and keeps the browser's cookie. */
 async function comeBack(subject: string): Promise<{ callback: URL; cookie: string }> {
   const browser = new Browser();
   const form = await browser.open(loginUrl(), { isReached: isAtForm });
@@ -233,7 +233,7 @@ async function comeBack(subject: string): Promise<{ callback: URL; cookie: strin
   };
 }
 
-/** What the callback leads to with this cookie. */
+/** The redirect of the callback with this cookie. */
 async function outcomeOf(callback: URL, cookie: string): Promise<Record<string, string>> {
   const answer = await fetch(callback, {
     redirect: 'manual',
@@ -243,7 +243,7 @@ async function outcomeOf(callback: URL, cookie: string): Promise<Record<string, 
   return Object.fromEntries(new URLSearchParams(new URL(answer.headers.get('location')!).hash.slice(1)));
 }
 
-test('a code is good for the browser that has its verifier, its nonce and its state, and once', async () => {
+test('a code works once and only with its verifier, nonce and state', async () => {
   const resign = (cookie: string, claims: object) =>
     signLike(cookie, { ...claims }, { typ: 'begun-login+jwt' }, stackSecret(running));
   for (const [claims, error] of [
@@ -259,13 +259,13 @@ test('a code is good for the browser that has its verifier, its nonce and its st
     });
   }
   const { callback, cookie } = await comeBack(newPerson().subject);
-  // Signed anew and otherwise as it was, so what failed above failed for what was changed.
+  // A re-signed but unchanged cookie works, so the failures above are due to the changes.
   expect(await outcomeOf(callback, await resign(cookie, {}))).toMatchObject({ access_token: expect.any(String) });
   expect(await outcomeOf(callback, cookie)).toEqual({ error: 'invalid_response' });
   expect(await outcomeOf(callback, `${cookie.slice(0, -3)}AAA`)).toEqual({ error: 'invalid_state' });
 });
 
-test('nobody chooses where a sign-in leads back to', async () => {
+test('callers cannot choose the redirect target of a sign-in', async () => {
   const query = ['redirect_uri', 'redirect', 'next', 'return_to', 'callback', 'app_url']
     .map((name) => `${name}=https://evil.example/`)
     .join('&');
@@ -273,14 +273,14 @@ test('nobody chooses where a sign-in leads back to', async () => {
   const { url } = await browser.open(`${loginUrl()}?${query}`, { isReached: ({ origin }) => origin === google.issuer });
   expect(url.searchParams.get('redirect_uri')).toBe(`${running.urls[0]}/auth/google/callback`);
   url.searchParams.set('redirect_uri', 'https://evil.example/');
-  // The provider knows one address, and shows an error to the person instead of leading there.
+  // The provider knows one redirect address and shows an error instead of redirecting elsewhere.
   expect((await browser.open(url)).url.origin).toBe(google.issuer);
   const { callback, cookie } = await comeBack(newPerson().subject);
   for (const name of ['redirect_uri', 'next', 'return_to']) callback.searchParams.set(name, 'https://evil.example/');
   await outcomeOf(callback, cookie);
 });
 
-test('while the provider is away the app is told so', async () => {
+test('reports to the app that the provider is unavailable', async () => {
   const browser = new Browser();
   const form = await browser.open(loginUrl(), { isReached: isAtForm });
   const isCallback = (url: URL) => url.pathname === '/auth/google/callback';

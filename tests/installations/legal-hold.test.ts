@@ -7,10 +7,10 @@ const stack = useStack();
 const operator = stack.caller({ Authorization: `Bearer ${testStack().env['ADMIN_TOKEN']!}` });
 const underHold = { status: 409, body: { detail: 'Topic is under legal hold' } };
 
-/** Runs `tocsin topic …` beside the running stack. */
+/** Runs `tocsin topic …` next to the running stack. */
 const command = (...args: string[]) => runCommand(['topic', ...args]);
 
-test("while the operator holds a topic it is not deleted, and neither is its owner's account", async () => {
+test("a held topic and its owner's account cannot be deleted", async () => {
   const owner = await stack.person();
   const { id, name } = await createTopic(owner);
   const held = { status: 200, body: { topic: name, topic_id: id, legal_hold: true } };
@@ -24,7 +24,7 @@ test("while the operator holds a topic it is not deleted, and neither is its own
   expect((await owner.delete(`/api/topics/${id}`)).status).toBe(204);
 });
 
-test('a hold set by the command counts on the running server at once', async () => {
+test('a hold set by the command applies to the running server immediately', async () => {
   const owner = await stack.person();
   const { id, name } = await createTopic(owner);
   expect(await command('hold', name, '--json')).toEqual({
@@ -42,7 +42,7 @@ test('a hold set by the command counts on the running server at once', async () 
   expect(await command('hold', name)).toEqual({ code: 1, out: '', error: 'Topic not found\n' });
 });
 
-test('holds are for the operator alone, and for topics that exist', async () => {
+test('only the operator sets holds, and only on existing topics', async () => {
   const owner = await stack.person();
   const { name } = await createTopic(owner);
   for (const send of ['put', 'delete'] as const) {

@@ -6,7 +6,7 @@ import { newRegistration } from '../support/registration.ts';
 import { Client, createAccount, createTopic } from '../support/stack.ts';
 import { useOwnStack } from '../support/use-own-stack.ts';
 
-// RATE_LIMITS=off. All requests come from one address: nobody's X-Forwarded-For is believed here.
+// RATE_LIMITS=off. All requests come from one address, because X-Forwarded-For is not trusted here.
 const { stack, store } = await useOwnStack({ RATE_LIMITS: 'off' }, 'nodes');
 const anybody = new Client(undefined, stack.urls);
 
@@ -14,7 +14,7 @@ const times = <T>(count: number, act: () => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, act));
 const allOf = (count: number, status: number): number[] => Array<number>(count).fill(status);
 
-test('each API node says so in its log', async () => {
+test('each API node logs it', async () => {
   const nodes = stack.servers.filter(({ name }) => name.startsWith('api') || name === 'tocsin');
   expect(nodes).toHaveLength(stack.urls.length);
   for (const { logFile } of nodes) {
@@ -23,7 +23,7 @@ test('each API node says so in its log', async () => {
   }
 });
 
-test('an address and a FREE account go beyond their budgets, and no answer tells of one', async () => {
+test('an address and a FREE account exceed their limits, and responses have no rate limit headers', async () => {
   const account = await createAccount(store, { urls: stack.urls });
   const topic = await createTopic(account);
   const answers = [
@@ -38,14 +38,14 @@ test('an address and a FREE account go beyond their budgets, and no answer tells
   ).toEqual([]);
 });
 
-test('failed logins keep nobody out', async () => {
+test('failed logins do not block logins', async () => {
   const { email, password } = await createAccount(store, { urls: stack.urls });
   const guesses = await times(8, () => anybody.call('POST', '/auth/login', { json: { email, password: 'a guess' } }));
   expect(guesses.map(({ status }) => status)).toEqual(allOf(8, 401));
   expect((await anybody.call('POST', '/auth/login', { json: { email, password } })).status).toBe(200);
 });
 
-test('a mailbox gets every mail that is asked for', async () => {
+test('every requested email is sent', async () => {
   const { email, ...registration } = newRegistration();
   expect((await anybody.call('POST', '/auth/register', { json: { email, ...registration } })).status).toBe(201);
   await times(7, () => anybody.call('POST', '/auth/resend-verification', { json: { email } }));

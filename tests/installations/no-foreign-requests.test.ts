@@ -6,7 +6,7 @@ import { startExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
 import { createAccount, createTopic } from '../support/stack.ts';
 import { useOwnStack } from '../support/use-own-stack.ts';
 
-/** Somebody's server, which nothing that a user writes may make Tocsin connect to. */
+/** A foreign server, to which no user input may make Tocsin connect. */
 const visits: string[] = [];
 const trap = createServer((request, response) =>
   response.end(visits.push(`${request.method} ${request.url}`).toString()),
@@ -21,7 +21,7 @@ afterAll(async () => {
   await new Promise((resolve) => trap.close(resolve));
 });
 
-test('an address in a push token, a device, a topic, a message or a header of it is never connected to', async () => {
+test('never connects to a URL in a push token, device, topic, message or header', async () => {
   const owner = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
   const { client } = owner;
   const topic = await createTopic(owner, { description: trapUrl, is_discoverable: true });
@@ -87,7 +87,7 @@ test('an address in a push token, a device, a topic, a message or a header of it
   for (const path of ['/auth/google/login', `/auth/google/callback?code=a&state=b&iss=${trapUrl}`])
     await client.call('GET', path);
 
-  // The device that is one gets both, so the others have been through before this or with it.
+  // The valid device gets both pushes, so the others were processed by then.
   await eventually(() =>
     expect(expo.pushes.filter(({ token }) => token === 'ExponentPushToken[good]')).toHaveLength(2),
   );

@@ -8,7 +8,7 @@ import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
 
-test('whoever copies the stores has no password, token, key, session or mailed link that can be used', async () => {
+test('a copy of the stores contains no usable password, token, key, session or emailed link', async () => {
   const registration = newRegistration({ password: randomUUID() });
   await new Client().call('POST', '/auth/register', { json: registration });
   const owner = await stack.person({ tier: 'TEAM' });
@@ -34,10 +34,10 @@ test('whoever copies the stores has no password, token, key, session or mailed l
   };
   for (const [what, secret] of Object.entries(secrets))
     expect({ what, isSecret: secret.length > 10 }).toEqual({ what, isSecret: true });
-  // Its second half alone would do to guess the rest.
+  // Its second half alone would suffice to guess the rest.
   const halves = Object.entries(secrets).map(([what, secret]) => [what, secret.slice(secret.length / 2)] as const);
   const found = await findTracesOfEach(testStack(), [registration.email, ...halves.map(([, half]) => half)]);
   for (const [what, half] of halves) expect({ what, places: found.get(half) }).toEqual({ what, places: [] });
-  // The stores were looked through: what is there is found.
+  // The search covers the stores: it finds existing data.
   expect(found.get(registration.email)).not.toEqual([]);
 }, 120_000);

@@ -12,7 +12,7 @@ const adminToken = 'the-operator-of-this-test';
 let smtp: SmtpSimulator;
 let running: Stack;
 
-// With a mail server: without one, links are logged on purpose.
+// With a mail server: without one, links are logged intentionally.
 beforeAll(async () => {
   smtp = await startSmtpSimulator();
   running = await startOwnStack({
@@ -28,14 +28,14 @@ afterAll(async () => {
   await smtp?.close();
 });
 
-/** The token in the count-th mail, with the lines that quoted-printable has folded joined again. */
+/** The token in the count-th email, with lines folded by quoted-printable joined. */
 const mailedToken = (count: number): Promise<string> =>
   eventually(() => {
     const raw = smtp.mails[count - 1]!.raw.replaceAll('=\r\n', '').replaceAll('=3D', '=');
     return /token=([\w-]{43})/.exec(raw)![1]!;
   });
 
-/** Opens an event stream and leaves it after its first event. */
+/** Opens an event stream and closes it after its first event. */
 function lookAt(path: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const request = get(running.urls[0]! + path, { agent: false }, (response) => {
@@ -48,7 +48,7 @@ function lookAt(path: string): Promise<number> {
   });
 }
 
-test('no password, token, key, mailed token or text reaches a log, however it is sent', async () => {
+test('no password, token, key, emailed token or text reaches a log, however it is sent', async () => {
   const secrets = new Map<string, string>([['admin token', adminToken]]);
   const secret = (name: string, value: string): string => {
     secrets.set(name, value);
@@ -146,9 +146,9 @@ test('no password, token, key, mailed token or text reaches a log, however it is
   expect(removed.status).toBe(204);
 
   const logs = running.servers.map(({ logFile }) => readFileSync(logFile, 'utf8')).join('\n');
-  // The use of a refresh token twice is told: what was done here is in these logs.
+  // These logs cover the test: they contain the warning about the reused refresh token.
   expect(logs).toContain('a refresh token was used again');
-  // Each entry is one line of the program's own, whatever line breaks came in.
+  // Each entry is one line of the program, regardless of line breaks in the input.
   for (const line of logs.split('\n').filter((one) => one.startsWith('{'))) {
     expect(JSON.parse(line)).toMatchObject({
       level: expect.stringMatching(/^(trace|debug|info|warn|error)$/),

@@ -10,7 +10,7 @@ import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 
-// Apprise knows nothing of Tocsin: it speaks to it as to a server of ntfy's.
+// Apprise has no support for Tocsin: it treats it as an ntfy server.
 describeUnlessMissing('Apprise', [...missingForApprise(), ...missingForCertificate()], () => {
   let pythonPath: string;
   let proxy: TlsProxy;
@@ -30,7 +30,7 @@ describeUnlessMissing('Apprise', [...missingForApprise(), ...missingForCertifica
   }, 300_000);
   afterAll(() => proxy?.close());
 
-  /** Runs its command line; resolves with what it printed, rejects when it says that it could not send. */
+  /** Runs its command line. Resolves with the output, rejects if it reports that it could not send. */
   const apprise = (...args: string[]) =>
     promisify(execFile)(
       'python3',
@@ -48,7 +48,7 @@ describeUnlessMissing('Apprise', [...missingForApprise(), ...missingForCertifica
     );
   const newest = async (by = owner, name = topic.name) => (await by.get(`/${name}/json?limit=1`)).body.messages[0];
 
-  test('ntfy:// with a topic token brings title, text and all that it can say', async () => {
+  test('ntfy:// with a topic token sends title, text and all supported fields', async () => {
     const query =
       'priority=high&tags=backup,db&click=https://example.org&delay=1h&email=a@example.org&actions=view,Open,https://example.org';
     await apprise(
@@ -76,7 +76,7 @@ describeUnlessMissing('Apprise', [...missingForApprise(), ...missingForCertifica
     expect(await newest()).toMatchObject({ message: `as ${name}`, priority, title: null });
   });
 
-  test('ntfys:// goes through a proxy with TLS', async () => {
+  test('ntfys:// works through a TLS proxy', async () => {
     await apprise(
       '-t',
       'TLS',
@@ -87,7 +87,7 @@ describeUnlessMissing('Apprise', [...missingForApprise(), ...missingForCertifica
     expect(await newest()).toMatchObject({ title: 'TLS', message: 'encrypted', markdown: true });
   });
 
-  test('an API key is a password, or a token', async () => {
+  test('accepts an API key as a password or a token', async () => {
     const { key } = (await owner.post('/api/keys', { name: 'apprise', scopes: ['publish'] })).body;
     for (const [text, url] of [
       ['password', `ntfy://anyone:${key}@${host}/${topic.name}`],
@@ -98,13 +98,13 @@ describeUnlessMissing('Apprise', [...missingForApprise(), ...missingForCertifica
     }
   });
 
-  test('an open topic takes it without a credential, several topics one message each', async () => {
+  test('sends to a public topic without a credential, and one message to each of several topics', async () => {
     const [one, two] = [await createTopic(owner), await createTopic(owner)];
     await apprise('-b', 'to both', `ntfys://127.0.0.1:${proxy.port}/${one.name}/${two.name}`);
     for (const { name } of [one, two]) expect((await newest(owner, name)).message).toBe('to both');
   });
 
-  test('what is refused is told as a failure', async () => {
+  test('reports a refused message as a failure', async () => {
     await expect(apprise('-b', 'x', `ntfy://tk_wrong@${host}/${topic.name}`)).rejects.toMatchObject({
       code: 1,
       stdout: expect.stringContaining('401'),
@@ -114,7 +114,7 @@ describeUnlessMissing('Apprise', [...missingForApprise(), ...missingForCertifica
     });
   });
 
-  test('a file that is text becomes the text, one that is not is refused', async () => {
+  test('sends a text file as the text and refuses other files', async () => {
     await apprise(
       '-t',
       'a file',

@@ -10,7 +10,7 @@ import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 
-/** As https://docs.ntfy.sh/publish/ shows it, with the address and the topic exchanged. */
+/** The examples of https://docs.ntfy.sh/publish/ with address and topic replaced. */
 describeUnlessMissing('curl', findProgram('curl') === undefined ? ['curl'] : [], () => {
   let owner: Person;
   let name: string;
@@ -44,7 +44,7 @@ describeUnlessMissing('curl', findProgram('curl') === undefined ? ['curl'] : [],
         const end = stdout.lastIndexOf('\n');
         return resolve({ status: Number(stdout.slice(end + 1)), body: JSON.parse(stdout.slice(0, end)) });
       });
-      // One that reads nothing can be over before this is written (EPIPE).
+      // A process that does not read its input may exit before it is written (EPIPE).
       child.stdin!.on('error', () => undefined).end(stdin);
     });
   }
@@ -112,7 +112,7 @@ describeUnlessMissing('curl', findProgram('curl') === undefined ? ['curl'] : [],
       { message: 'in pieces' },
     ],
     [
-      'what Tocsin does not have',
+      'features that Tocsin does not have',
       () => [
         '-H',
         'At: tomorrow, 10am',
@@ -183,7 +183,7 @@ describeUnlessMissing('curl', findProgram('curl') === undefined ? ['curl'] : [],
     expect(await curl(args())).toMatchObject({ status: 200, body: { topic: name, ...expected } });
   });
 
-  test('publishes what is piped into it', async () => {
+  test('publishes its standard input', async () => {
     expect(await curl(['-T-', at()], 'piped\n')).toMatchObject({ status: 200, body: { message: 'piped\n' } });
     expect(await curl(['-d', '@-', at()], 'without\nits line breaks\n')).toMatchObject({
       status: 200,
@@ -211,7 +211,7 @@ describeUnlessMissing('curl', findProgram('curl') === undefined ? ['curl'] : [],
     expect(await curl(['-d', 'x', `${testStack().urls[0]!}/${closed}?auth=${auth}`])).toMatchObject({ status: 200 });
   });
 
-  test('is refused as JSON, never as a page', async () => {
+  test('gets refusals as JSON, never as a page', async () => {
     expect(await curl(['-d', 'x', '-H', 'Priority: 9', at()])).toEqual({
       status: 422,
       body: { detail: 'priority: must be 1 to 5, or min, low, default, high, max or urgent' },

@@ -11,13 +11,13 @@ const operator = stack.caller({ Authorization: `Bearer ${testStack().env['ADMIN_
 const setTier = async (email: string, tier: string) =>
   expect((await operator.put(`/admin/users/${email}/tier`, { tier })).status).toBe(200);
 
-/** A node that the command could not tell knows within 5 seconds. */
+/** A node that missed the notification of the command notices within 5 seconds. */
 const soon = { timeoutMs: 6_000 };
-/** Some programs each, every one of which a busy machine starts in many seconds. */
+/** Each test starts several processes, which take many seconds each on a busy machine. */
 const slow = 180_000;
 
 test(
-  'an account is found, verified, given a password, logged out and deleted',
+  'finds, verifies, logs out and deletes an account and sets its password',
   async () => {
     const registration = newRegistration();
     expect((await new Client().call('POST', '/auth/register', { json: registration })).status).toBe(201);
@@ -65,7 +65,7 @@ test(
 );
 
 test(
-  'topics of an account are listed, shown with what they hold, and deleted unless they are under legal hold',
+  "lists an account's topics, shows their contents, and deletes them unless under legal hold",
   async () => {
     const owner = await stack.person({ tier: 'TEAM' });
     const [kept, gone] = [await createTopic(owner, { description: 'pumps\u001b[2J' }), await createTopic(owner)];
@@ -75,7 +75,7 @@ test(
       { id: kept.id, name: kept.name, owner: owner.email, message_count: 1, legal_hold: true },
       { id: gone.id, message_count: 0, legal_hold: false },
     ]);
-    // What somebody wrote does nothing to the operator's terminal.
+    // User text cannot control the operator's terminal.
     expect((await runCommand(['topic', 'show', kept.name.toUpperCase()])).out).toContain(
       'description: pumps\ufffd[2J\n',
     );
@@ -91,7 +91,7 @@ test(
 );
 
 test(
-  'a team is shown with its people, deactivated, reactivated under its owner’s tier, and deleted',
+  'shows a team with its members, deactivates it, reactivates it under its owner’s tier, and deletes it',
   async () => {
     const [owner, member] = [await stack.person({ tier: 'TEAM' }), await stack.person()];
     const name = `t-${randomUUID().slice(0, 8)}`;
@@ -138,7 +138,7 @@ test(
 );
 
 test(
-  'a key is made for an account, found by its secret, revoked, enabled and deleted',
+  'creates a key for an account, finds it by its secret, revokes, enables and deletes it',
   async () => {
     const owner = await stack.person();
     const made = await printedBy(['key', 'create', owner.email, '--name', 'ci', '--scopes', 'account:read']);

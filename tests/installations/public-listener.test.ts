@@ -9,8 +9,8 @@ import { createAccount, newAddress } from '../support/stack.ts';
 import { useOwnStack } from '../support/use-own-stack.ts';
 import { useStreams } from '../support/use-streams.ts';
 
-// As the public reaches it: by https, with figures on a port of their own, without an operator's token and without a proxy
-// whose word counts. Each answer is asked for as a foreign client would.
+// A public installation: https, metrics on a separate port, no operator token and no proxy
+// that is trusted. The requests are those of a foreign client.
 const { stack, store } = await useOwnStack({
   BASE_URL: 'https://tocsin.example',
   APP_URL: 'https://app.example',
@@ -19,7 +19,7 @@ const { stack, store } = await useOwnStack({
 });
 const streams = useStreams(() => stack.urls);
 
-/** A request by another client than `fetch`, which sends any Host. */
+/** A request with any Host header, which `fetch` cannot send. */
 async function ask(method: string, path: string, options: { headers?: Record<string, string>; body?: object } = {}) {
   const request = httpRequest(new URL(path, stack.urls[0]), {
     method,
@@ -32,7 +32,7 @@ async function ask(method: string, path: string, options: { headers?: Record<str
   return { status: response.statusCode!, headers: response.headers, body: (await json(response)) as any };
 }
 
-test('where the public address is https, browsers are told to keep to it, by every kind of answer', async () => {
+test('with an https BASE_URL every kind of response has Strict-Transport-Security', async () => {
   const hsts = { 'strict-transport-security': 'max-age=31536000' };
   for (const path of ['/health/live', '/api/topics/public', '/auth/me', '/no/such/path', '/%zz'])
     expect((await ask('GET', path)).headers).toMatchObject(hsts);
@@ -40,13 +40,13 @@ test('where the public address is https, browsers are told to keep to it, by eve
   expect((await streams.ws('/no-topic/ws')).headers).toMatchObject(hsts);
 });
 
-test('with CORS_ORIGINS=* every site reads what anybody may read, and sends no cookies', async () => {
+test('with CORS_ORIGINS=* every site may read public responses, without cookies', async () => {
   const { headers } = await ask('GET', '/api/topics/public', { headers: { Origin: 'https://any.example' } });
   expect(headers['access-control-allow-origin']).toBe('*');
   expect(headers).not.toHaveProperty('access-control-allow-credentials');
 });
 
-test('figures are not there where they have a port of their own', async () => {
+test('metrics are absent from the API port if they have a separate port', async () => {
   for (const path of ['/metrics', '/metrics/', '/METRICS']) {
     const { status, body } = await ask('GET', path);
     expect([404, 405]).toContain(status);
@@ -54,7 +54,7 @@ test('figures are not there where they have a port of their own', async () => {
   }
 });
 
-test("without an operator's token there are no operator's endpoints, for nobody", async () => {
+test("without an operator token the operator's endpoints do not exist for any caller", async () => {
   const account = await createAccount(store, { urls: stack.urls });
   for (const token of [undefined, '', 'undefined', 'null', account.client.token]) {
     const answer = await ask('PUT', `/admin/users/${account.email}/tier`, {
@@ -65,7 +65,7 @@ test("without an operator's token there are no operator's endpoints, for nobody"
   }
 });
 
-test('links lead to the configured addresses, whatever Host and its like a request names', async () => {
+test('links use the configured URLs, whatever Host and forwarding headers a request has', async () => {
   const evil = {
     Host: 'evil.example',
     'X-Forwarded-Host': 'evil.example',
@@ -99,8 +99,8 @@ test('links lead to the configured addresses, whatever Host and its like a reque
   expect(verified).toMatch(/^https:\/\/app\.example\/auth\/verified\?status=error&message=/);
 });
 
-test("nobody's X-Forwarded-For is believed where no proxy is trusted", async () => {
-  // More than two minutes allow, since one may end meanwhile; other tests here are of the same address.
+test('ignores X-Forwarded-For if no proxy is trusted', async () => {
+  // More than two windows allow, because one may end during the test; other tests here share the address.
   const answers = await Promise.all(
     Array.from({ length: 140 }, () =>
       ask('GET', '/api/topics/public', {

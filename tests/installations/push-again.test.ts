@@ -9,7 +9,7 @@ import { Client, createAccount, createTopic, type Account } from '../support/sta
 import { useOwnStack } from '../support/use-own-stack.ts';
 
 const expo = await startExpoSimulator();
-// A push that fails is tried once more, and given up then.
+// A failed push is retried once.
 const { stack, store } = await useOwnStack({
   RATE_LIMITS: 'off',
   EXPO_URL: expo.url,
@@ -21,7 +21,7 @@ afterAll(() => expo.close());
 const operator = new Client('the-operator-of-the-tests', stack.urls);
 const person = (): Promise<Account> => createAccount(store, { tier: 'TEAM', urls: stack.urls });
 
-/** An account that is subscribed to the topic, with the token of its phone. */
+/** A subscriber of the topic and the push token of their phone. */
 async function subscriber(topicName: string): Promise<{ account: Account; token: string }> {
   const account = await person();
   const token = `ExponentPushToken[${randomUUID()}]`;
@@ -48,13 +48,13 @@ const pushesTo = (token: string) => expo.pushes.flatMap((push) => (push.token ==
 const countsOf = async ({ client }: Account, messageId: string) =>
   (await client.call('GET', `/api/messages/${messageId}/deliveries`)).body.counts;
 
-/** Runs `tocsin push …` beside the running stack. */
+/** Runs `tocsin push …` next to the running stack. */
 const command = (...args: string[]) => runCommand(['push', ...args], '', stack.env);
 
-describe('a push that was given up', () => {
+describe('a dead letter', () => {
   const deadLetters = (topic: string) => operator.call('GET', `/admin/push/dead-letters?topic=${topic}`);
 
-  test('is listed for the operator, and goes out when it is put back, by the interface or the command', async () => {
+  test('is listed for the operator and sent after a redrive by API or command', async () => {
     const owner = await person();
     const topic = await createTopic(owner);
     const { token } = await subscriber(topic.name);
@@ -92,7 +92,7 @@ describe('a push that was given up', () => {
     expect(await redrive()).toMatchObject({ status: 200, body: { redriven: 0 } });
   });
 
-  test('is the operator’s matter, who has to say which', async () => {
+  test('requires the operator and a selection', async () => {
     const [path, stranger] = ['/admin/push/dead-letters', await person()];
     for (const [method, at] of [
       ['GET', path],
@@ -117,14 +117,14 @@ describe('a push that was given up', () => {
   });
 });
 
-describe('a message that some have missed', () => {
-  /** Refused for good at first, and taken afterwards. */
+describe('renotifying a message that some recipients missed', () => {
+  /** Refused permanently at first and accepted later. */
   const missesOne = (token: string): void =>
     expo.script(token, { kind: 'ticket-error', error: 'MessageTooBig' }, { kind: 'ok' });
   const renotify = ({ client }: Account, messageId: string) =>
     client.call('POST', `/api/messages/${messageId}/renotify`);
 
-  test('is pushed again to them alone, as often as that is asked for', async () => {
+  test('sends it only to them, at each request', async () => {
     const owner = await person();
     const topic = await createTopic(owner);
     const [got, missed] = [await subscriber(topic.name), await subscriber(topic.name)];
@@ -139,7 +139,7 @@ describe('a message that some have missed', () => {
       });
     }
     await eventually(async () => expect(await countsOf(owner, messageId)).toMatchObject({ sent: 2, failed: 0 }));
-    // What comes after it has come: nothing of it is under way any more.
+    // A later push has arrived, so no earlier one is in progress.
     const next = await publish(owner, topic.name);
     await eventually(() => expect(pushesTo(late.token)).toEqual([next]));
     expect([got, missed].map(({ token }) => pushesTo(token).filter((id) => id === messageId))).toEqual([
@@ -148,7 +148,7 @@ describe('a message that some have missed', () => {
     ]);
   });
 
-  test('is pushed again by who manages its topic, others are told as much as they may know', async () => {
+  test('is allowed to managers of its topic, and refusals reveal only what the caller may know', async () => {
     const [owner, admin, member, stranger] = [await person(), await person(), await person(), await person()];
     const { documents } = store;
     const { id: team_id } = await documents.insert(teams, newTeam(owner.user.id));
@@ -172,7 +172,7 @@ describe('a message that some have missed', () => {
     expect(await renotify(owner, messageId)).toMatchObject({ status: 404, body: { detail: 'Message not found' } });
   });
 
-  test('is pushed again by the operator’s command with the others of its time', async () => {
+  test('is included in the operator’s command for a period', async () => {
     const owner = await person();
     const topic = await createTopic(owner);
     const { token } = await subscriber(topic.name);

@@ -66,7 +66,7 @@ async function publish(
 
 const pushesTo = (token: string): ExpoPush[] => expo.pushes.filter((push) => push.token === token);
 
-test('a published message reaches the phones of its subscribers as soon as it is there, once', async () => {
+test("a published message reaches its subscribers' phones promptly and once", async () => {
   const [owner, reader] = [await person(), await person()];
   const topic = await createTopic(owner);
   const [first, second] = [await registerDevice(reader), await registerDevice(reader)];
@@ -92,7 +92,7 @@ test('a published message reaches the phones of its subscribers as soon as it is
   });
 });
 
-test('a subscriber’s own filter decides what reaches the phone', async () => {
+test('a subscriber’s filter decides which messages reach the phone', async () => {
   const [owner, reader] = [await person(), await person()];
   const topic = await createTopic(owner);
   const { token } = await registerDevice(reader);
@@ -103,7 +103,7 @@ test('a subscriber’s own filter decides what reaches the phone', async () => {
   await eventually(() => expect(pushesTo(token).map(({ messageId }) => messageId)).toEqual([wanted]));
 });
 
-test('after a token was called dead its device shows as inactive, and a test push says so', async () => {
+test('a device with a dead token becomes inactive, and a test push reports it', async () => {
   const [owner, reader] = [await person(), await person()];
   const topic = await createTopic(owner);
   const { id, token } = await registerDevice(reader);
@@ -119,7 +119,7 @@ test('after a token was called dead its device shows as inactive, and a test pus
   });
 });
 
-test('a removed device and a removed subscription are pushed nothing more', async () => {
+test('a removed device or subscription gets no more pushes', async () => {
   const [owner, reader, leaver] = [await person(), await person(), await person()];
   const topic = await createTopic(owner);
   const [gone, kept, left] = [await registerDevice(reader), await registerDevice(reader), await registerDevice(leaver)];
@@ -130,22 +130,22 @@ test('a removed device and a removed subscription are pushed nothing more', asyn
   await eventually(() => expect([gone, kept, left].map(idsTo)).toEqual([[first], [first], [first]]));
   expect((await reader.client.call('DELETE', `/api/devices/${gone.id}`)).status).toBe(204);
   expect((await leaver.client.call('DELETE', `/api/subscriptions/${subscriptionId}`)).status).toBe(204);
-  const second = await publish(owner, topic.name, 'to who is left');
+  const second = await publish(owner, topic.name, 'to the remaining subscribers');
   await eventually(() => expect(idsTo(kept)).toEqual([first, second]));
-  // Had they been pushed to, it would have been with the one that has arrived; what comes after it has arrived as well.
+  // Their push would have been sent with the one that arrived, and a later one has arrived as well.
   const third = await publish(owner, topic.name, 'once more');
   await eventually(() => expect(idsTo(kept)).toEqual([first, second, third]));
   expect([gone, left].map(idsTo)).toEqual([[first], [first]]);
 });
 
-test('a test push arrives', async () => {
+test('sends a test push', async () => {
   const reader = await person();
   const { id, token } = await registerDevice(reader);
   expect((await reader.client.call('POST', `/api/devices/${id}/test`)).status).toBe(200);
   await eventually(() => expect(pushesTo(token)).toMatchObject([{ message: { data: { test: true } } }]));
 });
 
-test('the ledger names what the provider answered for each device', async () => {
+test("the ledger shows the provider's response for each device", async () => {
   const [owner, reader] = [await person(), await person()];
   const topic = await createTopic(owner);
   const [well, dead] = [await registerDevice(reader), await registerDevice(reader)];
@@ -173,7 +173,7 @@ test('the ledger names what the provider answered for each device', async () => 
   });
 });
 
-test('an iPhone is pushed to through APNs, under the settings of its subscription, until Apple calls it gone', async () => {
+test('an iPhone gets pushes through APNs according to its subscription until APNs reports it as unregistered', async () => {
   const [owner, reader] = [await person(), await person()];
   const topic = await createTopic(owner);
   const { id: deviceId, token } = await registerDevice(reader, 'ios');
@@ -198,7 +198,7 @@ test('an iPhone is pushed to through APNs, under the settings of its subscriptio
   expect((await reader.client.call('POST', `/api/devices/${deviceId}/test`)).status).toBe(200);
   await eventually(() => expect(taken()[1]).toMatchObject({ payload: { test: true } }));
 
-  // Gone at a time before it was registered last: Apple speaks of what was before.
+  // Reported as unregistered before its latest registration, so the report concerns an earlier one.
   apns.script(
     token,
     { kind: 'error', status: 410, reason: 'Unregistered', timestamp: Date.now() - 3_600_000 },
@@ -221,7 +221,7 @@ test('an iPhone is pushed to through APNs, under the settings of its subscriptio
   await eventually(async () => expect(await isActive()).toBe(false));
 });
 
-test('a phone whose token APNs calls bad once is not given up, and the second time it is, once APNs took another’s, unless the token is new', async () => {
+test('retires a phone only after APNs rejected its token twice while accepting another’s, unless the token is new', async () => {
   const [owner, reader] = [await person(), await person()];
   const topic = await createTopic(owner);
   const { id: deviceId, token } = await registerDevice(reader, 'ios');
@@ -253,7 +253,7 @@ test('a phone whose token APNs calls bad once is not given up, and the second ti
   await eventually(async () => expect(await isActive()).toBe(false));
 });
 
-test('an Android phone is pushed to through FCM, until FCM calls it gone, and each of a reader’s phones by its own provider', async () => {
+test('an Android phone gets pushes through FCM until FCM reports it as unregistered, and each phone uses its own provider', async () => {
   const [owner, reader] = [await person(), await person()];
   const topic = await createTopic(owner);
   const [android, iphone, expoPhone] = [

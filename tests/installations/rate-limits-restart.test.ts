@@ -6,7 +6,7 @@ const { stack, store } = await useOwnStack({ TRUST_PROXY: '1' }, 'nodes');
 
 const nodes = () => stack.servers.filter((server) => server.name.startsWith('api') || server.name === 'tocsin');
 
-/** Somebody new: the minute that all of this is about begins with the first publish, and a restart may take a good part of it. */
+/** A new account: its window starts with the first publish, and a restart may take a good part of it. */
 async function newPublisher() {
   const account = await createAccount(store, { urls: stack.urls });
   const { name } = await createTopic(account);
@@ -21,7 +21,7 @@ async function newPublisher() {
   };
 }
 
-test('budgets are not forgotten when every node is killed right after it has answered', async () => {
+test('rate limits survive a SIGKILL of every node right after a response', async () => {
   const { publish, remaining } = await newPublisher();
   for (const { status } of await publish(4)) expect(status).toBe(200);
   await Promise.all(nodes().map((server) => server.kill()));
@@ -31,7 +31,7 @@ test('budgets are not forgotten when every node is killed right after it has ans
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(6);
 }, 120_000);
 
-test('nor are they when every node is stopped', async () => {
+test('rate limits survive a regular stop of every node', async () => {
   const { publish, remaining } = await newPublisher();
   for (const { status } of await publish(10)) expect(status).toBe(200);
   await Promise.all(nodes().map((server) => server.stop()));

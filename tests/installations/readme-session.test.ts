@@ -10,7 +10,7 @@ import { startOwnStack } from '../support/own-stack.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** The lines of the README's session, as a person would paste them. */
+/** The lines of the README's session as a user pastes them. */
 function session(): string {
   const block = /```sh session\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'));
   if (block === null) throw new Error('the README has no session');
@@ -26,10 +26,10 @@ describeUnlessMissing('the README', findProgram('curl') === undefined ? ['curl']
 
   afterAll(() => stack?.stop(), 60_000);
 
-  test('its session of at most ten lines brings a message to all four readers', async () => {
+  test('delivers a message to all four readers with a session of at most ten lines', async () => {
     const lines = session();
     expect(lines.trim().split('\n').length).toBeLessThanOrEqual(10);
-    // A loaded machine starts a program in many times the seconds that a person's takes.
+    // A loaded machine takes many times as long to start a process.
     const patient = lines.replaceAll(/sleep (\d+)/g, (_, seconds) => `sleep ${5 * Number(seconds)}`);
     const script = patient.replaceAll('localhost:8080', new URL(stack.urls[0]!).host);
     const env = { ...process.env, ...stack.env, NODE_OPTIONS: '' };

@@ -21,13 +21,13 @@ const publishers = 16;
 const topicCount = 20;
 const catchUpMs = 60_000;
 
-describe(`${lineCount} real lines by ${publishers} publishers over ${topicCount} topics, with processes killed in the middle`, () => {
+describe(`${lineCount} real lines by ${publishers} publishers over ${topicCount} topics, with processes killed during the run`, () => {
   let stack: Stack;
   let store: OperatorStore;
   let topics: string[];
   let expo: ExpoSimulator;
   let pushes: PushLedger;
-  /** Reading ends with the test, however it comes out. */
+  /** Readers stop with the test, whatever its result. */
   let readers: Reader[] = [];
 
   beforeAll(async () => {
@@ -47,7 +47,7 @@ describe(`${lineCount} real lines by ${publishers} publishers over ${topicCount}
     await expo?.close();
   }, 60_000);
 
-  test('arrive complete, once and in one order at every reader', async () => {
+  test('reach every reader completely, once and in the same order', async () => {
     const { urls } = stack;
     readers = topics.flatMap((topic, first) => [
       readSse({ urls, topic, first }),
@@ -93,13 +93,13 @@ describe(`${lineCount} real lines by ${publishers} publishers over ${topicCount}
         .map(({ log, verdict }) => ({ reader: log.name, ...verdict })),
     ).toEqual([]);
     expect(sharedPlaces(acked)).toBe(0);
-    // A killed notifier may repeat the sub-batch that was under way, under the same collapse id.
+    // A killed notifier may repeat the sub-batch in progress, with the same collapse ID.
     for (const device of pushes.judge(acked)) expect(device).toMatchObject({ missing: 0, unexpected: 0 });
     expect(acked).toHaveLength(lineCount);
   }, 480_000);
 });
 
-/** Kills every server that is part of the promise in turn, spread over the run, and starts it again. */
+/** Kills each server in turn over the run and restarts it. */
 function killPlan(stack: Stack) {
   const victims = stack.servers.filter(({ name }) => name !== 'retention');
   const killed: string[] = [];
@@ -124,14 +124,14 @@ async function caughtUp(readers: readonly Reader[], acked: readonly Acked[]): Pr
       expect(behind.map(({ name, count }) => `${name}: ${count}`)).toEqual([]);
     },
     { timeoutMs: catchUpMs },
-  ).catch(() => undefined); // the checker says what is missing
+  ).catch(() => undefined); // the checker reports the differences
 }
 
 function repeats(verdicts: readonly { log: ReaderLog; verdict: Verdict }[]): number {
   return verdicts.filter(({ log }) => log.mayRepeat).reduce((sum, { verdict }) => sum + verdict.repeated, 0);
 }
 
-/** What all readers together missed or saw wrongly; what raw readers of the broker may see again is not in it. */
+/** Messages that readers missed or received wrongly, without duplicates that raw readers of the broker may see. */
 function totals(verdicts: readonly { log: ReaderLog; verdict: Verdict }[]): Record<string, number> {
   const sums: Record<string, number> = {};
   for (const { log, verdict } of verdicts) {
@@ -142,7 +142,7 @@ function totals(verdicts: readonly { log: ReaderLog; verdict: Verdict }[]): Reco
   return sums;
 }
 
-/** Milliseconds since the call before, at first since it was made. */
+/** Milliseconds since the previous call, or since its creation. */
 function stopwatch(): () => number {
   let before = performance.now();
   return () => {

@@ -42,7 +42,7 @@ for (const { name, missing, start } of proxies)
         sent.on('error', reject).end(body);
       });
 
-    test('events and frames come at once, and publishes of the greatest length go through', async () => {
+    test('events and frames arrive immediately, and publishes of maximum length pass', async () => {
       const events: string[] = [];
       const stream = request(
         { host: '127.0.0.1', port: proxy.port, ca: proxy.certificate, path: `/${topic.name}/sse`, agent: false },
@@ -71,7 +71,7 @@ for (const { name, missing, start } of proxies)
       socket.terminate();
     });
 
-    test('what a client claims of its address is not believed, and figures are for nobody', async () => {
+    test('ignores forged client addresses and blocks metrics', async () => {
       const remaining = async (claimed: string) =>
         Number(
           (await call('GET', '/api/topics/public', { headers: { 'X-Forwarded-For': claimed } })).headers[

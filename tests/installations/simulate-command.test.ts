@@ -10,7 +10,7 @@ import { createAccount, createTopic } from '../support/stack.ts';
 import { useOwnStack } from '../support/use-own-stack.ts';
 
 const dir = mkdtempSync(path.join(tmpdir(), 'tocsin-simulate-'));
-// Three free ports in a row are asked for once; should one be taken, others are tried.
+// The command needs three free ports in a row; if one is taken, the test tries others.
 const simulator = await startSimulator();
 const { stack, store } = await useOwnStack(simulator.settings);
 afterAll(async () => {
@@ -42,7 +42,7 @@ async function startSimulator() {
   }
 }
 
-test('a server with the printed settings pushes to the simulators, and each push is shown', async () => {
+test('a server with the printed settings pushes to the simulators, which print each push', async () => {
   const owner = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
   const topic = await createTopic(owner);
   const tokens = { ios: newPushToken.ios(), android: newPushToken.android(), expo: newPushToken.expo() };

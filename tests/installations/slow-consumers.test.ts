@@ -13,13 +13,13 @@ import { createTopic, newAddress, testStack } from '../support/stack.ts';
 import { useStack } from '../support/use-stack.ts';
 
 const mebibyte = 1024 * 1024;
-/** The longest text there is: 4,000 code points of four bytes. */
+/** The longest text: 4,000 code points of four bytes. */
 const text = { textLength: 4_000, filling: '\u{1F514}' };
 const messageBytesMin = 15_900;
 const messageBytesMax = 17_000;
-/** One connection's own buffers in the system may hold more than the other's: behind the drop of one comes this much. */
+/** System buffers differ between connections: this much may follow after one connection was dropped. */
 const furtherMessages = Math.ceil((2 * mebibyte) / messageBytesMin);
-/** Garbage of what was published meanwhile is most of it. */
+/** Mostly garbage from publishing. */
 const growthMbMax = 250;
 
 const stack = useStack();
@@ -29,10 +29,10 @@ beforeEach(() => {
 });
 afterEach(() => own.closeAll());
 
-test('a consumer that stops reading is dropped with a mebibyte waiting, disturbs nobody, and resumes without gap or repeat', async () => {
+test('drops a consumer that stops reading at one mebibyte, without effect on others, and it resumes without gaps or duplicates', async () => {
   const { urls, pids, engine } = testStack();
   const topic = (await createTopic(await stack.person())).name;
-  // All on one node, with its memory in sight.
+  // All on one node, whose memory is measured.
   const open = (read: typeof readSse): StreamReader => {
     const reader = read({ urls: urls.slice(0, 1), topic, headers: { 'X-Forwarded-For': newAddress() } });
     own.add(() => void reader.stop());
@@ -74,7 +74,7 @@ test('a consumer that stops reading is dropped with a mebibyte waiting, disturbs
   await eventually(() =>
     expect([sse.count, webSocket.count]).toEqual([publishing.acked.length, publishing.acked.length]),
   );
-  expect([slowSse.ends, slowWebSocket.ends]).toEqual([[], []]); // a client that does not read sees no end either
+  expect([slowSse.ends, slowWebSocket.ends]).toEqual([[], []]); // a client that does not read does not notice the end either
   const socket = slowWebSocket.socket()!;
   const takenBefore = socket.bytesRead;
   const inSystem = systemEnds(socket).reduce((sum, { bytes }) => sum + bytes, 0);
@@ -98,7 +98,7 @@ test('a consumer that stops reading is dropped with a mebibyte waiting, disturbs
   const nothing = { lost: 0, repeated: 0, phantom: 0, changed: 0, inverted: 0, outOfPublishersOrder: 0 };
   expect(logs.map((log) => judgeReader(log, publishing.lines, publishing.acked))).toEqual(logs.map(() => nothing));
   expect(readers.map(({ ends }) => ends)).toEqual([['cut off'], [4008], [], []]);
-  // What Node was writing when the system took no more counts as a whole, the part that the system took included.
+  // Node counts the chunk in progress completely, including the part that the system accepted.
   expect(bufferedBytes).toBeGreaterThan(mebibyte / 2);
   expect(bufferedBytes).toBeLessThan(mebibyte + 2 * messageBytesMax);
   expect(peakMb - beforeMb).toBeLessThan(growthMbMax);
@@ -106,7 +106,7 @@ test('a consumer that stops reading is dropped with a mebibyte waiting, disturbs
 
 const established = '01';
 
-/** The connection's ends as Linux has them, and the bytes it holds at each: sent and not arrived, or arrived and not read. */
+/** Both ends of the connection in Linux with their queued bytes: sent but not received, or received but not read. */
 function systemEnds({ localPort, remotePort }: Socket): { state: string; bytes: number }[] {
   const ports = [localPort!, remotePort!].map((port) => port.toString(16).toUpperCase().padStart(4, '0'));
   const isOfConnection = (address: string | undefined) => ports.includes(address?.split(':')[1] ?? '');

@@ -14,7 +14,7 @@ import { createAccount, newTopicName, openStackDocuments, type Account } from '.
 const own = closers();
 let stack: Stack;
 let owner: Account;
-/** Keeps the servers from their database, and lets them have it again. */
+/** Blocks and restores the servers' access to their database. */
 let database: { takeAway(): void; giveBack(): void };
 
 beforeAll(async () => {
@@ -35,13 +35,13 @@ beforeAll(async () => {
   own.add(() => store.close());
   owner = await createAccount(store, { urls: stack.urls });
   if (isCluster) return;
-  const other = new DatabaseSync(join(stack.env['DATA_DIR']!, 'tocsin.db'), { timeout: 10_000 }); // a write of the server may be under way
+  const other = new DatabaseSync(join(stack.env['DATA_DIR']!, 'tocsin.db'), { timeout: 10_000 }); // a write of the server may be in progress
   own.add(async () => other.close());
   database = { takeAway: () => other.exec('BEGIN IMMEDIATE'), giveBack: () => other.exec('ROLLBACK') };
 }, 120_000);
 afterAll(() => own.closeAll(), 60_000);
 
-test('a store that is away is a 503 that says when to come back, and all is well once it is there again', async () => {
+test('returns 503 with Retry-After while the store is unavailable, and recovers afterwards', async () => {
   const create = () => owner.client.call('POST', '/api/topics', { json: { name: newTopicName() } });
   expect((await create()).status).toBe(201);
   database.takeAway();

@@ -5,7 +5,7 @@ import { createAccount, createTopic, type Account } from '../support/stack.ts';
 import { useOwnStack } from '../support/use-own-stack.ts';
 import { useStreams } from '../support/use-streams.ts';
 
-/** A stopping server asks its streams to come back within eleven seconds, and starts in some more on a busy machine. */
+/** A stopping server asks its streams to reconnect within eleven seconds; on a busy machine it takes longer to start. */
 const patienceMs = 60_000;
 
 const { stack, store } = await useOwnStack({ RATE_LIMITS: 'off' }, 'nodes');
@@ -15,7 +15,7 @@ beforeAll(async () => {
   owner = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
 });
 
-/** The server that serves the first address; the last address is another one's where there are several. */
+/** The server of the first URL; with several servers the last URL belongs to another one. */
 const server = () => stack.server(stack.engine === 'embedded' ? 'tocsin' : 'api1');
 const lastNode = () => stack.urls.length - 1;
 
@@ -34,7 +34,7 @@ test.each([
   ['stopped', () => server().stop()],
   ['killed', () => server().kill()],
 ])(
-  'an EventSource sees every message once and in order over restarts of a server that is %s',
+  'an EventSource gets every message once and in order across restarts of a server that is %s',
   async (_, end) => {
     const topics = [(await createTopic(owner)).name, (await createTopic(owner, { access_level: 'private' })).name];
     const texts = (when: string): Text[] =>
@@ -56,7 +56,7 @@ test.each([
         await publish(texts(when));
         expected.push(...texts(when));
       };
-      // In the first round nothing came before: where the stream began is all that the client knows.
+      // In the first round there are no earlier messages: the client only knows its start position.
       for (const round of [0, 1]) {
         await end();
         if (lastNode() > 0) await publishAndExpect(`while it is away, ${round}`);
@@ -79,7 +79,7 @@ test.each([
   300_000,
 );
 
-test('a server that stops tells its streams: 1012 on WebSockets, on event streams when to come back', async () => {
+test('a stopping server closes WebSockets with 1012 and sends event streams a reconnection time', async () => {
   const { name } = await createTopic(owner);
   const [sse, several, ws, wsOfSeveral] = [
     await streams.sse(`/${name}/sse`),

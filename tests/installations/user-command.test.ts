@@ -11,10 +11,10 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** Runs `tocsin user …` beside the running stack. */
+/** Runs `tocsin user …` next to the running stack. */
 const user = (args: readonly string[], input = '') => runCommand(['user', ...args], input);
 
-test('an account made by the operator logs in at once with the password that was printed', async () => {
+test('an account created by the operator can log in immediately with the printed password', async () => {
   const { email, username } = newRegistration();
   const made = await user(['create', email.toUpperCase(), '--username', username, '--json']);
   expect(made).toMatchObject({ code: 0, error: '' });
@@ -24,7 +24,7 @@ test('an account made by the operator logs in at once with the password that was
   expect((await client.call('GET', '/auth/me')).body).toMatchObject({ email, username, terms_accepted_at: null });
 });
 
-test('a password is taken from standard input, and is then not printed', async () => {
+test('reads a password from standard input and does not print it', async () => {
   const { email, username, password } = newRegistration();
   const made = await user(['create', email, '--username', username, '--password-stdin'], `${password}\n`);
   expect(made.code).toBe(0);
@@ -32,7 +32,7 @@ test('a password is taken from standard input, and is then not printed', async (
   await logIn({ email, password });
 });
 
-test('what is taken fails with 1, what is wrong with 2, each with a sentence', async () => {
+test('exits with 1 for taken values and with 2 for invalid ones, with an explanation', async () => {
   const account = await createAccount(store);
   const { email, username } = newRegistration();
   expect(await user(['create', account.email, '--username', username])).toEqual({
@@ -65,9 +65,9 @@ test('what is taken fails with 1, what is wrong with 2, each with a sentence', a
   });
   expect(await user(['set-tier', email, 'TEAM'])).toEqual({ code: 1, out: '', error: 'User not found\n' });
   expect(await user(['show', email])).toEqual({ code: 1, out: '', error: 'User not found\n' });
-}, 180_000); // eight programs, each of which a busy machine starts in many seconds
+}, 180_000); // eight processes, each of which may take many seconds to start on a busy machine
 
-test('a tier that was set is in force on every node within 5 seconds', async () => {
+test('a new tier applies on every node within 5 seconds', async () => {
   const account = await createAccount(store);
   const end = new Date(Date.now() + 86_400_000).toISOString();
   const set = await user(['set-tier', account.email, 'team', '--expires', end, '--additional-members', '3', '--json']);
@@ -90,7 +90,7 @@ test('a tier that was set is in force on every node within 5 seconds', async () 
   expect(JSON.parse(cleared.out)).toMatchObject({ subscription_expires_at: null, additional_members: 3 });
 });
 
-test('a disabled account is shut out until it is enabled', async () => {
+test('a disabled account cannot be used until it is enabled', async () => {
   const account = await createAccount(store);
   expect((await user(['disable', account.email])).code).toBe(0);
   await eventually(async () => expect((await account.client.call('GET', '/auth/me')).status).toBe(401), {
