@@ -9,12 +9,12 @@ import { readImports, type Import } from './architecture/read-imports.ts';
 const root = path.join(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 
-/** Folders that hold nothing of ours; `.gitignore` has them, too. */
+/** Folders without sources, also listed in `.gitignore`. */
 const foreign = new Set(['node_modules', 'data', 'coverage', 'tmp']);
 const files = globSync('**/{*.ts,package.json}', { cwd: root, exclude: (entry) => foreign.has(path.basename(entry)) });
 const sources = files.filter((file) => file.endsWith('.ts'));
 
-/** A folder with more holds several things: each gets a folder of its own. */
+/** A folder with more files serves several purposes and must be split. */
 const productFilesMax = 25;
 
 interface Manifest {
@@ -34,14 +34,14 @@ const importsOf = (tree: Record<string, string>): Import[] =>
 const tree = Object.fromEntries(sources.map((file) => [file, read(file)]));
 const imports = importsOf(tree);
 
-describe('the sources', () => {
-  test('are found, and every import is a file that is there or a package', () => {
+describe('sources', () => {
+  test('exist, and every import is an existing file or a package', () => {
     expect(sources.length).toBeGreaterThan(400);
     expect(imports.length).toBeGreaterThan(2_000);
     expect(imports.filter(({ file }) => file !== null && !sources.includes(file))).toEqual([]);
   });
 
-  test('import what the table of boundaries lets them', () => {
+  test('import only what the table of boundaries allows', () => {
     expect(imports.map(judgeImport).filter((fault) => fault !== null)).toEqual([]);
   });
 
@@ -54,7 +54,7 @@ describe('the sources', () => {
     expect(undeclared).toEqual([]);
   });
 
-  test('have no import cycle, neither between files nor, tests aside, between folders', () => {
+  test('have no import cycles between files or, except in tests, between folders', () => {
     expect(findCycles(imports, (file) => file)).toEqual([]);
     expect(
       findCycles(
@@ -64,13 +64,13 @@ describe('the sources', () => {
     ).toEqual([]);
   });
 
-  test('are named after what they export', () => {
-    // What follows a dot says what a file is for (`.test`, `.contract`): such files export what their test needs.
+  test('are named after their exports', () => {
+    // A second suffix states the role of a file (`.test`, `.contract`): such files may export anything.
     const judged = Object.entries(tree).filter(([file]) => path.basename(file).split('.').length === 2);
     expect(judged.map(([file, source]) => judgeName(file, source)).filter((fault) => fault !== null)).toEqual([]);
   });
 
-  test('name the collections of the audit log where it is written, read, swept and moved, and nowhere else', () => {
+  test("name the audit log's collections only where it is written, read, swept and transferred", () => {
     const naming = Object.entries(tree)
       .filter(([file, source]) => !isTestCode(file) && /\baudit(Entries|Origins)\b/.test(source))
       .map(([file]) => file);
@@ -83,7 +83,7 @@ describe('the sources', () => {
     ]);
   });
 
-  test(`stand at most ${productFilesMax} to a folder, test code aside`, () => {
+  test(`are at most ${productFilesMax} per folder, not counting test code`, () => {
     const counts = Map.groupBy(
       sources.filter((file) => !isTestCode(file)),
       (file) => path.dirname(file),
@@ -92,19 +92,19 @@ describe('the sources', () => {
     expect(crowded).toEqual([]);
   });
 
-  test('leave no row of the table without files', () => {
+  test('use every row of the table', () => {
     const used = new Set(sources.map(rowOf));
     expect(boundaries.filter((row) => !used.has(row))).toEqual([]);
   });
 
-  test('docs/architecture.md shows the table', () => {
+  test('match the table in docs/architecture.md', () => {
     expect(read('docs/architecture.md')).toContain(`\n${boundariesAsMarkdown()}\n`);
   });
 });
 
 const faultsOf = (tree: Record<string, string>): (string | null)[] => importsOf(tree).map(judgeImport);
 
-describe('an import is refused', () => {
+describe('refuses the import', () => {
   test.each([
     ['shared/domain/topics/topic.ts', '../../platform/ids.ts'],
     ['shared/domain/topics/topic.ts', 'zod'],
@@ -147,7 +147,7 @@ describe('an import is refused', () => {
   });
 
   test.each(['kafkajs', 'mongoose', 'mongodb', 'bullmq', 'ioredis', 'node:sqlite'])(
-    'of %s, but by its own driver',
+    'of %s outside of its own driver',
     (name) => {
       const [own, other] = name === 'node:sqlite' ? ['embedded', 'cluster'] : ['cluster', 'embedded'];
       const source = `import x from '${name}';`;
@@ -169,7 +169,7 @@ describe('an import is refused', () => {
     },
   );
 
-  const topicsStore = `'../../collections/topics.ts'`; // apart from its use below, which would be one
+  const topicsStore = `'../../collections/topics.ts'`; // separate from its use below, which would count as an import
   test.each([
     `import { x } from '../../collections/topics.ts';`,
     `import type { X } from '../../collections/topics.ts';`,
@@ -186,7 +186,7 @@ describe('an import is refused', () => {
   });
 });
 
-describe('an import is let through', () => {
+describe('allows the import', () => {
   test.each([
     ['shared/domain/topics/topic.ts', './tiers.ts'],
     ['shared/domain/topics/topic.test.ts', 'fast-check'],
@@ -207,8 +207,8 @@ describe('an import is let through', () => {
   });
 });
 
-describe('a cycle is found', () => {
-  test('between files, also one of types', () => {
+describe('finds a cycle', () => {
+  test('between files, including type imports', () => {
     const cyclic = importsOf({
       'shared/domain/a.ts': `import './b.ts';`,
       'shared/domain/b.ts': `import type { C } from './c.ts';`,
@@ -221,7 +221,7 @@ describe('a cycle is found', () => {
     expect(findCycles(cyclic, folderOf)).toEqual([]);
   });
 
-  test('between folders whose files have none', () => {
+  test('between folders whose files have no cycle', () => {
     const cyclic = importsOf({
       'services/notifier/a.ts': `import './mail/b.ts';`,
       'services/notifier/mail/c.ts': `import '../d.ts';`,

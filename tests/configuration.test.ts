@@ -9,7 +9,7 @@ const root = path.join(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 const sorted = (names: Iterable<string>) => [...names].sort();
 
-/** What Tocsin promises to be configured by. */
+/** The environment variables that Tocsin promises to support. */
 const promised = [
   'HOST',
   'PORT',
@@ -80,7 +80,7 @@ const promised = [
   'OTEL_RESOURCE_ATTRIBUTES',
 ];
 
-/** A container's own: its image sets them, or each service is one role. */
+/** Variables that containers set themselves. */
 const ofContainers = ['HOST', 'PORT', 'DATA_DIR', 'ROLES'];
 
 const operations = read('docs/operations.md');
@@ -88,24 +88,24 @@ const exampleLines = new Map(
   [...read('.env.example').matchAll(/^#([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]),
 );
 
-test('docs/operations.md and .env.example are what npm run docs makes of the program’s variables', () => {
+test('docs/operations.md and .env.example match the output of npm run docs', () => {
   expect(operations).toBe(withConfigurationTable(operations));
   expect(read('.env.example')).toBe(envExample());
 });
 
-test('docker-compose.yml passes on every variable that is not a container’s own', () => {
+test('docker-compose.yml passes every variable that containers do not set themselves', () => {
   const [, environment] = /environment: &environment\n([\s\S]*?)\n {2}\w/.exec(read('docker-compose.yml'))!;
   const passed = [...environment!.matchAll(/^ {4}([A-Z_]+):/gm)].map(([, name]) => name!);
   expect(sorted(passed)).toEqual(sorted(variableNames.filter((name) => !ofContainers.includes(name))));
 });
 
-test('a promised variable is read, or said not to be read yet', () => {
+test('every promised variable is read or documented as not yet read', () => {
   const [, notYet] = /## Not yet\n([\s\S]*)/.exec(operations)!;
   const missing = [...notYet!.matchAll(/`([A-Z]+_[A-Z_]+)`/g)].map(([, name]) => name!);
   expect(sorted([...variableNames, ...missing])).toEqual(sorted(promised));
 });
 
-test('no secret has a default, in the program, in an example or in a container', () => {
+test('no secret has a default in the program, the example or a container', () => {
   const secrets = variableNames.filter((name) => /SECRET|TOKEN|PASSWORD|HEADERS/.test(name));
   expect(secrets).toEqual(
     expect.arrayContaining([
@@ -123,6 +123,6 @@ test('no secret has a default, in the program, in an example or in a container',
   );
   expect(secrets.map((name) => [name, exampleLines.get(name)])).toEqual(secrets.map((name) => [name, '']));
   const compose = read('docker-compose.yml');
-  // Either it has to be given, or it is handed on as it is.
+  // It is either required or passed through.
   for (const name of secrets) expect(compose).toMatch(new RegExp(`^ {4}${name}:( \\$\\{${name}:\\?[^}]*\\})?$`, 'm'));
 });

@@ -49,7 +49,7 @@ function faultsOf({
   });
 }
 
-test('an answer as the document has it conforms, also to HEAD, and a slash at the end is none', () => {
+test('accepts responses that match the document, also for HEAD and with a trailing slash', () => {
   expect(faultsOf({})).toEqual([]);
   expect(faultsOf({ path: '/things/7/' })).toEqual([]);
   expect(faultsOf({ method: 'HEAD', text: '' })).toEqual([]);
@@ -61,31 +61,31 @@ test.each([
   ['a status', { status: 201 }, 'the status 201 is not documented'],
   ['a content type', { type: 'text/html' }, 'a body of "text/html" is not documented'],
   [
-    'a body where there is none',
+    'an undocumented body',
     { method: 'DELETE', path: '/things/all', status: 204 },
     'the document knows no body, and there is one of application/json',
   ],
   ['a missing header', { count: '' }, 'the header X-Total-Count is missing'],
-  ['a header that is no number', { count: 'many' }, 'the header X-Total-Count is "many"'],
+  ['a header that is not a number', { count: 'many' }, 'the header X-Total-Count is "many"'],
   ['a missing field', { text: json({}) }, `body must have required property 'id' {"missingProperty":"id"}`],
   [
-    'a field too many',
+    'an extra field',
     { text: json({ id, more: 1 }) },
     'body must NOT have additional properties {"additionalProperty":"more"}',
   ],
   ['a format', { text: json({ id: '7' }) }, 'body/id must match format "uuid" {"format":"uuid"}'],
   [
-    'an error of another shape',
+    'an error with another structure',
     { status: 404, text: json({ error: 'no' }) },
     `body must have required property 'detail' {"missingProperty":"detail"}`,
   ],
   ['a method', { method: 'PUT' }, 'the path has no PUT in the document, and the answer is a 200'],
   ['a path', { path: '/nowhere' }, 'there is no such path in the document, and the answer is a 200'],
-])('%s that the document does not have is a fault', (_what, answer, fault) => {
+])('reports %s that the document does not contain', (_what, answer, fault) => {
   expect(faultsOf(answer)).toContain(fault);
 });
 
-test('what is no operation is answered with an error', () => {
+test('accepts errors for unknown operations', () => {
   expect(faultsOf({ path: '/nowhere', status: 404, text: json({ detail: 'Not found' }) })).toEqual([]);
   expect(faultsOf({ method: 'PUT', status: 405, text: json({ detail: 'Method not allowed' }) })).toEqual([]);
 });

@@ -16,13 +16,13 @@ interface Operation {
   readonly responses: Readonly<Record<string, Response | Reference>>;
 }
 
-/** What is read of an OpenAPI document here. */
+/** The parts of an OpenAPI document that this checker reads. */
 export interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: object;
 }
 
-/** An answer as it came; `text` is undefined where the body is not looked at. */
+/** A response; `text` is undefined if the body is not checked. */
 export interface Observed {
   readonly method: string;
   readonly path: string;
@@ -31,25 +31,25 @@ export interface Observed {
   readonly text: string | undefined;
 }
 
-/** Statuses that say that there is no operation, and those that come before that is looked at. */
+/** Statuses for unknown operations, and those of checks that come before. */
 const withoutOperation = new Set([400, 401, 404, 405, 429]);
 
 // The package is CommonJS: its default export is the module in Node and the function for TypeScript.
 const addFormats = addFormatsModule as unknown as typeof addFormatsModule.default;
 
-/** What the components are known as to the schemas that refer to them, so that they are taken in once and not by each. */
+/** The ID under which schemas refer to the components, so that they are compiled once. */
 const documentId = 'openapi';
 
-/** Says what of an answer the document does not tell of: each fault a sentence, none when it conforms. */
+/** Returns the differences between a response and the document as sentences; empty if it conforms. */
 export class OpenApiChecker {
   readonly #document: Document;
   readonly #templates: readonly { readonly path: string; readonly form: RegExp }[];
-  // That the document itself is sound is shown elsewhere, and takes longer than all the rest.
+  // Another test validates the document itself, which takes longer than everything else.
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
   readonly #validators = new Map<object, ValidateFunction>();
 
   constructor(document: Document) {
-    // An answer may not have a field that the document does not name, though its readers have to bear it.
+    // Responses must not have undocumented fields, although clients must tolerate them.
     this.#document = closed(document);
     this.#templates = Object.keys(document.paths)
       .sort(fixedFirst)
@@ -128,7 +128,7 @@ function formOf(path: string): RegExp {
   );
 }
 
-/** Fixed segments win over parameters, from the left. */
+/** Fixed segments take precedence over parameters, from the left. */
 function fixedFirst(a: string, b: string): number {
   const key = (path: string) => path.replaceAll(/\{\w+\}/g, '\u{10ffff}');
   return key(a) < key(b) ? -1 : 1;

@@ -17,7 +17,7 @@ const stack = useStack();
 const store = useStore();
 const remove = (person: Person, password = person.password) => person.delete('/api/users/me', { password });
 const wrong = { status: 401, body: { detail: 'Could not validate credentials' } };
-/** Nodes are told over the bus at once, and know by age within five seconds. */
+/** The deletion invalidates caches on all nodes immediately; without the notification they expire within five seconds. */
 const onAllNodes = (check: (node: number) => Promise<void>) =>
   eventually(
     async () => {
@@ -26,7 +26,7 @@ const onAllNodes = (check: (node: number) => Promise<void>) =>
     { timeoutMs: 5_500 },
   );
 
-test('with the account go all its credentials, its topics and its teams, on all nodes within five seconds', async () => {
+test("deletes the account's credentials, topics and teams on all nodes within five seconds", async () => {
   const { owner, other, topic, teamTopic, otherTopic, teamId, otherTeamId, key, topicToken } =
     await makeFullAccount(stack);
   const login = await logIn(owner);
@@ -52,7 +52,7 @@ test('with the account go all its credentials, its topics and its teams, on all 
   expect(await store.documents().count(teamMembers, { index: 'byUser', equals: { userId: owner.id } })).toBe(0);
 });
 
-test('an account without a password cannot delete itself, whatever it sends', async () => {
+test('refuses deletion of an account without password, with any body', async () => {
   const owner = await stack.person();
   const user = (await store.documents().get(users, owner.id))!;
   await store.documents().update(users, user, { passwordHash: null });
@@ -64,10 +64,10 @@ test('an account without a password cannot delete itself, whatever it sends', as
   }
 });
 
-test('an account with a topic under legal hold is not deleted', async () => {
+test('refuses deletion of an account with a topic under legal hold', async () => {
   const { owner, topic } = await makeFullAccount(stack);
   const documents = store.documents();
-  // The server counts in the topic at the same time.
+  // The server updates the topic's counters at the same time.
   const hold = (isHeld: boolean) =>
     retryStale(async () => documents.update(topics, (await documents.get(topics, topic.id))!, { isHeld }));
   await hold(true);
@@ -77,7 +77,7 @@ test('an account with a topic under legal hold is not deleted', async () => {
   expect((await remove(owner)).status).toBe(204);
 });
 
-test('what is made while the account is deleted is not left behind', async () => {
+test('leaves nothing behind that is created during the deletion', async () => {
   const [owner, other] = [await stack.person({ tier: 'TEAM' }), await stack.person()];
   const otherTopic = (await other.post('/api/topics', { name: newTopicName() })).body;
   const making = Array.from({ length: 12 }, (_, at) => [

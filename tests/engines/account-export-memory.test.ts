@@ -18,12 +18,12 @@ const messageCount = 100_000;
 const text = 'x'.repeat(1_000);
 const password = 'correct horse battery';
 const bytesPerMb = 1024 * 1024;
-/** More memory than this an export of any size may not take. */
+/** The memory limit of an export of any size. */
 const mbMax = 30;
 
 /**
- * V8 lets the space for young objects grow up to 16 MB twice over with any work that lasts, and comes to clean it when it is
- * full. Held small, what is left is what the export holds.
+ * V8 grows the space for young objects up to 2 × 16 MB under sustained work and collects it only when it is
+ * full. With a small space, the measured memory is what the export retains.
  */
 const nodeOptions = '--max-semi-space-size=4';
 
@@ -32,7 +32,7 @@ let server: ServerProcess;
 let token: string;
 let topicName: string;
 
-/** Stores messages as the log and the fan-out leave them behind, many at a time. */
+/** Stores messages in the form that the log and the fan-out leave, in batches. */
 async function storeMessages(engine: Engine, topicId: string): Promise<void> {
   const batchSize = 2_000;
   for (let stored = 0; stored < messageCount; stored += batchSize) {
@@ -78,7 +78,7 @@ afterAll(async () => {
 const memoryMb = (): number =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))![1]) / 1024;
 
-/** By `node:http`, since an answer that came by `fetch` is held against the document, which takes longer than to send it. */
+/** With `node:http`: the acceptance `fetch` checks responses against the document, which takes longer than the download. */
 function open(path: string): Promise<IncomingMessage> {
   return new Promise<IncomingMessage>((resolve, reject) => {
     get(server.url + path, { agent: false, headers: { Authorization: `Bearer ${token}` } }, resolve).on(
@@ -91,11 +91,11 @@ function open(path: string): Promise<IncomingMessage> {
 interface Download {
   readonly bytes: number;
   readonly messages: number;
-  /** The most memory that the server held meanwhile, in MB. */
+  /** The server's peak memory during the download, in MB. */
   readonly peakMb: number;
 }
 
-/** Downloads the export; `pauseMs` is how long it waits after each MB. */
+/** Downloads the export, pausing for `pauseMs` after each MB. */
 async function download(pauseMs: number): Promise<Download> {
   const response = await open('/api/users/me/data');
   let [bytes, messages, peakMb, nextPause, tail] = [0, 0, memoryMb(), bytesPerMb, ''];
@@ -112,7 +112,7 @@ async function download(pauseMs: number): Promise<Download> {
   return { bytes, messages, peakMb };
 }
 
-/** Reads everything once, page by page: then the store's cache is as full as any reader makes it, and what follows is the export's. */
+/** Reads all pages once to fill the store's cache, so that later growth is due to the export. */
 async function readHistory(): Promise<void> {
   for (let since = 'all'; ;) {
     const page = JSON.parse(await textOf(await open(`/${topicName}/json?limit=100&since=${since}`))) as {
@@ -123,7 +123,7 @@ async function readHistory(): Promise<void> {
   }
 }
 
-test('a hundred thousand messages go out in a little memory, whether the client is fast or slow', async () => {
+test('exports a hundred thousand messages in little memory, to fast and slow clients', async () => {
   await readHistory();
   for (const pauseMs of [0, 20]) {
     const before = memoryMb();

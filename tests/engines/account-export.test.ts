@@ -13,7 +13,7 @@ const store = useStore();
 const exportOf = (person: Person) => person.get('/api/users/me/data');
 const idsOf = (items: readonly { id: string }[]) => items.map(({ id }) => id).sort();
 
-test('pages leave nothing out and repeat nothing, also of topics that were made in the same millisecond', async () => {
+test('exports every topic once, also topics created in the same millisecond', async () => {
   const owner = await stack.person();
   const createdAt = Date.now();
   const made = Array.from({ length: 650 }, (_, place) =>
@@ -28,14 +28,14 @@ test('pages leave nothing out and repeat nothing, also of topics that were made 
   expect(body.statistics).toMatchObject({ total_topics: 650, total_messages: 3 });
 });
 
-test('the age of an account is in whole days', async () => {
+test('gives the age of an account in whole days', async () => {
   const owner = await stack.person();
   const user = (await store.documents().get(users, owner.id))!;
   await store.documents().update(users, user, { createdAt: Date.now() - 2.5 * 86_400_000 });
   expect((await exportOf(owner)).body.statistics.account_age_days).toBe(2);
 });
 
-test('an export is a file with everything of the account, each item as its list shows it', async () => {
+test('exports all parts of the account in one file, with items as in their lists', async () => {
   const { owner, topic, teamTopic, texts } = await makeFullAccount(stack, store.documents());
   const answer = await exportOf(owner);
   expect(answer.status).toBe(200);
@@ -112,7 +112,7 @@ test('an export is a file with everything of the account, each item as its list 
   });
 });
 
-test('a new account has an export as well', async () => {
+test('exports a new account', async () => {
   const owner = await stack.person();
   const { status, body } = await exportOf(owner);
   expect(status).toBe(200);
@@ -129,7 +129,7 @@ test('a new account has an export as well', async () => {
   });
 });
 
-test('what others did to the account is in its export, and not from where', async () => {
+test('exports audit entries of others about the account without their origin', async () => {
   const [owner, admin, stranger] = [
     await stack.person({ tier: 'TEAM' }),
     await stack.person({ tier: 'TEAM' }),
@@ -155,7 +155,7 @@ test('what others did to the account is in its export, and not from where', asyn
     ),
   ).toEqual([
     ['login.succeeded', 'account', owner.id, null, expect.any(String)],
-    // A guess at the password is about the account, wherever it came from.
+    // A failed login concerns the account, wherever it came from.
     ['login.failed', 'anonymous', null, null, stranger.address],
     ['team.role_changed', 'account', admin.id, null, null],
   ]);

@@ -15,7 +15,7 @@ const bySystem = {
   origin: { address: null, user_agent: null },
 };
 
-describe('the log', () => {
+describe('the audit log', () => {
   let person: Person;
   let ids: string[];
   beforeAll(async () => {
@@ -24,7 +24,7 @@ describe('the log', () => {
     for (const name of ['one', 'two', 'three']) ids.push((await made(person.post('/api/keys', { name }))).id);
   });
 
-  test('tells what Tocsin removes by itself, such as an account that was never verified and gives way', async () => {
+  test('records automatic removals, such as the replacement of an unverified account', async () => {
     const registration = newRegistration();
     await made(new Client().call('POST', '/auth/register', { json: registration }));
     const { id } = (await findUserByEmail(store.documents(), registration.email))!;

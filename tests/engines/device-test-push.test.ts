@@ -10,7 +10,7 @@ const register = async (person: Person, platform: string): Promise<{ id: string 
   (await person.post('/api/devices/register', { push_token: `token-${randomUUID()}`, platform, device_id: 'phone' }))
     .body;
 
-test("an inactive device gets none, and another account's is not found", async () => {
+test("refuses a test push to an inactive device and returns 404 for another account's device", async () => {
   const [person, other] = [await stack.person(), await stack.person()];
   const { id } = await register(person, 'expo');
   expect(await other.post(`/api/devices/${id}/test`)).toMatchObject({

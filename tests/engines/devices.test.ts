@@ -17,7 +17,7 @@ const fields = (over: object = {}) => ({
 const register = async (person: Person, over: object = {}) =>
   (await person.post('/api/devices/register', fields(over))).body;
 
-test('registering a device again updates it under the same id, and makes it active', async () => {
+test('registering a device again updates it, keeps its ID and activates it', async () => {
   const person = await stack.person();
   const first = await register(person);
   await store.documents().update(devices, { id: first.id, version: 1 }, { isActive: false });
@@ -33,7 +33,7 @@ test('registering a device again updates it under the same id, and makes it acti
   expect((await person.get('/api/devices/my')).body).toEqual([again.body]);
 });
 
-test('a PUT leaves what it does not name, and a new push token makes the device active', async () => {
+test('a PUT keeps omitted fields, and a new push token activates the device', async () => {
   const person = await stack.person();
   const device = await register(person);
   const put = (body: object) => person.put(`/api/devices/${device.id}`, body);

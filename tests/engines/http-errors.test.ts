@@ -16,9 +16,9 @@ function expectJsonError(answer: Answer, status: number, detail: string): void {
   expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
 }
 
-test('a bug is a 500 that tells nothing of it', async () => {
+test('returns 500 without details for a bug', async () => {
   const person = await stack.person();
-  // What no program of ours stores: a time beyond all dates.
+  // A value that Tocsin never stores: a time beyond the range of dates.
   await store.documents().update(users, (await store.documents().get(users, person.id))!, { createdAt: 9e15 });
   const answer = await eventually(async () => {
     const asked = await person.get('/api/users/me');

@@ -12,11 +12,11 @@ import { Client, createTopic, testStack } from '../support/stack.ts';
 import { useStack } from '../support/use-stack.ts';
 import { useStore } from '../support/use-store.ts';
 
-// How long what is given out is good for. Nobody waits for days: what is stored or signed says when it ends, and its end is moved.
+// Lifetimes of issued credentials. Tests do not wait for days: they read the stored or signed expiry and change it.
 const stack = useStack();
 const store = useStore();
 const hourMs = 3_600_000;
-/** Between a request and what it stored. */
+/** Tolerance between a request and the stored time. */
 const slackMs = 60_000;
 
 const login = async () => {
@@ -30,7 +30,7 @@ function expectEnd(expiresAt: number, from: number): void {
   expect(expiresAt).toBeLessThan(from + slackMs);
 }
 
-test('a refresh token is good for 30 days, and a new one as long', async () => {
+test('a refresh token is valid for 30 days, and so is its successor', async () => {
   const { before, refresh_token: token } = await login();
   const sessionOf = async (refreshToken: string) =>
     (await store.documents().get(loginSessions, /^rt_([0-9a-f-]{36})\./.exec(refreshToken)![1]!))!;
@@ -40,7 +40,7 @@ test('a refresh token is good for 30 days, and a new one as long', async () => {
   expectEnd((await sessionOf(body.refresh_token)).expiresAt, refreshedAt + 30 * 24 * hourMs);
 });
 
-test('a verification link is good for 24 hours, and then says so', async () => {
+test('a verification link is valid for 24 hours and then reported as expired', async () => {
   const registration = newRegistration();
   const before = Date.now();
   await new Client().call('POST', '/auth/register', { json: registration });
@@ -55,7 +55,7 @@ test('a verification link is good for 24 hours, and then says so', async () => {
   expect(opened.headers.get('location')).toMatch(/\/auth\/verified\?status=error&message=Token%20has%20expired$/);
 });
 
-test('a reset link is good for an hour', async () => {
+test('a reset link is valid for one hour', async () => {
   const { email } = await stack.person();
   const before = Date.now();
   await new Client().call('POST', '/auth/password-reset/request', { json: { email } });
@@ -65,7 +65,7 @@ test('a reset link is good for an hour', async () => {
   expectEnd((await findMailToken(store.documents(), 'password-reset', hashSecret(token)))!.expiresAt, before + hourMs);
 });
 
-test('an idempotency key is remembered for 24 hours, and then publishes again', async () => {
+test('an idempotency key is kept for 24 hours and then publishes again', async () => {
   const { name } = await createTopic(await stack.person());
   const client = new Client();
   const send = () => client.call('POST', `/${name}`, { text: 'x', headers: { 'Idempotency-Key': 'the key' } });
@@ -90,7 +90,7 @@ function signed(claims: JWTPayload): Promise<string> {
   return new SignJWT(claims).setProtectedHeader({ alg: 'HS256', typ: 'at+jwt' }).sign(new TextEncoder().encode(secret));
 }
 
-test('an access token is good for 24 hours, and then says so', async () => {
+test('an access token is valid for 24 hours and then reported as expired', async () => {
   const { access_token: token, expires_in: expiresIn } = await login();
   const claims = decodeJwt(token);
   expect([claims.exp! - claims.iat!, expiresIn]).toEqual([86_400, 86_400]);

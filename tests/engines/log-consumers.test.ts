@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 const path = (name: string, of = topic.name) => `/api/topics/${of}/consumers/${name}`;
 
-test('a hundred of one owner on one topic, however many are made at once', async () => {
+test('limits an owner to a hundred consumers per topic under concurrent creation', async () => {
   const reader = await stack.person();
   for (let made = 0; made < 95; made += 1) {
     await store.documents().insert(logConsumers, {
@@ -48,7 +48,7 @@ test('a hundred of one owner on one topic, however many are made at once', async
   expect((await (await stack.person()).put(path('c'), { offset: 0 })).status).toBe(200);
 });
 
-test("the last place is one consumer's, however often it is set at once", async () => {
+test('concurrent updates of the last allowed consumer use one place', async () => {
   const reader = await stack.person();
   await store.documents().commit(
     Array.from({ length: 99 }, (_, made) =>
@@ -77,7 +77,7 @@ async function topicToken(permissions: string[], of = topic.name) {
 describe('a consumer ends', () => {
   const left = (topicId: string) => store.documents().count(logConsumers, { index: 'name', equals: { topicId } });
 
-  test('with its topic, and a topic of the same name has none', async () => {
+  test('with its topic, and a new topic of the same name has none', async () => {
     const own = await createTopic(owner);
     const { by } = await topicToken(['read'], own.name);
     await owner.put(path('a', own.name), { offset: 0 });
@@ -89,7 +89,7 @@ describe('a consumer ends', () => {
     expect((await owner.get(path('a', own.name))).status).toBe(404);
   });
 
-  test('with its topic token, not with another', async () => {
+  test('with its topic token and not with another', async () => {
     const own = await createTopic(owner);
     const [gone, kept] = [await topicToken(['read'], own.name), await topicToken(['read'], own.name)];
     for (const { by } of [gone, kept]) await by.put(path('a', own.name), { offset: 0 });
@@ -99,7 +99,7 @@ describe('a consumer ends', () => {
     expect((await gone.by.put(path('a', own.name), { offset: 0 })).status).toBe(401);
   });
 
-  test('with a token that is deleted while it makes some', async () => {
+  test('with a token that is deleted while it creates consumers', async () => {
     const own = await createTopic(owner);
     const { id, by } = await topicToken(['read'], own.name);
     const making = Array.from({ length: 20 }, () => by.put(path(randomUUID(), own.name), { offset: 0 }));

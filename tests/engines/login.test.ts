@@ -12,7 +12,7 @@ const store = useStore();
 
 const wrong = { status: 401, body: { detail: 'Could not validate credentials' } };
 
-test('every credential of a disabled account is invalid until it is enabled', async () => {
+test('all credentials of a disabled account are invalid until it is enabled', async () => {
   const account = await stack.person();
   await setActive(store.documents(), account.email, false, testAudit);
   await eventually(async () => expect(await account.client.call('GET', '/auth/me')).toMatchObject(wrong));
@@ -22,7 +22,7 @@ test('every credential of a disabled account is invalid until it is enabled', as
   await eventually(async () => expect((await account.client.call('GET', '/auth/me')).status).toBe(200));
 });
 
-test('keys and topic tokens of a disabled account are credentials of it, too', async () => {
+test('including its keys and topic tokens', async () => {
   const account = await stack.person();
   const topic = await createTopic(account);
   const key = (await account.client.call('POST', '/api/keys', { json: { name: 'a key' } })).body.key as string;

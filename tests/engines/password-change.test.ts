@@ -8,7 +8,7 @@ const store = useStore();
 
 const newPassword = 'a better password';
 
-test('an account without a password has none to change', async () => {
+test('an account without password cannot change it', async () => {
   const account = await stack.person();
   const user = (await store.documents().get(users, account.user.id))!;
   await store.documents().update(users, user, { passwordHash: null });

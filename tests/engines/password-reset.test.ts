@@ -20,7 +20,7 @@ async function mailedToken(email: string, count = 1): Promise<string> {
   return /^#token=([A-Za-z0-9_-]{43})$/.exec(link.hash)![1]!;
 }
 
-test('a reset token that has expired says so', async () => {
+test('reports an expired reset token', async () => {
   const account = await stack.person();
   await request(account.email);
   const token = await mailedToken(account.email);

@@ -7,7 +7,7 @@ import { useStore } from '../support/use-store.ts';
 const stack = useStack();
 const store = useStore();
 
-test("a deactivated team's topics take nothing, and can be read", async () => {
+test('topics of a deactivated team refuse publishes and can be read', async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const teamId = await stack.team(owner);
   const topic = await createTopic(owner, { team_id: teamId });

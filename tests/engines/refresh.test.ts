@@ -7,7 +7,7 @@ import { useStore } from '../support/use-store.ts';
 const stack = useStack();
 const store = useStore();
 
-test('a refresh token that has expired says so', async () => {
+test('reports an expired refresh token', async () => {
   const account = await stack.person();
   const login = await logIn(account);
   const id = /^rt_([0-9a-f-]{36})\./.exec(login.refresh)![1]!;

@@ -20,7 +20,7 @@ async function teamTopic() {
   return { owner, member, team, topic };
 }
 
-test('access that ends without a word to the nodes ends streams all the same', async () => {
+test('streams end when access ends without a notification to the nodes', async () => {
   const { owner, member, team, topic } = await teamTopic();
   const open = await createTopic(owner);
   const reader = await watch({ topic: topic.name, beside: [open.name], token: member.client.token });

@@ -13,7 +13,7 @@ const stack = useStack();
 const store = useStore();
 const streams = useStreams();
 
-/** An owner with a private topic, and how streams of it are opened. */
+/** An owner with a private topic and a function that opens its streams. */
 async function owned() {
   const owner = await stack.person({ tier: 'ESSENTIALS' });
   const [topic, other] = [await createTopic(owner, { access_level: 'private' }), await createTopic(owner)];
@@ -25,11 +25,11 @@ async function owned() {
   };
 }
 
-/** Late enough for streams of all kinds to be open by then, on a busy machine, too. */
+/** Long enough for all kinds of streams to open first, also on a busy machine. */
 const lifetimeSeconds = 10;
 const until = async (time: string) => new Promise((resolve) => setTimeout(resolve, Date.parse(time) - Date.now()));
 
-test('an account that is disabled, though no node is told', async () => {
+test('disabling an account ends its streams without a notification to the nodes', async () => {
   const { owner, topic, watch } = await owned();
   const { key } = (await owner.post('/api/keys', { name: 'k' })).body;
   const { token } = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'] }))
@@ -47,11 +47,11 @@ test('an account that is disabled, though no node is told', async () => {
   await Promise.all(all.map((each, at) => each.expectEnd(4401, at === 0 ? disable : () => Promise.resolve())));
 });
 
-/** An access token of the person's login that ends after some seconds. */
+/** An access token of the person's login with a lifetime of some seconds. */
 const shortToken = ({ client }: Person, seconds: number): Promise<string> =>
   signLike(client.token!, { exp: Math.floor(Date.now() / 1_000) + seconds });
 
-test('an access token that expires', async () => {
+test('an expiring access token ends its streams', async () => {
   const { owner, topic, watch } = await owned();
   const token = await shortToken(owner, lifetimeSeconds);
   const session = (

@@ -29,7 +29,7 @@ async function setEnd(sessionId: string, expiresAt: number): Promise<void> {
   await retryStale(async () => store.documents().update(streamSessions, await stored(sessionId), { expiresAt }));
 }
 
-test.each(transports)('an unknown or ended session over %s is a 401', async (transport) => {
+test.each(transports)('returns 401 for an unknown or expired session over %s', async (transport) => {
   const owner = await stack.person();
   const session = await make(owner, { topics: [(await createTopic(owner)).name] });
   const open = (id: string) => streams.open(transport, { query: `?session=${id}` });
@@ -39,7 +39,7 @@ test.each(transports)('an unknown or ended session over %s is a 401', async (tra
   expect(await open(session)).toMatchObject(badCredential);
 });
 
-test('a session lives on while a stream is open on it, and for 300 seconds from the end of the last one', async () => {
+test('a session lives while it has an open stream and for 300 seconds after the last one', async () => {
   const owner = await stack.person();
   const session = await make(owner, { topics: [(await createTopic(owner)).name] });
   await setEnd(session, Date.now() + 10_000);

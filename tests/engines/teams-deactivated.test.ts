@@ -15,7 +15,7 @@ const store = useStore();
 const deactivated = { status: 403, body: { detail: 'Team is deactivated' } };
 const operator = () => stack.operator();
 
-/** Deactivates the team as the retention service does; nodes that are not told know within 5 s. */
+/** Deactivates the team like the retention service; nodes without the notification notice within 5 s. */
 const deactivate = (teamId: string) =>
   setTeamActive(store.documents(), teamId, { isActive: false, now: Date.now() }, testAudit);
 
@@ -25,7 +25,7 @@ async function crew() {
   return { owner, member, id, topic: await createTopic(owner, { team_id: id, access_level: 'private' }) };
 }
 
-/** Waits until every node refuses publishes; seldom enough for the publisher's budget. */
+/** Waits until every node refuses publishes, within the publisher's rate limit. */
 async function refused(person: Person, topic: { name: string }): Promise<void> {
   await eventually(
     async () => {
@@ -36,7 +36,7 @@ async function refused(person: Person, topic: { name: string }): Promise<void> {
   );
 }
 
-test('a deactivated team publishes, invites, takes in and makes nothing; reading and streams go on', async () => {
+test('a deactivated team cannot publish, invite, accept members or create topics; reading and streams continue', async () => {
   const { owner, member, id, topic } = await crew();
   const invitee = await stack.person();
   const made = (await owner.post(`/api/teams/${id}/invites`, { email: invitee.email, role: 'member' })).body;
@@ -70,7 +70,7 @@ test('a deactivated team publishes, invites, takes in and makes nothing; reading
   });
 });
 
-test('the team is refused before the body is looked at', async () => {
+test('refuses the team before reading the body', async () => {
   const { owner, id } = await crew();
   await deactivate(id);
   expect(await owner.post(`/api/teams/${id}/invites`, {})).toMatchObject(deactivated);
@@ -90,7 +90,7 @@ test('the owner lists deactivated teams with the time of their removal', async (
   expect((await stack.caller().get('/api/teams/deactivated')).status).toBe(401);
 });
 
-test('only the owner reactivates, and only with the TEAM tier; an active team stays as it is', async () => {
+test('only the owner reactivates, with the TEAM tier; an active team does not change', async () => {
   const { owner, member, id } = await crew();
   const before = (await owner.get(`/api/teams/${id}`)).body.updated_at;
   expect(await owner.post(`/api/teams/${id}/reactivate`)).toMatchObject({
@@ -121,7 +121,7 @@ test('a deactivated team can be changed, left and deleted', async () => {
   expect((await owner.publish(topic.name)).status).toBe(200);
 });
 
-test('a deactivated team gets no topic', async () => {
+test('refuses topics for a deactivated team', async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const team_id = await insertTeam(store.documents(), owner, { isActive: false });
   expect(await owner.post('/api/topics', { name: newTopicName(), team_id })).toMatchObject({

@@ -17,7 +17,7 @@ async function teamWithTopics() {
   return { owner, member, id, open, closed };
 }
 
-test('a topic under legal hold is not deleted with its team, and the team stays', async () => {
+test('refuses to delete a team with a topic under legal hold', async () => {
   const { owner, id, closed } = await teamWithTopics();
   await eventually(async () => {
     const topic = (await store.documents().get(topics, closed.id))!;

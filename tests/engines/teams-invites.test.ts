@@ -24,18 +24,18 @@ const invite = (caller: Caller, teamId: string, email: string, role = 'member') 
 const accept = (caller: Caller, token: string) => caller.post('/api/teams/invites/accept', { token });
 const list = async (caller: Caller, teamId: string) => (await caller.get(`/api/teams/${teamId}/invites`)).body;
 
-/** The token of the count-th invitation that was mailed to the address. */
+/** The token in the count-th invitation email to the address. */
 async function mailedToken(email: string, count = 1): Promise<string> {
   return (await mailedLink(email, 'team-invite', count)).hash.slice('#token='.length);
 }
 
-/** Moves the end of an invite. */
+/** Changes the expiry of an invite. */
 async function expireAt(inviteId: string, expiresAt: number): Promise<void> {
   const found = (await store.documents().get(teamInvites, inviteId))!;
   await store.documents().update(teamInvites, found, { expiresAt });
 }
 
-test('the stored invite holds a hash, and no answer the token', async () => {
+test('stores only a hash of the token and never returns it', async () => {
   const { owner, id } = await ownedTeam();
   const person = await stack.person();
   const made = await invite(owner, id, person.email);
@@ -45,7 +45,7 @@ test('the stored invite holds a hash, and no answer the token', async () => {
   expect(stored + JSON.stringify(made.body) + JSON.stringify(await list(owner, id))).not.toContain(token);
 });
 
-test('a resend mails a new link with 7 new days, and voids the former one', async () => {
+test('a resend sends a new link valid for 7 days and invalidates the previous one', async () => {
   const { owner, id } = await ownedTeam();
   const person = await stack.person();
   const made = (await invite(owner, id, person.email)).body;
@@ -63,7 +63,7 @@ test('a resend mails a new link with 7 new days, and voids the former one', asyn
   });
 });
 
-test('an expired invite says so, is listed for 7 days, and can be resent or replaced', async () => {
+test('an expired invite is reported as expired, listed for 7 days, and can be resent or replaced', async () => {
   const { owner, id } = await ownedTeam();
   const [one, two] = [await stack.person(), await stack.person()];
   const [first, second] = [(await invite(owner, id, one.email)).body, (await invite(owner, id, two.email)).body];
@@ -82,7 +82,7 @@ test('an expired invite says so, is listed for 7 days, and can be resent or repl
   expect((await list(owner, id)).map((made: { id: string }) => made.id)).toEqual([replacement.body.id]);
 });
 
-test('7 days after its end an invite is no longer there', async () => {
+test('an invite is removed 7 days after its expiry', async () => {
   const { owner, id } = await ownedTeam();
   const person = await stack.person();
   const made = (await invite(owner, id, person.email)).body;
@@ -134,7 +134,7 @@ test('a team has at most 100 pending invites, and an expired one can still be re
   expect((await list(owner, id)).length).toBe(100);
 });
 
-test('somebody who has become a member otherwise cannot accept any more', async () => {
+test('a person who joined another way cannot accept the invite', async () => {
   const { owner, id } = await ownedTeam();
   const person = await stack.person();
   await invite(owner, id, person.email);

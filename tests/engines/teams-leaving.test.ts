@@ -16,7 +16,7 @@ async function crew() {
   return { owner, member, id, open, closed, leave };
 }
 
-test("subscriptions to the team's private topics go, others stay", async () => {
+test("leaving removes subscriptions to the team's private topics and keeps others", async () => {
   const { owner, member, open, closed, leave } = await crew();
   for (const person of [owner, member]) {
     for (const { name } of [open, closed])

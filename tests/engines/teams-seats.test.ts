@@ -16,7 +16,7 @@ const stats = async (caller: Caller) => (await caller.get('/api/teams/stats')).b
 const invite = (owner: Caller, teamId: string, email: string) =>
   owner.post(`/api/teams/${teamId}/invites`, { email, role: 'member' });
 
-/** Fills the team with people that nobody is. */
+/** Fills the team with members without accounts. */
 async function fill(teamId: string, ids: readonly string[]): Promise<void> {
   await store
     .documents()
@@ -40,7 +40,7 @@ async function invited(owner: Person, teamId: string) {
   };
 }
 
-test('a full team invites nobody, except who has a seat in another team of the owner', async () => {
+test('a full team can only invite people with a seat in another team of the owner', async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const [seated, outsider] = [await stack.person(), await stack.person()];
   const [first, second] = [await stack.team(owner, [[seated, 'member']]), await stack.team(owner)];
@@ -58,7 +58,7 @@ test('a full team invites nobody, except who has a seat in another team of the o
   expect((await invite(owner, first, outsider.email)).status).toBe(201);
 });
 
-test('pending invites take no seat: of those who accept at once no more come in than there are seats', async () => {
+test('pending invites use no seat, and concurrent acceptances do not exceed the seats', async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const [first, second] = [await stack.team(owner), await stack.team(owner)];
   await fill(first, nobodies(7));
@@ -79,7 +79,7 @@ test('pending invites take no seat: of those who accept at once no more come in 
   expect((await left.accept()).status).toBe(200);
 });
 
-test('a person counts once over all active teams of an owner, and a deactivated team not at all', async () => {
+test('a person counts once over all active teams of an owner, and members of deactivated teams do not count', async () => {
   const [owner, other] = [await stack.person({ tier: 'TEAM' }), await stack.person({ tier: 'TEAM' })];
   const [both, one, two] = [await stack.person(), await stack.person(), await stack.person()];
   await stack.team(owner, [

@@ -14,7 +14,7 @@ const newName = () => `team-${randomBytes(6).toString('hex')}`;
 const create = (caller: Caller, over: object = {}) =>
   caller.post('/api/teams', { name: newName(), display_name: 'The crew', ...over });
 
-test('an account has at most 100 teams, whether active or not', async () => {
+test('an account has at most 100 teams, active or not', async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const now = Date.now();
   await store.documents().commit(
@@ -39,13 +39,13 @@ test('an account has at most 100 teams, whether active or not', async () => {
   expect(await create(owner)).toMatchObject({ status: 403, body: { detail: 'Team limit reached' } });
 });
 
-/** Resolves in another millisecond: teams of the same one have no order by age. */
+/** Resolves in the next millisecond: teams of the same millisecond are unordered. */
 async function timeGoesOn(): Promise<void> {
   const now = Date.now();
   await eventually(() => Date.now() > now, { intervalMs: 1 });
 }
 
-test("the list holds all teams of the caller, active or not, the newest first, with the caller's role", async () => {
+test("lists all teams of the caller, active or not, newest first, with the caller's role", async () => {
   const [owner, other] = [await stack.person({ tier: 'TEAM' }), await stack.person({ tier: 'TEAM' })];
   const first = (await create(owner)).body.id as string;
   await timeGoesOn();

@@ -7,7 +7,7 @@ import { useStore } from '../support/use-store.ts';
 const stack = useStack();
 const store = useStore();
 
-test('a topic under legal hold is not deleted', async () => {
+test('refuses to delete a topic under legal hold', async () => {
   const owner = await stack.person();
   const topic = await createTopic(owner);
   const { version } = (await store.documents().get(topics, topic.id))!;

@@ -9,7 +9,7 @@ import { useStore } from '../support/use-store.ts';
 const stack = useStack();
 const store = useStore();
 
-test('an account has at most 10,000 topics, those of its teams included', async () => {
+test('an account has at most 10,000 topics, including those of its teams', async () => {
   const [owner, admin] = [await stack.person({ tier: 'TEAM' }), await stack.person()];
   const team_id = await stack.team(owner, [[admin, 'admin']]);
   for (let made = 0; made < 9_998; made += 909) {

@@ -12,7 +12,7 @@ const dayMs = 86_400_000;
 const daysOf = ({ expires_at: end, timestamp }: { expires_at: string; timestamp: string }): number =>
   (Date.parse(end) - Date.parse(timestamp)) / dayMs;
 
-test('below the tier that retention_days were set with, the tier in force at the publish counts', async () => {
+test('after a downgrade the tier at the time of the publish limits retention_days', async () => {
   const owner = await stack.person({ tier: 'TEAM', tierExpiresAt: Date.now() + dayMs });
   const topic = await createTopic(owner, { retention_days: 30 });
   expect(daysOf((await owner.publish(topic.name)).body)).toBe(30);

@@ -9,7 +9,7 @@ import { useStore } from '../support/use-store.ts';
 
 const stack = useStack();
 const store = useStore();
-// Answers as a node that says what its document does not.
+// Responds like a node whose responses differ from its document.
 const liar = createServer((_request, response) =>
   response
     .writeHead(200, { 'X-Request-Id': 'x', 'Content-Type': 'application/json' })
@@ -19,7 +19,7 @@ liar.listen(0, '127.0.0.1');
 await once(liar, 'listening');
 afterAll(async () => void liar.close());
 
-test('an answer that the document does not tell of fails the test that asked for it', async () => {
+test('an undocumented response fails its test', async () => {
   const base = `http://127.0.0.1:${(liar.address() as AddressInfo).port}`;
   await expect(fetch(`${base}/health/live`)).rejects.toThrow(
     /^GET \/health\/live is not as \/openapi\.json says:\n.*secret/,
@@ -27,7 +27,7 @@ test('an answer that the document does not tell of fails the test that asked for
   await expect(fetch(`${base}/auth/me/nowhere`)).rejects.toThrow('there is no such path');
 });
 
-test('the store rejects with errors of the classes that the test has', async () => {
+test('the store rejects with the error classes of the test', async () => {
   const { user } = await stack.person();
   const documents = store.documents();
   const { version: _, ...fields } = (await documents.get(users, user.id))!;

@@ -7,50 +7,50 @@ export interface KeepPublishingOptions {
   readonly urls: readonly string[];
   readonly topics: readonly string[];
   readonly publishers: number;
-  /** Sends each line under an Idempotency-Key, again and again until it is acknowledged; else each line once. */
+  /** Whether to retry each line with an Idempotency-Key until it is acknowledged; otherwise each line is sent once. */
   readonly isKeyed?: boolean;
   readonly token?: string;
-  /** Headers of one request, made for each. */
+  /** Creates the headers of one request. */
   readonly headers?: () => Readonly<Record<string, string>>;
-  /** Between an answer and the next send of a publisher. Default 5. */
+  /** Pause of a publisher between a response and the next send. Default 5. */
   readonly pauseMs?: number;
   /** Length of a line's text in code points. Default 60. */
   readonly textLength?: number;
-  /** The code point that fills a line's text up to its length. Default a dot. */
+  /** The code point that pads a line's text. Default a dot. */
   readonly filling?: string;
 }
 
-/** One send and what came of it. */
+/** One send and its outcome. */
 export interface Attempt {
   readonly line: Line;
-  /** Null: no answer. */
+  /** Null if there was no response. */
   readonly status: number | null;
-  /** The code of the error that came instead of an answer, such as `ECONNREFUSED`. */
+  /** The code of the error without response, such as `ECONNREFUSED`. */
   readonly fault: string | null;
-  /** When it was sent, by `performance.now()`. */
+  /** Time of the send, from `performance.now()`. */
   readonly sentAt: number;
   readonly ms: number;
 }
 
-/** Publishers that go on whatever happens, until they are stopped. */
+/** Publishers that continue after any error until they are stopped. */
 export interface Publishing {
   readonly attempts: readonly Attempt[];
   readonly acked: readonly Acked[];
-  /** When each message was acknowledged, by its id and `performance.now()`. */
+  /** Time of each acknowledgement from `performance.now()`, by message ID. */
   readonly ackedAt: ReadonlyMap<string, number>;
-  /** Every line that was ever sent. */
+  /** All lines that were sent. */
   readonly lines: readonly Line[];
-  /** Resolves when what is under way has its answer; keyed publishers end with an acknowledged line. */
+  /** Resolves after the sends in progress; keyed publishers end with an acknowledged line. */
   stop(): Promise<void>;
-  /** Ends them at once, whatever is under way: for a test that has failed. */
+  /** Ends the publishers immediately, for a failed test. */
   cutOff(): Promise<void>;
 }
 
-/** A keyed line that is not acknowledged after this long is a failure of the test. */
+/** A keyed line that is not acknowledged within this time fails the test. */
 const lineMsMax = 60_000;
 let runs = 0;
 
-/** Starts publishers, each of which sends its own lines one after another, in turn to the topics and to the nodes. */
+/** Starts publishers, each of which sends its lines sequentially, alternating between topics and nodes. */
 export function keepPublishing(options: KeepPublishingOptions): Publishing {
   const run = `${process.pid}-${runs++}`;
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
@@ -86,7 +86,7 @@ export function keepPublishing(options: KeepPublishingOptions): Publishing {
     }
   };
   const running = Promise.all(Array.from({ length: options.publishers }, (_, index) => publish(index)));
-  running.catch(() => undefined); // who stops them is told
+  running.catch(() => undefined); // `stop` rejects with the error
   return {
     attempts,
     acked,
@@ -105,7 +105,7 @@ export function keepPublishing(options: KeepPublishingOptions): Publishing {
   };
 }
 
-/** An answer, or the error that came instead. */
+/** A response or the error instead. */
 type Outcome =
   | { readonly status: number; readonly fault: null; readonly body: { id: string; offset: number } }
   | { readonly status: null; readonly fault: string };

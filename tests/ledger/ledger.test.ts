@@ -20,39 +20,39 @@ const reader = (seen: Seen[], mayRepeat = false): ReaderLog => ({
 const judge = (seen: Seen[]) => judgeReader(reader(seen), lines, acked);
 
 describe('the checker', () => {
-  test('finds nothing wrong with a complete and ordered reader', () => {
+  test('accepts a complete and ordered reader', () => {
     expect(judge(all)).toEqual({ lost: 0, repeated: 0, phantom: 0, changed: 0, inverted: 0, outOfPublishersOrder: 0 });
   });
 
-  test('sees a line that is missing', () => {
+  test('detects a missing line', () => {
     expect(judge(all.filter((_, index) => index !== 2))).toMatchObject({ lost: 1 });
   });
 
-  test('sees a line that comes twice, and condemns it only where repeats are not allowed', () => {
+  test('detects a duplicate and rejects it only if duplicates are not allowed', () => {
     const verdict = judge([...all, all[3]!]);
     expect(verdict).toMatchObject({ repeated: 1, lost: 0 });
     expect([isBroken(verdict, reader([])), isBroken(verdict, reader([], true))]).toEqual([true, false]);
   });
 
-  test('sees two lines that are swapped', () => {
+  test('detects two swapped lines', () => {
     const swapped = [...all];
     [swapped[1], swapped[2]] = [swapped[2]!, swapped[1]!];
     expect(judge(swapped)).toMatchObject({ inverted: 1 });
   });
 
-  test('sees a publisher whose lines come in another order, whatever their positions say', () => {
+  test('detects reordered lines of a publisher, whatever their offsets', () => {
     const renumbered = [all[2]!, all[0]!, ...all.slice(3)].map((seen, index) => ({ ...seen, offset: index }));
     expect(judge(renumbered)).toMatchObject({ inverted: 0, outOfPublishersOrder: 1 });
   });
 
-  test('sees what nobody sent, and what was changed on the way', () => {
+  test('detects lines that were never sent or were changed', () => {
     expect(judge([...all, { topic: 't', id: 'x', offset: 99, text: 'never sent' }])).toMatchObject({ phantom: 1 });
     expect(judge(all.map((seen, index) => (index === 4 ? { ...seen, text: 'other' } : seen)))).toMatchObject({
       changed: 1,
     });
   });
 
-  test('sees two acknowledgements of one place', () => {
+  test('detects two acknowledgements of one offset', () => {
     expect(sharedPlaces(acked)).toBe(0);
     expect(sharedPlaces([...acked, { ...acked[0]!, id: 'id9' }])).toBe(1);
   });

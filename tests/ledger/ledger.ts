@@ -1,7 +1,7 @@
-/** One line of input that a publisher is to bring into a topic. */
+/** One line of input that a publisher sends to a topic. */
 export interface Line {
   readonly publisher: string;
-  /** Grows by one with each line of the publisher. */
+  /** Sequence number of the line within its publisher. */
   readonly n: number;
   readonly topic: string;
   readonly text: string;
@@ -13,11 +13,11 @@ export interface Acked {
   readonly line: Line;
   readonly id: string;
   readonly offset: number;
-  /** How often it was sent, the time that was answered included. */
+  /** How often it was sent, including the acknowledged send. */
   readonly attempts: number;
 }
 
-/** A message as a reader saw it. */
+/** A message as a reader received it. */
 export interface Seen {
   readonly topic: string;
   readonly id: string;
@@ -25,36 +25,36 @@ export interface Seen {
   readonly text: string;
 }
 
-/** Everything that one reader saw, in the order in which it came. */
+/** All messages that one reader received, in order. */
 export interface ReaderLog {
   readonly name: string;
-  /** The topics that it read from their beginning. */
+  /** The topics that it read from the beginning. */
   readonly topics: readonly string[];
   readonly seen: readonly Seen[];
-  /** How often it had to connect. */
+  /** The number of connections. */
   readonly connections: number;
-  /** Raw readers of the broker may see an id twice; that is counted, not condemned. */
+  /** Raw readers of the broker may receive an ID twice, which is counted but allowed. */
   readonly mayRepeat: boolean;
 }
 
 export interface Verdict {
-  /** Acknowledged lines that the reader did not see. */
+  /** Acknowledged lines that the reader did not receive. */
   readonly lost: number;
-  /** Messages that it saw again. */
+  /** Messages that it received again. */
   readonly repeated: number;
-  /** Messages that nobody tried to publish. */
+  /** Messages that were never sent. */
   readonly phantom: number;
-  /** Messages with another text or topic than was sent. */
+  /** Messages whose text or topic differs from the sent one. */
   readonly changed: number;
-  /** Messages that came after one with a higher position of their topic. */
+  /** Messages that arrived after one with a higher offset in their topic. */
   readonly inverted: number;
-  /** Messages that came before an earlier line of the same publisher in the same topic. */
+  /** Messages that arrived before an earlier line of the same publisher in the same topic. */
   readonly outOfPublishersOrder: number;
 }
 
 /**
- * Holds what a reader saw against what was attempted and acknowledged. Pure: the same logs give the same verdict.
- * `attempted` are all lines that were ever sent; one whose outcome stayed unknown may be seen or not.
+ * Compares the messages of a reader with the attempted and acknowledged lines. Pure: the same logs give the same verdict.
+ * `attempted` are all lines that were sent; a reader may or may not receive a line with unknown outcome.
  */
 export function judgeReader(reader: ReaderLog, attempted: readonly Line[], acked: readonly Acked[]): Verdict {
   const attemptedTexts = new Set(attempted.map((line) => textKey(line.topic, line.text)));
@@ -85,13 +85,13 @@ export function judgeReader(reader: ReaderLog, attempted: readonly Line[], acked
 
 const textKey = (topic: string, text: string): string => `${topic}\n${text}`;
 
-/** Whether the verdict breaks a promise. */
+/** Whether the verdict violates a guarantee. */
 export function isBroken(verdict: Verdict, reader: Pick<ReaderLog, 'mayRepeat'>): boolean {
   const { repeated, ...others } = verdict;
   return Object.values(others).some((count) => count > 0) || (repeated > 0 && !reader.mayRepeat);
 }
 
-/** All acknowledged lines have one place: no id and no position of a topic twice. */
+/** Whether acknowledgements repeat an ID or an offset of a topic. */
 export function sharedPlaces(acked: readonly Acked[]): number {
   const ids = new Set(acked.map(({ id }) => id));
   const places = new Set(acked.map(({ line, offset }) => `${line.topic} ${offset}`));

@@ -5,16 +5,16 @@ import { request } from './request.ts';
 export interface PublishOptions {
   readonly urls: readonly string[];
   readonly publishers: number;
-  /** Calls after each acknowledgement with how many there are. */
+  /** Called after each acknowledgement with their number. */
   readonly onAcked?: (count: number) => void;
-  /** A line that is not acknowledged after this long is a failure of the test. */
+  /** A line that is not acknowledged within this time fails the test. */
   readonly lineMsMax?: number;
 }
 
 /**
- * Publishes the lines by concurrent publishers, each its own lines one after another. What was not answered, or was
- * answered with 409, 429 or 5xx, is sent again under its Idempotency-Key, to the next node. Resolves with every line's
- * acknowledgement.
+ * Publishes the lines with concurrent publishers, each of which sends its lines sequentially. Lines without response or
+ * with 409, 429 or 5xx are retried with their Idempotency-Key on the next node. Resolves with the acknowledgements of all
+ * lines.
  */
 export async function publishLines(lines: readonly Line[], options: PublishOptions): Promise<Acked[]> {
   const acked: Acked[] = [];
@@ -46,7 +46,7 @@ async function publishOne(line: Line, options: PublishOptions, firstNode: number
   throw new Error(`line ${line.n} of ${line.publisher} was never acknowledged`);
 }
 
-/** Null when there was no answer: the outcome is unknown. */
+/** Null if there was no response: the outcome is unknown. */
 async function send(url: string, line: Line): Promise<{ status: number; body: { id: string; offset: number } } | null> {
   try {
     const { status, text } = await request(`${url}/${line.topic}`, {

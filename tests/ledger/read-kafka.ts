@@ -4,17 +4,17 @@ import { createInterface } from 'node:readline';
 import { Kafka, logLevel } from 'kafkajs';
 import { Collected, type Reader } from './reader.ts';
 
-/** The Kafka topic as anybody with a client of their own reads it. A record may come twice there. */
+/** Reads the Kafka topic with a foreign client. Records may appear twice there. */
 export interface KafkaSource {
   readonly brokers: string;
   readonly kafkaTopic: string;
-  /** The topics of ours that are expected on it. */
+  /** The Tocsin topics that are expected on it. */
   readonly topics: readonly string[];
 }
 
 type Value = Omit<Parameters<Collected['add']>[0], 'offset'>;
 
-/** A consumer group of KafkaJS's own, from the beginning. Resolves once it has joined. */
+/** A KafkaJS consumer group from the beginning. Resolves once it has joined. */
 export async function readKafkaGroup(source: KafkaSource): Promise<Reader> {
   const collected = new Collected();
   const kafka = new Kafka({ brokers: source.brokers.split(','), clientId: 'ledger', logLevel: logLevel.NOTHING });

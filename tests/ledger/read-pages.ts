@@ -4,15 +4,15 @@ import { request } from './request.ts';
 
 interface Page {
   readonly messages: readonly ReadMessage[];
-  /** Where the next page begins. */
+  /** The start of the next page. */
   readonly cursor: string;
 }
 
 const retryMs = 50;
-/** Between pages, so that one holds what several publishers sent: forty readers that ask for each message alone are most of the work of a run. */
+/** Pause between pages, so that a page contains several messages: forty readers that request single messages would dominate the run. */
 const pageEveryMs = 1_000;
 
-/** Reads `/{topic}/json` from the beginning, page by page by the last id. */
+/** Reads `/{topic}/json` from the beginning, paginating by the last ID. */
 export function readHistory(options: ReadOptions): Reader {
   return readPages('history', options, 'all', async (url, cursor, signal) => {
     const { messages } = (await getJson(`${url}/${options.topic}/json?since=${cursor}&limit=100&wait=1`, signal)) as {
@@ -22,7 +22,7 @@ export function readHistory(options: ReadOptions): Reader {
   });
 }
 
-/** Reads `/api/topics/{name}/log` from offset 0, going on from `next_offset`. */
+/** Reads `/api/topics/{name}/log` from offset 0, paginating by `next_offset`. */
 export function readLog(options: ReadOptions): Reader {
   return readPages('log', options, '0', async (url, cursor, signal) => {
     const page = (await getJson(
@@ -50,7 +50,7 @@ function readPages(kind: string, options: ReadOptions, start: string, read: Read
         for (const message of page.messages) collected.add(message);
         await pause(pageEveryMs, undefined, { signal: abort.signal });
       } catch {
-        // A node that is away: the next one goes on from the same cursor.
+        // The node is unavailable: continue on the next one from the same cursor.
         node += 1;
         collected.connections += 1;
         await pause(retryMs);

@@ -4,7 +4,7 @@ import { Collected, nilId, readerOver, type ReadMessage, type ReadOptions, type 
 
 const reconnectMs = 50;
 
-/** Reads `/{topic}/sse` as an EventSource would: reconnects with its last event id. */
+/** Reads `/{topic}/sse` like an EventSource: reconnects with the last event ID. */
 export function readSse(options: ReadOptions): StreamReader {
   const collected = new Collected(options);
   const abort = new AbortController();
@@ -63,7 +63,7 @@ interface Opening {
   readonly signal: AbortSignal;
 }
 
-/** Resolves with how the connection ended, whatever ended it. */
+/** Resolves with the way in which the connection ended. */
 function readOnce(
   { url, lastId, headers, signal }: Opening,
   to: { onOpen: (response: IncomingMessage) => void; onEvent: (event: Event) => void },
@@ -83,7 +83,7 @@ function readOnce(
           for (const event of blocks.map(parseEvent)) if (event.data !== '') to.onEvent(event);
         });
         response.on('close', () => resolve(response.complete ? 'end' : 'cut off'));
-        response.on('error', () => undefined); // the close that follows is what counts
+        response.on('error', () => undefined); // the following close is handled instead
       },
     );
     request.on('error', () => resolve('cut off'));

@@ -53,7 +53,7 @@ export function readWebSocket(options: ReadOptions): StreamReader {
 
 function closed(socket: WebSocket): Promise<number> {
   return new Promise((resolve) => {
-    socket.on('error', () => undefined); // the close that follows is what counts
+    socket.on('error', () => undefined); // the following close is handled instead
     socket.once('close', resolve);
   });
 }

@@ -1,32 +1,32 @@
 import type { Socket } from 'node:net';
 import type { ReaderLog, Seen } from './ledger.ts';
 
-/** Stands for the beginning of a topic. */
+/** The beginning of a topic. */
 export const nilId = '00000000-0000-0000-0000-000000000000';
 
-/** A reader that runs until it is stopped, and reconnects whenever it has to. */
+/** A reader that runs until it is stopped and reconnects as needed. */
 export interface Reader {
   readonly name: string;
   readonly topics: readonly string[];
-  /** Distinct ids seen so far. */
+  /** The number of distinct IDs received so far. */
   readonly count: number;
   stop(): Promise<ReaderLog>;
 }
 
-/** A reader of a stream, which can stop taking what comes, as a client does whose machine is busy. */
+/** A stream reader that can stop reading, like a client on a busy machine. */
 export interface StreamReader extends Reader {
-  /** Takes nothing more from the connection that is open, which stays open; the next one is read again. */
+  /** Stops reading from the open connection without closing it; the next connection is read again. */
   pause(): void;
   resume(): void;
-  /** How the server ended connections: by a WebSocket's close code, or `end` or `cut off` for SSE. */
+  /** How the server ended connections: the close code of a WebSocket, or `end` or `cut off` for SSE. */
   readonly ends: readonly (number | string)[];
-  /** For each connection that brought a message, how long that took from when it was asked for. */
+  /** For each connection with a message, the time from the request to the first message. */
   readonly resumesMs: readonly number[];
-  /** Of the connection that is open. */
+  /** Of the open connection. */
   socket(): Socket | undefined;
 }
 
-/** A message object, as far as the ledger looks at it. */
+/** The fields of a message that the ledger checks. */
 export interface ReadMessage {
   readonly topic: string;
   readonly id: string;
@@ -36,7 +36,7 @@ export interface ReadMessage {
   readonly timestamp: string;
 }
 
-/** What a reader collects; readers push into it. */
+/** The collection to which readers add messages. */
 export class Collected {
   readonly seen: Seen[] = [];
   readonly #ids = new Set<string>();
@@ -63,20 +63,20 @@ export class Collected {
 }
 
 export interface ReadOptions {
-  /** One per node; each new connection goes to the next. */
+  /** One per node; each new connection uses the next. */
   readonly urls: readonly string[];
   readonly topic: string;
-  /** Which node comes first. */
+  /** The index of the first node. */
   readonly first?: number;
-  /** Where a stream goes on, instead of at the topic's beginning. */
+  /** Where a stream starts, instead of the topic's beginning. */
   readonly sinceId?: string;
   /** Sent with each request. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Told of each message as it comes, repeated ones too. */
+  /** Called with each message, including duplicates. */
   readonly onMessage?: (message: ReadMessage) => void;
 }
 
-/** The reader over what it collects; `end` stops what collects and resolves when nothing more will come. */
+/** The reader of a collection; `end` stops collecting and resolves when no more messages will arrive. */
 export function readerOver(
   collected: Collected,
   of: { name: string; topics: readonly string[]; mayRepeat?: boolean; end: () => Promise<void> },

@@ -4,7 +4,7 @@ import type { Line } from './ledger.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Real text: the lines of this project's own source, docs and lockfile, as they stand, blank ones left out. */
+/** Real text: the lines of this project's source, documents and lockfile without blank lines. */
 function sourceLines(): string[] {
   const files = ['package-lock.json', 'README.md', 'shared', 'services', 'docs', 'tools', 'tests'].flatMap((name) =>
     filesOf(join(root, name)),
@@ -28,7 +28,7 @@ function filesOf(path: string): string[] {
   }
 }
 
-/** `count` real lines, dealt out over publishers and topics. Every tenth is urgent. */
+/** `count` real lines, distributed over publishers and topics. Every tenth is urgent. */
 export function realLines(count: number, of: { publishers: number; topics: readonly string[] }): Line[] {
   const source = sourceLines();
   return Array.from({ length: count }, (_, index) => ({

@@ -5,16 +5,16 @@ export interface RequestOptions {
   readonly method?: string;
   readonly headers?: OutgoingHttpHeaders;
   readonly body?: string;
-  /** Whose connections it uses; Node's own by default. */
+  /** The agent whose connections it uses; Node's global agent by default. */
   readonly agent?: Agent;
   readonly signal?: AbortSignal;
-  /** An answer that has not come after this long is none. */
+  /** The response timeout. */
   readonly timeoutMs: number;
 }
 
 /**
- * A request by `node:http`, since readers and publishers by the hundred must not be what is slow: `fetch` takes twice the CPU
- * time. Rejects when there is no answer.
+ * A request with `node:http`, because hundreds of readers and publishers must not be the bottleneck: `fetch` takes twice the
+ * CPU time. Rejects if there is no response.
  */
 export function request(
   url: string,

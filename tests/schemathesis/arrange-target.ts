@@ -5,7 +5,7 @@ import type { Values } from '../../tools/schemathesis/schemathesis-config.ts';
 import type { Stack } from '../../tools/stack/start-stack.ts';
 import { createAccount, createTopic, type Account, type Answer } from '../support/stack.ts';
 
-/** Every kind of credential that a request can have. */
+/** Every kind of credential. */
 export const credentialKinds = [
   'no credential',
   'a login (FREE)',
@@ -16,10 +16,10 @@ export const credentialKinds = [
 ] as const;
 export type CredentialKind = (typeof credentialKinds)[number];
 
-/** One of everything that a path can name, and all of it belongs together. */
+/** One related object of every kind that a path can name. */
 export interface Things {
   readonly topicId: string;
-  /** By the parameter of the path. */
+  /** By path parameter. */
   readonly byParameter: Values<string>;
 }
 
@@ -29,10 +29,10 @@ export interface Arranged {
   readonly things: readonly Things[];
 }
 
-/** The topic that the document's examples name. */
+/** The topic in the document's examples. */
 const exampleTopic = 'backups';
 
-/** Makes two accounts, so many times everything that a path can name, and a credential of every kind. */
+/** Creates two accounts, several sets of all objects that a path can name, and a credential of every kind. */
 export async function arrangeTarget(
   stack: Stack,
   store: OperatorStore,

@@ -12,7 +12,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, object>>;
 }
 
-/** What is read of an OpenAPI document here. */
+/** The parts of an OpenAPI document that the plan reads. */
 export interface Document {
   readonly components: object;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -24,7 +24,7 @@ const positions = 'a position is the id of a message, which has a version of UUI
 const texts = 'the text comes from somewhere, and the other fields from wherever they may';
 const tags = 'at most 20 different tags, each of at most 64 characters';
 
-/** Operations with rules that JSON Schema cannot say, and such a rule of each. */
+/** Operations with rules that JSON Schema cannot express, and one such rule of each. */
 const rulesBeyondSchema: Readonly<Record<string, string>> = {
   publish: texts,
   publishByPut: texts,
@@ -60,7 +60,7 @@ const operationsOf = ({ paths }: Document) =>
     Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
   );
 
-/** Every operation, as Schemathesis calls it too: `GET /sse`. */
+/** Every operation by Schemathesis's name: `GET /sse`. */
 export function labelsOf(
   document: Document,
 ): readonly { readonly label: string; readonly method: string; readonly path: string; readonly operationId: string }[] {
@@ -72,7 +72,7 @@ export function labelsOf(
   }));
 }
 
-/** One account for every operation, so that a row of requests finds what it has made. */
+/** One account for all operations, so that a sequence of requests finds what it created. */
 export function sameTurn(document: Document, credentials: Arranged['credentials']): RunConfig['turns'] {
   const name = 'a login (TEAM)';
   return Object.fromEntries(
@@ -83,7 +83,7 @@ export function sameTurn(document: Document, credentials: Arranged['credentials'
   );
 }
 
-/** Each operation's credentials, by turns: whoever may do most comes first, gets furthest, and so has half of the turns. */
+/** The credentials of each operation, alternating: the most privileged one comes first and gets half of the requests. */
 export function turnsOf(document: Document, credentials: Arranged['credentials']): RunConfig['turns'] {
   const turn = (name: CredentialKind) => ({ name, headers: credentials[name] });
   return Object.fromEntries(
@@ -97,14 +97,14 @@ export function turnsOf(document: Document, credentials: Arranged['credentials']
   );
 }
 
-/** How many operations delete what their path names: each needs things of its own. */
+/** The number of operations that delete the object in their path: each needs its own objects. */
 export function countDeletions(document: Document): number {
   return operationsOf(document).filter(({ method }) => method === 'delete').length;
 }
 
 /**
- * The statuses by which an operation may refuse a request that is valid by its schema: those that it describes in words of
- * its own, and 422 where a rule is beyond JSON Schema.
+ * The statuses with which an operation may refuse a request that is valid by its schema: those with their own
+ * description, and 422 for rules beyond JSON Schema.
  */
 export function refusalsOf(document: Document): RunConfig['refusals'] {
   return Object.fromEntries(
@@ -118,7 +118,7 @@ export function refusalsOf(document: Document): RunConfig['refusals'] {
   );
 }
 
-/** Gives every operation things that exist for its path: those that delete some of their own, all others the first ones. */
+/** Gives every operation existing objects for its path: deleting operations get their own, all others share the first ones. */
 export function fixedValues(document: Document, things: readonly Things[]): NonNullable<RunConfig['fixed']> {
   let deletions = 0;
   return Object.fromEntries(
@@ -126,7 +126,7 @@ export function fixedValues(document: Document, things: readonly Things[]): NonN
       if (method === 'delete') deletions += 1;
       const { topicId, byParameter } = things[method === 'delete' ? deletions : 0]!;
       const inPath = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path');
-      // `/api/topics/{name}` is a name to read, and an id to change.
+      // Reads of `/api/topics/{name}` use a name and changes an ID.
       const valueOf = (name: string, format: string | undefined) =>
         name === 'name' && format === 'uuid' ? topicId : byParameter[name];
       const known = inPath.flatMap(({ name, schema }) => {
@@ -138,7 +138,7 @@ export function fixedValues(document: Document, things: readonly Things[]): NonN
   );
 }
 
-/** All that exists, to be picked from by chance. */
+/** All existing objects, for random selection. */
 export function anyValues(things: readonly Things[]): Values<readonly string[]> {
   const names = Object.keys(things[0]!.byParameter);
   const listOf = (name: string) => things.map(({ byParameter }) => byParameter[name]!);

@@ -22,7 +22,7 @@ import { adminToken, startTarget, type RunningTarget } from './start-target.ts';
 
 const minuteMs = 60_000;
 
-/** `npm run fuzz` says for how many minutes; without it each operation is tried in every way that its schema has, and that is all. */
+/** `npm run fuzz` sets the minutes; without it each operation is tested once with every form in its schema. */
 const minutes = Number(process.env['TOCSIN_FUZZ_MINUTES'] ?? 0);
 const seed = Number(process.env['TOCSIN_FUZZ_SEED'] ?? (minutes > 0 ? randomInt(2 ** 31) : 20_260_101));
 const phases = ['examples', 'coverage', 'fuzzing'];
@@ -64,7 +64,7 @@ describeUnlessMissing('Schemathesis', missingForSchemathesis(), () => {
 
   if (minutes > 0) {
     test(
-      `a row of requests, each made of what the last one answered, keeps to the document (seed ${seed})`,
+      `a sequence of requests built from earlier responses conforms to the document (seed ${seed})`,
       async () => {
         expectNoFault(await run({ turns: sameTurn(document, arranged.credentials) }, rowsSize));
       },
@@ -72,15 +72,15 @@ describeUnlessMissing('Schemathesis', missingForSchemathesis(), () => {
     );
   }
 
-  // Last, since it deletes what was arranged.
+  // Last, because it deletes the arranged objects.
   test(
-    `every operation keeps to the document, whatever it is sent and with whichever credential (seed ${seed})`,
+    `every operation conforms to the document for any input and credential (seed ${seed})`,
     async () => {
       const { things, credentials } = arranged;
       const fixed = fixedValues(document, things);
       const outcome = await run({ turns: turnsOf(document, credentials), fixed }, size);
       expectNoFault(outcome);
-      // An operation that takes next to no input is tried fewer times than there are kinds of credentials.
+      // An operation with almost no input gets fewer requests than there are kinds of credentials.
       const checker = new OpenApiChecker(document as ConstructorParameters<typeof OpenApiChecker>[0]);
       for (const { label, method, path, operationId } of labelsOf(document)) {
         expect(Object.keys(outcome.answers[label] ?? {})).not.toEqual([]);

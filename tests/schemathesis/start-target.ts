@@ -11,8 +11,8 @@ export interface RunningTarget {
 }
 
 /**
- * An installation that has all there is: an operator, both identity providers, and a push provider, which is not there when
- * it is needed. Without limits, which would be all that a fuzzer sees.
+ * An installation with all features: an operator, both identity providers, and a push provider that is unreachable.
+ * Rate limits are off, because a fuzzer would otherwise only get 429.
  */
 export async function startTarget(): Promise<RunningTarget> {
   const [google, apple] = [await startOpenIdProvider(), await startAppleKeys()];
