@@ -32,7 +32,7 @@ async function logOf(client: Client, topic: string, from = 0): Promise<{ records
   }
 }
 
-test('a backup under publishes has all that was acknowledged before; restored, it serves, and cursors from after it miss nothing', async () => {
+test('a backup during publishes contains all earlier acknowledged messages; the restored copy serves, and later cursors have no gaps', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'tocsin-backup-'));
   own.add(() => rmSync(dir, { recursive: true }));
   const configuration = { RATE_LIMITS: 'off', EXPO_URL: 'http://127.0.0.1:9' };
@@ -77,7 +77,7 @@ test('a backup under publishes has all that was acknowledged before; restored, i
   const lost = await logOf(account.client, topic);
   await first.server('tocsin').kill();
 
-  /** A server on what the backup holds, in a directory of its own. */
+  /** A server on a copy of the backup in its own directory. */
   const restore = async (name: string) => {
     const env = { DATA_DIR: join(dir, name, 'data') };
     expect(await runTocsin(['restore', file], env)).toMatchObject({ code: 0 });

@@ -10,7 +10,7 @@ const hourMs = 3_600_000;
 const jumpsMs = [hourMs, -hourMs, 24 * hourMs, -24 * hourMs];
 
 export function clockJumps(startTest: () => FaultTest): void {
-  test('the clock of each process jumps by an hour and by a day, ahead and back: nothing is lost or removed, order and budgets hold, and logins are good again', async () => {
+  test('survives clock jumps of an hour and a day in both directions: no loss or removal, order and rate limits hold, logins become valid again', async () => {
     const given = startTest();
     const { newAccount, newTopics, own, stack, third, urls } = given;
     const [budgeted, ...topics] = (await newTopics(3)) as [string, ...string[]];
@@ -63,10 +63,10 @@ export function clockJumps(startTest: () => FaultTest): void {
       ...ledger,
     });
     expect(afterwards).toEqual(afterwards.map(() => 200));
-    // A login is over while a clock says that its day is.
+    // A login is expired while a clock is beyond its day.
     for (const [at, status] of during.entries())
       expect([200, ...(jumpsMs[at]! >= 24 * hourMs ? [401] : [])]).toContain(status);
-    // Each publish counts once: a minute may end and the next one begin, and no jump begins another.
+    // Each publish counts once: at most one regular window may start, and jumps start no others.
     expect(windowsBegun).toBeLessThanOrEqual(1);
   }, 240_000);
 }

@@ -11,14 +11,14 @@ import { printFigures } from '@tocsin/shared/testing/figures.ts';
 const patienceMs = 90_000;
 const reactionMsMax = 30_000;
 
-describeWithEngines('a consumer of the log to which nothing comes any more', ({ kafkaBrokers }) => {
+describeWithEngines('a log consumer that stops receiving records', ({ kafkaBrokers }) => {
   let own: Closers;
   beforeEach(() => {
     own = closers();
   });
   afterEach(() => own.closeAll(), 60_000);
 
-  /** Resolves with how long a record took to a consumer whose connections have begun to answer fetches in that way. */
+  /** Resolves with the delay of a record to a consumer whose connections answer fetches in the given way. */
   const stall = async (fate: AnswerFate): Promise<number> => {
     const topic = newTopicName();
     own.add(() => removeTopic(kafkaBrokers, topic));
@@ -32,7 +32,7 @@ describeWithEngines('a consumer of the log to which nothing comes any more', ({ 
     await eventually(() => reader.offsets().includes(first), { timeoutMs: patienceMs });
     const stalled = proxy.connections;
     let lost = 0;
-    // Heartbeats, commits and what its watch asks are answered: to its group the consumer is well.
+    // Heartbeats, commits and the requests of its watchdog are answered: the group considers the consumer healthy.
     proxy.onAnswer = (apiKey, connection) => {
       if (apiKey !== apiKeys.fetch || connection >= stalled) return 'pass';
       lost += 1;
@@ -47,7 +47,7 @@ describeWithEngines('a consumer of the log to which nothing comes any more', ({ 
     return reactionMs;
   };
 
-  test('goes on by itself in less than 30 seconds, whether its fetches get no answer or one without anything in it', async () => {
+  test('recovers in less than 30 seconds if its fetches get no response or an empty one', async () => {
     const [unansweredMs, emptyMs] = await Promise.all([stall('swallow'), stall('empty')]);
     printFigures('consumer stall', { unansweredMs, emptyMs, gaps: 0 });
     expect(Math.max(unansweredMs, emptyMs)).toBeLessThan(reactionMsMax);

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => own.closeAll(), 60_000);
 
-/** An embedded installation that counts no budgets, and topics on it. */
+/** An embedded installation without rate limits, with topics. */
 async function start(env: Record<string, string> = {}) {
   const stack = await startEmbeddedStack({ env: { RATE_LIMITS: 'off', EXPO_URL: 'http://127.0.0.1:9', ...env } });
   own.add(() => stack.stop());
@@ -25,18 +25,18 @@ async function start(env: Record<string, string> = {}) {
   return { stack, topics: [(await createTopic(account)).name, (await createTopic(account)).name] };
 }
 
-test('with SHUTDOWN_DELAY_SECONDS a process that is told to end says that it is not ready, and goes on', async () => {
+test('with SHUTDOWN_DELAY_SECONDS a terminating process reports that it is not ready and continues to serve', async () => {
   const { stack, topics } = await start({ SHUTDOWN_DELAY_SECONDS: '15' });
   const [server, url] = [stack.server('tocsin'), stack.urls[0]!];
   process.kill(server.pid, 'SIGTERM');
   await eventually(async () => expect((await fetch(`${url}/health/ready`)).status).toBe(503));
   const answer = await fetch(`${url}/${topics[0]}`, { method: 'POST', body: 'taken' });
   expect([answer.status, answer.headers.get('Connection')]).toEqual([200, 'keep-alive']);
-  await server.kill(); // what comes after the delay is the other test's
+  await server.kill(); // the other test covers the time after the delay
 }, 60_000);
 
 test(
-  `the one process of an embedded installation is restarted under load, ${restarts} times: it answers every publish that it takes, and nothing is lost`,
+  `answers every accepted publish and loses nothing over ${restarts} restarts of an embedded process under load`,
   async () => {
     const { stack, topics } = await start();
     const run = startLedgerRun(own, { urls: stack.urls, topics, publishers: 8, isKeyed: true });

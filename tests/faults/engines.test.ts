@@ -7,8 +7,8 @@ import { describeWithOwnEngines } from '../../tools/engines/describe-with-own-en
 import { startEngines, type Engines } from '../../tools/engines/start-engines.ts';
 import { startKafka } from '../../tools/engines/start-kafka.ts';
 
-// What every test of a crash rests on: an engine that is killed comes back on the same URL with what it had acknowledged.
-describeWithOwnEngines('engines that are killed and restarted', () => {
+// All crash tests rely on this: a killed engine restarts on the same URL with all acknowledged data.
+describeWithOwnEngines('killed and restarted engines', () => {
   let engines: Engines;
   beforeAll(async () => {
     engines = await startEngines();
@@ -28,7 +28,7 @@ describeWithOwnEngines('engines that are killed and restarted', () => {
     expect(await endOffset(engines.kafka.url, topic)).toBe('2');
   });
 
-  test('MongoDB keeps journaled documents and is primary again', async () => {
+  test('MongoDB keeps journaled documents and becomes primary again', async () => {
     const insert = async (_id: number) => {
       const client = await MongoClient.connect(engines.mongo.url);
       const documents = client.db('kept').collection<{ _id: number }>('documents');
@@ -43,8 +43,8 @@ describeWithOwnEngines('engines that are killed and restarted', () => {
     expect(await insert(2)).toBe(2);
   });
 
-  test('MongoDB ends a transaction that its client left open, and whoever waited behind it goes on', async () => {
-    // MongoDB's own limit of a minute would be beyond this patience.
+  test('MongoDB ends a transaction that its client left open, and the clients waiting for it continue', async () => {
+    // MongoDB's default limit of a minute exceeds the timeout of this test.
     const connect = () => MongoClient.connect(engines.mongo.url, { socketTimeoutMS: 30_000, retryWrites: false });
     const [lost, waiting] = await Promise.all([connect(), connect()]);
     const documents = (client: MongoClient) => client.db('locked').collection<{ _id: number; by: string }>('documents');
@@ -80,7 +80,7 @@ describeWithOwnEngines('engines that are killed and restarted', () => {
     ]);
   });
 
-  test('a cluster of three Kafka nodes loses the one that is killed, and takes it back', async () => {
+  test('a cluster of three Kafka nodes continues without a killed node and accepts it again', async () => {
     const kafka = await startKafka({ nodes: 3, heapMb: 256 });
     const admin = kafkaAt(kafka.nodes[0]!.url).admin();
     const brokers = async () => (await admin.describeCluster()).brokers.length;

@@ -3,7 +3,7 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { Client } from '../support/stack.ts';
 import type { StreamsUse } from '../support/use-streams.ts';
 
-/** A client's places in a topic behind one of its messages, each of another kind. */
+/** All kinds of positions that a client can hold after a message of a topic. */
 export interface HeldPositions {
   readonly topic: string;
   readonly messageId: string;
@@ -17,7 +17,7 @@ interface Reader {
   readonly token: string;
 }
 
-/** Takes the positions behind the topic's `count`th message; `consumer` is the name of the one that the server keeps. */
+/** Collects the positions after the topic's `count`th message; `consumer` is the name of the position stored by the server. */
 export async function holdPositions({ urls, token }: Reader, topic: string, count: number): Promise<HeldPositions> {
   const client = new Client(token, urls);
   let nextOffset = 0;
@@ -38,7 +38,7 @@ export async function holdPositions({ urls, token }: Reader, topic: string, coun
   return { topic, messageId: last!.message.id, composite: `${topic}:${last!.message.id}`, nextOffset, consumer };
 }
 
-/** Goes on from every one of the positions; each must bring exactly the messages with these ids, in this order. */
+/** Continues from each of the positions and expects exactly the messages with these IDs, in this order. */
 export async function expectToGoOn(
   streams: StreamsUse,
   reader: Reader,
@@ -60,7 +60,7 @@ export async function expectToGoOn(
     expect(stream.ofType('message').map(({ data }) => data.id as string)).toEqual(ids);
     stream.close();
   }
-  // The streams had all of it, so it is below the watermark.
+  // The streams received everything, so it is below the watermark.
   expect(await readLog(reader, topic, `from_offset=${nextOffset}`)).toEqual(ids);
   expect(await readLog(reader, topic, `consumer=${consumer}`)).toEqual(ids);
   expect(await readSince(reader, topic, messageId)).toEqual(ids);

@@ -10,29 +10,29 @@ import { startClusterStack, type Stack } from '../../tools/stack/start-stack.ts'
 import { createAccount, createTopic, newTopicName, openStackDocuments, type Account } from '../support/stack.ts';
 import { openLossyRedisLink, type LossyRedisLink } from './lossy-redis-link.ts';
 
-/** An installation with engines of its own, all of which may be broken. */
+/** An installation with its own engines, which tests may break. */
 export interface Installation {
   readonly engines: Engines;
   readonly stack: Stack;
-  /** Two API nodes that count no budgets. */
+  /** Two API nodes without rate limits. */
   readonly urls: readonly string[];
-  /** A third API node, which counts budgets, and whose way to Redis loses what it is told to. */
+  /** A third API node with rate limits, whose connection to Redis drops selected messages. */
   readonly third: { readonly server: ServerProcess; readonly url: string; readonly link: LossyRedisLink };
   readonly account: Account;
-  /** One more account, whose publish budget nobody has used. */
+  /** Another account with an unused rate limit. */
   newAccount(): Promise<Account>;
-  /** Public topics, spread over the partitions. */
+  /** Public topics on different partitions. */
   newTopics(count: number): Promise<string[]>;
-  /** Resolves when a publish to every node is answered, and has come through the fan-out. */
+  /** Resolves when every node has answered a publish that passed the fan-out. */
   serves(): Promise<void>;
-  /** The processes that run, of all servers. */
+  /** The running processes of all servers. */
   pids(): number[];
   stop(): Promise<void>;
 }
 
-/** The installation as a test has it. */
+/** The installation as tests use it. */
 export interface FaultTest extends Installation {
-  /** Ends with the test: outages, publishers, readers. */
+  /** Closes with the test: outages, publishers, readers. */
   readonly own: Closers;
 }
 
@@ -48,7 +48,7 @@ export async function startInstallation(): Promise<Installation> {
     mongoUrl.pathname = '/tocsin';
     const clocksDir = mkdtempSync(join(tmpdir(), 'tocsin-clocks-'));
     own.add(() => rmSync(clocksDir, { recursive: true }));
-    const dir = process.env['TOCSIN_FAULTS_DIR']; // where the servers' logs are kept, for who looks for a fault
+    const dir = process.env['TOCSIN_FAULTS_DIR']; // shows where the servers' logs are
     const stack = await startClusterStack({
       ...(dir === undefined ? {} : { dir }),
       kafkaBrokers: engines.kafka.url,

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Loaded into a server by `node --import`: on SIGUSR2 its clock jumps to as many milliseconds ahead of the real one as the file
-// says that is called by its process id. Timers go on as they do on a machine whose clock is set.
+// Loaded into a server by `node --import`: on SIGUSR2 its clock jumps ahead of the real clock by the milliseconds in the file
+// named after its process ID. Timers continue as on a machine whose clock is set.
 const RealDate = Date;
 const realNow = RealDate.now.bind(RealDate);
 let aheadMs = 0;
@@ -12,7 +12,7 @@ globalThis.Date = new Proxy(RealDate, {
   construct: (target, args: [], newTarget) =>
     Reflect.construct(target, args.length === 0 ? [RealDate.now()] : args, newTarget) as object,
 });
-RealDate.prototype.constructor = globalThis.Date; // whoever asks what made a date
+RealDate.prototype.constructor = globalThis.Date; // code that checks the constructor of a date
 process.on('SIGUSR2', () => {
   aheadMs = Number(readFileSync(join(process.env['CLOCKS_DIR']!, String(process.pid)), 'utf8'));
 });

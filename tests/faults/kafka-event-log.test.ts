@@ -23,7 +23,7 @@ interface Attempt {
   readonly ms: number;
 }
 
-/** Publishers that go on whatever happens, until told to stop. */
+/** Publishers that continue after any error until they are stopped. */
 function startPublishers(log: EventLog, count: number) {
   const attempts: Attempt[] = [];
   let isStopped = false;
@@ -48,7 +48,7 @@ function startPublishers(log: EventLog, count: number) {
   };
 }
 
-describeWithOwnEngines('the event log on a broker that dies', () => {
+describeWithOwnEngines('the event log on a failing broker', () => {
   let kafka: KafkaEngine;
 
   beforeAll(async () => {
@@ -106,7 +106,7 @@ describeWithOwnEngines('the event log on a broker that dies', () => {
   };
 
   test(
-    'nothing acknowledged is lost when the broker is killed, and publishing goes on within five seconds of its return',
+    'keeps acknowledged records when the broker is killed, and publishes within five seconds of its return',
     async () => {
       await expectKept(
         await throughAnOutage(
@@ -119,7 +119,7 @@ describeWithOwnEngines('the event log on a broker that dies', () => {
   );
 
   test(
-    'nothing acknowledged is lost when the broker stands still, and publishing goes on within five seconds of its waking',
+    'keeps acknowledged records when the broker is suspended, and publishes within five seconds of its resumption',
     async () => {
       const pause = async (): Promise<void> => kafka.pause();
       const resume = async (): Promise<void> => kafka.resume();

@@ -6,12 +6,12 @@ import { patienceMs, startLedgerRun } from './ledger-run.ts';
 import { killed, silenced, startOutage } from './start-outage.ts';
 import { keepPublishing } from '../ledger/keep-publishing.ts';
 
-/** The longest a publish waits for a broker that says nothing: two sends of 5 s, and what a slow machine adds. */
+/** The longest wait of a publish for a silent broker: two sends of 5 s, plus a margin for a slow machine. */
 const sendDeadlineMs = 12_000;
 const recoveryMsMax = 10_000;
 const minuteMs = 60_000;
 const hammering = Number(process.env['TOCSIN_HAMMERING_PUBLISHERS'] ?? 200);
-/** What 10,000 waiting publishes of 4,000 characters and their connections may take, and a heap that has not been swept yet. */
+/** The memory that 10,000 waiting publishes of 4,000 characters, their connections and uncollected garbage may use. */
 const growthMbMax = 250;
 
 interface Publish {
@@ -46,7 +46,7 @@ export function kafkaOutages(startTest: () => FaultTest): void {
     };
   };
 
-  test('Kafka is killed: publishes are refused in under a second, cost nothing and leave nothing, and go on when it is back', async () => {
+  test('when Kafka is killed, refuses publishes in under a second without cost or trace, and recovers when it is back', async () => {
     const { engines, newAccount, newTopics, own, third, urls } = startTest();
     const given = { third, account: await newAccount() };
     const [topic, ...others] = (await newTopics(3)) as [string, string, string];
@@ -81,7 +81,7 @@ export function kafkaOutages(startTest: () => FaultTest): void {
       expect(one.ms).toBeLessThan(1_000);
     }
     if (upAt + recoveryMs - begunAt < minuteMs) {
-      // the window of the budget; the next one begins full
+      // the window of the rate limit; the next one starts full
       expect(after.remaining).toBe(
         String(Number(before.remaining) - 1 - whileStarting.filter(({ status }) => status === 200).length),
       );
@@ -102,7 +102,7 @@ export function kafkaOutages(startTest: () => FaultTest): void {
     });
   }, 120_000);
 
-  test('Kafka is silent: publishes are refused within the deadline, memory is bounded, and no key makes two messages', async () => {
+  test('when Kafka is silent, refuses publishes within the deadline, bounds memory, and publishes no key twice', async () => {
     const { engines, newTopics, own, stack, urls } = startTest();
     const [topic, ...others] = (await newTopics(3)) as [string, string, string];
     const run = startLedgerRun(own, { urls, topics: others, publishers: 8, isKeyed: true });
@@ -118,7 +118,7 @@ export function kafkaOutages(startTest: () => FaultTest): void {
       peaksMb = nodes.map((pid, index) => Math.max(residentMb(pid), peaksMb[index]!));
     }, 100);
     own.add(() => clearInterval(sampling));
-    // Each publisher has had a refusal by the deadline, and many by the breaker behind it.
+    // Each publisher got a refusal at the deadline, and many from the circuit breaker after it.
     await eventually(() => hammer.attempts.filter(({ status }) => status === 503).length > 10 * hammering, {
       timeoutMs: 30_000,
     });
@@ -138,7 +138,7 @@ export function kafkaOutages(startTest: () => FaultTest): void {
     );
     const other = hammer.attempts.filter(({ status }) => status !== 200 && status !== 503).length;
     const growthMb = Math.max(...peaksMb.map((peak, index) => peak - beforeMb[index]!));
-    // A text is a line, so history shows a line twice when a key made two messages.
+    // A text is a line, so a line appears twice in history if a key created two messages.
     const copies = await copiesInHistory(urls[0]!, others);
     printFigures('kafka silent', {
       silentMs,
@@ -162,7 +162,7 @@ export function kafkaOutages(startTest: () => FaultTest): void {
   }, 120_000);
 }
 
-/** How many messages of the topics have a text that an earlier one has. */
+/** The number of messages in the topics with the text of an earlier message. */
 async function copiesInHistory(url: string, topics: readonly string[]): Promise<number> {
   let copies = 0;
   for (const topic of topics) {

@@ -19,7 +19,7 @@ import { startClusterStack } from '../../tools/stack/start-stack.ts';
 import { createAccount, createTopic, openStackDocuments } from '../support/stack.ts';
 import { printFigures } from '@tocsin/shared/testing/figures.ts';
 
-describeWithOwnEngines('a Kafka that speaks TLS and asks who is there', () => {
+describeWithOwnEngines('Kafka with TLS and authentication', () => {
   const own = closers();
   let secured: SecuredKafka;
   let stores: SecuredStores;
@@ -31,7 +31,7 @@ describeWithOwnEngines('a Kafka that speaks TLS and asks who is there', () => {
     own.add(() => secured.stop());
     stores = await startSecuredStores();
     own.add(() => stores.stop());
-    // What Redis' certificate is trusted by is told when a process starts, which this one has.
+    // A process reads the CA of Redis's certificate at its start, and this process has already started.
     const redis = await startRedis();
     own.add(() => redis.stop());
     env = {
@@ -50,7 +50,7 @@ describeWithOwnEngines('a Kafka that speaks TLS and asks who is there', () => {
   }, 180_000);
   afterAll(() => own.closeAll(), 60_000);
 
-  /** As a service opens it from its environment. */
+  /** Opens the log like a service from its environment. */
   const open = (changed: Record<string, string>): Promise<Engine> =>
     openEngine(loadConfig({ ...env, ...changed }, '/nonexistent'), {
       clock: systemClock,
@@ -58,9 +58,9 @@ describeWithOwnEngines('a Kafka that speaks TLS and asks who is there', () => {
     });
 
   test.each(['plain', 'scram-sha-256', 'SCRAM-SHA-512'])(
-    'takes and gives records to whoever logs in by %s',
+    'writes and reads records after a login with %s',
     async (mechanism) => {
-      // On a loaded machine a Kafka that has just started may want more than the ten seconds that it is given.
+      // On a loaded machine a Kafka that has just started may need more than the ten seconds.
       const engine = await eventually(() => open({ KAFKA_SASL_MECHANISM: mechanism, KAFKA_TOPIC: `by-${mechanism}` }), {
         timeoutMs: 45_000,
       });
@@ -81,7 +81,7 @@ describeWithOwnEngines('a Kafka that speaks TLS and asks who is there', () => {
     90_000,
   );
 
-  test('is not to be used otherwise, and the error says why', async () => {
+  test('cannot be used otherwise, and the error gives the reason', async () => {
     const refused: [Record<string, string>, RegExp][] = [
       [{ KAFKA_SASL_PASSWORD: 'a guess' }, /[Aa]uthentication failed/],
       [{ KAFKA_SASL_MECHANISM: '', KAFKA_SASL_USERNAME: '', KAFKA_SASL_PASSWORD: '' }, /./],
@@ -101,11 +101,11 @@ describeWithOwnEngines('a Kafka that speaks TLS and asks who is there', () => {
         expect(error).toMatch(why);
       }),
     );
-    // What may pass is tried again for ten seconds; that the password is wrong is told before.
+    // Transient errors are retried for ten seconds; a wrong password is reported immediately.
     expect(inOrder[0]).toBe(refused[0]![1]);
   });
 
-  test('makes a whole installation with a MongoDB and a Redis that do so, too', async () => {
+  test('works in an installation whose MongoDB and Redis also use TLS and authentication', async () => {
     const began = Date.now();
     const stack = await startClusterStack({
       kafkaBrokers: env['KAFKA_BROKERS']!,

@@ -8,21 +8,21 @@ import { readSse } from '../ledger/read-sse.ts';
 import { readWebSocket } from '../ledger/read-websocket.ts';
 import type { Reader } from '../ledger/reader.ts';
 
-/** What a busy machine may take for what is waited for and not judged. */
+/** Timeout for steps whose duration is not tested, on a busy machine. */
 export const patienceMs = 60_000;
 
-/** Publishers and readers of all kinds over some topics, while something else breaks. */
+/** Publishers and readers of all kinds on some topics while a test injects faults. */
 export interface LedgerRun {
   readonly publishing: Publishing;
-  /** When each message came to the streams of its topic, by id and `performance.now()`. */
+  /** Arrival time of each message at the streams of its topic, from `performance.now()`, by ID. */
   readonly streamArrivals: ReadonlyMap<string, readonly number[]>;
-  /** Of all streams, how long each connection took to bring its first message. */
+  /** Time to the first message of each connection of all streams. */
   resumesMs(): number[];
-  /** Waits until the readers have everything that is acknowledged now. */
+  /** Waits until the readers have everything acknowledged so far. */
   caughtUp(others?: Publishing): Promise<void>;
   /**
-   * Ends publishers and readers, and expects of each reader: nothing lost, nothing twice, all in order. `others` have
-   * published to the same topics, and are at their end.
+   * Stops publishers and readers and expects no loss, no duplicates and the right order from each reader. `others` have
+   * published to the same topics and have stopped.
    */
   expectComplete(
     others?: Publishing,
@@ -30,8 +30,8 @@ export interface LedgerRun {
 }
 
 /**
- * Each topic has a reader by SSE, WebSocket, history and log, each on alternating nodes. What the run has not ended by
- * itself ends with `own`.
+ * Each topic has readers by SSE, WebSocket, history and log on alternating nodes. Publishers and readers that still run
+ * at the end close with `own`.
  */
 export function startLedgerRun(own: Closers, options: KeepPublishingOptions): LedgerRun {
   const { urls, topics } = options;
@@ -76,7 +76,7 @@ export function startLedgerRun(own: Closers, options: KeepPublishingOptions): Le
     resumesMs: () => streams.flatMap(({ resumesMs }) => resumesMs),
     async expectComplete(others) {
       await publishing.stop();
-      await caughtUp(others).catch(() => undefined); // the checker says what is missing
+      await caughtUp(others).catch(() => undefined); // the checker reports the differences
       const lines = [...publishing.lines, ...(others?.lines ?? [])];
       const acked = [...publishing.acked, ...(others?.acked ?? [])];
       const logs = await stopReaders();

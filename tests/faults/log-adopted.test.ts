@@ -10,7 +10,7 @@ import { printFigures } from '@tocsin/shared/testing/figures.ts';
 import { expectToGoOn, holdPositions } from './held-positions.ts';
 import { runTocsin } from './run-tocsin.ts';
 
-describeWithEngines('a Kafka topic that was made anew', (engines) => {
+describeWithEngines('a recreated Kafka topic', (engines) => {
   const own = closers();
   afterAll(() => own.closeAll(), 60_000);
   let stack: Stack;
@@ -26,7 +26,7 @@ describeWithEngines('a Kafka topic that was made anew', (engines) => {
     return published;
   };
 
-  test('is refused until it is adopted, and every position that a client holds goes on after it, past new messages', async () => {
+  test('is refused until it is adopted, and then every position of clients continues with new messages', async () => {
     const place = newTestPlace(engines);
     own.add(() => place.remove());
     const [{ KAFKA_BROKERS, KAFKA_TOPIC, MONGO_URL, REDIS_URL, JWT_SECRET }, begunAt] = [
@@ -49,7 +49,7 @@ describeWithEngines('a Kafka topic that was made anew', (engines) => {
     const before = await publish(account, topic, 8);
     const reader = { urls: stack.urls, token: account.client.token! };
     const held = await holdPositions(reader, topic, 5);
-    await holdPositions(reader, topic, 8); // all of it has come through the fan-out
+    await holdPositions(reader, topic, 8); // everything has passed the fan-out
     expect(await runTocsin(['log', 'adopt'], stack.env)).toEqual({
       code: 0,
       out: 'Nothing to adopt: this is the log that the store knows.\n',

@@ -1,21 +1,21 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A way to Redis that loses messages of pub/sub, and nothing else: no connection ends, so nobody is told. */
+/** A proxy to Redis that drops pub/sub messages only: connections stay open, so clients do not notice. */
 export interface LossyRedisLink {
   readonly port: number;
-  /** How many messages it has lost. */
+  /** The number of dropped messages. */
   readonly lostCount: number;
-  /** Loses the messages that contain the text, until it is called again. */
+  /** Drops messages that contain the text until it is called again. */
   lose(text: string | undefined): void;
   close(): Promise<void>;
 }
 
-/** How a message begins in RESP3, the protocol that ioredis asks for. */
+/** The start of a message in RESP3, the protocol that ioredis requests. */
 const messageHead = Buffer.from('>3\r\n$7\r\nmessage\r\n');
 const lineEnd = Buffer.from('\r\n');
 
-/** Listens on a free port of this machine and forwards to the Redis there. */
+/** Listens on a free local port and forwards to the given Redis. */
 export async function openLossyRedisLink(target: { host: string; port: number }): Promise<LossyRedisLink> {
   const sockets = new Set<Socket>();
   let loses: Buffer | undefined;
@@ -32,7 +32,7 @@ export async function openLossyRedisLink(target: { host: string; port: number })
       [far, near],
     ] as const) {
       sockets.add(from.setNoDelay(true));
-      from.on('error', () => undefined); // the close that follows is what counts
+      from.on('error', () => undefined); // the following close is handled instead
       from.on('close', () => {
         sockets.delete(from);
         to.destroy();
@@ -64,7 +64,7 @@ export async function openLossyRedisLink(target: { host: string; port: number })
   };
 }
 
-/** Takes messages out of what Redis sends; a message that has not arrived whole waits for the rest. */
+/** Removes messages from the replies of Redis; an incomplete message waits for its rest. */
 function filterMessages(bytes: Buffer, isKept: (message: Buffer) => boolean): { kept: Buffer; unfinished: Buffer } {
   const kept: Buffer[] = [];
   let at = 0;
@@ -83,7 +83,7 @@ function filterMessages(bytes: Buffer, isKept: (message: Buffer) => boolean): { 
   }
 }
 
-/** Where a message's head begins that has not arrived whole; the end of the bytes when there is none. */
+/** The index of an incomplete message head; the length of the bytes if there is none. */
 function startOfHead(bytes: Buffer, from: number): number {
   for (let at = Math.max(from, bytes.length - messageHead.length + 1); at < bytes.length; at += 1) {
     if (bytes.subarray(at).equals(messageHead.subarray(0, bytes.length - at))) return at;
@@ -91,7 +91,7 @@ function startOfHead(bytes: Buffer, from: number): number {
   return bytes.length;
 }
 
-/** Behind so many strings (`$<length>`, then the bytes); null when they have not arrived whole. */
+/** The index after this number of strings (`$<length>`, then the bytes); null if they are incomplete. */
 function endOfStrings(bytes: Buffer, from: number, count: number): number | null {
   let at = from;
   for (let string = 0; string < count; string += 1) {

@@ -7,16 +7,15 @@ import { startClusterStack, startEmbeddedStack, type Stack } from '../../tools/s
 import { Client, createAccount, createTopic, openStackDocuments, type Account } from '../support/stack.ts';
 
 const kills = Number(process.env['TOCSIN_KILLS'] ?? 1);
-/** Until MongoDB ends the transaction of a killed process, nobody else has what it touched, the fan-out neither: a minute, unless set. */
+/** MongoDB blocks the documents of a killed process's transaction until it ends the transaction: a minute by default. */
 const settledMsMax = 100_000;
 const changesPerKill = 25;
 const messageCount = 12;
 const env = { RATE_LIMITS: 'off', RETENTION_SCHEDULE: '0 0 1 1 *' };
 
-describe('an API node is killed while messages are changed, embedded', () =>
-  killTests(() => startEmbeddedStack({ env })));
+describe('killing an API node while messages change, embedded', () => killTests(() => startEmbeddedStack({ env })));
 describeWithEngines(
-  'an API node is killed while messages are changed, on a cluster',
+  'killing an API node while messages change, on a cluster',
   ({ kafkaBrokers, mongoUrl, redisUrl }) => {
     killTests(() => {
       const run = randomBytes(4).toString('hex');
@@ -34,7 +33,7 @@ describeWithEngines(
   },
 );
 
-/** What was acknowledged of a message, and what may have happened besides: a change that was not answered. */
+/** The acknowledged state of a message, and a change without response that may have happened. */
 interface Known {
   readonly id: string;
   text: string;
@@ -65,7 +64,7 @@ function killTests(start: () => Promise<Stack>): void {
   }, 120_000);
   afterEach(() => own.closeAll());
 
-  /** Changes its message over and over until the node stops answering, and deletes every seventh time. */
+  /** Changes its message repeatedly until the node stops responding, and deletes every seventh. */
   async function keepChanging(one: Known, onChange: () => void): Promise<void> {
     const path = `/api/${topic.name}/messages/${one.id}`;
     for (let turn = 0; !one.isDeleted; turn += 1) {
@@ -84,7 +83,7 @@ function killTests(start: () => Promise<Stack>): void {
     }
   }
 
-  /** Resolves when all that is on the log is stored: pages of the log end where something is missing. */
+  /** Resolves when all records of the log are stored: pages of the log end at a gap. */
   async function settled(): Promise<void> {
     const client = new Client(undefined, stack.urls);
     const { body: marker } = await client.call('POST', `/${topic.name}`, { text: 'marker' });
@@ -98,7 +97,7 @@ function killTests(start: () => Promise<Stack>): void {
   }
 
   test(
-    'whatever was acknowledged is there afterwards, in history and in the log',
+    'keeps all acknowledged changes in history and log',
     async () => {
       const server = stack.server(stack.engine === 'embedded' ? 'tocsin' : 'api1');
       for (let round = 0; round < kills; round += 1) {
@@ -145,7 +144,7 @@ function killTests(start: () => Promise<Stack>): void {
   );
 }
 
-/** Throws unless what is shown of the message is what was acknowledged, or what was in doubt. */
+/** Throws unless the message is in the acknowledged or the unconfirmed state. */
 function compare({ text, isDeleted, maybe }: Known, shown: string | undefined): void {
   const expected = [
     isDeleted ? undefined : text,
@@ -154,7 +153,7 @@ function compare({ text, isDeleted, maybe }: Known, shown: string | undefined): 
   expect(expected).toContain(shown);
 }
 
-/** What was in doubt has happened or not: from now on it is known. */
+/** Resolves the unconfirmed change: it either happened or not. */
 function settleDoubt(one: Known, shown: string | undefined): void {
   one.isDeleted = shown === undefined;
   one.text = shown ?? one.text;

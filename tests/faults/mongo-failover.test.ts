@@ -12,12 +12,12 @@ import { startMongo } from '../../tools/engines/start-mongo.ts';
 
 const log = openLogger('test', 'silent');
 
-/** MongoDB's own simulator: its fail points are there for tests of drivers. */
-describeWithOwnEngines('while MongoDB fails over', () => {
+/** Fail points of MongoDB, which it has for driver tests. */
+describeWithOwnEngines('MongoDB failover', () => {
   let engine: Engine;
   let connection: Connection;
   let documents: Documents;
-  /** Beside the node, with nothing of its settings. */
+  /** Runs next to the node with default settings. */
   let aside: mongo.MongoClient;
 
   beforeAll(async () => {
@@ -35,11 +35,11 @@ describeWithOwnEngines('while MongoDB fails over', () => {
   const setFailPoint = (configureFailPoint: string, mode: object | string, data?: object) =>
     aside.db('admin').command({ configureFailPoint, mode, ...(data === undefined ? {} : { data }) });
 
-  test('what was acknowledged before is read of a new primary, which learns only later that the majority has it', async () => {
+  test('reads acknowledged data from a new primary before it knows the majority commit', async () => {
     await documents.insert(things, newThing('a', { rank: 1 }));
     await setFailPoint('disableSnapshotting', 'alwaysOn');
     try {
-      // The primary has it, and cannot tell of the majority.
+      // The primary has the data but does not know the majority commit.
       await aside
         .db(connection.name)
         .collection(things.name)
@@ -50,7 +50,7 @@ describeWithOwnEngines('while MongoDB fails over', () => {
     }
   });
 
-  test('a watermark that a failover could take back is not told: who remembers it would step over what is to be stored again', async () => {
+  test('does not report a watermark that a failover could revert: readers would skip records that are stored again', async () => {
     const messages = await openMongoMessages({ connection, clock: Date.now, log });
     await messages.moveWatermark(0, 5);
     await setFailPoint('disableSnapshotting', 'alwaysOn');
@@ -68,10 +68,10 @@ describeWithOwnEngines('while MongoDB fails over', () => {
   test.each([
     ['refused', { errorCode: 91 }],
     [
-      'made, and not known to be the majority’s',
+      'applied without a known majority',
       { writeConcernError: { code: 64, codeName: 'WriteConcernTimeout', errmsg: 'waiting for replication timed out' } },
     ],
-  ])('a commit that is %s four times is asked for until it is known, and made once', async (_, answer) => {
+  ])('a commit that is %s four times is retried until its outcome is known and applied once', async (_, answer) => {
     await documents.insert(things, newThing('counted', { rank: 0 }));
     await setFailPoint(
       'failCommand',
@@ -89,7 +89,7 @@ describeWithOwnEngines('while MongoDB fails over', () => {
     [237, 'its cursor was ended'],
     [290, 'its transaction took too long'],
     [365, 'the server is short of memory'],
-  ])('what MongoDB refuses by %d, since %s, is unavailable', async (errorCode) => {
+  ])('reports MongoDB error %d (%s) as unavailable', async (errorCode) => {
     await setFailPoint(
       'failCommand',
       { times: 1 },

@@ -8,10 +8,10 @@ import type { FaultTest } from './installation.ts';
 import { patienceMs, startLedgerRun } from './ledger-run.ts';
 import { killed, silenced, startOutage, type Fault } from './start-outage.ts';
 
-/** Longer than the 5 s for which caches hold without asking. The promise is a minute: TOCSIN_MONGO_DOWN_SECONDS=60. */
+/** Longer than the 5 s for which caches are valid without a query. The guarantee is a minute: TOCSIN_MONGO_DOWN_SECONDS=60. */
 const downSeconds = Number(process.env['TOCSIN_MONGO_DOWN_SECONDS'] ?? 12);
 const silentSeconds = 7;
-/** A publish waits a second for what is known of its caller and topic, and another for its document; the rest is a slow machine's. */
+/** A publish waits a second for its caller and topic and another for its document; the rest is a margin for a slow machine. */
 const publishMsMax = 4_000;
 
 const sentSince = (publishing: Publishing, from: number) => publishing.attempts.filter(({ sentAt }) => sentAt >= from);
@@ -22,11 +22,11 @@ export function mongoOutages(startTest: () => FaultTest): void {
     ['silent', { seconds: silentSeconds, fault: silenced }],
   ];
   test.each(outages)(
-    'MongoDB is %s for longer than caches hold: publishing goes on, streams wait, history is complete afterwards',
+    'when MongoDB is %s for longer than caches are valid, publishing continues, streams wait, and history is complete afterwards',
     async (name, { seconds, fault }) => {
       const { account, engines, newTopics, own, urls } = startTest();
       const topics = await newTopics(4);
-      // One publisher per kind of caller: what an account's login and an anonymous caller need is cached differently.
+      // One publisher per kind of caller, because logins and anonymous callers use different caches.
       const run = startLedgerRun(own, { urls, topics, publishers: 4, pauseMs: 20 });
       const byLogin = keepPublishing({ urls, topics, publishers: 4, pauseMs: 20, token: account.client.token! });
       own.add(() => byLogin.cutOff());

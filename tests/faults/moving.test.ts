@@ -28,12 +28,12 @@ import { expectToGoOn, holdPositions } from './held-positions.ts';
 import { runTocsin } from './run-tocsin.ts';
 
 const messagesMoved = Number(process.env['TOCSIN_MOVED_MESSAGES'] ?? 2_000);
-/** What a client that holds a position still has to read. */
+/** The messages that a client with a position has not read yet. */
 const unread = 200;
 const appendedAtOnce = 500;
-const env = { RATE_LIMITS: 'off', EXPO_URL: 'http://127.0.0.1:9', LOG_LEVEL: 'info' }; // a server that is silent does not say that it is ready
+const env = { RATE_LIMITS: 'off', EXPO_URL: 'http://127.0.0.1:9', LOG_LEVEL: 'info' }; // an unresponsive server does not report readiness
 
-describeWithEngines(`${messagesMoved} messages of an installation of one file`, (engines) => {
+describeWithEngines(`${messagesMoved} messages of an embedded installation`, (engines) => {
   const own = closers();
   afterAll(() => own.closeAll(), 60_000);
   let stack: Stack;
@@ -58,7 +58,7 @@ describeWithEngines(`${messagesMoved} messages of an installation of one file`, 
     return ids;
   };
 
-  /** Appends while no server runs: by HTTP this many would take the test's time. */
+  /** Appends while no server runs: publishing this many over HTTP would take too long. */
   const appendAll = async (topic: { id: string; name: string }) => {
     const engine = await openEngine(loadConfig({ ...stack.env }, '/nonexistent'), {
       clock: systemClock,
@@ -81,7 +81,7 @@ describeWithEngines(`${messagesMoved} messages of an installation of one file`, 
     return ids;
   };
 
-  /** Kills an import as soon as it has come to the messages. */
+  /** Kills an import as soon as it reaches the messages. */
   const killImport = async (from: string, environment: Readonly<Record<string, string>>) => {
     const child = spawn(process.execPath, ['cli/main.ts', 'import', from], {
       cwd: join(import.meta.dirname, '../..'),
@@ -125,7 +125,7 @@ describeWithEngines(`${messagesMoved} messages of an installation of one file`, 
     return accessTokenOf(account, stack.urls);
   };
 
-  test('move to a cluster, past an import that is killed, and back: every position that a client holds goes on, past new messages', async () => {
+  test('move to a cluster despite a killed import, and back: every position of clients continues with new messages', async () => {
     await startFile('first');
     const store = await openStackDocuments(stack);
     const account = await createAccount(store, { tier: 'TEAM', urls: stack.urls });

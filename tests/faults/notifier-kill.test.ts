@@ -10,28 +10,28 @@ import { printFigures } from '@tocsin/shared/testing/figures.ts';
 import { addTopic, endProcess, newPushPlace, publishTo, type PushPlace } from './push-place.ts';
 
 const kills = Number(process.env['TOCSIN_KILLS'] ?? 1);
-/** A message goes to so many devices: to one page of them, unless more are given. */
+/** The number of devices per message: one page by default. */
 const devicesEach = Number(process.env['TOCSIN_KILL_SUBSCRIBERS'] ?? 500);
-/** A page is walked by one job, which has one batch of the provider under way: so much is in doubt after a kill, of each of the urgent jobs. */
+/** One job processes a page and has one provider batch in progress: the number of unconfirmed pushes per urgent job after a kill. */
 const pageSize = 500;
 const batchSize = 100;
 const jobsMax = 4;
-/** A kill comes when so many more were sent. */
+/** The number of sends before the next kill. */
 const step = 100;
-/** With fewer left to send, one more message is published before the next start. */
+/** With fewer pushes left, another message is published before the next start. */
 const leftMin = 300;
-/** Lease and claims of a killed process end within this time. */
+/** Leases and claims of a killed process expire within this time. */
 const recoveryMsMax = 15_000;
 const patienceMs = 60_000;
 
-describe('the notifier is killed while it sends, embedded', () => killTests(undefined));
-describeWithEngines('the notifier is killed while it sends, on a cluster', (engines) => killTests(engines));
+describe('killing the notifier while it sends, embedded', () => killTests(undefined));
+describeWithEngines('killing the notifier while it sends, on a cluster', (engines) => killTests(engines));
 
 function killTests(engines: TestEngines | undefined): void {
   let own: Closers;
   let place: PushPlace;
   let expo: ExpoSimulator;
-  /** Each push once, by device and message. */
+  /** Distinct pushes by device and message. */
   let reached: Set<string>;
 
   beforeEach(async () => {
@@ -43,7 +43,7 @@ function killTests(engines: TestEngines | undefined): void {
   });
   afterEach(() => own.closeAll());
 
-  /** Starts and kills notifiers. Resolves with the messages, when each process began, and how long after a kill pushes went on. */
+  /** Starts and kills notifiers. Resolves with the messages, the start time of each process, and the delay of pushes after each kill. */
   async function killOverAndOver(topic: Topic): Promise<Run> {
     const run: Run = { messageIds: [], startedAt: [], goesOnAfterMs: [], killedAt: 0 };
     for (let kill = 0; kill < kills; kill++) {
@@ -59,7 +59,7 @@ function killTests(engines: TestEngines | undefined): void {
     return run;
   }
 
-  /** Resolves when pushes go on. */
+  /** Resolves when pushes continue. */
   async function startAfterKill(run: Run): Promise<ChildProcess> {
     run.startedAt.push(Date.now());
     const before = expo.pushes.length;
@@ -70,7 +70,7 @@ function killTests(engines: TestEngines | undefined): void {
   }
 
   test(
-    'nobody is missed, the rest is sent within 15 seconds, and what is sent twice replaces itself',
+    'misses no device, resumes within 15 seconds, and duplicates replace each other',
     async () => {
       const topic = await place.withEngine(async (engine) => {
         const added = await addTopic(engine);
@@ -123,11 +123,11 @@ interface Run {
   readonly messageIds: string[];
   readonly startedAt: number[];
   readonly goesOnAfterMs: number[];
-  /** The last time; 0 before the first. */
+  /** The latest time; 0 before the first. */
   killedAt: number;
 }
 
-/** How many pushes of one process came again from a later one: at most of all messages, and of one. */
+/** The maximum number of pushes that a later process repeated: over all messages and of one message. */
 function pushedTwice(
   pushes: ExpoSimulator['pushes'],
   startedAt: readonly number[],

@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(() => own.closeAll(), 60_000);
 
-/** The commands of a section with its subsections, in order; those that need Docker are marked by the word behind `sh`. */
+/** The commands of a section and its subsections, in order; `sh docker` marks commands that need Docker. */
 function commandsOf(heading: string): { runnable: string[]; docker: string[] } {
   const section = page.split(/^## /m).find((text) => text.startsWith(`${heading}\n`))!;
   const blocks = [...section.matchAll(/^```sh(.*)\n([^]*?)^```$/gm)].map(([, mark, text]) => ({
@@ -32,7 +32,7 @@ function commandsOf(heading: string): { runnable: string[]; docker: string[] } {
   return { runnable: of(''), docker: of('docker') };
 }
 
-/** A directory with the project in it and nothing else, so that what the commands write is there alone. */
+/** A directory with only the project, so that the commands write nowhere else. */
 function newProjectDir(): string {
   const dir = mkdtempSync(join(tmpdir(), 'tocsin-page-'));
   own.add(() => rmSync(dir, { recursive: true }));
@@ -53,7 +53,7 @@ function end(pid: number): void {
   }
 }
 
-/** Runs the commands as one script, as a person types them into one shell. */
+/** Runs the commands as one script, like a user in one shell. */
 function run(
   commands: readonly string[],
   { dir, env }: { dir: string; env: Record<string, string> },
@@ -77,10 +77,10 @@ function run(
   });
 }
 
-/** What the last command that ran has written, for who reads why it failed. */
+/** The output of the last command, to show why it failed. */
 const lastOf = (out: string) => out.split('%%%\n').at(-1)!;
 
-test('the page has every command either run by a test or marked as one that needs Docker', () => {
+test('a test runs every command of the page that is not marked as needing Docker', () => {
   const { runnable, docker } = commandsOf('A cluster, step by step');
   expect(docker.filter((text) => !text.includes('docker'))).toEqual([]);
   expect(runnable.filter((text) => text.includes('docker'))).toEqual([]);
@@ -88,7 +88,7 @@ test('the page has every command either run by a test or marked as one that need
 });
 
 describeWithEngines('docs/operations.md', ({ kafkaBrokers, mongoUrl, redisUrl }) => {
-  test('takes an operator from nothing to three API nodes, a backup, a restore, a retention plan and an upgrade', async () => {
+  test('leads from an empty machine to three API nodes, a backup, a restore, a retention plan and an upgrade', async () => {
     const dir = newProjectDir();
     const installation = randomBytes(4).toString('hex');
     const url = new URL(mongoUrl);
@@ -119,7 +119,7 @@ describeWithEngines('docs/operations.md', ({ kafkaBrokers, mongoUrl, redisUrl })
     const { MONGO_URL: _, ...lasting } = env;
     const begunAt = performance.now();
     const commands = commandsOf('A cluster, step by step').runnable.map(onFreePorts);
-    // The first command takes the address from its environment; then .env has it.
+    // The first command reads the address from its environment, later ones from .env.
     const first = commands[0]!.replace('cat > .env', `MONGO_URL='${env.MONGO_URL}'; cat > .env`);
     const { code, out, err } = await run([first, ...commands.slice(1)], { dir, env: lasting });
     const logs = ['workers', 'api1']

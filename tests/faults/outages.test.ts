@@ -10,10 +10,10 @@ import { reconnectStorm } from './reconnect-storm.ts';
 import { serverKills } from './server-kills.ts';
 import { serverRestarts } from './server-restarts.ts';
 
-// One installation for all of these tests: each leaves it as it found it, and waits at its start until it serves.
+// All of these tests share one installation: each restores it, and waits at its start until it serves.
 describeWithOwnEngines('an installation', () => {
   let installation: Installation;
-  /** What ends with the test, however it comes out. */
+  /** Resources that close with the test, whatever its result. */
   let own: Closers;
   beforeAll(async () => {
     installation = await startInstallation();
@@ -26,20 +26,20 @@ describeWithOwnEngines('an installation', () => {
   afterAll(() => installation?.stop(), 60_000);
 
   const faultTest = () => ({ ...installation, own });
-  describe('whose engines fail', () => {
+  describe('with failing engines', () => {
     let pids: readonly number[];
     beforeAll(() => {
       pids = installation.pids();
     });
     afterEach(() => {
-      expect(installation.pids()).toEqual(pids); // nothing has ended and come again
+      expect(installation.pids()).toEqual(pids); // no process was restarted
     });
     redisOutages(faultTest);
     kafkaOutages(faultTest);
     mongoOutages(faultTest);
   });
-  describe('whose clocks jump', () => clockJumps(faultTest));
-  describe('whose servers end', () => {
+  describe('with jumping clocks', () => clockJumps(faultTest));
+  describe('with ending servers', () => {
     serverRestarts(faultTest);
     serverKills(faultTest);
     reconnectStorm(faultTest);

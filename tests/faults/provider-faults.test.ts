@@ -27,10 +27,10 @@ const askedSeconds = 5;
 const patienceMs = 60_000;
 const ok = { kind: 'ok' } as const;
 
-/** A fault of a device: what its provider answers, and what should become of it. */
+/** A fault of a device: its provider's response and the expected outcome. */
 interface Fault {
   readonly name: string;
-  /** Of a hundred devices so many have it. */
+  /** The number of devices per hundred with this fault. */
   readonly percent: number;
   readonly status: DeliveryStatus;
   readonly retires?: true;
@@ -52,7 +52,7 @@ const fcmError = (status: number, code: string, retryAfterSeconds?: number): Fcm
 });
 const later = () => Date.now() + 60_000;
 
-// They are told to wait at the second try: at the first, connections end, and an answer that is cut off tells nobody anything.
+// The second attempt gets Retry-After: connections end during the first, and a truncated response carries no header.
 const faults: readonly Fault[] = [
   {
     name: 'gone',
@@ -120,7 +120,7 @@ const well: Fault = { name: 'well', percent: 71, status: 'sent', apns: [ok], fcm
 /** The faults of a hundred devices. */
 const byPlace = [...faults, well].flatMap((fault) => Array.from({ length: fault.percent }, () => fault));
 
-/** 50 % of the devices are of APNs, 40 % of FCM, 10 % of Expo; the first of each is told to wait. */
+/** 50 % of the devices use APNs, 40 % FCM and 10 % Expo; the first of each gets Retry-After. */
 const byTen: readonly Platform[] = [
   'ios',
   'ios',
@@ -142,8 +142,8 @@ function newPhone(n: number): { fault: Fault; platform: Platform; pushToken: str
   return { fault: byPlace[(firstPlace + place * 37) % 100]!, platform, pushToken: newPushToken[platform]() };
 }
 
-describe('providers fail in every way, embedded', () => providerTests(undefined));
-describeWithEngines('providers fail in every way, on a cluster', (engines) => providerTests(engines));
+describe('provider faults, embedded', () => providerTests(undefined));
+describeWithEngines('provider faults, on a cluster', (engines) => providerTests(engines));
 
 function providerTests(engines: TestEngines | undefined): void {
   let own: Closers;
@@ -171,7 +171,7 @@ function providerTests(engines: TestEngines | undefined): void {
     else if (platform === 'android') fcm.script(token, ...fault.fcm);
     else expo.script(token, ...fault.expo);
   };
-  /** Milliseconds between being told to wait and the next request, for each device that was told. */
+  /** Milliseconds between Retry-After and the next request, for each device that got it. */
   const pauses = (): number[] =>
     [apns, fcm].flatMap(({ requests }) => {
       const asked = requests.filter(({ status }) => status === 429);
@@ -189,7 +189,7 @@ function providerTests(engines: TestEngines | undefined): void {
   };
 
   test(
-    'each push ends as its provider’s answer says, nobody asks earlier than told to, and only dead devices are retired',
+    'each push gets the outcome of its provider’s response, Retry-After is respected, and only dead devices are retired',
     async () => {
       const { all, messageId } = await place.withEngine(async (engine) => {
         const topic = await addTopic(engine);
@@ -269,7 +269,7 @@ function providerTests(engines: TestEngines | undefined): void {
   );
 }
 
-/** FCM does not say when a token died, and Expo is not told of one that came back: theirs are dead, or well. */
+/** FCM does not report the time of unregistration, and Expo has no re-registration: their tokens are either dead or valid. */
 function statusOf({ name, status }: Fault, platform: Platform): DeliveryStatus {
   return name === 'gone before it came back' && platform === 'expo' ? 'sent' : status;
 }

@@ -15,13 +15,13 @@ import { newTestPlace, openTestEngine, publish } from '@tocsin/shared/testing/te
 
 const main = fileURLToPath(new URL('../../services/notifier/main.ts', import.meta.url));
 
-/** A fresh installation whose notifier is a process of its own. */
+/** A new installation with a separate notifier process. */
 export interface PushPlace {
-  /** What the notifier sends to is in `env`. It is killed with the test at the latest. */
+  /** `env` contains the providers' addresses. The notifier is killed at the end of the test at the latest. */
   startNotifier(env: Readonly<Record<string, string>>): ChildProcess;
-  /** How many jobs of the push queues wait or run; beside a notifier, too. */
+  /** The number of waiting and active jobs in the push queues, also while a notifier runs. */
   jobsLeft(): Promise<number>;
-  /** The stores, while no notifier holds an embedded installation. */
+  /** The stores; on the embedded engine only while no notifier runs. */
   withEngine<T>(use: (engine: Engine) => Promise<T>): Promise<T>;
 }
 
@@ -58,7 +58,7 @@ export function newPushPlace(engines: TestEngines | undefined, own: Closers): Pu
   };
 }
 
-/** Ends a process, and resolves with its exit code and signal when it has ended. */
+/** Ends a process and resolves with its exit code and signal. */
 export async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<unknown[]> {
   const gone = once(child, 'exit');
   child.kill(signal);

@@ -10,16 +10,16 @@ import { percentile, printFigures } from '@tocsin/shared/testing/figures.ts';
 import { authorization, type FaultTest } from './installation.ts';
 import { patienceMs } from './ledger-run.ts';
 
-/** The promise is of 2,000: TOCSIN_STORM_STREAMS=2000. */
+/** The guarantee covers 2,000: TOCSIN_STORM_STREAMS=2000. */
 const streamsMax = Number(process.env['TOCSIN_STORM_STREAMS'] ?? 400);
 const topicsOfStorm = 5;
 const readsMax = 50;
 const recoveredMsMax = 10_000;
-/** By what the store knows the node that the storm comes to. */
+/** The application name of the node that receives the storm, as the store shows it. */
 const appName = 'storm';
 
 export function reconnectStorm(startTest: () => FaultTest): void {
-  test(`${streamsMax} streams that are cut off at once go on at another node, which asks the store less than ${readsMax} times`, async () => {
+  test(`${streamsMax} streams that disconnect together resume at another node with fewer than ${readsMax} reads of the store`, async () => {
     const { account, engines, newTopics, own, stack, urls } = startTest();
     const topics = await newTopics(topicsOfStorm);
     const publish = async (topic: string): Promise<string> => {
@@ -63,12 +63,12 @@ export function reconnectStorm(startTest: () => FaultTest): void {
   }, 180_000);
 }
 
-/** An event stream that keeps nothing but its place. */
+/** An event stream that keeps only its position. */
 class StormStream {
   readonly topic: string;
-  /** The id of the last event; undefined before the first. */
+  /** The ID of the last event; undefined before the first. */
   lastId: string | undefined;
-  /** When the last message came, by `performance.now()`. */
+  /** Arrival time of the last message, from `performance.now()`. */
   messageAt = 0;
   #request: ClientRequest | undefined;
 
@@ -100,7 +100,7 @@ class StormStream {
   }
 }
 
-/** An API node that has served nobody yet, and that the store can tell from the others. */
+/** A new API node that the store can distinguish from the others. */
 async function startNode(own: FaultTest['own'], env: Readonly<Record<string, string>>): Promise<ServerProcess> {
   const dir = mkdtempSync(join(tmpdir(), 'tocsin-storm-'));
   const mongoUrl = new URL(env['MONGO_URL']!);
@@ -119,7 +119,7 @@ async function startNode(own: FaultTest['own'], env: Readonly<Record<string, str
   return node;
 }
 
-/** From now on the store keeps what the node asks; resolves with how often that was, by collection. */
+/** Starts profiling the node's queries in the store. The result resolves with their number by collection. */
 async function profileReads(own: FaultTest['own'], url: string): Promise<() => Promise<Record<string, number>>> {
   const client = await MongoClient.connect(url);
   const database = client.db('tocsin');

@@ -16,7 +16,7 @@ const patienceMs = 20_000;
 
 const portOf = ({ url }: Engine): number => Number(new URL(url).port);
 
-/** As who runs a Redis that fails over does it: the replica becomes the primary, and the primary a replica that keeps its connections. */
+/** Fails over like a Redis operator: the replica becomes the primary, and the primary a replica that keeps its connections. */
 async function follow(replica: Engine, primary: Engine | null): Promise<void> {
   const redis = new Redis(replica.url);
   if (primary === null) await redis.replicaof('NO', 'ONE');
@@ -29,10 +29,10 @@ async function follow(replica: Engine, primary: Engine | null): Promise<void> {
   await redis.quit();
 }
 
-describeWithOwnEngines('while Redis fails over to its replica, and cuts no connection', () => {
+describeWithOwnEngines('Redis failover to a replica without closed connections', () => {
   let first: Engine;
   let second: Engine;
-  /** The address that nodes are given; it leads to the primary. */
+  /** The address that nodes use; it leads to the primary. */
   let address: { host: string; port: number };
   let proxy: TcpProxy;
   let url: string;
@@ -65,7 +65,7 @@ describeWithOwnEngines('while Redis fails over to its replica, and cuts no conne
     return bus;
   };
 
-  test('what a node publishes that writes nothing else reaches those who are at the new primary', async () => {
+  test('publishes of a node without writes reach subscribers at the new primary', async () => {
     const bus = await openBus(url);
     await failOver();
     address.port = portOf(second);
@@ -81,7 +81,7 @@ describeWithOwnEngines('while Redis fails over to its replica, and cuts no conne
     );
   }, 60_000);
 
-  test('a bus that is led to a replica is away, and stands once its address leads to the primary', async () => {
+  test('publish/subscribe is unavailable while its address leads to a replica, and recovers with the primary', async () => {
     await failOver();
     const bus = await openBus(url);
     expect(bus.isConnected).toBe(false);
@@ -89,7 +89,7 @@ describeWithOwnEngines('while Redis fails over to its replica, and cuts no conne
     await eventually(() => bus.isConnected, { timeoutMs: patienceMs });
   }, 60_000);
 
-  test('jobs are taken and run at the new primary', async () => {
+  test('accepts and runs jobs at the new primary', async () => {
     const jobs: JobQueue = await openBullmqJobQueue({ url, prefix: 'test', log });
     open.push(jobs);
     const ran: string[] = [];

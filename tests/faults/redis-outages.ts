@@ -13,17 +13,17 @@ import { authorization, type FaultTest } from './installation.ts';
 import { patienceMs, startLedgerRun } from './ledger-run.ts';
 import { killed, silenced, startOutage, type Fault } from './start-outage.ts';
 
-/** Several looks into the store, behind the second in which a silent Redis is noticed. */
+/** Several polls of the store, after the second in which a silent Redis is detected. */
 const downMs = 4_000;
 const budgetedPublishes = 10;
-/** The promise: from the acknowledgement to every stream of the topic. */
+/** The guarantee: from the acknowledgement to every stream of the topic. */
 const behindMsMax = 2_000;
 const losses = Number(process.env['TOCSIN_LOSSES'] ?? 40);
 const repairMsMax = 1_000;
 
 /**
- * What a machine that is busy with other things adds to what is promised: a message's way from the log to a stream has about
- * twice the steps of a publish, which asks nothing of Redis here. Some hundredths of a second where nothing else runs.
+ * Margin for a busy machine: a message takes about twice as many steps from the log to a stream as a publish,
+ * which does not use Redis here. On an idle machine this is some hundredths of a second.
  */
 const addedBy = (publishMs: readonly number[]): number => 2 * Math.max(...publishMs);
 
@@ -34,7 +34,7 @@ interface Budgeted {
 }
 
 export function redisOutages(startTest: () => FaultTest): void {
-  test(`what the bus loses comes in under a second when something follows it, ${losses} times`, async () => {
+  test(`delivers messages that publish/subscribe lost in under a second when others follow, ${losses} times`, async () => {
     const { account, newTopics, own, third, urls } = startTest();
     const [topic] = (await newTopics(1)) as [string];
     const publishMs: number[] = [];
@@ -49,7 +49,7 @@ export function redisOutages(startTest: () => FaultTest): void {
       publishMs.push(performance.now() - begun);
       return performance.now();
     };
-    // Both on the node whose way to Redis loses messages.
+    // Both on the node whose connection to Redis drops messages.
     const arrivals = [new Map<string, number>(), new Map<string, number>()];
     const onMessage =
       (to: Map<string, number>) =>
@@ -72,7 +72,7 @@ export function redisOutages(startTest: () => FaultTest): void {
       const lost = Array.from({ length: 1 + (round % 3) }, (_, n) => `lost ${round} ${n}`);
       const lostBefore = third.link.lostCount;
       for (const text of lost) await publish(text);
-      // A node whose connection broke just then, as on a machine that stands still for a second, fills by itself.
+      // A node whose connection broke at that moment, as on a stalled machine, backfills without help.
       const isFilled = () => arrivals.every((seen) => lost.every((text) => seen.has(text)));
       await eventually(() => third.link.lostCount === lostBefore + lost.length || isFilled(), {
         timeoutMs: patienceMs,
@@ -103,7 +103,7 @@ export function redisOutages(startTest: () => FaultTest): void {
     ['silent', silenced],
   ];
   test.each(outages)(
-    'Redis is %s: publishes are accepted, streams are less than two seconds behind, budgets hold nothing up, and it all heals by itself',
+    'when Redis is %s, accepts publishes, delays streams by less than two seconds, does not block on rate limits, and recovers',
     async (name, fault) => {
       const given = startTest();
       const { engines, newTopics, own, urls } = given;
@@ -143,10 +143,10 @@ export function redisOutages(startTest: () => FaultTest): void {
       expect(attempts.filter(({ status }) => status !== 200)).toEqual([]);
       const lateMsMax = behindMsMax + addedBy(attempts.map(({ ms }) => ms));
       expect(Math.max(...behindMs)).toBeLessThan(lateMsMax);
-      // The node counts by itself: all are accepted, each counts, and none waits for longer than Redis takes to be given up.
+      // The node counts locally: all publishes are accepted and counted, and none waits longer than the Redis timeout.
       expect(budgets.map(({ status }) => status)).toEqual(budgets.map(() => 200));
       const uncounted = budgets.slice(1).filter(({ remaining }, at) => remaining !== budgets[at]!.remaining - 1);
-      expect(uncounted.length).toBeLessThanOrEqual(1); // a minute's window may end, and the next one begin
+      expect(uncounted.length).toBeLessThanOrEqual(1); // one window may end and the next one start
       for (const { remaining } of uncounted) expect(remaining).toBe(tierLimits.TEAM.publishesPerMinute - 1);
       expect(Math.max(...budgets.map(({ ms }) => ms))).toBeLessThan(lateMsMax);
     },
@@ -154,7 +154,7 @@ export function redisOutages(startTest: () => FaultTest): void {
   );
 }
 
-/** Publishes one after another on the node that counts budgets. */
+/** Publishes sequentially on the node with rate limits. */
 async function publishBudgeted({ third }: FaultTest, account: Account, topic: string): Promise<Budgeted[]> {
   const answers: Budgeted[] = [];
   for (let n = 0; n < budgetedPublishes; n += 1) {
@@ -174,10 +174,10 @@ async function publishBudgeted({ third }: FaultTest, account: Account, topic: st
   return answers;
 }
 
-/** Resolves when so many topics' channels have so many nodes listening again. */
+/** Resolves when this number of topic channels has this number of subscribed nodes again. */
 async function subscribed(url: string, to: { topics: number; nodes: number }): Promise<void> {
   const redis = new Redis(url);
-  redis.on('error', () => undefined); // what fails shows in the condition
+  redis.on('error', () => undefined); // a failure shows in the condition
   try {
     await eventually(async () => {
       const channels = (await redis.pubsub('CHANNELS', '*channel:topic:*')) as string[];

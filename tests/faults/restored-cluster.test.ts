@@ -18,7 +18,7 @@ import { accessTokenOf, createAccount, createTopic, openStackDocuments, type Acc
 import { printFigures } from '@tocsin/shared/testing/figures.ts';
 import { runTocsin } from './run-tocsin.ts';
 
-/** Before the backup, and as many again behind it. With 1,000: 0 of 2,000 pushed twice, up to date 5 s after the start of the fan-out, on a busy machine. */
+/** Messages before the backup, and as many after it. */
 const messageCount = Number(process.env['TOCSIN_RESTORE_MESSAGES'] ?? 300);
 const atOnce = 25;
 const changesOfEach = 20;
@@ -61,7 +61,7 @@ async function startPlace(engines: TestEngines, expoUrl: string): Promise<Place>
   return { stack, dir, account, topics };
 }
 
-/** Publishes to the topics in turn; resolves with the ids, in the order of the topics' turns. */
+/** Publishes to the topics alternately. Resolves with the IDs in that order. */
 async function publish({ account, topics }: Place, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; n < count; n += atOnce) {
@@ -80,7 +80,7 @@ async function publish({ account, topics }: Place, count: number): Promise<strin
   return ids;
 }
 
-/** Edits the first of the messages, and deletes as many after them. */
+/** Edits the first messages and deletes as many after them. */
 async function change({ account, topics }: Place, ids: readonly string[]): Promise<void> {
   for (const [index, id] of ids.slice(0, 2 * changesOfEach).entries()) {
     const path = `/api/${topics[index % topics.length]}/messages/${id}`;
@@ -94,7 +94,7 @@ async function change({ account, topics }: Place, ids: readonly string[]): Promi
   }
 }
 
-/** What readers see of the topics: every record of their logs, and how many messages they have. */
+/** What readers see: every record of the topics' logs and their message counts. */
 async function view({ account, topics }: Place) {
   return Promise.all(
     topics.map(async (topic) => {
@@ -118,7 +118,7 @@ async function dropDatabase({ env }: Stack): Promise<void> {
   await client.close();
 }
 
-/** The fan-out alone, until it has nothing left to do, as docs/operations.md has it. */
+/** Runs only the fan-out until it is idle, as in docs/operations.md. */
 async function catchUp({ stack, dir }: Place): Promise<{ lagAtFirst: number; ms: number }> {
   const [port] = await freePorts(1);
   const fanOut = new ServerProcess({
@@ -142,7 +142,7 @@ async function catchUp({ stack, dir }: Place): Promise<{ lagAtFirst: number; ms:
 }
 
 describeWithEngines('a cluster', (engines) => {
-  test('whose store is restored from an older backup gets back from the log what came after it, and pushes none of it again', async () => {
+  test('whose store is restored from an older backup recovers later records from the log and does not push them again', async () => {
     const expo = await startExpoSimulator();
     own.add(() => expo.close());
     const place = await startPlace(engines, expo.url);
@@ -161,7 +161,7 @@ describeWithEngines('a cluster', (engines) => {
     const before = await publish(place, messageCount);
     await eventually(() => expect(pushed().size).toBe(messageCount), patience);
     const file = join(dir, 'backup');
-    // The backup is made beside publishes.
+    // The backup runs during publishes.
     const [made, first] = await Promise.all([
       runTocsin(['backup', file, '--json'], stack.env),
       publish(place, messageCount / 2),
@@ -175,7 +175,7 @@ describeWithEngines('a cluster', (engines) => {
     await eventually(() => expect(pushed().size).toBe(2 * messageCount), patience);
     await change(place, before);
     await change(place, first);
-    // What a phone gets of an edit or a deletion replaces what it shows.
+    // Pushes of edits and deletions replace the notification on the phone.
     await eventually(() => expect(expo.pushes.length).toBe(2 * messageCount + 4 * changesOfEach), patience);
     const seen = await view(place);
     const pushesBefore = expo.pushes.length;
@@ -197,7 +197,7 @@ describeWithEngines('a cluster', (engines) => {
     await stack.server('tocsin').start();
     await eventually(async () => expect(await view(place)).toEqual(seen), patience);
     expect(await accessTokenOf(account, stack.urls)).toEqual(expect.any(String));
-    // A cursor from before goes on, and positions with it.
+    // Earlier cursors and offsets continue.
     const [fresh] = await publish(place, 1);
     await eventually(async () => {
       const { body } = await account.client.call('GET', `/api/topics/${topics[0]}/log?from_offset=${seen[0]!.next}`);
@@ -207,7 +207,7 @@ describeWithEngines('a cluster', (engines) => {
     const again = expo.pushes.slice(pushesBefore).filter(({ messageId }) => messageId !== fresh);
     expect(again).toEqual([]);
 
-    // The ledger is as old as the backup.
+    // The ledger has the age of the backup.
     const ledgerOf = async (id: string, topic: string) => {
       const { body } = await account.client.call('GET', `/api/messages/${id}/deliveries`);
       return { topic, statuses: (body.deliveries as { status: string }[]).map(({ status }) => status) };

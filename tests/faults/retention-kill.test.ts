@@ -21,11 +21,11 @@ const keptCount = Number(process.env['TOCSIN_KEPT'] ?? 500);
 const heldCount = 500;
 const kills = Number(process.env['TOCSIN_KILLS'] ?? 1);
 const hourMs = 3_600_000;
-/** The lease of a dead worker's run, and its job's; where a process's transaction cannot be ended, MongoDB keeps it open for a minute and more. */
+/** The leases of a dead worker's run and job; MongoDB may keep its transaction open for more than a minute. */
 const patienceMs = 120_000;
 
-describe('retention is killed in the middle of a sweep, embedded', () => killTests(undefined));
-describeWithEngines('retention is killed in the middle of a sweep, on a cluster', (engines) => killTests(engines));
+describe('killing retention during a sweep, embedded', () => killTests(undefined));
+describeWithEngines('killing retention during a sweep, on a cluster', (engines) => killTests(engines));
 
 function killTests(engines: TestEngines | undefined): void {
   let own: Closers;
@@ -53,7 +53,7 @@ function killTests(engines: TestEngines | undefined): void {
     }
   };
 
-  // Three hours ago nothing had expired yet: what has is not stored any more.
+  // Three hours ago no message had expired: expired messages are no longer stored.
   const fill = () =>
     withEngine(
       () => Date.now() - 3 * hourMs,
@@ -72,7 +72,7 @@ function killTests(engines: TestEngines | undefined): void {
         return both;
       },
     );
-  /** Resolves with by how much the counts are off. */
+  /** Resolves with the drift of the counts. */
   const driftOf = ([topic, held]: readonly [Topic, Topic]) =>
     withEngine(Date.now, async (engine) => {
       await expectStored(engine, topic, { from: expiredCount, count: keptCount });
@@ -84,7 +84,7 @@ function killTests(engines: TestEngines | undefined): void {
     });
 
   test(
-    'the next one goes on, and what has expired is removed, nothing else',
+    'the next run resumes and removes exactly the expired messages',
     async () => {
       const both = await fill();
       const left = keptCount + heldCount;
@@ -130,10 +130,10 @@ async function kill9(child: ChildProcess): Promise<void> {
   await gone;
 }
 
-/** Messages written or read at once. */
+/** Messages written or read per batch. */
 const pageSize = 1_000;
 
-/** Positions of a topic, one after the other. */
+/** Consecutive offsets of a topic. */
 interface Positions {
   readonly from: number;
   readonly count: number;
@@ -160,7 +160,7 @@ async function store(
   }
 }
 
-/** The topic has messages at these positions, and at no others. */
+/** Expects messages of the topic at exactly these offsets. */
 async function expectStored({ messages }: Engine, { id }: Topic, positions: Positions): Promise<void> {
   const read = async (after: number) =>
     (await messages.after(id, { after, upTo: Number.MAX_SAFE_INTEGER, limit: pageSize, now: 0 })).map(
@@ -174,11 +174,11 @@ async function expectStored({ messages }: Engine, { id }: Topic, positions: Posi
   expect(await read(after)).toEqual([]);
 }
 
-/** Counts the messages that are stored, beside the process that removes them. */
+/** Counts the stored messages while another process removes them. */
 async function openCount({ config }: TestPlace): Promise<{ count: () => Promise<number>; close: () => Promise<void> }> {
   if (config.cluster !== undefined) {
     const client = await MongoClient.connect(config.cluster.mongoUrl);
-    // By what MongoDB knows of the collection: going through it each time would take what the sweep works with.
+    // Uses MongoDB's collection statistics: a full count each time would slow the sweep.
     return { count: () => client.db().collection('messages').estimatedDocumentCount(), close: () => client.close() };
   }
   const db = new DatabaseSync(join(config.DATA_DIR, 'tocsin.db'), { readOnly: true });

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Runs `tocsin` to its end; resolves with its exit code and what it wrote. `env` is all of its configuration. */
+/** Runs `tocsin` and resolves with its exit code and output. `env` is its complete configuration. */
 export async function runTocsin(
   args: readonly string[],
   env: Readonly<Record<string, string>>,

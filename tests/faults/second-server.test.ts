@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => own.closeAll(), 60_000);
 
-/** Runs a program to its end; resolves with its exit code and what it wrote. */
+/** Runs a program and resolves with its exit code and output. */
 async function run(command: string, args: readonly string[], env: Readonly<Record<string, string>>) {
   const child = spawn(command, args, {
     cwd: root,
@@ -34,7 +34,7 @@ async function run(command: string, args: readonly string[], env: Readonly<Recor
   return { code, out, err };
 }
 
-test('a second server on a DATA_DIR is refused and says why, the first goes on undisturbed, and a crash leaves the directory free', async () => {
+test('refuses a second server on a DATA_DIR with a reason, does not affect the first, and releases the directory after a crash', async () => {
   const stack = await startEmbeddedStack({ env: { RATE_LIMITS: 'off', EXPO_URL: 'http://127.0.0.1:9' } });
   own.add(() => stack.stop());
   const documents = await openStackDocuments(stack);

@@ -8,19 +8,19 @@ import { patienceMs, startLedgerRun } from './ledger-run.ts';
 
 const kills = Number(process.env['TOCSIN_API_KILLS'] ?? 2);
 /**
- * Streams find everything at the next node at once. A node that dies in the middle of a MongoDB transaction holds up what that touched
- * until the fan-out has had it ended: a second or two, and what the machine takes for it. Without that it is 10 to 15 seconds.
+ * Streams resume at the next node immediately. A node that dies during a MongoDB transaction blocks its documents
+ * until the fan-out has the transaction ended: one or two seconds plus a margin; otherwise 10 to 15 seconds.
  */
 const resumeMsMax = { median: 2_000, all: 8_000 };
 const presenceMsMax = 20_000;
-/** Streams that the killed node alone has. */
+/** Streams on the killed node only. */
 const orphans = 20;
 const connects = 1_000;
 const connectsAtOnce = 50;
 
 export function serverKills(startTest: () => FaultTest): void {
   test(
-    `an API node is killed ${kills} times: streams go on elsewhere without gap or repeat, and it is counted for less than 20 seconds more`,
+    `resumes streams elsewhere without gaps or duplicates over ${kills} kills of an API node, and counts its streams for less than 20 seconds`,
     async () => {
       const { account, newTopics, own, stack, urls } = startTest();
       const [lonely, ...topics] = (await newTopics(3)) as [string, ...string[]];
@@ -72,7 +72,7 @@ export function serverKills(startTest: () => FaultTest): void {
     180_000 + 20_000 * kills,
   );
 
-  test(`after ${connects} streams that came and went nobody is counted`, async () => {
+  test(`counts no stream after ${connects} streams opened and closed`, async () => {
     const { account, newTopics, urls } = startTest();
     const [topic] = (await newTopics(1)) as [string];
     for (let opened = 0; opened < connects; opened += connectsAtOnce) {
@@ -93,7 +93,7 @@ export function serverKills(startTest: () => FaultTest): void {
   }, 120_000);
 }
 
-/** Resolves when the server has answered. */
+/** Resolves when the server has responded. */
 function open(url: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     get(url, { agent: false }, (response) => {

@@ -12,12 +12,12 @@ const drainMsMax = 30_000;
 
 export function serverRestarts(startTest: () => FaultTest): void {
   describeUnlessMissing('behind nginx', [...missingForNginx(), ...missingForCertificate()], () => {
-    test('a rolling restart of every service under load loses nothing and fails no publish', async () => {
+    test('loses nothing and fails no publish during a rolling restart of every service under load', async () => {
       const { stack, newTopics, own } = startTest();
       const nginx = await startNginx(...stack.urls.map((url) => new URL(url)));
       own.add(() => nginx.close());
       const topics = await newTopics(4);
-      // Without keys, and each line sent once: what nginx does not see through is a failed publish.
+      // Without keys, each line sent once: a request that nginx cannot complete is a failed publish.
       const run = startLedgerRun(own, { urls: [nginx.plainUrl], topics, publishers: 8 });
       const { acked, attempts } = run.publishing;
       const drainsMs: Record<string, number> = {};
@@ -28,7 +28,7 @@ export function serverRestarts(startTest: () => FaultTest): void {
         expect(await server.stop()).toBe(0);
         drainsMs[server.name] = Math.round(performance.now() - toldAt);
         await server.start();
-        // What a careful operator waits for before the next node: nginx has noticed that this one is back.
+        // A careful operator waits before the next node until nginx has noticed that this one is back.
         if (server.name.startsWith('api')) await eventually(() => hasAnswered(server), { timeoutMs: patienceMs });
       }
       const ledger = await run.expectComplete();

@@ -1,13 +1,13 @@
 import type { Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Engine } from '../../tools/engines/engine.ts';
 
-/** A way in which an engine fails, and comes back. */
+/** A way in which an engine fails and recovers. */
 export interface Fault {
   readonly begin: () => Promise<void>;
   readonly end: () => Promise<void>;
 }
 
-/** SIGKILL; it comes back on the same port with what it had stored. */
+/** SIGKILL; it restarts on the same port with its data. */
 export const killed = (engine: Engine): Fault => ({ begin: () => engine.kill(), end: () => engine.restart() });
 
 /** SIGSTOP: connections stay open and nothing answers, until SIGCONT. */
@@ -16,7 +16,7 @@ export const silenced = (engine: Engine): Fault => ({
   end: async () => engine.resume(),
 });
 
-/** Begins the fault; it ends when it is told to, or with the test, so that the next one finds the engine as it was. */
+/** Starts the fault, which ends on request or with the test, so that the next test finds a working engine. */
 export async function startOutage(own: Closers, fault: Fault): Promise<{ end(): Promise<void> }> {
   let ending: Promise<void> | undefined;
   const end = () => (ending ??= fault.end());

@@ -12,11 +12,11 @@ import { newTestPlace, openTestEngine } from '@tocsin/shared/testing/test-engine
 import { describeWithEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
 
 const log = openLogger('test', 'silent');
-/** How long History waits for the watermark, and a slow machine beside it. */
+/** How long History waits for the watermark, plus a margin for a slow machine. */
 const waitMsMin = 900;
 const recordCount = Number(process.env['TOCSIN_WATERMARK_RECORDS'] ?? 300);
 
-/** Records from position 0 on, each made a millisecond after the one before. */
+/** Records from offset 0, created one millisecond apart. */
 function recordsOf(topicId: string, count: number): PlacedRecord[] {
   const begun = Date.now() - count;
   return Array.from({ length: count }, (_, offset) => {
@@ -26,7 +26,7 @@ function recordsOf(topicId: string, count: number): PlacedRecord[] {
 }
 const offsets = (page: readonly { readonly offset: number }[]) => page.map(({ offset }) => offset);
 
-/** Reads on from its last position until it has reached the last of them, as a client with a cursor does. */
+/** Reads from its last offset until the last record, like a client with a cursor. */
 async function follow(
   read: (after: number) => Promise<readonly { readonly offset: number }[]>,
   last: number,
@@ -40,7 +40,7 @@ async function follow(
   return seen;
 }
 
-describeWithEngines('a reader of history on MongoDB', ({ mongoUrl }) => {
+describeWithEngines('reading history on MongoDB', ({ mongoUrl }) => {
   let own: Closers;
   let messages: Messages;
   let newStore: () => Promise<Messages>;
@@ -57,7 +57,7 @@ describeWithEngines('a reader of history on MongoDB', ({ mongoUrl }) => {
   });
   afterEach(() => own.closeAll());
 
-  /** Position 10 is on the log, and its document is late: its publisher hangs, another one's 11 is stored. */
+  /** Offset 10 is on the log without its document, because its publisher hangs; offset 11 of another publisher is stored. */
   const withAHole = async () => {
     const records = recordsOf(topicId, 12);
     await messages.settle(0, records.slice(0, 10));
@@ -65,13 +65,13 @@ describeWithEngines('a reader of history on MongoDB', ({ mongoUrl }) => {
     await messages.apply([records[11]!]);
     return records;
   };
-  /** What the fan-out does with the next batch. */
+  /** The fan-out's step for the next batch. */
   const settle = async (store: Messages, records: readonly PlacedRecord[]) => {
     await store.settle(0, records);
     await store.moveWatermark(0, records.at(-1)!.offset);
   };
 
-  test('does not see 11 by a cursor before 10 is there, and then sees both', async () => {
+  test('does not return 11 to a cursor before 10 is stored, and then returns both', async () => {
     const records = await withAHole();
     const reader = history(await newStore());
     expect(offsets(await reader.after(topic, 7, 100))).toEqual([8, 9]);
@@ -81,7 +81,7 @@ describeWithEngines('a reader of history on MongoDB', ({ mongoUrl }) => {
     expect(offsets(await reader.records(topic, 10, 100))).toEqual([10, 11]);
   });
 
-  test('sees everything without a cursor, after a second of waiting for 10', async () => {
+  test('returns everything without a cursor after waiting a second for 10', async () => {
     await withAHole();
     const askedAt = performance.now();
     expect(offsets(await history(await newStore()).newest(topic, 3))).toEqual([8, 9, 11]);
@@ -90,20 +90,20 @@ describeWithEngines('a reader of history on MongoDB', ({ mongoUrl }) => {
     console.log(JSON.stringify({ test: 'watermark', waitedMs: Math.round(waitedMs) }));
   });
 
-  test('that is waiting gets both as soon as 10 is there', async () => {
+  test('returns both to a waiting reader as soon as 10 is stored', async () => {
     const records = await withAHole();
     const reading = history(await newStore()).after(topic, 9, 100);
     await settle(messages, records.slice(10));
     expect(offsets(await reading)).toEqual([10, 11]);
   });
 
-  // The page is read, then 10 and the watermark arrive, then the watermark is asked for: it says nothing of that page.
+  // The page is read, then 10 and the watermark arrive, then the watermark is read: it does not apply to that page.
   const reads: [string, (reader: History) => Promise<readonly { readonly offset: number }[]>][] = [
     ['by a cursor', (reader) => reader.after(topic, 9, 100)],
     ['by a position', (reader) => reader.records(topic, 10, 100)],
     ['without a cursor', (reader) => reader.newest(topic, 2)],
   ];
-  test.each(reads)('misses nothing that arrives between its page and the watermark (%s)', async (_, read) => {
+  test.each(reads)('has no gap if records arrive between the page and the watermark (%s)', async (_, read) => {
     const records = await withAHole();
     const store = await newStore();
     let mustArrive = true;
@@ -124,14 +124,14 @@ describeWithEngines('a reader of history on MongoDB', ({ mongoUrl }) => {
     expect(offsets(await read(reader))).toEqual([10, 11]);
   });
 
-  test('misses nothing by a time, whichever document comes first', async () => {
+  test('has no gap when reading from a time, whichever document is stored first', async () => {
     const records = await withAHole();
     const asked = history(await newStore()).offsetAtTime(topic, records[10]!.record.timestamp);
     await settle(messages, records.slice(10));
     expect(await asked).toMatchObject({ offset: 10 });
   });
 
-  test('that follows while two nodes write in any order sees all of it, once and in order', async () => {
+  test('returns everything once and in order while two nodes write in any order', async () => {
     const records = recordsOf(topicId, recordCount);
     const last = recordCount - 1;
     const following = Promise.all(
@@ -146,7 +146,7 @@ describeWithEngines('a reader of history on MongoDB', ({ mongoUrl }) => {
     const nodes = [messages, await newStore()];
     const writing = (async () => {
       for (let at = 0; at < recordCount; at += 10) {
-        // Some documents are never written by the nodes: the fan-out heals them.
+        // The nodes never write some documents: the fan-out backfills them.
         const batch = records
           .slice(at, at + 10)
           .filter(() => Math.random() > 0.1)
@@ -162,9 +162,9 @@ describeWithEngines('a reader of history on MongoDB', ({ mongoUrl }) => {
   }, 60_000);
 });
 
-// Log record and document are one commit here, so no document is ever ahead of a lower one, and the watermark is the head.
-describe('a reader of history on SQLite', () => {
-  test('that follows while publishers append at once sees all of it, once and in order, and never waits', async () => {
+// Log record and document are one commit here, so documents are never out of order, and the watermark is the head.
+describe('reading history on SQLite', () => {
+  test('returns everything once and in order without waiting while publishers append concurrently', async () => {
     const place = newTestPlace();
     const engine = await openTestEngine(place);
     try {

@@ -18,9 +18,9 @@ export interface Schema {
   readonly $ref?: string;
 }
 
-/** What a query of a document store would read as a condition. */
+/** Values that a document store could interpret as conditions. */
 const operators: readonly unknown[] = [{ $ne: null }, { $gt: '' }, { $regex: '.*' }, { $where: 'sleep(1000)' }];
-/** What no name, id, time or word can be. */
+/** Values that are invalid as name, ID, time or keyword. */
 const injections = [
   '.*',
   '^(a+)+$',
@@ -41,7 +41,7 @@ const alternatives = (schema: Schema): readonly Schema[] | undefined =>
   schema.oneOf ??
   (Array.isArray(schema.type) ? (schema.type as string[]).map((type) => ({ ...schema, type })) : undefined);
 
-/** The forms that a value may have, without null. */
+/** The types that a value may have, without null. */
 function formsOf(schema: Schema): readonly Schema[] {
   const of = alternatives(schema);
   return of === undefined ? (schema.type === 'null' ? [] : [schema]) : of.flatMap(formsOf);
@@ -49,7 +49,7 @@ function formsOf(schema: Schema): readonly Schema[] {
 
 const isNullable = (schema: Schema): boolean => schema.type === 'null' || (alternatives(schema) ?? []).some(isNullable);
 
-/** Values in JSON that the schema refuses: of other types, out of bounds, unknown, injected. */
+/** JSON values that the schema refuses: wrong type, out of bounds, unknown, injected. */
 export function badValues(schema: Schema): unknown[] {
   const forms = formsOf(schema);
   const types = new Set(forms.map(({ type }) => type));
@@ -88,7 +88,7 @@ function badValuesOf(schema: Schema): unknown[] {
 function badTexts({ enum: words, format, pattern, minLength = 0, maxLength }: Schema): string[] {
   const isClosed =
     words !== undefined || pattern !== undefined || format === 'uuid' || format === 'date-time' || format === 'email';
-  // A text that is looked up or compared may be any; one that is stored must be Unicode.
+  // Texts for lookups and comparisons may be arbitrary; stored texts must be Unicode.
   const unknown = isClosed ? [...injections, '', ' '] : maxLength === undefined ? [] : ['\ud800'];
   return [
     ...unknown.filter(
@@ -106,7 +106,7 @@ function badNumbers({ minimum, maximum }: Schema): number[] {
   ];
 }
 
-/** Bodies that the schema refuses, one for each fault of each field, made from one that it takes. */
+/** Bodies that the schema refuses, derived from a valid one with one fault in one field. */
 export function badBodies(
   schema: Schema,
   valid: Readonly<Record<string, unknown>>,
@@ -129,7 +129,7 @@ export function badBodies(
   });
 }
 
-/** Texts in a query that the schema refuses. */
+/** Query values that the schema refuses. */
 export function badParameters(schema: Schema): string[] {
   const [form = {}] = formsOf(schema);
   const numbers = [

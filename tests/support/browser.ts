@@ -1,6 +1,6 @@
 import { newAddress } from './stack.ts';
 
-/** Where a browser has come to. */
+/** The page that a browser reached. */
 export interface Page {
   readonly url: URL;
   readonly status: number;
@@ -14,14 +14,14 @@ interface Cookie {
 
 const redirectsMax = 20;
 
-/** As much of a browser as a sign-in needs: it keeps cookies by origin and path, and follows redirects. */
+/** The parts of a browser that a sign-in needs: it stores cookies by origin and path and follows redirects. */
 export class Browser {
   readonly #jars = new Map<string, Map<string, Cookie>>();
   readonly #address = newAddress();
-  /** The `Set-Cookie` headers that were seen, in order. */
+  /** The received `Set-Cookie` headers, in order. */
   readonly setCookies: string[] = [];
 
-  /** Opens the address and follows where it leads, up to the first page that `isReached` names or that leads no further. */
+  /** Opens the URL and follows redirects up to the first page that `isReached` accepts or that does not redirect. */
   async open(
     address: string | URL,
     options: { method?: string; isReached?: (url: URL) => boolean } = {},

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { newAddress, testStack } from './stack.ts';
 
-/** The first of them is Chromium without windows, which takes a third of the CPU time. */
+/** The first is Chromium without windows, which uses a third of the CPU time. */
 const programs = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
 
 function chromiumPath(): string | undefined {
@@ -21,19 +21,19 @@ function chromiumPath(): string | undefined {
   });
 }
 
-/** What this machine lacks to show pages; empty when nothing is. */
+/** The programs that this machine lacks to render pages; empty if complete. */
 export const missingForChromium = (): string[] => (chromiumPath() === undefined ? ['chromium'] : []);
 
 export interface ChromiumUse {
-  /** Opens a path of the stack's first node as somebody new, with an address of their own. */
+  /** Opens a path of the stack's first node in a new session with its own address. */
   open(path: string, options?: BrowserContextOptions): Promise<Page>;
-  /** Answers of the server that are errors, which a test expects: the browser writes a line for each into its console. */
+  /** Error responses that a test expects: the browser logs each to its console. */
   expectRefusals(): void;
 }
 
 /**
- * Chromium for the tests of a file. A test fails when a page writes an error into the console, throws one, or asks another
- * server for something.
+ * Chromium for the tests of a file. A test fails if a page logs an error, throws one, or sends a request to another
+ * server.
  */
 export function useChromium(): ChromiumUse {
   let browser: Browser;

@@ -10,19 +10,19 @@ async function loadChecker(): Promise<OpenApiChecker> {
 }
 
 /**
- * `fetch` as the acceptance suite has it. Holds every answer of the API against the document that the shared stack gives out: a
- * status, a header, a content type or a body that it does not tell of is thrown.
+ * The `fetch` of the acceptance suite. Checks every API response against the OpenAPI document of the shared stack and throws
+ * on an undocumented status, header, content type or body.
  */
 export const fetchChecked: typeof fetch = async (input, init) => {
   const answer = await fetch(input, init);
   const request = input instanceof Request ? input : undefined;
   const method = init?.method ?? request?.method ?? 'GET';
   const url = new URL(request?.url ?? String(input));
-  // Other servers that tests talk to are not the document's matter, nor are preflights.
+  // The document does not cover other servers and preflights.
   const isOurs = answer.headers.has('x-request-id');
   const isPreflight =
     method === 'OPTIONS' && new Headers(init?.headers ?? request?.headers).has('access-control-request-method');
-  // Pages and their files are no operations. Only they have an ETag; the way to a topic's page has the topic's address.
+  // Pages and their files are not operations. Only they have an ETag; the redirect to a topic's page has the topic's URL.
   const isPage =
     answer.headers.has('etag') ||
     answer.headers.get('location')?.startsWith('/console/') === true ||

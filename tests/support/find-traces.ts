@@ -5,8 +5,8 @@ import mongoose from 'mongoose';
 import type { TestStack } from './stack.ts';
 
 /**
- * Where the installation's stores hold one of the texts, as names of tables and collections, each once: every row of
- * SQLite's file, or every document of MongoDB and every key of Redis. A UUID is also found where it is stored as bytes.
+ * Returns the distinct names of tables and collections that contain one of the texts. Searches every row of the
+ * SQLite file, or every MongoDB document and every Redis key. Also finds UUIDs that are stored as bytes.
  */
 export async function findTraces(
   stack: Pick<TestStack, 'engine' | 'env'>,
@@ -15,7 +15,7 @@ export async function findTraces(
   return [...new Set((await findTracesOfEach(stack, texts)).values().toArray().flat())].sort();
 }
 
-/** The same for each of the texts, found in one look through the stores. */
+/** The same for each of the texts in one pass over the stores. */
 export async function findTracesOfEach(
   stack: Pick<TestStack, 'engine' | 'env'>,
   texts: readonly string[],
@@ -36,13 +36,13 @@ export async function findTracesOfEach(
 
 const isUuid = /^[0-9a-f-]{36}$/;
 
-/** Takes each thing that a store holds, and what it is called. */
+/** Called with each stored value and the name of its place. */
 type Look = (place: string, value: unknown) => void;
 
 /** The value as JSON, with bytes in hex. */
 function inOneText(value: unknown): string {
   return JSON.stringify(value, function replace(this: Record<string, unknown>, key: string, shown: unknown) {
-    // Buffers and BSON's binaries have made something of themselves before they get here.
+    // Buffers and BSON binaries have already been serialized here.
     const raw = key === '' ? value : this[key];
     if (raw instanceof Uint8Array) return Buffer.from(raw).toString('hex');
     if (raw instanceof mongoose.mongo.Binary) return Buffer.from(raw.buffer).toString('hex');
@@ -76,7 +76,7 @@ async function lookInMongo(url: string, look: Look): Promise<void> {
   }
 }
 
-/** The kind of key: its parts up to what tells one from another. */
+/** The kind of a key: its parts before the distinguishing ones. */
 const kindOf = (key: string, prefix: string): string => `redis ${key.slice(prefix.length).split(/[:{]/)[0]}`;
 
 async function lookInRedis(url: string, prefix: string, look: Look): Promise<void> {
@@ -99,7 +99,7 @@ async function lookInRedis(url: string, prefix: string, look: Look): Promise<voi
   }
 }
 
-/** By the type of a key, the command that reads all that it holds. */
+/** The command that reads a key completely, by its type. */
 const readers: Readonly<Record<string, (key: string) => string[]>> = {
   string: (key) => ['get', key],
   hash: (key) => ['hgetall', key],
@@ -109,7 +109,7 @@ const readers: Readonly<Record<string, (key: string) => string[]>> = {
   stream: (key) => ['xrange', key, '-', '+'],
 };
 
-/** The answers of the commands, which go together: one by one they take most of the time. Throws when one has failed. */
+/** The replies of pipelined commands; sent one by one they dominate the runtime. Throws if one failed. */
 async function inOneGo(redis: Redis, commands: string[][]): Promise<unknown[]> {
   const answers = await redis.pipeline(commands).exec();
   return answers!.map(([error, answer]) => {

@@ -6,21 +6,21 @@ import { newRegistration } from './registration.ts';
 import { made, newTopicName } from './stack.ts';
 import type { Person, StackUse } from './use-stack.ts';
 
-/** An account that has used everything there is, and somebody else whose things hang together with it. */
+/** An account that has used every feature, and another account with related objects. */
 export interface FullAccount {
   readonly owner: Person;
   readonly other: Person;
-  /** The owner's, public and with two messages, of which the other is subscribed. */
+  /** The owner's public topic with two messages, to which the other account is subscribed. */
   readonly topic: { readonly id: string; readonly name: string };
   readonly teamTopic: { readonly id: string; readonly name: string };
   readonly otherTopic: { readonly id: string; readonly name: string };
-  /** The owner's; the other is a member. */
+  /** The owner's team, of which the other account is a member. */
   readonly teamId: string;
-  /** The other's; the owner is an admin. */
+  /** The other account's team, of which the owner is an admin. */
   readonly otherTeamId: string;
   readonly key: string;
   readonly topicToken: string;
-  /** Texts that were published, and that only these messages hold. */
+  /** Published texts that appear only in these messages. */
   readonly texts: readonly string[];
 }
 

@@ -3,8 +3,8 @@ import { deployedStack } from './deployed-stack.ts';
 import { startOwnStack } from './own-stack.ts';
 
 /**
- * What the shared stack is configured with. Each test client has an address of its own, by `X-Forwarded-For`. Nothing
- * listens where pushes are sent to: no test of this stack may reach a real provider.
+ * The configuration of the shared stack. Each test client has its own address by `X-Forwarded-For`. Nothing
+ * listens at the push address: no test of this stack may reach a real provider.
  */
 const env = {
   TRUST_PROXY: '1',

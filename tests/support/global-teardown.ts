@@ -1,6 +1,6 @@
 import type { Stack } from '../../tools/stack/start-stack.ts';
 
-/** Stops what the global setup started. */
+/** Stops the stack that the global setup started. */
 export default async function globalTeardown(): Promise<void> {
   await (globalThis as { tocsinStack?: Stack }).tocsinStack?.stop();
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { foldCase } from '@tocsin/shared/domain/fold-case.ts';
 
-/** A message as answers show it. */
+/** A message as responses show it. */
 export interface Shown {
   readonly id: string;
   readonly message: string;
@@ -25,7 +25,7 @@ const text = fc
 const title = fc.option(fc.constantFrom('Door', 'door open', 'Straße'), { nil: null });
 const tags = fc.uniqueArray(fc.constantFrom('x', 'y', 'X', 'ü'), { maxLength: 3 });
 
-/** What is done to a topic; `target` picks one of the messages so far. */
+/** An operation on a topic; `target` selects one of the messages so far. */
 export const act = fc.oneof(
   {
     weight: 5,
@@ -50,7 +50,7 @@ export const act = fc.oneof(
 );
 export type Act = typeof act extends fc.Arbitrary<infer T> ? T : never;
 
-/** A filter as a caller asks for it; `from` and `to` pick the times of messages. */
+/** A filter of a caller; `from` and `to` select the times of messages. */
 export interface Filter {
   readonly q?: string | undefined;
   readonly tags?: readonly string[] | undefined;
@@ -73,9 +73,9 @@ export const filter: fc.Arbitrary<Filter> = fc.record({
   from: fc.option(fc.nat(), { nil: undefined }),
   to: fc.option(fc.nat(), { nil: undefined }),
 });
-/** What must be read of one topic after its acts, worked out in the plainest way. */
+/** The expected state of one topic after its operations, computed in the simplest way. */
 export class HistoryModel {
-  /** All messages as they stand, with their content although deleted; oldest first. */
+  /** All messages in their current form, including the content of deleted ones; oldest first. */
   readonly all: Shown[] = [];
   readonly #log: { type: ShownRecord['type']; id: string; timestamp: string }[] = [];
 
@@ -94,12 +94,12 @@ export class HistoryModel {
     this.#log.push({ type: 'message_deleted', id, timestamp: deleted_at });
   }
 
-  /** What anyone sees, oldest first. */
+  /** The messages that readers see, oldest first. */
   history(): Shown[] {
     return this.all.filter(({ is_deleted }) => !is_deleted);
   }
 
-  /** The log: every record with its message as it stands, emptied when it is deleted. */
+  /** The log: every record with its current message, redacted if deleted. */
   records(): ShownRecord[] {
     const empty = { message: '', title: null, tags: [] };
     return this.#log.map(({ type, id, timestamp }) => {
@@ -125,7 +125,7 @@ export class HistoryModel {
       .toReversed();
   }
 
-  /** The times that the filter's picks stand for, the earlier one first. */
+  /** The times that the filter selects, the earlier one first. */
   range({ from, to }: Filter): { from?: string; to?: string } {
     const [first, second] = [from, to].map((pick) =>
       pick === undefined ? undefined : this.all[pick % this.all.length]?.timestamp,

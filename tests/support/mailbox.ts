@@ -4,7 +4,7 @@ import type { MailKind } from '@tocsin/shared/domain/accounts/mail-job.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { testStack, type TestStack } from './stack.ts';
 
-/** The mails of the kind to the address, oldest first, as the stack (the shared one by default) wrote them. */
+/** The emails of the kind to the address, oldest first, as written by the stack (the shared one by default). */
 export async function mailsTo(
   address: string,
   kind: MailKind,
@@ -20,7 +20,7 @@ export async function mailsTo(
   return texts.filter((text) => text.includes(`<${address}>`));
 }
 
-/** The link in the count-th mail of the kind to the address, as soon as there are that many. */
+/** The link in the count-th email of the kind to the address. Waits until it arrives. */
 export async function mailedLink(address: string, kind: MailKind, count = 1): Promise<URL> {
   return eventually(async () => {
     const mail = (await mailsTo(address, kind))[count - 1];

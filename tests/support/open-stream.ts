@@ -3,9 +3,9 @@ import { WebSocket } from 'ws';
 import { newAddress, testStack } from './stack.ts';
 
 export interface OpenStream {
-  /** Resolves with what the stream closes with. */
+  /** Resolves with the close code of the stream. */
   readonly code: Promise<number>;
-  /** What came so far, `ready` first. */
+  /** The frames received so far, starting with `ready`. */
   frames(): readonly object[];
   close(): void;
 }
@@ -15,7 +15,7 @@ afterEach(() => {
   for (const socket of sockets.splice(0)) socket.terminate();
 });
 
-/** Opens a WebSocket stream of the path, on the last API node unless told otherwise; resolves when it is ready. It ends with the test. */
+/** Opens a WebSocket stream of the path, on the last API node by default. Resolves when it is ready. It closes with the test. */
 export async function openStream(path: string, node = -1): Promise<OpenStream> {
   const { urls } = testStack();
   const socket = new WebSocket(urls.at(node % urls.length)!.replace('http', 'ws') + path, {

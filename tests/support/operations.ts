@@ -1,19 +1,19 @@
 import { Client } from './stack.ts';
 
-/** An operation as `/openapi.json` has it. */
+/** An operation of `/openapi.json`. */
 export interface Operation {
   readonly method: string;
   /** With parameters in braces. */
   readonly path: string;
   /** `METHOD path`. */
   readonly name: string;
-  /** Which credentials open it, each by itself, with what it has to grant. */
+  /** The credentials of which each suffices, with what each must grant. */
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
 }
 
 type Documented = Pick<Operation, 'security'>;
 
-/** All operations that the shared stack tells of. */
+/** All operations that the shared stack documents. */
 export async function readOperations(): Promise<readonly Operation[]> {
   const { paths } = (await new Client().call('GET', '/openapi.json')).body as {
     paths: Record<string, Record<string, Documented>>;
@@ -26,7 +26,7 @@ export async function readOperations(): Promise<readonly Operation[]> {
   );
 }
 
-/** Whether the operation is a stream: asked by HEAD it opens none. */
+/** Whether the operation is a stream; HEAD does not open one. */
 export function isStream({ security }: Pick<Operation, 'security'>): boolean {
   return security.some((one) => 'tokenInQuery' in one);
 }

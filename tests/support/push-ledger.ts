@@ -6,7 +6,7 @@ import type { ExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
 import type { Acked } from '../ledger/ledger.ts';
 import { createAccount } from './stack.ts';
 
-/** Long enough for the jobs of a killed notifier to be taken by the next one. */
+/** Long enough for the next notifier to take over the jobs of a killed one. */
 const settleMs = 90_000;
 
 export interface DeviceVerdict {
@@ -14,15 +14,15 @@ export interface DeviceVerdict {
   readonly expected: number;
   /** Matching messages that never reached the device. */
   readonly missing: number;
-  /** Messages that its settings should have held back, or that nobody published. */
+  /** Messages that its settings exclude, or that were never published. */
   readonly unexpected: number;
-  /** Pushes beyond the first of a message. */
+  /** Repeated pushes of a message. */
   readonly repeated: number;
 }
 
-/** Phones with different settings, and what the push relay took for each of them. */
+/** Phones with different settings, and the pushes that the provider accepted for each of them. */
 export interface PushLedger {
-  /** Resolves when every expected push has come, or the time is over. */
+  /** Resolves when every expected push has arrived or the timeout expired. */
   settled(acked: readonly Acked[]): Promise<void>;
   judge(acked: readonly Acked[]): DeviceVerdict[];
 }
@@ -33,7 +33,7 @@ const phones = [
   { device: 'tag that nobody uses', settings: { tags_filter: ['unused'] }, matches: () => false },
 ];
 
-/** Registers the phones, each on an account of its own that subscribes to all topics. */
+/** Registers the phones, each with its own account that subscribes to all topics. */
 export async function pushLedger(
   expo: ExpoSimulator,
   of: { store: OperatorStore; urls: readonly string[]; topics: readonly string[] },

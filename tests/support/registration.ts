@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mailedLink } from './mailbox.ts';
 import { Client, type Answer } from './stack.ts';
 
-/** What a person types into the form. */
+/** The fields of the registration form. */
 export interface Registration {
   readonly email: string;
   readonly username: string;
@@ -21,12 +21,12 @@ export function newRegistration(fields: Partial<Registration> = {}): Registratio
   };
 }
 
-/** Opens a mailed link of the API, as a browser does, without following where it leads. */
+/** Opens an emailed link of the API like a browser, without following redirects. */
 export function open(link: URL): Promise<Answer> {
   return new Client().call('GET', link.pathname + link.search);
 }
 
-/** Registers and verifies an account over HTTP alone. */
+/** Registers and verifies an account using only HTTP. */
 export async function registerVerified(fields: Partial<Registration> = {}): Promise<Registration> {
   const registration = newRegistration(fields);
   const registered = await new Client().call('POST', '/auth/register', { json: registration });
@@ -35,7 +35,7 @@ export async function registerVerified(fields: Partial<Registration> = {}): Prom
   return registration;
 }
 
-/** Logs in and throws unless that works. */
+/** Logs in. Throws if the login fails. */
 export async function logIn(
   account: Pick<Registration, 'email' | 'password'>,
 ): Promise<{ access: string; refresh: string; client: Client }> {
@@ -48,12 +48,12 @@ export async function logIn(
   };
 }
 
-/** Asks for a login, from an address of its own. */
+/** Attempts a login from a new address. */
 export function tryLogIn({ email, password }: Pick<Registration, 'email' | 'password'>): Promise<Answer> {
   return new Client().call('POST', '/auth/login', { json: { email, password } });
 }
 
-/** Asks for a new pair of tokens. */
+/** Refreshes the pair of tokens. */
 export function refresh(refreshToken: string): Promise<Answer> {
   return new Client().call('POST', '/auth/refresh', { json: { refresh_token: refreshToken } });
 }

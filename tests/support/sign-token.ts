@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { decodeJwt, SignJWT, type JWTHeaderParameters, type JWTPayload } from 'jose';
 import { testStack, type TestStack } from './stack.ts';
 
-/** The secret that the installation signs with, the shared stack by default. */
+/** The signing secret of the installation, of the shared stack by default. */
 export function stackSecret({ env }: Pick<TestStack, 'env'> = testStack()): Uint8Array {
   return new TextEncoder().encode(
     env['JWT_SECRET'] ?? readFileSync(join(env['DATA_DIR']!, 'jwt.secret'), 'utf8').trim(),
   );
 }
 
-/** An access token as the stack signs it, made of one that it gave out; what is given replaces claims and header, undefined takes away. */
+/** An access token derived from an issued one and signed like the stack's; the arguments replace claims and header fields, and undefined removes them. */
 export function signLike(
   token: string,
   claims: Readonly<Record<string, unknown>>,

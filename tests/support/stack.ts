@@ -29,14 +29,14 @@ export function testStack(): TestStack {
   return JSON.parse(text) as TestStack;
 }
 
-/** Opens the stack's document store, to arrange what no endpoint gives. Close it in afterAll. */
+/** Opens the stack's document store, to arrange what has no endpoint. Close it in afterAll. */
 export async function openStackDocuments(stack: Pick<TestStack, 'env'> = testStack()): Promise<OperatorStore> {
   const { openDocumentsOfWorker } = globalThis as { openDocumentsOfWorker?: typeof openStackDocuments };
   if (openDocumentsOfWorker !== undefined) {
     const store = await openDocumentsOfWorker(stack);
     return { ...store, documents: withOwnErrors(store.documents) };
   }
-  // Loaded here: an acceptance file has them from its worker, see worker-environment.cjs.
+  // Loaded lazily: acceptance files get them from their worker, see worker-environment.cjs.
   const [{ openDocuments }, { loadConfig }, { openLogger: openLogger }] = await Promise.all([
     import('@tocsin/shared/open-engine.ts'),
     import('@tocsin/shared/platform/load-config.ts'),
@@ -45,7 +45,7 @@ export async function openStackDocuments(stack: Pick<TestStack, 'env'> = testSta
   return openDocuments(loadConfig({ ...stack.env }, '/nonexistent'), openLogger('test', 'silent'));
 }
 
-/** The documents that the worker opened, rejecting with the errors of this file's classes: Jest gives every file its own. */
+/** The documents opened by the worker, with errors converted to this file's classes, because Jest loads modules per file. */
 function withOwnErrors(documents: Documents): Documents {
   const ownClass: Readonly<Record<string, object>> = {
     StaleVersion: StaleVersion.prototype,
@@ -79,22 +79,22 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly json?: unknown;
-  /** Sent as it is. */
+  /** Sent unchanged. */
   readonly text?: string | Uint8Array<ArrayBuffer>;
   /** Which API node; the first by default. */
   readonly node?: number;
 }
 
 /**
- * An address that no other client of the tests has: of IPv6, where each /64 has a budget of its own. Some tests use thousands a
- * minute, so that of the 16 million of a private network of IPv4 one would be drawn twice now and then.
+ * An address that no other test client has. IPv6, because each /64 has its own rate limit: some tests use thousands per
+ * minute, so that random private IPv4 addresses would occasionally collide.
  */
 export function newAddress(): string {
   const [, ...groups] = randomBytes(8).toString('hex').match(/.{4}/g)!;
   return `fd${randomBytes(1).toString('hex')}:${groups.join(':')}::1`;
 }
 
-/** A client with an address of its own, so that budgets of tests do not meet. */
+/** A client with its own address, so that tests do not share rate limits. */
 export class Client {
   readonly address = newAddress();
   readonly token: string | undefined;
@@ -134,7 +134,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The body of an answer that succeeded; throws for any other, for what a test only arranges. */
+/** The body of a successful response, for the set-up of a test. Throws for any other response. */
 export async function made(answer: Promise<Answer>): Promise<Answer['body']> {
   const { status, body } = await answer;
   if (status >= 300) throw new Error(`${status} ${JSON.stringify(body)}`);
@@ -151,7 +151,7 @@ export interface Account {
 
 const makeId = idSource(() => Date.now());
 const password = 'correct horse battery';
-/** Its hash by bcrypt at the lowest cost there is: these tests are not about guessing it. */
+/** Its bcrypt hash with the lowest cost, because these tests do not cover password guessing. */
 const passwordHash = '$2b$04$kmNehcMpv2yaBZbQp/iMCOx2hEIqP9/wbo.zGS9KkLOZJ9Dml2oIC';
 
 /** Stores a verified account and logs it in. */
@@ -197,12 +197,12 @@ export async function accessTokenOf(
   return body.access_token as string;
 }
 
-/** A topic name that no other test has. */
+/** A unique topic name. */
 export function newTopicName(): string {
   return `t-${randomUUID()}`;
 }
 
-/** Creates a topic by the account and resolves with the topic object. */
+/** Creates a topic of the account and resolves with the topic object. */
 export async function createTopic(
   account: Account,
   fields: Record<string, unknown> = {},

@@ -5,7 +5,7 @@ import type { Caller, StackUse } from './use-stack.ts';
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test asserts what it finds
 export type Entry = any;
 
-/** The operator of the stack, and how the audit log is read by it. */
+/** The operator of the stack and functions to read the audit log. */
 export function useAuditLog(stack: StackUse): {
   adminToken: string;
   operator: Caller;
@@ -16,7 +16,7 @@ export function useAuditLog(stack: StackUse): {
   return {
     adminToken,
     operator,
-    /** What the log has of the filters, newest first. */
+    /** The entries that match the filters, newest first. */
     async logOf(filters) {
       const { status, body } = await operator.get(`/admin/audit?${new URLSearchParams(filters).toString()}`);
       expect(status).toBe(200);

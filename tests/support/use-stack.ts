@@ -5,7 +5,7 @@ import { arrangeByStore } from './arrange-by-store.ts';
 import type { Arranger, PersonOptions } from './arranger.ts';
 import { Client, testStack, type Account, type Answer } from './stack.ts';
 
-/** Requests by one credential, as short as a test reads them. */
+/** Requests with one credential in short form. */
 export interface Caller {
   send(method: string, path: string): Promise<Answer>;
   get(path: string): Promise<Answer>;
@@ -22,7 +22,7 @@ export interface Person extends Caller, Account {
   readonly id: string;
 }
 
-/** Creates what a test needs on the stack that all acceptance files share. */
+/** Creates the accounts, callers and teams of a test on the shared stack. */
 export interface StackUse {
   person(options?: PersonOptions): Promise<Person>;
   /** A caller that sends these headers; anonymous without headers. */

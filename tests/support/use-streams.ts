@@ -8,29 +8,29 @@ import { newAddress, testStack } from './stack.ts';
 
 export interface StreamEvent {
   readonly type: string;
-  /** SSE: the event's own `id:`. */
+  /** SSE: the `id:` of the event. */
   readonly id?: string;
-  /** The parsed JSON; '' for an event without. */
+  /** The parsed JSON; '' for an event without data. */
   readonly data: any;
 }
 
-/** An open stream as its client sees it, SSE or WebSocket alike. */
+/** An open stream from the client's view, for SSE and WebSocket. */
 export interface ClientStream {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** The JSON that refused it. */
+  /** The JSON of the refusal. */
   readonly body: any;
   readonly events: readonly StreamEvent[];
-  /** SSE: everything that came. */
+  /** SSE: all received events. */
   readonly text: () => string;
   /** The data of `ready`. */
   ready(): Promise<any>;
-  /** The id of `ready`. */
+  /** The ID of `ready`. */
   readyId(): Promise<string>;
-  /** The texts of the messages, once there are as many. */
+  /** The texts of the messages, once this number has arrived. */
   texts(count: number): Promise<string[]>;
   ofType(type: string): readonly StreamEvent[];
-  /** Resolves when the server ends it: when, and with the WebSocket's close code. */
+  /** Resolves with the time when the server ends it and the WebSocket's close code. */
   readonly ended: Promise<{ at: number; code: number }>;
   close(): void;
 }
@@ -40,7 +40,7 @@ export interface OpenOptions {
   readonly token?: string | undefined;
   /** Which API node; the first by default. */
   readonly node?: number;
-  /** An address of its own by default. */
+  /** A new address by default. */
   readonly address?: string;
 }
 
@@ -50,7 +50,7 @@ export const transports: readonly Transport[] = ['sse', 'ws'];
 export interface StreamsUse {
   sse(path: string, options?: OpenOptions): Promise<ClientStream>;
   ws(path: string, options?: OpenOptions): Promise<ClientStream>;
-  /** `/topic` or nothing, then the transport's last segment. */
+  /** An optional `/topic`, then the last segment of the transport. */
   open(transport: Transport, of: { topic?: string; query?: string }, options?: OpenOptions): Promise<ClientStream>;
 }
 
@@ -177,7 +177,7 @@ function openWs(url: string, headers: Record<string, string>): Promise<ClientStr
   });
 }
 
-/** What `HEAD` answers. */
+/** The response to `HEAD`. */
 export function head(
   url: string,
   headers: Record<string, string> = {},

@@ -1,10 +1,10 @@
 import { expect } from '@jest/globals';
 import type { ClientStream, OpenOptions, StreamsUse } from './use-streams.ts';
 
-/** How long access may last after it has ended, with room for a loaded machine. */
+/** How long access may last after its end, with a margin for a loaded machine. */
 const endsWithinMs = 8_000;
 
-/** How each kind of stream is opened: of one topic and of several, over both transports, on both nodes. */
+/** Opens each kind of stream: of one and several topics, over both transports, on both nodes. */
 const kinds = [
   { open: 'sse', node: 0, path: (topic: string) => `/${topic}/sse?` },
   { open: 'ws', node: 1, path: (topic: string) => `/${topic}/ws?` },
@@ -12,16 +12,16 @@ const kinds = [
   { open: 'ws', node: 0, path: (_topic: string, others: string) => `/ws?topics=${others}&` },
 ] as const;
 
-/** Streams of one topic, of every kind, and what is asked of them. */
+/** Streams of one topic, of every kind, with their expectations. */
 export interface WatchedStreams {
   readonly all: readonly ClientStream[];
-  /** Each ends within 5 seconds of the change, a WebSocket with the code. */
+  /** Each ends within 5 seconds of the change, and WebSockets with the code. */
   expectEnd(code: number, change: () => Promise<unknown>): Promise<void>;
-  /** Each still gets what is published. */
+  /** Each still gets publishes. */
   expectOpen(publish: (text: string) => Promise<unknown>): Promise<void>;
 }
 
-/** Opens a stream of every kind on the topic; those of several topics are on `beside`, too. */
+/** Opens a stream of every kind on the topic; streams of several topics also include `beside`. */
 export async function watchStreams(
   streams: StreamsUse,
   of: { topic: string; beside?: readonly string[]; query?: string } & OpenOptions,

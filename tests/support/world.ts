@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createTopic } from './stack.ts';
 import type { Person, StackUse } from './use-stack.ts';
 
-/** One of everything, so that a request that should change nothing has something to change. The topic is private. */
+/** One object of every kind, so that a request that must not change anything has something to change. The topic is private. */
 export interface World {
   readonly owner: Person;
   readonly other: Person;
@@ -19,7 +19,7 @@ export interface World {
 const password = 'correct horse battery';
 const pushToken = () => `ExponentPushToken[${randomUUID()}]`;
 
-/** Makes a world of its own. */
+/** Creates a new world. */
 export async function makeWorld(stack: StackUse): Promise<World> {
   const [owner, other] = [await stack.person({ tier: 'TEAM' }), await stack.person()];
   const topic = await createTopic(owner, { access_level: 'private' });
@@ -46,7 +46,7 @@ export async function makeWorld(stack: StackUse): Promise<World> {
   return world;
 }
 
-/** Everything of the world that a request could change, as its owner sees it: a path and what it answers. */
+/** All changeable state of the world as its owner sees it, by path. */
 export async function snapshotOf({ owner, topic, team }: World): Promise<unknown> {
   const paths = [
     '/api/users/me',
@@ -67,16 +67,16 @@ export async function snapshotOf({ owner, topic, team }: World): Promise<unknown
   return Promise.all(paths.map(async (path) => [path, (await owner.get(path)).body]));
 }
 
-/** How an operation is asked for, so that it would do something if the rest is right. */
+/** A request for an operation that takes effect unless it is refused. */
 export interface Fixture {
   readonly path: (world: World) => string;
-  /** A body that is taken; made anew for what may be there once only. */
+  /** A valid body; created per request for objects that must be unique. */
   readonly body?: (world: World) => Record<string, unknown>;
-  /** Who asks; the owner of the world by default. Nobody, at an address of its own each time, where no credential is looked at. */
+  /** The caller; the owner of the world by default. Anonymous with a new address per request for operations without credentials. */
   readonly by?: 'owner' | 'nobody' | 'operator';
 }
 
-/** A request for every operation that takes a body or parameters, which would do something if it were right. */
+/** A request for every operation with a body or parameters that takes effect unless it is refused. */
 export const fixtures: Readonly<Record<string, Fixture>> = {
   'POST /api/topics': {
     path: () => '/api/topics',
