@@ -14,13 +14,13 @@ const body = z.object({
   consent_method: z.string().regex(/^[a-z0-9_]{1,50}$/, 'must be 1 to 50 lower-case letters, digits and underscores'),
 });
 
-/** Records that the account accepts the terms as they are now; its former consents become inactive. */
+/** Records that the account accepts the current terms and deactivates its earlier consents. */
 export function acceptTerms(deps: ApiDeps): Route {
   return route({
     id: 'acceptTerms',
     method: 'POST',
     path: '/auth/accept-terms',
-    summary: 'Accept the terms in force',
+    summary: 'Accept the current terms',
     audience: 'account',
     scope: 'account:write',
     body,

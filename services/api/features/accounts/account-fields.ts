@@ -12,7 +12,7 @@ export const usernameField = z
   .refine(isUsername, 'must be 3 to 32 letters, digits, dots, dashes and underscores')
   .meta({ pattern: usernameForm.source });
 
-/** A password that is to be set. */
+/** A new password. */
 export const newPasswordField = z
   .string()
   .superRefine((password, context) => {
@@ -25,5 +25,5 @@ export const newPasswordField = z
     description: `At most ${passwordBytesMax} bytes in UTF-8.`,
   });
 
-/** `{message}`, a sentence for the person who asked. */
+/** `{message}`, a sentence for the user. */
 export const messageSchema = z.object({ message: z.string() });

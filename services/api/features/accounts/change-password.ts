@@ -8,21 +8,21 @@ import { newPasswordField } from './account-fields.ts';
 import { loadAccount } from './load-account.ts';
 import { loadPasswordHolder, passwordProof, wrongPassword } from './prove-password.ts';
 
-/** Sets a new password, ends all logins, this one too, and answers a new one. */
+/** Sets a new password, ends all logins including the current one, and returns a new login. */
 export function changePassword(deps: ApiDeps): Route {
   const requirePassword = passwordProof(deps);
   return route({
     id: 'changePassword',
     method: 'POST',
     path: '/auth/password-change',
-    summary: 'Change the password; all other logins end',
+    summary: 'Change the password and end all other logins',
     audience: 'login',
     body: z.object({ current_password: z.string(), new_password: newPasswordField }),
     errors: { 400: 'Malformed JSON, or the current password is wrong.' },
     success: {
       status: 200,
       schema: loginTokensSchema.extend({ message: z.string() }),
-      description: 'A new login, the only one left',
+      description: 'A new login, which is the only valid one',
     },
     load: (context) => loadPasswordHolder(deps, context),
     handle: async (context, { loaded: proven, body }) => {

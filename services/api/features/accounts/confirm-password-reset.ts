@@ -10,22 +10,22 @@ import { messageSchema, newPasswordField } from './account-fields.ts';
 import { findTokenHolder } from './find-token-holder.ts';
 
 /**
- * Sets a new password by the mailed token, ends all logins, and verifies the address: the mailbox is proven. An account
- * that had no password has one from then on.
+ * Sets a new password with the emailed token, ends all logins, and verifies the email, because the mailbox is proven. Also
+ * gives a password to an account that had none.
  */
 export function confirmPasswordReset(deps: ApiDeps): Route {
   return route({
     id: 'confirmPasswordReset',
     method: 'POST',
     path: '/auth/password-reset/confirm',
-    summary: 'Set a new password by the mailed token',
+    summary: 'Set a new password with the emailed token',
     audience: 'unread',
     body: z.object({ token: z.string(), new_password: newPasswordField }),
-    errors: { 400: 'Malformed JSON, or a token that is unknown, used or expired.' },
+    errors: { 400: 'Malformed JSON, or the token is unknown, used or expired.' },
     success: { status: 200, schema: messageSchema, description: 'The password was set, and all logins have ended' },
     handle: async (context, { body }) => {
       const tokenHash = hashSecret(body.token);
-      // A wrong token must not cost the work of hashing.
+      // Check the token before the expensive hashing.
       await findTokenHolder(deps, 'password-reset', tokenHash);
       const passwordHash = await deps.passwords.hash(body.new_password);
       await changeAndEndLogins(deps, async () => {

@@ -9,8 +9,8 @@ import { loadAccount } from './load-account.ts';
 import { loadPasswordHolder, passwordProof, wrongPassword } from './prove-password.ts';
 
 /**
- * `DELETE /api/users/me`: the account and everything of it, for good. Its credentials end, and its address, username and
- * topic names are free. 409 while one of its topics is under legal hold.
+ * `DELETE /api/users/me`: permanently deletes the account with its data. Its credentials end, and its email, username and
+ * topic names become available. 409 while one of its topics is under legal hold.
  */
 export function deleteMe(deps: ApiDeps): Route {
   const requirePassword = passwordProof(deps);
@@ -18,7 +18,7 @@ export function deleteMe(deps: ApiDeps): Route {
     id: 'deleteMe',
     method: 'DELETE',
     path: '/api/users/me',
-    summary: 'Delete the calling account with everything that belongs to it, for good',
+    summary: 'Delete the account and all of its data permanently',
     audience: 'login',
     body: z.object({ password: z.string() }),
     errors: { 400: 'Malformed JSON, or the password is wrong.', 409: 'A topic of the account is under legal hold.' },

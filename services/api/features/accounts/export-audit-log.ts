@@ -7,8 +7,8 @@ import type { ExportSection } from '../../export/export-section.ts';
 const pageSize = 500;
 
 /**
- * What the account did, newest first, and then what others did to it. From where others acted is theirs and left out, as are
- * names of accounts.
+ * The account's actions, newest first, then actions of others on the account, without the origin and the names of
+ * the other accounts.
  */
 export function exportAuditLog({ engine: { documents } }: ApiDeps): ExportSection {
   return {

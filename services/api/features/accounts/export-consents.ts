@@ -4,7 +4,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import type { ExportSection } from '../../export/export-section.ts';
 import { smallSection } from '../../export/small-section.ts';
 
-/** What the account accepted, as its history shows it. */
+/** The account's consents, in the form of its consent history. */
 export function exportConsents({ engine: { documents } }: ApiDeps): ExportSection {
   return smallSection('consents', consentSchema, async ({ caller }) =>
     (await listConsents(documents, caller.userId)).map(toConsentJson),

@@ -6,8 +6,8 @@ import { users } from '@tocsin/shared/collections/users.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 
 /**
- * The mailed token and the account it was made for. Throws `invalid`: `Token has expired`, or `Invalid or used token`
- * for one that is unknown, used, replaced by a newer one, or was sent to an address that the account has left.
+ * Returns the emailed token and its account. Throws `invalid`: `Token has expired`, or `Invalid or used token`
+ * if it is unknown, used, replaced, or was sent to a previous email of the account.
  */
 export async function findTokenHolder(
   deps: ApiDeps,

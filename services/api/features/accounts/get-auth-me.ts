@@ -3,13 +3,13 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { loadAccount } from './load-account.ts';
 
-/** The calling account, with how it signs in and when it accepted the terms. */
+/** Returns the account with its login provider and the time of its consent. */
 export function getAuthMe(deps: ApiDeps): Route {
   return route({
     id: 'getAuthMe',
     method: 'GET',
     path: '/auth/me',
-    summary: 'The calling account, with its provider and its terms',
+    summary: 'Get the account with its provider and consent',
     audience: 'account',
     scope: 'account:read',
     success: { status: 200, schema: authUserSchema, description: 'The account' },

@@ -4,13 +4,13 @@ import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 
-/** What the account accepted and when, newest first. */
+/** Returns the account's consents, newest first. */
 export function getConsentHistory(deps: ApiDeps): Route {
   return route({
     id: 'getConsentHistory',
     method: 'GET',
     path: '/auth/consent-history',
-    summary: 'What the calling account accepted, newest first',
+    summary: 'List the consents of the account, newest first',
     audience: 'account',
     scope: 'account:read',
     success: {

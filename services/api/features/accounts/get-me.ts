@@ -3,13 +3,13 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { loadAccount } from './load-account.ts';
 
-/** The calling account, with its tier. */
+/** Returns the account with its tier. */
 export function getMe(deps: ApiDeps): Route {
   return route({
     id: 'getMe',
     method: 'GET',
     path: '/api/users/me',
-    summary: 'The calling account, with its tier',
+    summary: 'Get the account with its tier',
     audience: 'account',
     scope: 'account:read',
     success: { status: 200, schema: userSchema, description: 'The account' },

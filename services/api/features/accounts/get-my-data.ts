@@ -10,19 +10,19 @@ import { loadAccount } from './load-account.ts';
 
 const dayMs = 86_400_000;
 
-/** Items are sent together up to this length. Harm prevented: a call of the system for each, or strings that outlive their use. */
+/** Items are sent in chunks of up to this length, to avoid a system call per item and long-lived strings. */
 const pieceCharsMin = 4_096;
 
 /**
- * `GET /api/users/me/data`: everything of the account as a file. It is read and sent page by page and shows each page as
- * it was when it was read; the statistics at its end count what it holds.
+ * `GET /api/users/me/data`: all data of the account as a file. Reads and sends page by page; each page is consistent in
+ * itself, and the statistics at the end count the items in the file.
  */
 export function getMyData(deps: ApiDeps, sections: readonly ExportSection[]): Route {
   return route({
     id: 'getMyData',
     method: 'GET',
     path: '/api/users/me/data',
-    summary: 'Download everything that belongs to the calling account',
+    summary: 'Download all data of the account',
     audience: 'account',
     scope: 'account:read',
     success: { status: 200, schema: schemaOf(sections), description: 'A JSON file' },

@@ -4,7 +4,7 @@ import { users } from '@tocsin/shared/collections/users.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import type { RequestContext } from '../../http/route.ts';
 
-/** The calling account as it is stored now. Throws `unauthenticated` when it was removed a moment ago. */
+/** Returns the stored account of the caller. Throws `unauthenticated` if it was just removed. */
 export async function loadAccount(deps: ApiDeps, context: RequestContext): Promise<User> {
   const user = await deps.engine.documents.get(users, context.account().userId);
   if (user === null) throw new AppError('unauthenticated', 'Could not validate credentials');

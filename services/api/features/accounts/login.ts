@@ -10,14 +10,14 @@ import { recordFailedLogin } from '../../access/failed-logins.ts';
 import { loginTokensSchema, openLogin } from '../../access/logins.ts';
 import { passwordAttempts } from '../../access/password-attempts.ts';
 
-/** Any text is a password to try: one that could never have been set is a wrong one. */
+/** Accepts any text: a password that breaks the rules is simply wrong. */
 const body = z
   .object({ email: emailField, password: z.string() })
   .meta({ examples: [{ email: 'ada@example.org', password: 'correct horse battery' }] });
 
 /**
- * Opens a login. An unknown address and a wrong password are the same 401 after the same work; that the address is not
- * verified is told after the right password only.
+ * Creates a login. An unknown email and a wrong password return the same 401 after the same work. An unverified email is
+ * reported only after the correct password.
  */
 export function login(deps: ApiDeps): Route {
   const attempts = passwordAttempts(deps);
@@ -25,7 +25,7 @@ export function login(deps: ApiDeps): Route {
     id: 'login',
     method: 'POST',
     path: '/auth/login',
-    summary: 'Log in with address and password',
+    summary: 'Log in with email and password',
     audience: 'unread',
     body,
     success: {
@@ -33,7 +33,7 @@ export function login(deps: ApiDeps): Route {
       schema: loginTokensSchema.extend({ user: loginUserSchema }),
       description: 'The tokens of the new login, and the account',
     },
-    errors: { 401: 'Address or password are wrong.', 403: 'The address is not verified.' },
+    errors: { 401: 'The email or password is wrong.', 403: 'The email is not verified.' },
     handle: async (context, { body: { email, password } }) => {
       let found: User | null = null;
       const isRight = await attempts(context, email, async () => {
@@ -43,7 +43,7 @@ export function login(deps: ApiDeps): Route {
       const proven = found as User | null;
       const refuse = (reason: Refusal) =>
         recordFailedLogin(deps, context, {
-          // Of nobody as much is written as of somebody: the time tells no more than the answer.
+          // Write as much for unknown emails as for accounts, so that the response time reveals nothing.
           method: 'password',
           reason,
           account: { id: proven?.id ?? deps.makeId(), email },
@@ -67,12 +67,12 @@ export function login(deps: ApiDeps): Route {
   });
 }
 
-/** Why a login is refused. The first two are of one length, as all is that is written of them. */
+/** Reasons for a refused login. The first two have the same length, so that their audit entries have the same size. */
 type Refusal = 'unknown_person' | 'wrong_password' | 'not_verified' | 'account_disabled' | 'changed_meanwhile';
 
 const invalid = () => new AppError('unauthenticated', 'Could not validate credentials');
 
-/** The account may have changed since its password was found right. */
+/** The account may have changed since its password was verified. */
 function judge(user: User | null, proven: User): User {
   if (user === null || !user.isActive || user.passwordHash !== proven.passwordHash || user.email !== proven.email)
     throw invalid();

@@ -6,7 +6,7 @@ import { recordFailedCheck } from '../../access/failed-logins.ts';
 import { passwordAttempts } from '../../access/password-attempts.ts';
 import { loadAccount } from './load-account.ts';
 
-/** A route's `load`: the calling account. Throws 403 for one that has no password to give. */
+/** A route's `load`: the caller's account. Throws 403 if it has no password. */
 export async function loadPasswordHolder(deps: ApiDeps, context: RequestContext): Promise<User> {
   const user = await loadAccount(deps, context);
   if (user.passwordHash === null)
@@ -16,7 +16,7 @@ export async function loadPasswordHolder(deps: ApiDeps, context: RequestContext)
 
 export const wrongPassword = () => new AppError('invalid', 'Current password is wrong');
 
-/** Throws 400 unless the password is the account's, and 429 after five wrong ones: a stolen login must not be a way to guess it. */
+/** Throws 400 for a wrong password and 429 after five attempts, so that a stolen login cannot be used to guess it. */
 export function passwordProof(deps: ApiDeps): (context: RequestContext, user: User, password: string) => Promise<void> {
   const attempts = passwordAttempts(deps);
   return async (context, user, password) => {

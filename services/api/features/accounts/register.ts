@@ -18,27 +18,27 @@ const body = z
   });
 
 /**
- * Makes an account that can log in once its address is verified. 409 for a taken username and for an address that
- * belongs to an account that was verified; one that never was gives way.
+ * Creates an account that can log in after its email is verified. 409 if the username is taken or the email belongs to a
+ * verified account. Replaces an account that was never verified.
  */
 export function register(deps: ApiDeps): Route {
   return route({
     id: 'register',
     method: 'POST',
     path: '/auth/register',
-    summary: 'Make an account; the mailed link verifies its address',
+    summary: 'Create an account; the emailed link verifies its email',
     audience: 'unread',
     body,
     success: {
       status: 201,
       schema: z.object({ message: z.string(), email: z.string(), username: z.string() }),
-      description: 'The account was made, and a mail is on its way to its address',
+      description: 'The account was created and a verification email is queued',
     },
-    errors: { 400: 'Malformed JSON, or the terms are not accepted.', 409: 'The username or the address is taken.' },
+    errors: { 400: 'Malformed JSON, or the terms are not accepted.', 409: 'The username or the email is taken.' },
     handle: async (context, { body: input }) => {
       if (!input.terms_accepted) throw new AppError('invalid', 'Terms must be accepted');
       const { documents } = deps.engine;
-      // What is taken is told before the work of hashing.
+      // Report taken names before the expensive hashing.
       await retryStale(() =>
         makeRoom(documents, { email: input.email, usernameKey: usernameKey(input.username) }, auditOfSystem(deps)),
       );

@@ -6,19 +6,19 @@ import { emailField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
 import { messageSchema } from './account-fields.ts';
 
-/** Mails a link for a new password. Answer and work are the same whether or not the address has an account. */
+/** Sends a password reset link. Response and work are the same whether or not the email has an account. */
 export function requestPasswordReset(deps: ApiDeps): Route {
   return route({
     id: 'requestPasswordReset',
     method: 'POST',
     path: '/auth/password-reset/request',
-    summary: 'Mail a link for a new password',
+    summary: 'Send a password reset link',
     audience: 'unread',
     body: z.object({ email: emailField }),
-    success: { status: 200, schema: messageSchema, description: 'The same whether or not the address has an account' },
+    success: { status: 200, schema: messageSchema, description: 'The same whether or not the email has an account' },
     handle: async (_context, { body: { email } }) => {
       const user = await findUserByEmail(deps.engine.documents, email);
-      // Without an account the job is about nobody, and the notifier drops it: the time tells no more than the answer.
+      // Without an account the notifier drops the job, so that the response time reveals nothing.
       await requestMail(deps, email, { kind: 'password-reset', userId: user?.id ?? deps.makeId() });
       return {
         status: 200,

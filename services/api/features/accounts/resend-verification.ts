@@ -6,19 +6,19 @@ import { emailField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
 import { messageSchema } from './account-fields.ts';
 
-/** Mails a new verification link. Answer and work are the same whether or not there is an account to verify. */
+/** Sends a new verification link. Response and work are the same whether or not there is an account to verify. */
 export function resendVerification(deps: ApiDeps): Route {
   return route({
     id: 'resendVerification',
     method: 'POST',
     path: '/auth/resend-verification',
-    summary: 'Mail a new verification link',
+    summary: 'Send a new verification link',
     audience: 'unread',
     body: z.object({ email: emailField }),
-    success: { status: 200, schema: messageSchema, description: 'The same whether or not the address has an account' },
+    success: { status: 200, schema: messageSchema, description: 'The same whether or not the email has an account' },
     handle: async (_context, { body: { email } }) => {
       const user = await findUserByEmail(deps.engine.documents, email);
-      // Without an account the job is about nobody, and the notifier drops it: the time tells no more than the answer.
+      // Without an account the notifier drops the job, so that the response time reveals nothing.
       await requestMail(deps, email, { kind: 'verify-email', userId: user?.id ?? deps.makeId() });
       return {
         status: 200,

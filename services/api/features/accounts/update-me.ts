@@ -19,20 +19,20 @@ import { loadAccount } from './load-account.ts';
 const body = z.object({ username: usernameField.optional(), email: emailField.optional() });
 
 /**
- * Changes the account's username or address. A new address is unverified: no login until the link mailed to it was
- * opened. Logins and keys that exist go on, so that a mistyped address can be corrected; the old address gets a notice.
+ * Changes the account's username or email. A new email is unverified: no login until its emailed link was opened.
+ * Existing logins and keys stay valid, so that a mistyped email can be corrected. The old email gets a notice.
  */
 export function updateMe(deps: ApiDeps): Route {
   return route({
     id: 'updateMe',
     method: 'PATCH',
     path: '/api/users/me',
-    summary: 'Change the username or the address of the calling account',
+    summary: 'Change the username or email of the account',
     audience: 'account',
     scope: 'account:write',
     body,
-    success: { status: 200, schema: userSchema, description: 'The account as it is now' },
-    errors: { 409: 'The username or the address is taken.' },
+    success: { status: 200, schema: userSchema, description: 'The changed account' },
+    errors: { 409: 'The username or the email is taken.' },
     handle: async (context, { body: input }) => {
       const { before, after, addressChangeId } = await retryStale(() => change(deps, context, input), isTakenMeanwhile);
       if (after !== before) await deps.directory.changed({ kind: 'user', userId: after.id });
@@ -45,7 +45,7 @@ export function updateMe(deps: ApiDeps): Route {
   });
 }
 
-/** One attempt: reads the account, decides, and writes if nothing changed meanwhile. */
+/** One attempt: reads the account, decides, and writes unless the account changed. */
 async function change(
   deps: ApiDeps,
   context: RequestContext,

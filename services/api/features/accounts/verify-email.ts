@@ -10,23 +10,23 @@ import { auditAs } from '../../audit.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { findTokenHolder } from './find-token-holder.ts';
 
-/** Verifies the address that the token was mailed to, and leads to the app, which shows how it went. */
+/** Verifies the email to which the token was sent and redirects to the app, which shows the result. */
 export function verifyEmail(deps: ApiDeps): Route {
   return route({
     id: 'verifyEmail',
     method: 'GET',
     path: '/auth/verify-email',
-    summary: 'Verify an address by the mailed link',
+    summary: 'Verify an email with the emailed link',
     audience: 'unread',
     query: z.object({ token: z.string().default('') }),
     success: {
       status: 302,
       schema: null,
-      description: 'To the app, with `status=success`, or `status=error` and a message',
-      headers: { Location: 'Where the app shows how it went.' },
+      description: 'Redirects to the app with `status=success`, or `status=error` and a message',
+      headers: { Location: 'The page of the app that shows the result.' },
     },
     handle: async (context, { query }) => {
-      // Programs that look at links in mails ask with HEAD first: that must not use the token up.
+      // Link scanners of email programs send HEAD first, which must not use the token.
       const isLookOnly = context.request.method === 'HEAD';
       const fault = await faultOf(() => useToken(deps, context, { token: query.token, isLookOnly }));
       const outcome = fault === null ? 'status=success' : `status=error&message=${encodeURIComponent(fault)}`;

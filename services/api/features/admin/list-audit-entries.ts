@@ -13,7 +13,7 @@ import { queryInteger } from '../../http/paging.ts';
 import { route, type Route } from '../../http/route.ts';
 import { timeField } from '../../http/time-field.ts';
 
-/** An account by its id or address, or one who is none. What has an at sign is looked up. */
+/** An account by ID or email, or another kind of actor. Values with an at sign are looked up as emails. */
 const actorForm =
   /^(operator|system|anonymous|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[^@\s]{1,64}@[^@\s]{1,190})$/;
 
@@ -25,19 +25,17 @@ const query = z
       .string()
       .regex(actorForm, 'must be the id or the address of an account, operator, system or anonymous')
       .optional()
-      .describe('By whom: the id or the address of an account, `operator`, `system` or `anonymous`.'),
+      .describe('The actor: the ID or email of an account, `operator`, `system` or `anonymous`.'),
     action: z.enum(auditActionNames).optional(),
     subject: uuidField
       .optional()
-      .describe(
-        'What was acted on, or what that belongs to: the id of an account, key, token, topic, message, team or invite.',
-      ),
+      .describe('The subject or its parent: the ID of an account, key, token, topic, message, team or invite.'),
     limit: queryInteger({ min: 1, max: 1_000 }).default(100),
     cursor: z
       .string()
       .regex(auditPlaceForm, 'must be the next_cursor of a page')
       .optional()
-      .describe('`next_cursor` of the page before.'),
+      .describe('`next_cursor` of the previous page.'),
   })
   .superRefine(({ since, until }, context) => {
     if (since !== undefined && until !== undefined && since > until) {
@@ -45,23 +43,23 @@ const query = z
     }
   });
 
-/** `GET /admin/audit`: the audit log, newest first. 404 `User not found` for the address of no account. */
+/** `GET /admin/audit`: the audit log, newest first. 404 `User not found` for an unknown email. */
 export function listAuditEntries(deps: ApiDeps): Route {
   return route({
     id: 'listAuditEntries',
     method: 'GET',
     path: '/admin/audit',
-    summary: 'The audit log: who did what, when and from where',
+    summary: 'Read the audit log: who did what, when and from where',
     description:
-      'Newest first. All filters that are given count. Go on with `next_cursor` until it is null: where little fits the filters, a page can be short or empty before the end.',
+      'Newest first. Entries match all given filters. Continue with `next_cursor` until it is null: with selective filters a page can be short or empty before the end.',
     audience: 'operator',
     query,
     success: {
       status: 200,
       schema: z.object({ entries: z.array(auditEntrySchema), next_cursor: z.string().nullable() }),
-      description: 'A page of entries, and where the next one goes on; null at the end',
+      description: 'A page of entries and the cursor of the next page; null at the end',
     },
-    errors: { 404: 'No account has the address.' },
+    errors: { 404: 'No account has the email.' },
     handle: async (_context, { query: { actor, cursor, limit, ...filter } }) => {
       const { documents } = deps.engine;
       const by = actor === undefined ? undefined : await findAuditActor(documents, actor);

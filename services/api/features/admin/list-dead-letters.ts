@@ -12,17 +12,17 @@ export function listDeadLetters(deps: ApiDeps): Route {
     id: 'listDeadLetters',
     method: 'GET',
     path: '/admin/push/dead-letters',
-    summary: 'Pushes that were given up',
+    summary: 'List permanently failed pushes',
     description:
-      'Pushes of a message that their provider put off for too long. They are kept for 30 days, at most 10,000 of each of the two queues.',
+      'Pushes of a message that failed for too long. Kept for 30 days, at most 10,000 in each of the two queues.',
     audience: 'operator',
     query: z.object({
-      topic: z.string().optional().describe('Of this topic alone.'),
-      message_id: uuidField.optional().describe('Of this message alone.'),
+      topic: z.string().optional().describe('Only of this topic.'),
+      message_id: uuidField.optional().describe('Only of this message.'),
       limit: queryInteger({ min: 1, max: 1_000 }).default(100),
     }),
     success: { status: 200, schema: z.array(deadLetterSchema), description: 'The newest first' },
-    errors: { 404: 'There is no topic with the name.' },
+    errors: { 404: 'The topic does not exist.' },
     handle: async (_context, { query: { topic, message_id: messageId, limit } }) => {
       const letters = await findDeadLetters(deps.engine, { topic, messageId }, limit);
       return { status: 200, body: letters.map(toDeadLetterJson) };

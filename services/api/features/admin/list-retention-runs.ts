@@ -11,9 +11,8 @@ export function listRetentionRuns(deps: ApiDeps): Route {
     id: 'listRetentionRuns',
     method: 'GET',
     path: '/admin/retention/history',
-    summary: 'What was removed, run by run',
-    description:
-      'Reports of the runs that had anything to remove, and of those that an operator asked for. They are kept for 90 days.',
+    summary: 'List the reports of retention runs',
+    description: 'Reports of runs that removed messages or that an operator requested. Kept for 90 days.',
     audience: 'operator',
     query: z.object({ limit: queryInteger({ min: 1, max: 1_000 }).default(50) }),
     success: { status: 200, schema: z.array(retentionRunSchema), description: 'The newest first' },

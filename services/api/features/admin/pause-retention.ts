@@ -8,7 +8,7 @@ import { route, type Route } from '../../http/route.ts';
 
 const body = z
   .object({ reason: textField({ min: 1, max: 200 }) })
-  .meta({ examples: [{ reason: 'looking into a customer’s missing messages' }] });
+  .meta({ examples: [{ reason: 'investigating a customer’s missing messages' }] });
 
 /** `POST /admin/retention/pause` */
 export function pauseRetention(deps: ApiDeps): Route {
@@ -16,9 +16,8 @@ export function pauseRetention(deps: ApiDeps): Route {
     id: 'pauseRetention',
     method: 'POST',
     path: '/admin/retention/pause',
-    summary: 'Remove no expired messages until resume',
-    description:
-      'Reads go on to hide what has expired. A run that is under way stops within seconds, and goes on after the resume.',
+    summary: 'Pause the removal of expired messages',
+    description: 'Expired messages stay hidden. A run in progress stops within seconds and continues after the resume.',
     audience: 'operator',
     body,
     success: { status: 200, schema: retentionStateSchema, description: 'Where retention stands' },

@@ -12,17 +12,19 @@ export function planRetention({ engine }: ApiDeps): Route {
     id: 'planRetention',
     method: 'GET',
     path: '/admin/retention/plan',
-    summary: 'Which messages would be removed',
+    summary: 'Show which messages would be removed',
     description:
-      'What has expired at or before a time and is still stored, by topic and by the tier of its owner. It removes nothing. With a million expired messages it takes some seconds.',
+      'The stored messages that expire at or before a time, by topic and tier of its owner. Removes nothing. Takes some seconds with a million expired messages.',
     audience: 'operator',
     query: z.object({
       up_to: timeField('endOfDay')
         .optional()
-        .describe('Now by default; one to come shows what will have expired by then.'),
-      limit: queryInteger({ min: 1, max: 1_000 }).default(100).describe('Of the topics; the sums are of all.'),
+        .describe('Now by default; a time in the future shows the messages that will have expired.'),
+      limit: queryInteger({ min: 1, max: 1_000 })
+        .default(100)
+        .describe('Limits the listed topics; the sums include all.'),
     }),
-    success: { status: 200, schema: retentionPlanSchema, description: 'The plan, and where retention stands' },
+    success: { status: 200, schema: retentionPlanSchema, description: 'The plan and the state of retention' },
     handle: async ({ now }, { query: { up_to: upTo = now, limit } }) => ({
       status: 200,
       body: await describePlan(engine, { upTo, now, limit }),

@@ -23,17 +23,17 @@ export function redriveDeadLetters(deps: ApiDeps): Route {
     id: 'redriveDeadLetters',
     method: 'POST',
     path: '/admin/push/dead-letters/redrive',
-    summary: 'Try pushes again that were given up',
+    summary: 'Retry permanently failed pushes',
     description:
-      'Of one topic, of one message, or all: exactly one of the three is given. What has been sent by now, or whose message has expired, is not sent.',
+      'Give exactly one of topic, message_id or all. Does not send pushes that were sent meanwhile or whose message has expired.',
     audience: 'operator',
     body,
     success: {
       status: 200,
       schema: z.object({ redriven: z.int() }),
-      description: 'How many dead letters were put back',
+      description: 'The number of enqueued dead letters',
     },
-    errors: { 404: 'There is no topic with the name.' },
+    errors: { 404: 'The topic does not exist.' },
     handle: async (context, { body: { topic, message_id: messageId } }) => ({
       status: 200,
       body: { redriven: await putBack(deps.engine, { topic, messageId }, auditOfOperator(deps, context)) },

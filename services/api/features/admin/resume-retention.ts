@@ -12,7 +12,7 @@ export function resumeRetention(deps: ApiDeps): Route {
     path: '/admin/retention/resume',
     summary: 'Undo the pause',
     description:
-      'What has expired meanwhile goes with the next run. Without a pause it changes nothing but the audit log.',
+      'The next run removes messages that expired during the pause. Without a pause only the audit log changes.',
     audience: 'operator',
     success: { status: 200, schema: retentionStateSchema, description: 'Where retention stands' },
     handle: async (context) => ({

@@ -14,22 +14,22 @@ const body = z.object({ up_to: timeField('endOfDay') }).meta({ examples: [{ up_t
 const forms = {
   run: {
     id: 'runRetention',
-    summary: 'Remove what has expired',
+    summary: 'Remove expired messages',
     act: requestRun,
     description:
-      "`up_to` is a plan's. The run is a worker's, and within its limits: a plan that needs a confirmation waits for one. The history has its report, unless another run began first or retention was paused meanwhile.",
-    conflict: 'Retention is paused, or a run is under way.',
+      '`up_to` is the time of a plan. A worker runs it within its limits: a plan that needs confirmation waits for it. The history has its report, unless another run started first or retention was paused.',
+    conflict: 'Retention is paused, or a run is in progress.',
   },
   confirm: {
     id: 'confirmRetention',
-    summary: 'Confirm the plan that waits',
+    summary: 'Confirm the pending plan',
     act: confirmPlan,
-    description: '`up_to` is that of the plan that waits, so that nobody confirms what they have not seen.',
-    conflict: 'No plan up to this time waits.',
+    description: '`up_to` must be the time of the pending plan, so that only a plan that was seen can be confirmed.',
+    conflict: 'No plan up to this time is pending.',
   },
 } as const;
 
-/** `POST /admin/retention/run` and `POST /admin/retention/confirm`. 422 for a time to come, 409 as the form says. */
+/** `POST /admin/retention/run` and `POST /admin/retention/confirm`. 422 for a time in the future, 409 as described by the form. */
 export function runRetention(deps: ApiDeps, form: keyof typeof forms): Route {
   const { act, conflict, ...words } = forms[form];
   return route({

@@ -11,13 +11,13 @@ const forms = {
     isHeld: true,
     summary: 'Put a topic under legal hold',
     description:
-      "Until it is released nothing of the topic is removed, and neither it nor its team nor its owner's account can be deleted. Repeating it changes nothing.",
+      "Until the release no message of the topic is removed, and the topic, its team and its owner's account cannot be deleted. Idempotent.",
   },
   DELETE: {
     id: 'releaseTopic',
     isHeld: false,
-    summary: "End a topic's legal hold",
-    description: 'What has outlived its time meanwhile goes with the next sweep. Repeating it changes nothing.',
+    summary: 'Release a topic from legal hold',
+    description: 'The next sweep removes messages that expired during the hold. Idempotent.',
   },
 } as const;
 
@@ -29,8 +29,8 @@ export function setHold(deps: ApiDeps, method: keyof typeof forms): Route {
     method,
     path: '/admin/topics/{name}/hold',
     audience: 'operator',
-    success: { status: 200, schema: holdSchema, description: 'The topic, and whether it is held now' },
-    errors: { 404: 'There is no topic with the name.' },
+    success: { status: 200, schema: holdSchema, description: 'The topic and whether it is held' },
+    errors: { 404: 'The topic does not exist.' },
     handle: async (context) => {
       const topic = await storeHold(
         deps.engine.documents,

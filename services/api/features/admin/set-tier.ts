@@ -17,7 +17,7 @@ const body = z.object({
   additional_members: optionalField(z.int(seatsForm).min(0, seatsForm).max(additionalMembersMax, seatsForm)),
 });
 
-/** Sets an account's tier, its end and its seats; what the body does not name stays. 404 `User not found`. */
+/** Sets an account's tier, its expiry and its seats; omitted fields keep their values. 404 `User not found`. */
 export function setTier(deps: ApiDeps): Route {
   return route({
     id: 'setTier',
@@ -26,7 +26,7 @@ export function setTier(deps: ApiDeps): Route {
     summary: "Set an account's tier",
     audience: 'operator',
     body,
-    success: { status: 200, schema: operatorUserSchema, description: 'The account as it is now' },
+    success: { status: 200, schema: operatorUserSchema, description: 'The changed account' },
     handle: async (context, { body: input }) => {
       const user = await storeTier(
         deps.engine.documents,

@@ -4,10 +4,10 @@ import { readStaticFile, revalidated, type StaticFile } from '../../http/static-
 
 const directory = join(import.meta.dirname, '../../console');
 
-/** The page that every address of the console shows; its scripts look at the address. */
+/** The page of every console URL; its scripts read the URL. */
 export const shellName = 'index.html';
 
-/** The files of the console by their names, which are all that can be asked for. */
+/** The files of the console by name. No other file can be requested. */
 export function readConsoleFiles(): Map<string, StaticFile> {
   return new Map(readdirSync(directory).map((name) => [name, readStaticFile(join(directory, name), revalidated)]));
 }

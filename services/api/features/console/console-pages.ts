@@ -3,7 +3,7 @@ import { route, type Route } from '../../http/route.ts';
 import { sendStaticFile, type StaticFile } from '../../http/static-file.ts';
 import { shellName } from './console-files.ts';
 
-/** All of these are the console, which shows by its scripts what the address says. */
+/** All of these paths return the console, whose scripts read the URL. */
 const paths: Readonly<Record<string, string>> = {
   showConsole: '/',
   showConsoleStart: '/console',
@@ -16,15 +16,15 @@ const paths: Readonly<Record<string, string>> = {
 };
 
 /**
- * Nothing but what this server sends may run or be shown, and no other site may frame it: a message that were taken for HTML
- * could do nothing.
+ * Only scripts and images of this server are allowed, and no other site may frame the page, so that even a message
+ * that was rendered as HTML would have no effect.
  */
 const headers = {
   'Content-Security-Policy':
     "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
 };
 
-/** `GET /`, `/console/…` and the pages that mails and redirects lead to. */
+/** `GET /`, `/console/…` and the target pages of emails and redirects. */
 export function consolePages(files: ReadonlyMap<string, StaticFile>): Route[] {
   const shell = files.get(shellName)!;
   return Object.entries(paths).map(([id, path]) =>

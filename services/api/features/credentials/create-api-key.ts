@@ -34,7 +34,7 @@ export function createApiKey(deps: ApiDeps): Route {
     success: {
       status: 201,
       schema: apiKeySchema.extend({ key: z.string() }),
-      description: 'The key; its secret is shown this once',
+      description: 'The key; its secret is shown only once',
     },
     async handle(context, { body: fields }) {
       requireFuture(fields.expires_at, context.now);
@@ -67,7 +67,7 @@ export function createApiKey(deps: ApiDeps): Route {
   });
 }
 
-/** A key cannot make one that may do more than itself. */
+/** A key cannot create a key with more scopes than its own. */
 function requireHeldScopes(caller: AccountCaller, wanted: readonly Scope[]): void {
   if (caller.scopes === null) return;
   const lacking = wanted.find((scope) => !hasScope(caller.scopes!, scope));

@@ -38,7 +38,7 @@ export function createTopicToken(deps: ApiDeps): Route {
     success: {
       status: 201,
       schema: topicTokenSchema.extend({ token: z.string() }),
-      description: 'The token; its secret is shown this once',
+      description: 'The token; its secret is shown only once',
     },
     load: loadTopic(deps.directory, 'manage'),
     async handle(context, { loaded: topic, body: fields }) {

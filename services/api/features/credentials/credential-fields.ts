@@ -6,7 +6,7 @@ import { timeField } from '../../http/time-field.ts';
 
 const withoutRepeats = <T>(values: T[]): T[] => [...new Set(values)];
 
-/** Fields of API keys and topic tokens as they are sent. */
+/** Fields of API keys and topic tokens in requests. */
 export const credentialFields = {
   name: textField({ min: 1, max: credentialLimits.name }),
   description: textField({ min: 0, max: credentialLimits.description }),
@@ -18,7 +18,7 @@ export const credentialFields = {
   expiresAt: timeField(),
 };
 
-/** Throws 422 for a credential that would have ended before it was made. */
+/** Throws 422 if the expiry is in the past. */
 export function requireFuture(expiresAt: number | undefined, now: number): void {
   if (expiresAt !== undefined && expiresAt <= now)
     throw new AppError('unprocessable', 'expires_at: must be in the future');

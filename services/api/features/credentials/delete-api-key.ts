@@ -10,7 +10,7 @@ export function deleteApiKey(deps: ApiDeps): Route {
     id: 'deleteApiKey',
     method: 'DELETE',
     path: '/api/keys/{key_id}',
-    summary: 'Remove an API key for good',
+    summary: 'Delete an API key permanently',
     audience: 'account',
     scope: 'keys:write',
     success: { status: 204, schema: null, description: 'Gone' },

@@ -12,7 +12,7 @@ export function deleteTopicToken(deps: ApiDeps): Route {
     id: 'deleteTopicToken',
     method: 'DELETE',
     path: '/api/topics/{topic}/access-tokens/{token_id}',
-    summary: 'Remove a topic access token for good',
+    summary: 'Delete a topic access token permanently',
     audience: 'account',
     scope: 'topics:write',
     success: { status: 204, schema: null, description: 'Gone' },

@@ -10,7 +10,7 @@ import { findTopicTokens } from './find-topic-tokens.ts';
 
 const pageSize = 500;
 
-/** The tokens of the account's topics, topic by topic, and then those that it made for topics of others; without their secrets. */
+/** The tokens of the account's topics by topic, then those that it created for other topics, without secrets. */
 export function exportTopicTokens(deps: ApiDeps): ExportSection {
   const {
     engine: { documents },

@@ -3,7 +3,7 @@ import { topicTokens } from '@tocsin/shared/collections/credentials.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { topicTokensMax } from './create-topic-token.ts';
 
-/** The topic's tokens, newest first. */
+/** Returns the topic's tokens, newest first. */
 export function findTopicTokens(
   { engine: { documents }, usage }: Pick<ApiDeps, 'engine' | 'usage'>,
   topicId: string,

@@ -10,7 +10,7 @@ export function listApiKeys(deps: ApiDeps): Route {
     id: 'listApiKeys',
     method: 'GET',
     path: '/api/keys',
-    summary: "The caller's API keys",
+    summary: "List the caller's API keys",
     audience: 'account',
     scope: 'keys:read',
     success: { status: 200, schema: z.array(apiKeySchema), description: 'The keys, newest first' },

@@ -11,7 +11,7 @@ export function listTopicTokens(deps: ApiDeps): Route {
     id: 'listTopicTokens',
     method: 'GET',
     path: '/api/topics/{topic}/access-tokens',
-    summary: "A topic's access tokens",
+    summary: "List a topic's access tokens",
     audience: 'account',
     scope: 'topics:read',
     success: { status: 200, schema: z.array(topicTokenSchema), description: 'The tokens, newest first' },

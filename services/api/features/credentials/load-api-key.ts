@@ -5,7 +5,7 @@ import { apiKeys } from '@tocsin/shared/collections/credentials.ts';
 import { pathId } from '../../http/load-topic.ts';
 import type { RequestContext } from '../../http/route.ts';
 
-/** The caller's own key with the id in the path. Throws 404 for any other. */
+/** Returns the caller's key with the ID in the path. Throws 404 for any other key. */
 export async function loadApiKey(documents: Documents, context: RequestContext): Promise<ApiKey> {
   const { userId } = context.account();
   const key = await documents.get(apiKeys, pathId(context, 'key_id'));

@@ -10,7 +10,7 @@ export function revokeApiKey(deps: ApiDeps): Route {
     id: 'revokeApiKey',
     method: 'POST',
     path: '/api/keys/{key_id}/revoke',
-    summary: 'Disable an API key until it is enabled again',
+    summary: 'Revoke an API key until it is enabled again',
     audience: 'account',
     scope: 'keys:write',
     success: { status: 200, schema: apiKeySchema, description: 'The key, without its secret' },

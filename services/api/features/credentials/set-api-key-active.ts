@@ -6,8 +6,8 @@ import type { RequestContext } from '../../http/route.ts';
 import { loadApiKey } from './load-api-key.ts';
 
 /**
- * Revokes or enables the caller's key; one that is so already stays as it is. Counts at once on this node, within 5 s
- * on all. Throws 404, and 400 when an expired key is to be enabled.
+ * Revokes or enables the caller's key. Idempotent. Takes effect immediately on this node and within 5 s
+ * on all nodes. Throws 404, and 400 when enabling an expired key.
  */
 export async function setApiKeyActive(deps: ApiDeps, context: RequestContext, isActive: boolean): Promise<ApiKey> {
   const { documents } = deps.engine;

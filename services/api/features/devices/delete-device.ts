@@ -9,7 +9,7 @@ export function deleteDevice(deps: ApiDeps): Route {
     id: 'deleteDevice',
     method: 'DELETE',
     path: '/api/devices/{device_id}',
-    summary: 'Remove a device: nothing is pushed to it any more',
+    summary: 'Delete a device, which then gets no more pushes',
     audience: 'account',
     scope: 'account:write',
     success: { status: 204, schema: null, description: 'Gone' },

@@ -4,7 +4,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import type { ExportSection } from '../../export/export-section.ts';
 import { smallSection } from '../../export/small-section.ts';
 
-/** The account's devices, as its list shows them. */
+/** The account's devices in the form of their list. */
 export function exportDevices({ engine: { documents } }: ApiDeps): ExportSection {
   return smallSection('devices', deviceSchema, async ({ caller }) =>
     (await findOwnDevices(documents, caller.userId)).map(toDeviceJson),

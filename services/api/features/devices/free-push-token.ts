@@ -2,9 +2,9 @@ import { UniqueKeyViolation, write, type Documents, type Write } from '@tocsin/s
 import { devices } from '@tocsin/shared/collections/devices-collection.ts';
 
 /**
- * The writes that take the push token away from the device that has it, so that it can be given to the one with the id
- * (null: a new one). A provider's token stands for one app on one phone, so who registers it last has it; and what of
- * the caller's devices goes with it.
+ * Returns the writes that remove the push token from its current device, so that the device with the given ID
+ * (null: a new device) can use it. A provider's token identifies one app on one phone, so the latest registration
+ * wins.
  */
 export async function freePushToken(
   documents: Documents,
@@ -19,7 +19,7 @@ export async function freePushToken(
   return { writes: [write.remove(devices, holder.id, holder.version)], takesOwnDevice: holder.userId === token.userId };
 }
 
-/** Whether someone else registered the same device or token in between: what was read no longer holds. */
+/** Whether a concurrent request registered the same device or token, so that the read state is stale. */
 export function isLostRegistration(error: unknown): boolean {
   return error instanceof UniqueKeyViolation && error.collection === devices.name && error.key !== 'id';
 }

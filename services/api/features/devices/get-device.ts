@@ -9,7 +9,7 @@ export function getDevice(deps: ApiDeps): Route {
     id: 'getDevice',
     method: 'GET',
     path: '/api/devices/{device_id}',
-    summary: 'A device of the caller',
+    summary: 'Get a device of the caller',
     audience: 'account',
     scope: 'account:read',
     success: { status: 200, schema: deviceSchema, description: 'The device' },

@@ -7,7 +7,7 @@ import type { RequestContext } from '../../http/route.ts';
 
 export const deviceNotFound = () => new AppError('not_found', 'Device not found');
 
-/** The caller's own device with the id in the path. Throws 404 for any other. */
+/** Returns the caller's device with the ID in the path. Throws 404 for any other device. */
 export async function loadDevice(documents: Documents, context: RequestContext): Promise<Device> {
   const { userId } = context.account();
   const device = await documents.get(devices, pathId(context, 'device_id'));

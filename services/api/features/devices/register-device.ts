@@ -37,7 +37,7 @@ export function registerDevice(deps: ApiDeps): Route {
     id: 'registerDevice',
     method: 'POST',
     path: '/api/devices/register',
-    summary: 'Register a device for push notifications, or update it',
+    summary: 'Register or update a device for push notifications',
     audience: 'account',
     scope: 'account:write',
     body,
@@ -70,7 +70,7 @@ export function registerDevice(deps: ApiDeps): Route {
 
 type Registered = Omit<Device, 'id' | 'version' | 'createdAt'>;
 
-/** Updates the account's device with this name of its own, or makes it; its push token leaves any other device. */
+/** Updates or creates the account's device with this `device_id`. The push token is removed from any other device. */
 async function prepare(documents: Documents, makeId: () => string, registered: Registered): Promise<Prepared<Device>> {
   const { userId, deviceId, pushToken } = registered;
   const owner = await requireOwnAccount(documents, userId);

@@ -17,7 +17,7 @@ export function testDevice(deps: ApiDeps): Route {
     scope: 'account:write',
     errors: {
       400: 'The device is inactive.',
-      503: 'The provider of its platform is not configured, or a part is away.',
+      503: 'The provider of its platform is not configured, or a component is unavailable.',
     },
     success: {
       status: 200,

@@ -17,7 +17,7 @@ const body = z.object({
   app_version: optionalField(deviceFields.appVersion),
 });
 
-/** `PUT /api/devices/{device_id}`: leaves what it does not name. */
+/** `PUT /api/devices/{device_id}`: keeps omitted fields. */
 export function updateDevice(deps: ApiDeps): Route {
   return route({
     id: 'updateDevice',
@@ -36,7 +36,7 @@ export function updateDevice(deps: ApiDeps): Route {
   });
 }
 
-/** A new push token makes the device active again, and leaves any other device that has it. */
+/** A new push token activates the device and is removed from any other device. */
 async function change(deps: ApiDeps, context: RequestContext, fields: z.output<typeof body>): Promise<Device> {
   const { documents } = deps.engine;
   const device = await loadDevice(documents, context);

@@ -3,13 +3,13 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { kept, keptBriefly, readStaticFile, staticFile, type StaticFile } from '../../http/static-file.ts';
 
-/** The page of `/docs`, and what it loads by its name under `/assets/`. */
+/** The page of `/docs` and the files that it loads from `/assets/`. */
 export interface DocsFiles {
   readonly page: StaticFile;
   readonly assets: ReadonlyMap<string, StaticFile>;
 }
 
-/** The page that shows `/openapi.json` by the OpenAPI Explorer, whose package has it whole in one file. */
+/** The page shows `/openapi.json` with OpenAPI Explorer, whose package ships it as one file. */
 export function readDocsFiles(): DocsFiles {
   const manifest = createRequire(import.meta.url).resolve('openapi-explorer/package.json');
   const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };

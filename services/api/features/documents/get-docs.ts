@@ -3,8 +3,8 @@ import { route, type Route } from '../../http/route.ts';
 import { sendStaticFile, type StaticFile } from '../../http/static-file.ts';
 
 /**
- * Everything comes from this server, and is asked of it alone. No script that stands in the page counts. Styles do: the explorer
- * makes some of its own.
+ * Everything is loaded from this server. Inline scripts are blocked. Inline styles are allowed, because the explorer
+ * creates some.
  */
 const headers = {
   'Content-Security-Policy':
@@ -12,13 +12,13 @@ const headers = {
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 };
 
-/** `GET /docs`: `/openapi.json` as a page to read and to try. */
+/** `GET /docs`: `/openapi.json` as an interactive page. */
 export function getDocs(page: StaticFile): Route {
   return route({
     id: 'getDocs',
     path: '/docs',
     method: 'GET',
-    summary: 'The interface as a page',
+    summary: 'Show the API reference',
     audience: 'uncounted',
     success: { status: 200, schema: z.string(), contentType: 'text/html', description: 'A page' },
     handle: (context) => Promise.resolve(sendStaticFile(context, page, headers)),

@@ -4,7 +4,7 @@ import { route, type Route } from '../../http/route.ts';
 import { keptBriefly } from '../../http/static-file.ts';
 import { packageVersion } from '@tocsin/shared/runtime/package-version.ts';
 
-/** `GET /openapi.json`: the document of all routes, this one too; made once, when it is first asked for. */
+/** `GET /openapi.json`: the document of all routes, created at the first request. */
 export function getOpenApiDocument(table: () => readonly Route[]): Route {
   let text: string | undefined;
   return route({

@@ -2,19 +2,19 @@ import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 
-/** `GET /metrics`: the process's figures in the text format of Prometheus. With METRICS_PORT they are there alone. */
+/** `GET /metrics`: the process's metrics in the Prometheus text format. With METRICS_PORT only that port serves them. */
 export function getMetrics({ metrics }: ApiDeps): Route {
   return route({
     id: 'getMetrics',
     method: 'GET',
     path: '/metrics',
-    summary: "The process's figures for Prometheus",
+    summary: "Get the process's metrics for Prometheus",
     audience: 'uncounted',
     success: {
       status: 200,
       schema: z.string(),
       contentType: 'text/plain',
-      description: 'Figures in the text format of Prometheus',
+      description: 'Metrics in the Prometheus text format',
     },
     handle: async () => ({
       status: 200,

@@ -9,17 +9,17 @@ const readinessSchema = z.object({
   parts: z.object({ log: state, database: state, queue: state, bus: state }),
 });
 
-/** `GET /health/ready`: the parts that the node works with; 503 when one of them is down, and when the node has been told to end. */
+/** `GET /health/ready`: the components that the node uses; 503 if one of them is down or the node is shutting down. */
 export function getReadiness(deps: ApiDeps): Route {
   return route({
     id: 'getReadiness',
     method: 'GET',
     path: '/health/ready',
-    summary: 'Whether the parts that the node works with answer',
+    summary: 'Check the components that the node uses',
     audience: 'uncounted',
-    success: { status: 200, schema: readinessSchema, description: 'All of them do' },
+    success: { status: 200, schema: readinessSchema, description: 'All components are up' },
     errors: {
-      503: { description: 'One of them is `down`, or the node has been told to end', schema: readinessSchema },
+      503: { description: 'A component is `down`, or the node is shutting down', schema: readinessSchema },
     },
     async handle() {
       const readiness = await checkReadiness(deps.engine, deps.leaving);

@@ -5,17 +5,17 @@ import { createRemoteJWKSet, errors, jwtVerify } from 'jose';
 import { toProfile, type ProviderProfile } from './provider-profile.ts';
 import { SignInFailed } from './sign-in-failed.ts';
 
-/** Judges an identity token that an app got from Apple. */
+/** Verifies an identity token that an app received from Apple. */
 export type AppleIdentityToken = (token: string) => Promise<ProviderProfile>;
 
 const keysTimeoutMs = 5_000;
-/** Apple signs with RS256. A list, so that no token chooses for itself what it is checked with. */
+/** Apple signs with RS256. A fixed list, so that a token cannot choose the algorithm. */
 const algorithms = ['RS256', 'ES256'];
 const clockToleranceSeconds = 5;
 
 /**
- * By the keys at APPLE_JWKS_URL, which are fetched when they are needed and then kept; null when Apple is not configured.
- * Throws `unauthenticated`: `Token has expired`, or `Could not validate credentials` for anything else that is wrong; and
+ * Uses the keys at APPLE_JWKS_URL, fetched on demand and cached. Returns null if Apple is not configured.
+ * Throws `unauthenticated`: `Token has expired`, or `Could not validate credentials` for any other fault; and
  * `unavailable` while the keys cannot be fetched.
  */
 export function appleIdentityToken(config: Config, clock: Clock): AppleIdentityToken | null {
@@ -45,7 +45,7 @@ function asAppError(error: unknown): Error {
   return error instanceof errors.JOSEError ? new SignInFailed('invalid_response', { cause: error }) : (error as Error);
 }
 
-/** The keys were not to be had. jose tells an answer that is none by a plain JOSEError, and hands on what fetch throws. */
+/** The keys could not be fetched. jose reports an invalid response as a plain JOSEError and rethrows errors of fetch. */
 function isAboutKeys(error: unknown): boolean {
   if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) return true;
   if (error instanceof errors.JOSEError) return error.code === errors.JOSEError.code;

@@ -10,7 +10,7 @@ import { recordRefusal } from './record-refusal.ts';
 import { SignInFailed } from './sign-in-failed.ts';
 import { signIn } from './sign-in.ts';
 
-/** Apple tells the name once, at the first sign-in of all. It is taken and not kept: an account shows its username. */
+/** Apple sends the name only at the first sign-in. It is accepted but not stored: an account shows its username. */
 const fullName = z.object({ givenName: optionalField(z.string()), familyName: optionalField(z.string()) });
 
 const body = z.object({
@@ -19,14 +19,14 @@ const body = z.object({
   full_name: optionalField(fullName),
 });
 
-/** `POST /auth/apple/mobile`: a login for whom Apple vouches for, by the identity token that an app got from it. */
+/** `POST /auth/apple/mobile`: a login with the identity token that an app received from Apple. */
 export function appleLogin(deps: ApiDeps): Route {
   const judge = appleIdentityToken(deps.config, deps.clock);
   return route({
     id: 'appleLogin',
     method: 'POST',
     path: '/auth/apple/mobile',
-    summary: 'Sign in with Apple, by the identity token of an app',
+    summary: 'Sign in with Apple, using the identity token of an app',
     audience: 'unread',
     body,
     errors: { 401: 'The identity token is wrong or expired, or is about another user.' },

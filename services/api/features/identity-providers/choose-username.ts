@@ -7,8 +7,8 @@ const lengthMax = 32;
 const attemptsMax = 10;
 
 /**
- * A username made from the address, free at this moment: what stands before the at sign, without a `+` part, and with a
- * random end where that is taken or too short. `replacedId` is an account whose username is about to be free.
+ * Returns an available username derived from the email: its local part without a `+` suffix, and with a
+ * random suffix if taken or too short. `replacedId` is an account whose username is about to become available.
  */
 export async function chooseUsername(documents: Documents, email: string, replacedId: string | null): Promise<string> {
   const plain = nameOf(email);
@@ -18,10 +18,10 @@ export async function chooseUsername(documents: Documents, email: string, replac
     const holder = await findUserByUsername(documents, username);
     if (holder === null || holder.id === replacedId) return username;
   }
-  throw new Error('of many random usernames none was free');
+  throw new Error('no random username was available');
 }
 
-/** The characters of the local part that a username may have; others become a dash. */
+/** Replaces characters that a username may not have with a dash. */
 function nameOf(email: string): string {
   const [localPart = ''] = email.slice(0, email.lastIndexOf('@')).split('+');
   return localPart.replaceAll(/[^a-z0-9_.-]+/g, '-').slice(0, lengthMax) || 'user';

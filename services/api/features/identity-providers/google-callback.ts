@@ -8,7 +8,7 @@ import { recordRefusal } from './record-refusal.ts';
 import { SignInFailed } from './sign-in-failed.ts';
 import { signIn } from './sign-in.ts';
 
-/** What Google adds (RFC 6749 §4.1.2, RFC 9207); all of it is judged by openid-client. */
+/** Parameters that Google adds (RFC 6749 §4.1.2, RFC 9207); openid-client validates them. */
 const query = z.object({
   code: z.string().optional(),
   state: z.string().optional(),
@@ -16,13 +16,13 @@ const query = z.object({
   iss: z.string().optional(),
 });
 
-/** `GET /auth/google/callback`: where Google leads the browser back to. Goes on to the app with tokens, or with an error. */
+/** `GET /auth/google/callback`: the redirect target of Google. Redirects to the app with tokens or an error. */
 export function googleCallback(deps: ApiDeps, google: GoogleSignIn): Route {
   return route({
     id: 'googleCallback',
     method: 'GET',
     path: '/auth/google/callback',
-    summary: 'Where Google leads the browser back to',
+    summary: 'Finish a sign-in with Google',
     audience: 'unread',
     query,
     success: {
@@ -46,7 +46,7 @@ export function googleCallback(deps: ApiDeps, google: GoogleSignIn): Route {
   });
 }
 
-/** Who came back, proven by the code and the ID token behind it. Throws what `orTellApp` knows. */
+/** Returns the person, verified by the code and its ID token. Throws errors that `orTellApp` handles. */
 async function profileOf(
   google: GoogleSignIn,
   configuration: oidc.Configuration,
@@ -63,7 +63,7 @@ async function profileOf(
     idTokenExpected: true,
   });
   const claims = tokens.claims()!;
-  // Providers need not put the address into the ID token (OpenID Connect Core §5.4).
+  // Providers may omit the email from the ID token (OpenID Connect Core §5.4).
   const hasMore = claims['email'] === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined;
   const more = hasMore ? await oidc.fetchUserInfo(configuration, tokens.access_token, claims.sub) : {};
   return toProfile('google', claims.sub, { ...claims, ...more });

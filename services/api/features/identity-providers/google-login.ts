@@ -3,18 +3,18 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { orTellApp, type GoogleSignIn } from './google-sign-in.ts';
 
-/** `GET /auth/google/login`: the browser goes to Google, and takes along in a cookie what proves that it began here. */
+/** `GET /auth/google/login`: redirects the browser to Google, with a cookie that ties the sign-in to this browser. */
 export function googleLogin(deps: ApiDeps, google: GoogleSignIn): Route {
   return route({
     id: 'googleLogin',
     method: 'GET',
     path: '/auth/google/login',
-    summary: 'Sign in with Google: leads the browser there',
+    summary: 'Start a sign-in with Google',
     audience: 'unread',
     success: {
       status: 302,
       schema: null,
-      description: 'To Google; afterwards the callback leads to the app',
+      description: 'Redirects to Google, whose callback redirects to the app',
       headers: { Location: 'At Google.' },
     },
     handle: async () => {

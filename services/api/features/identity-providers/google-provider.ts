@@ -2,16 +2,16 @@ import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import * as oidc from 'openid-client';
 
-/** A provider that is slower counts as away: a person is waiting. */
+/** A slower provider counts as unavailable, because a person is waiting. */
 const timeoutSeconds = 10;
 
-/** How long what the provider published of itself is used. Its keys are looked after by the library. */
+/** How long the provider's metadata is cached. The library manages its keys. */
 const metadataLifetimeMs = 3_600_000;
 
-/** The provider's configuration as it published it; rejects as openid-client does when it cannot be had. */
+/** The provider's published configuration; rejects like openid-client if it is unavailable. */
 export type GoogleProvider = () => Promise<oidc.Configuration>;
 
-/** Google, or whichever OpenID provider GOOGLE_ISSUER names; null when it is not configured. Asked for at the first sign-in. */
+/** Google, or the OpenID provider that GOOGLE_ISSUER names; null if not configured. Fetched at the first sign-in. */
 export function googleProvider(config: Config, clock: Clock): GoogleProvider | null {
   const { GOOGLE_CLIENT_ID: clientId, GOOGLE_CLIENT_SECRET: clientSecret } = config;
   if (clientId === undefined || clientSecret === undefined) return null;
@@ -23,7 +23,7 @@ export function googleProvider(config: Config, clock: Clock): GoogleProvider | n
       endsAt: clock() + metadataLifetimeMs,
     };
     known = asked;
-    // A failure is not kept: the next sign-in asks again.
+    // Failures are not cached: the next sign-in retries.
     asked.discovered.catch(() => {
       if (known === asked) known = undefined;
     });
@@ -32,7 +32,7 @@ export function googleProvider(config: Config, clock: Clock): GoogleProvider | n
 }
 
 function discover(issuer: URL, clientId: string, clientSecret: string): Promise<oidc.Configuration> {
-  // An http: issuer is a provider on the operator's own network. The ID token's signature is checked in any case.
+  // An http: issuer is a provider on the operator's network. The ID token's signature is always checked.
   const isInsecure = issuer.protocol === 'http:';
   return oidc.discovery(issuer, clientId, undefined, clientAuthentication(clientSecret), {
     timeout: timeoutSeconds,
@@ -40,7 +40,7 @@ function discover(issuer: URL, clientId: string, clientSecret: string): Promise<
   });
 }
 
-/** The provider's own first choice of the two ways to send the secret; by default HTTP Basic (OpenID Connect Discovery §3). */
+/** The provider's preferred way to send the secret; HTTP Basic by default (OpenID Connect Discovery §3). */
 function clientAuthentication(clientSecret: string): oidc.ClientAuth {
   return (server, client, body, headers) => {
     const offered = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];

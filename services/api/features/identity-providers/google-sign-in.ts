@@ -6,12 +6,12 @@ import { googleProvider, type GoogleProvider } from './google-provider.ts';
 import { loginCookie, type LoginCookie } from './login-cookie.ts';
 import { SignInFailed, type SignInFault } from './sign-in-failed.ts';
 
-/** What the two steps of a sign-in with Google share. */
+/** The shared parts of the two steps of a sign-in with Google. */
 export interface GoogleSignIn {
   /** Throws 503 when Google is not configured. */
   provider(): GoogleProvider;
   readonly cookie: LoginCookie;
-  /** Where Google leads the browser back to. */
+  /** The redirect URL for Google. */
   readonly redirectUri: string;
 }
 
@@ -35,7 +35,7 @@ export function googleSignIn(deps: ApiDeps): GoogleSignIn {
   };
 }
 
-/** Leads the browser to the app, which reads what came of it behind the `#`: that part never reaches a server or its log. */
+/** Redirects to the app with the result in the URL fragment, which never reaches a server or its log. */
 export function leadToApp(deps: ApiDeps, outcome: Readonly<Record<string, string>>): Reply {
   return {
     status: 302,
@@ -43,7 +43,7 @@ export function leadToApp(deps: ApiDeps, outcome: Readonly<Record<string, string
   };
 }
 
-/** Does a step of the sign-in; whatever goes wrong is told to the app, and to `onFault` before. */
+/** Runs a step of the sign-in. Reports any failure to `onFault` and then to the app. */
 export async function orTellApp(
   deps: ApiDeps,
   step: () => Promise<Reply>,
@@ -53,15 +53,15 @@ export async function orTellApp(
     return await step();
   } catch (error) {
     const fault = faultOf(error);
-    if (fault === 'server_error') deps.log.error({ err: error }, 'a sign-in with Google failed by a bug');
+    if (fault === 'server_error') deps.log.error({ err: error }, 'sign-in with Google failed because of a bug');
     else if (!(error instanceof SignInFailed))
-      deps.log.warn({ reason: reasonOf(error), fault }, 'a sign-in with Google failed');
+      deps.log.warn({ reason: reasonOf(error), fault }, 'sign-in with Google failed');
     await onFault(fault, error);
     return leadToApp(deps, { error: fault });
   }
 }
 
-/** The error's message and code alone: the rest of what openid-client throws can hold tokens. */
+/** Only the error's message and code: other fields of openid-client's errors can contain tokens. */
 function reasonOf(error: unknown): { message: string; code: unknown } {
   const { message, code, cause } = error as { message: string; code?: unknown; cause?: { code?: unknown } };
   return { message, code: code ?? cause?.code };
@@ -74,11 +74,11 @@ function faultOf(error: unknown): SignInFault {
     return error.error === 'access_denied' ? 'access_denied' : 'invalid_response';
   if (error instanceof oidc.ResponseBodyError) return 'invalid_response';
   if (error instanceof oidc.ClientError) return isAway(error.code) ? 'temporarily_unavailable' : 'invalid_response';
-  // What fetch rejects with when there is no connection.
+  // The error of fetch without a connection.
   if (error instanceof TypeError && error.message === 'fetch failed') return 'temporarily_unavailable';
   return 'server_error';
 }
 
-/** No answer in time, or one that is not of a provider at work, such as a gateway's error page. */
+/** A timeout, or a response that is not the provider's, such as a gateway's error page. */
 const isAway = (code: string | undefined): boolean =>
   code === 'OAUTH_TIMEOUT' || code === 'OAUTH_ABORT' || code === 'OAUTH_RESPONSE_IS_NOT_CONFORM';

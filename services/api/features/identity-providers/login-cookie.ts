@@ -2,20 +2,20 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { errors, jwtVerify, SignJWT } from 'jose';
 
-/** What a sign-in that has begun must be finished with, by the same browser. */
+/** The values with which the same browser must finish a sign-in. */
 export interface BegunLogin {
   readonly state: string;
   readonly nonce: string;
   readonly codeVerifier: string;
 }
 
-/** Binds a sign-in to the browser that began it; nothing is kept on the server, so that any node can finish it. */
+/** Binds a sign-in to the browser that started it. The server stores nothing, so that any node can finish it. */
 export interface LoginCookie {
-  /** The value of `Set-Cookie` that keeps it for ten minutes. */
+  /** The `Set-Cookie` value that stores it for ten minutes. */
   keep(login: BegunLogin): Promise<string>;
-  /** What the request's cookie holds; null without one, after ten minutes, and for one that is not ours. */
+  /** The content of the request's cookie; null if it is absent, older than ten minutes or not ours. */
   read(request: IncomingMessage): Promise<BegunLogin | null>;
-  /** The value of `Set-Cookie` that ends it. */
+  /** The `Set-Cookie` value that removes it. */
   readonly end: string;
 }
 
@@ -23,7 +23,7 @@ const lifetimeSeconds = 600;
 const tokenType = 'begun-login+jwt';
 const algorithm = 'HS256';
 
-/** `name` is the cookie's; `baseUrl` is where the public reaches the API: over https the cookie goes over https alone. */
+/** `name` is the cookie name; with an https `baseUrl` (the public URL of the API) the cookie is Secure. */
 export function loginCookie(options: {
   name: string;
   path: string;
@@ -34,7 +34,7 @@ export function loginCookie(options: {
   const { name, clock } = options;
   const keys = options.secrets.map((secret) => new TextEncoder().encode(secret));
   const form = new RegExp(`(?:^|;)\\s*${name}=([^;\\s]+)`);
-  // Lax: the provider leads the browser back from another site.
+  // Lax, because the provider redirects the browser back from another site.
   const attributes = `Path=${options.path}; HttpOnly; SameSite=Lax${options.baseUrl.startsWith('https:') ? '; Secure' : ''}`;
   return {
     async keep(login) {

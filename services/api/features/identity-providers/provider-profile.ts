@@ -1,26 +1,26 @@
 import { isEmailAddress } from '@tocsin/shared/domain/accounts/account-rules.ts';
 import type { IdentityProvider } from '@tocsin/shared/domain/accounts/identity.ts';
 
-/** What a provider says of a person, checked and in our terms. */
+/** The validated claims of a provider about a person. */
 export interface ProviderProfile {
   readonly provider: IdentityProvider;
-  /** The provider's own name for the person, which never changes. */
+  /** The provider's permanent identifier of the person. */
   readonly subject: string;
-  /** The address, lower-cased, if the provider gave one and calls it verified; else null. */
+  /** The lower-case email if the provider reports it as verified; otherwise null. */
   readonly verifiedEmail: string | null;
   readonly avatarUrl: string | null;
 }
 
 const avatarUrlLengthMax = 2_048;
 
-/** Reads the claims of an ID token or of UserInfo (OpenID Connect Core §5.1); `subject` was proven before. */
+/** Reads the claims of an ID token or of UserInfo (OpenID Connect Core §5.1); `subject` is already verified. */
 export function toProfile(
   provider: IdentityProvider,
   subject: string,
   claims: Readonly<Record<string, unknown>>,
 ): ProviderProfile {
   const { email, email_verified: isVerified, picture } = claims;
-  // Apple sends it as a text.
+  // Apple sends it as a string.
   const isVouchedFor = isVerified === true || isVerified === 'true';
   const isUsable = typeof email === 'string' && isEmailAddress(email) && isVouchedFor;
   return {
@@ -31,7 +31,7 @@ export function toProfile(
   };
 }
 
-/** A page shows it as a picture: nothing but a web address may come in. */
+/** A page shows it as an image, so only http(s) URLs are accepted. */
 function isWebAddress(value: unknown): value is string {
   return (
     typeof value === 'string' &&

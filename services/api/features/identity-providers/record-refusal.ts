@@ -4,10 +4,10 @@ import { recordFailedLogin } from '../../access/failed-logins.ts';
 import type { RequestContext } from '../../http/route.ts';
 import { SignInFailed, type SignInFault } from './sign-in-failed.ts';
 
-/** What judges nobody: the person said no, or nothing could be asked. */
+/** Outcomes without a decision: the person declined, or the provider was unreachable. */
 const unjudged: readonly SignInFault[] = ['access_denied', 'temporarily_unavailable', 'server_error'];
 
-/** Records that a sign-in came to nothing, unless nobody was judged. */
+/** Records a refused sign-in, unless there was no decision. */
 export async function recordRefusal(
   deps: ApiDeps,
   context: RequestContext,

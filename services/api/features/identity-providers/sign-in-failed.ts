@@ -1,18 +1,18 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { User } from '@tocsin/shared/domain/accounts/user.ts';
 
-/** Why a sign-in through a provider came to nothing, as the app is told it in `#error=`. */
+/** Why a provider sign-in failed, as reported to the app in `#error=`. */
 export type SignInFault =
-  | 'access_denied' // the person said no
-  | 'invalid_state' // begun by another browser, longer than ten minutes ago, or finished already
-  | 'invalid_response' // what the provider sent proves nothing
-  | 'email_not_verified' // the provider vouches for no address, or the account's own waits for its verification
+  | 'access_denied' // the person declined
+  | 'invalid_state' // started by another browser or more than ten minutes ago, or already finished
+  | 'invalid_response' // the provider's response could not be verified
+  | 'email_not_verified' // the provider has no verified email, or the account's email is unverified
   | 'account_disabled'
-  | 'temporarily_unavailable' // the provider or a store cannot be reached
+  | 'temporarily_unavailable' // the provider or a store is unreachable
   | 'server_error';
 
 const details: Readonly<Record<SignInFault, string>> = {
-  access_denied: 'The provider was not allowed to tell who you are',
+  access_denied: 'The sign-in was declined',
   invalid_state: 'The sign-in took too long or was begun elsewhere: begin again',
   invalid_response: 'Could not validate credentials',
   email_not_verified: 'Email not verified',
@@ -21,10 +21,10 @@ const details: Readonly<Record<SignInFault, string>> = {
   server_error: 'Internal server error',
 };
 
-/** A sign-in that failed; answered as a 401 where it is not told by a redirect. */
+/** A failed sign-in; a 401 unless it is reported by a redirect. */
 export class SignInFailed extends AppError {
   readonly fault: SignInFault;
-  /** Whose sign-in it was, where that is known. */
+  /** The account, if known. */
   readonly account: Pick<User, 'id' | 'email'> | null;
 
   constructor(fault: SignInFault, of: { cause?: unknown; account?: Pick<User, 'id' | 'email'> | null } = {}) {

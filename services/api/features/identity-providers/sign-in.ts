@@ -15,10 +15,10 @@ import type { ProviderProfile } from './provider-profile.ts';
 import { SignInFailed } from './sign-in-failed.ts';
 
 /**
- * Opens a login for the person whom a provider vouches for. The account is the one that the person was tied to before;
- * else the one that holds the address verified; else a new one. Throws SignInFailed: without an address that the provider
- * calls verified nobody is tied to anything, and neither an address that its account has yet to verify nor a disabled
- * account opens a login.
+ * Creates a login for a person verified by a provider. The account is the one linked to the person;
+ * otherwise the account with the verified email; otherwise a new one. Throws SignInFailed without an email that the
+ * provider reports as verified, if the account's email is unverified, and if the account is
+ * disabled.
  */
 export async function signIn(
   deps: ApiDeps,
@@ -30,7 +30,7 @@ export async function signIn(
   return openLogin(deps, context, { userId, through: profile.provider, judge: requireUsable, set: shown });
 }
 
-/** The account of the person; ties them to one when they are seen for the first time. */
+/** Returns the account of the person and links one at the first sign-in. */
 async function findOrTie(deps: ApiDeps, context: RequestContext, profile: ProviderProfile): Promise<string> {
   const { documents } = deps.engine;
   const known = await findIdentity(documents, profile);
@@ -48,7 +48,7 @@ async function findOrTie(deps: ApiDeps, context: RequestContext, profile: Provid
   });
 }
 
-/** A new account in the place of one with the address that was never verified. */
+/** Creates an account, replacing an unverified account with the same email. */
 async function makeAccount(
   deps: ApiDeps,
   context: RequestContext,
@@ -92,8 +92,8 @@ function requireUsable(user: User | null): User {
 }
 
 /**
- * The same person signed in for the first time twice at once, or a name was taken in between: after the look at the
- * address and before `makeRoom` (its `conflict`), or before the commit.
+ * Whether concurrent first sign-ins of a person collided or a name was taken meanwhile: between the lookup of the
+ * email and `makeRoom` (its `conflict`), or before the commit.
  */
 const isLostRace = (error: unknown): boolean =>
   isTakenMeanwhile(error) ||

@@ -4,7 +4,7 @@ import type { LogConsumer } from '@tocsin/shared/domain/log/log-consumer.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { findLogConsumer, type ConsumersOf } from '@tocsin/shared/collections/log-consumers.ts';
 
-/** Whose consumers a caller's are: the account's, whichever credential it uses, or the topic token's. Throws 401 for nobody. */
+/** The owner of the caller's consumers: the account, for any of its credentials, or the topic token. Throws 401 for anonymous callers. */
 export function consumersOf(caller: Caller, topicId: string): ConsumersOf {
   switch (caller.kind) {
     case 'anonymous':
@@ -18,7 +18,7 @@ export function consumersOf(caller: Caller, topicId: string): ConsumersOf {
 
 export const consumerNotFound = () => new AppError('not_found', 'Consumer not found');
 
-/** The caller's consumer of the topic with the name. Throws 401 for nobody and 404 for one that the caller does not have. */
+/** Returns the caller's named consumer of the topic. Throws 401 for anonymous callers and 404 if it does not exist. */
 export async function loadConsumer(
   documents: Documents,
   of: { caller: Caller; topicId: string; name: string },

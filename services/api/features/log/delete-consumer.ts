@@ -11,7 +11,7 @@ export function deleteConsumer(deps: ApiDeps): Route {
     id: 'deleteConsumer',
     method: 'DELETE',
     path: '/api/topics/{name}/consumers/{consumer}',
-    summary: 'Forget a named position',
+    summary: 'Delete a consumer',
     audience: 'anyone',
     scope: 'subscribe',
     isTopicRoute: true,

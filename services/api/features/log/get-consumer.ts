@@ -11,11 +11,11 @@ export function getConsumer(deps: ApiDeps): Route {
     id: 'getConsumer',
     method: 'GET',
     path: '/api/topics/{name}/consumers/{consumer}',
-    summary: "A named position of the caller in a topic's log",
+    summary: 'Get a consumer of the caller',
     audience: 'anyone',
     scope: 'subscribe',
     isTopicRoute: true,
-    success: { status: 200, schema: consumerSchema, description: 'The position, and how far it is behind' },
+    success: { status: 200, schema: consumerSchema, description: 'The consumer with its offset and lag' },
     async load(context) {
       const topic = await loadTopic(deps.directory, 'read', 'name')(context);
       return {

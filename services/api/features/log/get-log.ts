@@ -27,13 +27,13 @@ const recordSchema = z.object({
   message: messageSchema,
 });
 
-/** `GET /api/topics/{name}/log`: replay of a topic's records from a position, a time or a consumer, as JSON or as a stream of lines. */
+/** `GET /api/topics/{name}/log`: replays a topic's records from an offset, a time or a consumer, as JSON or NDJSON. */
 export function getLog(deps: ApiDeps): Route {
   return route({
     id: 'getLog',
     method: 'GET',
     path: '/api/topics/{name}/log',
-    summary: 'Replay the records of a topic from an offset, a time or a named position',
+    summary: 'Replay the records of a topic from an offset, a time or a consumer',
     audience: 'anyone',
     scope: 'subscribe',
     isTopicRoute: true,
@@ -44,17 +44,17 @@ export function getLog(deps: ApiDeps): Route {
       limit: queryInteger({ min: 1, max: Number.MAX_SAFE_INTEGER })
         .optional()
         .describe(
-          `How many records; ${pageDefault} by default and ${pageMax} at most as JSON, all there are by default as NDJSON.`,
+          `The number of records; for JSON ${pageDefault} by default and at most ${pageMax}, for NDJSON all by default.`,
         ),
       wait: queryInteger({ min: 0, max: waitSecondsMax }).default(0).describe('Seconds to wait for the first record.'),
       follow: queryBoolean
         .default(false)
-        .describe('With NDJSON: go on at the end with what comes, instead of ending there.'),
+        .describe('NDJSON only: continue with new records instead of ending at the head.'),
     }),
     success: {
       status: 200,
       schema: z.object({ topic: z.string(), records: z.array(recordSchema), next_offset: z.int() }),
-      description: 'Records in order of position, and where to go on; as NDJSON one record a line',
+      description: 'Records by offset and the offset of the next page; as NDJSON one record per line',
       also: { contentType: ndjsonType, schema: z.string() },
     },
     load: loadTopic(deps.directory, 'read', 'name'),
@@ -71,7 +71,7 @@ export function getLog(deps: ApiDeps): Route {
   });
 }
 
-/** What only one of the two forms can have. Throws 422. */
+/** Throws 422 for parameters that the requested form does not support. */
 function requireFormOf(query: { limit?: number | undefined; follow: boolean }, isNdjson: boolean): void {
   if (isNdjson) return;
   if (query.limit !== undefined && query.limit > pageMax)
@@ -122,7 +122,7 @@ async function answerWithLines(
   });
 }
 
-/** The first page, which may be waited for. */
+/** Returns the first page, waiting for records if requested. */
 async function firstRecords(
   deps: ApiDeps,
   context: RequestContext,
@@ -142,8 +142,8 @@ interface Start {
 }
 
 /**
- * The position to read from. By time it is the first record not older, or the end of what can be read; by consumer the one
- * that is kept under that name. Throws 422 for more than one of them.
+ * Returns the start offset. By time it is the first record that is not older, or the end of the readable log; by
+ * consumer it is the stored offset. Throws 422 if more than one is given.
  */
 async function startOf(deps: ApiDeps, caller: Caller, topic: Topic, start: Start): Promise<number> {
   const [first, second] = (['consumer', 'from_time', 'from_offset'] as const).filter(

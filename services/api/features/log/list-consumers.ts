@@ -13,11 +13,11 @@ export function listConsumers(deps: ApiDeps): Route {
     id: 'listConsumers',
     method: 'GET',
     path: '/api/topics/{name}/consumers',
-    summary: "The caller's named positions in a topic's log",
+    summary: "List the caller's consumers of a topic",
     audience: 'anyone',
     scope: 'subscribe',
     isTopicRoute: true,
-    success: { status: 200, schema: z.array(consumerSchema), description: 'The positions, by name' },
+    success: { status: 200, schema: z.array(consumerSchema), description: 'The consumers by name' },
     async load(context) {
       const topic = await loadTopic(deps.directory, 'read', 'name')(context);
       return { topic, of: consumersOf(context.caller, topic.id) };

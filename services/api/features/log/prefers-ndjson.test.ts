@@ -8,7 +8,7 @@ test.each([
   'application/x-ndjson, */*;q=0.1',
   'application/json, application/x-ndjson',
   'application/json;q=0.5,application/x-ndjson;q=0.5',
-])('%s asks for lines', (accept) => {
+])('%s requests NDJSON', (accept) => {
   expect(prefersNdjson(accept)).toBe(true);
 });
 

@@ -32,22 +32,22 @@ const body = z.object({
       type: 'integer',
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: 'The position to read from next: `next_offset` of what was processed',
+      description: 'The offset to read next: `next_offset` of the processed page',
     }),
 });
 
-/** `PUT /api/topics/{name}/consumers/{consumer}`: keeps a position; the last one that is sent stands. */
+/** `PUT /api/topics/{name}/consumers/{consumer}`: stores an offset; the last write wins. */
 export function setConsumer(deps: ApiDeps): Route {
   return route({
     id: 'setConsumer',
     method: 'PUT',
     path: '/api/topics/{name}/consumers/{consumer}',
-    summary: "Keep a named position in a topic's log",
+    summary: 'Create or move a consumer',
     audience: 'anyone',
     scope: 'subscribe',
     isTopicRoute: true,
     body,
-    success: { status: 200, schema: consumerSchema, description: 'The position as it is kept now' },
+    success: { status: 200, schema: consumerSchema, description: 'The consumer' },
     async load(context) {
       const topic = await loadTopic(deps.directory, 'read', 'name')(context);
       return { topic, of: consumersOf(context.caller, topic.id) };
@@ -71,7 +71,7 @@ export function setConsumer(deps: ApiDeps): Route {
 
 type Kept = Omit<LogConsumer, 'id' | 'version'>;
 
-/** Moves the consumer, or makes it. */
+/** Moves or creates the consumer. */
 function keep(deps: ApiDeps, caller: Caller, kept: Kept): Promise<LogConsumer> {
   const { documents } = deps.engine;
   return retryStale(async () => {
@@ -86,8 +86,8 @@ const wasJustMade = (error: unknown): boolean =>
   error instanceof UniqueKeyViolation && error.collection === logConsumers.name;
 
 /**
- * Stores a new consumer, if the topic and its owner are still there. A token's are counted with its topic and an account's
- * with the account, which is where they end. Throws 403 at a limit.
+ * Stores a new consumer if the topic and its owner still exist. Consumers of tokens count for the topic and those of
+ * accounts for the account, with which they are removed. Throws 403 at a limit.
  */
 function make({ engine: { documents } }: ApiDeps, caller: Caller, consumer: LogConsumer): Promise<LogConsumer> {
   const { topicId, ownerId } = consumer;
@@ -95,7 +95,7 @@ function make({ engine: { documents } }: ApiDeps, caller: Caller, consumer: LogC
     const owner = await requireOwner(documents, caller, ownerId);
     const topic = await documents.get(topics, topicId);
     if (topic === null) throw new AppError('not_found', 'Topic not found');
-    // Made since it was looked for: it is one of those that are counted, and is to be moved.
+    // Created concurrently: it is already counted and only needs to move.
     if ((await findLogConsumer(documents, consumer, consumer.name)) !== null)
       throw new UniqueKeyViolation(logConsumers.name, 'name');
     const ofTopic = await documents.count(logConsumers, { index: 'name', equals: { topicId, ownerId } });

@@ -11,7 +11,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { openTopicByName, pathId } from '../../http/load-topic.ts';
 import type { RequestContext } from '../../http/route.ts';
 
-/** A change waits this long for its document; it is durable already, and the fan-out writes what is missing. */
+/** How long a change waits for its document. The change is already durable, and the fan-out stores missing documents. */
 const storeMsMax = 2_000;
 
 export interface ManagedMessage {
@@ -20,8 +20,8 @@ export interface ManagedMessage {
 }
 
 /**
- * A route's `load`: the message in the path, if the caller manages its topic and the topic's owner has the tier for it.
- * Throws 404 for an unknown topic, 401 and 403, then 404 for a message that is not shown, 403 for the tier, and 422 for what is no id.
+ * A route's `load`: the message in the path if the caller manages its topic and the topic's owner has the required tier.
+ * Throws 404 for an unknown topic, 401 and 403, then 404 for a hidden message, 403 for the tier, and 422 for a malformed ID.
  */
 export function loadManagedMessage(deps: ApiDeps): (context: RequestContext) => Promise<ManagedMessage> {
   return async (context) => {
@@ -29,7 +29,7 @@ export function loadManagedMessage(deps: ApiDeps): (context: RequestContext) => 
       name: context.params['topic_name']!,
       act: 'manage',
     });
-    // What is no id names nothing that could exist: the tier comes first then.
+    // A malformed ID cannot match a message, so check the tier first.
     const sought = context.params['message_id']!;
     const [owner] = await Promise.all([
       deps.directory.user(topic.ownerId),
@@ -42,7 +42,7 @@ export function loadManagedMessage(deps: ApiDeps): (context: RequestContext) => 
   };
 }
 
-/** The topic's message, if history shows it. Throws 404 for any other, a deleted or expired one too. */
+/** Returns the topic's message if history shows it. Throws 404 otherwise, also for deleted and expired messages. */
 async function findShown(deps: ApiDeps, topic: Topic, messageId: string): Promise<StoredMessage> {
   const message = await deps.engine.messages.find(messageId);
   const isShown =
@@ -52,12 +52,12 @@ async function findShown(deps: ApiDeps, topic: Topic, messageId: string): Promis
 }
 
 /**
- * Changes a message: `decide` makes the record from the message as it stands, or null to leave it so. The record goes to
- * the log first, which is when the change is made, and then to the store. One change of a message at a time, so that
- * none is made to what another has replaced meanwhile. Resolves with the record and the message that it was made from.
- * `recorded` is what the audit log has of it: it is stored before, so that no change is without it.
+ * Changes a message. `decide` returns the record for the current message, or null for no change. The record goes to
+ * the log first, which makes the change, and then to the store. Changes of one message are serialized, so that no
+ * change applies to a replaced version. Resolves with the record and the message before the change.
+ * `recorded` is the audit entry, which is stored before the change so that no change lacks one.
  *
- * Throws 404 for a message that is not shown any more. `unavailable` when the log did not take the record in time: the
+ * Throws 404 if the message is no longer visible, and `unavailable` if the log did not accept the record in time: the
  * outcome is then unknown.
  */
 export function changeMessage<R extends LogRecord | null>(
@@ -87,7 +87,7 @@ async function storeSoon(
   const stored = deps.engine.messages.apply([{ partition, ...placed }]).catch((error: unknown) => {
     deps.log.warn(
       { err: error, topicId: id, offset: placed.offset },
-      'a change was not stored at once, the fan-out will store it',
+      'change not stored inline, leaving it to the fan-out',
     );
   });
   await settledWithin(storeMsMax, [stored]);

@@ -6,7 +6,7 @@ import { auditOf } from '../../audit.ts';
 import { route, type Route } from '../../http/route.ts';
 import { changeMessage, loadManagedMessage } from './change-message.ts';
 
-/** `DELETE /api/{topic_name}/messages/{message_id}`: takes a message out of history. */
+/** `DELETE /api/{topic_name}/messages/{message_id}`: removes a message from history. */
 export function deleteMessage(deps: ApiDeps): Route {
   return route({
     id: 'deleteMessage',
@@ -14,13 +14,13 @@ export function deleteMessage(deps: ApiDeps): Route {
     path: '/api/{topic_name}/messages/{message_id}',
     summary: 'Delete a message',
     description:
-      'For the owner of the topic and the admins of its team, while the owner has the ESSENTIALS tier. Open streams are sent `message_deleted`.',
+      'Allowed for the owner of the topic and the admins of its team while the owner has the ESSENTIALS tier. Open streams get `message_deleted`.',
     audience: 'account',
     scope: 'topics:write',
     success: {
       status: 200,
       schema: z.object({ id: z.uuid(), deleted_at: z.iso.datetime(), message: z.literal('Message deleted') }),
-      description: 'When it was deleted. Who manages the topic can see it for 30 days more',
+      description: 'The time of the deletion. Managers of the topic can see the message for 30 more days',
     },
     load: loadManagedMessage(deps),
     async handle(context, { loaded }) {

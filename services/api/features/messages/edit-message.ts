@@ -11,15 +11,15 @@ const body = z
   .object({
     message: textField({ min: 1, max: messageLimits.textCodePoints })
       .optional()
-      .describe('Replaces the text; left out, it stays.'),
+      .describe('The new text. Omit it to keep the text.'),
     title: textField({ min: 0, max: messageLimits.titleCodePoints })
       .nullable()
       .optional()
-      .describe('Replaces the title; left out, it stays, and null or a blank one removes it.'),
+      .describe('The new title. Omit it to keep the title; null or blank removes it.'),
   })
   .meta({ examples: [{ message: 'Nightly backup finished, 12 GB', title: null }] });
 
-/** `PATCH /api/{topic_name}/messages/{message_id}`: replaces text and title; one that is left out stays, a null title goes. */
+/** `PATCH /api/{topic_name}/messages/{message_id}`: replaces text and title. Omitted fields stay, a null title is removed. */
 export function editMessage(deps: ApiDeps): Route {
   return route({
     id: 'editMessage',
@@ -27,7 +27,7 @@ export function editMessage(deps: ApiDeps): Route {
     path: '/api/{topic_name}/messages/{message_id}',
     summary: 'Edit the text or the title of a message',
     description:
-      'For the owner of the topic and the admins of its team, while the owner has the ESSENTIALS tier. Open streams are sent `message_edited`.',
+      'Allowed for the owner of the topic and the admins of its team while the owner has the ESSENTIALS tier. Open streams get `message_edited`.',
     audience: 'account',
     scope: 'topics:write',
     body,
@@ -39,7 +39,7 @@ export function editMessage(deps: ApiDeps): Route {
         title: z.string().nullable(),
         edited_at: z.iso.datetime().nullable(),
       }),
-      description: 'The message as it stands; `edited_at` is null when it was never edited',
+      description: 'The current message; `edited_at` is null if it was never edited',
     },
     load: loadManagedMessage(deps),
     async handle(_context, { loaded, body: fields }) {

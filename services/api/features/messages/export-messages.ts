@@ -4,10 +4,10 @@ import { messageSchema, toMessageJson } from '@tocsin/shared/wire/message.ts';
 import type { ExportSection } from '../../export/export-section.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 
-/** Messages read at once. Harm prevented: an export that takes the memory, or the loop of an embedded server, for itself. */
+/** Messages per read, so that an export does not use up the memory or block the event loop of an embedded server. */
 const pageSize = 50;
 
-/** The messages of the topics that the account owns, topic by topic, oldest first; neither deleted nor expired ones. */
+/** The messages of the account's topics, by topic, oldest first, without deleted and expired ones. */
 export function exportMessages(deps: ApiDeps): ExportSection {
   return {
     name: 'messages',
@@ -20,7 +20,7 @@ export function exportMessages(deps: ApiDeps): ExportSection {
   };
 }
 
-/** Everything that the store has: nobody goes on from here, so that a hole below what was acknowledged last does no harm. */
+/** Reads everything in the store: no reader continues from here, so a gap below the last acknowledged message is harmless. */
 async function* messagesOf({ engine: { messages }, clock }: ApiDeps, topic: Topic): AsyncGenerator<unknown[], void> {
   for (let after = -1; ;) {
     const page = await messages.after(topic.id, {

@@ -5,7 +5,7 @@ import { queryInteger } from '../../http/paging.ts';
 import { queryList } from '../../http/query-list.ts';
 import { timeField } from '../../http/time-field.ts';
 
-/** What is searched for: a blank one is none. */
+/** The search text; blank means no filter. */
 export const textQuery = z
   .string()
   .refine(
@@ -15,20 +15,20 @@ export const textQuery = z
   .transform((text) => (text.trim() === '' ? null : text))
   .meta({ sentAs: { type: 'string', maxLength: filterLimits.textCodePoints } });
 
-export const textQueryMeaning = 'Part of the title or the text, whatever its case; a blank one is none.';
+export const textQueryMeaning = 'A part of the title or the text, case-insensitive. Blank means no filter.';
 
 const priority = queryInteger({ min: 1, max: 5 });
 
-/** What every question about messages takes; to be spread into a query schema. */
+/** Parameters of every query over messages, to spread into a query schema. */
 export const filterFields = {
-  priority_min: priority.optional().describe('The least priority, inclusive.'),
+  priority_min: priority.optional().describe('The lowest priority, inclusive.'),
   priority_max: priority.optional().describe('The highest priority, inclusive.'),
   tags: queryList({ max: filterLimits.tags })
     .optional()
-    .describe('The message has any of these tags, exactly. Separated by commas, or given repeatedly.'),
+    .describe('The message has at least one of these tags, exactly. Separated by commas or repeated.'),
 };
 
-/** The span of time of a search. */
+/** The period of a search. */
 export const dateFields = {
   date_from: timeField('startOfDay')
     .optional()
@@ -45,7 +45,7 @@ interface Bounds {
   readonly date_to?: number | undefined;
 }
 
-/** The check of a query schema that its ranges are not reversed. */
+/** Checks that the ranges of a query are not reversed. */
 export function requireOrdered(query: Bounds, context: z.core.$RefinementCtx<Bounds>): void {
   const { priority_min: least, priority_max: most, date_from: from, date_to: to } = query;
   if (least !== undefined && most !== undefined && least > most) {
@@ -56,7 +56,7 @@ export function requireOrdered(query: Bounds, context: z.core.$RefinementCtx<Bou
   }
 }
 
-/** What was asked, as the stores take it: about these topics, at this time. */
+/** Converts a query to the filter of the stores, for these topics at this time. */
 export function toFilter(
   query: Bounds & { tags?: readonly string[] | undefined },
   of: Pick<MessageFilter, 'topicIds' | 'text' | 'now'> & { includesDeleted?: boolean },

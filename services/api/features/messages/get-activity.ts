@@ -15,7 +15,7 @@ const bucketSizes = { hour: hourMs, day: 24 * hourMs } as const;
 type BucketSize = keyof typeof bucketSizes;
 
 const rangeMsDefault = 24 * hourMs;
-/** Up to this range buckets are hours, unless another size is asked for. */
+/** Up to this range the default bucket is an hour. */
 const hoursUpToMs = 48 * hourMs;
 const bucketsMax = 1_000;
 
@@ -31,14 +31,14 @@ const bucketSchema = z
   .meta({ id: 'ActivityBucket' });
 type Bucket = z.infer<typeof bucketSchema>;
 
-/** `GET /api/messages/activity`: how many messages there were, by hour or day and by priority. */
+/** `GET /api/messages/activity`: the number of messages by hour or day and by priority. */
 export function getActivity(deps: ApiDeps): Route {
   return route({
     id: 'getActivity',
     method: 'GET',
     path: '/api/messages/activity',
     summary: 'Count messages by hour or day and by priority',
-    description: `In UTC, of the topics that a search spans; at most ${bucketsMax} buckets.`,
+    description: `Buckets in UTC over the topics of a search; at most ${bucketsMax} buckets.`,
     audience: 'account',
     scope: 'subscribe',
     query: z
@@ -49,10 +49,10 @@ export function getActivity(deps: ApiDeps): Route {
         end_date: timeField('endOfDay')
           .optional()
           .describe('Published at or before this time; a bare date is the end of its day. By default now.'),
-        bucket: z.enum(['hour', 'day']).optional().describe('By default hours for up to 48 of them, else days.'),
+        bucket: z.enum(['hour', 'day']).optional().describe('By default hours for up to 48 hours, otherwise days.'),
         topics: queryList({ max: topicsNamedMax })
           .optional()
-          .describe('Only these topics, any public ones among them. Separated by commas, or given repeatedly.'),
+          .describe('Only these topics, including any public ones. Separated by commas or repeated.'),
         query: textQuery.optional().describe(textQueryMeaning),
         ...filterFields,
       })
@@ -67,7 +67,7 @@ export function getActivity(deps: ApiDeps): Route {
         end_date: z.iso.datetime(),
       }),
       description:
-        'All buckets of the range, oldest first, empty ones too; `timestamp` is where one starts, and those at the ends may be partial',
+        'All buckets of the range, oldest first, including empty ones. `timestamp` is the start of a bucket; the first and last may be partial',
     },
     errors: namedTopicErrors,
     load: (context) => loadNamedTopics(deps, context),
@@ -99,7 +99,7 @@ interface Range {
   readonly size: BucketSize;
 }
 
-/** Throws 422 for a reversed range and for one of too many buckets. */
+/** Throws 422 for a reversed range and for too many buckets. */
 function rangeOf(
   query: { start_date?: number | undefined; end_date?: number | undefined; bucket?: BucketSize | undefined },
   now: number,

@@ -10,15 +10,15 @@ import { findOwnSubscription } from '../../access/find-own-subscription.ts';
 import { route, type Route } from '../../http/route.ts';
 import { loadReadableMessage } from './load-readable-message.ts';
 
-/** Rows of one account: of its devices, and of those that it has removed since. */
+/** The maximum of rows of one account: of its devices and of those that it removed. */
 const rowsMax = 1_000;
 
 const deliverySchema = z.object({
   device_id: z.uuid().describe('The `id` of the device.'),
   platform: z.enum(platforms),
   status: z.enum(deliveryStatuses),
-  reason: z.string().nullable().describe('The rule that kept it back, or what the provider answered.'),
-  attempts: z.int().describe('How often it was tried.'),
+  reason: z.string().nullable().describe("The filter rule, or the provider's response."),
+  attempts: z.int().describe('The number of attempts.'),
   updated_at: z.iso.datetime(),
 });
 type DeliveryJson = z.infer<typeof deliverySchema>;
@@ -27,22 +27,22 @@ const countsSchema = z.object(
   Object.fromEntries(deliveryStatuses.map((status) => [status, z.int()])) as Record<Delivery['status'], z.ZodInt>,
 );
 
-/** `GET /api/messages/{message_id}/deliveries`: why the message did, or did not, reach the caller's devices. */
+/** `GET /api/messages/{message_id}/deliveries`: why the message reached or did not reach the caller's devices. */
 export function getDeliveries(deps: ApiDeps): Route {
   return route({
     id: 'getDeliveries',
     method: 'GET',
     path: '/api/messages/{message_id}/deliveries',
-    summary: "What became of a message's pushes to the caller's devices, and why",
+    summary: "Show the outcome of a message's pushes to the caller's devices",
     description:
-      'Known for seven days. A device that a filter left out shows the rule, by the settings as they are now. ' +
-      'Who manages the topic is also told how many pushes have which outcome; the filtered ones are not counted.',
+      'Available for seven days. A device excluded by a filter shows the rule of the current settings. ' +
+      'Managers of the topic also get the number of pushes by outcome, without filtered ones.',
     audience: 'account',
     scope: 'subscribe',
     success: {
       status: 200,
       schema: z.object({ message_id: z.uuid(), deliveries: z.array(deliverySchema), counts: countsSchema.nullable() }),
-      description: 'One entry for each of the devices, the newest device first',
+      description: 'One entry per device, newest device first',
     },
     load: (context) => loadReadableMessage(deps, context),
     async handle(context, { loaded: { message, isManager } }) {
@@ -58,7 +58,7 @@ export function getDeliveries(deps: ApiDeps): Route {
   });
 }
 
-/** The account's devices with what the ledger has of them, then the ledger's rows of devices that are gone. */
+/** Returns the account's devices with their ledger rows, then the ledger rows of removed devices. */
 async function deliveriesOf(
   deps: ApiDeps,
   message: StoredMessage,

@@ -27,18 +27,18 @@ export function getHistory(deps: ApiDeps): Route {
         .string()
         .optional()
         .describe(
-          'Where to start: a message id (itself excluded), an ISO 8601 time, Unix seconds, a duration back from now (`30s`, `10m`, `2h`, `7d`), or `all`. Without it the newest `limit` messages.',
+          'The start: a message ID (excluded), an ISO 8601 time, Unix seconds, a duration before now (`30s`, `10m`, `2h`, `7d`), or `all`. Without it the newest `limit` messages.',
         ),
       limit: queryInteger({ min: 1, max: 100 }).default(50),
-      poll: queryBoolean.optional().describe('Both values answer at once, as no value does.'),
+      poll: queryBoolean.optional().describe('All values have the same effect: the response is immediate.'),
       wait: queryInteger({ min: 0, max: waitSecondsMax })
         .default(0)
-        .describe('Seconds to hold an answer that would be empty, until there is a message.'),
+        .describe('Seconds to hold an empty response until a message arrives.'),
     }),
     success: {
       status: 200,
       schema: z.object({ messages: z.array(messageSchema), topic: z.string(), count: z.int() }),
-      description: 'The newest messages, or with `since` the first ones behind it',
+      description: 'The newest messages, or with `since` the first ones after it',
     },
     load: loadTopic(deps.directory, 'read'),
     async handle(context, { loaded: topic, query }) {

@@ -16,7 +16,7 @@ export function listRecent(deps: ApiDeps): Route {
     id: 'listRecent',
     method: 'GET',
     path: '/api/messages/recent',
-    summary: 'The newest messages of the topics that the caller is subscribed to',
+    summary: "List the newest messages of the caller's subscriptions",
     audience: 'account',
     scope: 'subscribe',
     query: z.object({ limit: queryInteger({ min: 1, max: 200 }).default(100), topic: namedTopic }),
@@ -38,7 +38,7 @@ export function listRecent(deps: ApiDeps): Route {
   });
 }
 
-/** The topic, which the caller may read, if there is a subscription to it. */
+/** The named topic, readable by the caller, if the caller is subscribed to it. */
 async function ifSubscribed({ engine }: ApiDeps, { userId }: AccountCaller, topic: Topic): Promise<TopicSpan> {
   const isSubscribed = (await findOwnSubscription(engine.documents, userId, topic.id)) !== null;
   return isSubscribed ? { ids: [topic.id], names: new Map([[topic.id, topic.name]]) } : { ids: [], names: new Map() };

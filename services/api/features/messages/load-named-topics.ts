@@ -6,29 +6,29 @@ import { listValues } from '../../http/query-list.ts';
 import type { RequestContext } from '../../http/route.ts';
 
 /** The `topic` of a query, which `loadNamedTopic` reads. */
-export const namedTopic = z.string().optional().describe('The name of a topic, in any case: only its messages.');
+export const namedTopic = z.string().optional().describe('The name of a topic, case-insensitive: only its messages.');
 
-/** What a route answers that lets a topic be named. */
-export const namedTopicErrors = { 404: 'A topic that is named does not exist.' };
+/** The error responses of routes that accept a topic name. */
+export const namedTopicErrors = { 404: 'A named topic does not exist.' };
 
-/** Topics that one question may name. */
+/** The maximum of topics in one query. */
 export const topicsNamedMax = 100;
 
-/** The topic that the query names, null without one. Throws 404 for an unknown one, 401 and 403 for one that may not be read. */
+/** The topic that the query names, or null. Throws 404 for an unknown topic, 401 and 403 without read access. */
 export async function loadNamedTopic(deps: ApiDeps, { caller, searchParams }: RequestContext): Promise<Topic | null> {
   const [name = '', ...others] = searchParams.getAll('topic');
-  // Given twice it is refused with the other parameters.
+  // The validation of parameters refuses repeated values.
   if (name.trim() === '' || others.length > 0) return null;
   return openTopicByName(deps.directory, caller, { name, act: 'read' });
 }
 
-/** The topics that the query names, null without any. Throws as `loadNamedTopic` for each of them. */
+/** The topics that the query names, or null. Throws like `loadNamedTopic` for each of them. */
 export async function loadNamedTopics(
   deps: ApiDeps,
   { caller, searchParams }: RequestContext,
 ): Promise<Topic[] | null> {
   const names = listValues(searchParams.getAll('topics'));
-  // Too many are refused with the other parameters.
+  // The validation of parameters refuses too many topics.
   if (names.length === 0 || names.length > topicsNamedMax) return null;
   return Promise.all(names.map((name) => openTopicByName(deps.directory, caller, { name, act: 'read' })));
 }

@@ -14,7 +14,7 @@ export interface ReadableMessage {
   readonly isManager: boolean;
 }
 
-/** The message in the path, if the caller may read it. Throws 404 for any other, so that ids tell strangers nothing. */
+/** Returns the message in the path if the caller may read it. Throws 404 otherwise, so that IDs reveal nothing. */
 export async function loadReadableMessage(deps: ApiDeps, context: RequestContext): Promise<ReadableMessage> {
   const caller = context.account();
   const message = await deps.engine.messages.find(pathId(context, 'message_id'));

@@ -3,18 +3,18 @@ import { parseTime } from '@tocsin/shared/domain/parse-time.ts';
 import { timeOfId } from '@tocsin/shared/platform/ids.ts';
 import { nilId } from '../../live/resolve-position.ts';
 
-/** Where a reader of history starts. */
+/** The start of a read of history. */
 export type Since =
   | { readonly kind: 'all' }
   | { readonly kind: 'id'; readonly id: string }
-  /** Includes this very instant; milliseconds since the epoch. */
+  /** Includes this instant; Unix time in milliseconds. */
   | { readonly kind: 'time'; readonly time: number };
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /**
- * `since` of `GET /{topic}/json`: `all`, a message id, an ISO 8601 time (UTC without an offset), Unix seconds
- * with or without a fraction, or a duration back from now (`30s`, `10m`, `2h`, `7d`). Throws 422 for anything else.
+ * Parses `since` of `GET /{topic}/json`: `all`, a message ID, an ISO 8601 time (UTC without an offset), Unix seconds
+ * with or without a fraction, or a duration before now (`30s`, `10m`, `2h`, `7d`). Throws 422 for anything else.
  */
 export function parseSince(text: string, now: number): Since {
   if (text === 'all' || text === nilId) return { kind: 'all' };

@@ -7,7 +7,7 @@ import { auditOf } from '../../audit.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { loadReadableMessage, type ReadableMessage } from './load-readable-message.ts';
 
-/** What is asked for within the same slot of this length is asked for once. Harm prevented: the recipients of a large topic walked over and over. */
+/** Requests within the same slot of this length count once, so that the recipients of a large topic are not processed repeatedly. */
 const demandMs = 10_000;
 
 /** `POST /api/messages/{message_id}/renotify`: pushes a message to the devices that missed it. */
@@ -16,15 +16,15 @@ export function renotifyMessage(deps: ApiDeps): Route {
     id: 'renotifyMessage',
     method: 'POST',
     path: '/api/messages/{message_id}/renotify',
-    summary: 'Push a message again to the devices that missed it',
+    summary: 'Push a message again to devices that missed it',
     description:
-      'For the owner of the topic and the admins of its team. Reaches the devices of which the ledger says that they did not get it, as far as they and their ' +
-      'subscriptions are older than the message; never one that it was sent to, or is being sent to. Repeating it is harmless, and within the same ten seconds of the clock it is one.',
+      'Allowed for the owner of the topic and the admins of its team. Reaches devices that did not get the message according to the ledger, if they and their ' +
+      'subscriptions are older than the message. Devices with a sent or pending push are excluded. Requests within the same ten seconds count once.',
     audience: 'account',
     scope: 'topics:write',
     errors: {
-      400: 'The message is older than the ledger reaches back, which is 7 days.',
-      404: 'There is no such message, or none that the caller may read.',
+      400: 'The message is older than the 7 days of the ledger.',
+      404: 'The message does not exist or the caller may not read it.',
     },
     success: {
       status: 200,
@@ -35,7 +35,10 @@ export function renotifyMessage(deps: ApiDeps): Route {
     async handle(context, { loaded: { message, topic } }) {
       const { now } = context;
       if (message.timestamp + ledgerMs <= now)
-        throw new AppError('invalid', 'The message is older than 7 days: it is not known any more who missed it');
+        throw new AppError(
+          'invalid',
+          'The message is older than 7 days: the ledger no longer knows which devices missed it',
+        );
       const { id, topicId, timestamp, priority } = message;
       const job = walkJob(
         { messageId: id, topicId, after: null, publishedAt: timestamp, renotify: `at-${Math.floor(now / demandMs)}` },

@@ -17,7 +17,7 @@ const filtersSchema = z.object({
   date_to: z.iso.datetime().nullable(),
 });
 
-/** `GET /api/messages/search`: the messages of all topics that are the caller's in some way, or of a named one, newest first. */
+/** `GET /api/messages/search`: the messages of all topics related to the caller, or of a named one, newest first. */
 export function searchMessages(deps: ApiDeps): Route {
   return route({
     id: 'searchMessages',
@@ -25,7 +25,7 @@ export function searchMessages(deps: ApiDeps): Route {
     path: '/api/messages/search',
     summary: 'Search the messages of many topics, newest first',
     description:
-      'Of all topics that the caller owns, is subscribed to or reaches through a team and may read by this credential; or of the one that is named, which may be any public one.',
+      'Covers all topics that the caller owns, subscribes to or reaches through a team and may read with this credential, or the named topic, which may be any public one.',
     audience: 'account',
     scope: 'subscribe',
     query: z
@@ -47,7 +47,7 @@ export function searchMessages(deps: ApiDeps): Route {
         query: z.string().nullable(),
         filters: filtersSchema,
       }),
-      description: 'A page of the messages, and how many there are in all',
+      description: 'A page of messages and the total',
     },
     errors: namedTopicErrors,
     load: (context) => loadNamedTopic(deps, context),

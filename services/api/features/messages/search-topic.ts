@@ -25,7 +25,7 @@ export function searchTopic(deps: ApiDeps): Route {
         include_deleted: queryBoolean
           .default(false)
           .describe(
-            'Deleted messages too, for who manages the topic; with their content for 30 days after the deletion.',
+            'Includes deleted messages, with their content for 30 days after the deletion. Only for managers of the topic.',
           ),
         ...pagingFields({ default: 50, max: 100 }),
       })
@@ -40,7 +40,7 @@ export function searchTopic(deps: ApiDeps): Route {
         query: z.string().nullable(),
         topic: z.string(),
       }),
-      description: 'A page of the messages, and how many there are in all',
+      description: 'A page of messages and the total',
     },
     load: (context) => loadSearched(deps, context),
     async handle({ now }, { loaded: topic, query }) {
@@ -66,7 +66,7 @@ export function searchTopic(deps: ApiDeps): Route {
   });
 }
 
-/** Deleted messages are for those who manage the topic. */
+/** Only managers of the topic may see deleted messages. */
 function loadSearched(deps: ApiDeps, { caller, params, searchParams }: RequestContext): Promise<Topic> {
   const includesDeleted = ['true', '1'].includes(searchParams.get('include_deleted') ?? '');
   return openTopicByName(deps.directory, caller, { name: params['name']!, act: includesDeleted ? 'manage' : 'read' });

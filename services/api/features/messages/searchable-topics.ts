@@ -8,14 +8,14 @@ import { findRoles } from '@tocsin/shared/collections/teams.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import type { TopicSpan, TopicSpans } from '../../directory/topic-spans.ts';
 
-/** The ceiling of the topics of an account, and with them those of a team. */
+/** The limit of topics of an account, including those of its teams. */
 const topicsPerOwner = 10_000;
-/** Harm prevented: a member of many large teams asking about more topics than one question can hold. */
+/** Limits the topics of one query for members of many large teams. */
 const topicsMax = 20_000;
 
 type SpanDeps = { readonly engine: { readonly documents: Documents }; readonly topicSpans: TopicSpans };
 
-/** What a search spans: the topics that the caller owns, is subscribed to or reaches through a team, and may read by this credential. */
+/** Returns the topics of a search: those that the caller owns, subscribes to or reaches through a team, and may read with this credential. */
 export function searchableTopics(
   { engine: { documents }, topicSpans }: SpanDeps,
   caller: AccountCaller,
@@ -31,7 +31,7 @@ export function searchableTopics(
   });
 }
 
-/** The topics that the caller is subscribed to and may read by this credential: a subscription gives no access. */
+/** Returns the subscribed topics that the caller may read with this credential: a subscription grants no access. */
 export function subscribedTopics(
   { engine: { documents }, topicSpans }: SpanDeps,
   caller: AccountCaller,
@@ -43,7 +43,7 @@ export function subscribedTopics(
   });
 }
 
-/** Of a credential it only counts whether it is a login or a key. */
+/** Only the kind of the credential matters: login or key. */
 const keyOf = (span: 'searchable' | 'subscribed', { userId, scopes }: AccountCaller): string =>
   `${span} ${scopes === null ? 'login' : 'key'} ${userId}`;
 
@@ -67,7 +67,7 @@ async function subscribed(documents: Documents, userId: string): Promise<Topic[]
       );
 }
 
-/** Topics of the caller's own teams are the caller's own. */
+/** Topics of teams that the caller owns belong to the caller. */
 async function ofTeams(documents: Documents, roles: ReadonlyMap<string, Role>): Promise<Topic[]> {
   const found: Topic[] = [];
   for (const [teamId, role] of roles) {

@@ -4,8 +4,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const encodedWord = /=\?([\w-]+)\?([bq])\?([^?]*)\?=/gi;
 
 /**
- * The text that a header's sender meant. Node hands header bytes over as latin1: valid UTF-8 is taken as such, anything
- * else stays latin1 (what a browser sends); RFC 2047 encoded words are decoded, unreadable ones are left as they are.
+ * Decodes a header value as its sender intended. Node decodes header bytes as latin1: valid UTF-8 is decoded again,
+ * anything else stays latin1 (as browsers send). RFC 2047 encoded words are decoded; invalid ones stay unchanged.
  */
 export function decodeHeader(value: string): string {
   const text = fromWireBytes(value);
@@ -25,7 +25,7 @@ export function decodeHeader(value: string): string {
   return decoded + text.slice(from);
 }
 
-/** What an encoded word says; null when it cannot be read. */
+/** Decodes an encoded word; null if it is invalid. */
 function decodeWord([, charset = '', encoding = '', content = '']: RegExpExecArray): string | null {
   const bytes = encoding.toLowerCase() === 'b' ? Buffer.from(content, 'base64') : fromQuoted(content);
   try {

@@ -6,7 +6,7 @@ import { decodeHeader } from './decode-header.ts';
 import type { FieldParsers } from './parse-fields.ts';
 import type { RenderedMessage } from './templates/rendered-message.ts';
 
-/** What a publisher says of a message, checked against the limits. */
+/** The publisher's fields of a message, validated. */
 export interface MessageFields {
   readonly message: string;
   readonly title: string | null;
@@ -15,7 +15,7 @@ export interface MessageFields {
   readonly markdown: boolean;
 }
 
-/** Headers and query parameters by which the fields may come, the first that is not empty counting. */
+/** Headers and query parameters of the fields; the first that is not empty counts. */
 const aliases = {
   message: ['x-message', 'message', 'm'],
   title: ['x-title', 'title', 't'],
@@ -25,20 +25,20 @@ const aliases = {
   template: ['x-template', 'template', 'tpl'],
 } as const;
 
-/** Those of them that a query has once; tags may be repeated. */
+/** Those that a query may have only once; tags may be repeated. */
 const singleNames: ReadonlySet<string> = new Set(
   Object.entries(aliases).flatMap(([field, names]) => (field === 'tags' ? [] : names)),
 );
 
 export interface FieldSources {
   readonly headers: IncomingHttpHeaders;
-  /** By names in lower case, as headers have them. */
+  /** By lower-case name, like headers. */
   readonly query: ReadonlyMap<string, readonly string[]>;
-  /** The request's target as it was sent: what the query's bytes were before they were decoded. */
+  /** The raw request target, to see the query's bytes before decoding. */
   readonly url: string;
 }
 
-/** Where a request says what its body does not. Throws 422 for a parameter that is given twice and can mean one thing only. */
+/** The sources of fields outside the body. Throws 422 for a repeated parameter that allows only one value. */
 export function sourcesOf({ request, searchParams }: RequestContext): FieldSources {
   return {
     headers: request.headers,
@@ -65,7 +65,7 @@ type Field = keyof typeof aliases;
 
 const invalid = (field: string, fault: string) => new AppError('unprocessable', `${field}: ${fault}`);
 
-/** The field from headers, then from the query; undefined when neither has it. */
+/** Returns the field from headers, then from the query; undefined if neither has it. */
 export function fieldOf(sources: FieldSources, field: Field): string | undefined {
   for (const name of aliases[field]) {
     const value = sources.headers[name];
@@ -82,19 +82,19 @@ export function fieldOf(sources: FieldSources, field: Field): string | undefined
   return undefined;
 }
 
-/** A browser's or proxy's RFC 9218 `Priority: u=3, i` is about the transport, not about the message. */
+/** The RFC 9218 header `Priority: u=3, i` of browsers and proxies concerns the transport, not the message. */
 function isTransportPriority(value: string): boolean {
   return /^\s*(?:u\s*=|i\s*(?:[=,;]|$))/i.test(value);
 }
 
-/** Whether a query's value held bytes that are no UTF-8: its parser puts U+FFFD in their place without a word. */
+/** Whether a query value contained bytes that are not UTF-8, which the parser silently replaces with U+FFFD. */
 function hasLostBytes(value: string, url: string): boolean {
   return value.includes('\uFFFD') && !/%EF%BF%BD/i.test(url);
 }
 
 /**
- * All fields but the text, as headers and query say, and where they do not, as a template found them: its tags come behind
- * those that were sent, as far as there is room.
+ * Returns all fields except the text from headers and query, otherwise from the template. Tags of the template are
+ * appended to the sent ones up to the limit.
  */
 export function sideFields(
   sources: FieldSources,
@@ -112,12 +112,12 @@ export function sideFields(
   };
 }
 
-/** The text by header or query; ntfy's clients write a line break there as `\n`. */
+/** The text from header or query; ntfy's clients write a line break as `\n`. */
 export function textField(sources: FieldSources): string | undefined {
   return fieldOf(sources, 'message')?.replaceAll('\\n', '\n');
 }
 
-/** Throws 422 for an empty text or one beyond 4,000 code points. */
+/** Throws 422 for an empty text or more than 4,000 code points. */
 export function parseText(text: string | undefined): string {
   if (text === undefined || text === '') throw invalid('message', 'is required: send it as the body');
   requireWellFormed('message', text);
@@ -134,7 +134,7 @@ export function parseTitle(title: string | null | undefined): string | null {
   return title;
 }
 
-/** By words instead of 1 to 5. */
+/** Names for 1 to 5. */
 export const priorityNames: ReadonlyMap<string, Priority> = new Map([
   ['min', 1],
   ['low', 2],
@@ -153,7 +153,7 @@ export function parsePriority(value: string | number | null | undefined): Priori
   return Number(text) as Priority;
 }
 
-/** Trimmed, empty ones dropped, duplicates removed, order kept. */
+/** Trims tags and drops empty and duplicate ones, keeping the order. */
 export function parseTags(values: readonly string[]): string[] {
   if (values.length === 0) return [];
   const tags = [...new Set(values.map((tag) => tag.trim()).filter((tag) => tag !== ''))];
@@ -169,12 +169,12 @@ export function isMarkdown(value: string | undefined): boolean {
   return value !== undefined && /^(1|yes|true)$/i.test(value.trim());
 }
 
-/** Half of a surrogate pair, which JSON can write and UTF-8 cannot, could not be stored as it was sent. */
+/** A lone surrogate, which JSON can express and UTF-8 cannot, could not be stored unchanged. */
 function requireWellFormed(field: string, text: string): void {
   if (!text.isWellFormed()) throw invalid(field, 'must be valid Unicode');
 }
 
-/** Counts code points only when the UTF-16 length leaves it open. */
+/** Counts code points only if the UTF-16 length does not decide. */
 function isLongerThan(text: string, codePoints: number): boolean {
   if (text.length <= codePoints) return false;
   if (text.length > codePoints * 2) return true;

@@ -1,9 +1,9 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 
-/** How each field of a value is parsed; each throws 422 for what is wrong with it. */
+/** The parser of each field; throws 422 for an invalid value. */
 export type FieldParsers<T> = { readonly [field in keyof T]: () => T[field] };
 
-/** Parses all fields. Throws one 422 that says everything that is wrong with them, in their order. */
+/** Parses all fields. Throws one 422 that reports all invalid fields in order. */
 export function parseFields<T extends object>(parsers: FieldParsers<T>): T {
   const parsed: Partial<T> = {};
   const faults: string[] = [];

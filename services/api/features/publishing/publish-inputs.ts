@@ -5,7 +5,7 @@ import { priorityNames } from './message-fields.ts';
 import { keyCharactersMax } from './reserve-key.ts';
 import { templateNames } from './templates/render-template.ts';
 
-/** An empty one takes the text from `X-Message`. */
+/** If empty, the text comes from `X-Message`. */
 const text = z.string().meta({ maxLength: messageLimits.textCodePoints, examples: ['Nightly backup finished'] });
 
 const titleRule = `At most ${messageLimits.titleCodePoints} characters of UTF-8, or RFC 2047 encoded words.`;
@@ -19,8 +19,8 @@ const said = (description: string, example: string) =>
     .meta({ description, examples: [example] });
 
 /**
- * What publishing reads by itself, as the document tells it; `message-fields.ts` checks it. A value is checked only where it
- * counts, and another source may win over it, so that the schemas say no more than that it is text.
+ * The inputs that publishing reads outside of the schemas, for the OpenAPI document; `message-fields.ts` validates them.
+ * Only the source that takes precedence is validated, so the schemas here only say that values are strings.
  */
 const headers = z.object({
   'X-Title': said(`${titleRule} Also \`Title\`, \`t\`.`, 'Backups'),
@@ -31,7 +31,7 @@ const headers = z.object({
     'true',
   ),
   'X-Message': said(
-    'The text, where the body is empty; `\\n` is a line break. Also `Message`, `m`.',
+    'The text if the body is empty; `\\n` is a line break. Also `Message`, `m`.',
     'Nightly backup finished',
   ),
   'Idempotency-Key': z
@@ -40,19 +40,19 @@ const headers = z.object({
     .max(keyCharactersMax)
     .optional()
     .describe(
-      'Makes a retry safe: for 24 hours the same publisher, topic and key get the first result again, and nothing is published twice.',
+      'Makes a retry safe: for 24 hours the same publisher, topic and key get the first result, and nothing is published twice.',
     ),
 });
 
 const query = z.object({
-  title: said('As `X-Title`; also `t`. Headers win.', 'Backups'),
+  title: said('As `X-Title`; also `t`. Headers take precedence.', 'Backups'),
   priority: said('As `X-Priority`; also `prio`, `p`.', '4'),
   tags: said('As `X-Tags`; also `tag`, `ta`.', 'db,ok'),
   markdown: said('As `X-Markdown`; also `md`.', 'true'),
   message: said('As `X-Message`; also `m`.', 'Nightly backup finished'),
 });
 
-const templateRule = `The body is a webhook of this sender and becomes a message: ${templateNames.map((name) => `\`${name}\``).join(', ')}.`;
+const templateRule = `The body is a webhook of this sender and is rendered as a message: ${templateNames.map((name) => `\`${name}\``).join(', ')}.`;
 
 /** The body is the text. */
 export const textPublishInputs: OwnInput = {
@@ -64,7 +64,7 @@ export const textPublishInputs: OwnInput = {
     contentTypes: ['text/plain', 'text/markdown'],
     schema: text,
     isOptional: true,
-    description: `The text: 1 to ${messageLimits.textCodePoints} characters of UTF-8, stored as sent, whatever its content type.`,
+    description: `The text: 1 to ${messageLimits.textCodePoints} characters of UTF-8, stored unchanged for any content type.`,
   },
 };
 
@@ -73,16 +73,16 @@ export function jsonPublishInputs(schema: z.ZodType): OwnInput {
   return {
     headers,
     query,
-    body: { contentTypes: ['application/json'], schema, description: 'Read as JSON whatever its content type.' },
+    body: { contentTypes: ['application/json'], schema, description: 'Read as JSON for any content type.' },
   };
 }
 
 export const replayedHeader = {
-  'Idempotency-Replayed': '`true` when this is the first result under the same `Idempotency-Key` again.',
+  'Idempotency-Replayed': '`true` if this is the first result of the same `Idempotency-Key`.',
 };
 
 export const publishErrors = {
-  409: 'A publish under the same `Idempotency-Key` is in flight: try again in a moment.',
-  429: 'A limit is reached: of the tier for the credential’s account, or of the address without one.',
-  503: 'The outcome is not known, or a part is away: a retry under the same `Idempotency-Key` cannot publish twice.',
+  409: 'A publish with the same `Idempotency-Key` is in progress: retry shortly.',
+  429: 'The rate limit of the account’s tier, or of the address without a credential, is reached.',
+  503: 'The outcome is unknown, or a component is unavailable: a retry with the same `Idempotency-Key` cannot publish twice.',
 };

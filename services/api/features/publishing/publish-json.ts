@@ -23,7 +23,7 @@ import { jsonPublishInputs, publishErrors, replayedHeader } from './publish-inpu
 import { publishReply } from './publish-to-topic.ts';
 import { parseIdempotencyKey } from './reserve-key.ts';
 
-/** What ntfy's clients send to the root; what they may send beyond this is ignored. */
+/** The fields that ntfy's clients send to the root; other fields are ignored. */
 export const jsonPublishSchema = z
   .object({
     topic: z.string(),
@@ -48,7 +48,7 @@ export const jsonPublishSchema = z
 
 type JsonPublish = z.output<typeof jsonPublishSchema>;
 
-/** `POST` and `PUT /`: the message and its topic as JSON, whatever the content type says; ntfy's `event`, `time` and `expires` come with the answer. */
+/** `POST` and `PUT /`: the message and its topic as JSON of any content type. The response also has ntfy's `event`, `time` and `expires`. */
 export function publishJson(deps: PublishDeps, method: 'POST' | 'PUT'): Route {
   return route({
     id: method === 'POST' ? 'publishJson' : 'publishJsonByPut',
@@ -60,7 +60,7 @@ export function publishJson(deps: PublishDeps, method: 'POST' | 'PUT'): Route {
     isTopicRoute: true,
     readsBody: true,
     reads: jsonPublishInputs(jsonPublishSchema),
-    errors: { ...publishErrors, 404: 'There is no such topic.' },
+    errors: { ...publishErrors, 404: 'The topic does not exist.' },
     success: {
       status: 200,
       schema: messageSchema.extend({ event: z.literal('message'), time: z.int(), expires: z.int() }),
@@ -91,7 +91,7 @@ async function readJson(context: RequestContext): Promise<JsonPublish> {
   return validate(jsonPublishSchema, value);
 }
 
-/** A field that is absent or null in the JSON may come from headers and query; a present one wins. */
+/** Headers and query supply fields that are absent or null in the JSON; present fields take precedence. */
 function mergeFields(context: RequestContext, json: JsonPublish): MessageFields {
   const sources = sourcesOf(context);
   return parseFields({

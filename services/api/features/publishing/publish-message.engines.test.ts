@@ -17,11 +17,11 @@ import { publishMessage, type Published, type PublishDeps } from './publish-mess
 import { inlineStore } from './store-inline.ts';
 
 let own: Closers;
-/** How many of the next appends the log refuses. */
+/** The number of next appends that the log refuses. */
 let refusals: number;
-/** Publishes as the account, with some of what it works with changed. */
+/** Publishes as the account with some dependencies replaced. */
 let publishWith: (changed: Partial<PublishDeps>, idempotencyKey?: string) => Promise<Published>;
-/** Publishes as the account; resolves with what is left of its minute, or the code of the error. */
+/** Publishes as the account. Resolves with the remaining uses of its window, or the error code. */
 let publish: (idempotencyKey?: string) => Promise<{ status: string; remaining?: string }>;
 
 beforeEach(async () => {
@@ -67,7 +67,7 @@ beforeEach(async () => {
 });
 afterEach(() => own.closeAll());
 
-/** The engine's own log, but for the appends that are to be refused. */
+/** The engine's log, except for the appends to refuse. */
 function refusing(log: EventLog): EventLog {
   const append: EventLog['append'] = (...record) => {
     if (refusals === 0) return log.append(...record);
@@ -84,7 +84,7 @@ function refusing(log: EventLog): EventLog {
 }
 
 test.each([undefined, 'a key'])(
-  'a message is never older than the time inside its id, however long its publish takes (Idempotency-Key: %s)',
+  'a message is never older than the time in its ID, however long its publish takes (Idempotency-Key: %s)',
   async (idempotencyKey) => {
     let now = Date.now();
     const clock = () => now++;
@@ -93,14 +93,14 @@ test.each([undefined, 'a key'])(
   },
 );
 
-test('what the log refuses costs no budget', async () => {
+test('a publish that the log refuses does not count', async () => {
   expect(await publish()).toEqual({ status: 'published', remaining: '9' });
   refusals = 25;
   for (let count = 0; count < 25; count += 1) expect(await publish()).toEqual({ status: 'unavailable' });
   expect(await publish()).toEqual({ status: 'published', remaining: '8' });
 });
 
-test('nor when it comes again under its key', async () => {
+test('also when it is retried with its key', async () => {
   refusals = 1;
   expect(await publish('again')).toEqual({ status: 'unavailable' });
   expect(await publish('again')).toEqual({ status: 'published', remaining: '9' });
@@ -108,7 +108,7 @@ test('nor when it comes again under its key', async () => {
   expect(await publish()).toEqual({ status: 'published', remaining: '8' });
 });
 
-test('after many at once were refused, as many are accepted as the minute allows', async () => {
+test('after many concurrent refusals the full rate limit is available', async () => {
   refusals = Infinity;
   const refused = await Promise.all(Array.from({ length: 15 }, () => publish()));
   expect(refused.filter(({ status }) => status === 'published')).toEqual([]);

@@ -21,21 +21,21 @@ export interface PublishInput {
 
 export interface Published {
   readonly message: StoredMessage;
-  /** True when an earlier publish under the same Idempotency-Key is answered again. */
+  /** Whether this is the result of an earlier publish with the same Idempotency-Key. */
   readonly isReplay: boolean;
-  /** The budget after this publish; a replay costs none. */
+  /** The rate limit after this publish; a replay does not count. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * Publishes a message: budget, reservation of the key, log, document. Resolves once the log has it durably.
+ * Publishes a message: rate limit, reservation of the key, log, document. Resolves once it is durable on the log.
  *
- * Throws `limited` with nothing counted, `conflict` while the key is in flight, and `unavailable` when the log did not
- * take it in time: the outcome is then unknown, the budget is given back, and a retry under the same key can only
+ * Throws `limited` without counting, `conflict` while the key is in flight, and `unavailable` if the log did not accept
+ * it in time: the outcome is then unknown, the rate limit is restored, and a retry with the same key can only
  * become this message.
  */
 export async function publishMessage(deps: PublishDeps, caller: Caller, input: PublishInput): Promise<Published> {
-  // Made before the time is read: reading on from the time inside this id, once it is gone, must not leave out its message.
+  // Create the ID before reading the time: a reader that continues from the time in this ID must not skip its message.
   const id = deps.makeId();
   const now = deps.clock();
   const key = input.idempotencyKey;
@@ -88,7 +88,7 @@ async function append(
   return { ...message, offset };
 }
 
-/** The tier in force of the topic's owner, which fixes how long a message is kept. */
+/** The current tier of the topic's owner, which determines the retention. */
 async function ownerTier(deps: ApiDeps, topic: Topic, now: number): Promise<Tier> {
   const owner = await deps.directory.user(topic.ownerId);
   return owner === null ? 'FREE' : tierInForce(owner, now);

@@ -10,7 +10,7 @@ import { publishErrors, replayedHeader, textPublishInputs } from './publish-inpu
 import { parseIdempotencyKey } from './reserve-key.ts';
 import { renderTemplate } from './templates/render-template.ts';
 
-/** `POST` and `PUT /{topic}`: the body is the text, whatever its content type says. */
+/** `POST` and `PUT /{topic}`: the body is the text, for any content type. */
 export function publishToTopic(deps: PublishDeps, method: 'POST' | 'PUT'): Route {
   return route({
     id: method === 'POST' ? 'publish' : 'publishByPut',
@@ -53,7 +53,7 @@ async function readFields(context: RequestContext): Promise<MessageFields> {
   });
 }
 
-/** Success is exactly 200, also for what was published before under the same key. */
+/** Success is always 200, also for a replay of the same key. */
 export function publishReply(published: Published, body: object): Reply {
   return {
     status: 200,

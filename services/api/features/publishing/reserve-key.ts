@@ -6,24 +6,24 @@ import type { Messages } from '@tocsin/shared/ports/messages.ts';
 import { idempotencyKeyId, idempotencyKeys, type IdempotencyKey } from '@tocsin/shared/collections/idempotency-keys.ts';
 
 const lifetimeMs = 24 * 3_600_000;
-/** Longer than any send lasts: a reservation that is older belongs to a publisher that died. */
+/** Longer than any send: an older reservation belongs to a dead publisher. */
 const abandonedAfterMs = 10_000;
 export const keyCharactersMax = 128;
 
-/** What stands under a key before a publish. */
+/** The state of a key before a publish. */
 export type KeyState =
-  /** The message as it stands now, emptied when it was deleted: a key is no way to read what is gone. */
+  /** The current message, redacted if deleted: a key must not reveal deleted content. */
   | { readonly kind: 'published'; readonly message: StoredMessage }
-  /** Nothing is published yet; `reserve` stores the intent and resolves with the id that the message has to have. */
+  /** Nothing is published yet; `reserve` stores the intent and resolves with the ID that the message must have. */
   | { readonly kind: 'free'; readonly reserve: (newId: string) => Promise<Reservation> };
 
 export interface Reservation {
   readonly messageId: string;
-  /** Says that the send failed, so that a retry need not wait. Never rejects. */
+  /** Marks the send as failed, so that a retry need not wait. Never rejects. */
   fail(): Promise<void>;
 }
 
-/** The `Idempotency-Key` header's value. Throws 422 for a blank or overlong one; undefined without one. */
+/** Returns the `Idempotency-Key` header, undefined if absent. Throws 422 if it is blank or too long. */
 export function parseIdempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   const key = String(header).trim();
@@ -39,8 +39,8 @@ interface KeyDeps {
 }
 
 /**
- * Looks a key up. Throws `conflict` while another publish under it is in flight, `unavailable` while the store is away.
- * The message's id is reserved with the key, so however often a send is taken over, it can only become one message.
+ * Looks up a key. Throws `conflict` while another publish with it is in progress, and `unavailable` if the store is down.
+ * The message ID is reserved with the key, so that repeated attempts can only create one message.
  */
 export async function findKey(
   deps: KeyDeps,
@@ -54,7 +54,7 @@ export async function findKey(
     const message = await deps.messages.find(live.messageId);
     if (message !== null)
       return { kind: 'published', message: message.deletedAt === null ? message : emptied(message, message.deletedAt) };
-    // By the clock of the node that reserved it, which may stand ahead of ours by more.
+    // By the clock of the reserving node, which may be ahead of this node's by more.
     if (!live.hasFailed && Math.abs(now - live.reservedAt) < abandonedAfterMs) throw inProgress();
   }
   return {
@@ -77,7 +77,7 @@ async function reserve(
         : await documents.update(idempotencyKeys, to.stored, fields);
     return {
       messageId: to.messageId,
-      // Should this fail, the retry waits until the reservation counts as abandoned.
+      // If this fails, a retry waits until the reservation counts as abandoned.
       fail: () =>
         documents.update(idempotencyKeys, reserved, { hasFailed: true }).then(
           () => undefined,

@@ -7,10 +7,10 @@ import type { Messages } from '@tocsin/shared/ports/messages.ts';
 import { newMessage } from '@tocsin/shared/testing/builders.ts';
 import { inlineStore, type InlineStore } from './store-inline.ts';
 
-/** The time of all tests here: what is asked at it is asked at once. */
+/** The fixed time of all tests here. */
 const now = 1_000_000;
 
-/** A store of messages whose writes end when and as they are told to. */
+/** A message store whose writes finish under the control of the test. */
 function storeOf(apply: () => Promise<void>): InlineStore {
   return inlineStore({
     messages: { apply } as unknown as Messages,
@@ -24,24 +24,24 @@ function newRecord(): PlacedRecord {
   return { partition: 0, offset: 0, record: { type: 'message', timestamp: message.timestamp, message } };
 }
 
-test('a publish waits for a store that is slow, so that what is acknowledged can be read', async () => {
+test('a publish waits for a slow store, so that acknowledged messages are readable', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   let isOver = false;
   const storing = storeOf(() => promise)
     .store(newRecord())
     .then(() => (isOver = true));
-  await pause(600); // that it waits can only be seen by waiting
+  await pause(600); // only waiting shows that the publish is held
   expect(isOver).toBe(false);
   resolve();
   await storing;
 });
 
-test('it waits for one that is silent no longer than a second, and after two misses not at all', async () => {
+test('waits at most a second for an unresponsive store, and after two misses not at all', async () => {
   const silent = storeOf(() => new Promise(() => undefined));
   const startedAt = performance.now();
   await Promise.all([silent.store(newRecord()), silent.store(newRecord())]);
   expect(performance.now() - startedAt).toBeGreaterThan(900);
-  // The first after that is a probe, for which somebody has to wait.
+  // The first write after that is a probe, for which one publish waits.
   const probe = silent.store(newRecord());
   await silent.store(newRecord());
   const first = await Promise.race([probe.then(() => 'the probe'), silent.store(newRecord()).then(() => 'nobody')]);
@@ -49,7 +49,7 @@ test('it waits for one that is silent no longer than a second, and after two mis
   await probe;
 });
 
-test('it does not wait for one that says that it is away', async () => {
+test('does not wait for a store that reports itself as unavailable', async () => {
   const away = storeOf(() => Promise.reject(unavailable('Database')));
   for (let count = 0; count < 5; count += 1) await away.store(newRecord());
 });

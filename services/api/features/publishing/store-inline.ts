@@ -4,15 +4,15 @@ import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { Messages } from '@tocsin/shared/ports/messages.ts';
 
 /**
- * A publish waits this long for its document and no longer: it is durable already, the fan-out writes what is missing.
- * Harm prevented by a shorter wait: on a machine that is merely busy, what was acknowledged could not be read yet.
+ * How long a publish waits for its document. The message is already durable, and the fan-out stores missing documents.
+ * With a shorter wait, acknowledged messages would not be readable yet on a busy machine.
  */
 const waitMs = 1_000;
-/** After so many misses in a row nobody waits until a probe succeeds. */
+/** After this many consecutive misses publishes do not wait until a probe succeeds. */
 const missesMax = 2;
-/** Pause between probes while the store misses. */
+/** Pause between probes. */
 const probeMs = 1_000;
-/** Harm prevented: documents of a store that hangs would fill the memory. What is over is left to the fan-out. */
+/** Limits the memory for documents of a hanging store. The fan-out stores the rest. */
 const waitingMax = 10_000;
 
 interface Waiting {
@@ -20,22 +20,22 @@ interface Waiting {
   readonly done: () => void;
 }
 
-/** Writes the documents of publishes that are on the log already, so that they can be read at once. */
+/** Writes the documents of publishes that are already on the log, so that they are readable immediately. */
 export interface InlineStore {
-  /** Resolves when the document is stored, or when waiting for it is over. Never rejects. */
+  /** Resolves when the document is stored or the wait is over. Never rejects. */
   store(record: PlacedRecord): Promise<void>;
 }
 
-/** For an engine whose log has stored the document with the record. */
+/** For an engine whose log stores the document with the record. */
 export const storedByLog: InlineStore = { store: () => Promise.resolve() };
 
 /**
- * One bulk write is under way at a time; what arrives meanwhile is the next one. A store that is slow or away costs a
+ * One bulk write is in progress at a time; documents that arrive meanwhile form the next one. A slow or unavailable store costs a
  * publish at most a second, and after two misses nothing.
  */
 export function inlineStore(deps: {
   messages: Messages;
-  /** Measures pauses: it need not tell the time of day. */ clock: Clock;
+  /** A monotonic clock to measure pauses. */ clock: Clock;
   log: Logger;
 }): InlineStore {
   let waiting: Waiting[] = [];
@@ -55,7 +55,7 @@ export function inlineStore(deps: {
         misses += 1;
         deps.log.warn(
           { err: error, records: batch.length },
-          'documents were not written at once, the fan-out will write them',
+          'documents not written inline, leaving them to the fan-out',
         );
       }
       for (const { done } of batch) done();

@@ -24,7 +24,7 @@ const body = z.object({
     .refine(isFew, `must name 1 to ${streamTopicsMax} topics`)
     .meta({ minItems: 1, description: `Names of 1 to ${streamTopicsMax} topics` }),
   since_id: optionalField(z.record(z.string(), positionId.nullable())).meta({
-    description: 'For each topic the last message seen, or the nil UUID for its beginning',
+    description: 'The last received message of each topic, or the nil UUID for its beginning',
   }),
 });
 
@@ -33,10 +33,10 @@ function isFew(names: readonly string[]): boolean {
   return size > 0 && size <= streamTopicsMax;
 }
 
-/** Stands for all names that are none of the session's: no topic is called so. */
+/** A placeholder for all names outside the session; no topic has this name. */
 const stranger: readonly [string, string] = ['', nilId];
 
-/** What is kept of the positions; null for none. */
+/** The stored positions; null without positions. */
 function sinceIdsOf(sent: z.output<typeof body>['since_id'], topics: readonly NamedTopic[]): StreamSession['sinceIds'] {
   const given = Object.entries(sent ?? {}).flatMap(([name, id]) =>
     id === null ? [] : [[topicNameKey(name), id.toLowerCase()] as const],
@@ -53,15 +53,14 @@ export function createStreamSession(deps: ApiDeps): Route {
     id: 'createStreamSession',
     method: 'POST',
     path: '/api/sse/sessions',
-    summary: 'Make a session that streams of several topics are opened by',
+    summary: 'Create a session that opens streams of several topics',
     audience: 'account',
     scope: 'subscribe',
     body,
     success: {
       status: 200,
       schema: z.object({ session_id: z.string(), topics: z.array(z.string()), expires_in: z.int() }),
-      description:
-        'The session, and for how many seconds it lives: from now, and from the end of the last stream on it',
+      description: 'The session and its lifetime in seconds, counted from now and from the end of its last stream',
     },
     errors: topicErrors,
     async handle(context, { body: { topics: names, since_id } }) {

@@ -3,12 +3,12 @@ import type { RequestContext } from '../../http/route.ts';
 import { parseCompositePosition } from '../../live/composite-position.ts';
 import { isPositionId } from '../../live/resolve-position.ts';
 
-/** Where a client says that it is. `malformed`: it said so in a way that cannot be read, and that it cannot take back. */
+/** The position of a client. `malformed`: an invalid header that the client cannot drop. */
 export type Given<P> = P | 'malformed' | undefined;
 
 /**
- * Reads the client's position. `Last-Event-ID` wins over what the query says: an EventSource repeats its old query when it
- * reconnects. A malformed header, which a browser cannot drop, is no error.
+ * Reads the client's position. `Last-Event-ID` takes precedence over the query: an EventSource repeats its old query when it
+ * reconnects. A malformed header is not an error, because a browser cannot drop it.
  */
 export function givenPosition<P>(
   context: RequestContext,
@@ -21,12 +21,12 @@ export function givenPosition<P>(
   return parse(lastEventId) ?? 'malformed';
 }
 
-/** The id of a message, or the nil UUID, in lower case; null for anything else. */
+/** Returns the ID of a message, or the nil UUID, in lower case; null for anything else. */
 export function parsePositionId(text: string): string | null {
   return isPositionId(text) ? text.toLowerCase() : null;
 }
 
-/** The `since_id` of a stream of one topic; a blank one is none. */
+/** The `since_id` of a stream of one topic; blank means none. */
 export const sinceIdField = z
   .string()
   .transform((text, context) => {
@@ -36,9 +36,9 @@ export const sinceIdField = z
     return id ?? z.NEVER;
   })
   .optional()
-  .describe('The id of the last message seen, or the nil UUID for the beginning: only messages behind it come.');
+  .describe('The ID of the last received message, or the nil UUID for the beginning. The stream starts after it.');
 
-/** The `since_id` of a stream of several topics, as ids by name keys; a blank one is none. */
+/** The `since_id` of a stream of several topics, as IDs by name key; blank means none. */
 export const sinceIdsField = z
   .string()
   .transform((text, context) => {
@@ -53,13 +53,15 @@ export const sinceIdsField = z
   })
   .optional()
   .describe(
-    '`topic1:id1,topic2:id2`, as events carry it as their id: for each topic the last message seen, or the nil UUID for its beginning.',
+    '`topic1:id1,topic2:id2`, like the IDs of events: the last received message of each topic, or the nil UUID for its beginning.',
   );
 
-/** The header that positions come by. */
+/** The header with the client's position. */
 export const positionHeaders = z.object({
   'Last-Event-ID': z
     .string()
     .optional()
-    .describe('The id of the last event seen, as an EventSource sends it when it reconnects. Wins over `since_id`.'),
+    .describe(
+      'The ID of the last received event, as an EventSource sends it when it reconnects. Takes precedence over `since_id`.',
+    ),
 });

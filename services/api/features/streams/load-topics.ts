@@ -6,20 +6,20 @@ import { topicNameKey, type Topic } from '@tocsin/shared/domain/topics/topic.ts'
 import type { Directory } from '../../directory/directory.ts';
 import { roleOf } from '../../http/load-topic.ts';
 
-/** Topics of one stream, without regard to duplicates. */
+/** The maximum of topics of one stream, not counting duplicates. */
 export const streamTopicsMax = 100;
 
-/** What the document says of them. */
+/** The error responses of routes with topics. */
 export const topicErrors = { 404: 'One of the topics does not exist.' } as const;
 
 /** A topic of a stream. */
 export interface NamedTopic {
   readonly topic: Topic;
-  /** The name keys that positions may know it by. */
+  /** The name keys that positions may use for it. */
   readonly nameKeys: readonly string[];
 }
 
-/** The names in the query's `topics`, comma-separated or repeated; blank ones are passed over. */
+/** Returns the names in the query's `topics`, comma-separated or repeated, ignoring blank ones. */
 export function namesInQuery(searchParams: URLSearchParams): string[] {
   return searchParams
     .getAll('topics')
@@ -28,7 +28,7 @@ export function namesInQuery(searchParams: URLSearchParams): string[] {
     .filter((name) => name !== '');
 }
 
-/** The topics with the names, each once, for a caller that may read them all. Throws 422 for too many, 404, 401, 403. */
+/** Returns the distinct named topics if the caller may read all of them. Throws 422 for too many, 404, 401, 403. */
 export async function loadTopicsByName(
   directory: Directory,
   caller: Caller,
@@ -45,7 +45,7 @@ export async function loadTopicsByName(
   );
 }
 
-/** The topics of a session, whatever they are called now. Throws 404 and 403 as when it was made. */
+/** Returns the topics of a session by their current names. Throws 404 and 403 like its creation. */
 export async function loadSessionTopics(
   directory: Directory,
   caller: Caller,
@@ -60,7 +60,7 @@ export async function loadSessionTopics(
   );
 }
 
-/** All of them, or the error of the first: that one does not exist comes before that one is closed. */
+/** Returns all of them, or throws the first error: unknown topics before inaccessible ones. */
 async function readable(
   directory: Directory,
   caller: Caller,

@@ -7,13 +7,13 @@ import type { NamedTopic } from './load-topics.ts';
 
 export interface ResolvedPositions {
   readonly starts: readonly StreamTopic[];
-  /** Whether nothing was lost; undefined when no position was given. */
+  /** Whether no records were lost; undefined without a position. */
   readonly recovered: boolean | undefined;
 }
 
 /**
- * Where the topics of a stream go on. One that the position lacks starts live; a name in it that the stream lacks is
- * passed over, and then something may be lost. Throws `unavailable`.
+ * Resolves the start of each topic of a stream. Topics without a position start live. Unknown names in the position are
+ * ignored, and then records may be lost. Throws `unavailable`.
  */
 export async function resolvePositions(
   deps: { readonly history: History; readonly feeds: TopicFeeds },
@@ -34,7 +34,7 @@ export async function resolvePositions(
   return { starts, recovered: given !== 'malformed' && !hasStrangers && isExact };
 }
 
-/** Which id is which topic's. `hasStrangers` says whether a name was none of the stream's. */
+/** Assigns IDs to topics. `hasStrangers`: whether a name does not belong to the stream. */
 async function assign(
   history: History,
   topics: readonly NamedTopic[],
@@ -53,7 +53,7 @@ async function assign(
   return { byTopic, hasStrangers };
 }
 
-/** Topics that exchanged their names are told apart by whose message the id is; a name alone means who has it now. */
+/** Topics that exchanged names are distinguished by the message of the ID; a name alone means its current topic. */
 async function pick(history: History, called: readonly NamedTopic[], { nameKey, id }: { nameKey: string; id: string }) {
   if (called.length <= 1) return called[0]?.topic;
   const message = await history.find(id);

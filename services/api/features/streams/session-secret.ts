@@ -6,13 +6,13 @@ import type { ApiDeps } from '../../api-deps.ts';
 
 const prefix = 'ss_';
 
-/** A new session id for a client, and what it is stored under. */
+/** Returns a new session ID for a client and its stored hash. */
 export function makeSessionSecret(): { secret: string; id: string } {
   const secret = makeSecret(prefix);
   return { secret, id: hashSecret(secret) };
 }
 
-/** The session that the client means. Throws 401 for one that is unknown or has ended. */
+/** Returns the client's session. Throws 401 if it is unknown or expired. */
 export async function requireSession(
   { engine, clock }: Pick<ApiDeps, 'engine' | 'clock'>,
   secret: string,

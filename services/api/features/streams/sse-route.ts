@@ -4,7 +4,7 @@ import { sseHeaders, sseSink } from '../../live/sse-sink.ts';
 import { positionHeaders } from './given-position.ts';
 import type { StreamKind, StreamRouteNames } from './stream-kind.ts';
 
-/** A stream as Server-Sent Events. `HEAD` is answered with the headers that the stream would have. */
+/** A stream as Server-Sent Events. `HEAD` returns the headers of the stream. */
 export function sseRoute<L, Q extends z.ZodObject>(kind: StreamKind<L, Q>, names: StreamRouteNames): Route {
   return route({
     ...kind.route,

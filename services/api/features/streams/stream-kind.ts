@@ -3,14 +3,14 @@ import type { CredentialSources } from '../../http/authenticate.ts';
 import type { RequestContext, Route } from '../../http/route.ts';
 import type { StreamSink } from '../../live/stream-sink.ts';
 
-/** A stream as both of its transports open it. */
+/** A kind of stream, common to both transports. */
 export interface StreamKind<L, Q extends z.ZodObject> {
-  /** What admits a request for it, and checks its parameters. */
+  /** Authorizes the request and validates its parameters. */
   readonly route: Pick<Route<L, Q>, 'audience' | 'scope' | 'isTopicRoute' | 'isStream' | 'findCaller'> &
     Required<Pick<Route<L, Q>, 'load' | 'query'>>;
-  /** What the document says of its refusals beyond those of all routes. */
+  /** Its error responses in addition to those of all routes. */
   readonly errors?: NonNullable<Route['errors']>;
-  /** Opens it; throws what refuses it before anything is sent. `openSink` is called when nothing can refuse it any more. */
+  /** Opens the stream. Throws before anything is sent; calls `openSink` once no error is possible. */
   readonly open: (
     context: RequestContext,
     input: { loaded: L; query: z.output<Q> },
@@ -18,14 +18,14 @@ export interface StreamKind<L, Q extends z.ZodObject> {
   ) => Promise<void>;
 }
 
-/** What the two transports of a stream are called. */
+/** The names of the two transports. */
 export interface StreamRouteNames {
   readonly id: string;
   readonly path: string;
   readonly summary: string;
 }
 
-/** Where a stream's credential can stand. */
+/** The places of a stream's credential. */
 export function credentialSources(
   { request, searchParams }: RequestContext,
   { isTopicRoute }: { isTopicRoute: boolean },

@@ -57,7 +57,7 @@ export function streamTopicBySse(deps: ApiDeps): Route {
   });
 }
 
-/** `GET /{topic}/ws` without an upgrade; with one it is served by `upgrade.ts`. */
+/** `GET /{topic}/ws` without an upgrade; `upgrade.ts` serves upgrades. */
 export function streamTopicByWebSocket(deps: ApiDeps): Route {
   return websocketRoute(topicStream(deps), {
     id: 'streamTopicByWebSocket',

@@ -19,7 +19,7 @@ const query = z.object({
   session: z
     .string()
     .optional()
-    .describe('The id of a stream session: its topics, by its credential. Wins over `topics`.'),
+    .describe('The ID of a stream session, whose topics and credential are used. Takes precedence over `topics`.'),
   topics: z
     .union([z.string(), z.array(z.string())])
     .optional()
@@ -32,7 +32,7 @@ interface Loaded {
   readonly topics: readonly NamedTopic[];
 }
 
-/** The stream of several topics: by a session, or by their names. */
+/** The stream of several topics, by a session or by names. */
 export function topicsStream(deps: ApiDeps): StreamKind<Loaded, typeof query> {
   return {
     route: {
@@ -40,7 +40,7 @@ export function topicsStream(deps: ApiDeps): StreamKind<Loaded, typeof query> {
       scope: 'subscribe',
       isStream: true,
       query,
-      /** A session stands for the credential that it was made with; one that is sent along is judged all the same. */
+      /** A session represents the credential that created it; a credential in the request is checked as well. */
       async findCaller(sources) {
         const caller = await authenticate(deps, sources);
         const secret = sources.query.get('session') ?? '';
@@ -93,7 +93,7 @@ export function streamTopicsBySse(deps: ApiDeps): Route {
   });
 }
 
-/** `GET /ws` without an upgrade; with one it is served by `upgrade.ts`. */
+/** `GET /ws` without an upgrade; `upgrade.ts` serves upgrades. */
 export function streamTopicsByWebSocket(deps: ApiDeps): Route {
   return websocketRoute(topicsStream(deps), {
     id: 'streamTopicsByWebSocket',

@@ -3,7 +3,7 @@ import { route, type Route } from '../../http/route.ts';
 import { positionHeaders } from './given-position.ts';
 import type { StreamKind, StreamRouteNames } from './stream-kind.ts';
 
-/** The path of a WebSocket. Without an upgrade it tells the client what to do, whatever was asked for; `upgrade.ts` serves the others. */
+/** The path of a WebSocket. Requests without an upgrade get 426; `upgrade.ts` serves upgrades. */
 export function websocketRoute<L, Q extends z.ZodObject>(kind: StreamKind<L, Q>, names: StreamRouteNames): Route {
   const { load: _load, query, ...admitted } = kind.route;
   return route({
@@ -11,8 +11,8 @@ export function websocketRoute<L, Q extends z.ZodObject>(kind: StreamKind<L, Q>,
     ...names,
     method: 'GET',
     reads: { query, headers: positionHeaders },
-    success: { status: 101, schema: null, description: 'The connection is a WebSocket now' },
-    errors: { ...kind.errors, 426: 'The request asks for no upgrade.' },
+    success: { status: 101, schema: null, description: 'The connection becomes a WebSocket' },
+    errors: { ...kind.errors, 426: 'The request has no upgrade.' },
     handle: () =>
       Promise.resolve({
         status: 426,

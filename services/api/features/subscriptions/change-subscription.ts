@@ -4,7 +4,7 @@ import type { Changes, Documents } from '@tocsin/shared/ports/documents.ts';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 
-/** Sets the fields of the subscription as it is now. Throws 404 when it is gone. */
+/** Sets fields of the current subscription. Throws 404 if it was removed. */
 export async function changeSubscription(
   documents: Documents,
   loaded: Subscription,

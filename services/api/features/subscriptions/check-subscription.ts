@@ -11,7 +11,7 @@ export function checkSubscription(deps: ApiDeps): Route {
     id: 'checkSubscription',
     method: 'GET',
     path: '/api/subscriptions/check/{topic_name}',
-    summary: 'Whether the caller is subscribed to a topic',
+    summary: 'Check whether the caller is subscribed to a topic',
     audience: 'account',
     scope: 'account:read',
     success: {

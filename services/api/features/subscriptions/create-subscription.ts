@@ -31,7 +31,7 @@ export function createSubscription(deps: ApiDeps): Route {
     scope: 'account:write',
     body,
     success: { status: 201, schema: subscriptionSchema, description: 'The subscription' },
-    errors: { 404: 'There is no such topic.', 409: 'The topic is subscribed to already.' },
+    errors: { 404: 'The topic does not exist.', 409: 'The caller is already subscribed.' },
     async handle(context, { body: fields }) {
       const caller = context.account();
       const topic = await openTopicByName(deps.directory, caller, { name: fields.topic_name, act: 'read' });
@@ -42,7 +42,7 @@ export function createSubscription(deps: ApiDeps): Route {
   });
 }
 
-/** Stores the subscription and counts it on its topic. Throws 404 and 403 as topics do, 403 at the limit, 409. */
+/** Stores the subscription and updates the topic's count. Throws 404 and 403 for the topic, 403 at the limit, 409. */
 function subscribe(
   deps: ApiDeps,
   caller: AccountCaller,

@@ -5,7 +5,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { describeSubscriptions } from './describe-subscriptions.ts';
 import { readableSubscriptions } from './readable-subscriptions.ts';
 
-/** The caller's subscriptions to what their user may read: pinned first, then newest activity of the topic. */
+/** Returns the caller's subscriptions of readable topics: pinned first, then by latest activity of the topic. */
 export async function describeOwnSubscriptions(
   deps: ApiDeps,
   caller: AccountCaller,

@@ -5,10 +5,10 @@ import type { ReadableSubscription } from './readable-subscriptions.ts';
 
 const noMessages: TopicStats = { messageCount: 0, lastMessageAt: null };
 
-/** Nobody reads further unread messages than these one by one. Harm prevented: a list that counts millions. */
+/** The maximum of counted unread messages, so that a list does not count millions. */
 const unreadMax = 10_000;
 
-/** The subscriptions with the figures of their topics, in the given order. */
+/** Returns the subscriptions with counts of their topics, in the given order. */
 export async function describeSubscriptions(
   messages: Messages,
   readable: readonly ReadableSubscription[],
@@ -29,8 +29,8 @@ export async function describeSubscriptions(
 }
 
 /**
- * How many messages came after the user last viewed each topic: before the first view, after the subscription. Only the
- * topics that were published to since are counted.
+ * Counts the messages since the user's last view of each topic, or since the subscription before the first view. Only
+ * topics with later publishes are counted.
  */
 async function countUnread(
   messages: Messages,

@@ -4,7 +4,7 @@ import type { ExportSection } from '../../export/export-section.ts';
 import { smallSection } from '../../export/small-section.ts';
 import { describeOwnSubscriptions } from './describe-own-subscriptions.ts';
 
-/** The account's subscriptions, as their list shows them. */
+/** The account's subscriptions in the form of their list. */
 export function exportSubscriptions(deps: ApiDeps): ExportSection {
   return smallSection('subscriptions', subscriptionSchema, ({ caller, now }) =>
     describeOwnSubscriptions(deps, caller, now),

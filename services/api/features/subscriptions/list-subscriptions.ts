@@ -16,7 +16,7 @@ export function listSubscriptions(deps: ApiDeps): Route {
     success: {
       status: 200,
       schema: z.object({ subscriptions: z.array(subscriptionSchema), total: z.int() }),
-      description: 'All of them: pinned first, then newest activity of the topic',
+      description: 'All subscriptions: pinned first, then by latest activity of the topic',
     },
     async handle(context) {
       const described = await describeOwnSubscriptions(deps, context.account(), context.now);

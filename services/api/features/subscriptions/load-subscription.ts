@@ -5,7 +5,7 @@ import { pathId } from '../../http/load-topic.ts';
 import type { RequestContext } from '../../http/route.ts';
 import { readableSubscriptions, type ReadableSubscription } from './readable-subscriptions.ts';
 
-/** The caller's own subscription with the id in the path. Throws 404 for any other, and for one whose topic was lost. */
+/** Returns the caller's subscription with the ID in the path. Throws 404 for any other, and if its topic is inaccessible. */
 export async function loadSubscription(deps: ApiDeps, context: RequestContext): Promise<ReadableSubscription> {
   const caller = context.account();
   const subscription = await deps.engine.documents.get(subscriptions, pathId(context, 'subscription_id'));

@@ -32,7 +32,7 @@ function preview(given: Partial<MobileSettings>, messages: readonly Sent[]) {
 
 const at = (iso: string, priority: Priority = 3): Sent => ({ time: Date.parse(iso), priority });
 
-test('every day of the span is told, also one without messages', () => {
+test('returns every day of the period, also without messages', () => {
   const days = preview({}, [at('2026-03-27T13:00Z', 1), at('2026-03-27T13:00Z', 5), at('2026-03-29T23:59Z', 5)]);
   expect(
     days.map(({ start, messages, wouldPush, byPriority }) => [
@@ -50,8 +50,8 @@ test('every day of the span is told, also one without messages', () => {
   ]);
 });
 
-test('quiet hours hold back what they do not allow, by the clock on the wall', () => {
-  // Summer time begins in that night: 07:00 is 05:00 UTC after it, and was 06:00 before.
+test('quiet hours hold back messages by local time', () => {
+  // Daylight saving starts in that night: 07:00 is 05:00 UTC after it and was 06:00 UTC before.
   const messages = [
     at('2026-03-28T05:30Z'),
     at('2026-03-28T20:59Z'),
@@ -72,7 +72,7 @@ test('quiet hours hold back what they do not allow, by the clock on the wall', (
   expect(none[2]).toMatchObject({ wouldPush: 1, quiet: 2 });
 });
 
-test('of a minute that is over the limit the rest is one push that says how many', () => {
+test('collapses messages beyond the limit per minute into one push', () => {
   const burst = (iso: string, count: number, priority: Priority) =>
     Array.from({ length: count }, () => at(iso, priority));
   const [day] = preview({ maxPerMinute: 3 }, [
@@ -83,7 +83,7 @@ test('of a minute that is over the limit the rest is one push that says how many
   expect(day).toMatchObject({ messages: 7, wouldPush: 4, collapsed: 3, byPriority: [0, 2, 0, 0, 2] });
 });
 
-test('whatever the settings, every message that passes is pushed, quiet or collapsed', () => {
+test('with any settings every passing message is pushed, quiet or collapsed', () => {
   const sent = fc.record({
     time: fc.integer({ min: from, max: to }),
     priority: fc.constantFrom(...([1, 2, 3, 4, 5] as const)),

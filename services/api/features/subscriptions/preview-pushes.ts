@@ -4,20 +4,20 @@ import type { ActivityCount } from '@tocsin/shared/ports/messages.ts';
 
 const dayMs = 86_400_000;
 
-/** Of one day in UTC. Every message is pushed, quiet, collapsed, or kept back by the filter. */
+/** One day in UTC. Every message is pushed, quiet, collapsed or filtered out. */
 export interface PreviewDay {
   readonly start: number;
   messages: number;
   wouldPush: number;
   quiet: number;
   collapsed: number;
-  /** Of what would be pushed: priority 1 to 5. */
+  /** Pushes by priority 1 to 5. */
   readonly byPriority: [number, number, number, number, number];
 }
 
 /**
- * What the settings would have pushed of each day: `all` are the days' messages, `passing` those that their filter lets
- * through, by minutes with quiet hours or a limit a minute. Of a minute that is over the limit the most urgent are taken as the ones pushed.
+ * Computes the pushes of each day under the settings. `all` are the messages by day, `passing` those that the filter
+ * accepts, by minute with quiet hours or a limit per minute. Beyond the limit the most urgent messages count as pushed.
  */
 export function previewPushes(
   settings: Pick<MobileSettings, 'quietHours' | 'maxPerMinute'>,
@@ -53,7 +53,7 @@ const dayOf = (time: number): number => Math.floor(time / dayMs) * dayMs;
 function quietCheck(quietHours: MobileSettings['quietHours']): (time: number, priority: number) => boolean {
   if (quietHours === null) return () => false;
   const { allowPriority } = quietHours;
-  // Two minutes of one night have the same span; hours are of whole minutes, so a minute lies in one or in none.
+  // Quiet hours have whole minutes, so a minute lies completely inside or outside.
   let last: Span | null = null;
   const isWithin = (time: number): boolean => {
     if (last === null || time < last.start || time >= last.end) last = spanAt(quietHours, time);

@@ -28,15 +28,15 @@ const daySchema = z
   })
   .meta({ id: 'PreviewDay' });
 
-/** `POST /api/subscriptions/{subscription_id}/preview`: what other settings would have pushed. */
+/** `POST /api/subscriptions/{subscription_id}/preview`: the pushes of other settings. */
 export function previewSubscription(deps: ApiDeps): Route {
   return route({
     id: 'previewSubscription',
     method: 'POST',
     path: '/api/subscriptions/{subscription_id}/preview',
-    summary: "Count how many of the topic's messages of the last 30 days the settings would have pushed",
+    summary: 'Preview the pushes of other settings for the last 30 days',
     description:
-      'Settings that are not named are those of the subscription, which is not changed. Counted are the messages that are still stored.',
+      'Omitted settings are those of the subscription, which is not changed. Counts the messages that are still stored.',
     audience: 'account',
     scope: 'account:write',
     body: z.object({ mobile_notifications_enabled, mobile_notification_settings }),
@@ -49,8 +49,8 @@ export function previewSubscription(deps: ApiDeps): Route {
         days: z.array(daySchema),
       }),
       description:
-        'By day in UTC, oldest first, those at the ends partial. `would_push` is also told by priority; `quiet` came in quiet hours, ' +
-        '`collapsed` were more than `max_per_minute` (reckoned by minutes of the clock), and the rest of `messages` the filter kept back',
+        'By day in UTC, oldest first; the first and last day are partial. `would_push` is also split by priority; `quiet` counts messages in quiet hours, ' +
+        '`collapsed` those beyond `max_per_minute` (per clock minute), and the filter excluded the rest of `messages`',
     },
     load: (context) => loadSubscription(deps, context),
     async handle(context, { loaded: { subscription, topic }, body }) {
@@ -75,7 +75,7 @@ export function previewSubscription(deps: ApiDeps): Route {
   });
 }
 
-/** All messages by day, and those that the settings' filter lets through, by minute where that matters. */
+/** Counts all messages by day, and those that the filter accepts, by minute if needed. */
 async function countMessages(
   deps: ApiDeps,
   { topicId, settings, from, to }: { topicId: string; settings: MobileSettings; from: number; to: number },

@@ -13,8 +13,8 @@ export interface ReadableSubscription {
 }
 
 /**
- * Those of the caller's subscriptions whose topic their user may read, in the given order. A subscription gives no
- * access: the others are not shown, and are removed. What counts is the user's right, whatever the credential is.
+ * Returns the caller's subscriptions whose topic their user may read, in the given order. A subscription grants no
+ * access: others are omitted and removed. The user's rights count, not those of the credential.
  */
 export async function readableSubscriptions(
   deps: ApiDeps,
@@ -37,7 +37,7 @@ export async function readableSubscriptions(
   const lost: Subscription[] = [];
   for (const subscription of found) {
     const topic = byId.get(subscription.topicId);
-    if (topic === undefined) continue; // the topic's erasure takes it along
+    if (topic === undefined) continue; // the topic's erasure removes it
     if (mayUseTopic(user, topic, 'read', roles.get(topic.teamId ?? '') ?? null)) readable.push({ subscription, topic });
     else lost.push(subscription);
   }

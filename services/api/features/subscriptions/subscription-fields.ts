@@ -20,7 +20,7 @@ const settings = {
 const clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day from 00:00 to 23:59');
 const maxPerMinute = 'must be a whole number from 1 to 1000';
 
-/** What is off until it is asked for: null turns it off again. */
+/** Settings that are off by default; null turns them off. */
 const extras = {
   quiet_hours: z
     .object({
@@ -30,21 +30,21 @@ const extras = {
       allow_priority: priority
         .nullable()
         .default(5)
-        .describe('Messages of at least this priority are pushed all the same; null: none.'),
+        .describe('Messages of at least this priority are still pushed; null for none.'),
     })
     .refine(({ start, end }) => start !== end, 'start and end must differ')
     .describe(
-      'Messages in these hours are not pushed; how many came is, at their end. Past midnight when the end is the earlier time.',
+      'Messages in these hours are not pushed; at their end one push reports the number. Crosses midnight if the end is the earlier time.',
     ),
   max_per_minute: z
     .number()
     .int(maxPerMinute)
     .min(1, maxPerMinute)
     .max(1_000, maxPerMinute)
-    .describe('More messages within a minute are pushed as one that says how many there are.'),
+    .describe('Further messages within a minute are combined into one push with their number.'),
 };
 
-/** What a new subscription may say; null is the same as saying nothing. */
+/** Fields of a new subscription; null means omitted. */
 export const newSubscriptionFields = {
   web_notifications_enabled: optionalField(z.boolean()),
   mobile_notifications_enabled: optionalField(z.boolean()),
@@ -61,7 +61,7 @@ export const newSubscriptionFields = {
   ),
 };
 
-/** What a change of a subscription may say; null only where it turns something off. */
+/** Fields of a change; null only turns settings off. */
 export const changedSubscriptionFields = {
   web_notifications_enabled: z.boolean().optional(),
   mobile_notifications_enabled: z.boolean().optional(),
@@ -91,7 +91,7 @@ interface SentFields {
     | undefined;
 }
 
-/** What of the subscription the fields set; what they do not name stays. */
+/** Returns the changes of the subscription; omitted fields stay. */
 export function settingsOf(fields: SentFields): Changes<Subscription> {
   const sent = fields.mobile_notification_settings ?? {};
   const all = {

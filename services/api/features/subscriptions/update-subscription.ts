@@ -15,7 +15,7 @@ export function updateSubscription(deps: ApiDeps): Route {
     id: 'updateSubscription',
     method: 'PATCH',
     path: '/api/subscriptions/{subscription_id}',
-    summary: "Change a subscription's notifications, or pin it",
+    summary: "Change a subscription's notifications or pin it",
     audience: 'account',
     scope: 'account:write',
     body,

@@ -11,7 +11,7 @@ export function viewSubscription(deps: ApiDeps): Route {
     id: 'viewSubscription',
     method: 'POST',
     path: '/api/subscriptions/{subscription_id}/viewed',
-    summary: 'Note that the topic was viewed: nothing of it is unread',
+    summary: 'Mark all messages of the topic as read',
     audience: 'account',
     scope: 'account:write',
     success: { status: 200, schema: subscriptionSchema, description: 'The subscription' },

@@ -20,7 +20,7 @@ export function changeMemberRole(deps: ApiDeps): Route {
     id: 'changeTeamMemberRole',
     method: 'PATCH',
     path: '/api/teams/{team_id}/members/{user_id}',
-    summary: 'Make a member an admin, or an admin a member',
+    summary: 'Change the role of a member',
     audience: 'account',
     scope: 'account:write',
     body: z.object({ role: teamFields.role.optional() }),

@@ -59,7 +59,7 @@ export function createTeam(deps: ApiDeps): Route {
   });
 }
 
-/** Throws 403 at the limit, 409 for a name that is taken. */
+/** Throws 403 at the limit and 409 for a taken name. */
 async function store(deps: ApiDeps, team: New<Team>, recorded: readonly Write[]): Promise<void> {
   const { documents } = deps.engine;
   const { ownerId: userId, createdAt: joinedAt } = team;

@@ -7,13 +7,13 @@ import { route, type Route } from '../../http/route.ts';
 import { removalDeps } from '../../erasure/removal-deps.ts';
 import { loadTeam } from './load-team.ts';
 
-/** `DELETE /api/teams/{team_id}`: its topics go too, or become the owner's private topics. */
+/** `DELETE /api/teams/{team_id}`: its topics are deleted or become the owner's private topics. */
 export function deleteTeam(deps: ApiDeps): Route {
   return route({
     id: 'deleteTeam',
     method: 'DELETE',
     path: '/api/teams/{team_id}',
-    summary: "Delete a team; its topics become the owner's private ones, or are deleted with it",
+    summary: "Delete a team; its topics become the owner's private topics or are deleted",
     audience: 'account',
     scope: 'account:write',
     query: z.object({ delete_topics: queryBoolean.default(false) }),

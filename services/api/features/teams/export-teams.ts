@@ -5,7 +5,7 @@ import type { ExportSection } from '../../export/export-section.ts';
 import { smallSection } from '../../export/small-section.ts';
 import { describeTeams } from './describe-teams.ts';
 
-/** The teams that the account is in, as their list shows them. */
+/** The account's teams in the form of their list. */
 export function exportTeams({ engine: { documents } }: ApiDeps): ExportSection {
   return smallSection('teams', teamSchema, async ({ caller }) =>
     describeTeams(documents, await findMemberships(documents, caller.userId)),

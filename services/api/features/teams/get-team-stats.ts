@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 
-/** The seats of the caller as owner, and what the caller's tier grants. */
+/** The caller's seats as owner and the limits of the caller's tier. */
 const statsSchema = z
   .object({
     base_members: z.int(),
@@ -27,7 +27,7 @@ export function getTeamStats(deps: ApiDeps): Route {
     id: 'getTeamStats',
     method: 'GET',
     path: '/api/teams/stats',
-    summary: "The caller's seats over all active teams, and the limits of the caller's tier",
+    summary: "Get the caller's seats over all active teams and the limits of the tier",
     audience: 'account',
     scope: 'account:read',
     success: { status: 200, schema: statsSchema, description: 'The figures' },

@@ -12,7 +12,7 @@ export function getTeam(deps: ApiDeps): Route {
     id: 'getTeam',
     method: 'GET',
     path: '/api/teams/{team_id}',
-    summary: 'A team with its members',
+    summary: 'Get a team with its members',
     audience: 'account',
     scope: 'account:read',
     success: {

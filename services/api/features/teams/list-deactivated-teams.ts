@@ -6,13 +6,13 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { describeTeam } from './describe-teams.ts';
 
-/** `GET /api/teams/deactivated`: the caller's own, and until when each can be reactivated. */
+/** `GET /api/teams/deactivated`: the caller's deactivated teams with the time until which each can be reactivated. */
 export function listDeactivatedTeams(deps: ApiDeps): Route {
   return route({
     id: 'listDeactivatedTeams',
     method: 'GET',
     path: '/api/teams/deactivated',
-    summary: 'The deactivated teams that the caller owns',
+    summary: 'List the deactivated teams that the caller owns',
     audience: 'account',
     scope: 'account:read',
     success: {

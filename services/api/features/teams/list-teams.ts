@@ -5,7 +5,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { describeTeams } from './describe-teams.ts';
 
-/** `GET /api/teams`: the teams that the caller is in, active or not, newest first. */
+/** `GET /api/teams`: the caller's teams, active or not, newest first. */
 export function listTeams(deps: ApiDeps): Route {
   return route({
     id: 'listTeams',

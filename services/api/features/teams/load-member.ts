@@ -7,8 +7,8 @@ import type { RequestContext } from '../../http/route.ts';
 import { findOpenTeam, requireStanding } from './load-team.ts';
 
 /**
- * The member that the path names, for a caller who manages the team; `orSelf`: or who is that member. Throws 404 and 403
- * as teams do, and 404 for somebody who is not in the team.
+ * Returns the member in the path for a manager of the team, with `orSelf` also for the member. Throws 404 and 403
+ * like teams, and 404 for an account outside the team.
  */
 export async function loadMember(
   deps: ApiDeps,

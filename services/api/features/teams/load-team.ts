@@ -8,12 +8,12 @@ import { pathId } from '../../http/load-topic.ts';
 import type { RequestContext } from '../../http/route.ts';
 import type { OpenTeam } from './describe-teams.ts';
 
-/** What the caller has to be in the team. */
+/** The required role of the caller. */
 export type Standing = 'member' | 'manager' | 'owner';
 
 /**
- * A route's `load`: the team with the id in the path, for a caller of the standing. Throws 404 for an unknown one, 401
- * without a credential, and 403 to outsiders and to members without the right. Reads the store, not what a node remembers.
+ * A route's `load`: the team in the path for a caller with the required role. Throws 404 for an unknown team, 401
+ * without a credential, and 403 for outsiders and insufficient roles. Reads the store, not a cache.
  */
 export function loadTeam(deps: ApiDeps, standing: Standing): (context: RequestContext) => Promise<OpenTeam> {
   return async (context) => {
@@ -23,9 +23,9 @@ export function loadTeam(deps: ApiDeps, standing: Standing): (context: RequestCo
   };
 }
 
-/** The team with the id in the path and the caller's role in it. Throws 404, 401, and 403 to outsiders. */
+/** Returns the team in the path and the caller's role. Throws 404, 401, and 403 for outsiders. */
 export async function findOpenTeam(documents: Documents, context: RequestContext): Promise<OpenTeam> {
-  // What is no id names nothing that could exist: who asks comes first then.
+  // A malformed ID cannot match anything, so authenticate first.
   if (!isUuid(context.params['team_id']!)) context.account();
   const team = await findTeam(documents, pathId(context, 'team_id'));
   if (team === null) throw new AppError('not_found', 'Team not found');
@@ -34,7 +34,7 @@ export async function findOpenTeam(documents: Documents, context: RequestContext
   return { team, role };
 }
 
-/** Throws 403 for a role that has less than the standing. */
+/** Throws 403 for an insufficient role. */
 export function requireStanding(role: Role, standing: Standing): void {
   const isEnough = { member: true, manager: managesTeam(role), owner: role === 'owner' }[standing];
   if (!isEnough) throw insufficient();

@@ -7,14 +7,14 @@ import { describeTeam } from './describe-teams.ts';
 import { loadTeam } from './load-team.ts';
 import { requireTeamTier } from './require-team-tier.ts';
 
-/** `POST /api/teams/{team_id}/reactivate`: an active team stays as it is. */
+/** `POST /api/teams/{team_id}/reactivate`: has no effect on an active team. */
 export function reactivateTeam(deps: ApiDeps): Route {
   const load = loadTeam(deps, 'owner');
   return route({
     id: 'reactivateTeam',
     method: 'POST',
     path: '/api/teams/{team_id}/reactivate',
-    summary: 'Bring a deactivated team back with everything that it had',
+    summary: 'Reactivate a team with its topics and members',
     audience: 'account',
     scope: 'account:write',
     success: { status: 200, schema: teamSchema, description: 'The team' },

@@ -5,20 +5,20 @@ import { auditOf } from '../../audit.ts';
 import { route, type Route } from '../../http/route.ts';
 import { loadMember, memberNotFound } from './load-member.ts';
 
-/** `DELETE /api/teams/{team_id}/members/{user_id}`: managers remove anyone but the owner, members themselves. */
+/** `DELETE /api/teams/{team_id}/members/{user_id}`: managers remove anyone except the owner, members remove themselves. */
 export function removeMember(deps: ApiDeps): Route {
   return route({
     id: 'removeTeamMember',
     method: 'DELETE',
     path: '/api/teams/{team_id}/members/{user_id}',
-    summary: 'Remove a member, or leave the team',
+    summary: 'Remove a member or leave the team',
     audience: 'account',
     scope: 'account:write',
     errors: { 400: 'The member is the owner.' },
     success: {
       status: 204,
       schema: null,
-      description: "Gone, with the subscriptions and streams of the team's private topics",
+      description: "Removed, with the subscriptions and streams of the team's private topics",
     },
     load: (context) => loadMember(deps, context, 'orSelf'),
     async handle(context, { loaded: { teamId, userId, role } }) {

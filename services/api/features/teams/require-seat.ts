@@ -6,8 +6,8 @@ import { findSeats } from '@tocsin/shared/operations/teams/team-seats.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
 
 /**
- * The team's owner, who has a seat for the person: one that the person takes already, in any of the owner's active teams,
- * or a free one (null: somebody without an account). Throws 403 when there is none.
+ * Returns the team's owner if a seat is available for the person: their seat in another active team of the owner,
+ * or a free one (null: a person without an account). Throws 403 otherwise.
  */
 export async function requireSeat(documents: Documents, team: Team, userId: string | null): Promise<User> {
   const owner = await documents.get(users, team.ownerId);

@@ -2,7 +2,7 @@ import { givenRoles } from '@tocsin/shared/domain/teams/team.ts';
 import { z } from 'zod';
 import { textField } from '../../http/fields.ts';
 
-/** Fields of a team as they are sent. */
+/** Fields of a team in requests. */
 export const teamFields = {
   name: z.string().regex(/^[a-z0-9-]{2,40}$/, 'must be 2 to 40 of the characters a-z, 0-9 and -'),
   displayName: textField({ min: 1, max: 80 }),

@@ -4,7 +4,7 @@ import { membershipsMax, teamMembers } from '@tocsin/shared/collections/teams.ts
 
 export const teamLimitReached = () => new AppError('forbidden', 'Team limit reached');
 
-/** Throws 403 when the account is in as many teams as its lists can show. */
+/** Throws 403 if the account has reached the limit of teams that its lists can show. */
 export async function requireRoomForMembership(documents: Documents, userId: string): Promise<void> {
   const count = await documents.count(teamMembers, { index: 'byUser', equals: { userId } });
   if (count >= membershipsMax) throw teamLimitReached();

@@ -40,7 +40,7 @@ export function updateTeam(deps: ApiDeps): Route {
   });
 }
 
-/** Sets the fields of the team as it is now. Throws 404 when it is gone. */
+/** Sets fields of the current team. Throws 404 if it was removed. */
 async function change(documents: Documents, loaded: Team, to: { set: Changes<Team>; now: number }): Promise<Team> {
   if (Object.keys(to.set).length === 0) return loaded;
   return retryStale(async () => {

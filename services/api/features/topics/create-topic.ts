@@ -17,7 +17,7 @@ const body = z
     icon_name: optionalField(topicFields.iconName),
     icon_color: optionalField(topicFields.iconColor),
     retention_days: optionalField(topicFields.retentionDays).describe(
-      "At most the days that the tier of the topic's owner grants; without it as long as the tier says.",
+      "In days, at most those of the tier of the topic's owner, which are also the default.",
     ),
     team_id: optionalField(uuidField),
   })
@@ -26,7 +26,7 @@ const body = z
       {
         name: 'backups',
         access_level: 'public',
-        description: 'What the nightly backup says',
+        description: 'Output of the nightly backup',
         is_discoverable: true,
         icon_name: 'database',
       },
@@ -46,9 +46,9 @@ export function createTopic(deps: ApiDeps): Route {
     success: {
       status: 201,
       schema: topicSchema.extend({ subscription_warning: z.string().nullable() }),
-      description: 'The topic, and what its maker should know of the tier',
+      description: 'The topic and a warning about the tier, if any',
     },
-    errors: { 404: 'There is no such team.', 409: 'The name is taken.' },
+    errors: { 404: 'The team does not exist.', 409: 'The name is taken.' },
     async handle(context, { body: fields }) {
       const { topic, warning } = await storeTopic(deps, context.account(), {
         name: fields.name,

@@ -7,7 +7,7 @@ import type { Messages, TopicStats } from '@tocsin/shared/ports/messages.ts';
 
 export const noMessages: TopicStats = { messageCount: 0, lastMessageAt: null };
 
-/** The topics as the caller sees them, in the given order. `roles` are the caller's roles by team. */
+/** Returns the topics as the caller sees them, in the given order. `roles` are the caller's roles by team. */
 export async function describeTopics(
   messages: Messages,
   caller: Caller,

@@ -4,7 +4,7 @@ import type { ExportSection } from '../../export/export-section.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { describeTopics } from './describe-topics.ts';
 
-/** The topics that the account owns, those of its teams included, oldest first. */
+/** The account's topics, including those of its teams, oldest first. */
 export function exportTopics({ engine: { documents, messages } }: ApiDeps): ExportSection {
   return {
     name: 'topics',

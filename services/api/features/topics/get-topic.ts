@@ -11,13 +11,13 @@ import { openTopicByName, roleOf } from '../../http/load-topic.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { noMessages } from './describe-topics.ts';
 
-/** `GET /api/topics/{name}`, and `/stats` as another name for it. */
+/** `GET /api/topics/{name}` and its alias `/stats`. */
 export function getTopic(deps: ApiDeps, form: 'detail' | 'stats'): Route {
   return route({
     id: form === 'detail' ? 'getTopic' : 'getTopicStats',
     method: 'GET',
     path: form === 'detail' ? '/api/topics/{name}' : '/api/topics/{name}/stats',
-    summary: form === 'detail' ? 'A topic by its name' : 'The same as the topic itself',
+    summary: form === 'detail' ? 'Get a topic by name' : 'The same as the topic itself',
     audience: 'anyone',
     isTopicRoute: true,
     success: { status: 200, schema: topicSchema.extend({ connection_count: z.int() }), description: 'The topic' },
@@ -38,7 +38,7 @@ export function getTopic(deps: ApiDeps, form: 'detail' | 'stats'): Route {
   });
 }
 
-/** A public topic's detail needs no scope, a private one's does. */
+/** Public topics require no scope, private topics do. */
 async function loadReadableTopic(deps: ApiDeps, context: RequestContext): Promise<Topic> {
   const { caller } = context;
   const name = context.params['name']!;

@@ -3,13 +3,13 @@ import { route, type Route } from '../../http/route.ts';
 import { listingQuery, listingReply, listingSuccess } from './listing-reply.ts';
 import type { Listing } from './read-listings.ts';
 
-/** `GET /api/topics/my`: what the caller owns, topics of their own teams included. */
+/** `GET /api/topics/my`: the caller's topics, including those of own teams. */
 export function listMyTopics(deps: ApiDeps): Route {
   return route({
     id: 'listMyTopics',
     method: 'GET',
     path: '/api/topics/my',
-    summary: "The caller's own topics",
+    summary: "List the caller's topics",
     audience: 'account',
     scope: 'topics:read',
     query: listingQuery,

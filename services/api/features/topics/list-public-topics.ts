@@ -2,13 +2,13 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { listed, listingQuery, listingReply, listingSuccess, rolesOf } from './listing-reply.ts';
 
-/** `GET /api/topics/public`: the discoverable public topics alone, whoever asks. */
+/** `GET /api/topics/public`: only discoverable public topics, for any caller. */
 export function listPublicTopics(deps: ApiDeps): Route {
   return route({
     id: 'listPublicTopics',
     method: 'GET',
     path: '/api/topics/public',
-    summary: 'Topics that can be discovered',
+    summary: 'List discoverable topics',
     audience: 'anyone',
     query: listingQuery,
     success: listingSuccess,

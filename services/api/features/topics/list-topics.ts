@@ -6,13 +6,13 @@ import { route, type Route } from '../../http/route.ts';
 import { listed, listingQuery, listingReply, listingSuccess, rolesOf } from './listing-reply.ts';
 import type { Listing } from './read-listings.ts';
 
-/** `GET /api/topics`: the discoverable public topics, and with a credential also the caller's own and their teams'. */
+/** `GET /api/topics`: discoverable public topics, and with a credential also the topics of the caller and their teams. */
 export function listTopics(deps: ApiDeps): Route {
   return route({
     id: 'listTopics',
     method: 'GET',
     path: '/api/topics',
-    summary: "Topics that can be discovered, the caller's own, and those of the caller's teams",
+    summary: "List discoverable topics, the caller's topics and those of the caller's teams",
     audience: 'anyone',
     query: listingQuery,
     success: listingSuccess,
@@ -29,12 +29,12 @@ export function listTopics(deps: ApiDeps): Route {
 }
 
 /**
- * What the caller's own and their teams' topics add to the public listing. A key without `topics:read` sees none of
- * them, and a key none of the private ones of a team whose owner is another.
+ * The listings of the caller's topics and of their teams. A key without `topics:read` sees neither,
+ * and a key does not see private topics of teams with another owner.
  */
 function ownListings(caller: Caller, roles: ReadonlyMap<string, Role>): Listing[] {
   if (caller.kind !== 'account' || !mayReadTopics(caller)) return [];
-  // Topics of the caller's own teams are the caller's own.
+  // Topics of teams that the caller owns belong to the caller.
   const teamIds = [...roles].filter(([, role]) => role !== 'owner').map(([teamId]) => teamId);
   const levels = caller.scopes === null ? (['public', 'private'] as const) : (['public'] as const);
   return [

@@ -10,23 +10,23 @@ import { describeTopics } from './describe-topics.ts';
 import { readKeptListings } from './read-kept-listings.ts';
 import type { Listing } from './read-listings.ts';
 
-/** What every listing of topics takes and answers. */
+/** Parameters and response of every topic listing. */
 export const listingQuery = z.object(pagingFields({ default: 50, max: 100 }));
 export const listingSuccess = {
   status: 200,
   schema: z.array(topicSchema),
-  description: 'Topics, newest activity first',
+  description: 'Topics by latest activity',
 };
 
 /** The discoverable public topics. */
 export const listed: Listing = { index: 'byListed', equals: { isListed: true } };
 
-/** The caller's roles by team; nobody but an account has any. */
+/** The caller's roles by team; empty for callers other than accounts. */
 export async function rolesOf(deps: ApiDeps, caller: Caller): Promise<Map<string, Role>> {
   return caller.kind === 'account' ? findRoles(deps.engine.documents, caller.userId) : new Map<string, Role>();
 }
 
-/** Answers with a page of the listings as one. */
+/** Returns a page of the combined listings. */
 export async function listingReply(
   deps: ApiDeps,
   asked: {

@@ -12,7 +12,7 @@ const listingOf = (ownerId: string): Listing => ({ index: 'byOwnerActivity', equ
 const addTopic = (ownerId: string, lastActivityAt: number) =>
   engine.documents.insert(topics, newTopic(ownerId, { lastActivityAt }));
 
-test('pages of kept listings are those that are read, also after a write', async () => {
+test('pages of cached listings match the store, also after a write', async () => {
   const deps = { engine, topicListings: topicListings(engine.documents) };
   const owners = [newId(), newId()];
   const listings = owners.map(listingOf);
@@ -41,7 +41,7 @@ test('pages of kept listings are those that are read, also after a write', async
   expect(first).toMatchObject({ id, lastActivityAt: 5_000 });
 });
 
-test('a listing that is too long to be kept is read by pages', async () => {
+test('paginates a listing that is too long for the cache', async () => {
   const deps = { engine, topicListings: topicListings(engine.documents) };
   const ownerId = newId();
   await Promise.all(Array.from({ length: 2_001 }, (_, at) => addTopic(ownerId, at)));

@@ -4,14 +4,14 @@ import { topics } from '@tocsin/shared/collections/topics.ts';
 import type { TopicListings } from '../../directory/topic-listings.ts';
 import { isBefore, readListings, type Listing, type TopicPage } from './read-listings.ts';
 
-/** Longer listings are read page by page. Harm prevented: a page that reads and sorts thousands of topics. */
+/** Longer listings are read page by page, so that a page does not read and sort thousands of topics. */
 const wholeMax = 2_000;
 
 type ListingDeps = { readonly engine: { readonly documents: Documents }; readonly topicListings: TopicListings };
 
 /**
- * As `readListings`; but where the store can tell that nobody has written to the topics, listings are kept whole: a page of them
- * costs half as much as its topics take to read.
+ * Like `readListings`, but caches complete listings if the store can tell that the topics did not change: a cached page
+ * costs half as much.
  */
 export async function readKeptListings(
   { engine: { documents }, topicListings }: ListingDeps,
@@ -28,7 +28,7 @@ export async function readKeptListings(
   return { topics: all.slice(page.offset, page.offset + page.limit), total: all.length };
 }
 
-/** The topics of the listing in order; null when there are too many. */
+/** Returns the topics of the listing in order; null if there are too many. */
 async function readWhole(documents: Documents, listing: Listing): Promise<Topic[] | null> {
   const found = await documents.find(topics, { ...listing, descending: true, limit: wholeMax + 1 });
   return found.length > wholeMax ? null : found;

@@ -7,7 +7,7 @@ import { readListings, type Listing } from './read-listings.ts';
 
 const engine = await useTestEngine();
 
-/** Topics of one owner each, with many activities alike. */
+/** Topics of several owners with many equal activity times. */
 async function addTopics(count: number): Promise<{ listing: Listing; stored: Topic[] }> {
   const ownerId = newId();
   const stored = await Promise.all(
@@ -18,7 +18,7 @@ async function addTopics(count: number): Promise<{ listing: Listing; stored: Top
   return { listing: { index: 'byOwnerActivity', equals: { ownerId } }, stored };
 }
 
-test('every page of several listings is the stretch of their union in order of activity', async () => {
+test('every page of several listings is the corresponding slice of their union by activity', async () => {
   const parts = await Promise.all([37, 5, 0, 11].map(addTopics));
   const union = parts
     .flatMap(({ stored }) => stored)
@@ -34,7 +34,7 @@ test('every page of several listings is the stretch of their union in order of a
   }
 });
 
-test('deep pages of several large listings are no other', async () => {
+test('deep pages of several large listings are correct', async () => {
   const parts = await Promise.all([140, 230, 3].map(addTopics));
   const union = parts
     .flatMap(({ stored }) => stored)
@@ -50,7 +50,7 @@ test('deep pages of several large listings are no other', async () => {
   }
 });
 
-test('no listing and an empty one have no topics', async () => {
+test('no listing and an empty listing have no topics', async () => {
   const { listing } = await addTopics(0);
   for (const listings of [[], [listing]]) {
     expect(await readListings(engine.documents, listings, { offset: 0, limit: 10 })).toEqual({ topics: [], total: 0 });

@@ -2,7 +2,7 @@ import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 
-/** Topics that an index of the store gives in order of activity. */
+/** Topics that an index of the store returns by activity. */
 export interface Listing {
   readonly index: string;
   readonly equals: Partial<Topic>;
@@ -10,23 +10,23 @@ export interface Listing {
 
 export interface TopicPage {
   readonly topics: Topic[];
-  /** How many topics all pages have together. */
+  /** The total of topics. */
   readonly total: number;
 }
 
-/** How many topics of a listing are read at once, at most. */
+/** The maximum of topics per read of a listing. */
 const chunkMax = 1_000;
-/** To read a topic that is not taken costs less than to read a listing twice. */
+/** Reading an unused topic costs less than reading a listing twice. */
 const chunkSlack = 1.2;
-/** Passing over fewer topics of a listing at a time costs more than reading them. */
+/** Skipping fewer topics at a time costs more than reading them. */
 const leapMin = 25;
 
 /**
- * A page of several listings as one, newest activity first (then the newer topic first), and how many topics they hold
- * together. No topic may be in two of them.
+ * Returns a page of several listings merged by latest activity (then newer topic first) and their total.
+ * No topic may be in two of them.
  *
- * What can be known to lie before the page is not read: of a listing of n topics among N, the first `offset - (N - n)`
- * of its own come before it, whatever the others hold, and `skip` finds more. So deep pages cost little.
+ * Topics that certainly precede the page are not read: of a listing of n topics among N, the first `offset - (N - n)`
+ * precede it in any case, and `skip` finds more. So deep pages are cheap.
  */
 export async function readListings(
   documents: Documents,
@@ -41,17 +41,17 @@ export async function readListings(
     starts: counts.map((count) => Math.max(0, page.offset - (total - count))),
   });
   const before = page.offset - skipped.reduce((sum, count) => sum + count, 0);
-  // What each gives if all give alike, and some more; one that gives more is read again.
+  // An equal share of each plus a margin; listings that need more are read again.
   const chunk = Math.min(chunkMax, Math.ceil(((before + page.limit) / listings.length) * chunkSlack));
   const readers = listings.map((listing, index) => reader(documents, listing, { offset: skipped[index]!, chunk }));
   return { topics: await merge(readers, before, page.limit), total };
 }
 
 /**
- * How many topics of each listing certainly lie before the position `offset` of all; `starts` is how many are known to.
+ * Returns how many topics of each listing certainly precede `offset` in the merged order; `starts` are the known numbers.
  *
- * Of the n-th topics of m listings the first one in order has at most n·m - 1 before it: so where that many are to be passed
- * over anyway, its listing's n can be. Again and again that leaves little, at the price of one topic a listing and round.
+ * Of the n-th topics of m listings, at most n·m - 1 topics precede the first in order. If at least that many must be
+ * skipped, n topics of that listing can be. Repeated rounds leave little, for one topic read per listing and round.
  */
 async function skip(
   documents: Documents,
@@ -76,7 +76,7 @@ async function skip(
   }
 }
 
-/** Reads a listing in chunks: the next topic that was not taken, undefined at its end. */
+/** Reads a listing in chunks. Returns the next topic, undefined at the end. */
 interface Reader {
   peek(): Promise<Topic | undefined>;
   take(): void;
@@ -103,7 +103,7 @@ function reader(documents: Documents, listing: Listing, start: { offset: number;
   };
 }
 
-/** Takes `before + limit` topics at most, and keeps the last `limit` of them. */
+/** Takes at most `before + limit` topics and keeps the last `limit`. */
 async function merge(readers: readonly Reader[], before: number, limit: number): Promise<Topic[]> {
   const page: Topic[] = [];
   for (let taken = 0; page.length < limit; taken++) {

@@ -23,9 +23,9 @@ export type TopicInput = Pick<
 >;
 
 /**
- * Stores a new topic for the caller, or for a team that the caller manages; its owner is then the team's, and so are the
- * counts that it is held against. Throws 422, 404 `Team not found`, 403 and 409 as the interface says; of concurrent
- * creations no more are stored than the tier allows.
+ * Stores a new topic of the caller or of a team that the caller manages. A team's topic belongs to the team's owner and
+ * counts against that account's limits. Throws 422, 404 `Team not found`, 403 and 409 as in the interface. Concurrent
+ * creations do not exceed the limits of the tier.
  */
 export async function storeTopic(
   deps: ApiDeps,
@@ -55,7 +55,7 @@ export async function storeTopic(
   return storing.catch(refuseTakenName);
 }
 
-/** The team, if the caller may make this topic for it. */
+/** Returns the team if the caller may create this topic for it. */
 async function openTeam(documents: Documents, caller: AccountCaller, input: TopicInput): Promise<Team> {
   const team = await documents.get(teams, input.teamId!);
   if (team === null) throw new AppError('not_found', 'Team not found');
@@ -66,7 +66,7 @@ async function openTeam(documents: Documents, caller: AccountCaller, input: Topi
   return team;
 }
 
-/** The account that the topic will belong to; one that is being deleted makes nothing any more. */
+/** Returns the future owner. An account that is being deleted cannot create topics. */
 async function findOwner(documents: Documents, ownerId: string): Promise<User> {
   const owner = await documents.get(users, ownerId);
   if (owner === null) throw new AppError('unauthenticated', 'Could not validate credentials');

@@ -5,8 +5,8 @@ import type { User } from '@tocsin/shared/domain/accounts/user.ts';
 const soonMs = 7 * 86_400_000;
 
 /**
- * What the maker of a topic should know of the owner's tier: that its last private topic is now in use (`privateLeft`
- * is 0; null for a public topic), or that the tier ends within 7 days. Null when there is nothing to say.
+ * Returns a warning about the owner's tier: its last private topic is now in use (`privateLeft`
+ * is 0; null for a public topic), or the tier ends within 7 days. Null without a warning.
  */
 export function subscriptionWarning(owner: User, privateLeft: number | null, now: number): string | null {
   const tier = tierInForce(owner, now);

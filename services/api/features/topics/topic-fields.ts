@@ -4,7 +4,7 @@ import { topicNameFault, type Topic } from '@tocsin/shared/domain/topics/topic.t
 import { z } from 'zod';
 import { textField } from '../../http/fields.ts';
 
-/** Fields of a topic as they are sent. */
+/** Fields of a topic in requests. */
 export const topicFields = {
   name: z
     .string()
@@ -21,7 +21,7 @@ export const topicFields = {
   iconColor: z.string().regex(/^#[0-9A-Fa-f]{6}$/, 'must be a colour such as #1A2B3C'),
 };
 
-/** Throws 422 when a topic would keep its messages for longer than its owner's tier grants. */
+/** Throws 422 if the retention exceeds that of the owner's tier. */
 export function requireWithinTier(retentionDays: number | null, days: RetentionDays, tier: Tier): void {
   const max = wholeDays(days[tier]);
   if (retentionDays !== null && retentionDays > max)
@@ -38,7 +38,7 @@ export function isListed(topic: Described): boolean {
   return topic.accessLevel === 'public' && topic.isDiscoverable;
 }
 
-/** Throws 422 when a topic that the public listing would show says nothing of itself. */
+/** Throws 422 if a discoverable public topic has no description. */
 export function requireDescribed(topic: Described): void {
   if (isListed(topic) && topic.description.trim() === '') {
     throw new AppError('unprocessable', 'description: is required for a discoverable public topic');

@@ -4,18 +4,18 @@ import type { User } from '@tocsin/shared/domain/accounts/user.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 
-/** Topics of one account, those of its teams included. Harm prevented: lists and account deletions without an end. */
+/** Topics of one account including its teams. Bounds lists and account deletions. */
 const topicsMax = 10_000;
 
-/** Throws 403 when the account can have no further topic. */
+/** Throws 403 if the account has reached the limit of topics. */
 export async function requireRoomForTopic(documents: Documents, owner: User): Promise<void> {
   const count = await documents.count(topics, { index: 'byOwner', equals: { ownerId: owner.id } });
   if (count >= topicsMax) throw new AppError('forbidden', 'Topic limit reached');
 }
 
 /**
- * How many private topics the account's tier allows beyond the ones that it has, those of its teams included.
- * Throws 403 when none is left.
+ * Returns how many more private topics the account's tier allows, counting those of its teams.
+ * Throws 403 at the limit.
  */
 export async function requireRoomForPrivateTopic(documents: Documents, owner: User, now: number): Promise<number> {
   const count = await documents.count(topics, {

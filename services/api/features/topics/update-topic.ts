@@ -23,7 +23,7 @@ import { refuseTakenName } from './refuse-taken-name.ts';
 import { isListed, requireDescribed, requireWithinTier, topicFields } from './topic-fields.ts';
 import { requireRoomForPrivateTopic } from './topic-quota.ts';
 
-/** Batches of messages that a request waits for: some thousand messages. */
+/** The number of message batches for which a request waits: some thousand messages. */
 const retainBatchesMax = 20;
 
 const body = z.object({
@@ -37,7 +37,7 @@ const body = z.object({
     .nullable()
     .optional()
     .describe(
-      "Also for what is stored: null is as long as the tier of the topic's owner grants. What has expired stays expired.",
+      "Also applies to stored messages. Null means the retention of the owner's tier. Expired messages stay expired.",
     ),
 });
 
@@ -72,7 +72,7 @@ export function updateTopic(deps: ApiDeps): Route {
 interface Changed {
   readonly before: Topic;
   readonly after: Topic;
-  /** What is left to do for the messages that are stored, where they are to be kept for another time. */
+  /** The remaining update of stored messages after a change of retention. */
   readonly retention: New<TopicCleanup> | null;
 }
 
@@ -81,7 +81,7 @@ interface Wish {
   readonly audit: Audit;
 }
 
-/** Who may read, and for how long, is what the audit log has of a topic's changes. */
+/** The audit log records changes of access and retention. */
 function record({ audit }: Wish, { before, after }: Pick<Changed, 'before' | 'after'>): Write[] {
   const subject = { id: after.id, name: after.name };
   const ofAccess =
@@ -103,7 +103,7 @@ function record({ audit }: Wish, { before, after }: Pick<Changed, 'before' | 'af
   return [...ofAccess, ...ofRetention];
 }
 
-/** Stores the change of the topic as it is now. Throws 404, 422, 403 for a private topic too many, 409. */
+/** Stores the change of the current topic. Throws 404, 422, 403 beyond the limit of private topics, and 409. */
 async function change(deps: ApiDeps, loaded: Topic, wish: Wish): Promise<Changed> {
   const { documents } = deps.engine;
   const { fields } = wish;
@@ -125,7 +125,7 @@ async function change(deps: ApiDeps, loaded: Topic, wish: Wish): Promise<Changed
   return changing.catch(refuseTakenName);
 }
 
-/** Makes the topic private, if the owner's tier allows one more; those who may no longer read it lose their subscriptions. */
+/** Makes the topic private if the owner's tier allows it. Users without access lose their subscriptions. */
 function close(deps: ApiDeps, { id, ownerId }: Topic, wish: Wish): Promise<Changed> {
   const { documents } = deps.engine;
   return commitWithinQuota(documents, ownerId, async () => {
@@ -143,7 +143,7 @@ function close(deps: ApiDeps, { id, ownerId }: Topic, wish: Wish): Promise<Chang
   });
 }
 
-/** The writes that go with another retention: none where it stays. Throws 422 when the owner's tier does not grant it. */
+/** Returns the writes of a retention change, empty without change. Throws 422 if the owner's tier does not allow it. */
 async function changeRetention(
   deps: ApiDeps,
   before: Topic,
@@ -159,7 +159,7 @@ async function changeRetention(
   return { writes: [write.insert(topicCleanups, cleanup)], cleanup };
 }
 
-/** As far as a request can: the first of what is stored has its new expiry when the answer comes, the rest soon after. */
+/** Updates the first stored messages before the response and leaves the rest to a job. */
 async function applyRetention(deps: ApiDeps, cleanup: New<TopicCleanup>): Promise<void> {
   const { documents, messages } = deps.engine;
   const at = {
@@ -171,7 +171,7 @@ async function applyRetention(deps: ApiDeps, cleanup: New<TopicCleanup>): Promis
   try {
     await retainMessages({ documents, messages }, { ...cleanup, version: 1 }, at);
   } catch (error) {
-    deps.log.warn({ err: error, topicId: cleanup.topicId }, 'messages get their new expiry later');
+    deps.log.warn({ err: error, topicId: cleanup.topicId }, 'deferring the new expiry of stored messages');
   }
   await cleanUpSoon(deps, [cleanup]);
 }

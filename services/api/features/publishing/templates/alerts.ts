@@ -16,10 +16,10 @@ export const alertSchema = z.object({
 
 export type Alert = z.output<typeof alertSchema>;
 
-/** What a sender writes for the end of an alert that goes on. */
+/** The end time that a sender writes for an active alert. */
 const noTime = '0001-01-01T00:00:00Z';
 
-/** An alert's lines. Its status is told where it is not that of the whole. */
+/** The lines of an alert, with its status if it differs from that of the group. */
 export function alertLines(alert: Alert, statusOfAll: string): (string | undefined)[] {
   const { labels, annotations, status, startsAt, endsAt } = alert;
   return [
@@ -35,7 +35,7 @@ export function alertLines(alert: Alert, statusOfAll: string): (string | undefin
   ];
 }
 
-/** The alert's name, or its labels where it has none. */
+/** The alert's name, or its labels if it has no name. */
 export function alertName({ labels }: Pick<Alert, 'labels'>): string {
   return (
     labels['alertname'] ??
@@ -45,7 +45,7 @@ export function alertName({ labels }: Pick<Alert, 'labels'>): string {
   );
 }
 
-/** Values of the label `severity`, as installations write it; what is not here stands between them. */
+/** Common values of the label `severity`; other values rank between them. */
 const priorities: ReadonlyMap<string, Priority> = new Map([
   ['critical', 5],
   ['page', 5],
@@ -58,14 +58,14 @@ const priorities: ReadonlyMap<string, Priority> = new Map([
   ['low', 3],
 ]);
 
-/** The most urgent of the alerts that fire; 3 when none does. An alert without a severity is a 4. */
+/** The highest priority of the firing alerts; 3 if none fires. An alert without severity is a 4. */
 export function alertPriority(isFiring: boolean, severities: readonly (string | undefined)[]): Priority {
   if (!isFiring) return 3;
   const found = severities.map((severity) => priorities.get(severity?.toLowerCase() ?? '') ?? 4);
   return found.length === 0 ? 4 : found.reduce((most, one) => (one > most ? one : most));
 }
 
-/** The severities of the alerts that fire, without those that say none. */
+/** The severities of the firing alerts. */
 export function firingSeverities(alerts: readonly Alert[]): string[] {
   return alerts.filter(({ status }) => status !== 'resolved').map(({ labels }) => labels['severity'] ?? '');
 }

@@ -2,18 +2,18 @@ import type { Priority } from '@tocsin/shared/domain/messages/message.ts';
 import { z } from 'zod';
 import { labelled } from './rendered-message.ts';
 
-/** What a kind of event says beside where and by whom. */
+/** The content of an event, without repository and sender. */
 export interface EventText {
   readonly title: string;
   readonly lines: readonly (string | undefined)[];
-  /** A longer text that someone wrote, below the lines. */
+  /** A longer user text below the lines. */
   readonly body?: string | null | undefined;
   readonly priority?: Priority;
-  /** How it went, or what was done, as a tag. */
+  /** The result or action, as a tag. */
   readonly outcome?: string | null | undefined;
 }
 
-/** A kind of event, the keys that its payload is told by where no header names it (none: only a header does), and what it says. */
+/** A kind of event, the payload keys that identify it without a header (empty: only the header does), and its content. */
 export interface GithubEvent {
   readonly name: string;
   readonly keys: readonly string[];
@@ -102,7 +102,7 @@ function securityAlertText({ action: done, alert }: z.output<typeof securityAler
 const on = ({ number, title }: { number: number; title: string }): string => `#${number}: ${title}`;
 const action = z.string();
 
-/** Events with words of their own, the ones with more keys first: where no header names the event, the keys do. */
+/** Events with specific texts, those with more keys first: without a header the keys identify the event. */
 export const githubEvents: readonly GithubEvent[] = [
   event('ping', ['zen'], {
     schema: z.object({ zen: z.string() }),
@@ -257,7 +257,7 @@ export const githubEvents: readonly GithubEvent[] = [
   event('star', ['starred_at'], {
     schema: z.object({ action }),
     say: ({ action: done }) => ({
-      title: done === 'deleted' ? '⭐ Star taken back' : '⭐ New star',
+      title: done === 'deleted' ? '⭐ Star removed' : '⭐ New star',
       lines: [],
       outcome: done,
     }),

@@ -11,7 +11,7 @@ export const alertmanagerSchema = z.object({
   truncatedAlerts: z.number().nullish(),
 });
 
-/** A group of alerts: what fires, or that it is over. */
+/** A group of alerts: firing or resolved. */
 export function renderAlertmanager(group: z.output<typeof alertmanagerSchema>): RenderedMessage {
   const { status, alerts } = group;
   const isFiring = status === 'firing';

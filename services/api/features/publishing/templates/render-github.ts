@@ -3,7 +3,7 @@ import { validate } from '../../../http/validate.ts';
 import { githubEvents, type EventText } from './github-events.ts';
 import { cut, labelled, renderedMessage, type RenderedMessage } from './rendered-message.ts';
 
-/** What nearly every payload has: https://docs.github.com/en/webhooks/webhook-events-and-payloads */
+/** Fields of nearly every payload: https://docs.github.com/en/webhooks/webhook-events-and-payloads */
 const commonSchema = z
   .object({
     action: z.string().nullish(),
@@ -24,12 +24,12 @@ const commonSchema = z
 
 type Common = z.output<typeof commonSchema>;
 
-/** Descriptions and comments end here, so that what is said of the event is not pushed out of a phone's screen. */
+/** Truncates descriptions and comments, so that the event stays visible on a phone's screen. */
 const bodyCodePoints = 2_000;
 
 /**
- * An event of a GitHub webhook. `eventName` is the header `X-GitHub-Event`; without it the event is told by the payload's
- * keys. An event without words of its own is named with its action. Throws 422 when the payload lacks what its event has.
+ * Renders an event of a GitHub webhook. `eventName` is the header `X-GitHub-Event`; without it the payload's keys identify
+ * the event. Other events show their name and action. Throws 422 if the payload lacks fields of its event.
  */
 export function renderGithub(payload: object, eventName: string | undefined): RenderedMessage {
   const common = validate(commonSchema, payload);

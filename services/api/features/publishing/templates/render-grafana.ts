@@ -4,7 +4,7 @@ import { renderedMessage, type RenderedMessage } from './rendered-message.ts';
 
 /**
  * Grafana's webhook contact point: https://grafana.com/docs/grafana/latest/alerting/configure-notifications/manage-contact-points/integrations/webhook-notifier/
- * `state` alone is what versions before 9 send.
+ * Versions before 9 send only `state`.
  */
 export const grafanaSchema = z
   .object({
@@ -16,13 +16,13 @@ export const grafanaSchema = z
   })
   .refine(({ status, state }) => (status ?? state ?? '') !== '', { path: ['status'], error: 'is required' });
 
-/** Words of `state` for those of `status`. */
+/** Maps `state` to `status`. */
 const states: ReadonlyMap<string, string> = new Map([
   ['alerting', 'firing'],
   ['ok', 'resolved'],
 ]);
 
-/** A notification with the title and text that Grafana wrote for it, or its alerts where it wrote none. */
+/** Renders a notification with Grafana's title and text, or with its alerts if they are absent. */
 export function renderGrafana(notification: z.output<typeof grafanaSchema>): RenderedMessage {
   const { title, message } = notification;
   const word = (notification.status ?? notification.state ?? '').toLowerCase();

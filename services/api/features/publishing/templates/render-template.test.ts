@@ -17,7 +17,7 @@ const refusal = (template: string, body: Buffer, headers = {}): unknown => {
 };
 
 describe('Alertmanager', () => {
-  test('what fires is told with the alerts of the group', () => {
+  test('renders a firing group with its alerts', () => {
     expect(render('alertmanager', fixture('alertmanager-firing'))).toEqual({
       title: '🚨 Alert: InstanceDown (2 alerts)',
       message: [
@@ -47,7 +47,7 @@ describe('Alertmanager', () => {
     });
   });
 
-  test('what is over is told calmly', () => {
+  test('renders a resolved group with low priority', () => {
     const rendered = render('alertmanager', fixture('alertmanager-resolved'));
     expect(rendered).toMatchObject({
       title: '✅ Resolved: InstanceDown',
@@ -64,7 +64,7 @@ describe('Alertmanager', () => {
     ['high', 4],
     ['', 4],
     ['info', 3],
-  ])('the severity "%s" that fires is a %d', (severity, priority) => {
+  ])('maps the firing severity "%s" to priority %d', (severity, priority) => {
     const alerts = [
       { status: 'firing', labels: { alertname: 'A', severity } },
       { status: 'firing', labels: { alertname: 'B', severity: 'info' } },
@@ -72,7 +72,7 @@ describe('Alertmanager', () => {
     expect(render('alertmanager', json({ status: 'firing', alerts })).priority).toBe(priority);
   });
 
-  test('a group says what was left out of it, and an alert without a name its labels', () => {
+  test('shows the number of omitted alerts, and labels for an alert without a name', () => {
     const rendered = render(
       'alertmanager',
       json({ status: 'firing', truncatedAlerts: 7, alerts: [{ labels: { job: 'node', dc: 'eu' } }] }),
@@ -87,13 +87,13 @@ describe('Alertmanager', () => {
     [{ status: 'firing', alerts: [] }, 'alerts: must hold an alert'],
     [{ status: 'firing', alerts: [{ labels: { a: 1 } }] }, 'alerts.0.labels.a: must be a string'],
     [{ status: 'firing', alerts: { $ne: null } }, 'alerts: must be an array'],
-  ])('%j does not fit', (body, detail) => {
+  ])('refuses %j', (body, detail) => {
     expect(refusal('alertmanager', json(body))).toMatchObject({ code: 'unprocessable', message: detail });
   });
 });
 
 describe('Grafana', () => {
-  test('the title and text that it wrote are taken', () => {
+  test('uses the title and text of Grafana', () => {
     const rendered = render('grafana', fixture('grafana-firing'));
     expect(rendered).toMatchObject({
       title: '🚨 [FIRING:1] High memory usage (blue)',
@@ -108,7 +108,7 @@ describe('Grafana', () => {
     });
   });
 
-  test('versions before 9 say state', () => {
+  test('reads state from versions before 9', () => {
     expect(render('grafana', fixture('grafana-legacy'))).toEqual({
       title: '🚨 [Alerting] Panel Title alert',
       message: 'Notification Message',
@@ -117,7 +117,7 @@ describe('Grafana', () => {
     });
   });
 
-  test('without a text the alerts are told, and without these the title', () => {
+  test('without a text shows the alerts, and without alerts the title', () => {
     const alerts = [{ status: 'firing', labels: { alertname: 'Disk', severity: 'critical' } }];
     expect(render('grafana', json({ status: 'firing', alerts }))).toMatchObject({
       title: '🚨 Alert firing',
@@ -135,7 +135,7 @@ describe('Grafana', () => {
     [{}, 'status: is required'],
     [{ status: 5 }, 'status: must be a string'],
     [{ status: 'firing', alerts: 'x' }, 'alerts: must be an array'],
-  ])('%j does not fit', (body, detail) => {
+  ])('refuses %j', (body, detail) => {
     expect(refusal('grafana', json(body))).toMatchObject({ code: 'unprocessable', message: detail });
   });
 });
@@ -217,7 +217,7 @@ describe('GitHub', () => {
       ['github', 'dependabot_alert', 'medium'],
       undefined,
     ],
-  ])('%s, told by the header or by its keys (%s)', (...row) => {
+  ])('%s, identified by the header or by its keys (%s)', (...row) => {
     const [event, name, title, priority, tags, message] = row;
     const rendered = render('github', fixture(name), { 'x-github-event': event });
     expect(rendered).toMatchObject({ title: `${title} (Codertocat/Hello-World)`, priority, tags });
@@ -225,7 +225,7 @@ describe('GitHub', () => {
     expect(render('github', fixture(name))).toEqual(rendered);
   });
 
-  test('an event without words of its own is named', () => {
+  test('renders an event without a specific text by its name', () => {
     expect(render('github', fixture('github-member-added'), { 'x-github-event': 'member' })).toEqual({
       title: '🐙 Member added (Codertocat/Hello-World)',
       message: by,
@@ -237,12 +237,12 @@ describe('GitHub', () => {
       expect(render('github', fixture('github-ping'), { 'x-github-event': event }).tags).toContain(event);
   });
 
-  test('a form with the JSON in it, as GitHub sends by default, is the same', () => {
+  test('accepts JSON in a form, as GitHub sends by default', () => {
     const form = Buffer.from(new URLSearchParams({ payload: fixture('github-push').toString('utf8') }).toString());
     expect(render('github', form)).toEqual(render('github', fixture('github-push')));
   });
 
-  test('a long text that someone wrote is cut', () => {
+  test('truncates a long user text', () => {
     const payload = JSON.parse(fixture('github-issues-opened').toString('utf8'));
     payload.issue.body = '😀'.repeat(3_000);
     expect(codePoints(render('github', json(payload)).message.split('\n\n')[1]!)).toBe(2_000);
@@ -257,12 +257,12 @@ describe('GitHub', () => {
     ],
     [{ sender: { login: 'x' } }, { 'x-github-event': 'push' }, 'ref: is required; commits: is required'],
     [{ sender: 'x' }, {}, 'sender: must be an object'],
-  ])('%j does not fit', (body, headers, detail) => {
+  ])('refuses %j', (body, headers, detail) => {
     expect(refusal('github', json(body), headers)).toMatchObject({ code: 'unprocessable', message: detail });
   });
 });
 
-test.each(['discord', 'yes', '1', 'constructor', '__proto__', 'alertmanager2'])('the template %s is none', (name) => {
+test.each(['discord', 'yes', '1', 'constructor', '__proto__', 'alertmanager2'])('refuses the template %s', (name) => {
   expect(refusal(name, json({}))).toMatchObject({
     code: 'unprocessable',
     message: 'template: must be one of alertmanager, grafana, github',
@@ -270,7 +270,7 @@ test.each(['discord', 'yes', '1', 'constructor', '__proto__', 'alertmanager2'])(
 });
 
 test.each(['', 'plain text', '{"status":', '[]', 'null', '"x"', `${'['.repeat(60_000)}`])(
-  '%.10s is no body for a template',
+  'refuses the body %.10s',
   (text) => {
     for (const name of ['alertmanager', 'grafana', 'github']) {
       expect(refusal(name, Buffer.from(text))).toMatchObject({
@@ -282,11 +282,11 @@ test.each(['', 'plain text', '{"status":', '[]', 'null', '"x"', `${'['.repeat(60
   },
 );
 
-test('the name of a template counts in any case', () => {
+test('template names are case-insensitive', () => {
   expect(render(' Grafana ', fixture('grafana-firing')).tags).toContain('grafana');
 });
 
-test('what is too long is cut at a code point, and ends with an ellipsis', () => {
+test('truncates at a code point with an ellipsis', () => {
   const long = '👩'.repeat(5_000);
   const { title, message } = render('grafana', json({ status: 'firing', title: long, message: long }));
   expect([codePoints(title), codePoints(message)]).toEqual([
@@ -298,7 +298,7 @@ test('what is too long is cut at a code point, and ends with an ellipsis', () =>
   expect(render('grafana', json({ status: 'firing', message: whole })).message).toBe(whole);
 });
 
-test('severities become at most the tags that a message may have, cut and well-formed', () => {
+test('severities become valid tags within the limits of a message', () => {
   const alerts = Array.from({ length: 50 }, (_, index) => ({
     status: 'firing',
     labels: { alertname: 'a', severity: `${index}-${'x'.repeat(80)}` },

@@ -6,12 +6,12 @@ import { renderGithub } from './render-github.ts';
 import { grafanaSchema, renderGrafana } from './render-grafana.ts';
 import type { RenderedMessage } from './rendered-message.ts';
 
-/** The webhooks that are understood. */
+/** The supported webhooks. */
 export const templateNames = ['alertmanager', 'grafana', 'github'] as const;
 
 /**
- * Makes a message of a webhook's body by the template with the name. Throws 422 for another name, and for a body that is not
- * what the template's sender sends, with what is wrong with it.
+ * Renders a webhook's body as a message with the named template. Throws 422 for an unknown name, and for a body that does
+ * not match the template, naming the invalid fields.
  */
 export function renderTemplate(name: string, body: Buffer, headers: NodeJS.Dict<string | string[]>): RenderedMessage {
   switch (name.trim().toLowerCase()) {
@@ -41,7 +41,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** GitHub's default is a form with the JSON in one field. */
+/** By default GitHub sends a form with the JSON in one field. */
 function fromForm(body: Buffer): Buffer {
   if (!body.subarray(0, 8).equals(Buffer.from('payload='))) return body;
   return Buffer.from(new URLSearchParams(body.toString('latin1')).get('payload') ?? '', 'utf8');

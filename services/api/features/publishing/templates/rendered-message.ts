@@ -1,6 +1,6 @@
 import { messageLimits, type Priority } from '@tocsin/shared/domain/messages/message.ts';
 
-/** What a template makes of a webhook's body, within the limits of a message. */
+/** The rendered message, within the limits of a message. */
 export interface RenderedMessage {
   readonly message: string;
   readonly title: string;
@@ -8,16 +8,16 @@ export interface RenderedMessage {
   readonly tags: readonly string[];
 }
 
-/** Parts as a template finds them: of any length, empty lines where a field was not there. */
+/** The parts of a message before truncation; lines of absent fields are empty. */
 export interface RenderedParts {
-  /** Blocks of lines; an undefined line is left out, an empty block too. */
+  /** Blocks of lines. Undefined lines and empty blocks are omitted. */
   readonly text: readonly (readonly (string | undefined)[])[];
   readonly title: string;
   readonly priority: Priority;
   readonly tags: readonly (string | null | undefined)[];
 }
 
-/** Puts the parts together. What is too long is cut at a code point and ends with `…`; a text is never empty. */
+/** Joins the parts. Long values are truncated at a code point and end with `…`. The text is never empty. */
 export function renderedMessage({ text, title, priority, tags }: RenderedParts): RenderedMessage {
   const blocks = text.map((lines) => lines.filter((line) => line !== undefined && line !== '').join('\n'));
   const known = tags
@@ -36,12 +36,12 @@ export function renderedMessage({ text, title, priority, tags }: RenderedParts):
   };
 }
 
-/** `Name: value`, undefined without a value. */
+/** `Name: value`; undefined without a value. */
 export function labelled(name: string, value: string | null | undefined): string | undefined {
   return value === undefined || value === null || value === '' ? undefined : `${name}: ${value}`;
 }
 
-/** The first code points of a text, the last one a `…` when there were more. */
+/** Truncates a text to this number of code points, ending with `…` if truncated. */
 export function cut(text: string, codePointsMax: number): string {
   if (text.length <= codePointsMax) return text;
   let end = 0;

@@ -23,15 +23,15 @@ export function acceptInvite(deps: ApiDeps): Route {
     id: 'acceptTeamInvite',
     method: 'POST',
     path: '/api/teams/invites/accept',
-    summary: 'Join a team by the mailed token',
+    summary: 'Join a team with the emailed token',
     audience: 'account',
     scope: 'account:write',
     body: z.object({ token: z.string() }),
     errors: {
-      400: 'Malformed JSON, or a token that is unknown, used, cancelled or expired.',
-      409: 'The caller is a member already.',
+      400: 'Malformed JSON, or the token is unknown, used, cancelled or expired.',
+      409: 'The caller is already a member.',
     },
-    success: { status: 200, schema: teamSchema, description: 'The team, which the caller is a member of now' },
+    success: { status: 200, schema: teamSchema, description: 'The team that the caller joined' },
     async handle(context, { body }) {
       const { documents } = deps.engine;
       const { userId } = context.account();
@@ -48,7 +48,7 @@ export function acceptInvite(deps: ApiDeps): Route {
   });
 }
 
-/** Throws 400 for a token that nobody has, that was used, or whose invite was cancelled or is no longer listed. */
+/** Throws 400 if the token is unknown or used, or its invite was cancelled or is no longer listed. */
 async function findOpenInvite(
   documents: Documents,
   token: { tokenHash: string; now: number },
@@ -60,21 +60,21 @@ async function findOpenInvite(
 }
 
 /**
- * The membership in the place of the invite. Throws 400 as above, 403 for another account than the invited one, 403 for a
- * deactivated team, 400 for an expired invite, 403 for a full team, 409 for a member.
+ * Replaces the invite with a membership. Throws 400 as above, 403 for an account other than the invited one, 403 for a
+ * deactivated team, 400 for an expired invite, 403 for a full team, and 409 for a member.
  */
 async function prepare(
   documents: Documents,
   userId: string,
   by: { tokenHash: string; now: number; teamId: string; memberId: string; audit: Audit },
 ): Promise<Prepared<OpenTeam>> {
-  // Read before the invite: a membership that this very token has just made goes with a used token.
+  // Read before the invite, so that a membership created with this token is reported as a used token.
   const member = await findMember(documents, by.teamId, userId);
   const { invite, team } = await findOpenInvite(documents, by);
   const account = await documents.get(users, userId);
   if (account?.email !== invite.email)
     throw new AppError('forbidden', 'The invite is for another address: log in with the account that has it');
-  // Anyone can give an address to their account; only who has verified it is the one that was invited.
+  // Any account can claim an email; only an account that verified it was invited.
   if (!account.isVerified) throw new AppError('forbidden', 'Email not verified');
   requireActiveTeam(team);
   if (invite.expiresAt <= by.now) throw new AppError('invalid', 'Invite has expired');

@@ -15,7 +15,7 @@ export function cancelInvite(deps: ApiDeps): Route {
     summary: 'Cancel an invite',
     audience: 'account',
     scope: 'account:write',
-    success: { status: 204, schema: null, description: 'Its link is void' },
+    success: { status: 204, schema: null, description: "The invite's link is invalid" },
     load: (context) => loadInvite(deps, context),
     async handle(
       context,

@@ -27,12 +27,12 @@ export function createInvite(deps: ApiDeps): Route {
     id: 'createTeamInvite',
     method: 'POST',
     path: '/api/teams/{team_id}/invites',
-    summary: 'Invite an address to a team by mail',
+    summary: 'Invite an email address to a team',
     audience: 'account',
     scope: 'account:write',
     body,
-    errors: { 409: 'The address is a member’s, or was invited already.' },
-    success: { status: 201, schema: inviteSchema, description: 'The invite; its link is mailed to the address alone' },
+    errors: { 409: 'The email belongs to a member or is already invited.' },
+    success: { status: 201, schema: inviteSchema, description: 'The invite; only its email contains the link' },
     async load(context: RequestContext) {
       const { team } = await load(context);
       requireActiveTeam(team);
@@ -64,7 +64,7 @@ interface Wish {
   readonly audit: Audit;
 }
 
-/** Without its mail an invite would only stand in the way of the next one: it goes when the mail cannot be queued. */
+/** Removes the invite if its email cannot be queued, because it would only block the next one. */
 async function mail(deps: ApiDeps, { id, email, teamId }: TeamInvite): Promise<void> {
   try {
     await requestMail(deps, email, { kind: 'team-invite', inviteId: id });
@@ -80,7 +80,7 @@ async function mail(deps: ApiDeps, { id, email, teamId }: TeamInvite): Promise<v
   }
 }
 
-/** The invite, in the place of one for this address that has expired. Throws 404, 403 for a full or busy team, 409. */
+/** Stores the invite, replacing an expired one for this email. Throws 404, 403 for a full team or too many invites, 409. */
 async function prepare(documents: Documents, id: string, wish: Wish): Promise<Prepared<TeamInvite>> {
   const { teamId, email, now } = wish;
   const team = await findTeam(documents, teamId);

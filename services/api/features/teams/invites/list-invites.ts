@@ -5,19 +5,19 @@ import type { ApiDeps } from '../../../api-deps.ts';
 import { route, type Route } from '../../../http/route.ts';
 import { loadTeam } from '../load-team.ts';
 
-/** `GET /api/teams/{team_id}/invites`: an expired one is listed for 7 days. */
+/** `GET /api/teams/{team_id}/invites`: expired invites are listed for 7 days. */
 export function listInvites(deps: ApiDeps): Route {
   return route({
     id: 'listTeamInvites',
     method: 'GET',
     path: '/api/teams/{team_id}/invites',
-    summary: "A team's pending invites",
+    summary: "List a team's pending invites",
     audience: 'account',
     scope: 'account:read',
     success: {
       status: 200,
       schema: z.array(inviteSchema),
-      description: 'The invites, newest first; for 7 days also those that have expired',
+      description: 'The invites, newest first, including those that expired in the last 7 days',
     },
     load: loadTeam(deps, 'manager'),
     async handle(context, { loaded: { team } }) {

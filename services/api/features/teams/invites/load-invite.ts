@@ -13,8 +13,8 @@ export interface OpenInvite {
 }
 
 /**
- * The invite with the id in the path, for a caller who manages its team. Throws 404 for one that is cancelled, accepted or
- * no longer listed, and for whoever is not in the team; 403 to a member without the right.
+ * Returns the invite in the path for a manager of its team. Throws 404 if it is cancelled, accepted or no longer
+ * listed, or if the caller is not in the team; 403 for members without the right.
  */
 export async function loadInvite(deps: ApiDeps, context: RequestContext): Promise<OpenInvite> {
   const { documents } = deps.engine;

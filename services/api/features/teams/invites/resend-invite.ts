@@ -8,23 +8,23 @@ import { route, type RequestContext, type Route } from '../../../http/route.ts';
 import { inviteNotFound, loadInvite } from './load-invite.ts';
 import { requireActiveTeam } from '../require-active-team.ts';
 
-/** `POST /api/teams/invites/{invite_id}/resend`: a new link, good for 7 days from now. */
+/** `POST /api/teams/invites/{invite_id}/resend`: sends a new link, valid for 7 days. */
 export function resendInvite(deps: ApiDeps): Route {
   return route({
     id: 'resendTeamInvite',
     method: 'POST',
     path: '/api/teams/invites/{invite_id}/resend',
-    summary: 'Mail an invite again, with a new link',
+    summary: 'Resend an invite with a new link',
     audience: 'account',
     scope: 'account:write',
-    success: { status: 204, schema: null, description: 'The mail is queued; the former link is void' },
+    success: { status: 204, schema: null, description: 'The email is queued; the previous link is invalid' },
     async load(context: RequestContext) {
       const open = await loadInvite(deps, context);
       requireActiveTeam(open.team);
       return open.invite;
     },
     async handle(context, { loaded: { id, email } }) {
-      // Without a mail there would be no link at all: then the former one stays good.
+      // If no email can be queued, the previous link stays valid.
       const isMailed = await mayMail(deps, email, 'team-invite');
       await renew(deps.engine.documents, id, { expiresAt: context.now + inviteLifetimeMs, isMailed });
       if (isMailed) await addMail(deps, { kind: 'team-invite', inviteId: id });
