@@ -141,8 +141,8 @@ test('an example of a body passes the schema that checks it', () => {
   }
 });
 
-test('a route that is in no chapter, and an id used twice, are told at once', () => {
+test('the document refuses a route without a tag and a repeated operation ID', () => {
   const [first] = table;
-  expect(() => openApiDocument([{ ...first!, path: '/nowhere/at/all' }], '1')).toThrow(/in no chapter/);
-  expect(() => openApiDocument([first!, { ...first!, path: '/' }], '1')).toThrow(/two routes are called publish/);
+  expect(() => openApiDocument([{ ...first!, path: '/nowhere/at/all' }], '1')).toThrow(/has no tag/);
+  expect(() => openApiDocument([first!, { ...first!, path: '/' }], '1')).toThrow(/two routes have the ID publish/);
 });

@@ -147,7 +147,7 @@ test('no password, token, key, emailed token or text reaches a log, however it i
 
   const logs = running.servers.map(({ logFile }) => readFileSync(logFile, 'utf8')).join('\n');
   // These logs cover the test: they contain the warning about the reused refresh token.
-  expect(logs).toContain('a refresh token was used again');
+  expect(logs).toContain('refresh token reused');
   // Each entry is one line of the program, regardless of line breaks in the input.
   for (const line of logs.split('\n').filter((one) => one.startsWith('{'))) {
     expect(JSON.parse(line)).toMatchObject({

@@ -4,19 +4,19 @@ import { auditAs, auditOf } from '../audit.ts';
 import type { RequestContext } from '../http/route.ts';
 
 /**
- * How many refusals are recorded within a minute. Harm prevented: a flood of guesses becoming a flood of writes, and a log in
- * which nothing else is found.
+ * The maximum of recorded refusals per minute, so that a flood of guesses does not become a flood of writes and
+ * hide other entries.
  */
 const recordedPerMinute = { address: 10, account: 10, installation: 600 } as const;
 
 export interface FailedLogin {
   readonly method: 'password' | 'google' | 'apple';
   readonly reason: string;
-  /** Whom it was about, as far as that is known. */
+  /** The account, if known. */
   readonly account: { readonly id: string; readonly email: string } | null;
 }
 
-/** Records that a login was refused; resolves in any case. A minute's last entry says that further refusals are not recorded. */
+/** Records a refused login; never rejects. The last entry of a minute states that further refusals are not recorded. */
 export async function recordFailedLogin(
   deps: ApiDeps,
   context: RequestContext,
@@ -34,7 +34,7 @@ export async function recordFailedLogin(
   });
 }
 
-/** Records that a login gave a wrong current password, within the same bounds. */
+/** Records a wrong current password, within the same limits. */
 export async function recordFailedCheck(
   deps: ApiDeps,
   context: RequestContext,
@@ -48,7 +48,7 @@ export async function recordFailedCheck(
   });
 }
 
-/** Records that a request to `/admin` had a wrong token, within the same bounds; resolves in any case. */
+/** Records a wrong token of a request to `/admin`, within the same limits; never rejects. */
 export async function recordRefusedOperator(deps: ApiDeps, from: RefusedRequest): Promise<void> {
   const audit = auditAs(deps, from, { actor: 'anonymous', through: 'nothing' });
   await record(deps, from, null, async (isLast) => {
@@ -60,7 +60,7 @@ export async function recordRefusedOperator(deps: ApiDeps, from: RefusedRequest)
 
 type RefusedRequest = Pick<RequestContext, 'request' | 'address'>;
 
-/** A refusal stands whether or not it could be recorded. */
+/** The refusal applies whether or not it could be recorded. */
 async function record(
   deps: ApiDeps,
   context: Pick<RequestContext, 'address'>,
@@ -71,11 +71,11 @@ async function record(
     const room = await takeRoom(deps, context, email);
     if (room !== 'none') await write(room === 'last');
   } catch (error) {
-    deps.log.warn({ err: error }, 'a refusal could not be recorded');
+    deps.log.warn({ err: error }, 'could not record a refusal');
   }
 }
 
-/** Each window by a call of its own: their keys need not lie on one node of a Redis cluster. */
+/** A separate call for each window: their keys may be on different nodes of a Redis cluster. */
 async function takeRoom(
   { engine: { bus }, clock }: ApiDeps,
   { address }: Pick<RequestContext, 'address'>,

@@ -2,7 +2,7 @@ import type { Subscription } from '@tocsin/shared/domain/push/subscription.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 
-/** The user's subscription to the topic, or null. */
+/** Returns the user's subscription to the topic, or null. */
 export async function findOwnSubscription(
   documents: Documents,
   userId: string,

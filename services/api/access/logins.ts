@@ -18,7 +18,7 @@ import type { ApiDeps } from '../api-deps.ts';
 import { auditAs } from '../audit.ts';
 import type { RequestContext } from '../http/route.ts';
 
-/** The pair of tokens that a login, a refresh or a password change answers. */
+/** The pair of tokens returned by a login, a refresh or a password change. */
 export const loginTokensSchema = z.object({
   access_token: z.string(),
   refresh_token: z.string(),
@@ -32,22 +32,22 @@ const invalid = (cause?: unknown) => new AppError('unauthenticated', 'Could not 
 const refreshTokenForm = /^(rt_([0-9a-f-]{36})\.[A-Za-z0-9_-]{43})\.([A-Za-z0-9_-]{22})$/;
 
 /**
- * `rt_<login>.<secret>.<proof>`. The proof says that the token was one of ours once: only such a one can have been used
- * before and so ends its login, while one that somebody made up or cut off ends nothing.
+ * `rt_<login>.<secret>.<proof>`. The proof shows that the server issued the token: only an issued token can have been used
+ * before and ends its login, while a forged or truncated one has no effect.
  */
 function makeRefreshToken({ engine }: ApiDeps, sessionId: string): string {
   const text = makeSecret(`rt_${sessionId}.`);
   return `${text}.${signText(engine.jwtSecrets[0]!, 'refresh-token', text)}`;
 }
 
-/** The login that the token was made for; null for what is no token of ours. */
+/** Returns the login of the token; null if the server did not issue it. */
 function sessionOfToken({ engine }: ApiDeps, refreshToken: string): string | null {
   const [, text, sessionId, proof] = refreshTokenForm.exec(refreshToken) ?? [];
   const isOurs = text !== undefined && isSignedText(engine.jwtSecrets, 'refresh-token', { text, proof: proof! });
   return isOurs ? sessionId! : null;
 }
 
-/** A login that is about to begin: it exists once `insert` is committed. */
+/** A new login, which exists once `insert` is committed. */
 export interface NewLogin {
   readonly id: string;
   readonly insert: Write;
@@ -81,16 +81,16 @@ async function tokensOf(
   };
 }
 
-/** By what a person logs in to which account. */
+/** The account and the method of a login. */
 export interface Opening {
   readonly userId: string;
   readonly through: 'password' | IdentityProvider;
-  /** Gets the account as it is at that moment (null: gone), and resolves with it or throws: so a password that was changed meanwhile opens nothing. */
+  /** Called with the current account (null: deleted). Resolves with it or throws, so that a concurrently changed password is refused. */
   readonly judge: (user: User | null) => User;
   readonly set?: Changes<User>;
 }
 
-/** Opens a login, sets `last_login` and what else is given, and records it, in one step. */
+/** Creates a login, sets `last_login` and the given changes, and writes the audit entry in one commit. */
 export async function openLogin(
   deps: ApiDeps,
   context: RequestContext,
@@ -114,8 +114,8 @@ export async function openLogin(
 }
 
 /**
- * Exchanges a refresh token for a new pair. Each is good once: one that was used before ends the whole login, since
- * either its owner or whoever stole it holds the newer one. Throws `unauthenticated`: `Token has expired`, or
+ * Exchanges a refresh token for a new pair. Each token works once: reuse ends the whole login, because
+ * either the owner or a thief holds the newer one. Throws `unauthenticated`: `Token has expired`, or
  * `Could not validate credentials` for anything else.
  */
 export async function refreshLogin(deps: ApiDeps, context: RequestContext, refreshToken: string): Promise<LoginTokens> {
@@ -141,24 +141,21 @@ async function rotate(
       ...audit({ action: 'login.revoked', subject: { id: session.userId }, details: { session_id: session.id } }),
     ]);
     await deps.directory.changed({ kind: 'session', sessionId: session.id });
-    deps.log.warn(
-      { userId: session.userId, sessionId: session.id },
-      'a refresh token was used again: its login was ended',
-    );
+    deps.log.warn({ userId: session.userId, sessionId: session.id }, 'refresh token reused, ending its login');
     throw invalid();
   }
   const now = deps.clock();
   if (session.expiresAt <= now) throw new AppError('unauthenticated', 'Token has expired');
   const user = await documents.get(users, session.userId);
   if (user === null || !user.isActive) throw invalid();
-  // StaleVersion: it was used, or the login ended, in between. It is then judged anew by what stands.
+  // StaleVersion: the token was used or the login ended concurrently. Evaluate the current state again.
   return documents.update(loginSessions, session, {
     refreshHash: hashSecret(exchange.successor),
     expiresAt: now + refreshTokenMs,
   });
 }
 
-/** As the store's `changeAndEndLogins`, and the nodes are told. */
+/** Like the store's `changeAndEndLogins`, and notifies the nodes. */
 export async function changeAndEndLogins(deps: ApiDeps, decide: () => Promise<DecidedChange>): Promise<User> {
   const { user, changes } = await storeChange(deps.engine.documents, decide);
   await deps.directory.changed(...changes);

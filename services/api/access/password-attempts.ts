@@ -5,10 +5,10 @@ import type { ApiDeps } from '../api-deps.ts';
 import { windowsTaken } from '../http/rate-limit.ts';
 import type { RequestContext } from '../http/route.ts';
 
-/** Harm prevented: guessing a password over the wire. Not configurable, but RATE_LIMITS=off ends it with the other limits. */
+/** Prevents guessing passwords over HTTP. Not configurable, but RATE_LIMITS=off disables it with the other limits. */
 const failuresPerMinute = 5;
 
-/** Runs a check of a password, and refuses further ones for the account's address from this client after five failures. */
+/** Runs a password check and refuses further checks for the email from this client after five failures. */
 export type PasswordAttempts = (
   context: RequestContext,
   email: string,
@@ -16,9 +16,9 @@ export type PasswordAttempts = (
 ) => Promise<boolean>;
 
 /**
- * Throws `limited` `Too many failed logins` when five checks for the address from this client's address have failed
- * within a minute. Checks of one pair run one after another on a node, and each holds one of the five while it runs, so
- * that no number of parallel guesses gets more than five answers.
+ * Throws `limited` `Too many failed logins` if five checks for the email from this client's address have failed
+ * within a minute. Checks of one pair run sequentially on a node, and each uses one of the five while it runs, so
+ * that concurrent guesses get at most five results.
  */
 export function passwordAttempts(deps: ApiDeps): PasswordAttempts {
   const turns = new Map<string, Promise<unknown>>();

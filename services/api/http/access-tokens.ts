@@ -3,7 +3,7 @@ import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { randomId } from '@tocsin/shared/platform/ids.ts';
 import { errors, jwtVerify, SignJWT } from 'jose';
 
-/** Access tokens live 24 hours, refresh tokens 30 days. */
+/** Access tokens are valid for 24 hours, refresh tokens for 30 days. */
 export const accessTokenSeconds = 86_400;
 export const refreshTokenMs = 30 * 86_400_000;
 
@@ -12,24 +12,24 @@ const audience = 'tocsin-api';
 const tokenType = 'at+jwt';
 const algorithm = 'HS256';
 
-/** What a verified access token says. Whether its login still lives is the session's matter. */
+/** The claims of a verified access token. The session determines whether its login is still valid. */
 export interface AccessToken {
   readonly userId: string;
   readonly sessionId: string;
-  /** Milliseconds since the epoch. */
+  /** Unix time in milliseconds. */
   readonly expiresAt: number;
 }
 
 export interface AccessTokens {
   sign(userId: string, sessionId: string): Promise<string>;
-  /** Throws `unauthenticated`: `Token has expired`, or `Could not validate credentials` for anything else that is wrong. */
+  /** Throws `unauthenticated`: `Token has expired`, or `Could not validate credentials` for any other fault. */
   verify(token: string): Promise<AccessToken>;
 }
 
-/** Harm prevented: a signature check per request for a caller that sends the same token a thousand times a second. */
+/** Caches verified tokens, to avoid a signature check per request of a busy caller. */
 const verifiedMax = 10_000;
 
-/** Whether a token with a right signature is over, whatever else is wrong with it: nothing of it would be used again. */
+/** Whether a correctly signed token is expired, whatever its other faults: it is not used further. */
 function hasEnded(cause: unknown, now: number): boolean {
   if (cause instanceof errors.JWTExpired) return true;
   return (
@@ -39,7 +39,7 @@ function hasEnded(cause: unknown, now: number): boolean {
   );
 }
 
-/** Signs with the first secret, verifies with all, so that secrets can be rotated. RFC 9068 shape (`typ: at+jwt`). */
+/** Signs with the first secret and verifies with all, so that secrets can be rotated. RFC 9068 format (`typ: at+jwt`). */
 export function accessTokens(secrets: readonly string[], clock: Clock): AccessTokens {
   const keys = secrets.map((secret) => new TextEncoder().encode(secret));
   const verified = new Map<string, AccessToken>();

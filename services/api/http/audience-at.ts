@@ -1,8 +1,8 @@
 import type { Audience } from './route.ts';
 
 /**
- * Whose credential is looked at where no route is. A stale one must not stand in the way of a login, the operator's token is
- * no credential of an account, and for the pages none is looked at.
+ * The audience of unknown paths. An expired credential must not block a login, the operator's token is not
+ * an account credential, and pages ignore credentials.
  */
 export function audienceAt(url: string): Audience {
   if (url.startsWith('/auth/')) return 'unread';

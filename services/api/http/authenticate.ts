@@ -18,13 +18,13 @@ export interface AuthenticateDeps {
   readonly clock: Clock;
 }
 
-/** Where a credential can stand. Only the first that is present is looked at. */
+/** The places of a credential. Only the first that is present counts. */
 export interface CredentialSources {
   readonly headers: NodeJS.Dict<string | string[]>;
   readonly query: URLSearchParams;
-  /** On a topic's routes `X-Topic-Token` stands before the others, elsewhere after them. */
+  /** On a topic's routes `X-Topic-Token` comes first, elsewhere last. */
   readonly isTopicRoute: boolean;
-  /** Streams also take the query's `token`: browsers cannot set headers there. */
+  /** Streams also read the query parameter `token`, because browsers cannot set headers there. */
   readonly isStream: boolean;
 }
 
@@ -37,8 +37,8 @@ const invalid = () => new AppError('unauthenticated', 'Could not validate creden
 const expired = () => new AppError('unauthenticated', 'Token has expired');
 
 /**
- * Who makes the request; null without a credential. Throws `unauthenticated` for one that is wrong, expired, revoked or
- * whose account is disabled, and `unavailable` when it is not cached and the store is away.
+ * Returns the caller; null without a credential. Throws `unauthenticated` if the credential is invalid, expired or revoked or
+ * its account is disabled, and `unavailable` if it is not cached and the store is down.
  */
 export async function authenticate(
   deps: AuthenticateDeps,
@@ -49,8 +49,8 @@ export async function authenticate(
 }
 
 /**
- * The credential that the request carries, null without one. Throws `unauthenticated` for what can be none: of an access
- * token the signature and the end are looked at, all else is `callerBehind`'s.
+ * Returns the credential of the request, or null. Throws `unauthenticated` if it is malformed. Checks only signature and
+ * expiry of an access token; `callerBehind` checks the rest.
  */
 export async function readCredential(
   deps: Pick<AuthenticateDeps, 'accessTokens'>,
@@ -59,7 +59,7 @@ export async function readCredential(
   const credential = firstCredential(sources);
   if (credential === null) return null;
   const { kind, secret } = credential;
-  // A bearer's kind is told by its prefix.
+  // The prefix of a bearer determines its kind.
   const isBearer = kind === 'bearer';
   if (kind === 'api-key' || (isBearer && secret.startsWith(apiKeyPrefix)))
     return hashed('api-key', secret, apiKeyPrefix);
@@ -73,7 +73,7 @@ function hashed(kind: 'api-key' | 'topic-token', secret: string, prefix: string)
   return { kind, secretHash: hashSecret(secret) };
 }
 
-/** Who is behind a credential now. Throws as `authenticate` does. */
+/** Returns the current caller of a credential. Throws like `authenticate`. */
 export function callerBehind(
   deps: AuthenticateDeps,
   credential: CredentialRef,
@@ -148,10 +148,10 @@ async function byTopicToken(deps: AuthenticateDeps, secretHash: string): Promise
   };
 }
 
-/** A topic token is a credential of whoever made it and of the topic's owner: it is void while one of them is disabled. */
+/** A topic token depends on its creator and the topic's owner: it is invalid while one of them is disabled. */
 async function requireActive(deps: AuthenticateDeps, token: TopicToken): Promise<void> {
   const topic = await deps.directory.topic(token.topicId);
-  if (topic === null) return; // whoever looks for the topic is told
+  if (topic === null) return; // the lookup of the topic reports it
   for (const userId of new Set([topic.ownerId, token.createdBy])) {
     const user = await deps.directory.user(userId);
     if (user === null || !user.isActive) throw invalid();

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { expect, test } from '@jest/globals';
 import { clientAddress } from './client-address.ts';
 
-/** A request from the peer, with what it says of those before it. */
+/** A request from the peer with its forwarding header. */
 const request = (remoteAddress: string, forwardedFor?: string) =>
   ({
     socket: { remoteAddress },
@@ -10,18 +10,18 @@ const request = (remoteAddress: string, forwardedFor?: string) =>
     headers: { ...(forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor }) },
   }) as unknown as IncomingMessage;
 
-test.each(['', 'off'])('with TRUST_PROXY=%s nobody is believed', (trust) => {
+test.each(['', 'off'])('with TRUST_PROXY=%s ignores forwarding headers', (trust) => {
   expect(clientAddress(trust)(request('192.0.2.1', '198.51.100.7'))).toBe('192.0.2.1');
 });
 
-test('of a chain as many hops are believed as there are proxies, and what a client wrote before them is not', () => {
+test("trusts as many hops of a chain as there are proxies, and not the client's part", () => {
   const chain = '1.1.1.1, 2.2.2.2, 198.51.100.7';
   expect(clientAddress('1')(request('10.0.0.1', chain))).toBe('198.51.100.7');
   expect(clientAddress('2')(request('10.0.0.1', chain))).toBe('2.2.2.2');
   expect(clientAddress('1')(request('192.0.2.1'))).toBe('192.0.2.1');
 });
 
-test('a list of proxies believes these alone', () => {
+test('trusts only the listed proxies', () => {
   const address = clientAddress('10.0.0.0/8, 2001:db8::1');
   expect(address(request('10.1.2.3', '6.6.6.6, 198.51.100.7'))).toBe('198.51.100.7');
   expect(address(request('10.1.2.3', '6.6.6.6, 198.51.100.7, 10.9.9.9'))).toBe('198.51.100.7');
@@ -29,7 +29,7 @@ test('a list of proxies believes these alone', () => {
   expect(() => clientAddress('nonsense')).toThrow(TypeError);
 });
 
-test('an IPv6 address counts by its /64, an IPv4 one in IPv6 as itself', () => {
+test('uses the /64 of an IPv6 address, and the IPv4 address of an IPv4-mapped one', () => {
   const address = clientAddress('');
   const of64 = [
     '2001:db8:1:2::1',

@@ -3,25 +3,25 @@ import { isIPv6 } from 'node:net';
 import { trustedProxies } from '@tocsin/shared/platform/trusted-proxies.ts';
 import proxyaddr from 'proxy-addr';
 
-/** Finds the address that a request comes from. */
+/** Determines the client address of a request. */
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * The address as budgets are counted: IPv4 whole, IPv6 by /64. `trustProxy` is TRUST_PROXY; where nobody is
- * trusted, the peer's address counts. Throws a TypeError for one that `trustedProxies` does not take.
+ * The address for rate limits: IPv4 completely, IPv6 by /64. `trustProxy` is TRUST_PROXY; without trusted
+ * proxies it is the peer's address. Throws a TypeError for a value that `trustedProxies` does not accept.
  */
 export function clientAddress(trustProxy: string): ClientAddress {
   const whole = wholeAddress(trustProxy);
   return (request) => budgetAddress(whole(request));
 }
 
-/** The same as it is, for records: an IPv6 address whole. */
+/** The complete address, for records. */
 export function wholeAddress(trustProxy: string): ClientAddress {
   const trust = trustedProxies(trustProxy);
   return (request) => plainAddress(trust === null ? (request.socket.remoteAddress ?? '') : proxyaddr(request, trust));
 }
 
-/** An IPv4 address in IPv6 as itself. */
+/** Converts an IPv4-mapped IPv6 address to IPv4. */
 const plainAddress = (address: string): string => /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 
 function budgetAddress(address: string): string {

@@ -1,7 +1,7 @@
 import { AppError, LimitReached, type ErrorCode } from '@tocsin/shared/domain/errors.ts';
 import { windowHeaders } from './rate-limit.ts';
 
-/** The one table from errors to HTTP statuses. */
+/** The only mapping from errors to HTTP statuses. */
 const statuses: Readonly<Record<ErrorCode, number>> = {
   invalid: 400,
   unauthenticated: 401,
@@ -22,7 +22,7 @@ export interface ErrorReply {
   readonly body: { readonly detail: string };
 }
 
-/** What an error is answered with. Anything but an AppError is a bug, whose text stays inside. */
+/** Returns the response to an error. Errors other than AppError are bugs, whose text is not revealed. */
 export function errorReply(error: unknown): ErrorReply {
   if (!(error instanceof AppError)) return { status: 500, headers: {}, body: { detail: 'Internal server error' } };
   const headers: Record<string, string> =

@@ -3,7 +3,7 @@ import { messageLimits } from '@tocsin/shared/domain/messages/message.ts';
 import { isUuid } from '@tocsin/shared/platform/ids.ts';
 import { z } from 'zod';
 
-/** How long a text is, as the interface counts. */
+/** The length of a text in code points, as the interface counts. */
 export function codePoints(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;
@@ -11,8 +11,8 @@ export function codePoints(text: string): number {
 }
 
 /**
- * A text of JSON within limits in code points. Half of a surrogate pair, which JSON can write and UTF-8 cannot, is
- * refused: it could not be stored as it was sent.
+ * A JSON string within limits in code points. A lone surrogate, which JSON can express and UTF-8 cannot, is
+ * refused, because it could not be stored unchanged.
  */
 export function textField(limits: { min: number; max: number }): z.ZodType<string, string> {
   const message =
@@ -27,26 +27,26 @@ export function textField(limits: { min: number; max: number }): z.ZodType<strin
     .meta({ ...(limits.min === 0 ? {} : { minLength: limits.min }), maxLength: limits.max });
 }
 
-/** A mail address, lower-cased. */
+/** An email address, converted to lower case. */
 export const emailField = z
   .string()
   .refine(isEmailAddress, 'must be an email address of at most 254 characters')
   .meta({ format: 'email', maxLength: 254 })
   .transform((email) => email.toLowerCase());
 
-/** An id in a body, lower-cased. */
+/** An ID in a body, converted to lower case. */
 export const uuidField = z
   .string()
   .refine(isUuid, 'must be a UUID')
   .transform((id) => id.toLowerCase())
   .meta({ format: 'uuid' });
 
-/** A field that a POST or PUT may leave out; null is the same as leaving it out. */
+/** An optional field of a POST or PUT; null means omitted. */
 export function optionalField<T extends z.ZodType>(schema: T) {
   return schema.nullish().transform((value) => value ?? undefined);
 }
 
-/** Tags as messages have them: trimmed, empty ones dropped, repeated ones once, in order. */
+/** Tags as in messages: trimmed, without empty and repeated ones, in order. */
 export const tagsField = z
   .array(z.string().refine((tag) => tag.isWellFormed(), 'must be valid Unicode'))
   .transform((tags) => [...new Set(tags.map((tag) => tag.trim()).filter((tag) => tag !== ''))])

@@ -9,14 +9,14 @@ import { requireAccount, type RequestContext } from './route.ts';
 
 const topicNotFound = () => new AppError('not_found', 'Topic not found');
 
-/** The caller's role in the topic's team; only accounts have one. */
+/** The caller's role in the topic's team; only for accounts. */
 export function roleOf(directory: Directory, caller: Caller, topic: Topic): Promise<Role | null> {
   return caller.kind === 'account' ? directory.role(topic.teamId, caller.userId) : Promise.resolve(null);
 }
 
 /**
- * The topic with the name, if the caller may act on it. Throws 404 for an unknown one, 401 without a credential and 403
- * with one that does not open it.
+ * Returns the named topic if the caller has the required access. Throws 404 for an unknown topic, 401 without a credential
+ * and 403 without access.
  */
 export async function openTopicByName(
   directory: Directory,
@@ -29,7 +29,7 @@ export async function openTopicByName(
   return topic;
 }
 
-/** A route's `load`: the topic that the path names, opened for the act. */
+/** A route's `load`: the topic in the path, with the required access. */
 export function loadTopic(
   directory: Directory,
   act: TopicAct,
@@ -38,10 +38,10 @@ export function loadTopic(
   return (context) => openTopicByName(directory, context.caller, { name: context.params[parameter]!, act });
 }
 
-/** A route's `load`: the topic with the id in the path, for an account that manages it. */
+/** A route's `load`: the topic with the ID in the path, for a manager. */
 export function loadManagedTopic(directory: Directory): (context: RequestContext) => Promise<Topic> {
   return async (context) => {
-    // What is no id names nothing that could exist: who asks comes first then.
+    // A malformed ID cannot match anything, so authenticate first.
     if (!isUuid(context.params['topic_id']!)) requireAccount(context.caller);
     const topic = await directory.topic(pathId(context, 'topic_id'));
     if (topic === null) throw topicNotFound();
@@ -50,7 +50,7 @@ export function loadManagedTopic(directory: Directory): (context: RequestContext
   };
 }
 
-/** An id in the path. Throws 422 when it is no UUID. */
+/** Returns an ID in the path. Throws 422 if it is not a UUID. */
 export function pathId(context: RequestContext, parameter: string): string {
   const id = context.params[parameter]!;
   if (!isUuid(id)) throw new AppError('unprocessable', `${parameter}: must be a UUID`);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** The requests that this node has not finished answering, so that they can be before it ends. */
+/** The requests in progress on this node, so that it can finish them before it stops. */
 export class OpenRequests {
   readonly #responses = new Set<ServerResponse>();
   #isLeaving = false;
@@ -15,7 +15,7 @@ export class OpenRequests {
     if (this.#isLeaving) response.shouldKeepAlive = false;
   }
 
-  /** Tells whoever is answered from now on not to use the connection again (`Connection: close`), so that nobody loses a request on one that is being closed. */
+  /** Sends `Connection: close` with all further responses, so that no client loses a request on a closing connection. */
   leave(): void {
     this.#isLeaving = true;
     for (const response of this.#responses) response.shouldKeepAlive = false;

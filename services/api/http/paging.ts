@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A whole number in a query, within bounds; anything else is a 422. */
+/** A whole number in a query within bounds; 422 otherwise. */
 export function queryInteger(bounds: { min: number; max: number }): z.ZodType<number> {
   const message = `must be a whole number from ${bounds.min} to ${bounds.max}`;
   return z
@@ -18,24 +18,24 @@ export const queryBoolean = z
 
 const offsetMax = 1_000_000_000;
 
-/** `limit` and `offset`, or `page` and `per_page`, of a list; to be spread into a query schema. */
+/** `limit` and `offset`, or `page` and `per_page`, to spread into the query schema of a list. */
 export function pagingFields(limits: { default: number; max: number }) {
   return {
     limit: queryInteger({ min: 1, max: limits.max }).default(limits.default),
     offset: queryInteger({ min: 0, max: offsetMax }).default(0),
     page: queryInteger({ min: 1, max: 1_000_000 })
       .optional()
-      .describe('With `page` or `per_page` (default 1 and 20) `limit` and `offset` are not looked at.'),
+      .describe('With `page` or `per_page` (default 1 and 20) `limit` and `offset` are ignored.'),
     per_page: queryInteger({ min: 1, max: 100 }).optional(),
   };
 }
 
-/** Whether a query has the fields of a list with pages. */
+/** Whether a query schema has the fields of a paginated list. */
 export function isPaged(query: z.ZodType | undefined): boolean {
   return query !== undefined && 'per_page' in ((query as { shape?: object }).shape ?? {});
 }
 
-/** What of a list's query counts: with `page` or `per_page` not even a `limit` or `offset` that is wrong. */
+/** Returns the relevant part of a list's query: with `page` or `per_page` even an invalid `limit` or `offset` is ignored. */
 export function withoutUnreadPaging(sent: Record<string, string | string[]>): Record<string, string | string[]> {
   if (sent['page'] === undefined && sent['per_page'] === undefined) return sent;
   const { limit: _limit, offset: _offset, ...read } = sent;
@@ -45,7 +45,7 @@ export function withoutUnreadPaging(sent: Record<string, string | string[]>): Re
 export interface Page {
   readonly limit: number;
   readonly offset: number;
-  /** Set when the caller asked by page. */
+  /** Set if the caller requested a page by number. */
   readonly page?: { readonly number: number; readonly size: number };
 }
 

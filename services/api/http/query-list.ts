@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The values of a list in a query: separated by commas, in one parameter or in several; trimmed, without empty and repeated ones. */
+/** Returns the values of a list in a query: separated by commas or repeated; trimmed, without empty and repeated ones. */
 export function listValues(given: string | readonly string[]): string[] {
   const values = (typeof given === 'string' ? [given] : given)
     .flatMap((one) => one.split(','))
@@ -8,7 +8,7 @@ export function listValues(given: string | readonly string[]): string[] {
   return [...new Set(values.filter((value) => value !== ''))];
 }
 
-/** A list in a query as `listValues` reads it. Nothing but empty values is an empty list. */
+/** A list in a query as read by `listValues`. Only empty values mean an empty list. */
 export function queryList(limits: { max: number }): z.ZodType<string[], string | string[]> {
   return z
     .union([z.string(), z.array(z.string())])

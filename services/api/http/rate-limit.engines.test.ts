@@ -16,13 +16,13 @@ import { rateLimits, type Budget, type RateLimits } from './rate-limit.ts';
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;
-/** Redis goes by its own clock, which a test cannot move. */
+/** Redis uses its own clock, which a test cannot set. */
 const canMoveTime = engineUnderTest === 'embedded';
 
 let own: Closers;
 let engine: Engine;
 let limits: RateLimits;
-/** The API's clock; begins late on a day, so that hours and minutes run over its end. */
+/** The API's clock; it starts late in the day, so that hours and minutes cross midnight. */
 let now: number;
 
 beforeEach(async () => {
@@ -45,7 +45,7 @@ const accountOf = (userId: string, tier: Tier): AccountCaller => ({
   expiresAt: null,
 });
 
-/** The three windows of one account, each an end and a number; a window that ended is forgotten. */
+/** A model of the three windows of one account, each with an end and a count; ended windows are forgotten. */
 class Model {
   #windows: Record<'minute' | 'hour' | 'day', { uses: number; endsAt: number } | undefined> = {
     minute: undefined,
@@ -103,7 +103,7 @@ const step = fc.oneof(
     : []),
 );
 
-test('publishes are counted as three numbers with an end each would count them', async () => {
+test('counts publishes like a model of three counters with expiry', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 1, maxLength: 25 }),
@@ -113,7 +113,7 @@ test('publishes are counted as three numbers with an end each would count them',
         const model = new Model();
         const taken: Budget[] = [];
         for (const { kind, times } of steps) {
-          if (!canMoveTime) now = Date.now(); // Redis' time goes on by itself
+          if (!canMoveTime) now = Date.now(); // Redis's clock continues
           if (kind === 'wait') now += times;
           for (let count = 0; count < times && kind === 'take'; count += 1) {
             const budget = (await limits.takePublish(caller, now))!;
@@ -138,12 +138,12 @@ test('publishes are counted as three numbers with an end each would count them',
   );
 }, 120_000);
 
-/** Uses one window alone, as publishes did whose other windows are over. */
+/** Uses one window, like publishes whose other windows have ended. */
 async function useAll(window: BudgetWindow, times: number): Promise<void> {
   await Promise.all(Array.from({ length: times }, () => engine.bus.takeBudget([window], now)));
 }
 
-/** What each tier may publish in a minute, an hour and a day. */
+/** The publish limits of each tier per minute, hour and day. */
 const allowed: readonly (readonly [Tier, number, number, number])[] = [
   ['FREE', 10, 100, 1_000],
   ['ESSENTIALS', 30, 300, 15_000],
@@ -151,7 +151,7 @@ const allowed: readonly (readonly [Tier, number, number, number])[] = [
 ];
 
 test.each(allowed)(
-  'the hour of %s is used up while the minute is not: of %i, %i and %i',
+  'the hour of %s can be used up before the minute: %i, %i and %i',
   async (tier, perMinute, perHour, perDay) => {
     const caller = accountOf(newId(), tier);
     const { windows } = (await limits.peekPublish(caller, now))!;
@@ -164,7 +164,7 @@ test.each(allowed)(
 );
 
 test.each(allowed)(
-  'the day of %s is used up while minute and hour are not, and ends at midnight UTC: of %i, %i and %i',
+  'the day of %s can be used up before minute and hour, and ends at midnight UTC: %i, %i and %i',
   async (tier, perMinute, perHour, perDay) => {
     const caller = accountOf(newId(), tier);
     const day = (await limits.peekPublish(caller, now))!.windows[2]!;
@@ -178,7 +178,7 @@ test.each(allowed)(
   },
 );
 
-test('a topic token draws on the budget of the topic’s owner, an anonymous caller on none', async () => {
+test('a topic token uses the rate limit of the topic’s owner, and an anonymous caller none', async () => {
   const owner = await engine.documents.insert(users, newUser({ tier: 'ESSENTIALS' }));
   const topic = await engine.documents.insert(topics, newTopic(owner.id));
   const token: Caller = {
@@ -200,7 +200,7 @@ test('a topic token draws on the budget of the topic’s owner, an anonymous cal
   });
 });
 
-test('while limits are off nothing is counted', async () => {
+test('counts nothing while limits are off', async () => {
   const off = rateLimits({ bus: engine.bus, directory: undefined as never, isOn: false });
   const caller = accountOf(newId(), 'FREE');
   expect([

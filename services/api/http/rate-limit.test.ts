@@ -5,7 +5,7 @@ import { rateLimitHeaders, requireBudget, type Budget } from './rate-limit.ts';
 
 const now = Date.UTC(2026, 10, 21, 23, 59, 30);
 
-/** Three windows as they may stand; few figures, so that there are ties. */
+/** Three windows with few distinct values, so that there are ties. */
 const budgets: fc.Arbitrary<Budget> = fc
   .array(
     fc.record({
@@ -22,7 +22,7 @@ const budgets: fc.Arbitrary<Budget> = fc
         limit,
         span: { lengthMs: 60_000 },
       })),
-      // A use that was accepted may have been the last one of a window.
+      // An accepted use may be the last of a window.
       state: {
         accepted: isTaken || windows.every(({ remaining }) => remaining > 0),
         windows: windows.map(({ remaining, resetInMs }) => ({ remaining, resetAt: now + resetInMs })),
@@ -30,7 +30,7 @@ const budgets: fc.Arbitrary<Budget> = fc
     })),
   );
 
-/** The window that the sentence means: the least remaining, of these the latest to end; refused, of those that block the latest. */
+/** The expected window: the fewest remaining uses, then the latest end; after a refusal the blocking one with the latest end. */
 function expected({ windows, state }: Budget) {
   const all = state.windows.map((window, index) => ({ ...window, limit: windows[index]!.limit }));
   const least = Math.min(...all.map(({ remaining }) => remaining));
@@ -39,7 +39,7 @@ function expected({ windows, state }: Budget) {
   return candidates.find(({ resetAt }) => resetAt === latest)!;
 }
 
-test('the headers show the window with the least remaining, the later one of a tie, refused the one that blocks longest', () => {
+test('the headers show the window with the fewest remaining uses, on a tie the later one, after a refusal the one that blocks longest', () => {
   fc.assert(
     fc.property(budgets, (budget) => {
       const window = expected(budget);
@@ -62,7 +62,7 @@ test('the headers show the window with the least remaining, the later one of a t
   );
 });
 
-test('a tie of windows with other limits shows the limit of the later one', () => {
+test('on a tie of windows with different limits shows the limit of the later one', () => {
   const budget: Budget = {
     windows: [
       { key: 'minute', limit: 10, span: { lengthMs: 60_000 } },

@@ -13,21 +13,21 @@ const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 
-/** A budget as it stands after a look or a use: what the `X-RateLimit-*` headers show. */
+/** The state of a rate limit after a read or a use, as shown in the `X-RateLimit-*` headers. */
 export interface Budget {
   readonly windows: readonly BudgetWindow[];
   readonly state: BudgetState;
 }
 
-/** The windows that a caller's requests are counted by; null when the caller is counted by none. */
+/** The windows that count a caller's requests; null if none does. */
 export interface RateLimits {
   /** Counts a request without a valid credential. */
   takeRequest(address: string, now: number): Promise<Budget | null>;
-  /** The caller's publish budget without a use; for an anonymous caller what `takeRequest` counted stands. */
+  /** Returns the caller's publish limit without using it; anonymous callers keep the result of `takeRequest`. */
   peekPublish(caller: Caller, now: number): Promise<Budget | null>;
-  /** Counts a publish. Throws `limited` with nothing counted when a window is used up. */
+  /** Counts a publish. Throws `limited` without counting if a window is used up. */
   takePublish(caller: Caller, now: number): Promise<Budget | null>;
-  /** Gives back what `takePublish` counted. */
+  /** Reverts `takePublish`. */
   refundPublish(budget: Budget | null, now: number): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export function rateLimits(deps: { bus: Bus; directory: Directory; isOn: boolean
   async function publishWindows(caller: Caller, now: number): Promise<BudgetWindow[] | null> {
     if (!deps.isOn || caller.kind === 'anonymous') return null;
     if (caller.kind === 'account') return windowsOfTier(caller.userId, caller.tier, now);
-    // A topic token draws on the topic owner's budget.
+    // A topic token uses the topic owner's rate limit.
     const topic = await deps.directory.topic(caller.topicId);
     const owner = topic === null ? null : await deps.directory.user(topic.ownerId);
     return owner === null ? null : windowsOfTier(owner.id, tierInForce(owner, now), now);
@@ -65,7 +65,7 @@ export function rateLimits(deps: { bus: Bus; directory: Directory; isOn: boolean
   };
 }
 
-/** The windows that a use was counted in, for its refund: one that has begun under the same key since is not among them. */
+/** The windows in which a use was counted, for its refund; a window that started later with the same key is not refunded. */
 export function windowsTaken({ windows, state }: Budget): BudgetWindow[] {
   return windows.map((window, index) => ({ ...window, span: { endsAt: state.windows[index]!.resetAt } }));
 }
@@ -85,7 +85,7 @@ function windowsOfTier(userId: string, tier: Tier, now: number): BudgetWindow[] 
   ];
 }
 
-/** The window to show: the least remaining (a tie: the later end); when refused, the one that blocks longest. */
+/** Returns the window to show: the fewest remaining uses (on a tie the later end); after a refusal the one that blocks longest. */
 function shownWindow(budget: Budget): { limit: number; remaining: number; resetAt: number } {
   const all = budget.state.windows.map((window, index) => ({ ...window, limit: budget.windows[index]!.limit }));
   const candidates = budget.state.accepted ? all : all.filter((window) => window.remaining <= 0);
@@ -117,7 +117,7 @@ export function windowHeaders({
   };
 }
 
-/** Throws LimitReached of the window that blocks longest when the budget refused. */
+/** Throws LimitReached with the window that blocks longest if the use was refused. */
 export function requireBudget(budget: Budget | null, now: number): void {
   if (budget !== null && !budget.state.accepted)
     throw new LimitReached('Rate limit exceeded', shownWindow(budget), now);

@@ -1,19 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 
-/** Harm prevented: a body of any size in memory. Messages and JSON alike. */
+/** Limits the memory per body, for messages and JSON. */
 export const bodyBytesMax = 64 * 1024;
 
 const tooLarge = () => new AppError('too_large', `The body must be at most ${bodyBytesMax} bytes`);
 
-/** Whether the request says that its body is beyond what is read of one. */
+/** Whether the announced length of the body exceeds the limit. */
 export function announcesTooMuch(request: IncomingMessage): boolean {
   return Number(request.headers['content-length'] ?? 0) > bodyBytesMax;
 }
 
 /**
- * Reads the whole body. Throws AppError `too_large` beyond 64 KiB, without reading on, and `invalid` when the client
- * went away half-way.
+ * Reads the whole body. Throws AppError `too_large` beyond 64 KiB, without reading further, and `invalid` if the client
+ * disconnected.
  */
 export function readBody(request: IncomingMessage): Promise<Buffer> {
   if (announcesTooMuch(request)) return Promise.reject(tooLarge());
@@ -21,8 +21,8 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
     const chunks: Buffer[] = [];
     let size = 0;
     const cutOff = (cause?: unknown) => {
-      // Every request closes; an error with its stack is made only for those that had not ended.
-      if (!request.readableEnded) reject(new AppError('invalid', 'The body was cut off', { cause }));
+      // Every request emits `close`; create an error with its stack only for incomplete ones.
+      if (!request.readableEnded) reject(new AppError('invalid', 'The body is incomplete', { cause }));
     };
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
@@ -41,7 +41,7 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Decodes UTF-8, byte for byte (a BOM is kept). Throws `unprocessable` naming the field when it is not valid. */
+/** Decodes UTF-8 exactly (keeps a BOM). Throws `unprocessable` naming the field if it is invalid. */
 export function decodeUtf8(bytes: Buffer, field: string): string {
   try {
     return utf8.decode(bytes);
@@ -51,7 +51,7 @@ export function decodeUtf8(bytes: Buffer, field: string): string {
 }
 
 /**
- * Parses a JSON body. Throws `unsupported_media_type` for another content type (none counts as JSON),
+ * Parses a JSON body. Throws `unsupported_media_type` for another content type (absent counts as JSON) and
  * `invalid` for malformed JSON.
  */
 export function parseJsonBody(bytes: Buffer, contentType: string | undefined): unknown {
@@ -63,8 +63,8 @@ export function parseJsonBody(bytes: Buffer, contentType: string | undefined): u
 }
 
 /**
- * Parses JSON whatever the content type. A body without a byte is an object without a field, so that what it lacks is named, and a
- * PATCH without one changes nothing. Throws `invalid` for malformed JSON.
+ * Parses JSON of any content type. An empty body counts as an empty object, so that missing fields are named and an
+ * empty PATCH has no effect. Throws `invalid` for malformed JSON.
  */
 export function parseJson(bytes: Buffer): unknown {
   if (bytes.length === 0) return {};

@@ -3,8 +3,8 @@ import { write, type Documents, type Write } from '@tocsin/shared/ports/document
 import { users } from '@tocsin/shared/collections/users.ts';
 
 /**
- * The part of a commit that makes sure that the account is still there, so that nothing is made for one that is being
- * deleted. Throws 401 when it is gone already.
+ * Returns the condition of a commit that the account still exists, so that nothing is created for an account that is
+ * being deleted. Throws 401 if it is already deleted.
  */
 export async function requireOwnAccount(documents: Documents, userId: string): Promise<Write> {
   const user = await documents.get(users, userId);

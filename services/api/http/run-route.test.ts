@@ -20,7 +20,7 @@ const log = openLogger(
   }),
 );
 
-/** A route whose handler meets a bug, and little else, for it needs little. */
+/** A minimal route whose handler throws an unexpected error. */
 const buggy = route({
   id: 'buggy',
   method: 'GET',
@@ -61,7 +61,7 @@ afterAll(async () => {
   await once(server, 'close');
 });
 
-test('a bug is a 500 that says nothing of itself, and its log line says what happened and not with what', async () => {
+test('a bug returns 500 without details, and its log line has the error without request data', async () => {
   const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/buggy?token=tk_secret`);
   expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
     500,
@@ -71,7 +71,7 @@ test('a bug is a 500 that says nothing of itself, and its log line says what hap
   expect(lines).toHaveLength(1);
   expect(JSON.parse(lines[0]!)).toMatchObject({
     level: 'error',
-    msg: 'a request failed by a bug',
+    msg: 'request failed because of a bug',
     err: { type: 'TypeError', message: 'cannot read /srv/tocsin/secret.ts of undefined\nat handler' },
   });
   expect(lines[0]!.trimEnd()).not.toContain('\n');

@@ -23,21 +23,21 @@ export interface RouteDeps extends AuthenticateDeps {
   readonly rateLimits: RateLimits;
   readonly clientAddress: ClientAddress;
   readonly adminToken: string | undefined;
-  /** Told of each wrong `adminToken`; resolves in any case. */
+  /** Called for each wrong `adminToken`; never rejects. */
   readonly recordRefusedOperator: (refused: {
     readonly request: IncomingMessage;
     readonly address: string;
   }) => Promise<void>;
   readonly log: Logger;
   readonly requestMetrics: RequestMetrics;
-  /** Told of each request by a key or topic token. */
+  /** Called for each request with a key or topic token. */
   readonly usage: UsageRecorder;
   readonly tracing: Tracing;
 }
 
 type Request = IncomingMessage & { params?: unknown };
 
-/** Answers one request by its route, in a span where requests are traced. What nobody is asked a credential for (probes, figures, documents) makes none. */
+/** Handles one request with its route, in a span if tracing is on. Uncounted routes (probes, metrics, documents) have no span. */
 export function runRoute(deps: RouteDeps, route: Route, request: Request, response: ServerResponse): Promise<void> {
   const isTraced = deps.tracing.isOn && route.audience !== 'uncounted';
   return isTraced
@@ -46,8 +46,8 @@ export function runRoute(deps: RouteDeps, route: Route, request: Request, respon
 }
 
 /**
- * Answers one request by its route. The checks run in this order: address budget, credential, scope, existence, access,
- * body and parameters, and then the route's own rules. Every failure becomes its JSON error; nothing is thrown.
+ * Handles one request with its route. The checks run in this order: address limit, credential, scope, existence, access,
+ * body and parameters, then the route's own rules. Every failure becomes a JSON error; never throws.
  */
 async function answer(deps: RouteDeps, route: Route, request: Request, response: ServerResponse): Promise<void> {
   const began = performance.now();
@@ -59,7 +59,7 @@ async function answer(deps: RouteDeps, route: Route, request: Request, response:
     requireCredentialOnce(context.searchParams, route);
     const query = route.query === undefined ? undefined : readQuery(route.query, context);
     const reply = await route.handle(context, { loaded, query, body });
-    if (reply === null) return; // a stream, which takes as long as somebody listens
+    if (reply === null) return; // a stream, which lasts until the client disconnects
     send(response, reply);
   } catch (error) {
     sendError(deps.log, response, error);
@@ -67,7 +67,7 @@ async function answer(deps: RouteDeps, route: Route, request: Request, response:
   deps.requestMetrics(route, response.statusCode, (performance.now() - began) / 1_000);
 }
 
-/** The query by its schema. Throws 422. */
+/** Parses the query with its schema. Throws 422. */
 export function readQuery<Q extends z.ZodType>(
   schema: Q,
   { searchParams }: Pick<RequestContext, 'searchParams'>,
@@ -76,7 +76,7 @@ export function readQuery<Q extends z.ZodType>(
   return validate(schema, isPaged(schema) ? withoutUnreadPaging(sent) : sent, 'query');
 }
 
-/** Finds the caller and counts the request: everything that is judged before the route's own matters. */
+/** Determines the caller and counts the request: all checks before those of the route. */
 export async function admit(
   deps: RouteDeps,
   route: Admitted,
@@ -101,7 +101,7 @@ export async function admit(
   };
 }
 
-/** What of a route decides who is let in. */
+/** The parts of a route that determine which callers are admitted. */
 export type Admitted = Pick<Route, 'audience' | 'scope' | 'isTopicRoute' | 'isStream' | 'findCaller'>;
 
 interface Admission {
@@ -187,7 +187,7 @@ async function readInput(route: Route, request: IncomingMessage): Promise<unknow
   return validate(route.body, parseJsonBody(bytes, request.headers['content-type']));
 }
 
-/** Throws 422 for a credential that a query has twice, which no route's schema looks at. */
+/** Throws 422 for a repeated credential in the query, which route schemas do not cover. */
 export function requireCredentialOnce(searchParams: URLSearchParams, { isStream }: Pick<Route, 'isStream'>): void {
   if (searchParams.size < 2) return;
   for (const name of isStream === true ? ['token', 'api_key', 'auth'] : ['api_key', 'auth']) {
@@ -195,7 +195,7 @@ export function requireCredentialOnce(searchParams: URLSearchParams, { isStream 
   }
 }
 
-/** A parameter that is given several times becomes an array: where one is expected, its schema refuses that. */
+/** A repeated parameter becomes an array, which the schema of a single value refuses. */
 function queryObject(searchParams: URLSearchParams): Record<string, string | string[]> {
   const object: Record<string, string | string[]> = Object.create(null) as Record<string, string | string[]>;
   for (const key of new Set(searchParams.keys())) {
@@ -211,7 +211,7 @@ function setHeaders(response: ServerResponse, headers: Readonly<Record<string, s
 
 const longTextChars = 16_384;
 
-/** Writes a JSON answer. */
+/** Writes a JSON response. */
 export function send(response: ServerResponse, reply: Reply): void {
   if (reply.headers !== undefined) setHeaders(response, reply.headers);
   response.statusCode = reply.status;
@@ -221,7 +221,7 @@ export function send(response: ServerResponse, reply: Reply): void {
     return;
   }
   if (reply.text === undefined) response.setHeader('Content-Type', 'application/json');
-  // Long texts are encoded here once: Node would take three times the space for one, and join it with the headers.
+  // Encode long texts once here: Node would use three times the memory and join them with the headers.
   const body = text.length > longTextChars ? Buffer.from(text) : text;
   response.setHeader('Content-Length', Buffer.byteLength(body));
   response.end(body);
@@ -231,16 +231,16 @@ function textOf(body: unknown): string | undefined {
   return body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
 }
 
-/** Writes the JSON error; an unexpected one is logged with its cause. */
+/** Writes the JSON error and logs unexpected ones with their cause. */
 export function sendError(log: Logger, response: ServerResponse, error: unknown): void {
   const reply = errorReply(error);
   if (reply.status === 500)
-    log.error({ err: error, requestId: response.getHeader('X-Request-Id') }, 'a request failed by a bug');
+    log.error({ err: error, requestId: response.getHeader('X-Request-Id') }, 'request failed because of a bug');
   if (response.headersSent) {
     response.destroy();
     return;
   }
-  // A body that is too large stays unread, so the connection cannot serve another request.
+  // A body that is too large stays unread, so the connection cannot be reused.
   if (reply.status === 413 || announcesTooMuch(response.req)) response.setHeader('Connection', 'close');
   send(response, reply);
 }

@@ -4,21 +4,21 @@ import { extname } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { RequestContext } from './route.ts';
 
-/** A file that browsers get, as it is sent. */
+/** A static file for browsers. */
 export interface StaticFile {
   readonly contentType: string;
   readonly bytes: Buffer;
   /** Changes with the content. */
   readonly etag: string;
   readonly cacheControl: string;
-  /** Compressed when it is first asked for. */
+  /** Compressed at the first request. */
   gzipped(): Buffer;
 }
 
-/** Asked for each time, and answered with 304 while it is the same: files of one page never are of different versions. */
+/** Revalidated each time, with 304 while unchanged, so that the files of a page always have the same version. */
 export const revalidated = 'no-cache';
 
-/** For a document that changes with the program: for five minutes a browser or a proxy need not ask again. */
+/** For a document that changes with the program: cacheable for five minutes. */
 export const keptBriefly = 'public, max-age=300';
 
 /** For a file whose name changes with its content. */
@@ -32,24 +32,24 @@ const contentTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * The content under the name, whose ending says what it is. It is sent from memory, so that no path is ever made of what a
- * request says. Throws for an ending without a content type.
+ * Creates a file from its content; the extension determines the content type. Files are sent from memory, so that requests
+ * never form paths. Throws for an unknown extension.
  */
 export function staticFile(name: string, content: Buffer | string, cacheControl: string): StaticFile {
   const contentType = contentTypes[extname(name)];
-  if (contentType === undefined) throw new Error(`${name}: no content type is known for it`);
+  if (contentType === undefined) throw new Error(`${name}: unknown content type`);
   const bytes = Buffer.from(content);
   const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
   let gzipped: Buffer | undefined;
   return { contentType, bytes, etag, cacheControl, gzipped: () => (gzipped ??= gzipSync(bytes)) };
 }
 
-/** Reads a file. Throws when it is not there. */
+/** Reads a file. Throws if it does not exist. */
 export function readStaticFile(path: string, cacheControl: string): StaticFile {
   return staticFile(path, readFileSync(path), cacheControl);
 }
 
-/** Answers with the file: 304 to a browser that has it already, compressed to one that takes that. */
+/** Sends the file: 304 to a browser with the current version, compressed if accepted. */
 export function sendStaticFile(
   { request, response }: RequestContext,
   file: StaticFile,
@@ -77,7 +77,7 @@ export function sendStaticFile(
   return null;
 }
 
-/** Compared weakly, as RFC 9110 §13.1.2 has it: a proxy that compresses makes a tag weak. */
+/** Weak comparison (RFC 9110 §13.1.2): a compressing proxy makes a tag weak. */
 function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   const tags = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
   return tags.includes(etag) || tags.includes('*');

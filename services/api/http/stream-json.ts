@@ -3,9 +3,9 @@ import { pipeline } from 'node:stream/promises';
 import type { RequestContext } from './route.ts';
 
 /**
- * Answers 200 with a JSON document that is made while it is sent: the next piece is asked for when the client has taken
- * the last, so that no more than a piece or two are in memory, and none any more once the client has gone. A piece that
- * fails breaks the connection off, so that nobody takes half a document for a whole one, and rejects.
+ * Sends 200 with a JSON document generated while sending: requests the next piece when the client has received
+ * the last, so that at most two pieces are in memory, and none after a disconnect. A failing
+ * piece destroys the connection, so that a truncated document is detected, and rejects.
  */
 export async function streamJson(
   { request, response }: Pick<RequestContext, 'request' | 'response'>,

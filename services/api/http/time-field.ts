@@ -1,7 +1,7 @@
 import { parseTime, timeForm } from '@tocsin/shared/domain/parse-time.ts';
 import { z } from 'zod';
 
-/** A time in a body or query, as milliseconds since the epoch. */
+/** A time in a body or query, as Unix time in milliseconds. */
 export function timeField(bareDate: 'startOfDay' | 'endOfDay' = 'startOfDay'): z.ZodType<number, string> {
   return z
     .string()

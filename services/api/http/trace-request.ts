@@ -4,8 +4,8 @@ import type { Tracing } from '@tocsin/shared/runtime/tracing/tracing.ts';
 import type { Route } from './route.ts';
 
 /**
- * Runs what answers a request in a span that goes on from the request's `traceparent`; of a stream, until it is open. The path
- * is told as the route has it: in the request's own stand names of topics, and in its query credentials.
+ * Runs the handler of a request in a span that continues the request's `traceparent`; for a stream until it is open. The span
+ * has the route's path, because the request's path contains topic names and its query credentials.
  */
 export async function traceRequest(
   tracing: Tracing,

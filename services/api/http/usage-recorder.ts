@@ -5,23 +5,23 @@ import { coalescedUpdates } from '@tocsin/shared/async/coalesced-updates.ts';
 import { apiKeys, topicTokens } from '@tocsin/shared/collections/credentials.ts';
 import type { GatheredUpdates } from '@tocsin/shared/async/gathered-updates.ts';
 
-/** Requests by one credential since the last write. */
+/** Requests with one credential since the last write. */
 interface Usage {
   readonly requests: number;
-  /** Milliseconds since the epoch. */
+  /** Unix time in milliseconds. */
   readonly lastAt: number;
 }
 
-/** How old the figures of other nodes that a list shows may be. */
+/** The maximum age of other nodes' usage in a list. */
 const everyMs = 5_000;
 
-/** Notes which keys and topic tokens are used. The figures are written every 5 s, and before a list shows them; a crash loses the last of them. */
+/** Records the use of keys and topic tokens. Usage is written every 5 s and before a list shows it; a crash loses the latest. */
 export interface UsageRecorder {
   apiKeyUsed(id: string, now: number): void;
   topicTokenUsed(id: string, now: number): void;
-  /** The keys that `find` reads, with what this node noted of their use until now. */
+  /** Returns the keys that `find` reads with this node's latest usage. */
   readApiKeys(find: () => Promise<ApiKey[]>): Promise<ApiKey[]>;
-  /** The same of topic tokens. */
+  /** The same for topic tokens. */
   readTopicTokens(find: () => Promise<TopicToken[]>): Promise<TopicToken[]>;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export function usageRecorder({ documents, log }: { documents: Documents; log: L
     documents,
     everyMs,
     merge: (a: Usage, b: Usage): Usage => ({ requests: a.requests + b.requests, lastAt: Math.max(a.lastAt, b.lastAt) }),
-    onLoss: (error: unknown) => log.warn({ err: error }, 'the use of credentials was not noted'),
+    onLoss: (error: unknown) => log.warn({ err: error }, 'could not record the use of credentials'),
   };
   const keys = coalescedUpdates<ApiKey, Usage>({
     ...common,
@@ -57,7 +57,7 @@ export function usageRecorder({ documents, log }: { documents: Documents; log: L
   };
 }
 
-/** Reads, and once more when something of what was read had to be written first. */
+/** Reads, and again if pending usage of the results had to be written first. */
 async function readWith<T extends ApiKey | TopicToken>(
   pending: GatheredUpdates<Usage>,
   find: () => Promise<T[]>,

@@ -1,7 +1,7 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { z } from 'zod';
 
-/** Parses a value from outside by its schema. Throws `unprocessable`: `<field>: <what is wrong>`, joined with `; `. */
+/** Parses an external value with its schema. Throws `unprocessable`: `<field>: <rule>`, joined with `; `. */
 export function validate<T extends z.ZodType>(schema: T, value: unknown, whole = 'body'): z.output<T> {
   const parsed = schema.safeParse(value, { error: say });
   if (parsed.success) return parsed.data;
@@ -11,7 +11,7 @@ export function validate<T extends z.ZodType>(schema: T, value: unknown, whole =
   throw new AppError('unprocessable', [...new Set(faults)].join('; '));
 }
 
-/** What zod says, in the words of someone who fills in a request; undefined leaves the default. */
+/** Converts an issue of zod to a rule for the caller; undefined keeps the default. */
 function say(issue: z.core.$ZodRawIssue): string | undefined {
   const isAbsent = issue.input === undefined || issue.input === null;
   if (isAbsent && (issue.code === 'invalid_type' || issue.code === 'invalid_value')) return 'is required';

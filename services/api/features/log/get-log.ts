@@ -10,7 +10,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { loadTopic } from '../../http/load-topic.ts';
 import { queryBoolean, queryInteger } from '../../http/paging.ts';
 import { route, type Reply, type RequestContext, type Route } from '../../http/route.ts';
-import { judgeReader, waitAsReader } from '../../access/judge-reader.ts';
+import { authorizeReader, waitAsReader } from '../../access/authorize-reader.ts';
 import { ndjsonHeaders, ndjsonType } from '../../live/ndjson-sink.ts';
 import { linesPerRead, streamLog } from '../../live/stream-log.ts';
 import { loadConsumer } from './consumer-owner.ts';
@@ -106,7 +106,7 @@ async function answerWithLines(
   asked: Asked & { follow: boolean },
 ): Promise<void> {
   const { topic, from, limit = Infinity, follow } = asked;
-  const judge = await judgeReader(deps, context, topic);
+  const judge = await authorizeReader(deps, context, topic);
   await streamLog(deps, {
     caller: context.caller,
     credential: judge.credential,

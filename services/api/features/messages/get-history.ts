@@ -6,7 +6,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { loadTopic } from '../../http/load-topic.ts';
 import { queryBoolean, queryInteger } from '../../http/paging.ts';
 import { route, type Route } from '../../http/route.ts';
-import { waitAsReader } from '../../access/judge-reader.ts';
+import { waitAsReader } from '../../access/authorize-reader.ts';
 import { resolvePosition } from '../../live/resolve-position.ts';
 import { parseSince, type Since } from './parse-since.ts';
 

@@ -6,7 +6,7 @@ import { loadTopic } from '../../http/load-topic.ts';
 import { type Route } from '../../http/route.ts';
 import { openStream } from '../../live/open-stream.ts';
 import { resolveStreamPosition } from '../../live/resolve-position.ts';
-import { judgeStream } from '../../access/judge-stream.ts';
+import { authorizeStream } from '../../access/authorize-stream.ts';
 import { givenPosition, parsePositionId, sinceIdField } from './given-position.ts';
 import { sseRoute } from './sse-route.ts';
 import { credentialSources, type StreamKind } from './stream-kind.ts';
@@ -42,7 +42,7 @@ export function topicStream(deps: ApiDeps): StreamKind<Topic, typeof query> {
           message: `Connected to ${topic.name}`,
           ...(given === undefined ? {} : { recovered: position?.isExact ?? false }),
         },
-        judge: judgeStream(deps, { caller: context.caller, credential, topics: [topic] }),
+        judge: authorizeStream(deps, { caller: context.caller, credential, topics: [topic] }),
       });
     },
   };

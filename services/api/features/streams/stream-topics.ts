@@ -6,7 +6,7 @@ import { authenticate, callerBehind, readCredential } from '../../http/authentic
 import type { RequestContext, Route } from '../../http/route.ts';
 import { openStream } from '../../live/open-stream.ts';
 import { parseCompositePosition } from '../../live/composite-position.ts';
-import { judgeStream } from '../../access/judge-stream.ts';
+import { authorizeStream } from '../../access/authorize-stream.ts';
 import { givenPosition, sinceIdsField } from './given-position.ts';
 import { loadSessionTopics, loadTopicsByName, namesInQuery, topicErrors, type NamedTopic } from './load-topics.ts';
 import { resolvePositions } from './resolve-positions.ts';
@@ -67,7 +67,7 @@ export function topicsStream(deps: ApiDeps): StreamKind<Loaded, typeof query> {
           return sink;
         },
         ready: { topics: topics.map(({ topic }) => topic.name), ...(recovered === undefined ? {} : { recovered }) },
-        judge: judgeStream(deps, { caller, credential, topics: topics.map(({ topic }) => topic) }),
+        judge: authorizeStream(deps, { caller, credential, topics: topics.map(({ topic }) => topic) }),
       });
     },
   };

@@ -6,18 +6,18 @@ import { errorComponents, responsesOf } from './responses.ts';
 import { securityOf, securitySchemes } from './security.ts';
 import { tagOf, tagsOf } from './tags.ts';
 
-const description = `Topic notifications: publish text over HTTP; read it at once on SSE, WebSocket and phones, or later as history and as a log.
+const description = `Topic notifications: publish text over HTTP and receive it immediately by SSE, WebSocket and push, or later as history and as a log.
 
-Every error is \`{"detail": "…"}\`, written for whoever made the request. Times are RFC 3339 in UTC; ids are UUIDs. Unknown
-fields and query parameters are ignored, and answers may get further fields within a major version. \`HEAD\` answers as
-\`GET\` without a body; a method that a path does not have is a 405 with \`Allow\`, a path that does not exist a 404.
+Every error is \`{"detail": "…"}\` with a text for the caller. Times are RFC 3339 in UTC; IDs are UUIDs. Unknown
+fields and query parameters are ignored, and responses may get further fields within a major version. \`HEAD\` responds like
+\`GET\` without a body. An unsupported method returns 405 with \`Allow\`, an unknown path 404.
 
-Of several credentials only the first is looked at: \`Authorization\`, \`X-API-Key\`, then \`token\` (streams), \`api_key\` and
-\`auth\` in the query. \`X-Topic-Token\` stands before them on a topic's routes and after them elsewhere.`;
+If a request has several credentials, only the first counts: \`Authorization\`, \`X-API-Key\`, then \`token\` (streams), \`api_key\` and
+\`auth\` in the query. \`X-Topic-Token\` comes first on a topic's routes and last elsewhere.`;
 
 /**
- * The OpenAPI 3.1 document of the routes: made of what mounts and checks them, so that it cannot say anything else.
- * Throws for a route without a chapter, for an operation id used twice, and for a schema that cannot be told.
+ * Creates the OpenAPI 3.1 document from the route table that also mounts and validates, so that both agree.
+ * Throws for a route without a tag, a repeated operation ID, and a schema that cannot be expressed.
  */
 export function openApiDocument(table: readonly Route[], version: string): JsonObject {
   const schemas = new JsonSchemas();
@@ -25,7 +25,7 @@ export function openApiDocument(table: readonly Route[], version: string): JsonO
   const pathOf = samePaths(table);
   const ids = new Set<string>();
   for (const route of table) {
-    if (ids.has(route.id)) throw new Error(`two routes are called ${route.id}`);
+    if (ids.has(route.id)) throw new Error(`two routes have the ID ${route.id}`);
     ids.add(route.id);
     const path = pathOf(route);
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, path, schemas) };
@@ -41,8 +41,8 @@ export function openApiDocument(table: readonly Route[], version: string): JsonO
 }
 
 /**
- * Where the document has a route. Two paths that differ only in what their parameters are called are one path for OpenAPI,
- * so all of them stand under the first.
+ * The path of a route in the document. OpenAPI treats paths that differ only in parameter names as one path,
+ * so all of them appear under the first.
  */
 function samePaths(table: readonly Route[]): (route: Route) => string {
   const shapeOf = (path: string) => path.replaceAll(/\{\w+\}/g, '{}');
@@ -77,7 +77,7 @@ function requestBodyOf(route: Route, schemas: JsonSchemas): JsonObject | undefin
     };
   }
   if (route.body === undefined) return undefined;
-  // A missing body is read as an object without a field.
+  // A missing body counts as an empty object.
   const isRequired = !route.body.safeParse({}).success;
   return { required: isRequired, content: { 'application/json': { schema: schemas.of(route.body, 'input') } } };
 }

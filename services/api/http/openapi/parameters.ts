@@ -5,18 +5,18 @@ import type { JsonObject, JsonSchemas } from './json-schemas.ts';
 const uuid = { type: 'string', format: 'uuid' };
 const topicName = {
   type: 'string',
-  description: 'The name of a topic, in any case.',
+  description: 'The name of a topic, case-insensitive.',
   pattern: '^[A-Za-z0-9_-]{1,64}$',
 };
 
-/** What stands in a path: an id, or a name. */
+/** A path parameter: an ID or a name. */
 function pathSchema(name: string): JsonObject {
   if (name.endsWith('_id')) return uuid;
   if (name === 'email') return { type: 'string', format: 'email' };
   return ['topic', 'name', 'topic_name'].includes(name) ? topicName : { type: 'string', minLength: 1 };
 }
 
-/** The parameters of the path, under the names that it has in the document. */
+/** The parameters of the path with their names in the document. */
 function pathParameters(route: Route, documentPath: string): JsonObject[] {
   const namesIn = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   const names = namesIn(documentPath);
@@ -29,7 +29,7 @@ function pathParameters(route: Route, documentPath: string): JsonObject[] {
   }));
 }
 
-/** The parameters of path, query and headers. `documentPath` is the route's path as the document has it. */
+/** The parameters of path, query and headers. `documentPath` is the route's path in the document. */
 export function parametersOf(route: Route, documentPath: string, schemas: JsonSchemas): JsonObject[] {
   return [
     ...pathParameters(route, documentPath),

@@ -4,46 +4,46 @@ import type { Route } from '../route.ts';
 import { commonHeaders, headersOfStatus, requestIdHeader, successHeaders } from './headers.ts';
 import type { JsonObject, JsonSchemas } from './json-schemas.ts';
 
-/** What every error is answered with. */
+/** The body of every error response. */
 export const errorSchema = z
   .object({ detail: z.string() })
-  .meta({ id: 'Error', description: 'What is wrong, in words for whoever made the request.' });
+  .meta({ id: 'Error', description: 'The fault, described for the caller.' });
 
 const pathParameter = /\{(\w+)\}/;
 const idParameter = /\{\w*id\}/;
 
 interface DerivedError {
   readonly status: number;
-  /** Of the component that says it. */
+  /** The name of the component. */
   readonly name: string;
   readonly description: string;
   readonly when: (route: Route) => boolean;
 }
 
-/** When a route answers with an error by what it is made of, and in which words. */
+/** When the structure of a route implies an error, and its description. */
 const derived: readonly DerivedError[] = [
   {
     status: 400,
     name: 'BadRequest',
-    description: 'The request makes no sense: malformed JSON, a path that cannot be decoded.',
+    description: 'The request is malformed: invalid JSON, or a path that cannot be decoded.',
     when: (route) => readsJson(route) || pathParameter.test(route.path),
   },
   {
     status: 401,
     name: 'Unauthorized',
-    description: 'No credential where one is needed, or one that is wrong, expired or revoked.',
+    description: 'A required credential is missing, or the credential is invalid, expired or revoked.',
     when: ({ audience }) => audience !== 'unread' && audience !== 'uncounted',
   },
   {
     status: 403,
     name: 'Forbidden',
-    description: 'The credential does not open this: a missing scope, right or tier.',
+    description: 'The credential lacks a scope, right or tier.',
     when: ({ audience }) => audience === 'anyone' || audience === 'account' || audience === 'login',
   },
   {
     status: 404,
     name: 'NotFound',
-    description: 'There is no such thing, or it is somebody else’s.',
+    description: 'The object does not exist or belongs to another account.',
     when: ({ path, audience }) => pathParameter.test(path) || audience === 'operator',
   },
   {
@@ -55,32 +55,32 @@ const derived: readonly DerivedError[] = [
   {
     status: 415,
     name: 'UnsupportedMediaType',
-    description: 'The body is sent as something else than JSON.',
+    description: 'The content type is not JSON.',
     when: ({ body }) => body !== undefined,
   },
   {
     status: 422,
     name: 'ValidationError',
-    description: 'A field does not meet its rules: `<field>: <what is wrong>`, several joined with `; `.',
+    description: 'A field is invalid: `<field>: <rule>`, several joined with `; `.',
     when: (route) =>
       readsBody(route) || route.query !== undefined || route.reads !== undefined || idParameter.test(route.path),
   },
   {
     status: 429,
     name: 'TooManyRequests',
-    description: 'A limit is reached.',
+    description: 'A rate limit is reached.',
     when: ({ audience }) => audience !== 'uncounted',
   },
   {
     status: 500,
     name: 'InternalServerError',
-    description: 'A fault of the service; its log has the cause.',
+    description: 'An internal error; the log has the cause.',
     when: () => true,
   },
   {
     status: 503,
     name: 'Unavailable',
-    description: 'A part that the request needs is away.',
+    description: 'A component that the request needs is unavailable.',
     when: ({ audience }) => audience !== 'uncounted',
   },
 ];
@@ -93,14 +93,14 @@ function readsJson({ body, reads }: Route): boolean {
   return body !== undefined || reads?.body?.contentTypes.includes('application/json') === true;
 }
 
-/** The errors that many routes answer alike, by the name of their component. */
+/** The common errors by the name of their component. */
 export function errorComponents(schemas: JsonSchemas): JsonObject {
   return Object.fromEntries(
     derived.map(({ status, name, description }) => [name, errorResponse(schemas, { status, description })]),
   );
 }
 
-/** All answers of the route, by status. */
+/** All responses of the route by status. */
 export function responsesOf(route: Route, schemas: JsonSchemas): JsonObject {
   const responses: Record<number, JsonObject> = { [route.success.status]: successResponse(route, schemas) };
   for (const { status, name, when } of derived) {

@@ -4,25 +4,25 @@ import type { JsonObject } from './json-schemas.ts';
 
 const oneOfScopes = `Scopes: ${scopes.map((scope) => `\`${scope}\``).join(', ')}.`;
 
-/** Every kind of credential, and every place where it may stand. */
+/** Every kind of credential in every supported place. */
 export const securitySchemes: Readonly<Record<string, JsonObject>> = {
   accessToken: {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
     description:
-      'The access token of a login, which lives for 24 hours. API keys (`toc_…`) and topic tokens (`tk_…`) may be sent in the same way.',
+      'The access token of a login, valid for 24 hours. API keys (`toc_…`) and topic tokens (`tk_…`) may be sent in the same way.',
   },
   basic: {
     type: 'http',
     scheme: 'basic',
-    description: 'Any credential as the password; the username is not looked at.',
+    description: 'Any credential as the password; the username is ignored.',
   },
   apiKey: {
     type: 'apiKey',
     in: 'header',
     name: 'X-API-Key',
-    description: `An API key: the account, within the key's scopes. ${oneOfScopes}`,
+    description: `An API key: acts as the account within the key's scopes. ${oneOfScopes}`,
   },
   apiKeyInQuery: {
     type: 'apiKey',
@@ -54,8 +54,8 @@ export const securitySchemes: Readonly<Record<string, JsonObject>> = {
 type Requirement = Record<string, string[]>;
 
 /**
- * The credentials that open the route, each by itself, with what it has to grant: a scope of an API key, a permission of a
- * topic token. `{}` is none at all.
+ * The credentials of which each suffices for the route, with the required scope of an API key or permission of a
+ * topic token. `{}` means no credential.
  */
 export function securityOf(route: Route): Requirement[] {
   switch (route.audience) {

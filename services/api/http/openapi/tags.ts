@@ -1,11 +1,11 @@
 import type { Route } from '../route.ts';
 
-/** The chapters of the document, in its order; a route is in the first that has it. */
+/** The tags of the document in order; a route gets the first that matches. */
 const chapters: readonly { readonly name: string; readonly description: string; readonly has: RegExp }[] = [
-  { name: 'Publishing', description: 'Text to a topic.', has: /^(POST|PUT) \/(\{topic\})?$/ },
+  { name: 'Publishing', description: 'Publish messages to a topic.', has: /^(POST|PUT) \/(\{topic\})?$/ },
   {
     name: 'Real time',
-    description: 'Messages as they come, over Server-Sent Events and WebSocket.',
+    description: 'Live messages over Server-Sent Events and WebSocket.',
     has: /^\w+ \/(\{topic\}\/)?(sse|ws)$|^\w+ \/api\/sse\//,
   },
   {
@@ -20,34 +20,34 @@ const chapters: readonly { readonly name: string; readonly description: string; 
   },
   {
     name: 'Topics',
-    description: 'What messages are published to: public or private, of an account or a team.',
+    description: 'Named channels for messages: public or private, of an account or a team.',
     has: / \/api\/topics/,
   },
-  { name: 'Account', description: 'Registration, logins, the calling account.', has: / \/auth\/| \/api\/users\// },
+  { name: 'Account', description: "Registration, logins and the caller's account.", has: / \/auth\/| \/api\/users\// },
   { name: 'API keys', description: 'Credentials for the whole account, limited by scopes.', has: / \/api\/keys/ },
   { name: 'Teams', description: 'Members, roles and invitations.', has: / \/api\/teams/ },
   { name: 'Devices', description: 'Phones that get pushes.', has: / \/api\/devices/ },
   {
     name: 'Subscriptions',
-    description: 'Topics that a user follows, and what of them is pushed.',
+    description: 'Topics that a user follows, with push settings.',
     has: / \/api\/subscriptions/,
   },
   {
     name: 'Operation',
-    description: 'Health, figures, this document.',
+    description: 'Health, metrics and this document.',
     has: / \/(health\/|metrics$|v1\/|openapi\.json$)/,
   },
-  { name: 'Operator', description: 'What only the bearer of `ADMIN_TOKEN` may do.', has: / \/admin\// },
+  { name: 'Operator', description: 'Operations for the holder of `ADMIN_TOKEN`.', has: / \/admin\// },
 ];
 
-/** The name of the route's chapter. Throws for a route that has none. */
+/** Returns the route's tag. Throws if none matches. */
 export function tagOf({ method, path }: Pick<Route, 'method' | 'path'>): string {
   const chapter = chapters.find(({ has }) => has.test(`${method} ${path}`));
-  if (chapter === undefined) throw new Error(`${method} ${path} is in no chapter of the document: see openapi/tags.ts`);
+  if (chapter === undefined) throw new Error(`${method} ${path} has no tag: add one in openapi/tags.ts`);
   return chapter.name;
 }
 
-/** The chapters that the routes use. */
+/** The tags that the routes use. */
 export function tagsOf(table: readonly Route[]): { name: string; description: string }[] {
   const used = new Set(table.map(tagOf));
   return chapters.filter(({ name }) => used.has(name)).map(({ name, description }) => ({ name, description }));

@@ -8,20 +8,23 @@ import { callerBehind } from '../http/authenticate.ts';
 import { roleOf } from '../http/load-topic.ts';
 import type { StreamRequest } from '../live/open-stream.ts';
 
-/** What an open stream is judged by. */
-export interface Judged {
-  /** Who opened it. */
+/** The state for checking an open stream. */
+export interface AuthorizedStream {
+  /** The caller. */
   readonly caller: Caller;
-  /** What it was opened with; null for nobody's. */
+  /** The credential; null if anonymous. */
   readonly credential: CredentialRef | null;
   readonly topics: readonly Topic[];
 }
 
-/** Judges an open stream anew, by the credential it was opened with: whether that still holds, and still opens its topics. */
-export function judgeStream(deps: ApiDeps, { caller, credential, topics }: Judged): StreamRequest['judge'] {
+/** Checks an open stream again: whether its credential is still valid and still grants access to its topics. */
+export function authorizeStream(
+  deps: ApiDeps,
+  { caller, credential, topics }: AuthorizedStream,
+): StreamRequest['judge'] {
   return async (onTopic) => {
     const current = credential === null ? caller : await callerNow(deps, credential);
-    // A topic's tokens go with it: its end is what there is to tell.
+    // A topic's tokens are deleted with it, so report the topic's deletion.
     if (current === null)
       return caller.kind === 'topic-token' && (await isGone(deps, caller.topicId))
         ? 'topic-deleted'

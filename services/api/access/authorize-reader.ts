@@ -4,21 +4,25 @@ import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { ApiDeps } from '../api-deps.ts';
 import { readCredential } from '../http/authenticate.ts';
 import type { RequestContext } from '../http/route.ts';
-import { judgeStream } from './judge-stream.ts';
+import { authorizeStream } from './authorize-stream.ts';
 import type { StreamRequest } from '../live/open-stream.ts';
 import { waitForRecord } from '../live/wait-for-record.ts';
 
-/** Judges again who reads a topic for longer than a moment. */
-export interface ReaderJudge {
-  /** What the reader is known by; null for nobody. */
+/** Checks the access of a long-running reader again. */
+export interface ReaderAuthorization {
+  /** The reader's credential; null if anonymous. */
   readonly credential: CredentialRef | null;
-  /** As streams are judged. */
+  /** Checks access like streams. */
   readonly endReason: StreamRequest['judge'];
-  /** Throws what the request would be answered with now: 401, 403, 404. */
+  /** Throws the error that the request would get now: 401, 403, 404. */
   require(): Promise<void>;
 }
 
-export async function judgeReader(deps: ApiDeps, context: RequestContext, topic: Topic): Promise<ReaderJudge> {
+export async function authorizeReader(
+  deps: ApiDeps,
+  context: RequestContext,
+  topic: Topic,
+): Promise<ReaderAuthorization> {
   const { caller, request, searchParams } = context;
   const credential = await readCredential(deps, {
     headers: request.headers,
@@ -26,7 +30,7 @@ export async function judgeReader(deps: ApiDeps, context: RequestContext, topic:
     isTopicRoute: true,
     isStream: false,
   });
-  const endReason = judgeStream(deps, { caller, credential, topics: [topic] });
+  const endReason = authorizeStream(deps, { caller, credential, topics: [topic] });
   return {
     credential,
     endReason,
@@ -42,8 +46,8 @@ export async function judgeReader(deps: ApiDeps, context: RequestContext, topic:
 }
 
 /**
- * Reads until there is something, for so long at most, and then judges anew whoever waited, since access can end meanwhile.
- * Throws as the request would then.
+ * Reads until a result exists or the time is over, then checks access again, because it can end while waiting.
+ * Throws the error that a new request would get.
  */
 export async function waitAsReader<T>(
   deps: ApiDeps,
@@ -51,7 +55,7 @@ export async function waitAsReader<T>(
   topic: Topic,
   { waitMs, read }: { waitMs: number; read: () => Promise<T[]> },
 ): Promise<T[]> {
-  const judge = await judgeReader(deps, context, topic);
+  const judge = await authorizeReader(deps, context, topic);
   const waited = await waitForRecord(deps, topic, { waitMs, read, closed: context.response });
   await judge.require();
   return waited;
