@@ -13,10 +13,10 @@ const part = (name, testMatch, testPathIgnorePatterns = []) => ({
   testPathIgnorePatterns: ['/node_modules/', ...testPathIgnorePatterns],
 });
 
-/** Black box, as acceptance tests are: what such a test leaves open is the kept-alive connection of a client, which ends by itself after some seconds. */
+/** Black-box tests leave open only the kept-alive connections of their client, which close after a few seconds. */
 const blackBox = { testEnvironment: 'node' };
 
-/** Tests of faults that no slowness can fail, so that they can run beside each other. */
+/** Fault tests that do not depend on timing and can run concurrently. */
 const patientFaults = [
   'backup',
   'embedded-restart',
@@ -26,6 +26,7 @@ const patientFaults = [
   'message-changes-kill',
   'mongo-failover',
   'moving',
+  'npm-start',
   'operations-page',
   'provider-faults',
   'redis-failover',

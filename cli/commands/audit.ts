@@ -11,7 +11,7 @@ import {
   type AuditFilter,
 } from '@tocsin/shared/operations/audit/find-audit-entries.ts';
 import { toAuditEntryJson, type AuditEntryJson } from '@tocsin/shared/wire/audit-entry.ts';
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { withStore, type PrintOptions } from '../operator/operator-store.ts';
 import { forTerminal, printLine } from '../output/output.ts';
 import { timeOption } from '../options/time-option.ts';
@@ -44,7 +44,7 @@ Examples:
     .addOption(new Option('--since <time>', 'not before this time').argParser(timeOption('startOfDay')))
     .addOption(new Option('--until <time>', 'not after this time').argParser(timeOption('endOfDay')))
     .option('--actor <who>', 'the id or the address of an account, operator, system or anonymous')
-    .addOption(new Option('--action <name>', 'one kind of act').choices(auditActionNames))
+    .addOption(new Option('--action <name>', 'only this action; `tocsin audit actions` lists them').argParser(action))
     .option('--subject <id>', 'what was acted on, or what that belongs to')
     .addOption(new Option('--limit <number>', 'at most so many').default(100).argParser(wholeNumber(1, 1_000_000)))
     .addOption(
@@ -53,12 +53,30 @@ Examples:
       ),
     )
     .option('--json', 'print an object of JSON a line')
+    .addCommand(actionsCommand())
     .action((options: AuditOptions, command: Command) => {
       const { since, until } = options;
       if (since !== undefined && until !== undefined && since > until)
         command.error('error: --since must not be after --until');
       return withStore(({ documents }) => show(documents, options));
     });
+}
+
+function actionsCommand(): Command {
+  return new Command('actions')
+    .description('list the actions that the audit log records')
+    .action((_, command: Command) => {
+      const { json } = command.optsWithGlobals<PrintOptions>();
+      process.stdout.write(
+        json === true ? `${JSON.stringify(auditActionNames)}\n` : `${auditActionNames.join('\n')}\n`,
+      );
+    });
+}
+
+function action(value: string): AuditAction {
+  const found = auditActionNames.find((name) => name === value);
+  if (found === undefined) throw new InvalidArgumentError('Run `tocsin audit actions` for the list of actions.');
+  return found;
 }
 
 async function show(documents: Documents, options: AuditOptions): Promise<void> {

@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander';
 import { adoptLogCommand } from './adopt-log.ts';
 import { asText, forTerminal, printLine } from '../output/output.ts';
-import { ask, patiently, readStream, Refusal } from '../server/server.ts';
-import { withServerOptions, type ServerOptions } from '../options/server-options.ts';
+import { ask, patiently, readStream, Refusal, type Server } from '../server/server.ts';
+import { serverOf, withServerOptions, type ServerOptions } from '../options/server-options.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 
 interface LogOptions extends ServerOptions {
@@ -21,7 +21,7 @@ interface LogRecord {
   readonly message: { readonly message: string; readonly title: string | null };
 }
 
-/** `tocsin log`: a topic's records from any position on. */
+/** `tocsin log`: prints the records of a topic from a given offset. */
 export function logCommand(): Command {
   return withServerOptions(new Command('log'))
     .description('print the log of a topic: its messages, edits and deletions in order')
@@ -34,60 +34,62 @@ Examples:
     )
     .argument('<topic>')
     .addOption(
-      new Option('--from-offset <offset>', 'from this position on; 0 without any')
+      new Option('--from-offset <offset>', 'start at this offset (default: 0)')
         .argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER))
         .conflicts(['fromTime', 'consumer']),
     )
-    .addOption(new Option('--from-time <time>', 'from this time on (ISO 8601)').conflicts(['fromOffset', 'consumer']))
+    .addOption(new Option('--from-time <time>', 'start at this time (ISO 8601)').conflicts(['fromOffset', 'consumer']))
     .addOption(
       new Option(
         '--consumer <name>',
-        'from the position that the server keeps under this name, which goes on with what was printed',
+        'start at the offset that the server stores under this name, and advance it with each printed record',
       ).conflicts(['fromOffset', 'fromTime']),
     )
     .addOption(
-      new Option('--limit <number>', 'at most so many records')
+      new Option('--limit <number>', 'maximum number of records')
         .argParser(wholeNumber(1, Number.MAX_SAFE_INTEGER))
         .conflicts('follow'),
     )
-    .option('--follow', 'go on with what comes, until it is ended')
-    .option('--json', 'print each record as a line of JSON: {offset, type, timestamp, message}')
+    .option('--follow', 'then print new records until SIGINT or SIGTERM')
+    .option('--json', 'print each record as one line of JSON: {offset, type, timestamp, message}')
     .action((topic: string, options: LogOptions) => new LogReader(topic, options).read())
-    .helpCommand(false) // it would hide a topic of that name
+    .helpCommand(false) // a `help` subcommand would hide a topic of that name
     .addCommand(adoptLogCommand());
 }
 
-/** Harm prevented: a request for every record that a busy topic gets. */
-const keepEveryMs = 1_000;
+/** Limits how often a busy topic's consumer offset is stored. */
+const storeEveryMs = 1_000;
 const patienceMs = 30_000;
 
 class LogReader {
   readonly #path: string;
   readonly #options: LogOptions;
+  readonly #server: Server;
   #next: number | undefined;
   #left: number;
-  #kept: number | undefined;
-  #keptAt = 0;
+  #stored: number | undefined;
+  #storedAt = 0;
 
   constructor(topic: string, options: LogOptions) {
     this.#path = `/api/topics/${encodeURIComponent(topic)}`;
     this.#options = options;
+    this.#server = serverOf(options);
     this.#next =
       options.fromTime === undefined && options.consumer === undefined ? (options.fromOffset ?? 0) : undefined;
     this.#left = options.limit ?? Infinity;
   }
 
   async read(): Promise<void> {
-    if (this.#options.consumer !== undefined) await this.#loadPosition();
+    if (this.#options.consumer !== undefined) await this.#loadOffset();
     const isEndless = this.#options.follow === true;
     await readStream({ open: (signal) => this.#open(signal), read: (texts) => this.#print(texts), isEndless });
-    await this.#keep();
+    await this.#storeOffset();
   }
 
-  /** A consumer without a position begins at the first record. */
-  async #loadPosition(): Promise<void> {
+  /** A consumer without a stored offset starts at the first record. */
+  async #loadOffset(): Promise<void> {
     const answer = await patiently(patienceMs, () =>
-      ask(this.#options, this.#consumerPath()).catch((error: unknown) => {
+      ask(this.#server, this.#consumerPath()).catch((error: unknown) => {
         if (error instanceof Refusal && error.message === 'Consumer not found') return null;
         throw error;
       }),
@@ -101,7 +103,7 @@ class LogReader {
     );
     if (this.#options.follow === true) query.set('follow', 'true');
     if (this.#left < Infinity) query.set('limit', String(this.#left));
-    return ask(this.#options, `${this.#path}/log?${query}`, { headers: { Accept: 'application/x-ndjson' }, signal });
+    return ask(this.#server, `${this.#path}/log?${query}`, { headers: { Accept: 'application/x-ndjson' }, signal });
   }
 
   async #print(texts: AsyncIterable<string>): Promise<void> {
@@ -110,7 +112,7 @@ class LogReader {
       const lines = (rest + text).split('\n');
       rest = lines.pop()!;
       for (const line of lines) if (line !== '') await this.#printRecord(line);
-      if (performance.now() - this.#keptAt > keepEveryMs) await this.#keep();
+      if (performance.now() - this.#storedAt > storeEveryMs) await this.#storeOffset();
     }
   }
 
@@ -121,16 +123,16 @@ class LogReader {
     this.#left -= 1;
   }
 
-  async #keep(): Promise<void> {
-    if (this.#options.consumer === undefined || this.#next === this.#kept) return;
+  async #storeOffset(): Promise<void> {
+    if (this.#options.consumer === undefined || this.#next === this.#stored) return;
     const offset = this.#next!;
     const request = {
       method: 'PUT',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ offset }),
     };
-    await patiently(patienceMs, () => ask(this.#options, this.#consumerPath(), request));
-    [this.#kept, this.#keptAt] = [offset, performance.now()];
+    await patiently(patienceMs, () => ask(this.#server, this.#consumerPath(), request));
+    [this.#stored, this.#storedAt] = [offset, performance.now()];
   }
 
   #consumerPath(): string {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Command, Option } from 'commander';
 import { readInput } from '../options/read-input.ts';
 import { ask, patiently } from '../server/server.ts';
-import { withServerOptions, type ServerOptions } from '../options/server-options.ts';
+import { serverOf, withServerOptions, type ServerOptions } from '../options/server-options.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 
 interface PublishOptions extends ServerOptions {
@@ -14,7 +14,7 @@ interface PublishOptions extends ServerOptions {
   readonly json?: true;
 }
 
-/** `tocsin publish`: one message. What is not answered is sent again under the same key, so that it is stored once. */
+/** `tocsin publish`: publishes one message. Retries use the same idempotency key, so the message is stored once. */
 export function publishCommand(): Command {
   return withServerOptions(new Command('publish'))
     .description('publish a message to a topic')
@@ -26,13 +26,13 @@ Examples:
   make 2>&1 | tail -20 | tocsin publish builds --title 'The build failed' --priority high`,
     )
     .argument('<topic>')
-    .argument('[text]', 'the message; without it standard input is read')
+    .argument('[text]', 'the message; read from standard input if absent')
     .option('--title <title>')
     .option('--priority <1-5>', 'or min, low, default, high, max, urgent')
-    .option('--tags <tags>', 'separated by commas')
+    .option('--tags <tags>', 'comma-separated')
     .option('--markdown', 'the text is Markdown')
     .addOption(
-      new Option('--patience <seconds>', 'how long to try again while the server is away')
+      new Option('--patience <seconds>', 'how long to retry while the server is unavailable')
         .default(30)
         .argParser(wholeNumber(0, 86_400)),
     )
@@ -41,8 +41,9 @@ Examples:
       async (
         topic: string,
         given: string | undefined,
-        { title, priority, tags, markdown, patience, json, ...server }: PublishOptions,
+        { title, priority, tags, markdown, patience, json, ...options }: PublishOptions,
       ) => {
+        const server = serverOf(options);
         const message = given ?? (await readInput()).replace(/\r?\n$/, '');
         const request = {
           method: 'POST',

@@ -48,7 +48,8 @@ function dead(): Command {
           (one) =>
             `${one.failed_at}  ${one.topic ?? one.topic_id}  ${one.message_id}  devices: ${one.devices ?? '-'}  ${one.reason}\n`,
         );
-        process.stdout.write(options.json === true ? `${JSON.stringify(shown)}\n` : lines.join(''));
+        const text = lines.length === 0 ? 'No dead letters\n' : lines.join('');
+        process.stdout.write(options.json === true ? `${JSON.stringify(shown)}\n` : text);
       }),
     );
 }

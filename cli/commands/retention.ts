@@ -111,6 +111,7 @@ function history(): Command {
       withStore(async ({ documents }) => {
         const runs = (await listRuns(documents, options.limit)).map(toRunJson);
         if (options.json === true) return line(JSON.stringify(runs));
+        if (runs.length === 0) return line('No retention runs in the last 90 days');
         for (const one of runs)
           line(
             `${one.started_at}  ${one.outcome}  by ${one.started_by}  up to ${one.up_to}  planned ${volume(one.planned)}  removed ${volume(one.removed)}`,

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { asText, forTerminal, printLine } from '../output/output.ts';
-import { ask, readStream } from '../server/server.ts';
-import { withServerOptions, type ServerOptions } from '../options/server-options.ts';
+import { ask, readStream, type Server } from '../server/server.ts';
+import { serverOf, withServerOptions, type ServerOptions } from '../options/server-options.ts';
 
 interface SubscribeOptions extends ServerOptions {
   readonly since?: string;
@@ -17,13 +17,13 @@ interface Message {
   readonly timestamp: string;
 }
 
-/** Before the first message of a topic. */
+/** Sorts before every message ID. */
 const nilId = '00000000-0000-0000-0000-000000000000';
 
-/** `tocsin subscribe`: messages of topics as they come, over connections that are made again, without gap or repeat. */
+/** `tocsin subscribe`: prints new messages of topics; resumes after a lost connection without gaps or duplicates. */
 export function subscribeCommand(): Command {
   return withServerOptions(new Command('subscribe'))
-    .description('print the messages of topics as they come, until it is ended; goes on after a lost connection')
+    .description('print new messages of topics until SIGINT or SIGTERM; resumes after a lost connection')
     .addHelpText(
       'after',
       `
@@ -31,18 +31,18 @@ Examples:
   tocsin subscribe backups builds
   tocsin subscribe alarms --since all --json`,
     )
-    .argument('<topic...>', 'up to 100')
-    .option('--since <position>', '`all` that is kept, the id of a message, or a `position` that --json printed')
-    .option('--json', 'print each event as a line of JSON: {type, position, …the message}')
-    .action((topics: string[], { since, json, ...server }: SubscribeOptions) =>
-      subscribe(topics, { since, json, server }),
+    .argument('<topic...>', 'up to 100 topics')
+    .option('--since <position>', '`all` stored messages, a message ID, or a `position` that --json printed')
+    .option('--json', 'print each event as one line of JSON: {type, position, …message fields}')
+    .action((topics: string[], { since, json, ...options }: SubscribeOptions) =>
+      subscribe(topics, { since, json, server: serverOf(options) }),
     );
 }
 
 interface Subscription {
   readonly since: string | undefined;
   readonly json: true | undefined;
-  readonly server: ServerOptions;
+  readonly server: Server;
 }
 
 function subscribe(topics: readonly string[], { since, json, server }: Subscription): Promise<void> {
@@ -75,7 +75,7 @@ function subscribe(topics: readonly string[], { since, json, server }: Subscript
   return readStream({ open, read, isEndless: true });
 }
 
-/** Where the streams begin: a message's id alone is a position of one topic. */
+/** Where the streams start. A bare message ID applies to every topic. */
 function positionOf(topics: readonly string[], since: string | undefined): string | undefined {
   if (since === 'all') return topics.map((topic) => `${topic}:${nilId}`).join(',');
   return since?.includes(':') === false ? topics.map((topic) => `${topic}:${since}`).join(',') : since;

@@ -10,6 +10,7 @@ import { walkIndex } from '@tocsin/shared/documents/walk-index.ts';
 import { toHoldJson } from '@tocsin/shared/wire/hold.ts';
 import { toTopicJson } from '@tocsin/shared/wire/topic.ts';
 import { Command } from 'commander';
+import { createTopicCommand } from './create-topic.ts';
 import { finalCommand } from './final-command.ts';
 import { findAccount } from '../operator/find-account.ts';
 import { findEmails } from '../operator/find-emails.ts';
@@ -26,35 +27,41 @@ import { removalDeps } from '../operator/removal-deps.ts';
 
 /** `tocsin topic …`: topics by the operator's hand, beside a running installation or without one. */
 export function topicCommand(): Command {
-  const topic = new Command('topic')
-    .description('look at topics, hold and delete them; works beside a running server')
-    .addHelpText(
-      'after',
-      `
+  const topic = new Command('topic').description('create, list, show, hold and delete topics').addHelpText(
+    'after',
+    `
+The command create is a request of the logged-in account to a server. The other commands are for operators: they open the store
+directly, with or without a running server.
+
 Examples:
+  tocsin topic create backups
   tocsin topic list --owner ada@example.org
   tocsin topic hold backups`,
-    );
+  );
   for (const command of [
+    createTopicCommand(),
     list(),
     show(),
-    hold('hold', { isHeld: true, description: 'remove nothing of a topic, nor it, until release' }),
-    hold('release', { isHeld: false, description: 'undo hold: what has outlived its time goes with the next sweep' }),
+    hold('hold', {
+      isHeld: true,
+      description: 'put a topic under legal hold: neither the topic nor its messages are deleted until release',
+    }),
+    hold('release', { isHeld: false, description: 'end a legal hold; the next sweep removes expired messages' }),
     remove(),
   ])
-    topic.addCommand(command.option('--json', 'print JSON, one line'));
+    topic.addCommand(command.option('--json', 'print one line of JSON'));
   return topic;
 }
 
-const nameArgument = ['<name>', "the topic's name, in any case"] as const;
+const nameArgument = ['<name>', 'name of the topic, case-insensitive'] as const;
 
 function list(): Command {
   return withListOptions(
-    new Command('list').description('list topics in order of their names, those of an owner as they were made'),
+    new Command('list').description('list topics by name, or the topics of an owner by creation time'),
     'name or description',
   )
-    .option('--owner <account>', 'only those of this account, by its address, username or id')
-    .option('--held', 'only those under legal hold')
+    .option('--owner <account>', 'only topics of this account (email address, username or ID)')
+    .option('--held', 'only topics under legal hold')
     .action((options: PrintOptions & ListOptions & { owner?: string; held?: true }) =>
       withStore(async (store) => {
         const { documents } = store;
@@ -116,7 +123,7 @@ function hold(name: string, { isHeld, description }: { isHeld: boolean; descript
 function remove(): Command {
   return finalCommand(
     new Command('delete')
-      .description('delete a topic with its messages, tokens and subscriptions')
+      .description('delete a topic with its messages, topic tokens and subscriptions')
       .argument(...nameArgument),
   ).action((name: string, options: PrintOptions) =>
     withStore(async (store, config) => {
@@ -124,7 +131,7 @@ function remove(): Command {
       const topic = await removeTopic(deps, (await findTopic(store, name)).id, operatorAudit());
       await deps.onStep({ changes: [topicChange(topic)], cleanups: [{ topicId: topic.id, kind: 'erase' }] });
       printObject(
-        { topic: topic.name, topic_id: topic.id, message: 'Deleted: a running server erases its messages' },
+        { topic: topic.name, topic_id: topic.id, message: 'Deleted; a running server removes its messages' },
         options,
       );
     }),
@@ -137,7 +144,7 @@ async function findTopic({ documents }: OperatorStore, name: string): Promise<To
   return topic;
 }
 
-/** The topics as an operator is shown them, in the given order. */
+/** Returns the operator's view of the topics, in the given order. */
 async function describe({ documents, openMessages }: OperatorStore, found: readonly Topic[]) {
   const messages = await openMessages();
   const [stats, emails] = await Promise.all([

@@ -17,7 +17,7 @@ async function serve(listener: RequestListener): Promise<{ url: string }> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-test('a credential is sent, and what is refused for good says why', async () => {
+test('sends the credential and throws the detail of a final refusal', async () => {
   const server = await serve((request, response) => {
     response.statusCode = 403;
     response.end(JSON.stringify({ detail: `not you, ${request.headers.authorization}` }));
@@ -28,7 +28,7 @@ test('a credential is sent, and what is refused for good says why', async () => 
   });
 });
 
-test('what is refused for now is tried again, no earlier than the server says', async () => {
+test('retries a retryable refusal, not before Retry-After', async () => {
   const times: number[] = [];
   const server = await serve((_, response) => {
     times.push(performance.now());
@@ -42,16 +42,16 @@ test('what is refused for now is tried again, no earlier than the server says', 
     (line) => said.push(line),
   );
   expect(await answer.text()).toBe('yes');
-  expect(said).toEqual(['503 Service Unavailable; trying on']);
+  expect(said).toEqual(['503 Service Unavailable; retrying']);
   expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(990); // a timer may fire a moment early
 });
 
-test('patience ends', async () => {
-  const refuse = () => Promise.reject(new Refusal('away', 5_000));
-  await expect(patiently(1_000, refuse, () => undefined)).rejects.toThrow('away');
+test('throws the last refusal after the patience', async () => {
+  const refuse = () => Promise.reject(new Refusal('unavailable', 5_000));
+  await expect(patiently(1_000, refuse, () => undefined)).rejects.toThrow('unavailable');
 });
 
-test('a stream that breaks is asked for again from where it was, until its end', async () => {
+test('resumes a broken stream until its end', async () => {
   let broken = 0;
   const server = await serve((request, response) => {
     const from = Number(new URL(request.url!, 'http://any').searchParams.get('from'));

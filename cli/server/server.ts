@@ -1,9 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServerOptions } from '../options/server-options.ts';
 
-/** A request that the server did not grant. */
+/** A server and the credential of its caller. */
+export interface Server {
+  readonly url: string;
+  /** Absent for anonymous requests. */
+  readonly token?: string;
+  /** Whether `tocsin login` stored the token. */
+  readonly isStored?: boolean;
+}
+
+/** The server rejected a request or did not respond. */
 export class Refusal extends Error {
-  /** When it may be granted; null when it will not be. */
+  /** When to retry; null if a retry cannot succeed. */
   readonly retryAfterMs: number | null;
 
   constructor(message: string, retryAfterMs: number | null) {
@@ -12,20 +20,22 @@ export class Refusal extends Error {
   }
 }
 
-/** Statuses that say nothing about the request itself. */
-const passing = new Set([408, 425, 429, 500, 502, 503, 504]);
+/** Statuses after which a retry may succeed. */
+const retryable = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/** Asks the server and returns its answer, a 2xx; throws `Refusal` with what the server says is wrong. */
-export async function ask({ url, token }: ServerOptions, path: string, init: RequestInit = {}): Promise<Response> {
+/** Sends a request and returns the 2xx response. Throws `Refusal` with the server's `detail` for any other. */
+export async function ask({ url, token, isStored }: Server, path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   if (token !== undefined) headers.set('Authorization', `Bearer ${token}`);
   const answer = await fetch(new URL(path, url), { ...init, headers }).catch((error: unknown) => {
-    throw new Refusal(`${url} does not answer: ${reasonOf(error)}`, 0);
+    throw new Refusal(`${url} does not respond: ${reasonOf(error)}`, 0);
   });
   if (answer.ok) return answer;
   const { detail } = (await answer.json().catch(() => ({}))) as { detail?: string };
   const said = typeof detail === 'string' ? detail : `${answer.status} ${answer.statusText}`;
-  throw new Refusal(said, passing.has(answer.status) ? Number(answer.headers.get('Retry-After') ?? 0) * 1_000 : null);
+  if (answer.status === 401 && isStored === true)
+    throw new Refusal(`${said}: run \`tocsin login\` to replace the stored credential`, null);
+  throw new Refusal(said, retryable.has(answer.status) ? Number(answer.headers.get('Retry-After') ?? 0) * 1_000 : null);
 }
 
 function reasonOf(error: unknown): string {
@@ -37,8 +47,8 @@ function reasonOf(error: unknown): string {
 const pauseMs = { first: 500, most: 30_000 };
 
 /**
- * Tries again for `patienceMs` what the server refuses for now, at the times that it names, and at growing intervals where
- * it names none. Says on standard error, once, that it waits. Throws the last refusal.
+ * Retries a retryable refusal for `patienceMs`: at the time that `Retry-After` names, otherwise with exponential backoff.
+ * Reports the first retry on standard error. Throws the last refusal.
  */
 export async function patiently<T>(
   patienceMs: number,
@@ -53,7 +63,7 @@ export async function patiently<T>(
       if (!(error instanceof Refusal) || error.retryAfterMs === null) throw error;
       const waitMs = Math.max(error.retryAfterMs, pause * (0.5 + Math.random() / 2));
       if (performance.now() + waitMs > deadline) throw error;
-      if (pause === pauseMs.first) say(`${error.message}; trying on`);
+      if (pause === pauseMs.first) say(`${error.message}; retrying`);
       await sleep(waitMs);
     }
   }
@@ -62,42 +72,47 @@ export async function patiently<T>(
 /** The server sends something on every stream at least every 25 seconds. */
 const silenceMs = 60_000;
 
-/** Harm prevented: asking for ever for a stream that breaks each time. */
+/** Ends the retries of a stream that breaks each time. */
 const breaksMax = 10;
 
 export interface ReadStream {
-  /** Asks for the stream, from where `read` has come to. */
+  /** Requests the stream, starting after what `read` has processed. */
   readonly open: (signal: AbortSignal) => Promise<Response>;
-  /** Takes the texts of the stream as they come, and remembers where it is. */
+  /** Processes the text chunks of the stream and tracks the offset. */
   readonly read: (texts: AsyncIterable<string>) => Promise<void>;
-  /** Whether an orderly end of the stream is not the end either. */
+  /** Whether to reconnect after the server ended the stream. */
   readonly isEndless: boolean;
 }
 
 /**
- * Reads a stream to its end, or for as long as this process lives. It is asked for again when it breaks or is silent for a
- * minute. A stream with an end is given up after half a minute without an answer, and when it breaks ten times in a row
- * before its first byte.
+ * Reads a stream to its end, or until the process exits if it is endless. Reconnects if the connection breaks or is silent
+ * for a minute. Throws for a stream with an end after 30 seconds without a response, or if the stream breaks ten times in a
+ * row before its first byte.
  */
 export async function readStream({ open, read, isEndless }: ReadStream): Promise<void> {
   let breaks = 0;
   for (;;) {
-    const silent = new AbortController();
-    const answer = await patiently(isEndless ? Infinity : pauseMs.most, () => open(silent.signal));
+    const silence = new AbortController();
+    const answer = await patiently(isEndless ? Infinity : pauseMs.most, () => open(silence.signal));
     try {
-      await read(heard(answer, silent, () => (breaks = 0)));
+      await read(withSilenceLimit(answer, silence, () => (breaks = 0)));
       if (!isEndless) return;
     } catch (error) {
       if (!isBroken(error)) throw error;
       breaks += 1;
-      if (!isEndless && breaks === breaksMax) throw new Refusal('The server breaks off the answer', null);
+      if (!isEndless && breaks === breaksMax)
+        throw new Refusal('The connection broke ten times before the first byte of the response', null);
     }
     await sleep(pauseMs.first * Math.random());
   }
 }
 
-async function* heard(answer: Response, silent: AbortController, onText: () => void): AsyncGenerator<string> {
-  const timer = setTimeout(() => silent.abort(), silenceMs);
+async function* withSilenceLimit(
+  answer: Response,
+  silence: AbortController,
+  onText: () => void,
+): AsyncGenerator<string> {
+  const timer = setTimeout(() => silence.abort(), silenceMs);
   try {
     for await (const text of answer.body!.pipeThrough(new TextDecoderStream())) {
       timer.refresh();
@@ -109,7 +124,7 @@ async function* heard(answer: Response, silent: AbortController, onText: () => v
   }
 }
 
-/** Whether it is the connection that ended, and not this program that failed. */
+/** Whether the connection broke, as opposed to a fault of this program. */
 function isBroken(error: unknown): boolean {
   const { name, message } = error as Error;
   return name === 'AbortError' || (name === 'TypeError' && message === 'terminated');

@@ -1,9 +1,13 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { packageVersion } from '@tocsin/shared/runtime/package-version.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { runCommand, startCommand } from '../support/run-command.ts';
+import { runCommand, startCommand, type Ran } from '../support/run-command.ts';
 import { createAccount, createTopic, openStackDocuments, testStack, type Account } from '../support/stack.ts';
 
 let store: OperatorStore;
@@ -82,5 +86,72 @@ test('exits with 1 and the reason if the server refuses, and with 2 on wrong usa
     code: 2,
     out: '',
     error: expect.stringContaining('cannot be used with'),
+  });
+}, 120_000);
+
+const configDir = mkdtempSync(join(tmpdir(), 'tocsin-config-'));
+const workDir = mkdtempSync(join(tmpdir(), 'tocsin-work-'));
+afterAll(() => [configDir, workDir].forEach((dir) => rmSync(dir, { recursive: true })));
+
+/** Runs the command without TOCSIN_URL, in a directory whose .env names the port of the first node. */
+function runWithEnvFile(args: readonly string[], input = ''): Promise<Ran> {
+  const { hostname, port } = new URL(testStack().urls[0]!);
+  writeFileSync(join(workDir, '.env'), `HOST=${hostname}\nPORT=${port}\n`);
+  return runCommand(
+    args,
+    input,
+    { XDG_CONFIG_HOME: configDir, TOCSIN_URL: undefined, TOCSIN_TOKEN: undefined },
+    workDir,
+  );
+}
+
+test('login stores a credential that topic create, publish and log use until logout', async () => {
+  const { email, password } = await createAccount(store);
+  const file = join(configDir, 'tocsin/credentials.json');
+  const login = await runWithEnvFile(['login', email, '--password-stdin', '--json'], `${password}\n`);
+  expect(login).toMatchObject({ code: 0, error: '' });
+  expect(JSON.parse(login.out)).toEqual({ server: testStack().urls[0], email, file });
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const name = `t-${randomUUID().slice(0, 8)}`;
+
+  const created = await runWithEnvFile(['topic', 'create', name, '--private', '--json']);
+  expect(JSON.parse(created.out)).toMatchObject({ name, access_level: 'private' });
+  expect(await runWithEnvFile(['publish', name, 'Nightly backup finished'])).toMatchObject({ code: 0, error: '' });
+  expect((await runWithEnvFile(['log', name])).out).toContain('Nightly backup finished');
+
+  expect(await runWithEnvFile(['logout'])).toMatchObject({ code: 0, error: '' });
+  expect(existsSync(file)).toBe(false);
+  expect(await runWithEnvFile(['topic', 'create', name])).toMatchObject({ code: 1, out: '' });
+}, 180_000);
+
+test('login rejects a wrong password and stores nothing', async () => {
+  const { email } = await createAccount(store);
+  expect(await runWithEnvFile(['login', email, '--password-stdin'], 'wrong password')).toMatchObject({
+    code: 1,
+    out: '',
+    error: expect.not.stringContaining('wrong password'),
+  });
+  expect(existsSync(join(configDir, 'tocsin/credentials.json'))).toBe(false);
+}, 120_000);
+
+test('prints errors as JSON with --json, with the same exit codes', async () => {
+  const account = await createAccount(store);
+  expect(await run(account, ['publish', 'no-such-topic', 'text', '--json'])).toEqual({
+    code: 1,
+    out: '',
+    error: '{"error":"Topic not found"}\n',
+  });
+  const usage = await run(account, ['log', 'any', '--from-offset', 'x', '--json']);
+  expect(usage).toMatchObject({ code: 2, out: '' });
+  expect(JSON.parse(usage.error)).toEqual({ error: expect.stringContaining('whole number') });
+}, 120_000);
+
+test('audit actions lists the actions, and --help does not', async () => {
+  const { out } = await runCommand(['audit', 'actions']);
+  expect(out).toMatch(/^login\.failed$/m);
+  expect((await runCommand(['audit', '--help'])).out).not.toContain('team.created');
+  expect(await runCommand(['audit', '--action', 'nonsense'])).toMatchObject({
+    code: 2,
+    error: expect.stringContaining('tocsin audit actions'),
   });
 }, 120_000);

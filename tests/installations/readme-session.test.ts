@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -19,20 +20,32 @@ function session(): string {
 
 describeUnlessMissing('the README', findProgram('curl') === undefined ? ['curl'] : [], () => {
   let stack: Stack;
+  let configDir: string;
 
   beforeAll(async () => {
     stack = await startOwnStack();
+    configDir = mkdtempSync(join(tmpdir(), 'tocsin-config-'));
   }, 120_000);
 
-  afterAll(() => stack?.stop(), 60_000);
+  afterAll(async () => {
+    rmSync(configDir, { recursive: true });
+    await stack?.stop();
+  }, 60_000);
 
   test('delivers a message to all four readers with a session of at most ten lines', async () => {
     const lines = session();
+    expect(lines).not.toContain('sed');
     expect(lines.trim().split('\n').length).toBeLessThanOrEqual(10);
     // A loaded machine takes many times as long to start a process.
     const patient = lines.replaceAll(/sleep (\d+)/g, (_, seconds) => `sleep ${5 * Number(seconds)}`);
     const script = patient.replaceAll('localhost:8080', new URL(stack.urls[0]!).host);
-    const env = { ...process.env, ...stack.env, NODE_OPTIONS: '' };
+    const env = {
+      ...process.env,
+      ...stack.env,
+      TOCSIN_URL: stack.urls[0],
+      XDG_CONFIG_HOME: configDir,
+      NODE_OPTIONS: '',
+    };
     const { stdout } = await promisify(execFile)('bash', ['-c', `set -m\n${script}`], {
       cwd: root,
       env,

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { testStack } from './stack.ts';
 
@@ -9,19 +10,22 @@ export interface Ran {
   readonly error: string;
 }
 
+const root = join(import.meta.dirname, '../..');
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Starts `tocsin …` with the configuration of the shared stack by default. */
 export function startCommand(
   args: readonly string[],
   env: Environment = testStack().env,
+  cwd = root,
 ): ChildProcessWithoutNullStreams {
-  return spawn(process.execPath, ['cli/main.ts', ...args], { env: { ...process.env, ...env } });
+  return spawn(process.execPath, [join(root, 'cli/main.ts'), ...args], { cwd, env: { ...process.env, ...env } });
 }
 
 /** Runs `tocsin …` and resolves with its result, successful or not. */
-export async function runCommand(args: readonly string[], input = '', env?: Environment): Promise<Ran> {
-  const child = startCommand(args, env);
+export async function runCommand(args: readonly string[], input = '', env?: Environment, cwd?: string): Promise<Ran> {
+  const child = startCommand(args, env, cwd);
   // A process that does not read its input may exit before it is written (EPIPE).
   child.stdin.on('error', () => undefined).end(input);
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve));

@@ -3,15 +3,18 @@ import { once } from 'node:events';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePorts } from '../engines/free-ports.ts';
 
 const root = join(import.meta.dirname, '../..');
-/** A loaded machine starts a server in ten times the second that an idle one needs. */
+/** An idle machine needs about a second; a loaded one up to ten times as long. */
 const startMsMaxDefault = 60_000;
-/** A server at one of these says nothing when it is ready. */
-const silentLevels: readonly (string | undefined)[] = ['warn', 'error', 'fatal', 'silent'];
+/** At these levels a server does not log `ready`. */
+const quietLevels: readonly (string | undefined)[] = ['warn', 'error', 'fatal', 'silent'];
 const logTailChars = 3_000;
+const pollMs = 100;
 
-/** One of our own servers as a process: started, killed, restarted on the same port. */
+/** A Tocsin server as a child process. A restart keeps its port. */
 export class ServerProcess {
   readonly name: string;
   readonly logFile: string;
@@ -21,7 +24,7 @@ export class ServerProcess {
   #child: ChildProcess | undefined;
   #url: string | undefined;
 
-  /** `args` is the program and its arguments, from the project's root; `env` is all of its configuration. */
+  /** `args` is the program, relative to the project's root, and its arguments; `env` is its complete configuration. */
   constructor(options: {
     name: string;
     args: readonly string[];
@@ -36,9 +39,9 @@ export class ServerProcess {
     this.#startMsMax = options.startMsMax ?? startMsMaxDefault;
   }
 
-  /** Where it listens; the same over restarts. Throws for a server that does not. */
+  /** The server's address; a restart keeps it. Throws if the server does not listen. */
   get url(): string {
-    if (this.#url === undefined) throw new Error(`${this.name} listens nowhere`);
+    if (this.#url === undefined) throw new Error(`${this.name} does not listen`);
     return this.#url;
   }
 
@@ -50,12 +53,16 @@ export class ServerProcess {
     return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Resolves when it says that it is ready. Throws with the end of its log when it ends before, and ends it when it is not ready in time. */
+  /**
+   * Resolves when the server is ready: it logs `ready`, or, at a LOG_LEVEL that hides this line, `/health/ready` returns
+   * 200. If the server exits earlier, throws with the end of its log; if it is not ready in time, kills it and throws.
+   */
   async start(): Promise<void> {
-    const { LOG_LEVEL } = this.#env;
-    if (silentLevels.includes(LOG_LEVEL))
-      throw new Error(`${this.name} cannot say that it is ready: its LOG_LEVEL is ${LOG_LEVEL}, and info says so`);
-    const port = this.#url === undefined ? '0' : new URL(this.#url).port;
+    const isQuiet = quietLevels.includes(this.#env['LOG_LEVEL']);
+    const [freePort, freeMetricsPort] = isQuiet ? await freePorts(2) : [0];
+    const port = this.#url === undefined ? String(freePort) : new URL(this.#url).port;
+    const metricsPort: Record<string, string> =
+      freeMetricsPort === undefined ? {} : { METRICS_PORT: String(freeMetricsPort) };
     const { PATH, NODE_COMPILE_CACHE } = process.env;
     const child = spawn(process.execPath, ['--disable-warning=TimeoutNegativeWarning', ...this.#args], {
       cwd: root,
@@ -64,6 +71,7 @@ export class ServerProcess {
         ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }),
         HOST: '127.0.0.1',
         PORT: port,
+        ...metricsPort,
         ...this.#env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -73,11 +81,14 @@ export class ServerProcess {
     const ready = new Promise<string | undefined>((resolve) => {
       createInterface({ input: child.stdout! }).on('line', (line) => {
         appendFileSync(this.logFile, `${line}\n`);
-        if (line.includes('"msg":"ready"')) resolve((JSON.parse(line) as { url?: string }).url);
+        if (!isQuiet && line.includes('"msg":"ready"')) resolve((JSON.parse(line) as { url?: string }).url);
       });
     });
+    const polling = new AbortController();
+    const env = { PORT: port, ...metricsPort, ...this.#env };
+    const healthy = isQuiet ? this.#waitUntilHealthy(env, polling.signal) : new Promise<never>(() => undefined);
     const failed = once(child, 'exit').then(() => {
-      throw new Error(`${this.name} ended before it was ready:\n${this.logTail()}`);
+      throw new Error(`${this.name} exited before it was ready:\n${this.logTail()}`);
     });
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
@@ -87,22 +98,40 @@ export class ServerProcess {
       );
     });
     try {
-      this.#url = await Promise.race([ready, failed, late]);
+      this.#url = await Promise.race([ready, healthy, failed, late]);
     } catch (error) {
       await this.kill();
       throw error;
     } finally {
       clearTimeout(timer);
+      polling.abort();
       failed.catch(() => undefined);
     }
   }
 
-  /** SIGKILL, as a crash would. Resolves when the process is gone. */
+  /** Polls `/health/ready`: of the API if the process has that role, otherwise of METRICS_PORT. Returns the API's URL. */
+  async #waitUntilHealthy(env: Readonly<Record<string, string>>, signal: AbortSignal): Promise<string | undefined> {
+    const hasApi =
+      this.#args.includes('services/api/main.ts') ||
+      (this.#args.includes('cli/main.ts') && (env['ROLES'] ?? 'api').split(',').includes('api'));
+    const url = `http://127.0.0.1:${hasApi ? env['PORT'] : env['METRICS_PORT']}`;
+    while (!signal.aborted) {
+      const isReady = await fetch(`${url}/health/ready`, { signal }).then(
+        ({ ok }) => ok,
+        () => false, // it does not listen yet
+      );
+      if (isReady) return hasApi ? url : undefined;
+      await sleep(pollMs);
+    }
+    return undefined;
+  }
+
+  /** Sends SIGKILL, as in a crash. Resolves when the process has exited. */
   kill(): Promise<void> {
     return this.#end('SIGKILL');
   }
 
-  /** SIGTERM; resolves with the exit code. */
+  /** Sends SIGTERM. Returns the exit code. */
   async stop(): Promise<number | null> {
     const child = this.#child;
     await this.#end('SIGTERM');

@@ -1,37 +1,41 @@
 import type { ProvidedEngines } from './provide-engines.ts';
 import type { PartResult } from './run-part.ts';
 import { formatCounts, sumCounts } from './test-counts.ts';
+import { unsteadyAllowed, type AllowedTest } from './unsteady-allowed.ts';
 
 export type SuiteResult = {
   results: PartResult[];
-  /** The names of the parts that need engines when there are none. */
+  /** The parts that need engines, if no engines are available. */
   notRun: string[];
-  /** Absent when no part had to do with engines. */
+  /** Absent if no part uses engines. */
   engines?: ProvidedEngines & { seconds: number };
 };
 
 /**
- * What is printed at the end: each part with its seconds and counts, where the engines came from, what was not run
- * and why, which tests passed only the second time, and as the last line the sum. On CI a part that was not run counts as a failure, because nobody reads the
- * lines above the last.
+ * The lines at the end of a run: the seconds and counts of each part, the source of the engines, the parts that did not
+ * run with the reasons, the unsteady tests, and the sum as the last line. An unsteady test counts as failed unless
+ * `allowed` lists it. On CI a part that did not run counts as one failure.
  */
 export const closingLines = (
   { results, notRun, engines }: SuiteResult,
   isCi: boolean,
+  allowed: readonly AllowedTest[] = unsteadyAllowed,
 ): { lines: string[]; isSuccess: boolean } => {
   const unrun = { passed: 0, failed: isCi ? notRun.length : 0, skipped: 0 };
-  const total = sumCounts([...results.map(({ counts }) => counts), unrun]);
+  const unsteady = results.flatMap((result) => unsteadyTests(result, allowed));
+  const red = unsteady.filter(({ reason }) => reason === undefined).length;
+  const total = sumCounts([...results.map(({ counts }) => counts), unrun, { passed: -red, failed: red, skipped: 0 }]);
   return {
     lines: [
       ...results.map(partLine),
       ...(engines?.kind === 'provided'
-        ? [row('engines', engines.seconds, `from ${engines.source}, beside the parts above`)]
+        ? [row('engines', engines.seconds, `from ${engines.source}, concurrently with the parts above`)]
         : []),
       ...notRun.map((name) => `${name.padEnd(nameWidth)}  NOT RUN`),
       ...(engines?.kind === 'missing'
         ? ['No engines for contracts, acceptance and faults of the cluster:', ...engines.reasons.map(indent)]
         : []),
-      ...results.flatMap(unsteadyLines),
+      ...unsteady.map(unsteadyLine),
       '',
       formatCounts(total),
     ],
@@ -49,7 +53,23 @@ const partLine = ({ name, kind, seconds, counts, trouble }: PartResult) => {
   return row(name, seconds, trouble ? `${outcome} (${trouble})` : outcome);
 };
 
-const unsteadyLines = ({ name, unsteady = [] }: PartResult) =>
-  unsteady.map((test) => `UNSTEADY in ${name}, passed only when run again: ${test}`);
+interface UnsteadyTest {
+  readonly part: string;
+  readonly test: string;
+  /** Why the test does not fail the run; undefined if it does. */
+  readonly reason: string | undefined;
+}
+
+const unsteadyTests = ({ name, unsteady = [] }: PartResult, allowed: readonly AllowedTest[]): UnsteadyTest[] =>
+  unsteady.map((test) => ({
+    part: name,
+    test,
+    reason: allowed.find((one) => test === one.test || test.endsWith(`/${one.test}`))?.reason,
+  }));
+
+const unsteadyLine = ({ part, test, reason }: UnsteadyTest) =>
+  reason === undefined
+    ? `UNSTEADY in ${part}, failed and then passed: ${test}`
+    : `UNSTEADY in ${part}, allowed (${reason}): ${test}`;
 
 const indent = (text: string) => `  ${text}`;

@@ -63,7 +63,7 @@ export const groups: readonly (readonly Part[])[] = [
   [
     // They judge by the clock, and have engines of their own for each file: one at a time.
     { name: 'faults', kind: 'jest', project: 'faults', engines: 'used', filesPerCore: 0.5 },
-    { name: 'lint', kind: 'program', args: ['node_modules/eslint/bin/eslint.js', '.'], givesWay: true },
+    { name: 'lint', kind: 'program', args: ['tools/test/lint.ts'], givesWay: true },
     { name: 'unit', kind: 'jest', project: 'unit', givesWay: true },
     { name: 'services-embedded', kind: 'jest', project: 'services', env: onEmbedded, givesWay: true },
     { name: 'schemathesis-embedded', kind: 'jest', project: 'schemathesis', env: onEmbedded, givesWay: true },

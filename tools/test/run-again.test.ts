@@ -8,7 +8,7 @@ const fileReport = (name: string, tests: Record<string, string>, status?: string
   assertionResults: Object.entries(tests).map(([fullName, one]) => ({ fullName, status: one })),
 });
 
-/** The sums of a first run are not looked at when it is merged. */
+/** Merging ignores the sums of the first run. */
 const report = (...testResults: ReturnType<typeof fileReport>[]): RunReport => ({
   testResults,
   success: false,
@@ -21,14 +21,14 @@ const report = (...testResults: ReturnType<typeof fileReport>[]): RunReport => (
 
 const steady = fileReport('/a.test.ts', { one: 'passed', two: 'pending' });
 
-test('a test that passes the second time counts as passed and is named', () => {
+test('names a test that passes on the second run', () => {
   const first = report(steady, fileReport('/b.test.ts', { three: 'failed', four: 'passed' }));
   const { merged, unsteady } = mergeRuns(first, report(fileReport('/b.test.ts', { three: 'passed', four: 'passed' })));
   expect(countsOf(merged)).toEqual({ passed: 3, failed: 0, skipped: 1 });
   expect(unsteady).toEqual(['/b.test.ts › three']);
 });
 
-test('a test that fails twice, or only the second time, has failed', () => {
+test('counts a test as failed if it fails twice or only on the second run', () => {
   const first = report(steady, fileReport('/b.test.ts', { three: 'failed', four: 'passed', five: 'failed' }));
   const second = report(fileReport('/b.test.ts', { three: 'failed', four: 'failed', five: 'passed' }));
   const { merged, unsteady } = mergeRuns(first, second);
@@ -36,7 +36,7 @@ test('a test that fails twice, or only the second time, has failed', () => {
   expect(unsteady).toEqual(['/b.test.ts › five']);
 });
 
-test('a file that could not be run counts as a failure until it can', () => {
+test('counts a file that could not run as a failure unless the second run succeeds', () => {
   const first = report(steady, fileReport('/b.test.ts', {}, 'failed'));
   const stillBroken = mergeRuns(first, report(fileReport('/b.test.ts', {}, 'failed')));
   expect(countsOf(stillBroken.merged)).toEqual({ passed: 1, failed: 1, skipped: 1 });

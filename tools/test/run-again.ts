@@ -6,7 +6,7 @@ import { countsOf, type JestResults } from './test-counts.ts';
 
 type JestPart = Extract<Part, { kind: 'jest' }>;
 
-/** What Jest writes with `--json`, as far as two runs are laid together by it. */
+/** The fields of Jest's `--json` output that merging two runs needs. */
 export interface RunReport extends JestResults {
   readonly testResults: readonly FileReport[];
 }
@@ -18,13 +18,13 @@ interface FileReport {
   readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
 }
 
-/** Harm prevented: second runs that cover up a change, or a machine, on which much fails. */
+/** More failed files indicate a broken change or machine; running them again would tell nothing. */
 const filesMax = 3;
 
 /**
- * Runs the test files of a part in which tests failed once more, alone, and returns the part's result with what came of
- * them; the tests that passed this time are named in `unsteady`. A part with more than three such files, and one that
- * failed in another way, keeps its result. The part's file of results is written anew.
+ * Runs the failed test files of a part once more, alone, and returns the merged result. `unsteady` names the tests that
+ * passed only now. A part with more than three failed files, or that failed for another reason, keeps its result.
+ * Rewrites the results file of the part.
  */
 export async function runAgain(part: JestPart, first: PartResult, options: PartOptions): Promise<PartResult> {
   if (first.trouble !== undefined || first.counts.failed === 0) return first;
@@ -32,8 +32,8 @@ export async function runAgain(part: JestPart, first: PartResult, options: PartO
   const report = readReport(reportFile);
   const files = report.testResults.filter(({ status }) => status === 'failed').map(({ name }) => name);
   if (files.length === 0 || files.length > filesMax) return first;
-  reportProgress(`\n── ${part.name}: what failed, again and alone ──`);
-  const again: JestPart = { ...part, name: `${part.name}-again`, filesPerCore: 0.5, givesWay: false }; // nothing is beside it any more
+  reportProgress(`\n── ${part.name}: running failed files again, alone ──`);
+  const again: JestPart = { ...part, name: `${part.name}-again`, filesPerCore: 0.5, givesWay: false }; // nothing else runs now
   const second = await runPart(again, { ...options, patterns: files.map((name) => `${RegExp.escape(name)}$`) });
   const seconds = first.seconds + second.seconds;
   if (second.trouble !== undefined) return { ...first, seconds };
@@ -46,7 +46,7 @@ export async function runAgain(part: JestPart, first: PartResult, options: PartO
 
 const readReport = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as RunReport;
 
-/** The first run with the files of the second in the place of its own, and the tests that failed in the first alone. */
+/** Replaces files of the first run by those of the second, and lists the tests that failed only in the first run. */
 export function mergeRuns(first: RunReport, second: RunReport): { merged: RunReport; unsteady: string[] } {
   const again = new Map(second.testResults.map((file) => [file.name, file]));
   const testResults = first.testResults.map((file) => again.get(file.name) ?? file);
@@ -67,7 +67,7 @@ export function mergeRuns(first: RunReport, second: RunReport): { merged: RunRep
   return { merged, unsteady: [...failedOnce, ...ranOnlyAgain.map(({ name }) => name)] };
 }
 
-/** Whether the file as a whole could not be run. */
+/** Whether the file could not run at all. */
 const isBroken = (file: FileReport) => file.status === 'failed' && namesOf(file, 'failed').length === 0;
 
 const namesOf = ({ name, assertionResults }: FileReport, status: string) =>
