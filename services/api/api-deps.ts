@@ -15,30 +15,30 @@ import type { OpenWaits } from './live/open-waits.ts';
 import type { StreamSessions } from './live/stream-sessions.ts';
 import type { TopicFeeds } from './live/topic-feeds.ts';
 
-/** What the API's operations work with. */
+/** The dependencies of the API's operations. */
 export interface ApiDeps extends RouteDeps {
   readonly engine: Engine;
   readonly history: History;
-  /** The live records of the topics that this node has readers for. */
+  /** The live records of topics with readers on this node. */
   readonly feeds: TopicFeeds;
   readonly streams: OpenStreams;
   readonly waits: OpenWaits;
   readonly streamSessions: StreamSessions;
-  /** What the questions of accounts span. */
+  /** The topics that queries of accounts cover. */
   readonly topicSpans: TopicSpans;
   readonly topicListings: TopicListings;
   readonly passwords: Passwords;
-  /** Where a request comes from, for records. */
+  /** The client address of a request, for records. */
   readonly wholeAddress: ClientAddress;
   readonly config: Config;
-  /** Where the public reaches the API, and where mails and redirects lead. Without a slash at the end. */
+  /** The public URL of the API, and the target of emails and redirects. Without a trailing slash. */
   readonly baseUrl: string;
   readonly appUrl: string;
   readonly makeId: MakeId;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The process's figures. */
+  /** The process's metrics. */
   readonly metrics: Registry;
-  /** Aborted when the node has been told to end: it is not ready from then on. */
+  /** Aborted when the node starts to shut down and is no longer ready. */
   readonly leaving: AbortSignal;
 }

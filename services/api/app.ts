@@ -11,7 +11,7 @@ import { admit, runRoute, send, sendError } from './http/run-route.ts';
 import { pages } from './pages.ts';
 import { routes } from './routes.ts';
 
-/** Headers of ours that a browser's script may read. */
+/** Headers that browser scripts may read. */
 const exposedHeaders = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
@@ -25,8 +25,8 @@ const exposedHeaders = [
 ];
 
 /**
- * The HTTP application. Order: headers that every answer carries, CORS, the routes (fixed paths before those with
- * parameters), and what is left: a known path with another method is a 405, anything else a 404.
+ * The HTTP application. Order: common headers, CORS, the routes (fixed paths before those with
+ * parameters), then 405 for a known path with another method and 404 for anything else.
  */
 export function app(deps: ApiDeps): RequestListener {
   const table = [...routes(deps), ...pages()];
@@ -43,12 +43,12 @@ export function app(deps: ApiDeps): RequestListener {
   };
 }
 
-/** A path of one segment without an escape, as nearly every publish has, and perhaps a query. */
+/** A path of one segment without escapes, with an optional query, as in nearly every publish. */
 const plainSegment = /^\/([\w-]+)(?:\?|$)/;
 
 /**
- * Finds the route of a publish to a topic without Express, whose matching takes as long as the rest of the request. What is
- * unusual (another method, an escape in the path, a browser's Origin, no Host) is undefined, and goes the common way.
+ * Finds the route of a publish to a topic without Express, whose matching takes as long as the rest of the request.
+ * Undefined for unusual requests (other method, escape in the path, Origin, no Host), which use Express.
  */
 function publishRouteFinder(
   table: readonly Route[],
@@ -74,13 +74,13 @@ function expressApplication(deps: ApiDeps, table: readonly Route[]): Express {
   application.set('query parser', false);
   application.use((request, response, next) => {
     setCommonHeaders(deps, request, response);
-    // RFC 9112 §3.2; older versions have none.
+    // RFC 9112 §3.2; HTTP/1.0 has no Host.
     const lacksHost = request.headers.host === undefined && request.httpVersion === '1.1';
     if (!lacksHost) return next();
     return refuse(deps, { request, response, error: new AppError('invalid', 'The request has no Host header') });
   });
   const crossOrigin = cors({ origin: allowedOrigins(deps), exposedHeaders, maxAge: 600 });
-  // Only browsers send an Origin; nothing is cacheable, so answers without one need no `Vary`.
+  // Only browsers send an Origin; responses are not cacheable, so without an Origin they need no `Vary`.
   application.use((request, response, next) =>
     request.headers.origin === undefined ? next() : crossOrigin(request, response, next),
   );
@@ -101,7 +101,7 @@ function expressApplication(deps: ApiDeps, table: readonly Route[]): Express {
   return application;
 }
 
-/** Sends a browser that follows a topic's address (`/{topic}`) to the topic's page; all else asks for a path or finds none. */
+/** Redirects a browser from a topic's URL (`/{topic}`) to the topic's page. */
 function showTopic(request: Request, response: Response, next: NextFunction): void {
   const topic = String(request.params['topic']);
   const isBrowser = request.accepts(['json', 'html']) === 'html';
@@ -116,8 +116,8 @@ function allowedOrigins(deps: ApiDeps): string[] | string {
 }
 
 /**
- * Mounts the routes: fixed paths before paths with parameters. Those below one fixed first segment (`/api`, `/auth`) get a
- * router of their own, so that a publish to `/{topic}` is not matched against all of them.
+ * Mounts the routes: fixed paths before paths with parameters. Routes below a fixed first segment (`/api`, `/auth`) get
+ * their own router, so that a publish to `/{topic}` is not matched against all of them.
  */
 function mount(deps: ApiDeps, application: Express, table: readonly Route[]): void {
   const below = new Map<string, Router>();
@@ -135,7 +135,7 @@ function mount(deps: ApiDeps, application: Express, table: readonly Route[]): vo
   }
 }
 
-/** Routes of one path shape together, so that a method that none of them has is a 405 that names the others'. */
+/** Groups routes by path shape, so that an unsupported method returns 405 with the supported ones. */
 function byShape(table: readonly Route[]): Route[][] {
   const shapes = new Map<string, Route[]>();
   for (const route of [...table].sort((a, b) => (specificity(a.path) < specificity(b.path) ? 1 : -1))) {
@@ -180,13 +180,13 @@ interface Refusal {
   readonly request: Request;
   readonly response: Response;
   readonly error: AppError;
-  /** Who is served at this path; by default what lies around it says. */
+  /** The audience of this path; by default that of its neighbours. */
   readonly audience?: Audience;
   /** The methods that the path has. */
   readonly allow?: string;
 }
 
-/** Answers what no route does, after the same look at caller and budget as for any other request. */
+/** Responds to requests without a route, after the usual checks of credential and rate limit. */
 async function refuse(deps: ApiDeps, { request, response, error, audience, allow }: Refusal): Promise<void> {
   try {
     await admit(deps, { audience: audience ?? audienceAt(request.originalUrl) }, request, response);

@@ -3,14 +3,14 @@ import { auditBy, bySystem, type Audit } from '@tocsin/shared/collections/audit-
 import type { ApiDeps } from './api-deps.ts';
 import type { RequestContext } from './http/route.ts';
 
-/** What of a request tells where it comes from. */
+/** The parts of a request that show its origin. */
 export type AuditedRequest = Pick<RequestContext, 'request'>;
 
 function from(deps: ApiDeps, { request }: AuditedRequest): Pick<AuditSource, 'address' | 'userAgent'> {
   return { address: deps.wholeAddress(request), userAgent: request.headers['user-agent'] ?? null };
 }
 
-/** Records acts of the calling account. Throws as `context.account()` does. */
+/** Records actions of the caller's account. Throws like `context.account()`. */
 export function auditOf(deps: ApiDeps, context: RequestContext): Audit {
   const { userId, scopes, credentialId } = context.account();
   return auditBy(deps, {
@@ -21,7 +21,7 @@ export function auditOf(deps: ApiDeps, context: RequestContext): Audit {
   });
 }
 
-/** Records acts of an account that proves by something else than a credential who it is, or of nobody (`anonymous`). */
+/** Records actions of an account without a credential in the request, or of an anonymous actor. */
 export function auditAs(
   deps: ApiDeps,
   context: AuditedRequest,
@@ -30,12 +30,12 @@ export function auditAs(
   return auditBy(deps, { credentialId: null, ...by, ...from(deps, context) });
 }
 
-/** Records acts of the operator. */
+/** Records actions of the operator. */
 export function auditOfOperator(deps: ApiDeps, context: RequestContext): Audit {
   return auditAs(deps, context, { actor: 'operator', through: 'admin_token' });
 }
 
-/** Records what follows from an act without being one. */
+/** Records consequences of an action. */
 export function auditOfSystem(deps: ApiDeps): Audit {
   return auditBy(deps, bySystem);
 }

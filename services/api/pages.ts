@@ -5,7 +5,7 @@ import { readDocsFiles } from './features/documents/docs-files.ts';
 import { getDocs } from './features/documents/get-docs.ts';
 import type { Route } from './http/route.ts';
 
-/** What is for people's browsers: no operation of the interface, and so not in its document. */
+/** Pages for browsers, which are not operations of the interface and not in its document. */
 export function pages(): Route[] {
   const [console, docs] = [readConsoleFiles(), readDocsFiles()];
   return [...consolePages(console), getDocs(docs.page), getAsset(new Map([...console, ...docs.assets]))];

@@ -31,24 +31,24 @@ import { TopicFeeds } from './live/topic-feeds.ts';
 import { upgrades } from './upgrade.ts';
 import { usageRecorder } from './http/usage-recorder.ts';
 
-/** Request headers in all; beyond it Node answers 431. */
+/** The total size of request headers; beyond it Node responds with 431. */
 const headerBytesMax = 64 * 1024;
-/** A client that sends its headers or body slower than this is cut off. Harm prevented: sockets held by slow senders. */
+/** Disconnects clients that send headers or body slower than this, so that they do not hold sockets. */
 const headersTimeoutMs = 15_000;
 const requestTimeoutMs = 60_000;
-/** How late that may be: Node looks at its connections this often. */
+/** The interval at which Node checks its connections. */
 const timeoutsCheckedMs = 5_000;
-/** Proxies keep idle connections for a minute. Harm prevented: a request on one that is being closed here, a 502 there. */
+/** Longer than the minute for which proxies keep idle connections, to avoid a 502 for a request on a closing connection. */
 const keepAliveTimeoutMs = 75_000;
-/** On shutdown streams are ended over this time, and their clients have as long again to take it. */
+/** On shutdown streams are ended over this time, and their clients have the same time to close. */
 const drain = { overMs: 2_000, graceMs: 2_000 } as const;
-/** Requests that are under way at a shutdown may take so long: twice the time after which a publish to a silent Kafka is refused. */
+/** The limit for requests in progress at a shutdown: twice the timeout of a publish to a silent Kafka. */
 const requestsMsMax = 10_000;
-/** So long who has a connection open may still send a request on it: an answer then tells them to open the next one elsewhere. */
+/** How long clients with open connections may still send requests, which are answered with `Connection: close`. */
 const idleMs = 500;
 
 export interface RunningApi {
-  /** Where it listens, for example `http://127.0.0.1:8080`. */
+  /** The listening URL, for example `http://127.0.0.1:8080`. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -58,24 +58,24 @@ export interface ApiOptions {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Instead of its own; not closed by the node. */
+  /** Replaces its own; not closed by the node. */
   readonly passwords?: Passwords;
-  /** Where figures are shown. */
+  /** The URL of the metrics. */
   readonly metrics?: Registry;
   readonly tracing?: Tracing;
-  /** Aborted when the node is going to be closed: it is not ready from then on. */
+  /** Aborted when the node starts to close and is no longer ready. */
   readonly leaving?: AbortSignal;
 }
 
 /**
- * Starts an API node on the configuration's HOST and PORT (0: a free one). Resolves once it listens. Close takes no new
- * connections, ends streams in waves, finishes the requests under way, and then cuts off who is still connected.
+ * Starts an API node on the configured HOST and PORT (0: a free one). Resolves once it listens. Close accepts no new
+ * connections, ends streams in waves, finishes requests in progress, and then destroys the remaining connections.
  */
 export function startApi(options: ApiOptions): Promise<RunningApi> {
   const { engine, config, clock, log } = options;
-  if (!config.RATE_LIMITS)
-    log.warn('RATE_LIMITS is off: nobody is kept from flooding this node or from guessing passwords');
-  if (isShortAdminToken(config.ADMIN_TOKEN)) log.warn('ADMIN_TOKEN is short: who guesses it is the operator');
+  if (!config.RATE_LIMITS) log.warn('RATE_LIMITS is off: clients can flood this node and guess passwords');
+  if (isShortAdminToken(config.ADMIN_TOKEN))
+    log.warn('ADMIN_TOKEN is too short: anyone who guesses it gets operator access');
   return withClosers(async (own) => {
     const makeId = idSource(clock);
     const history = new History(engine.messages, clock);
@@ -99,7 +99,7 @@ export function startApi(options: ApiOptions): Promise<RunningApi> {
       requestTimeout: requestTimeoutMs,
       connectionsCheckingInterval: timeoutsCheckedMs,
       keepAliveTimeout: keepAliveTimeoutMs,
-      requireHostHeader: false, // refused by us, in JSON
+      requireHostHeader: false, // refused by the application with JSON
       shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
     });
     // The handlers are there before the first request is: nothing is awaited between this and `server.on`.

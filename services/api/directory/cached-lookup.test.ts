@@ -3,7 +3,7 @@ import { AppError, unavailable } from '@tocsin/shared/domain/errors.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { CachedLookup } from './cached-lookup.ts';
 
-/** A store whose answers a test decides. */
+/** A store whose responses the test controls. */
 class Store {
   readonly asked: string[] = [];
   readonly waiting: PromiseWithResolvers<string | null>[] = [];
@@ -20,7 +20,7 @@ class Store {
   };
 }
 
-describe('a lookup that keeps what it found', () => {
+describe('a cached lookup', () => {
   let now: number;
   let store: Store;
   let lookup: CachedLookup<string>;
@@ -35,7 +35,7 @@ describe('a lookup that keeps what it found', () => {
     store.value = value;
   };
 
-  test('answers from memory for two and a half seconds, and asks then', async () => {
+  test('returns cached values for two and a half seconds, then reads again', async () => {
     await later(2_499);
     expect(await lookup.get('key')).toBe('first');
     now += 1;
@@ -43,14 +43,14 @@ describe('a lookup that keeps what it found', () => {
     expect(store.asked).toHaveLength(2);
   });
 
-  test('asks again for what was not there', async () => {
+  test('reads again for absent values', async () => {
     store.value = null;
     expect(await lookup.get('key')).toBeNull();
     store.value = 'made';
     expect(await lookup.get('key')).toBe('made');
   });
 
-  test('serves what it knows for ten minutes while the store is away, and no longer', async () => {
+  test('returns cached values for at most ten minutes while the store is down', async () => {
     await later(599_999);
     store.mode = 'away';
     expect(await lookup.get('key')).toBe('first');
@@ -58,12 +58,12 @@ describe('a lookup that keeps what it found', () => {
     await expect(lookup.get('key')).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  test('does not know what it was never asked while the store is away', async () => {
+  test('fails for unknown keys while the store is down', async () => {
     store.mode = 'away';
     await expect(lookup.get('key')).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  test('waits a second at most for a store that is silent, once, and asks on behind that', async () => {
+  test('waits at most a second, once, for an unresponsive store and continues in the background', async () => {
     await later(2_500);
     store.mode = 'silent';
     const begun = performance.now();
@@ -77,7 +77,7 @@ describe('a lookup that keeps what it found', () => {
     await eventually(async () => (await lookup.get('key')) === 'second');
   });
 
-  test('does not wait for a store that said that it is away, and has the new value soon after its return', async () => {
+  test('does not wait for a store that reported to be down, and gets new values soon after its return', async () => {
     await later(2_500);
     store.mode = 'away';
     await lookup.get('key');
@@ -90,7 +90,7 @@ describe('a lookup that keeps what it found', () => {
     await eventually(async () => (await lookup.get('key')) === 'second');
   });
 
-  test('forgets at once, also what is on its way', async () => {
+  test('invalidates immediately, including loads in progress', async () => {
     store.mode = 'silent';
     const before = lookup.get('key');
     lookup.forget('key');
@@ -102,7 +102,7 @@ describe('a lookup that keeps what it found', () => {
     expect(lookup.peek('key')).toBe('new');
   });
 
-  test('does not serve what was forgotten while the store is away', async () => {
+  test('does not return invalidated values while the store is down', async () => {
     await later(2_500);
     store.mode = 'silent';
     const asked = lookup.get('key');
@@ -111,7 +111,7 @@ describe('a lookup that keeps what it found', () => {
     await expect(asked).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  test('hands on other errors', async () => {
+  test('rethrows other errors', async () => {
     await later(2_500);
     const broken = new CachedLookup<string>({
       load: () => Promise.reject(new AppError('invalid', 'no')),
@@ -120,7 +120,7 @@ describe('a lookup that keeps what it found', () => {
     await expect(broken.get('key')).rejects.toMatchObject({ code: 'invalid' });
   });
 
-  test('many keys are loaded together: those that are older than said, and not those that are on their way', async () => {
+  test('refreshes many keys in one load: those beyond the age, except loads in progress', async () => {
     const asked: string[][] = [];
     const many = new CachedLookup<string>({
       load: (key) => Promise.resolve(`${key} alone`),
@@ -146,7 +146,7 @@ describe('a lookup that keeps what it found', () => {
     expect(asked.length).toBe(1);
   });
 
-  test('what is forgotten while it is loaded with others is not kept', async () => {
+  test('does not cache keys invalidated during a batch load', async () => {
     const answer = Promise.withResolvers<Map<string, string>>();
     const many = new CachedLookup<string>({
       load: () => Promise.resolve('new'),
@@ -161,7 +161,7 @@ describe('a lookup that keeps what it found', () => {
     expect(await many.get('key')).toBe('new');
   });
 
-  test('keys that cannot be loaded together are as they were', async () => {
+  test('a failed batch load leaves keys unchanged', async () => {
     const many = new CachedLookup<string>({
       load: store.load,
       loadMany: () => Promise.reject(unavailable('Database')),

@@ -7,20 +7,20 @@ interface Entry<V> {
 }
 
 /**
- * How old a value may be while its store answers. What ended without a word on the bus ends open streams at their next
- * look, so both together stay below the five seconds that are promised.
+ * The maximum age of a value while its store responds. Access that ended without a notification ends open streams at their
+ * next check, so both together stay below the guaranteed five seconds.
  */
 const freshMs = 2_500;
-/** Keys loaded at once. */
+/** Keys per load. */
 const loadedAtOnce = 1_000;
-/** How old a value may be while its store is away: what is known serves on, but not for ever. */
+/** The maximum age of a value while its store is down. */
 const staleMs = 10 * 60_000;
-/** Whoever has a value that may serve on waits this long for the store to answer or to say that it is away. */
+/** How long a lookup with a usable cached value waits for the store to respond or fail. */
 const patienceMs = 1_000;
-/** For this long after the last sign of its absence a store is not waited for; it takes less to find one that is away. */
+/** For this long after its last failure lookups do not wait for the store; detecting a failure takes less time. */
 const awayMs = 3_000;
 
-/** What lookups in the same store tell each other: when one has found it away, the others need not wait to find out. */
+/** Shared state of lookups in the same store: once one finds it down, the others do not wait. */
 export class StoreWatch {
   #awayUntil = -Infinity;
 
@@ -38,10 +38,10 @@ export class StoreWatch {
 }
 
 /**
- * A bounded cache in front of a store's lookup. A value is at most 2.5 s old, or 10 minutes while the store is
- * `unavailable` or silent; absent values are not kept, so that what is created can be used at once on every node.
- * Concurrent lookups of one key share one load. While the store is away a known value is answered without waiting, and
- * one load at a time goes on asking behind it.
+ * A bounded cache of store lookups. A value is at most 2.5 s old, or 10 minutes while the store is
+ * `unavailable` or unresponsive. Absent values are not cached, so that new objects are usable immediately on every node.
+ * Concurrent lookups of a key share one load. While the store is down, known values are returned without waiting, and
+ * one load at a time retries in the background.
  */
 export class CachedLookup<V> {
   readonly #load: (key: string) => Promise<V | null>;
@@ -54,7 +54,7 @@ export class CachedLookup<V> {
 
   constructor(options: {
     load: (key: string) => Promise<V | null>;
-    /** The values of those keys that have one; for `refresh`. At most 1,000 keys. */
+    /** Loads the existing values of at most 1,000 keys, for `refresh`. */
     loadMany?: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>;
     clock: Clock;
     sizeMax?: number;
@@ -67,7 +67,7 @@ export class CachedLookup<V> {
     this.#watch = options.watch ?? new StoreWatch();
   }
 
-  /** The value while it is fresh; undefined asks for `get`. For paths where a promise per call is too much. */
+  /** Returns the value while it is fresh; undefined means to call `get`. For paths where a promise per call is too expensive. */
   peek(key: string): V | undefined {
     const entry = this.#entries.get(key);
     return entry !== undefined && this.#clock() - entry.loadedAt < freshMs ? entry.value : undefined;
@@ -79,13 +79,13 @@ export class CachedLookup<V> {
     if (age < freshMs) return entry!.value;
     if (age >= staleMs) return this.#loaded(key);
     if (!this.#watch.isAway) return this.#loadedSoon(key, entry!.value);
-    if (this.#loading.size === 0) this.#loaded(key).catch(() => undefined); // it only finds out whether the store is back
+    if (this.#loading.size === 0) this.#loaded(key).catch(() => undefined); // only checks whether the store is back
     return entry!.value;
   }
 
   /**
-   * Loads what is older than the age of the keys, together, so that a round over many does not ask for each. Resolves when
-   * that is done, also when the store is away: what is known then serves on as ever.
+   * Loads the keys beyond the given age in batches, so that a check of many keys does not read each. Resolves when
+   * done, also if the store is down: then known values stay in use.
    */
   async refresh(keys: Iterable<string>, olderThanMs: number): Promise<void> {
     if (this.#loadMany === undefined || this.#watch.isAway) return;
@@ -94,13 +94,13 @@ export class CachedLookup<V> {
     for (let at = 0; at < stale.length; at += loadedAtOnce) {
       const batch = stale.slice(at, at + loadedAtOnce);
       let loading: Promise<ReadonlyMap<string, V>> | undefined;
-      // Those that someone else is loading at the moment are not asked for again.
+      // Skip keys whose load is in progress.
       const load = async (key: string) => (await (loading ??= this.#loadMany!(batch))).get(key) ?? null;
       await Promise.all(batch.map((key) => this.#loaded(key, load).catch(() => undefined)));
     }
   }
 
-  /** Forgets the key: the next lookup asks the store. */
+  /** Invalidates the key: the next lookup reads the store. */
   forget(key: string): void {
     this.#entries.delete(key);
     this.#loading.delete(key);
@@ -117,7 +117,7 @@ export class CachedLookup<V> {
     return loading;
   }
 
-  /** The store's value, or the known one when that takes too long. */
+  /** Returns the store's value, or the cached one if that takes too long. */
   async #loadedSoon(key: string, known: V): Promise<V | null> {
     const loading = this.#loaded(key);
     const late = Promise.withResolvers<V>();
@@ -129,11 +129,11 @@ export class CachedLookup<V> {
       return await Promise.race([loading, late.promise]);
     } finally {
       clearTimeout(timer);
-      loading.catch(() => undefined); // a late failure is nobody's any more
+      loading.catch(() => undefined); // ignore a late failure
     }
   }
 
-  /** `isCurrent` says whether the key was not forgotten since this load began. */
+  /** `isCurrent`: whether the key was not invalidated since this load began. */
   async #loadAndKeep(
     key: string,
     isCurrent: () => boolean,
@@ -144,7 +144,7 @@ export class CachedLookup<V> {
     try {
       const value = await load(key);
       this.#watch.foundThere();
-      // A key that was forgotten while it loaded may have changed meanwhile: what was read is answered, not kept.
+      // A key invalidated during its load may have changed: return the value without caching it.
       if (value === null) this.#entries.delete(key);
       else if (isCurrent()) this.#keep(key, { value, loadedAt: startedAt });
       return value;

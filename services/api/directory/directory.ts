@@ -16,10 +16,10 @@ import { subscribeLater } from './subscribe-later.ts';
 
 export type { Change };
 
-/** What is younger than this is not loaded again when many are looked at. */
+/** Values younger than this are not loaded again in a batch check. */
 const refreshedAfterMs = 1_000;
 
-/** How documents of a collection are looked up by their ids. */
+/** Lookup of a collection's documents by ID. */
 function byId<T extends Document>(documents: Documents, collection: Collection<T>) {
   return {
     load: (id: string) => documents.get(collection, id),
@@ -29,8 +29,8 @@ function byId<T extends Document>(documents: Documents, collection: Collection<T
 }
 
 /**
- * What hot paths know of accounts, topics and credentials: at most 2.5 s old, or 10 minutes while the document store is
- * away. Whoever changes one of them says so with `changed`, and all nodes forget it.
+ * A cache of accounts, topics and credentials for hot paths: at most 2.5 s old, or 10 minutes while the document store is
+ * down. Code that changes one of them calls `changed`, which invalidates it on all nodes.
  */
 export class Directory {
   readonly #bus: Bus;
@@ -48,7 +48,7 @@ export class Directory {
 
   constructor(options: { documents: Documents; bus: Bus; log: Logger }) {
     const { documents } = options;
-    // Ages are no times of day: a clock that is set back must not keep a value for as long.
+    // Ages use a monotonic clock: setting the clock back must not extend them.
     const clock: Clock = () => performance.now();
     this.#bus = options.bus;
     this.#log = options.log;
@@ -75,7 +75,7 @@ export class Directory {
     });
   }
 
-  /** Starts to listen for changes on other nodes; resolves with what ends it. */
+  /** Starts listening for changes on other nodes. Resolves with a function that stops it. */
   async start(): Promise<() => Promise<void>> {
     const subscribed = await subscribeLater(this.#bus, changesChannel, (payload) =>
       this.#forget(JSON.parse(payload) as Change),
@@ -83,7 +83,7 @@ export class Directory {
     return () => subscribed.close();
   }
 
-  /** The topic with the name, in any case, or null. */
+  /** Returns the topic with the name, case-insensitive, or null. */
   topicByName(name: string): Promise<Topic | null> {
     return this.#topicsByName.get(topicNameKey(name));
   }
@@ -92,12 +92,12 @@ export class Directory {
     return this.#topicsById.get(id);
   }
 
-  /** The topic while what is known of it is fresh; undefined asks for `topic`. */
+  /** Returns the topic while its cached value is fresh; undefined means to call `topic`. */
   peekTopic(id: string): Topic | undefined {
     return this.#topicsById.peek(id);
   }
 
-  /** Loads what is not of this moment of topics, accounts and logins, a question a kind: before many are looked at. */
+  /** Refreshes topics, accounts and logins with one query per kind, before many are checked. */
   async refresh(ids: { topics: Iterable<string>; users: Iterable<string>; sessions: Iterable<string> }): Promise<void> {
     await Promise.all([
       this.#topicsById.refresh(ids.topics, refreshedAfterMs),
@@ -126,19 +126,19 @@ export class Directory {
     return this.#teams.get(id);
   }
 
-  /** Ids of the owner's oldest private topics outside of teams, oldest first, as many as any tier allows. */
+  /** Returns the IDs of the owner's oldest private topics outside of teams, oldest first, up to the limit of the highest tier. */
   async privateTopics(ownerId: string): Promise<readonly string[]> {
     return (await this.#privateTopics.get(ownerId)) ?? [];
   }
 
-  /** The user's role in the team, null for none or no team. */
+  /** Returns the user's role in the team; null without role or team. */
   role(teamId: string | null, userId: string): Promise<Role | null> {
     return teamId === null ? Promise.resolve(null) : this.#roles.get(`${teamId}:${userId}`);
   }
 
   /**
-   * Says that something was changed: forgotten here at once, on other nodes as soon as the bus has told them, and
-   * within 2.5 s where it could not.
+   * Reports a change: invalidates it here immediately, on other nodes by publish/subscribe, and
+   * within 2.5 s if that fails.
    */
   async changed(...changes: readonly Change[]): Promise<void> {
     for (const change of changes) this.#forget(change);
@@ -148,11 +148,11 @@ export class Directory {
         changes.map((change) => JSON.stringify(change)),
       );
     } catch (error) {
-      this.#log.warn({ err: error }, 'other nodes learn of a change by age only: the bus is away');
+      this.#log.warn({ err: error }, 'publish/subscribe unavailable, other nodes notice the change when caches expire');
     }
   }
 
-  /** Calls the listener for every change, local or remote; open streams check their access by it. */
+  /** Calls the listener for every local or remote change; open streams use it to check their access. */
   onChange(listener: (change: Change) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

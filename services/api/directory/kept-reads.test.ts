@@ -22,7 +22,7 @@ function keeper(given: { stamp?: () => string | null; sizeMax?: number } = {}) {
   };
 }
 
-test('what was read is kept until something is written', async () => {
+test('caches reads until a write', async () => {
   const { get, write, loads } = keeper();
   expect(await get('a', 'first')).toBe('first');
   expect(await get('a', 'second')).toBe('first');
@@ -32,7 +32,7 @@ test('what was read is kept until something is written', async () => {
   expect(await get('a', 'third')).toBe('third');
 });
 
-test('what is written while a read is under way makes the next one anew', async () => {
+test('a write during a read invalidates its result', async () => {
   const { get, write } = keeper();
   const reading = get('a', 'before');
   write();
@@ -40,25 +40,25 @@ test('what is written while a read is under way makes the next one anew', async 
   expect(await get('a', 'after')).toBe('after');
 });
 
-test('those who ask at once share a read', async () => {
+test('concurrent callers share a read', async () => {
   const { get, loads } = keeper();
   await Promise.all([get('a'), get('a'), get('a')]);
   expect(loads()).toBe(1);
 });
 
-test('where the store cannot tell what was written, all is read anew', async () => {
+test('does not cache if the store cannot report writes', async () => {
   const { get, loads } = keeper({ stamp: () => null });
   expect([await get('a', 'first'), await get('a', 'second')]).toEqual(['first', 'second']);
   expect(loads()).toBe(2);
 });
 
-test('a read that failed is not kept', async () => {
+test('does not cache failed reads', async () => {
   const { get, fail } = keeper();
   await expect(fail('a')).rejects.toThrow('away');
   expect(await get('a')).toBe('a');
 });
 
-test('no more is kept than was allowed', async () => {
+test('respects the size limit', async () => {
   const { get, loads } = keeper({ sizeMax: 5 });
   for (const key of ['aaaa', 'bbbb', 'aaaa', 'bbbb']) await get(key);
   expect(loads()).toBe(3);

@@ -2,17 +2,17 @@ import type { Documents } from '@tocsin/shared/ports/documents.ts';
 
 export interface KeptReadsOptions<V> {
   readonly documents: Pick<Documents, 'stamp'>;
-  /** All that is read. */
+  /** The collections that are read. */
   readonly collections: readonly { readonly name: string }[];
-  /** How much of the memory a value takes, in units of the caller's. */
+  /** The size of a value in the caller's units. */
   readonly sizeOf: (value: V) => number;
-  /** Harm prevented: values of many callers filling the memory. Together they are no larger, and a larger one is not kept. */
+  /** The maximum total size of cached values; larger values are not cached. */
   readonly sizeMax: number;
 }
 
 /**
- * Keeps what was read of some collections for as long as nobody writes to them, where the store can tell; elsewhere it is read
- * anew each time. So it is never older than a read would be.
+ * Caches reads of some collections until the next write to them, if the store can report writes; otherwise reads
+ * each time. So a value is never older than a read.
  */
 export class KeptReads<V> {
   readonly #options: KeptReadsOptions<V>;
@@ -24,7 +24,7 @@ export class KeptReads<V> {
     this.#options = options;
   }
 
-  /** The value under the key, from `load` when it is not kept. Those who ask while it loads share it. */
+  /** Returns the cached value of the key, otherwise the result of `load`. Concurrent callers share the load. */
   get(key: string, load: () => Promise<V>): Promise<V> {
     const { documents, collections } = this.#options;
     const stamp = documents.stamp(collections);

@@ -1,8 +1,8 @@
 import { Unconfirmed, type Bus, type Subscribed } from '@tocsin/shared/ports/bus.ts';
 
 /**
- * Subscribes, or lets the subscription follow when the bus is away now: whoever listens has the stores to go by until
- * then. Throws nothing but bugs.
+ * Subscribes, or retries in the background while publish/subscribe is unavailable: callers use the stores until
+ * then. Throws only unexpected errors.
  */
 export async function subscribeLater(
   bus: Pick<Bus, 'subscribe'>,

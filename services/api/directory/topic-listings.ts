@@ -3,10 +3,10 @@ import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import { KeptReads } from './kept-reads.ts';
 
-/** Listings of topics, whole and in order; null for one that is too long for that. */
+/** Complete listings of topics in order; null if a listing is too long. */
 export type TopicListings = KeptReads<readonly Topic[] | null>;
 
-/** Topics in all the listings that are kept: some tens of megabytes. */
+/** The maximum of topics in all cached listings: some tens of megabytes. */
 const topicsKeptMax = 50_000;
 
 export function topicListings(documents: Documents): TopicListings {

@@ -4,17 +4,17 @@ import { teamMembers } from '@tocsin/shared/collections/teams.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import { KeptReads } from './kept-reads.ts';
 
-/** Topics that are asked about together. */
+/** Topics of one query. */
 export interface TopicSpan {
   readonly ids: readonly string[];
-  /** What each is called. */
+  /** The name of each topic. */
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** What the questions of accounts span. It is put together from up to thousands of documents, so it is kept. */
+/** The topics that queries of accounts cover. Cached, because they are collected from up to thousands of documents. */
 export type TopicSpans = KeptReads<TopicSpan>;
 
-/** Topics in all the spans that are kept: some tens of megabytes. */
+/** The maximum of topics in all cached spans: some tens of megabytes. */
 const topicsKeptMax = 200_000;
 
 export function topicSpans(documents: Documents): TopicSpans {

@@ -3,8 +3,8 @@ import { settleMsOf, type TopicCleanup } from '@tocsin/shared/collections/topic-
 import type { ApiDeps } from '../api-deps.ts';
 
 /**
- * Asks for the cleanups that were stored with changes of topics: at once, and behind one that leaves something under way again when
- * what was under way has settled. While the queue is away they only wait for the next sweep.
+ * Enqueues the stored cleanups of topic changes: immediately, and again after concurrent writes have finished if a cleanup
+ * needs it. If the queue is unavailable, the next sweep runs them.
  */
 export async function cleanUpSoon(
   deps: ApiDeps,
@@ -15,6 +15,6 @@ export async function cleanUpSoon(
   try {
     await deps.engine.jobQueue.add(retentionQueue, jobs);
   } catch (error) {
-    deps.log.warn({ err: error, cleanups }, 'cleanups wait for the next sweep: their jobs could not be added');
+    deps.log.warn({ err: error, cleanups }, 'could not enqueue cleanups, leaving them to the next sweep');
   }
 }

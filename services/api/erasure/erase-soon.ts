@@ -4,12 +4,12 @@ import { settleMsOf } from '@tocsin/shared/collections/topic-cleanups.ts';
 import type { ApiDeps } from '../api-deps.ts';
 import { removalDeps } from './removal-deps.ts';
 
-/** Enough for all topics that an account can have, so that their names are free when this is done. */
+/** Enough for all topics of an account, so that their names are available afterwards. */
 const batchesMax = 250;
 
 /**
- * Erases what a deleted account left behind, and asks for the rest: at once where there is more, and again when what was
- * under way has settled. What fails here waits for the retention service, since the account is gone already.
+ * Erases the data of a deleted account and enqueues the rest: immediately if there is more, and again after concurrent
+ * writes have finished. The retention service handles failures, because the account is already deleted.
  */
 export async function eraseSoon(deps: ApiDeps, userId: string): Promise<void> {
   const { deliveries, jobQueue } = deps.engine;
@@ -25,6 +25,6 @@ export async function eraseSoon(deps: ApiDeps, userId: string): Promise<void> {
       (hasMore ? [0, settleMs] : [settleMs]).map((delayMs) => eraseAccountJob(deps.makeId(), userId, delayMs)),
     );
   } catch (error) {
-    deps.log.warn({ err: error, userId }, 'the erasure of a deleted account waits for the next sweep');
+    deps.log.warn({ err: error, userId }, 'could not erase a deleted account, leaving it to the next sweep');
   }
 }

@@ -3,7 +3,7 @@ import type { ApiDeps } from '../api-deps.ts';
 import { auditOfSystem } from '../audit.ts';
 import { cleanUpSoon } from './clean-up-soon.ts';
 
-/** What the removal of a team works with on an API node: nodes are told of each step, and cleanups are begun at once. */
+/** The dependencies of a team removal on an API node: notifies nodes of each step and starts cleanups immediately. */
 export function removalDeps(deps: ApiDeps): RemoveTeamDeps {
   return {
     documents: deps.engine.documents,

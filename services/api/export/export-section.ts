@@ -1,20 +1,20 @@
 import type { AccountCaller } from '@tocsin/shared/domain/accounts/caller.ts';
 import type { z } from 'zod';
 
-/** Whose data is exported. */
+/** The exported account. */
 export interface ExportOwner {
-  /** As by a login, whatever the credential is: an export shows what its user may see. */
+  /** Like a login for any credential: an export shows everything that its user may see. */
   readonly caller: AccountCaller;
-  /** When the export began, milliseconds since the epoch. */
+  /** The start of the export, Unix time in milliseconds. */
   readonly now: number;
 }
 
-/** An array of an account's export. Each resource brings its own, with the items that its list shows. */
+/** An array of an account's export. Each resource provides its own with the items of its list. */
 export interface ExportSection {
   /** The array's name. */
   readonly name: string;
   /** An item. */
   readonly schema: z.ZodType;
-  /** All items, in pages that are read one at a time; the next one when the last has been sent. */
+  /** All items in pages; the next page is read when the last has been sent. */
   readonly pages: (owner: ExportOwner) => AsyncIterable<readonly unknown[]>;
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { ExportOwner, ExportSection } from './export-section.ts';
 
-/** A section whose items are few enough to be read at once. */
+/** A section whose items fit in one read. */
 export function smallSection<T extends z.ZodType>(
   name: string,
   schema: T,

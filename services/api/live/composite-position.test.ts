@@ -15,18 +15,18 @@ function position(): CompositePosition {
   ]);
 }
 
-test('names every topic in the order of the stream', () => {
+test('contains every topic in the order of the stream', () => {
   expect(position().line.toString()).toBe(`id: alarms:${one},b:${nilId}\n`);
 });
 
-test('a message moves its topic and no other', () => {
+test('a message moves only its topic', () => {
   const moved = position();
   moved.move('b', two);
   moved.move('a', three);
   expect(moved.line.toString()).toBe(`id: alarms:${three},b:${two}\n`);
 });
 
-test('a renamed topic goes on where it was, under its new name', () => {
+test('a renamed topic continues under its new name', () => {
   const renamed = position();
   renamed.move('b', two);
   renamed.rename('a', 'much-longer-alarms');
@@ -36,7 +36,7 @@ test('a renamed topic goes on where it was, under its new name', () => {
   expect(renamed.line.toString()).toBe(`id: much-longer-alarms:${three},b:${two}\n`);
 });
 
-test('what a stream says can be read back', () => {
+test('parses what a stream sends', () => {
   const text = position().line.toString().slice('id: '.length).trim();
   expect(parseCompositePosition(text)).toEqual(
     new Map([
@@ -65,6 +65,6 @@ test.each([
   `a:${one},A:${two}`,
   `a:${one},b`,
   'a:01a1fdd3-3358-4000-9bff-000000000001',
-])('%j is no position', (text) => {
+])('refuses the position %j', (text) => {
   expect(parseCompositePosition(text)).toBeNull();
 });

@@ -3,15 +3,15 @@ import { isPositionId, nilId } from './resolve-position.ts';
 export interface TopicPlace {
   readonly topicId: string;
   readonly name: string;
-  /** The last message seen; the nil UUID before the first of the topic. */
+  /** The last received message; the nil UUID before the first of the topic. */
   readonly id: string;
 }
 
 const idLength = nilId.length;
 
 /**
- * Where a stream of several topics stands: `topic1:id1,topic2:id2`, every topic in the order of the stream, under the name
- * it has now. Kept as the bytes of an event's `id:` line: each delivery overwrites the one id that moved.
+ * The position of a stream of several topics: `topic1:id1,topic2:id2`, in the order of the stream, with current names.
+ * Stored as the bytes of an event's `id:` line: each delivery overwrites the ID that changed.
  */
 export class CompositePosition {
   readonly #topics: TopicPlace[];
@@ -23,7 +23,7 @@ export class CompositePosition {
     this.#build();
   }
 
-  /** The line with its end. It is overwritten by the next `move`: copy it before. */
+  /** The line with its terminator. The next `move` overwrites it: copy it before. */
   get line(): Buffer {
     return this.#line;
   }
@@ -57,7 +57,7 @@ export class CompositePosition {
   }
 }
 
-/** Reads a position back: ids by topic names in lower case. Null for a text that is none, or that names a topic twice. */
+/** Parses a position to IDs by lower-case topic names. Null if it is malformed or names a topic twice. */
 export function parseCompositePosition(text: string): ReadonlyMap<string, string> | null {
   const ids = new Map<string, string>();
   for (const part of text.split(',')) {

@@ -2,17 +2,17 @@ import { toMessageJson } from '@tocsin/shared/wire/message.ts';
 import type { RecordType } from '@tocsin/shared/domain/messages/log-record.ts';
 import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 
-/** A message as history shows it, on its way to a stream. */
+/** A message as in history, for a stream. */
 export const messageDelivery = (message: StoredMessage, topicName: string): Delivery =>
   new Delivery({ offset: message.offset, type: 'message', message }, topicName);
 
-/** A record on its way to streams. What goes over the wire is encoded once per node and shared by all of its streams. */
+/** A record for streams. Its wire formats are encoded once per node and shared by all streams. */
 export class Delivery {
   readonly offset: number;
   readonly type: RecordType;
   readonly messageId: string;
   readonly topicId: string;
-  /** The topic's name that it is told under. */
+  /** The topic name in the event. */
   readonly topicName: string;
   readonly #json: string;
   #sseEvent: Buffer | undefined;
@@ -28,12 +28,12 @@ export class Delivery {
     this.#json = JSON.stringify(toMessageJson(record.message, topicName));
   }
 
-  /** The event without its `id:` line: `event: …`, `data: …` and the empty line that ends it. */
+  /** The event without its `id:` line: `event: …`, `data: …` and the terminating empty line. */
   get sseEvent(): Buffer {
     return (this.#sseEvent ??= Buffer.from(`event: ${this.type}\ndata: ${this.#json}\n\n`));
   }
 
-  /** The event of a single-topic stream: a message carries its id, a change none, so that it never moves a position back. */
+  /** The event of a single-topic stream: a message has its ID, a change has none, so that it never moves a position back. */
   get sseEventWithId(): Buffer {
     if (this.type !== 'message') return this.sseEvent;
     return (this.#sseEventWithId ??= Buffer.concat([Buffer.from(`id: ${this.messageId}\n`), this.sseEvent]));

@@ -10,20 +10,20 @@ export const ndjsonHeaders = {
   'X-Accel-Buffering': 'no',
 } as const;
 
-/** A client that does not take what was written within this time is cut off. Harm prevented: dead connections that keep a place and a feed. */
+/** Disconnects clients that do not read within this time, so that dead connections do not hold a slot and a feed. */
 const takenWithinMs = 60_000;
 
-/** The client's end of a stream of lines. Writing to one that is closed does nothing. */
+/** The client's end of a stream of lines. Writing after the close has no effect. */
 export interface LineSink extends Pick<StreamSink, 'ping' | 'end' | 'cutOff' | 'isClosed' | 'onClose'> {
-  /** Resolves when the client has taken the lines, or is gone. */
+  /** Resolves when the client has received the lines or disconnected. */
   write(lines: string): Promise<void>;
-  /** All that was asked for is written. */
+  /** All requested records are written. */
   finish(): void;
 }
 
 /**
- * Lines on an HTTP response; sends the headers at once. A stream that has no end of its own is ended as a whole; one that
- * was to come to an end is cut off before it, so that its reader does not take what came for all there is. A ping is an
+ * Lines on an HTTP response; sends the headers immediately. An unlimited stream ends with a complete response. A limited
+ * stream that ends early is destroyed, so that its reader notices the missing part. A ping is an
  * empty line.
  */
 export function ndjsonSink(response: ServerResponse, hasEnd: boolean): LineSink {

@@ -16,7 +16,7 @@ const topics = [newTopic(newId()), newTopic(newId())].map((topic) => ({ ...topic
 
 let own: Closers;
 let deps: StreamDeps;
-/** Feeds that a stream uses now. */
+/** The feeds in use. */
 let inUse: number;
 
 beforeEach(async () => {
@@ -47,7 +47,7 @@ beforeEach(async () => {
 });
 afterEach(() => own.closeAll());
 
-/** A client's end that takes everything. */
+/** A sink that accepts everything. */
 class TakingSink implements StreamSink {
   readonly bufferedBytes = 0;
   readonly #listeners: (() => void)[] = [];
@@ -74,7 +74,7 @@ class TakingSink implements StreamSink {
 
 const anonymous: Caller = { kind: 'anonymous', address: '192.0.2.1' };
 
-/** Opens a stream of both topics; `openSink` makes its client's end. */
+/** Opens a stream of both topics with the sink of `openSink`. */
 function open(openSink: () => StreamSink = () => new TakingSink(), caller = anonymous): Promise<void> {
   return openStream(deps, {
     caller,
@@ -92,14 +92,14 @@ const openAtOnce = async (count: number): Promise<string[]> => {
   return outcomes.map((outcome) => (outcome.status === 'fulfilled' ? 'opened' : (outcome.reason as Error).message));
 };
 
-test(`of streams that are opened at once as many open as the limit lets, ${engineUnderTest}`, async () => {
+test(`opens as many concurrent streams as the limit allows, ${engineUnderTest}`, async () => {
   const outcomes = await openAtOnce(60);
   expect(outcomes.filter((outcome) => outcome === 'opened')).toHaveLength(50);
   expect(outcomes.filter((outcome) => outcome === 'Too many open streams')).toHaveLength(10);
   expect([deps.streams.size, inUse]).toEqual([50, 100]);
 });
 
-test('a stream whose client’s end cannot be made leaves nothing behind, and takes nobody’s place', async () => {
+test('a stream whose sink fails leaves nothing behind and uses no slot', async () => {
   const refuse = () => {
     throw new Error('no valid handshake');
   };
@@ -108,7 +108,7 @@ test('a stream whose client’s end cannot be made leaves nothing behind, and ta
   expect(await openAtOnce(50)).toEqual(Array<string>(50).fill('opened'));
 });
 
-test('a client that is gone before its stream opens leaves nothing behind', async () => {
+test('a client that disconnects before its stream opens leaves nothing behind', async () => {
   const gone = () => {
     const sink = new TakingSink();
     sink.close();
@@ -118,7 +118,7 @@ test('a client that is gone before its stream opens leaves nothing behind', asyn
   expect([deps.streams.size, inUse]).toEqual([0, 0]);
 });
 
-test('a stream that ends gives back its place and its feeds', async () => {
+test('an ended stream releases its slot and its feeds', async () => {
   const sinks = Array.from({ length: 50 }, () => new TakingSink());
   for (const sink of sinks) await open(() => sink);
   await expect(open()).rejects.toMatchObject({ code: 'limited' });

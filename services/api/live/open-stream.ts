@@ -14,14 +14,14 @@ import type { EndReason, StreamSink } from './stream-sink.ts';
 import { TopicCursor, type CursorStart } from './topic-cursor.ts';
 import type { FeedUse, TopicFeeds } from './topic-feeds.ts';
 
-/** A consumer that has this much waiting is dropped; it resumes by its last id. Harm prevented: its backlog in our memory. */
+/** Disconnects a consumer with this much buffered, to limit memory; it resumes by its last ID. */
 const bufferedBytesMax = 1024 * 1024;
-/** History is read on only as far as the client takes it. */
+/** History is read only as fast as the client receives it. */
 const historyBytesMax = 256 * 1024;
 const streamsPerAccount = 200;
 const streamsPerAddress = 50;
 
-/** What streams work with: a part of what the API's operations have. */
+/** The dependencies of streams, a subset of those of the API's operations. */
 export interface StreamDeps {
   readonly clock: Clock;
   readonly config: Pick<Config, 'RATE_LIMITS'>;
@@ -36,26 +36,26 @@ export interface StreamTopic {
   readonly topic: Topic;
   /** Null starts live. */
   readonly position: Position | null;
-  /** The id that the position was given by. */
+  /** The ID in the given position. */
   readonly positionId: string | null;
 }
 
 export interface StreamRequest {
   readonly caller: Caller;
-  /** What the caller is known by; null for nobody. */
+  /** The caller's credential; null if anonymous. */
   readonly credential: CredentialRef | null;
   readonly topics: readonly StreamTopic[];
-  /** Several topics on one stream: events carry the position of all of them. */
+  /** Several topics on one stream: events contain the position of all topics. */
   readonly isComposite: boolean;
-  /** Makes the client's end; called when nothing can refuse the stream any more. */
+  /** Creates the sink; called once the stream can no longer be refused. */
   readonly openSink: () => StreamSink;
-  /** What `ready` says beside the connection id. */
+  /** The fields of `ready` besides the connection ID. */
   readonly ready: Readonly<Record<string, unknown>>;
-  /** Null while the stream may go on; tells what it finds its topics to be now. */
+  /** Null while the stream may continue; reports the current topics. */
   readonly judge: (onTopic: (topic: Topic) => void) => Promise<EndReason | null>;
 }
 
-/** Whose streams a caller's are, for the limits on open ones. */
+/** The owner of the caller's streams, for the limits of open streams. */
 export function streamOwner(caller: Caller): StreamOwner {
   switch (caller.kind) {
     case 'anonymous':
@@ -68,8 +68,8 @@ export function streamOwner(caller: Caller): StreamOwner {
 }
 
 /**
- * Opens a stream: `ready`, then what was published behind each position, in order, then live, without gap or repeat.
- * Throws before anything is sent: `limited` for too many open streams, `unavailable` while the store is away.
+ * Opens a stream: `ready`, then messages after each position in order, then live messages, without gaps or duplicates.
+ * Throws before anything is sent: `limited` for too many open streams, `unavailable` if the store is down.
  */
 export async function openStream(deps: StreamDeps, request: StreamRequest): Promise<void> {
   const owner = streamOwner(request.caller);
@@ -79,7 +79,7 @@ export async function openStream(deps: StreamDeps, request: StreamRequest): Prom
   let sink: StreamSink;
   try {
     const uses = await useAll(deps.feeds, request.topics);
-    // They listen from here on: whatever they have not heard is in the store, which is asked next.
+    // The feeds listen from here on: earlier records are in the store, which is read next.
     cursors = request.topics.map(({ topic }, index) => new TopicCursor({ topic, use: uses[index]! }));
     starts = await Promise.all(request.topics.map((topic, index) => findStart(deps, topic, uses[index]!)));
     sink = request.openSink();
@@ -103,12 +103,12 @@ export async function openStream(deps: StreamDeps, request: StreamRequest): Prom
   await run(deps, { sink, cursors, starts, deliver: delivering(sink, stand) });
 }
 
-/** Where a topic of a stream starts, and the id that says so. */
+/** The start of a topic on a stream, with the ID of the position. */
 interface Start extends CursorStart {
   readonly id: string;
 }
 
-/** All feeds, or none and the error. */
+/** Returns all feeds, or releases them and throws. */
 async function useAll(feeds: StreamDeps['feeds'], topics: readonly StreamTopic[]): Promise<FeedUse[]> {
   const outcomes = await Promise.allSettled(topics.map(({ topic }) => feeds.use(topic)));
   const uses = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
@@ -118,7 +118,7 @@ async function useAll(feeds: StreamDeps['feeds'], topics: readonly StreamTopic[]
   throw failed.reason;
 }
 
-/** A position as it was given; without one behind the newest message, and whatever else happened until now. */
+/** Returns the given position; without one the position after the newest message and change. */
 async function findStart(
   deps: StreamDeps,
   { topic, position, positionId }: StreamTopic,
@@ -138,10 +138,10 @@ async function findStart(
   return { after, mustRead: false, id: newest?.id ?? nilId };
 }
 
-/** What a stream says of its place: the `id:` line of `ready`, and of messages where the message's own id does not say it all. */
+/** The position that a stream sends: the `id:` line of `ready`, and of messages if their own ID does not suffice. */
 interface Stand {
   readonly line: () => Buffer;
-  /** The line to send with the delivery; undefined: its own id. */
+  /** The line to send with the delivery; undefined means its own ID. */
   readonly moved: (delivery: Delivery) => Buffer | undefined;
   readonly rename: (topic: Topic) => void;
 }
@@ -156,7 +156,7 @@ function standOf({ topics, isComposite }: StreamRequest, starts: readonly Start[
     line: () => position.line,
     moved(delivery) {
       position.rename(delivery.topicId, delivery.topicName);
-      // Only messages move a position: a change carries no id.
+      // Only messages move a position: changes have no ID.
       if (delivery.type !== 'message') return undefined;
       position.move(delivery.topicId, delivery.messageId);
       return position.line;
@@ -165,7 +165,7 @@ function standOf({ topics, isComposite }: StreamRequest, starts: readonly Start[
   };
 }
 
-/** Writes a delivery, or drops the client that does not take what it is given. */
+/** Writes a delivery, or disconnects a client that reads too slowly. */
 function delivering(sink: StreamSink, stand: Stand): (delivery: Delivery) => void {
   return (delivery) => {
     if (sink.isClosed) return;
@@ -181,7 +181,7 @@ interface Run {
   readonly deliver: (delivery: Delivery) => void;
 }
 
-/** Resolves once all topics are live. A stream whose history cannot be read ends; its client comes back for it. */
+/** Resolves once all topics are live. If history cannot be read, the stream ends and its client reconnects. */
 async function run(deps: StreamDeps, { sink, cursors, starts, deliver }: Run): Promise<void> {
   const end = {
     deliver,
@@ -192,7 +192,7 @@ async function run(deps: StreamDeps, { sink, cursors, starts, deliver }: Run): P
   try {
     for (const [index, cursor] of cursors.entries()) await cursor.start(end, starts[index]!);
   } catch (error) {
-    deps.log.warn({ err: error }, 'a stream ends because its history cannot be read now');
+    deps.log.warn({ err: error }, 'history unreadable, ending a stream');
     sink.end('restart');
   }
 }

@@ -10,18 +10,18 @@ import type { Change, Directory } from '../directory/directory.ts';
 import type { EndReason, StreamSink } from './stream-sink.ts';
 
 const pingMs = 25_000;
-/** With the age that the directory allows, access that ended without a word on the bus ends its streams within 5 s. */
+/** Together with the directory's maximum age, access that ended without a notification ends its streams within 5 s. */
 const recheckMs = 2_000;
-/** How often this node tells its counts, at most; half of it is the delay after a change. */
+/** The minimum interval between reports of this node's counts; half of it is the delay after a change. */
 const announceMs = 1_000;
-/** Counts are forgotten after 15 s, so they are told again well before. */
+/** Counts expire after 15 s, so they are reported again well before. */
 const announceAgainMs = 5_000;
 
-/** When to ask again for a place among as many streams as there may be: nobody knows when one of them ends. */
+/** Retry-After at the limit of open streams, because the end of a stream is unknown. */
 const retryMs = 5_000;
 
 const judgedAtOnce = 100;
-/** How often it is looked whether the clients of ended streams have gone. */
+/** The interval of checks whether the clients of ended streams have disconnected. */
 const closeLookMs = 50;
 
 export interface OpenStreamsDeps {
@@ -32,34 +32,34 @@ export interface OpenStreamsDeps {
   readonly nodeId: string;
 }
 
-/** A stream that is open on this node. */
+/** An open stream of this node. */
 export interface OpenStream {
   readonly sink: Pick<StreamSink, 'ping' | 'end' | 'cutOff' | 'onClose'>;
   readonly topicIds: readonly string[];
   readonly caller: Caller;
-  /** What the caller is known by; null for nobody. */
+  /** The caller's credential; null if anonymous. */
   readonly credential: CredentialRef | null;
-  /** Null while the stream may go on, else why it has to end. Rejects when that cannot be told now. */
+  /** Null while the stream may continue, otherwise the reason to end it. Rejects if access cannot be checked now. */
   readonly judge: () => Promise<EndReason | null>;
 }
 
-/** Whose a stream is, and how many that may have open. */
+/** The owner of a stream and its limit of open streams. */
 export interface StreamOwner {
   readonly key: string;
   readonly max: number;
 }
 
-/** A place among an owner's streams. */
+/** A slot of an owner's streams. */
 export interface StreamPlace {
-  /** Gives it back; once. */
+  /** Releases it; idempotent. */
   release(): void;
 }
 
-/** All streams of this node: pings them, ends those whose access has ended, and tells the other nodes how many there are. */
+/** All streams of this node: pings them, ends those without access, and reports their numbers to other nodes. */
 export class OpenStreams {
   readonly #streams = new Set<OpenStream>();
   readonly #counts = new Map<string, number>();
-  /** What the other nodes were told last. */
+  /** The last reported counts. */
   #announced: ReadonlyMap<string, number> = new Map();
   readonly #deps: OpenStreamsDeps;
   readonly #timers: NodeJS.Timeout[];
@@ -81,12 +81,12 @@ export class OpenStreams {
   }
 
   /**
-   * Takes a place among the owner's streams, before the stream opens: exact for this node, however many open at once; of
-   * the other nodes it counts what they told last. Throws `limited` when there is none.
+   * Takes a slot of the owner's streams before the stream opens. Exact for this node under concurrent opens; for
+   * other nodes it uses their last report. Throws `limited` at the limit.
    */
   async reserve(owner: StreamOwner): Promise<StreamPlace> {
     const elsewhere = Number.isFinite(owner.max) ? await this.#countElsewhere(owner.key) : 0;
-    // From here to the count nothing is awaited.
+    // No await between here and the count.
     if ((this.#counts.get(owner.key) ?? 0) + elsewhere >= owner.max) throw this.#full(owner);
     this.#count([owner.key], 1);
     let isReleased = false;
@@ -98,13 +98,13 @@ export class OpenStreams {
     };
   }
 
-  /** Shows the streams in the headers, and not the budget of requests or publishes, which has room. */
+  /** The headers show the limit of streams instead of the rate limit, which is not exhausted. */
   #full({ max }: StreamOwner): LimitReached {
     const now = this.#deps.clock();
     return new LimitReached('Too many open streams', { limit: max, resetAt: now + retryMs }, now);
   }
 
-  /** Holds the stream, and its place, until its sink closes. */
+  /** Registers the stream with its slot until its sink closes. */
   add(place: StreamPlace, stream: OpenStream): void {
     const topics = stream.topicIds.map(topicConnections);
     this.#streams.add(stream);
@@ -117,12 +117,12 @@ export class OpenStreams {
     });
   }
 
-  /** Streams under the key: this node's as they are now, those of the others as they told last. */
+  /** Counts streams under the key: the current ones of this node and the last report of others. */
   async count(key: string): Promise<number> {
     return (await this.#countElsewhere(key)) + (this.#counts.get(key) ?? 0);
   }
 
-  /** While the bus is away each node counts its own. */
+  /** While Redis is unavailable each node counts only its own. */
   async #countElsewhere(key: string): Promise<number> {
     const everywhere = await this.#deps.bus.countConnections(key).catch(() => 0);
     return Math.max(0, everywhere - (this.#announced.get(key) ?? 0));
@@ -133,8 +133,8 @@ export class OpenStreams {
   }
 
   /**
-   * Ends all streams, in waves over the time given, so that their clients do not come back all at once. Resolves when they are
-   * closed; those whose clients do not take their end within `graceMs` more are cut off.
+   * Ends all streams in waves over the given time, so that their clients do not reconnect together. Resolves when they are
+   * closed; connections that stay open for `graceMs` more are destroyed.
    */
   async endAll({ overMs, graceMs }: { overMs: number; graceMs: number }): Promise<void> {
     const waves = 10;
@@ -143,7 +143,7 @@ export class OpenStreams {
       for (const stream of all.splice(0, Math.ceil(all.length / (waves - wave)))) stream.sink.end('restart');
       if (all.length > 0) await pause(overMs / waves);
     }
-    for (const { sink } of this.#streams) sink.end('restart'); // those that opened meanwhile, too
+    for (const { sink } of this.#streams) sink.end('restart'); // including those opened meanwhile
     for (let waitedMs = 0; waitedMs < graceMs && this.#streams.size > 0; waitedMs += closeLookMs)
       await pause(closeLookMs);
     for (const { sink } of this.#streams) sink.cutOff();
@@ -182,7 +182,7 @@ export class OpenStreams {
     await this.#judgeWaiting();
   }
 
-  /** Judges what waits, in turns of the event loop, so that thousands of streams hold nothing else up. */
+  /** Checks queued streams in turns of the event loop, so that thousands of streams do not block other work. */
   async #judgeWaiting(): Promise<void> {
     if (this.#isJudging) return;
     this.#isJudging = true;
@@ -199,7 +199,7 @@ export class OpenStreams {
     const { caller, sink } = stream;
     const hasExpired =
       caller.kind !== 'anonymous' && caller.expiresAt !== null && caller.expiresAt <= this.#deps.clock();
-    // Whose access cannot be judged now goes on: the next look judges it.
+    // If access cannot be checked now, the stream continues until the next check.
     const reason = hasExpired ? 'credential-ended' : await stream.judge().catch(() => null);
     if (reason !== null) sink.end(reason);
   }
@@ -221,18 +221,18 @@ export class OpenStreams {
       await this.#deps.bus.announceConnections(this.#deps.nodeId, counts);
       this.#announced = counts;
     } catch (error) {
-      this.#deps.log.debug({ err: error }, 'connection counts wait for the bus');
+      this.#deps.log.debug({ err: error }, 'could not report connection counts, retrying');
     }
   }
 }
 
-/** Whether the change can have ended the stream's access. */
+/** Whether the change may have ended the stream's access. */
 function concerns(change: Change, { caller, credential, topicIds }: OpenStream): boolean {
   switch (change.kind) {
     case 'topic':
       return topicIds.includes(change.topic.id);
     case 'user':
-      // A topic token hangs on accounts that its stream does not know.
+      // A topic token depends on accounts that its stream does not know.
       return caller.kind === 'topic-token' || (caller.kind === 'account' && caller.userId === change.userId);
     case 'member':
       return caller.kind === 'account' && caller.userId === change.userId;
@@ -242,6 +242,6 @@ function concerns(change: Change, { caller, credential, topicIds }: OpenStream):
     case 'topic-token':
       return credential?.kind === change.kind && credential.secretHash === change.secretHash;
     case 'team':
-      return false; // reading goes on in a team that is deactivated
+      return false; // a deactivated team can still be read
   }
 }

@@ -29,7 +29,7 @@ const shown = (deliveries: readonly Delivery[]) =>
     return `${topic} ${offset} ${message}`;
   });
 
-test('knows what came behind its beginning, and what did not it knows that it does not', () => {
+test('knows the messages after its start and reports what it does not know', () => {
   const recent = recentFrom(4, at(5), at(9));
   expect([3, 4, 5].map((position) => recent.reaches(position))).toEqual([false, true, true]);
   expect([4, 5, 9].map((position) => shown(recent.after(position, told)))).toEqual([
@@ -39,7 +39,7 @@ test('knows what came behind its beginning, and what did not it knows that it do
   ]);
 });
 
-test('shows messages as they stand now, under the topic’s name of now, and neither deleted nor expired ones', () => {
+test('shows current messages under the topic’s current name, without deleted and expired ones', () => {
   const [edited, deleted, expiring] = [at(1), at(2), at(3, { expiresAt: 1_000 })] as const;
   const recent = recentFrom(0, edited, deleted, expiring);
   recent.change({ ...edited, message: 'edited', offset: 7 }, 'alarms');
@@ -48,14 +48,14 @@ test('shows messages as they stand now, under the topic’s name of now, and nei
   expect(shown(recent.after(0, { now: 1_000, topicName: 'bells' }))).toEqual(['bells 1 edited']);
 });
 
-test('older messages join it without a gap, and those that it has are not there twice', () => {
+test('older messages join without gaps or duplicates', () => {
   const recent = recentFrom(4, at(5));
   recent.extend(1, [at(2), at(4), at(5, { message: 'older' })], 'alarms');
   expect(recent.reaches(1)).toBe(true);
   expect(shown(recent.after(1, told))).toEqual(['alarms 2 2', 'alarms 4 4', 'alarms 5 5']);
 });
 
-test('is bounded in number and in length, and reaches less far then', () => {
+test('is bounded in number and bytes by dropping the oldest', () => {
   const many = recentFrom(0, ...Array.from({ length: 130 }, (_, n) => at(n + 1)));
   expect([29, 30].map((position) => many.reaches(position))).toEqual([false, true]);
   expect(many.after(30, told)).toHaveLength(100);

@@ -1,7 +1,7 @@
 import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import { messageDelivery, type Delivery } from './delivery.ts';
 
-/** Harm prevented: a node that has readers of thousands of topics filling its memory, at most some 100 KB for each. */
+/** Limits the memory of a node with readers of thousands of topics to about 100 KB per topic. */
 const messagesMax = 100;
 const charsMax = 32 * 1024;
 
@@ -11,20 +11,20 @@ interface Entry {
 }
 
 /**
- * A topic's newest messages as they stand now, in memory: what streams missed that come back after a short time, however many
- * they are. Holds everything that history shows behind a position of its own, which moves up as it fills.
+ * A topic's newest messages in their current form, in memory, for streams that reconnect after a short
+ * time. Contains all of history after its start, which advances as it fills.
  */
 export class RecentMessages {
   #from: number;
   #entries: Entry[] = [];
   #chars = 0;
 
-  /** `from`: everything behind this position will be added. */
+  /** `from`: everything after this offset will be added. */
   constructor(from: number) {
     this.#from = from;
   }
 
-  /** Whether everything behind the position is here. */
+  /** Whether everything after the offset is present. */
   reaches(position: number): boolean {
     return position >= this.#from;
   }
@@ -36,7 +36,7 @@ export class RecentMessages {
     this.#trim();
   }
 
-  /** A message is another one now; one that was deleted goes. */
+  /** Replaces a message, or removes it if it was deleted. */
   change(message: StoredMessage, topicName: string): void {
     const at = this.#entries.findIndex((entry) => entry.message.id === message.id);
     if (at < 0) return;
@@ -47,7 +47,7 @@ export class RecentMessages {
     this.#chars = this.#entries.reduce((sum, entry) => sum + entry.message.message.length, 0);
   }
 
-  /** Puts older ones in front: all that history shows behind `from`, at least as far as what is here. */
+  /** Prepends older messages: all of history after `from`, at least up to the present ones. */
   extend(from: number, older: readonly StoredMessage[], topicName: string): void {
     if (this.reaches(from)) return;
     const entries = older
@@ -59,7 +59,7 @@ export class RecentMessages {
     this.#trim();
   }
 
-  /** What history shows behind a position that is reached, in order, under the topic's name. */
+  /** Returns history after a covered offset, in order, under the topic's name. */
   after(position: number, { now, topicName }: { now: number; topicName: string }): Delivery[] {
     const deliveries: Delivery[] = [];
     for (const entry of this.#entries) {
@@ -70,7 +70,7 @@ export class RecentMessages {
     return deliveries;
   }
 
-  /** The message with the id, if it is here. */
+  /** Returns the message with the ID, if present. */
   find(id: string): StoredMessage | undefined {
     return this.#entries.find(({ message }) => message.id === id)?.message;
   }

@@ -3,24 +3,24 @@ import { timeOfId } from '@tocsin/shared/platform/ids.ts';
 import type { History } from '@tocsin/shared/operations/messages/history.ts';
 import type { TopicFeeds } from './topic-feeds.ts';
 
-/** Stands for the beginning of a topic. */
+/** The beginning of a topic. */
 export const nilId = '00000000-0000-0000-0000-000000000000';
 
-/** Whether the text can be a position: a UUIDv7, or the nil UUID. */
+/** Whether the text is a position: a UUIDv7 or the nil UUID. */
 export function isPositionId(text: string): boolean {
   return text === nilId || timeOfId(text) !== null;
 }
 
 export interface Position {
-  /** Everything behind this position is still to be read. */
+  /** Everything after this offset is unread. */
   readonly after: number;
-  /** False when the message is unknown or has expired, so that what came after it may be gone, too. */
+  /** False if the message is unknown or expired, so that later messages may be missing too. */
   readonly isExact: boolean;
-  /** Of a message that was found, when it expires. */
+  /** The expiry of a found message. */
   readonly expiresAt: number | null;
 }
 
-/** Where a reader goes on that has seen the message with the id, a UUIDv7 or nil. The time inside the id of an unknown one stands in for it. */
+/** Returns where a reader continues after the message with the ID, a UUIDv7 or nil. For an unknown ID its time is used. */
 export async function resolvePosition(
   history: History,
   topic: Pick<Topic, 'id' | 'partition'>,
@@ -35,7 +35,7 @@ export async function resolvePosition(
   return { after: offset === null ? settled : offset - 1, isExact: false, expiresAt: null };
 }
 
-/** As `resolvePosition`, for a stream: from what the topic's feed on this node knows of the message, if it does. */
+/** Like `resolvePosition`, for a stream: uses the topic's feed on this node if it knows the message. */
 export async function resolveStreamPosition(
   { history, feeds }: { history: History; feeds: Pick<TopicFeeds, 'peek'> },
   topic: Pick<Topic, 'id' | 'partition'>,

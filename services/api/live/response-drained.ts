@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** Resolves when the client has taken what was written, or is gone. */
+/** Resolves when the client has received the written data or disconnected. */
 export function responseDrained(response: ServerResponse): Promise<void> {
   if (!response.writableNeedDrain || response.destroyed) return Promise.resolve();
   return new Promise((resolve) => {

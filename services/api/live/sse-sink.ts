@@ -4,7 +4,7 @@ import type { StreamSink } from './stream-sink.ts';
 
 /** How long an EventSource waits before it reconnects, in milliseconds. */
 const retryMs = 2_000;
-/** On a restart clients come back spread over this time. */
+/** On a restart clients reconnect spread over this time. */
 const restartSpreadMs = 10_000;
 
 export const sseHeaders = {
@@ -15,7 +15,7 @@ export const sseHeaders = {
 
 const pingEvent = Buffer.from('event: ping\ndata:\n\n');
 
-/** Server-Sent Events on an HTTP response. Sends the headers at once. */
+/** Server-Sent Events on an HTTP response. Sends the headers immediately. */
 export function sseSink(response: ServerResponse): StreamSink {
   response.writeHead(200, sseHeaders);
   response.flushHeaders();
@@ -25,7 +25,7 @@ export function sseSink(response: ServerResponse): StreamSink {
   };
   return {
     ready(data, idLine) {
-      // With an id: a client that is cut off before its first message comes back for what was published meanwhile.
+      // With an ID, so that a client that disconnects before its first message resumes from here.
       write(`retry: ${retryMs}\n${idLine.toString()}event: ready\ndata: ${JSON.stringify(data)}\n\n`);
     },
     deliver(delivery, idLine) {

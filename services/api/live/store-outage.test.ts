@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { storeOutage } from './store-outage.ts';
 
-test('an outage of the store is told of once, then at growing distances, and its end once, for all topics together', () => {
+test('logs an outage of the store once, then at growing intervals, and its end once, for all topics together', () => {
   const told: [number, string][] = [];
   let now = 0;
   const say = (...given: unknown[]) => void told.push([now, String(given.at(-1))]);

@@ -1,19 +1,19 @@
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
 
-/** Tells of a store that the feeds of a node cannot read. */
+/** Reports a store that the feeds of a node cannot read. */
 export interface StoreOutage {
   /** A feed could not read the store. */
   failed(topicId: string, error: unknown): void;
-  /** A feed has read what it missed, or is closed. */
+  /** A feed has caught up or is closed. */
   over(topicId: string): void;
 }
 
-/** The first pause between two lines of an outage; it doubles up to a minute. Harm prevented: a log in which nothing else is found. */
+/** The first interval between log lines of an outage; it doubles up to a minute, so that the log stays readable. */
 const pauseMsMin = 1_000;
 const pauseMsMax = 60_000;
 
-/** Logs the first failure, then one at growing distances, and once that the store is read again, however many feeds wait for it. */
+/** Logs the first failure, further ones at growing intervals, and the recovery once, for any number of waiting feeds. */
 export function storeOutage(log: Pick<Logger, 'warn' | 'info'>, clock: Clock): StoreOutage {
   const waiting = new Set<string>();
   let pauseMs = pauseMsMin;

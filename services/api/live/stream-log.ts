@@ -5,29 +5,29 @@ import { ndjsonSink, type LineSink } from './ndjson-sink.ts';
 import { streamOwner, type StreamDeps, type StreamRequest } from './open-stream.ts';
 import type { FeedUse } from './topic-feeds.ts';
 
-/** Records read at once. Harm prevented: a page of the longest texts for each stream, 2 MB. */
+/** Records per read. Limits the memory per stream to 2 MB for the longest texts. */
 export const linesPerRead = 100;
-/** What is written before the client has to have taken it; lines are not split. */
+/** The bytes written before waiting for the client; lines are not split. */
 const charsPerWrite = 64 * 1024;
 
 export interface LogStreamRequest extends Pick<StreamRequest, 'caller' | 'credential' | 'judge'> {
   readonly topic: Topic;
   readonly from: number;
-  /** How many records to send at most. */
+  /** The maximum of records to send. */
   readonly limit: number;
-  /** Whether it goes on at the head with what comes. */
+  /** Whether to continue with new records at the head. */
   readonly isFollowing: boolean;
-  /** The first records from the position on; throws what refuses the stream. */
+  /** Returns the first records from the offset; throws the reason for refusing the stream. */
   readonly first: () => Promise<readonly TopicRecord[]>;
-  /** A record as it is sent, with the end of its line. */
+  /** A record in wire format with its line terminator. */
   readonly line: (record: TopicRecord, topicName: string) => string;
   readonly response: ServerResponse;
 }
 
 /**
- * Streams a topic's records in order, each once, as lines. The store is read on only when the client has taken what was
- * read, also live: a slow client is behind, and costs no more memory than a page. Throws before anything is sent: `limited`
- * for too many open streams, `unavailable`, and what `first` throws. Later failures cut the stream off.
+ * Streams a topic's records in order, each once, as lines. Reads further only when the client has received the previous
+ * page, also live: a slow client lags and costs at most a page of memory. Throws before anything is sent: `limited`
+ * for too many open streams, `unavailable`, and errors of `first`. Later failures destroy the stream.
  */
 export async function streamLog(deps: StreamDeps, request: LogStreamRequest): Promise<void> {
   const owner = streamOwner(request.caller);
@@ -37,7 +37,7 @@ export async function streamLog(deps: StreamDeps, request: LogStreamRequest): Pr
   let first: readonly TopicRecord[];
   let sink: LineSink;
   try {
-    // It listens from here on: what it has not heard of is in the store, which is read next.
+    // The reader listens from here on: earlier records are in the store, which is read next.
     if (request.isFollowing) stopListening = listen(await deps.feeds.use(request.topic), bell);
     first = await request.first();
     sink = ndjsonSink(request.response, !request.isFollowing);
@@ -61,7 +61,7 @@ export async function streamLog(deps: StreamDeps, request: LogStreamRequest): Pr
   try {
     await send(deps, request, { sink, first, bell, line: (record) => request.line(record, name) });
   } catch (error) {
-    deps.log.warn({ err: error }, 'a stream of the log ends because it cannot be read now');
+    deps.log.warn({ err: error }, 'log unreadable, ending a stream');
     request.response.destroy();
   }
 }
@@ -116,10 +116,10 @@ async function writeLines(
   if (lines !== '') await sink.write(lines);
 }
 
-/** Tells a reader that there may be something new, also when it was busy as that came. */
+/** Signals a reader that there may be new records, also if they arrived while it was busy. */
 interface Bell {
   readonly ring: () => void;
-  /** Resolves once the bell has rung since this was asked last. */
+  /** Resolves once a signal arrived since the last call. */
   rung(): Promise<void>;
 }
 

@@ -6,12 +6,12 @@ import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { streamSessions, withNames } from '@tocsin/shared/collections/stream-sessions.ts';
 import type { Directory } from '../directory/directory.ts';
 
-/** How long a session lives from its creation, and from the end of the last stream on it. */
+/** The lifetime of a session from its creation and from the end of its last stream. */
 export const sessionSeconds = 300;
 
-/** How often a session is moved on while a stream is open on it. */
+/** How often a session is extended while a stream is open on it. */
 const holdMs = 60_000;
-/** Sessions moved on at once. Harm prevented: thousands of writes in front of everyone else's. */
+/** Concurrent extensions, so that thousands of writes do not delay others. */
 const writesAtOnce = 20;
 
 export interface StreamSessionsDeps {
@@ -22,14 +22,14 @@ export interface StreamSessionsDeps {
 }
 
 /**
- * Keeps the sessions alive that streams of this node are open on. They are documents, so that any node serves them, and
- * outlive this process: one whose node dies under its streams lives for as long as after their end, or a minute longer.
+ * Extends the sessions of this node's open streams. Sessions are documents, so that any node serves them and they
+ * survive this process: if a node dies, its sessions live as after the end of their streams, or a minute longer.
  */
 export class StreamSessions {
   readonly #deps: StreamSessionsDeps;
-  /** How many streams of this node are open on each. */
+  /** The number of this node's open streams by session. */
   readonly #held = new Map<string, number>();
-  /** The last write of each that is under way: writes of one session happen in order. */
+  /** The pending write of each session: writes of one session are sequential. */
   readonly #writing = new Map<string, Promise<void>>();
   readonly #timer: NodeJS.Timeout;
 
@@ -38,7 +38,7 @@ export class StreamSessions {
     this.#timer = setInterval(() => void this.#holdAll(), holdMs).unref();
   }
 
-  /** A stream is open on the session from now until what this returns is called, once. */
+  /** Marks a stream as open on the session until the returned function is called. */
   hold({ id }: Pick<StreamSession, 'id'>): () => void {
     this.#held.set(id, (this.#held.get(id) ?? 0) + 1);
     void this.#move(id);
@@ -50,7 +50,7 @@ export class StreamSessions {
     };
   }
 
-  /** Resolves when what was to be written is. Call it after the streams have ended. */
+  /** Resolves when pending writes are done. Call it after the streams have ended. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await Promise.all(this.#writing.values());
@@ -68,11 +68,11 @@ export class StreamSessions {
     }
   }
 
-  /** Never rejects: a session that cannot be moved on now is moved on the next time. */
+  /** Never rejects: a failed extension is retried the next time. */
   #move(id: string): Promise<void> {
     const written = (this.#writing.get(id) ?? Promise.resolve())
       .then(() => this.#write(id))
-      .catch((error: unknown) => this.#deps.log.debug({ err: error }, 'a stream session waits for the store'))
+      .catch((error: unknown) => this.#deps.log.debug({ err: error }, 'could not extend a stream session, retrying'))
       .then(() => {
         if (this.#writing.get(id) === written) this.#writing.delete(id);
       });
@@ -85,7 +85,7 @@ export class StreamSessions {
     await retryStale(async () => {
       const session = await documents.get(streamSessions, id);
       if (session === null) return;
-      // Until this node writes again the session has its whole life before it, should the node die.
+      // The session keeps its full lifetime until this node's next write, in case the node dies.
       const isHeld = this.#held.has(id);
       await documents.update(streamSessions, session, {
         expiresAt: clock() + sessionSeconds * 1_000 + (isHeld ? holdMs : 0),

@@ -7,7 +7,7 @@ import { sseSink } from './sse-sink.ts';
 import type { StreamSink } from './stream-sink.ts';
 import { websocketSink } from './websocket-sink.ts';
 
-/** The server's end of a stream over HTTP whose client has gone. */
+/** The server's end of an HTTP stream whose client disconnected. */
 async function goneSse(): Promise<StreamSink> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -22,7 +22,7 @@ async function goneSse(): Promise<StreamSink> {
   return sseSink(response);
 }
 
-/** The server's end of a WebSocket whose client has gone. */
+/** The server's end of a WebSocket whose client disconnected. */
 async function goneWebSocket(): Promise<StreamSink> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await once(server, 'listening');
@@ -38,7 +38,7 @@ async function goneWebSocket(): Promise<StreamSink> {
 test.each([
   ['SSE', goneSse],
   ['WebSocket', goneWebSocket],
-])('who asks an end by %s whose client has gone is told at once', async (_, goneSink) => {
+])('reports a disconnected client over %s immediately', async (_, goneSink) => {
   const sink = await goneSink();
   let isTold = false;
   sink.onClose(() => (isTold = true));

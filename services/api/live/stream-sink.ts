@@ -1,23 +1,23 @@
 import type { Delivery } from './delivery.ts';
 
-/** Why a stream ends from our side. WebSocket clients are told by the close code; SSE clients learn it when they reconnect. */
+/** Why the server ends a stream. WebSocket clients get a close code; SSE clients get the error when they reconnect. */
 export type EndReason = 'credential-ended' | 'access-lost' | 'topic-deleted' | 'too-slow' | 'restart';
 
-/** The client's end of a stream: SSE or WebSocket. Writing to one that is closed does nothing. */
+/** The client's end of a stream: SSE or WebSocket. Writing after the close has no effect. */
 export interface StreamSink {
-  /** `idLine` is the line that says where the stream stands, as an event stream's `id: …` with its end. Not kept. */
+  /** `idLine` contains the stream's position as an `id: …` line with terminator. The buffer is not retained. */
   ready(data: Readonly<Record<string, unknown>>, idLine: Buffer): void;
-  /** `idLine` stands in for the message's own id (multi-topic streams). Not kept. */
+  /** `idLine` replaces the message's own ID (multi-topic streams). The buffer is not retained. */
   deliver(delivery: Delivery, idLine: Buffer | undefined): void;
   ping(): void;
-  /** Bytes that the client has not taken yet. */
+  /** Bytes that the client has not received yet. */
   readonly bufferedBytes: number;
-  /** Resolves when what was written is taken, or the stream is closed. */
+  /** Resolves when the written data was received or the stream closed. */
   drained(): Promise<void>;
   end(reason: EndReason): void;
-  /** Closes it at once, whatever is under way. */
+  /** Closes it immediately. */
   cutOff(): void;
   readonly isClosed: boolean;
-  /** Calls the listener once the client is gone; at once when it has gone already. */
+  /** Calls the listener when the client disconnects, immediately if it already has. */
   onClose(listener: () => void): void;
 }

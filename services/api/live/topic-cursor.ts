@@ -2,7 +2,7 @@ import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Delivery } from './delivery.ts';
 import type { FeedUse } from './topic-feeds.ts';
 
-/** What comes while history is read waits here; beyond it history is read once more instead. */
+/** Records that arrive while history is read are buffered up to this number; beyond it history is read again. */
 const waitingMax = 1_000;
 
 export interface CursorOptions {
@@ -13,18 +13,18 @@ export interface CursorOptions {
 /** The client's end of a cursor. */
 export interface CursorEnd {
   readonly deliver: (delivery: Delivery) => void;
-  /** Whether the client has so much to take that history has to wait for it. */
+  /** Whether the client lags so much that reading history must wait. */
   readonly mustWait: () => boolean;
-  /** Resolves when the client has taken what it was given. */
+  /** Resolves when the client has received the data. */
   readonly drained: () => Promise<void>;
   readonly isClosed: () => boolean;
 }
 
-/** Where a cursor starts. */
+/** The start of a cursor. */
 export interface CursorStart {
-  /** Messages behind this position are handed on, and changes of messages that were made behind it. */
+  /** Messages after this offset are delivered, and changes made after it. */
   readonly after: number;
-  /** Whether there may be messages behind it that the feed has passed already. */
+  /** Whether there may be later messages that the feed has already passed. */
   readonly mustRead: boolean;
 }
 
@@ -46,7 +46,7 @@ export class TopicCursor {
     this.#stopListening = options.use.feed.listen((delivery) => this.#receive(delivery));
   }
 
-  /** Resolves once the stream is live on this topic. Rejects when the store is away. */
+  /** Resolves once the stream is live on this topic. Rejects if the store is down. */
   async start(end: CursorEnd, { after, mustRead }: CursorStart): Promise<void> {
     this.#end = end;
     this.#sent = after;
@@ -78,7 +78,7 @@ export class TopicCursor {
     }
   }
 
-  /** Changes of messages have come since the stream began, whatever history has shown meanwhile. */
+  /** Whether changes of messages have arrived since the start, regardless of history. */
   #goLive(start: number): void {
     const waiting = this.#waiting ?? [];
     this.#waiting = null;
@@ -96,7 +96,7 @@ export class TopicCursor {
     this.#waiting.push(delivery);
   }
 
-  /** History has the messages; it does not have the changes, which are few. */
+  /** History contains the messages but not the changes, which are few. */
   #overflow(waiting: readonly Delivery[]): void {
     const changes = waiting.filter(({ type }) => type !== 'message');
     this.#waiting = changes.length < waitingMax ? changes : [];

@@ -14,40 +14,40 @@ import type { StoreOutage } from './store-outage.ts';
 
 export interface FeedDeps {
   readonly bus: Pick<Bus, 'subscribe' | 'onConnected' | 'isConnected'>;
-  /** Knows what topics are called now. */
+  /** Resolves the current names of topics. */
   readonly directory: Pick<Directory, 'peekTopic' | 'topic'>;
   readonly history: History;
   readonly clock: Clock;
   readonly outage: StoreOutage;
 }
 
-/** Harm prevented: a topic that bursts while the store is slow would fill the memory. Beyond it the store is read again. */
+/** Limits the memory for a burst while the store is slow. Beyond it the store is read again. */
 const waitingMax = 10_000;
-/** Records read from the store at once. */
+/** Records per read of the store. */
 const fillPage = 500;
-/** Messages read at once for streams that come back. */
+/** Messages per read for reconnecting streams. */
 const resumePage = 500;
-/** Harm prevented: streams that come back from everywhere asking for everything at once. */
+/** Limits concurrent reads for reconnecting streams. */
 const resumesAtOnce = 20;
-/** Ids of messages whose positions are kept for those that come back to the same place. */
+/** The number of message IDs whose offsets are cached for streams that reconnect at the same message. */
 const placesMax = 100;
 
-/** Messages that a stream missed, in order. */
+/** The messages that a stream missed, in order. */
 export interface ResumePage {
   readonly deliveries: readonly Delivery[];
-  /** Whether there were no more behind them. */
+  /** Whether no more messages follow. */
   readonly isLast: boolean;
 }
 
-/** Where a message is, and until when that can be said of it. */
+/** The offset of a message and its validity. */
 export type Place = Pick<StoredMessage, 'offset' | 'expiresAt'>;
 
 /** A topic's newest message. */
 export type Newest = Pick<StoredMessage, 'id' | 'offset' | 'expiresAt'>;
 
 /**
- * What a node knows of one topic's live records: the bus channel, and the position that every reader on this node has
- * reached. Envelopes are handed on in order, each once; where one says that it is not the next, what lies between is
+ * The state of one topic's live records on a node: the channel and the offset that every reader on this node has
+ * reached. Envelopes are delivered in order, each once. If one does not directly follow, the records between are
  * read from the store first.
  */
 export class TopicFeed {
@@ -58,7 +58,7 @@ export class TopicFeed {
   #topicName: string;
   #subscribed: Subscribed | undefined;
   #last = -1;
-  /** The newest message that history shows at `#last`; null: none; undefined: not known. */
+  /** The newest message in history at `#last`; null if there is none, undefined if unknown. */
   #newest: Newest | null | undefined;
   #recent = new RecentMessages(Infinity);
   readonly #places = new Map<string, Place>();
@@ -73,7 +73,7 @@ export class TopicFeed {
     this.topicId = topic.id;
     this.#place = { id: topic.id, partition: topic.partition };
     this.#topicName = topic.name;
-    // Streams that come back together ask together, and most of them from the same position.
+    // Streams that reconnect together share reads, most of them from the same offset.
     this.#pageBehind = readTogether(
       async (positions) =>
         new Map(
@@ -83,7 +83,7 @@ export class TopicFeed {
     );
   }
 
-  /** Subscribes first and reads the position then, so that nothing falls between. Resolves when live. */
+  /** Subscribes first and reads the offset afterwards, so that no record is missed. Resolves when live. */
   async open(): Promise<void> {
     this.#isWorking = true;
     this.#subscribed = await subscribeLater(this.#deps.bus, topicChannel(this.topicId), (payload) =>
@@ -95,12 +95,12 @@ export class TopicFeed {
     await this.#work();
   }
 
-  /** The position that everything was handed on up to. */
+  /** The offset up to which everything was delivered. */
   get last(): number {
     return this.#last;
   }
 
-  /** Whether the store could not be read when it had to be: what was missed is still to be filled in. */
+  /** Whether a required read of the store failed, so that missed records must still be backfilled. */
   get isBehind(): boolean {
     return this.#mustFill;
   }
@@ -114,51 +114,51 @@ export class TopicFeed {
     return () => this.#listeners.delete(listener);
   }
 
-  /** What the topic is called, as far as this feed has been told. */
+  /** The topic's name as known to this feed. */
   get topicName(): string {
     return this.#topicName;
   }
 
   /**
-   * The newest message that history shows, null for none. Undefined when only the store knows: the feed was not told, has
-   * not reached the position, or the message has expired.
+   * Returns the newest message in history, null if there is none. Undefined if only the store knows: the feed has not heard of it, has
+   * not reached its offset, or the message has expired.
    */
   newestAt(position: number, now: number): Newest | null | undefined {
     if (position > this.#last) return undefined;
     return this.#newest === null || (this.#newest?.expiresAt ?? 0) > now ? this.#newest : undefined;
   }
 
-  /** Keeps what the store said of the newest message, if it was said of the position that the feed is at. */
+  /** Caches the store's newest message if it belongs to the feed's current offset. */
   noteNewest(position: number, newest: Newest | null): void {
     if (position === this.#last) this.#newest = newest;
   }
 
-  /** Whether all that a stream at the position may have missed, but for what is still to come, is known here without the store. */
+  /** Whether all records after the offset, except future ones, are known without the store. */
   reaches(position: number): boolean {
     return this.#recent.reaches(position);
   }
 
   /**
-   * The first messages behind the position as history shows them, up to where the feed was when this was called at least: from
-   * memory where that reaches back so far. Throws `unavailable`.
+   * Returns the first messages after the offset as in history, at least up to the feed's offset at the time of the call: from
+   * memory if possible. Throws `unavailable`.
    */
   async behind(position: number): Promise<ResumePage> {
     return (await this.#pageBehind(position))!;
   }
 
-  /** The position of a message that somebody has gone on from here before, or of a recent one; undefined when only the store knows it, or the message has expired. */
+  /** Returns the offset of a recent message or one from which another stream resumed; undefined if only the store knows it or the message has expired. */
   placeOf(messageId: string): number | undefined {
     const place = this.#places.get(messageId) ?? this.#recent.find(messageId);
     return place !== undefined && place.expiresAt > this.#deps.clock() ? place.offset : undefined;
   }
 
-  /** Keeps where a message is, for those who come back to the same place. */
+  /** Caches the offset of a message for streams that reconnect at the same message. */
   notePlace(messageId: string, place: Place): void {
     if (this.#places.size >= placesMax) this.#places.clear();
     this.#places.set(messageId, place);
   }
 
-  /** Reads from the store what the bus has not brought. Never rejects: what fails now is tried again with the next call. */
+  /** Backfills from the store what publish/subscribe did not deliver. Never rejects: the next call retries failures. */
   async fill(): Promise<void> {
     this.#mustFill = true;
     await this.#work();
@@ -168,7 +168,7 @@ export class TopicFeed {
     this.#closed = true;
     this.#deps.outage.over(this.topicId);
     this.#listeners.clear();
-    await this.#subscribed?.close().catch(() => undefined); // a bus that is away has forgotten us anyway
+    await this.#subscribed?.close().catch(() => undefined); // an unavailable server has dropped the subscription anyway
   }
 
   #receive(payload: string): void {
@@ -182,7 +182,7 @@ export class TopicFeed {
     if (!this.#isWorking) void this.#work();
   }
 
-  /** Hands on what waits, in order. One at a time; who comes while it runs is served by it. */
+  /** Delivers queued records in order. Runs once at a time and includes records that arrive meanwhile. */
   async #work(): Promise<void> {
     if (this.#isWorking) return;
     this.#isWorking = true;
@@ -196,14 +196,14 @@ export class TopicFeed {
         const envelope = this.#waiting.shift()!;
         if (envelope.offset <= this.#last) continue;
         await this.#learnName();
-        // What changes a message shows the message's own position, which only the store knows.
+        // A change contains the message's offset, which only the store knows.
         const isNext = envelope.previousOffset === null || envelope.previousOffset <= this.#last;
         if (!isNext || envelope.record.type !== 'message') await this.#readStore();
         if (envelope.offset > this.#last) this.#handOn(envelope);
       }
       this.#deps.outage.over(this.topicId);
     } catch (error) {
-      // The envelope that asked for the store is gone with this: only the store has it now.
+      // This drops the envelope that caused the read: now only the store has it.
       this.#mustFill = true;
       if (!this.#closed) this.#deps.outage.failed(this.topicId, error);
     } finally {
@@ -212,8 +212,8 @@ export class TopicFeed {
   }
 
   /**
-   * Whoever was told that a topic has a new name sees it on all that was published afterwards: the change is told before
-   * the publish is, and with it what was known of the topic is forgotten here.
+   * After a rename is reported, all later publishes have the new name: the change is published before
+   * the record and invalidates the cached topic here.
    */
   async #learnName(): Promise<void> {
     const { directory } = this.#deps;
@@ -231,7 +231,7 @@ export class TopicFeed {
     const last = this.#last;
     const page = await this.#deps.history.after(this.#place, position, resumePage);
     const isLast = page.length < resumePage;
-    // What came meanwhile may have changed a message of the page: then the next who asks brings it.
+    // A concurrent record may have changed a message of the page: then the next reader loads it.
     if (isLast && this.#last === last) this.#recent.extend(position, page, this.#topicName);
     return { deliveries: page.map((message) => messageDelivery(message, this.#topicName)), isLast };
   }
@@ -247,7 +247,7 @@ export class TopicFeed {
 
   #handOn({ offset, record }: Envelope): void {
     if (record.type === 'message') this.#deliver({ offset, type: record.type, message: { ...record.message, offset } });
-    // A change that the store no longer shows: its message has expired.
+    // The store no longer shows the change because its message has expired.
     else this.#last = offset;
   }
 
@@ -256,7 +256,7 @@ export class TopicFeed {
     if (record.type === 'message' && !record.message.isDeleted) this.#newest = record.message;
     else if (record.message.id === this.#newest?.id) this.#newest = undefined;
     if (record.type !== 'message') this.#recent.change(record.message, this.#topicName);
-    // Deleted since: its deletion comes as a record of its own.
+    // Deleted since: the deletion arrives as a separate record.
     if (record.type === 'message' && record.message.isDeleted) return;
     const delivery = new Delivery(record, this.#topicName);
     if (record.type === 'message') this.#recent.add(record.message, delivery);

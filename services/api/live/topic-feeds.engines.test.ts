@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => own.closeAll());
 
-/** The fan-out's part: stored, settled, and told on the bus if `isTold`. Resolves with the position. */
+/** The fan-out's steps: stores and completes the record, and publishes it if `isTold`. Resolves with the offset. */
 async function publish({ isTold }: { isTold: boolean }): Promise<number> {
   const message = newMessage(topic.id);
   const record = { type: 'message' as const, timestamp: message.timestamp, message };
@@ -41,7 +41,7 @@ interface Instead {
   readonly onConnected?: Engine['bus']['onConnected'];
 }
 
-/** A node's feeds. `messages` and `onConnected` stand in for the engine's. */
+/** A node's feeds. `messages` and `onConnected` replace those of the engine. */
 function feedsOver(instead: Instead = {}): TopicFeeds {
   const { bus } = engine;
   const feeds = new TopicFeeds({
@@ -61,20 +61,20 @@ function feedsOver(instead: Instead = {}): TopicFeeds {
   return feeds;
 }
 
-/** Follows the topic; resolves with what has come. */
+/** Follows the topic. Resolves with the received records. */
 async function follow(instead: Instead = {}): Promise<number[]> {
   const seen: number[] = [];
   (await feedsOver(instead).use(topic)).feed.listen(({ offset }) => seen.push(offset));
   return seen;
 }
 
-test('what the bus loses is filled in, in order, when something follows it', async () => {
+test('backfills lost records in order when another record follows', async () => {
   const seen = await follow();
   const offsets = [await publish({ isTold: true }), await publish({ isTold: false }), await publish({ isTold: true })];
   await eventually(() => expect(seen).toEqual(offsets));
 });
 
-test('what the store could not give when it was missed comes once the store gives it, though nothing follows', async () => {
+test('backfills lost records once the store recovers, without a following record', async () => {
   let isAway = false;
   let refused = 0;
   const refuse = () => {
@@ -95,7 +95,7 @@ test('what the store could not give when it was missed comes once the store give
   await eventually(() => expect(seen).toEqual(offsets));
 });
 
-test('what is lost soon after the bus is back comes by itself: its publisher may have come back later', async () => {
+test('backfills records lost soon after a reconnect, because their publisher may have reconnected later', async () => {
   const listeners: ((connected: boolean) => void)[] = [];
   const seen = await follow({
     onConnected: (listener) => {
@@ -108,7 +108,7 @@ test('what is lost soon after the bus is back comes by itself: its publisher may
   await eventually(() => expect(seen).toEqual(offsets));
 });
 
-test('who comes back for the same messages at once shares a read of the store, and who comes later needs none', async () => {
+test('concurrent readers of the same messages share one read of the store, and later ones need none', async () => {
   const [first, ...missed] = [
     await publish({ isTold: false }),
     await publish({ isTold: false }),

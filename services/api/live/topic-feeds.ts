@@ -3,12 +3,12 @@ import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import { storeOutage } from './store-outage.ts';
 import { TopicFeed, type FeedDeps } from './topic-feed.ts';
 
-/** How often the store is asked for what the bus may have lost: while the bus is away, and otherwise (a lost last message). */
+/** How often to read the store for lost records: while publish/subscribe is unavailable, and otherwise (a lost last message). */
 const healMs = 500;
 const connectedHealMs = 25_000;
-/** The processes that publish come back to a bus at other times than this node: so long after its return it is not trusted. */
+/** Publishing processes reconnect at other times than this node: for this long after a reconnect publish/subscribe is not trusted. */
 const distrustMs = 10_000;
-/** Topics that are filled at once. Harm prevented: thousands of reads in front of everyone else's. */
+/** Topics backfilled concurrently, so that thousands of reads do not delay others. */
 const fillsAtOnce = 20;
 
 interface Entry {
@@ -17,13 +17,13 @@ interface Entry {
   users: number;
 }
 
-/** A topic's feed while someone on this node uses it. */
+/** A topic's feed in use on this node. */
 export interface FeedUse {
   readonly feed: TopicFeed;
   release(): void;
 }
 
-/** The feeds of the topics that this node has readers for: one each, opened by the first reader, closed by the last. */
+/** The feeds of topics with readers on this node: one each, opened by the first reader and closed by the last. */
 export class TopicFeeds {
   readonly #deps: FeedDeps;
   readonly #entries = new Map<string, Entry>();
@@ -44,7 +44,7 @@ export class TopicFeeds {
     });
   }
 
-  /** Resolves with the topic's feed once it is live. Throws `unavailable` when the store cannot be asked where it is. */
+  /** Resolves with the topic's feed once it is live. Throws `unavailable` if the store cannot return its offset. */
   async use(topic: Topic): Promise<FeedUse> {
     let entry = this.#entries.get(topic.id);
     if (entry === undefined) {
@@ -63,7 +63,7 @@ export class TopicFeeds {
     return use;
   }
 
-  /** The topic's feed, if it is live here. */
+  /** Returns the topic's feed if it is live on this node. */
   peek(topicId: string): TopicFeed | undefined {
     return this.#entries.get(topicId)?.feed;
   }
@@ -106,7 +106,7 @@ export class TopicFeeds {
     return [...this.#entries.values()].map(({ feed }) => feed);
   }
 
-  /** A feed that has to wait is queued once; one that is being filled looks again, and holds no other one up. */
+  /** A waiting feed is queued once; a feed that is being backfilled checks again without blocking others. */
   #fill(feeds: readonly TopicFeed[]): void {
     for (const feed of feeds) this.#toFill.add(feed);
     while (this.#fillsUnderWay < fillsAtOnce && this.#toFill.size > 0) void this.#fillQueued();

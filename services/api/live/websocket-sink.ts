@@ -39,12 +39,12 @@ export function websocketSink(socket: WebSocket): StreamSink {
           resolve();
         };
         socket.on('close', done);
-        // A ping is taken after all that was written before it.
+        // A ping is received after all earlier data.
         socket.ping(undefined, false, done);
       });
     },
     end(reason) {
-      // Behind what is buffered, so that a slow client learns why when it reads on; `ws` waits 30 seconds for it, no longer.
+      // After buffered data, so that a slow client learns the reason when it reads further; `ws` waits at most 30 seconds.
       socket.close(closeCodes[reason], reason);
     },
     cutOff() {
