@@ -33,7 +33,7 @@ const pageMax = 1_000;
 /** `tocsin audit`: who did what, when and from where. Beside a running installation or without one. */
 export function auditCommand(): Command {
   return new Command('audit')
-    .description('show the audit log, the newest first; works beside a running server')
+    .description('show the audit log, newest first; works while a server runs')
     .addHelpText(
       'after',
       `
@@ -41,18 +41,18 @@ Examples:
   tocsin audit --since 2030-01-31 --actor ada@example.org
   tocsin audit --action login.failed --follow --json >> audit.jsonl`,
     )
-    .addOption(new Option('--since <time>', 'not before this time').argParser(timeOption('startOfDay')))
-    .addOption(new Option('--until <time>', 'not after this time').argParser(timeOption('endOfDay')))
-    .option('--actor <who>', 'the id or the address of an account, operator, system or anonymous')
+    .addOption(new Option('--since <time>', 'only entries at or after this time').argParser(timeOption('startOfDay')))
+    .addOption(new Option('--until <time>', 'only entries at or before this time').argParser(timeOption('endOfDay')))
+    .option('--actor <who>', 'ID or email address of an account, or: operator, system, anonymous')
     .addOption(new Option('--action <name>', 'only this action; `tocsin audit actions` lists them').argParser(action))
-    .option('--subject <id>', 'what was acted on, or what that belongs to')
-    .addOption(new Option('--limit <number>', 'at most so many').default(100).argParser(wholeNumber(1, 1_000_000)))
+    .option('--subject <id>', 'ID of the subject, or of the resource that contains it')
     .addOption(
-      new Option('--follow', 'then go on with what comes, the oldest first, until SIGTERM or SIGINT').conflicts(
-        'until',
-      ),
+      new Option('--limit <number>', 'maximum number of entries').default(100).argParser(wholeNumber(1, 1_000_000)),
     )
-    .option('--json', 'print an object of JSON a line')
+    .addOption(
+      new Option('--follow', 'then print new entries, oldest first, until SIGTERM or SIGINT').conflicts('until'),
+    )
+    .option('--json', 'print one JSON object per line')
     .addCommand(actionsCommand())
     .action((options: AuditOptions, command: Command) => {
       const { since, until } = options;

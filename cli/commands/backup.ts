@@ -7,8 +7,8 @@ import { printObject, type PrintOptions } from '../operator/operator-store.ts';
 /** `tocsin backup`: the whole store as one file, while the server runs. */
 export function backupCommand(): Command {
   return new Command('backup')
-    .description('write the store to a file, which must not exist; works beside a running server')
-    .argument('<file>', 'where to; readable by its owner alone')
+    .description('write the store to a new file; works while a server runs')
+    .argument('<file>', 'path of the new file; only its owner can read it')
     .option('--json', 'print one line of JSON')
     .action(async (file: string, options: PrintOptions) => {
       printObject(await backUp(loadConfig(process.env), file, progressLines()), options);
@@ -18,8 +18,8 @@ export function backupCommand(): Command {
 /** `tocsin restore`: a store from such a file. */
 export function restoreCommand(): Command {
   return new Command('restore')
-    .description('make the store what a backup holds; there must be none yet, and no server running')
-    .argument('<file>', 'what `tocsin backup` wrote; it stays as it is')
+    .description('restore the store from a backup; requires that no store exists and no server runs')
+    .argument('<file>', 'file that `tocsin backup` wrote; not changed')
     .option('--json', 'print one line of JSON')
     .action(async (file: string, options: PrintOptions) => {
       printObject(await restore(loadConfig(process.env), file, progressLines()), options);

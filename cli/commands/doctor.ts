@@ -11,7 +11,7 @@ import type { PrintOptions } from '../operator/operator-store.ts';
 export function doctorCommand(): Command {
   return new Command('doctor')
     .description(
-      'check the configuration and everything that it leads to; changes nothing but makes DATA_DIR where it is missing, works beside running servers',
+      'check the configuration, engines, mail server and push settings; works while servers run. Creates a missing DATA_DIR',
     )
     .option('--json', 'print one line of JSON: [{part, state, text}]')
     .action(async ({ json }: PrintOptions) => {

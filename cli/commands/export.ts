@@ -7,9 +7,7 @@ import { reportProgress } from '../output/report-progress.ts';
 /** `tocsin export`: all of an installation as files, to be imported by another one. */
 export function exportCommand(): Command {
   return new Command('export')
-    .description(
-      'write all of this installation into a directory, to move it: a cluster must be stopped, one file is taken as it is at this moment',
-    )
+    .description('export this installation to a directory. Stop a cluster first; an embedded server may run')
     .argument(
       '<dir>',
       'made where it is missing. It holds the secret that signs logins, and hashes of passwords and keys: its files are readable by their owner only',

@@ -8,9 +8,9 @@ import { reportProgress } from '../output/report-progress.ts';
 export function importCommand(): Command {
   return new Command('import')
     .description(
-      'bring an export into this installation, which must be empty; one that was cut off goes on. Servers start when it is verified',
+      'import an export into this empty installation; resumes an interrupted import. Servers start after verification',
     )
-    .argument('<dir>', 'what `tocsin export` wrote')
+    .argument('<dir>', 'directory that `tocsin export` wrote')
     .action(async (dir: string) => {
       const { parts } = await importInto(loadConfig(process.env), {
         dir,

@@ -35,7 +35,7 @@ import { timeOption } from '../options/time-option.ts';
 /** `tocsin key …`: API keys of accounts by the operator's hand, beside a running installation or without one. */
 export function keyCommand(): Command {
   const key = new Command('key')
-    .description('look at API keys of accounts, make, revoke and delete them; works beside a running server')
+    .description('list, show, create, revoke and delete API keys; works while a server runs')
     .addHelpText(
       'after',
       `
@@ -52,22 +52,22 @@ Examples:
     activity('enable', true),
     remove(),
   ]) {
-    key.addCommand(command.option('--json', 'print JSON, one line'));
+    key.addCommand(command.option('--json', 'print one line of JSON'));
   }
   return key;
 }
 
-const accountArgument = ['<account>', 'its address, username or id'] as const;
+const accountArgument = ['<account>', 'email address, username or ID'] as const;
 
 const idArgument = () =>
-  new Argument('<id>', 'as list prints it').argParser((value: string) => {
+  new Argument('<id>', 'ID of the key, as `list` prints it').argParser((value: string) => {
     if (!isUuid(value)) throw new InvalidArgumentError('It must be the id of a key, a UUID.');
     return value.toLowerCase();
   });
 
 function list(): Command {
   return new Command('list')
-    .description("list an account's keys, the newest first")
+    .description('list the API keys of an account, newest first')
     .argument(...accountArgument)
     .action((who: string, options: PrintOptions) =>
       withStore(async ({ documents }) => {
@@ -101,7 +101,7 @@ function show(): Command {
 
 function find(): Command {
   return new Command('find')
-    .description('tell which key it is that somebody has lost or found: reads it from standard input')
+    .description('find an API key by its secret, read from standard input')
     .action((options: PrintOptions) =>
       withStore(async ({ documents }) => {
         const key = await findApiKeyBySecret(documents, hashSecret((await readInput()).trim()));
@@ -120,7 +120,7 @@ interface CreateOptions extends PrintOptions {
 
 function create(): Command {
   return new Command('create')
-    .description('make a key for an account, and print its secret this once')
+    .description('create an API key for an account and print its secret, which is not shown again')
     .argument(...accountArgument)
     .addOption(
       new Option('--name <text>', `1 to ${credentialLimits.name} characters`)
@@ -189,13 +189,14 @@ function activity(name: 'revoke' | 'enable', isActive: boolean): Command {
 }
 
 function remove(): Command {
-  return finalCommand(new Command('delete').description('delete a key for good').addArgument(idArgument())).action(
-    (id: string, options: PrintOptions) =>
-      withStore(async (store) => {
-        const key = await removeApiKey(store.documents, () => load(store.documents, id), operatorAudit());
-        await tell(store, key);
-        printObject({ id: key.id, name: key.name, message: 'Deleted' }, options);
-      }),
+  return finalCommand(
+    new Command('delete').description('delete an API key permanently').addArgument(idArgument()),
+  ).action((id: string, options: PrintOptions) =>
+    withStore(async (store) => {
+      const key = await removeApiKey(store.documents, () => load(store.documents, id), operatorAudit());
+      await tell(store, key);
+      printObject({ id: key.id, name: key.name, message: 'Deleted' }, options);
+    }),
   );
 }
 

@@ -14,7 +14,7 @@ import { wholeNumber } from '../options/whole-number.ts';
 
 /** `tocsin push …`: pushes that did not arrive, by the operator's hand, beside a running installation. */
 export function pushCommand(): Command {
-  const push = new Command('push').description('pushes that did not arrive; works beside a running server').addHelpText(
+  const push = new Command('push').description('list and retry failed pushes; works while a server runs').addHelpText(
     'after',
     `
 Examples:
@@ -29,10 +29,10 @@ const shownMax = 1_000;
 
 function dead(): Command {
   return new Command('dead')
-    .description('list pushes that were given up, the newest first')
-    .option('--topic <name>', 'of one topic alone')
+    .description('list dead letters, newest first')
+    .option('--topic <name>', 'only this topic')
     .addOption(
-      new Option('--limit <number>', `at most so many, up to ${shownMax}`)
+      new Option('--limit <number>', `maximum number, up to ${shownMax}`)
         .default(100)
         .argParser(wholeNumber(1, shownMax)),
     )
@@ -56,10 +56,12 @@ function dead(): Command {
 
 function redrive(): Command {
   return new Command('redrive')
-    .description('try pushes again that were given up; one of the options says which')
-    .addOption(new Option('--topic <name>', 'those of one topic').conflicts(['message', 'all']))
-    .addOption(new Option('--message <id>', 'those of one message').argParser(messageId).conflicts(['topic', 'all']))
-    .addOption(new Option('--all', 'all of them').conflicts(['topic', 'message']))
+    .description('enqueue dead letters again; requires one of the options')
+    .addOption(new Option('--topic <name>', 'dead letters of one topic').conflicts(['message', 'all']))
+    .addOption(
+      new Option('--message <id>', 'dead letters of one message').argParser(messageId).conflicts(['topic', 'all']),
+    )
+    .addOption(new Option('--all', 'all dead letters').conflicts(['topic', 'message']))
     .action((options: PrintOptions & { topic?: string; message?: string; all?: true }, command: Command) => {
       if (options.topic === undefined && options.message === undefined && options.all === undefined)
         command.error('error: give --topic, --message or --all');
@@ -76,7 +78,7 @@ function redrive(): Command {
 
 function renotify(): Command {
   return new Command('renotify')
-    .description('push the messages of a time again to the devices that missed them')
+    .description('push the messages of a period again to the devices that missed them')
     .requiredOption('--topic <name>', "the topic's name, in any case")
     .addOption(
       new Option('--from <time>', 'published at or after this time, at most 7 days ago')

@@ -23,7 +23,7 @@ const time = timeOption('endOfDay');
 /** `tocsin retention …`: the removal of expired messages by the operator's hand, beside a running installation. */
 export function retentionCommand(): Command {
   const retention = new Command('retention')
-    .description('the removal of expired messages; works beside a running server')
+    .description('control the removal of expired messages; works while a server runs')
     .addHelpText(
       'after',
       `
@@ -39,9 +39,11 @@ Examples:
 function plan(): Command {
   return new Command('plan')
     .description('print which messages would be removed; removes nothing')
-    .addOption(new Option('--up-to <time>', 'what will have expired by then (default: now)').argParser(time))
     .addOption(
-      new Option('--limit <number>', `of the topics at most so many, up to ${shownMax}`)
+      new Option('--up-to <time>', 'expiry time up to which messages are counted (default: now)').argParser(time),
+    )
+    .addOption(
+      new Option('--limit <number>', `maximum number of topics, up to ${shownMax}`)
         .default(100)
         .argParser(wholeNumber(1, shownMax)),
     )
@@ -73,7 +75,7 @@ function plan(): Command {
 
 function run(): Command {
   return new Command('run')
-    .description('have removed what has expired, by a running worker; a plan that needs a confirmation waits for it')
+    .description('request a run of a running worker that removes expired messages; a large plan waits for confirmation')
     .addOption(new Option('--up-to <time>', "a plan's time (default: now)").argParser(time))
     .action((options: PrintOptions & { upTo?: number }, command: Command) => {
       const now = systemClock();
@@ -84,7 +86,7 @@ function run(): Command {
 
 function confirm(): Command {
   return new Command('confirm')
-    .description('agree to the plan that waits, and have it run')
+    .description('confirm the waiting plan and request its run')
     .addOption(
       new Option('--up-to <time>', "the waiting plan's time, as plan prints it").argParser(time).makeOptionMandatory(),
     )
@@ -101,9 +103,9 @@ function queue(act: typeof requestRun | typeof confirmPlan, upTo: number, option
 
 function history(): Command {
   return new Command('history')
-    .description('print the reports of the last 90 days, the newest first')
+    .description('print the runs of the last 90 days, newest first')
     .addOption(
-      new Option('--limit <number>', `at most so many, up to ${shownMax}`)
+      new Option('--limit <number>', `maximum number, up to ${shownMax}`)
         .default(50)
         .argParser(wholeNumber(1, shownMax)),
     )
@@ -122,8 +124,8 @@ function history(): Command {
 
 function pause(): Command {
   return new Command('pause')
-    .description('remove no expired messages until resume')
-    .requiredOption('--reason <text>', 'for whoever wonders later')
+    .description('stop the removal of expired messages until resume')
+    .requiredOption('--reason <text>', 'reason, shown in the state and the audit log')
     .action((options: PrintOptions & { reason: string }) =>
       withStore(async ({ documents }) => {
         printState(

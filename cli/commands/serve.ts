@@ -28,9 +28,9 @@ function banner(config: Config, url: string | undefined): string {
     lines.push(
       `API: ${url}`,
       '',
-      'A first account, without a mail round trip:',
+      'Create a first account:',
       '  npx tocsin user create you@example.org --username you',
-      'Then go on as the README shows.',
+      'The README shows the next steps.',
     );
   }
   return `\n${lines.map((line) => `  ${line}`.trimEnd()).join('\n')}\n\n`;

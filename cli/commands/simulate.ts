@@ -19,12 +19,10 @@ interface SimulateOptions {
 /** `tocsin simulate`: push providers on this machine, to try pushes without an account of any vendor. Runs until SIGTERM or SIGINT. */
 export function simulateCommand(): Command {
   return new Command('simulate')
-    .description(
-      'stand in for APNs, FCM and Expo on this machine: prints the settings that send pushes there, then each push',
-    )
+    .description('simulate APNs, FCM and Expo on this machine; prints the settings for `.env`, then each push')
     .option('--port <number>', 'the first of three ports', wholeNumber(1, 65_533), portDefault)
-    .option('--dir <path>', 'where the credentials go that the simulators issue', './data/simulators')
-    .option('--latency <ms>', 'how long APNs and FCM take for an answer', wholeNumber(0, 60_000), 0)
+    .option('--dir <path>', 'directory for the credentials of the simulators', './data/simulators')
+    .option('--latency <ms>', 'response time of APNs and FCM', wholeNumber(0, 60_000), 0)
     .action(simulate);
 }
 

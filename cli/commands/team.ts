@@ -38,7 +38,7 @@ import { removalDeps } from '../operator/removal-deps.ts';
 /** `tocsin team …`: teams by the operator's hand, beside a running installation or without one. */
 export function teamCommand(): Command {
   const team = new Command('team')
-    .description('look at teams, deactivate, reactivate and delete them; works beside a running server')
+    .description('list, show, deactivate, reactivate and delete teams; works while a server runs')
     .addHelpText(
       'after',
       `
@@ -54,19 +54,19 @@ Examples:
     activity('reactivate', true),
     remove(),
   ]) {
-    team.addCommand(command.option('--json', 'print JSON, one line'));
+    team.addCommand(command.option('--json', 'print one line of JSON'));
   }
   return team;
 }
 
-const teamArgument = ['<team>', 'its name or id'] as const;
+const teamArgument = ['<team>', 'name or ID of the team'] as const;
 
 function list(): Command {
   return withListOptions(
-    new Command('list').description('list teams in order of their names, those of an owner the newest first'),
+    new Command('list').description('list teams by name, or the teams of an owner newest first'),
     'names',
   )
-    .option('--owner <account>', 'only those of this account, by its address, username or id')
+    .option('--owner <account>', 'only teams of this account (email address, username or ID)')
     .option('--deactivated', 'only deactivated ones')
     .action((options: PrintOptions & ListOptions & { owner?: string; deactivated?: true }) =>
       withStore(async (store, config) => {
@@ -114,7 +114,7 @@ function show(): Command {
 
 function members(): Command {
   return new Command('members')
-    .description("list a team's members, the newest first")
+    .description('list the members of a team, newest first')
     .argument(...teamArgument)
     .action((which: string, options: PrintOptions) =>
       withStore(async (store) => {
@@ -132,8 +132,8 @@ function activity(name: 'deactivate' | 'reactivate', isActive: boolean): Command
   return new Command(name)
     .description(
       isActive
-        ? 'bring a deactivated team back with everything that it had; its owner must have the TEAM tier'
-        : 'let nobody publish to a team’s topics nor join it; its owner can reactivate it, and after TEAM_REMOVAL_DAYS it is removed',
+        ? 'reactivate a team with all its data; its owner must have the TEAM tier'
+        : 'block publishing to and joining a team; its owner can reactivate it, and after TEAM_REMOVAL_DAYS it is removed',
     )
     .argument(...teamArgument)
     .action((which: string, options: PrintOptions) =>

@@ -48,7 +48,7 @@ const makeId = idSource(systemClock);
 /** `tocsin user …`: accounts by the operator's hand, beside a running installation or without one. */
 export function userCommand(): Command {
   const user = new Command('user')
-    .description('look at accounts, make, change and delete them; works beside a running server')
+    .description('list, show, create, change and delete accounts; works while a server runs')
     .addHelpText(
       'after',
       `
@@ -69,17 +69,14 @@ Examples:
     activity('enable', true),
     remove(),
   ]) {
-    user.addCommand(command.option('--json', 'print JSON, one line'));
+    user.addCommand(command.option('--json', 'print one line of JSON'));
   }
   return user;
 }
 
 function list(): Command {
-  return withListOptions(
-    new Command('list').description('list accounts in order of their addresses'),
-    'address or username',
-  )
-    .addOption(new Option('--tier <tier>', 'only those of this tier, as it is in force').argParser(tier))
+  return withListOptions(new Command('list').description('list accounts by email address'), 'address or username')
+    .addOption(new Option('--tier <tier>', 'only accounts with this tier in effect').argParser(tier))
     .action((options: PrintOptions & ListOptions & { tier?: Tier }) =>
       withStore(async ({ documents }) => {
         const now = systemClock();
@@ -112,7 +109,7 @@ function list(): Command {
 function show(): Command {
   return new Command('show')
     .description('print an account')
-    .argument('<account>', 'its address, username or id')
+    .argument('<account>', 'email address, username or ID')
     .action((who: string, options: PrintOptions) =>
       withStore(async ({ documents }) => print(await findAccount(documents, who), options)),
     );
@@ -121,7 +118,7 @@ function show(): Command {
 function create(): Command {
   return withPasswordOptions(
     new Command('create')
-      .description('make a verified account; without a password one is made and printed')
+      .description('create a verified account; generates and prints a password if none is given')
       .addArgument(emailArgument()),
   )
     .requiredOption('--username <name>', 'unique, 3 to 32 letters, digits, dots, dashes and underscores', username)
@@ -155,7 +152,7 @@ function create(): Command {
 
 function setTierCommand(): Command {
   return new Command('set-tier')
-    .description("set an account's tier; what is not named stays")
+    .description('set the tier of an account; options that are not given keep their values')
     .addArgument(emailArgument())
     .addArgument(new Argument('<tier>', tiers.join(', ')).argParser(tier))
     .option('--expires <time>', 'when the tier ends (ISO 8601), or never', expires)
@@ -188,7 +185,7 @@ function setTierCommand(): Command {
 
 function verify(): Command {
   return new Command('verify')
-    .description('vouch for the address of an account whose mail did not arrive: it may log in from then on')
+    .description('mark the email address of an account as verified, so that it can log in')
     .addArgument(emailArgument())
     .action((address: string, options: PrintOptions) =>
       change(options, ({ documents }) => verifyAccount(documents, address, operatorAudit())),
@@ -198,7 +195,9 @@ function verify(): Command {
 function setPasswordCommand(): Command {
   return withPasswordOptions(
     new Command('set-password')
-      .description('set the password of an account and end its logins; without one, one is made and printed')
+      .description(
+        'set the password of an account and end its logins; generates and prints a password if none is given',
+      )
       .addArgument(emailArgument()),
   ).action(async (address: string, options: PrintOptions & PasswordOptions, command: Command) => {
     const { password, isMade } = await passwordOf(options, command);
@@ -217,7 +216,7 @@ function setPasswordCommand(): Command {
 
 function endLoginsCommand(): Command {
   return new Command('end-logins')
-    .description('end all logins of an account on all devices; its keys and tokens go on')
+    .description('end all logins of an account; API keys and topic tokens stay valid')
     .addArgument(emailArgument())
     .action((address: string, options: PrintOptions) =>
       withStore(async (store) => {
@@ -233,7 +232,7 @@ function activity(name: 'enable' | 'disable', isActive: boolean): Command {
     .description(
       isActive
         ? 'undo disable: logins and keys work again'
-        : 'make every login, key and token of an account invalid, until enable',
+        : 'disable an account: its logins, keys and tokens are invalid until enable',
     )
     .addArgument(emailArgument())
     .action((address: string, options: PrintOptions) =>
@@ -244,7 +243,7 @@ function activity(name: 'enable' | 'disable', isActive: boolean): Command {
 function remove(): Command {
   return finalCommand(
     new Command('delete')
-      .description('delete an account with all that belongs to it, its topics and teams too')
+      .description('delete an account with its topics, teams and all other data')
       .addArgument(emailArgument()),
   ).action((address: string, options: PrintOptions) =>
     withStore(async (store, config) => {

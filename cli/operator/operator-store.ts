@@ -31,7 +31,7 @@ function systemUser(): string {
   }
 }
 
-/** What every command of the operator may be asked for. */
+/** Options of every operator command. */
 export interface PrintOptions {
   readonly json?: boolean;
 }
@@ -47,7 +47,7 @@ export async function withStore(act: (store: OperatorStore, config: Config) => P
   }
 }
 
-/** What was changed is stored by now; nodes that are not told find out within 5 s. */
+/** Notifies the running nodes of stored changes. Nodes that miss it reload within 5 s. */
 export async function tellNodes(store: OperatorStore, ...changes: readonly Change[]): Promise<void> {
   try {
     await store.bus?.publish(

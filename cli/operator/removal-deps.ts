@@ -26,7 +26,7 @@ export function removalDeps(store: OperatorStore, config: Config): RemoveTeamDep
   };
 }
 
-/** Adds jobs of work that a sweep does as well, only later. */
+/** Enqueues clean-up jobs. If that fails, a later sweep does the work. */
 export async function haveDone(store: OperatorStore, jobs: readonly NewJob[]): Promise<void> {
   try {
     await (await store.openJobQueue()).add(retentionQueue, jobs);

@@ -4,7 +4,7 @@ import { makeSecret } from '@tocsin/shared/platform/secrets.ts';
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
 import { readInput } from './read-input.ts';
 
-/** The address of an account. */
+/** The email address of an account. */
 export const emailArgument = () =>
   new Argument('<email>').argParser((value: string) => {
     if (!isEmailAddress(value)) throw new InvalidArgumentError('It must be an email address.');
@@ -32,14 +32,14 @@ export interface PasswordOptions {
 export function withPasswordOptions(command: Command): Command {
   return command
     .addOption(
-      new Option('--password <text>', 'seen by whoever lists processes: better --password-stdin')
+      new Option('--password <text>', 'visible in process lists, so prefer --password-stdin')
         .argParser(newPassword)
         .conflicts('passwordStdin'),
     )
     .option('--password-stdin', 'read the password from standard input');
 }
 
-/** The password that was given; without one a new one, which is to be printed. */
+/** Returns the given password, or generates one that the caller must print. */
 export async function passwordOf(
   options: PasswordOptions,
   command: Command,

@@ -11,9 +11,9 @@ export interface ListOptions {
 /** Adds the options of a list. `of` says what is searched. */
 export function withListOptions(command: Command, of: string): Command {
   return command
-    .option('--search <text>', `only those with this in their ${of}, whatever its case`)
+    .option('--search <text>', `only entries whose ${of} contains this text, case-insensitive`)
     .addOption(
-      new Option('--limit <number>', `at most so many, up to ${shownMax}`)
+      new Option('--limit <number>', `maximum number, up to ${shownMax}`)
         .default(100)
         .argParser(wholeNumber(1, shownMax)),
     );

@@ -1,7 +1,7 @@
-/** Harm prevented: a file or stream without an end, led here by mistake, filling the memory. More than any message or secret has. */
+/** Limits memory use; larger than any message or secret. */
 const inputBytesMax = 1024 * 1024;
 
-/** What standard input holds, to its end. Throws, and reads no further, where it is longer than 1 MiB. */
+/** Reads standard input to its end. Throws if it exceeds 1 MiB. */
 export async function readInput(): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -5,7 +5,7 @@ import { withInstallLock } from '../engines/with-install-lock.ts';
 
 /**
  * Has pip install Python packages into the directory, which has all of them or is not there; put it into PYTHONPATH. The system's
- * own packages are neither used nor changed. Returns at once when it is there; safe to call from several processes at once.
+ * own packages are neither used nor changed. Returns immediately if installed; safe to call from several processes at once.
  * `wanted` is what pip is told to install, `onInstall` is called when it begins to.
  */
 export const installPythonPackages = async (

@@ -17,7 +17,7 @@ export type KafkaInstallation = { dir: string; javaArgs: string[]; archiveFile: 
 
 /**
  * Kafka's jars from Maven Central, and a class-data archive that shortens every start by 3 s. Safe to call from several
- * processes at once; returns at once when it is there.
+ * processes concurrently; returns immediately if installed.
  */
 export const installKafka = async (report: (line: string) => void): Promise<KafkaInstallation> => {
   const root = enginesDir();

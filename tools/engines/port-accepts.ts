@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** Whether something listens on the port of 127.0.0.1. */
+/** Whether a process listens on this port of 127.0.0.1. */
 export const portAccepts = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', timeout: 1_000 });

@@ -1,4 +1,4 @@
-/** Progress goes to stderr, so that stdout carries only what a script may read. */
+/** Progress goes to stderr; stdout is for output that scripts read. */
 export const reportProgress = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };

@@ -8,7 +8,7 @@ test('all that started comes back in the given order', async () => {
   expect(await startTogether([later, Promise.resolve(quick)])).toEqual([slow, quick]);
 });
 
-test('when a part fails, what started later is stopped too, and every error is told', async () => {
+test('stops all started parts if one fails, and throws every error', async () => {
   const stopped: string[] = [];
   const one = (name: string) => ({ stop: () => Promise.resolve(stopped.push(name)) });
   const later = new Promise<ReturnType<typeof one>>((resolve) => setImmediate(resolve, one('later')));

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true }));
 
-test('those who ask at once have the lock one after the other', async () => {
+test('grants the lock to concurrent callers one at a time', async () => {
   let holders = 0;
   let holdersMax = 0;
   const work = async () => {
@@ -24,14 +24,14 @@ test('those who ask at once have the lock one after the other', async () => {
   expect(holdersMax).toBe(1);
 });
 
-test('a failed install lets go of the lock and tells its error', async () => {
+test('releases the lock and throws the error of a failed install', async () => {
   await expect(withInstallLock(dir, 'kafka', () => Promise.reject(new Error('no network')))).rejects.toThrow(
     'no network',
   );
   expect(await withInstallLock(dir, 'kafka', () => Promise.resolve('installed'))).toBe('installed');
 });
 
-test('a holder that is killed lets go of the lock', async () => {
+test('releases the lock of a killed holder', async () => {
   const module = join(import.meta.dirname, 'with-install-lock.ts');
   const script = `
     const { withInstallLock } = await import(process.argv[1]);

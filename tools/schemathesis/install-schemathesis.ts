@@ -34,7 +34,7 @@ function schemathesisDir(): string {
 
 /**
  * The directory that has Schemathesis, to be put into PYTHONPATH: the system's Python packages are neither used nor
- * changed. Safe to call from several processes at once; returns at once when it is there.
+ * changed. Safe to call from several processes concurrently; returns immediately if installed.
  */
 export async function installSchemathesis(report: (line: string) => void): Promise<string> {
   const dir = schemathesisDir();

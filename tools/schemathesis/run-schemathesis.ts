@@ -14,7 +14,7 @@ export interface RunSize {
   readonly seed: number;
   /** Repeats what is made up by chance, and rows of requests, until so much time is over; once without it. */
   readonly seconds?: number;
-  /** Harm prevented: a run that does not come to an end. */
+  /** Prevents a run that does not come to an end. */
   readonly timeoutMs: number;
 }
 
@@ -36,7 +36,7 @@ interface Report {
   readonly errors: readonly unknown[];
 }
 
-/** Harm prevented: a report without an end in memory. */
+/** Prevents a report without an end in memory. */
 const outputBytesMax = 64 * 1024 * 1024;
 
 /**

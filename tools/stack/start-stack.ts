@@ -44,7 +44,7 @@ export type ClusterLayout = 'services' | 'nodes' | 'single';
 
 const workerServices = ['fanout', 'notifier', 'retention'];
 
-/** What Node is told beside a service's program. */
+/** Node options of a service. */
 export const nodeFlags: Readonly<Record<string, readonly string[]>> = {
   notifier: ['--max-semi-space-size=16', '--max-old-space-size=512'],
 };

@@ -62,7 +62,7 @@ test('of three brokers each is set as the one is, but for the replicas, which ou
   expect(three).toMatch(/^ {4}KAFKA_REPLICATION: 3$/m);
 });
 
-test('every service is a container of its own, and Node is told the same there as in the tests', () => {
+test('every service has its own container with the same Node options as in the tests', () => {
   const commands = [...read('docker-compose.yml').matchAll(/command: (\["node", .+\])/g)].map(
     ([, command]) => JSON.parse(command!) as string[],
   );

@@ -11,13 +11,13 @@ test('without a name all parts run', () => {
   expect(groupsNamed([])).toEqual(groups);
 });
 
-test('what judges the results comes after all that has some', () => {
+test('the part that checks results comes after all parts with results', () => {
   const kinds = parts.map(({ judgesResults }) => judgesResults === true);
   expect(kinds).toContain(true);
   expect(kinds).toEqual([...kinds].sort());
 });
 
-test('what judges by the clock runs beside nothing but what gives way to it', () => {
+test('parts that depend on timing run only with parts of the lowest priority', () => {
   const beside = groups
     .filter((group) => group.some(({ name }) => name === 'faults'))
     .flat()

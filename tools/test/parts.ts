@@ -1,11 +1,11 @@
 /** One part of the suite: a program that succeeds or fails, or a project of jest.config.js. */
 export type Part = {
   name: string;
-  /** A part that needs the engines is left out where there are none; one that uses them skips its tests by itself. */
+  /** `needed`: skip the part without engines. `used`: the part skips its own tests without engines. */
   engines?: 'needed' | 'used';
-  /** It judges the results of the parts before it, so it is left out when a run is of some test files only. */
+  /** Checks the results of earlier parts; skipped if the run is limited to some test files. */
   judgesResults?: boolean;
-  /** It lets everything else on the machine go first, so that it takes nothing from the part beside it that judges by the clock. */
+  /** Runs at the lowest priority, so that it does not slow down concurrent tests that depend on timing. */
   givesWay?: boolean;
 } & (
   | { kind: 'program'; args: string[] }
@@ -14,8 +14,7 @@ export type Part = {
       project: string;
       env?: Record<string, string>;
       /**
-       * How many test files run at once for each core; 1 when it does not say. More where most of the time is spent waiting
-       * for what a killed process held, for a lease or for a broker.
+       * Test files that run concurrently per core; default 1. Higher if tests mostly wait for leases, locks or brokers.
        */
       filesPerCore?: number;
     }
@@ -25,9 +24,9 @@ const onEmbedded = { TOCSIN_ENGINE: 'embedded' };
 const onCluster = { TOCSIN_ENGINE: 'cluster' };
 
 /**
- * All parts in the order in which they run: what is quick and needs nothing comes first. The parts of a group run side by
- * side: one that mostly waits beside one that computes. A part that fills the machine by itself is a group of its own; one
- * that judges by the clock has only such beside it that give way.
+ * All parts in order, quick ones without requirements first. The parts of a group run concurrently: one that mostly waits
+ * with one that computes. A part that uses the whole machine is a group of its own. A part that depends on timing runs only
+ * with parts of the lowest priority (`givesWay`).
  */
 export const groups: readonly (readonly Part[])[] = [
   [
@@ -61,7 +60,7 @@ export const groups: readonly (readonly Part[])[] = [
     { name: 'faults-patient', kind: 'jest', project: 'faults-patient', engines: 'used', filesPerCore: 1.5 },
   ],
   [
-    // They judge by the clock, and have engines of their own for each file: one at a time.
+    // Depend on timing and start their own engines per file: one file at a time.
     { name: 'faults', kind: 'jest', project: 'faults', engines: 'used', filesPerCore: 0.5 },
     { name: 'lint', kind: 'program', args: ['tools/test/lint.ts'], givesWay: true },
     { name: 'unit', kind: 'jest', project: 'unit', givesWay: true },
@@ -73,7 +72,7 @@ export const groups: readonly (readonly Part[])[] = [
 
 export const parts: readonly Part[] = groups.flat();
 
-/** The groups with the parts of these names alone, in the suite's order; all of them for no name. Throws for a name that is none. */
+/** Returns the groups limited to the named parts, or all groups if no name is given. Throws for an unknown name. */
 export const groupsNamed = (names: string[]): Part[][] => {
   const unknown = names.filter((name) => !parts.some((part) => part.name === name));
   if (unknown.length > 0) {

@@ -17,7 +17,7 @@ const run = (code: string, options: Partial<Parameters<typeof runToEnd>[1]> = {}
 
 const forever = 'setInterval(() => {}, 1000);';
 
-test('a program that ends tells its exit code', async () => {
+test('returns the exit code of a program', async () => {
   expect(await run('process.exit(3)')).toBe(3);
 });
 
@@ -42,7 +42,7 @@ test('of several programs that give way at once each has the lowest priority amo
   expect(await Promise.all([1, 2, 3].map(() => run(code, { givesWay: true })))).toEqual([0, 0, 0]);
 });
 
-test('a program that goes on too long is ended', async () => {
+test('ends a program after the time limit', async () => {
   expect(await run(forever, { timeoutMs: 50 })).toBe('timeout');
 });
 

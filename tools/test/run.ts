@@ -38,12 +38,11 @@ const main = async (): Promise<number> => {
 };
 
 /**
- * Runs the groups one by one, the parts of a group at once; meanwhile the engines are installed and started beside those
- * that do not need them.
+ * Runs the groups in order and the parts of a group concurrently. The engines start while parts run that do not need them.
  */
 const runSuite = async (groups: Part[][], patterns: string[], signal: AbortSignal): Promise<SuiteResult> => {
   const resultsDir = mkdtempSync(join(tmpdir(), 'tocsin-test-results-'));
-  // Where tests put files: many servers sync one for every write, and would wait for the disk for most of their time.
+  // Test files live in memory if possible: servers sync on every write and would mostly wait for the disk.
   const filesDir = mkdtempSync(join(fastDir(), 'tocsin-test-files-'));
   const providing = groups.flat().some(({ engines }) => engines !== undefined) ? timed(provideEngines()) : undefined;
   const results: PartResult[] = [];
@@ -70,9 +69,9 @@ const runSuite = async (groups: Part[][], patterns: string[], signal: AbortSigna
   return { results, notRun, ...(engines && { engines }) };
 };
 
-/** Runs parts side by side. Of several each prints what it has to say when it is over, so that it stands together. */
+/** Runs parts concurrently. If there are several, each prints its output after it ends. */
 const runGroup = (parts: Part[], options: PartOptions): Promise<PartResult[]> => {
-  if (parts.length > 1) reportProgress(`\n── ${parts.map(({ name }) => name).join(', ')}: side by side ──`);
+  if (parts.length > 1) reportProgress(`\n── ${parts.map(({ name }) => name).join(', ')}: concurrently ──`);
   return Promise.all(
     parts.map(async (part) => {
       const heading = `\n── ${part.name} ──`;
@@ -88,7 +87,7 @@ const runGroup = (parts: Part[], options: PartOptions): Promise<PartResult[]> =>
   );
 };
 
-/** One part after the other, when nothing else runs any more. */
+/** Runs failed files again, one part after the other. */
 const runFailedAgain = async (parts: Part[], first: PartResult[], options: PartOptions): Promise<PartResult[]> => {
   const results: PartResult[] = [];
   for (const [index, part] of parts.entries()) {
@@ -102,7 +101,7 @@ const runFailedAgain = async (parts: Part[], first: PartResult[], options: PartO
  * eat their time.
  */
 const installOwnEngines = async () => {
-  if (missingPrograms().length > 0) return; // these tests tell it themselves
+  if (missingPrograms().length > 0) return; // the tests report it
   await installEngines(reportProgress).catch((error: unknown) => reportProgress(String(error)));
 };
 

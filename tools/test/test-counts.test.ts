@@ -19,7 +19,7 @@ test('skipped and planned tests both count as skipped', () => {
   });
 });
 
-test('a file that cannot be run counts as one failure beside the failed tests', () => {
+test('counts a file that cannot run as one failure in addition to failed tests', () => {
   const counts = countsOf(results({ success: false, numFailedTests: 2, numRuntimeErrorTestSuites: 1 }));
   expect(counts.failed).toBe(3);
 });
