@@ -178,7 +178,7 @@ describe('the Expo gateway', () => {
     expo.setProject(token(13), '@someone/else');
     expo.script(token(57), { kind: 'status', status: 400 });
     const batch = Array.from({ length: 100 }, (_, n) => push(token(n)));
-    const results = await open().send(batch);
+    const results = await open({ batchTimeoutMs: 60_000 }).send(batch);
     expect(results.flatMap((result, n) => (result.kind === 'accepted' ? [] : [[n, result.kind]]))).toEqual([
       [57, 'rejected'],
     ]);
