@@ -195,5 +195,5 @@ test('publishes go on while the collector is away, and the log tells of it once'
   const statuses = await Promise.all(Array.from({ length: 300 }, async () => (await publish(url, topic.name)).status));
   expect(new Set(statuses)).toEqual(new Set([200]));
   await close();
-  expect(lines.filter((line) => line.includes('the collector of traces takes no spans'))).toHaveLength(1);
+  expect(lines.filter((line) => line.includes('the trace collector rejects spans'))).toHaveLength(1);
 });

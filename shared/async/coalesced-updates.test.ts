@@ -9,7 +9,7 @@ import { topics } from '../collections/topics.ts';
 
 const engine = await useTestEngine();
 
-/** Adds to a topic's count; never by the clock, so that a test says when. */
+/** Adds to a topic's count. Flushes only when the test asks for it. */
 function adder(documents: Documents, onLoss: (error: unknown) => void = () => undefined) {
   return coalescedUpdates<Topic, number>({
     documents,
@@ -23,12 +23,12 @@ function adder(documents: Documents, onLoss: (error: unknown) => void = () => un
 const addTopic = () => engine.documents.insert(topics, newTopic(newId()));
 const countOf = async (id: string) => (await engine.documents.get(topics, id))!.subscriberCount;
 
-test('what came for a document is one update, and closing writes the rest', async () => {
+test('merges updates of a document into one, and writes the rest on close', async () => {
   const [one, two] = [await addTopic(), await addTopic()];
   const updates = adder(engine.documents);
   for (let times = 0; times < 100; times++) updates.add(one.id, 1);
   updates.add(two.id, 0);
-  updates.add(newId(), 5); // is gone
+  updates.add(newId(), 5); // was removed
   await updates.flush();
   expect(await engine.documents.get(topics, one.id)).toMatchObject({ subscriberCount: 100, version: 2 });
   expect(await engine.documents.get(topics, two.id)).toMatchObject({ version: 1 });
@@ -37,7 +37,7 @@ test('what came for a document is one update, and closing writes the rest', asyn
   expect(await countOf(one.id)).toBe(107);
 });
 
-test('what somebody looks at is written at once, and nothing else with it', async () => {
+test('flushes only the requested documents immediately', async () => {
   const [one, two] = [await addTopic(), await addTopic()];
   const updates = adder(engine.documents);
   for (const { id } of [one, two]) updates.add(id, 3);
@@ -48,7 +48,7 @@ test('what somebody looks at is written at once, and nothing else with it', asyn
   expect([await countOf(one.id), await countOf(two.id)]).toEqual([3, 3]);
 });
 
-test('writers on several nodes lose nothing of each other', async () => {
+test("writers on several nodes do not lose each other's updates", async () => {
   const topic = await addTopic();
   const nodes = [adder(engine.documents), adder(engine.documents), adder(engine.documents)];
   for (let round = 0; round < 5; round++) {
@@ -59,7 +59,7 @@ test('writers on several nodes lose nothing of each other', async () => {
   expect(await countOf(topic.id)).toBe(15);
 });
 
-test('while the store is away updates wait, and a failure that is none of that is told', async () => {
+test('keeps updates while the store is down, and reports other failures', async () => {
   const topic = await addTopic();
   let failure: Error | undefined = unavailable('Database');
   const failing: Documents = {

@@ -8,11 +8,11 @@ export interface CoalescedOptions<T extends Document, P> extends Pick<
 > {
   readonly documents: Documents;
   readonly collection: Collection<T>;
-  /** What to set; null when the document says it already. */
+  /** The fields to set; null if the document already contains them. */
   readonly change: (document: T, pending: P) => Changes<T> | null;
 }
 
-/** Gathered updates that are written by conditional ones, so that nothing that others changed is overwritten. */
+/** A write-behind buffer that uses conditional updates, so that concurrent changes are not overwritten. */
 export function coalescedUpdates<T extends Document, P>({
   documents,
   collection,

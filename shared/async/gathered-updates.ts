@@ -1,26 +1,26 @@
 import { isUnavailable } from '../domain/errors.ts';
 
 export interface GatheredOptions<P> {
-  /** What is updated, for whoever reads of a loss. */
+  /** The kind of updates, for log messages. */
   readonly of: string;
-  /** What two updates of one document come to. */
+  /** Merges two updates of one document. */
   readonly merge: (before: P, after: P) => P;
-  /** Writes some; resolves with those to be written again next time. Throws `unavailable` where all of them are. */
+  /** Writes a batch; resolves with the updates to retry. Throws `unavailable` to retry all of them. */
   readonly write: (batch: ReadonlyMap<string, P>) => Promise<ReadonlyMap<string, P>>;
   readonly everyMs: number;
-  /** Called with what made updates be lost. */
+  /** Called with the cause of lost updates. */
   readonly onLoss: (error: unknown) => void;
 }
 
-/** Documents written at once. Harm prevented: thousands of writes in front of everyone else's. */
+/** Documents per write, so that a flush does not delay other writes. */
 const batchSize = 500;
 
-/** Harm prevented: memory filling while the store is away. Beyond it updates of further documents are lost. */
+/** Limits memory while the store is down. Updates of further documents are lost. */
 const pendingMax = 50_000;
 
 /**
- * Updates of documents that come by the hundred a second and need not be exact: gathered per document, and written every
- * few seconds. A crash loses what was not written. While the store is away what is gathered waits; `close` writes the rest
+ * A write-behind buffer for frequent updates that need not be exact: merges them per document and writes them every
+ * few seconds. A crash loses unwritten updates. While the store is down, updates stay in the buffer; `close` writes the rest
  * once.
  */
 export class GatheredUpdates<P> {
@@ -44,9 +44,9 @@ export class GatheredUpdates<P> {
     this.#pending.set(id, before === undefined ? update : this.#options.merge(before, update));
   }
 
-  /** Writes what is pending; resolves when that is done, or has been put back because it could not be. */
+  /** Writes pending updates; resolves when they are written or back in the buffer after a failure. */
   async flush(): Promise<void> {
-    // A flush under way may have taken its batch already: what came since is the next one's.
+    // A running flush may already have taken its batch; later updates need another flush.
     await this.#flushing;
     this.#flushing ??= this.#writeAll().finally(() => {
       this.#flushing = undefined;
@@ -54,7 +54,7 @@ export class GatheredUpdates<P> {
     await this.#flushing;
   }
 
-  /** Writes what is pending of these documents, for someone who looks at them now; resolves as `flush` does, with whether anything was. */
+  /** Writes pending updates of these documents before a read; resolves like `flush`, with whether there were any. */
   async flushOf(ids: readonly string[]): Promise<boolean> {
     await this.#flushing;
     const batch = new Map<string, P>();
@@ -75,7 +75,7 @@ export class GatheredUpdates<P> {
 
   async #writeAll(): Promise<void> {
     const { of, onLoss } = this.#options;
-    if (this.#lost > 0) onLoss(new Error(`${this.#lost} updates of ${of} were lost: too many were waiting`));
+    if (this.#lost > 0) onLoss(new Error(`${this.#lost} updates of ${of} were lost because the buffer was full`));
     this.#lost = 0;
     const all = [...this.#pending];
     this.#pending = new Map();
@@ -92,7 +92,7 @@ export class GatheredUpdates<P> {
     }
   }
 
-  /** For the next flush; what came for the document since then is later. */
+  /** Puts updates back for the next flush; newer updates of the document come later. */
   #putBack(id: string, update: P): void {
     const after = this.#pending.get(id);
     this.#pending.delete(id);

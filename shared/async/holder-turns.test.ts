@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { unavailable } from '../domain/errors.ts';
 import { HolderTurns } from './holder-turns.ts';
 
-/** Work that ends when it is told to, and notes that it runs. */
+/** Work that ends on request and records that it runs. */
 function tracked(turns: HolderTurns) {
   const running: string[] = [];
   const begin = (holderId: string, name: string) => {
@@ -18,7 +18,7 @@ function tracked(turns: HolderTurns) {
   return { running, begin };
 }
 
-test('work of one holder runs in order of arrival, one at a time, also after an error; other holders do not wait', async () => {
+test('runs work of one key in order, one at a time, even after an error; other keys do not wait', async () => {
   const { running, begin } = tracked(new HolderTurns());
   const [first, second, third, other] = [
     begin('a', 'first'),
@@ -46,7 +46,7 @@ test('work of one holder runs in order of arrival, one at a time, also after an 
   await later.result;
 });
 
-test('when the store is away nobody waits for another to find out', async () => {
+test('runs waiting work concurrently after the store became unavailable', async () => {
   const { running, begin } = tracked(new HolderTurns());
   const [first, ...others] = ['1', '2', '3'].map((name) => begin('a', name));
   await nextTurn();

@@ -1,10 +1,10 @@
 import { isUnavailable } from '../domain/errors.ts';
 import type { Documents } from '../ports/documents.ts';
 
-/** Harm prevented: a crowd that fills the memory. Further ones go without a turn, as those of another node do. */
+/** Limits memory. Further callers run without the lock, like callers on other nodes. */
 const waitingMax = 1_000;
 
-/** One for each store that is open, since several whole systems may run in one process. */
+/** One mutex per open store, because tests run several installations in one process. */
 const turnsOf = new WeakMap<Documents, HolderTurns>();
 
 export function holderTurns(documents: Documents): HolderTurns {
@@ -14,13 +14,13 @@ export function holderTurns(documents: Documents): HolderTurns {
 }
 
 /**
- * Lets work for the same holder run one at a time in this process, in order of arrival. It bounds nothing but the effort: what has
- * to be exact is so without it.
+ * A keyed mutex: work of the same key runs one at a time in this process, in order of arrival. It only avoids conflicts;
+ * correctness does not depend on it.
  */
 export class HolderTurns {
   readonly #waiting = new Map<string, (() => void)[]>();
 
-  /** The work's value or error. Work must not wait for other work of the same holder. */
+  /** Resolves or rejects like the work. Work must not wait for other work of the same key. */
   async run<T>(holderId: string, work: () => Promise<T>): Promise<T> {
     let waiting = this.#waiting.get(holderId);
     if (waiting === undefined) this.#waiting.set(holderId, (waiting = []));
@@ -29,7 +29,7 @@ export class HolderTurns {
     try {
       return await work();
     } catch (error) {
-      // While the store is away each would take seconds to find that out: they do so together.
+      // While the store is down, each would need seconds to fail, so they run concurrently.
       if (isUnavailable(error)) for (const go of waiting.splice(0)) go();
       throw error;
     } finally {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { readTogether } from './read-together.ts';
 
-/** A store whose reads end when the test says so. */
+/** A store whose reads end when the test asks for it. */
 function slowStore(): {
   reads: number[][];
   read: (keys: number[]) => Promise<Map<number, string>>;
@@ -28,7 +28,7 @@ function slowStore(): {
 }
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('what is asked for in one turn is one read, each key once', async () => {
+test('batches the keys of one tick into one read without duplicates', async () => {
   const { reads, read, answer } = slowStore();
   const find = readTogether(read, 10);
   const asked = Promise.all([find(1), find(2), find(1), find(0)]);
@@ -38,7 +38,7 @@ test('what is asked for in one turn is one read, each key once', async () => {
   expect(reads).toEqual([[1, 2, 0]]);
 });
 
-test('who asks while a read is under way is served by the next one, also for the same key', async () => {
+test('serves calls during a read by the next read, even for the same key', async () => {
   const { reads, read, answer } = slowStore();
   const find = readTogether(read, 10);
   const first = find(1);
@@ -51,7 +51,7 @@ test('who asks while a read is under way is served by the next one, also for the
   expect(await later).toEqual(['value 1', 'value 3']);
 });
 
-test('more keys than a read holds are several reads', async () => {
+test('splits many keys into several reads', async () => {
   const { reads, read, answer } = slowStore();
   const find = readTogether(read, 2);
   const asked = Promise.all([1, 2, 3].map(find));
@@ -62,7 +62,7 @@ test('more keys than a read holds are several reads', async () => {
   expect(reads).toEqual([[1, 2], [3]]);
 });
 
-test('a read that fails fails for those it was for, and for nobody after them', async () => {
+test('rejects only the calls of a failed read', async () => {
   const { read, answer } = slowStore();
   const find = readTogether(read, 10);
   const asked = Promise.allSettled([find(1), find(2)]);

@@ -4,9 +4,9 @@ interface Waiting<V> {
 }
 
 /**
- * Lets lookups share reads: keys asked for in one turn, or while a read is under way, go into the next one together, each
- * once. A value is never older than the call that asked for it: the read that serves a call begins after the call.
- * Resolves with undefined for a key that the read gave nothing for, and rejects with the error of its read.
+ * A batch loader: keys requested in one tick, or while a read runs, share the next read, without
+ * duplicates. A value is never older than the call, because its read starts after the call.
+ * Resolves with undefined for a missing key, and rejects with the error of the read.
  */
 export function readTogether<K, V>(
   read: (keys: K[]) => Promise<ReadonlyMap<K, V>>,
@@ -27,7 +27,7 @@ export function readTogether<K, V>(
   };
 
   const readAll = async (): Promise<void> => {
-    await Promise.resolve(); // those who ask in this turn come along
+    await Promise.resolve(); // includes other calls of this tick
     while (waiting.size > 0) await readNext();
     isReading = false;
   };

@@ -1,4 +1,4 @@
-/** Resolves when all of them have settled, whichever way, or after the time. Never rejects; what is late goes on unseen. */
+/** Resolves when all promises have settled or after the timeout. Never rejects; ignores late results. */
 export async function settledWithin(timeoutMs: number, promises: readonly Promise<unknown>[]): Promise<void> {
   const timeout = Promise.withResolvers<void>();
   const timer = setTimeout(timeout.resolve, timeoutMs);

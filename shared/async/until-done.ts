@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface UntilDoneOptions {
-  /** Ends the trying. */
+  /** Ends the retries. */
   readonly signal: AbortSignal;
-  /** Told of each failure and of the pause that follows it. */
+  /** Called with each failure and the following pause. */
   readonly onFailure: (error: unknown, pauseMs: number) => void;
-  /** Pauses double from the first to the longest, so that what fails at once does not keep a core busy. */
+  /** Pauses double from the first to the longest, so that immediate failures do not occupy a core. */
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
 }
 
 /**
- * Does the work again until it succeeds, and resolves with its value; with undefined when the signal was aborted
+ * Retries the work until it succeeds and resolves with its value, or with undefined if the signal was aborted
  * before that. Never rejects.
  */
 export async function untilDone<T>(work: () => T | Promise<T>, options: UntilDoneOptions): Promise<T | undefined> {
@@ -23,7 +23,7 @@ export async function untilDone<T>(work: () => T | Promise<T>, options: UntilDon
       if (signal.aborted) return undefined;
       onFailure(error, pauseMs);
     }
-    await sleep(pauseMs, undefined, { signal }).catch(() => undefined); // woken early by the abort
+    await sleep(pauseMs, undefined, { signal }).catch(() => undefined); // the abort ends the pause early
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-/** What `within` was given did not settle in its time. */
+/** The promise passed to `within` did not settle in time. */
 export class TookTooLong extends Error {
   constructor(what: string, timeoutMs: number) {
     super(`${what} took longer than ${timeoutMs} ms`);
@@ -7,8 +7,8 @@ export class TookTooLong extends Error {
 }
 
 /**
- * The promise's outcome, or TookTooLong after the time. What it waited for goes on unseen: whoever gives up on it must
- * cut it off as well.
+ * Settles like the promise, or rejects with TookTooLong after the timeout. The operation continues; the caller must
+ * cancel it.
  */
 export async function within<T>(timeoutMs: number, what: string, promise: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
@@ -17,6 +17,6 @@ export async function within<T>(timeoutMs: number, what: string, promise: Promis
     return await Promise.race([promise, late.promise]);
   } finally {
     clearTimeout(timer);
-    promise.catch(() => undefined); // its late failure is nobody's any more
+    promise.catch(() => undefined); // ignores a late failure
   }
 }

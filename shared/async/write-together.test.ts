@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { eventually } from '../testing/eventually.ts';
 import { writeTogether } from './write-together.ts';
 
-/** A store whose writes end when the test says so. */
+/** A store whose writes end when the test asks for it. */
 function heldStore() {
   const writes: { items: readonly number[]; end: (error?: Error) => void }[] = [];
   const write = (items: readonly number[]) =>
@@ -14,7 +14,7 @@ function heldStore() {
 
 const limits = { batchSizeMax: 4, writesMax: 1, itemsMax: 100 };
 
-test('calls of one turn share a write, and those made meanwhile share the next', async () => {
+test('batches calls of one tick into one write, and calls during a write into the next', async () => {
   const { writes, write } = heldStore();
   const call = writeTogether(write, limits);
   const first = [call([1]), call([2])];
@@ -31,7 +31,7 @@ test('calls of one turn share a write, and those made meanwhile share the next',
   ]);
 });
 
-test('a write holds at most so many items, unless one call brings more', async () => {
+test('limits the items per write, unless a single call has more', async () => {
   const { writes, write } = heldStore();
   const call = writeTogether(write, { ...limits, writesMax: 10 });
   const calls = [call([1, 2, 3]), call([4, 5]), call([6, 7, 8, 9, 10]), call([11])];
@@ -41,7 +41,7 @@ test('a write holds at most so many items, unless one call brings more', async (
   expect(writes.map(({ items }) => items)).toEqual([[1, 2, 3], [4, 5], [6, 7, 8, 9, 10], [11]]);
 });
 
-test('a write that fails rejects the calls in it, and the next goes on', async () => {
+test('rejects the calls of a failed write and continues with the next', async () => {
   const { writes, write } = heldStore();
   const call = writeTogether(write, limits);
   const failed = Promise.allSettled([call([1]), call([2])]);
@@ -54,7 +54,7 @@ test('a write that fails rejects the calls in it, and the next goes on', async (
   await next;
 });
 
-test('more than may wait is refused, until there is room again', async () => {
+test('rejects calls while the queue is full', async () => {
   const { writes, write } = heldStore();
   const call = writeTogether(write, { ...limits, itemsMax: 2 });
   const held = call([1, 2]);

@@ -1,11 +1,11 @@
 import { unavailable } from '../domain/errors.ts';
 
 export interface WriteTogetherOptions {
-  /** Items in one write, unless a single call brings more. */
+  /** Items per write, unless a single call has more. */
   readonly batchSizeMax: number;
-  /** Writes under way at once. */
+  /** Concurrent writes. */
   readonly writesMax: number;
-  /** Items that wait or are under way; beyond it calls are refused. Harm prevented: a store that hangs would fill the memory. */
+  /** Queued and running items; further calls are rejected, so that a hanging store cannot fill the memory. */
   readonly itemsMax: number;
 }
 
@@ -16,8 +16,8 @@ interface Call<T> {
 }
 
 /**
- * Lets calls share writes: what is asked for while writes are under way goes into the next one together, so the more
- * there is to do, the less each costs. A call resolves when its items are written, and rejects with the error of its
+ * A write batcher: calls during a write share the next one, so that the cost per item falls under load.
+ * A call resolves when its items are written, and rejects with the error of its
  * write. The order of items between calls is not kept.
  */
 export function writeTogether<T>(
@@ -66,7 +66,7 @@ export function writeTogether<T>(
     return new Promise<void>((resolve, reject) => {
       waiting.push({ items, resolve, reject });
       itemsHeld += items.length;
-      // After this turn of the loop: publishes that one answer of the log releases come together.
+      // After this tick: publishes acknowledged by the same response of the log share a write.
       if (!isScheduled) setImmediate(flush);
       isScheduled = true;
     });

@@ -1,14 +1,14 @@
 import type { Collection } from '../ports/documents.ts';
 
 /**
- * That an account was deleted and something of it may be left. Stored in the commit that takes the account away, so that
- * no crash can lose it: a job makes the rest prompt, the retention service's sweep makes it certain.
+ * A deleted account whose data may not be fully erased yet. The commit that removes the account stores it, so that a
+ * crash cannot lose it: a job erases the rest promptly, and a sweep of the retention service covers lost jobs.
  */
 export interface AccountErasure {
-  /** The account's. */
+  /** The account's ID. */
   readonly id: string;
   readonly version: number;
-  /** The address that it had: invites are found by it. Empty for one that was never verified: they are for whoever has it next. */
+  /** The former address, which invites refer to. Empty for a never-verified account, whose invites belong to the next owner of the address. */
   readonly email: string;
   /** Milliseconds since the epoch. */
   readonly requestedAt: number;

@@ -32,7 +32,7 @@ async function record(by: AuditSource, at: number, key = newId()): Promise<void>
   );
 }
 
-/** All of it, page by page. */
+/** Reads all entries page by page. */
 async function all(filter: AuditFilter, limit: number): Promise<{ at: number; id: string }[]> {
   const found: { at: number; id: string }[] = [];
   for (let after: AuditFilter['after'] = undefined; ;) {
@@ -43,7 +43,7 @@ async function all(filter: AuditFilter, limit: number): Promise<{ at: number; id
   }
 }
 
-test('pages go on where the last one ended, newest first, also among many of one millisecond', async () => {
+test('pages continue after the last entry, newest first, even among many entries of one millisecond', async () => {
   const actor = newId();
   const times = [
     ...Array.from({ length: 450 }, () => 5_000),
@@ -65,7 +65,7 @@ test('pages go on where the last one ended, newest first, also among many of one
   );
 });
 
-test('a filter by subject finds what was done to it and within it, in one order, and filters count together', async () => {
+test('a subject filter matches the subject and its contained resources, and filters combine', async () => {
   const [owner, topicId] = [newId(), newId()];
   const audit = (at: number) => auditBy({ makeId: newId, clock: () => at }, byAccount(owner));
   for (const at of [1, 3, 5]) {
@@ -87,7 +87,7 @@ test('a filter by subject finds what was done to it and within it, in one order,
   expect(await all({ subject: topicId, actor: newId() }, 10)).toEqual([]);
 });
 
-test('who acted is found by id or address, and named while the account exists', async () => {
+test('finds actors by ID or address, and names them while the account exists', async () => {
   const user = await engine.documents.insert(users, newUser());
   await record(byAccount(user.id), 10);
   expect(await findAuditActor(engine.documents, user.email.toUpperCase())).toBe(user.id);
@@ -99,7 +99,7 @@ test('who acted is found by id or address, and named while the account exists', 
   expect(await findAuditNames(engine.documents, entries)).toEqual(new Map());
 });
 
-test('an account that goes takes the origins along that are its own, and no entry', async () => {
+test('deleting an account removes its origins and no entries', async () => {
   const [gone, other] = [newId(), newId()];
   for (const by of [gone, gone, other]) await record(byAccount(by), 20);
   const attempt = auditBy(
@@ -121,7 +121,7 @@ test('an account that goes takes the origins along that are its own, and no entr
   expect(await engine.documents.count(auditOrigins, { index: 'byUser', equals: { userId: gone } })).toBe(0);
 });
 
-test('an entry is not changed, by any write', async () => {
+test('rejects any change of an entry', async () => {
   const actor = newId();
   await record(byAccount(actor), 30);
   const [{ id } = { id: '' }] = (await findAuditEntries(engine.documents, { actor }, 1)).entries.map(

@@ -43,10 +43,10 @@ export const auditOrigins: Collection<AuditOrigin> = {
   indexes: { byTime: ['at'], byUser: ['userId', 'at'] },
 };
 
-/** The writes that record an act. They belong into the commit of the act, so that neither is there without the other. */
+/** Returns the writes that record an action. Add them to the commit of the action, so that both are stored or neither. */
 export type Audit = <A extends AuditAction>(act: AuditAct<A>) => Write[];
 
-/** Records the acts of one source. */
+/** Records the actions of one source. */
 export function auditBy(
   deps: { readonly makeId: () => string; readonly clock: () => number },
   source: AuditSource,
@@ -57,7 +57,7 @@ export function auditBy(
   };
 }
 
-/** What Tocsin does by itself: sweeps, and what follows from an act of somebody. */
+/** Actions of Tocsin itself: sweeps and consequences of other actions. */
 export const bySystem: AuditSource = {
   actor: 'system',
   through: 'server',
@@ -66,15 +66,15 @@ export const bySystem: AuditSource = {
   userAgent: null,
 };
 
-/** Origins removed at once. Harm prevented: a commit that holds everyone else up. */
+/** Origins per commit, so that a commit does not block others. */
 const originsAtOnce = 500;
 
-/** Takes from the log what is the person's of a deleted account, one batch of it; ids stay. Resolves with how many entries lost their origin: 0 when none is left. */
+/** Removes a batch of personal data of a deleted account from the log; IDs stay. Resolves with the number of entries that lost their origin, 0 at the end. */
 export function eraseAuditOrigins(documents: Documents, userId: string): Promise<number> {
   return removeFound(documents, auditOrigins, { index: 'byUser', equals: { userId }, limit: originsAtOnce });
 }
 
-/** The writes that do so for an account that nobody has used, and whether they are as many as a commit should have: then there may be more. */
+/** Returns these writes for an unused account, and whether the batch was full, so that there may be more. */
 export async function auditOriginRemovals(
   documents: Documents,
   userId: string,

@@ -50,5 +50,5 @@ const all = [
   retentionStates,
 ];
 
-/** Every kind of document there is; drivers make their tables and models from this list when they open. */
+/** All collections. Drivers create their tables and models from this list when they open. */
 export const collections = all as unknown as readonly Collection<Document>[];

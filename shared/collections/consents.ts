@@ -15,14 +15,14 @@ export const consents: Collection<Consent> = {
   indexes: { byUser: ['userId', 'acceptedAt'], byActive: ['userId', 'isActive'] },
 };
 
-/** The account's consents, newest first; at most 10,000. */
+/** Returns the account's consents, newest first, at most 10,000. */
 export function listConsents(documents: Documents, userId: string): Promise<Consent[]> {
   return documents.find(consents, { index: 'byUser', equals: { userId }, descending: true, limit: 10_000 });
 }
 
 /**
- * The writes that record a consent and make the account's former ones inactive. To be committed together with a write
- * of the account at its version, so that of two at once one is the active one.
+ * Returns the writes that record a consent and deactivate the earlier ones. Commit them together with a write
+ * of the account at its version, so that only one of two concurrent consents becomes active.
  */
 export async function recordConsent(documents: Documents, consent: New<Consent>): Promise<Write[]> {
   const former = await documents.find(consents, {

@@ -48,21 +48,21 @@ export const loginSessions: Collection<LoginSession> = {
   indexes: { byUser: ['userId', 'createdAt'], byExpiry: ['expiresAt'] },
 };
 
-/** Keys of one account. */
+/** The maximum number of keys per account. */
 export const apiKeysMax = 100;
 
-/** The account's keys, newest first. */
+/** Returns the account's keys, newest first. */
 export function findApiKeys(documents: Documents, userId: string): Promise<ApiKey[]> {
   return documents.find(apiKeys, { index: 'byUser', equals: { userId }, descending: true, limit: apiKeysMax });
 }
 
-/** The key with the secret's hash, or null. */
+/** Returns the key with this hash, or null. */
 export async function findApiKeyBySecret(documents: Documents, secretHash: string): Promise<ApiKey | null> {
   const [key] = await documents.find(apiKeys, { index: 'secret', equals: { secretHash }, limit: 1 });
   return key ?? null;
 }
 
-/** The topic token with the secret's hash, or null. */
+/** Returns the topic token with this hash, or null. */
 export async function findTopicTokenBySecret(documents: Documents, secretHash: string): Promise<TopicToken | null> {
   const [token] = await documents.find(topicTokens, { index: 'secret', equals: { secretHash }, limit: 1 });
   return token ?? null;

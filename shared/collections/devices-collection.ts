@@ -1,7 +1,7 @@
 import type { Device } from '../domain/push/device.ts';
 import type { Collection } from '../ports/documents.ts';
 
-/** The ceiling of an account's devices. */
+/** The maximum number of devices per account. */
 export const devicesPerAccount = 100;
 
 export const devices: Collection<Device> = {

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { Collection } from '../ports/documents.ts';
 
-/** A publisher's promise that a publish is the same one: which message it became, or is about to become. */
+/** The idempotency key of a publish and its message. */
 export interface IdempotencyKey {
   /** Hash of publisher, topic and key. */
   readonly id: string;
   readonly version: number;
-  /** The message that this key stands for, whatever becomes of the sends. */
+  /** ID of the message of this key, regardless of the result of sends. */
   readonly messageId: string;
-  /** When the last send under the key began. */
+  /** When the last send with this key started. */
   readonly reservedAt: number;
-  /** The last send was answered with a failure: a retry takes over at once. */
+  /** Whether the last send failed, so that a retry can take over immediately. */
   readonly hasFailed: boolean;
   readonly expiresAt: number;
 }
@@ -22,7 +22,7 @@ export const idempotencyKeys: Collection<IdempotencyKey> = {
   indexes: { byExpiry: ['expiresAt'] },
 };
 
-/** The id that the key is stored under: the same key by another publisher or on another topic is another one. */
+/** Returns the document ID of a key. Keys are separate per publisher and topic. */
 export function idempotencyKeyId(of: { publisher: string; topicId: string; key: string }): string {
   return createHash('sha256')
     .update(JSON.stringify([of.publisher, of.topicId, of.key]))

@@ -8,7 +8,7 @@ export const identities: Collection<Identity> = {
   indexes: { byUser: ['userId', 'linkedAt'] },
 };
 
-/** The identity of the provider's subject, or null. */
+/** Returns the identity of the provider's subject, or null. */
 export async function findIdentity(
   documents: Documents,
   of: Pick<Identity, 'provider' | 'subject'>,

@@ -9,15 +9,15 @@ export const logConsumers: Collection<LogConsumer> = {
   indexes: { byOwner: ['ownerId', 'updatedAt'] },
 };
 
-/** One owner's consumers of one topic. */
+/** The maximum number of an owner's consumers per topic. */
 export const consumersPerTopic = 100;
-/** One owner's consumers of all topics. Harm prevented: anyone can keep positions in every public topic. */
+/** The maximum number of an owner's consumers over all topics, because anyone can create consumers in public topics. */
 export const consumersPerOwner = 1_000;
 
-/** Whose consumers of which topic. */
+/** The owner and topic of consumers. */
 export type ConsumersOf = Pick<LogConsumer, 'topicId' | 'ownerId'>;
 
-/** The owner's consumer of the topic with the name, in any case, or null. */
+/** Returns the owner's consumer of the topic by name, case-insensitive, or null. */
 export async function findLogConsumer(
   documents: Documents,
   { topicId, ownerId }: ConsumersOf,
@@ -31,7 +31,7 @@ export async function findLogConsumer(
   return consumer ?? null;
 }
 
-/** The owner's consumers of the topic, by name. */
+/** Returns the owner's consumers of the topic, by name. */
 export function listLogConsumers(documents: Documents, { topicId, ownerId }: ConsumersOf): Promise<LogConsumer[]> {
   return documents.find(logConsumers, { index: 'name', equals: { topicId, ownerId }, limit: consumersPerTopic });
 }

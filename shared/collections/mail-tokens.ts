@@ -16,7 +16,7 @@ export const mailTokens: Collection<MailToken> = {
   indexes: { byExpiry: ['expiresAt'] },
 };
 
-/** The token with the hash, expired or not, or null. */
+/** Returns the token with this hash, expired or not, or null. */
 export async function findMailToken(
   documents: Documents,
   purpose: MailTokenPurpose,
@@ -26,7 +26,7 @@ export async function findMailToken(
   return token?.purpose === purpose ? token : null;
 }
 
-/** Stores a token in the place of the account's older one of its purpose, which is void from then on. */
+/** Stores a token and invalidates the account's earlier one with the same purpose. */
 export async function storeMailToken(documents: Documents, token: New<MailToken>): Promise<void> {
   await retryStale(async () => {
     const older = await documents.find(mailTokens, {
@@ -41,7 +41,7 @@ export async function storeMailToken(documents: Documents, token: New<MailToken>
 const isOtherSender = (error: unknown): boolean =>
   error instanceof UniqueKeyViolation && error.collection === mailTokens.name;
 
-/** The writes that void the account's tokens, all or those of one purpose: for whoever changes what they prove. */
+/** Returns the writes that invalidate the account's tokens, all or those of one purpose. */
 export async function voidMailTokens(
   documents: Documents,
   userId: string,

@@ -8,7 +8,7 @@ const engine = await useTestEngine();
 let now = 1_000_000;
 const deps = () => ({ documents: engine.documents, clock: () => now });
 
-test('works for one message run one after the other, those for others beside them', async () => {
+test('runs work for one message sequentially and for different messages concurrently', async () => {
   const [id, other] = [newId(), newId()];
   let running = 0;
   let atOnce = 0;
@@ -26,14 +26,14 @@ test('works for one message run one after the other, those for others beside the
   expect(inside).toBe('both');
 });
 
-test('gives the value of the work, or its error, and leaves nothing behind', async () => {
+test('returns the result or error of the work and removes the lock', async () => {
   const id = newId();
   expect(await withMessageLocked(deps(), id, () => Promise.resolve(7))).toBe(7);
   await expect(withMessageLocked(deps(), id, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
   expect(await engine.documents.get(messageLocks, id)).toBeNull();
 });
 
-test('the lock of a process that died is taken over once it is old, and what it left does not free the new one', async () => {
+test('takes over the expired lock of a dead process, which cannot release the new lock', async () => {
   const id = newId();
   const died = Promise.withResolvers<void>();
   const late = withMessageLocked(deps(), id, () => died.promise);
@@ -45,7 +45,7 @@ test('the lock of a process that died is taken over once it is old, and what it 
     isTaken = true;
     return free.promise;
   });
-  await pause(100); // that it waits can only be seen by waiting
+  await pause(100); // only waiting can show that it waits
   expect(isTaken).toBe(false);
   now += 1;
   while (!isTaken) await pause(1);
@@ -57,7 +57,7 @@ test('the lock of a process that died is taken over once it is old, and what it 
   expect(await engine.documents.get(messageLocks, id)).toBeNull();
 });
 
-test('the lock of a process that died while its clock stood ahead is taken over at once', async () => {
+test('takes over the lock of a dead process with a fast clock immediately', async () => {
   const id = newId();
   const died = Promise.withResolvers<void>();
   now += 3_600_000;

@@ -9,7 +9,7 @@ import {
   type Documents,
 } from '../ports/documents.ts';
 
-/** Somebody is changing the message with this id. */
+/** The lock of a message during a change. */
 export interface MessageLock extends Document {
   readonly takenAt: number;
 }
@@ -21,16 +21,16 @@ export const messageLocks: Collection<MessageLock> = {
   indexes: { byTime: ['takenAt'] },
 };
 
-/** Longer than a change lasts, however slow the log is: a lock that is older belongs to a process that died. */
+/** Longer than any change lasts; an older lock belongs to a dead process. */
 export const lockLifetimeMs = 10_000;
-/** How long a change waits for those before it. Harm prevented: requests that pile up behind one message. */
+/** How long a change waits for earlier ones, so that requests for one message do not pile up. */
 const waitMsMax = 15_000;
 const longestPauseMs = 50;
 
 /**
- * Runs the work while nobody else, on any node, runs any for the same message: what it reads of the message holds until it
- * is done. Rejects with what the work throws, with AppError `unavailable` when others keep the message for 15 seconds
- * or the store is away.
+ * Runs the work with an exclusive lock of the message on all nodes, so that the message does not change during the
+ * work. Rejects with the error of the work, or with AppError `unavailable` if the lock is taken for 15 seconds
+ * or the store is down.
  */
 export async function withMessageLocked<T>(
   { documents, clock }: { documents: Documents; clock: () => number },
@@ -41,7 +41,7 @@ export async function withMessageLocked<T>(
   try {
     return await work();
   } finally {
-    // When this fails the lock is taken over once it is old.
+    // If this fails, the lock is taken over after it expires.
     await documents.commit([write.remove(messageLocks, lock.id, lock.version)]).catch(() => undefined);
   }
 }
@@ -52,7 +52,7 @@ async function take(documents: Documents, id: string, clock: () => number): Prom
     const lock = await tryToTake(documents, id, clock());
     if (lock !== null) return lock;
     if (performance.now() >= deadline)
-      throw new AppError('unavailable', 'Too many changes of this at once', { retryAfterSeconds: 1 });
+      throw new AppError('unavailable', 'Too many concurrent changes', { retryAfterSeconds: 1 });
     await pause(pauseMs * (0.5 + Math.random()));
   }
 }
@@ -61,7 +61,7 @@ async function tryToTake(documents: Documents, id: string, now: number): Promise
   try {
     const held = await documents.get(messageLocks, id);
     if (held === null) return await documents.insert(messageLocks, { id, takenAt: now });
-    // By the clock of whoever took it, which may stand ahead of ours by more.
+    // According to the clock of the lock's owner, which may be ahead of ours by more.
     return Math.abs(now - held.takenAt) < lockLifetimeMs
       ? null
       : await documents.update(messageLocks, held, { takenAt: now });

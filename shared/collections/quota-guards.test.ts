@@ -7,7 +7,7 @@ import { commitWithinQuota, quotaGuards } from './quota-guards.ts';
 const engine = await useTestEngine();
 const refusal = new AppError('forbidden', 'Private topic limit reached');
 
-test('what was refused while something else was counted is decided anew', async () => {
+test('decides again if a concurrent change was counted', async () => {
   const { documents } = engine;
   const holderId = newId();
   const countAnother = () => commitWithinQuota(documents, holderId, async () => ({ writes: [], result: undefined }));
@@ -22,7 +22,7 @@ test('what was refused while something else was counted is decided anew', async 
   expect(times).toBe(3);
 });
 
-test('what was refused while nothing else was counted stays refused', async () => {
+test('keeps a rejection if nothing else was counted', async () => {
   let times = 0;
   const decide = async () => {
     times += 1;
@@ -32,7 +32,7 @@ test('what was refused while nothing else was counted stays refused', async () =
   expect(times).toBe(1);
 });
 
-test('many at once are each stored, and no commit is tried more than a few times for each', async () => {
+test('stores many concurrent documents with few commit attempts each', async () => {
   let commits = 0;
   const counting = {
     ...engine.documents,

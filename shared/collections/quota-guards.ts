@@ -12,26 +12,26 @@ import { holderTurns } from '../async/holder-turns.ts';
 import { retryStale } from '../documents/retry-stale.ts';
 
 /**
- * Stands for the things of one holder (an account, a topic, a team) that are counted against a limit. Its version grows
- * with each of them that is made, so that of two that were counted at the same time only one is stored.
+ * Guards a limit of one holder (an account, a topic, a team). Its version increases with each
+ * counted document, so that only one of two concurrent ones is stored.
  */
 export type QuotaGuard = Document;
 
 export const quotaGuards: Collection<QuotaGuard> = { name: 'quotaGuards', fields: {}, uniqueKeys: {}, indexes: {} };
 
-/** What is to be stored, decided from what was just read. */
+/** The writes, decided from the latest reads. */
 export interface Prepared<T> {
   readonly writes: readonly Write[];
   readonly result: T;
 }
 
 /**
- * Stores something that counts against a limit of the holder, exactly under any number of concurrent calls on all
- * nodes. `prepare` reads, counts, throws when the limit is reached, and gives back what to write; it is run again
- * whenever something else was counted for the holder, or a version that its writes name has changed, meanwhile, or
- * when `isLostRace` says that what the commit failed with means the same. So is what it refuses: it may have read one thing
- * before and another after something else was counted, such as a topic that was open and is the one too many that is closed.
- * Rejects with what `prepare` throws otherwise, UniqueKeyViolation, or `unavailable`.
+ * Stores a document that counts against a limit of the holder. The limit is exact under concurrent calls on all
+ * nodes. `prepare` reads, counts, throws if the limit is reached, and returns the writes. It runs again
+ * if another document of the holder was counted meanwhile, a version in its writes has changed, or
+ * `isLostRace` identifies the error of the commit as a lost race. The same applies if it throws, because it may have
+ * read an inconsistent state.
+ * Rejects with the error of `prepare`, UniqueKeyViolation, or `unavailable`.
  */
 export async function commitWithinQuota<T>(
   documents: Documents,
@@ -51,7 +51,7 @@ export async function commitWithinQuota<T>(
     await documents.commit([counted, ...writes]);
     return result;
   };
-  // Many at once would go on meeting: those that lost once come one after another on this node.
+  // Callers that lost a race run sequentially on this node, so that they do not collide again.
   let hasLost = false;
   return retryStale(
     () => {

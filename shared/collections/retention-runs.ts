@@ -28,10 +28,10 @@ export const retentionStates: Collection<RetentionState> = {
   indexes: {},
 };
 
-/** There is one. */
+/** The ID of the only document. */
 const stateId = 'messages';
 
-/** Where the expiry of messages stands. Made when there is none. */
+/** Returns the state of the removal of expired messages; creates it if missing. */
 export async function readRetentionState(documents: Documents): Promise<RetentionState> {
   const stored = await documents.get(retentionStates, stateId);
   if (stored !== null) return stored;
@@ -50,7 +50,7 @@ export async function readRetentionState(documents: Documents): Promise<Retentio
   }
 }
 
-/** The reports of the runs, newest first. */
+/** Returns the reports of runs, newest first. */
 export function listRuns(documents: Documents, limit: number): Promise<RetentionRun[]> {
   return documents.find(retentionRuns, { index: 'byTime', equals: {}, descending: true, limit });
 }

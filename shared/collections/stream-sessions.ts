@@ -8,16 +8,16 @@ export const streamSessions: Collection<StreamSession> = {
   indexes: { byExpiry: ['expiresAt'] },
 };
 
-/** The session while it lives, or null. */
+/** Returns the session, or null if it expired. */
 export async function findStreamSession(documents: Documents, id: string, now: number): Promise<StreamSession | null> {
   const session = await documents.get(streamSessions, id);
   return session !== null && session.expiresAt > now ? session : null;
 }
 
-/** Harm prevented: a topic that is renamed all day filling the sessions it is in. */
+/** Limits the stored names of a frequently renamed topic. */
 const namesPerTopic = 20;
 
-/** The session's topics, each with the name that it has now; those without one in the map are as they were. */
+/** Returns the session's topics with their current names; topics missing in the map stay unchanged. */
 export function withNames(topics: readonly SessionTopic[], nameKeys: ReadonlyMap<string, string>): SessionTopic[] {
   return topics.map((topic) => {
     const nameKey = nameKeys.get(topic.id);

@@ -1,7 +1,7 @@
 import type { Subscription } from '../domain/push/subscription.ts';
 import type { Collection } from '../ports/documents.ts';
 
-/** The ceiling of an account's subscriptions. */
+/** The maximum number of subscriptions per account. */
 export const subscriptionsPerAccount = 1_000;
 
 export const subscriptions: Collection<Subscription> = {

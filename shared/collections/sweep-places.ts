@@ -1,13 +1,13 @@
 import type { Collection } from '../ports/documents.ts';
 
-/** How far a sweep has come that goes through everything there is, some of it in each run. */
+/** The progress of a sweep that processes a part of all documents in each run. */
 export interface SweepPlace {
-  /** The sweep's name. */
+  /** The name of the sweep. */
   readonly id: string;
   readonly version: number;
-  /** Where to go on; null: from the start. */
+  /** The place to resume; null for the start. */
   readonly place: string | null;
-  /** When the next round is due, or the one that is under way was. */
+  /** When the next or current round is due. */
   readonly dueAt: number;
 }
 

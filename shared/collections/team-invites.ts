@@ -22,10 +22,10 @@ export const teamInvites: Collection<TeamInvite> = {
   },
 };
 
-/** Invites of one team that are listed, expired ones included. */
+/** The maximum number of listed invites per team, including expired ones. */
 export const invitesMax = 100;
 
-/** Whether the invite is still there for whoever looks: an expired one is listed for some days. */
+/** Whether the invite is listed: an expired one stays listed for some days. */
 export function isListedInvite(invite: TeamInvite, now: number): boolean {
   return invite.expiresAt > now - inviteKeptMs;
 }
@@ -37,7 +37,7 @@ const listed = (teamId: string, now: number): Query<TeamInvite> => ({
   limit: invitesMax,
 });
 
-/** The team's invites that are listed, the newest first. */
+/** Returns the listed invites of the team, newest first. */
 export async function findInvites(documents: Documents, teamId: string, now: number): Promise<TeamInvite[]> {
   const found = await documents.find(teamInvites, listed(teamId, now));
   return found.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
@@ -47,20 +47,20 @@ export function countInvites(documents: Documents, teamId: string, now: number):
   return documents.count(teamInvites, listed(teamId, now));
 }
 
-/** The team's invite for the address, listed or not, or null. */
+/** Returns the team's invite for the address, listed or not, or null. */
 export async function findInviteFor(documents: Documents, teamId: string, email: string): Promise<TeamInvite | null> {
   const [invite] = await documents.find(teamInvites, { index: 'address', equals: { teamId, email }, limit: 1 });
   return invite ?? null;
 }
 
-/** The invite whose newest mailed token has the hash, expired or not, or null. */
+/** Returns the invite whose latest emailed token has this hash, expired or not, or null. */
 export async function findInviteByToken(documents: Documents, tokenHash: string): Promise<TeamInvite | null> {
   const [invite] = await documents.find(teamInvites, { index: 'token', equals: { tokenHash }, limit: 1 });
   return invite ?? null;
 }
 
 /**
- * Gives the invite the token that is about to be mailed; the one before it is void from then on. Resolves with the
+ * Sets the token of the next email and invalidates the previous one. Resolves with the
  * invite, or null when it was cancelled, accepted, or has expired.
  */
 export async function setInviteToken(

@@ -39,22 +39,22 @@ export const teamsMax = 100;
 /** More members than any team can have. */
 export const membersMax = 10_000;
 
-/** Harm prevented: an account that was taken into thousands of teams making every listing slow. */
+/** The maximum number of teams per account, so that lists stay fast. */
 export const membershipsMax = 1_000;
 
-/** The team, unless there is none or its removal has begun. */
+/** Returns the team, or null if it does not exist or its removal has begun. */
 export async function findTeam(documents: Documents, id: string): Promise<Team | null> {
   const team = await documents.get(teams, id);
   return team === null || team.removal !== null ? null : team;
 }
 
-/** The team with the name, unless there is none or its removal has begun. */
+/** Returns the team by name, or null if it does not exist or its removal has begun. */
 export async function findTeamByName(documents: Documents, name: string): Promise<Team | null> {
   const [team] = await documents.find(teams, { index: 'name', equals: { name }, limit: 1 });
   return team === undefined || team.removal !== null ? null : team;
 }
 
-/** The owner's teams, the newest first; none whose removal has begun. */
+/** Returns the owner's teams, newest first, without those whose removal has begun. */
 export async function findOwnedTeams(documents: Documents, ownerId: string): Promise<Team[]> {
   const found = await documents.find(teams, {
     index: 'byOwner',

@@ -3,11 +3,11 @@ import { write, type Collection, type New, type Write } from '../ports/documents
 import { topics } from './topics.ts';
 
 /**
- * Work that a commit on a topic leaves behind, stored in that commit so that no crash can lose it: a job makes it
- * prompt, the retention service's sweep makes it certain.
- * - `erase`: the topic is gone; its messages, tokens and subscriptions go too.
- * - `prune`: the topic was closed; subscriptions of those who may no longer read it go.
- * - `retain`: for how long its messages are kept was changed; what is stored gets its new expiry.
+ * A pending clean-up after a change of a topic. The commit of the change stores it, so that a crash cannot lose it: a
+ * job runs it promptly, and a sweep of the retention service covers lost jobs.
+ * - `erase`: the topic was removed; removes its messages, tokens and subscriptions.
+ * - `prune`: the topic became private; removes subscriptions of users without access.
+ * - `retain`: the retention changed; updates the expiry of stored messages.
  */
 export interface TopicCleanup {
   readonly id: string;
@@ -16,9 +16,9 @@ export interface TopicCleanup {
   readonly kind: 'erase' | 'prune' | 'retain';
   /** Milliseconds since the epoch. */
   readonly requestedAt: number;
-  /** Of `retain`: up to which position, inclusive, it is done; null before the first. */
+  /** For `retain`: the last processed offset; null at the start. */
   readonly doneUpTo: number | null;
-  /** Of `retain`: whether it has begun anew, since what was under way when it was asked for is over. */
+  /** For `retain`: whether it has started over after late writes arrived. */
   readonly isSettling: boolean | null;
 }
 
@@ -30,26 +30,26 @@ export const topicCleanups: Collection<TopicCleanup> = {
 };
 
 /**
- * How long after a topic's or an account's deletion something of it can still arrive: a publish that a node let in by what
- * it had cached (5 s), a record that the fan-out brings late, a mail that was being composed. An erasure is done when nothing
- * was left after this.
+ * How long late writes can arrive after a topic or account was deleted: a publish accepted by a node with a stale cache
+ * (5 s), a delayed record of the fan-out, an email in preparation. An erasure is complete if nothing was left
+ * after this time.
  */
 export const settleMsOf = (config: { readonly ERASURE_SETTLE_SECONDS: number }): number =>
   config.ERASURE_SETTLE_SECONDS * 1_000;
 
-/** One run of an erasure: at most `batchesMax` batches, and the last run once `settleMs` are over since the deletion. */
+/** The limits of an erasure run: at most `batchesMax` batches; the last run is `settleMs` after the deletion. */
 export interface ErasureRun {
   readonly now: number;
   readonly batchesMax: number;
   readonly settleMs: number;
 }
 
-/** A cleanup that nothing is done of yet. */
+/** Returns a new clean-up. */
 export const newTopicCleanup = (
   of: Pick<TopicCleanup, 'id' | 'topicId' | 'kind' | 'requestedAt'>,
 ): New<TopicCleanup> => ({ ...of, doneUpTo: null, isSettling: null });
 
-/** The writes that take a topic away, if it still has this version. */
+/** Returns the writes that remove a topic if it still has this version. */
 export function removeTopicWrites(topic: Topic, cleanup: { id: string; now: number }): Write[] {
   return [
     write.remove(topics, topic.id, topic.version),

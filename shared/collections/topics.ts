@@ -36,16 +36,16 @@ export const topics: Collection<Topic> = {
   },
 };
 
-/** The topic with the name, in any case, or null. */
+/** Returns the topic by name, case-insensitive, or null. */
 export async function findTopicByName(documents: Documents, name: string): Promise<Topic | null> {
   const [topic] = await documents.find(topics, { index: 'name', equals: { nameKey: topicNameKey(name) }, limit: 1 });
   return topic ?? null;
 }
 
-/** Beyond any tier's count of private topics: what a caller can be asking for. */
+/** More private topics than any tier allows. */
 const privateTopicsMax = 200;
 
-/** Ids of the owner's oldest private topics that belong to no team, oldest first. */
+/** Returns IDs of the owner's oldest private topics without a team, oldest first. */
 export async function findPrivateTopicIds(documents: Documents, ownerId: string): Promise<string[]> {
   const found = await documents.find(topics, {
     index: 'byOwnerAccess',

@@ -28,16 +28,16 @@ export const users: Collection<User> = {
   indexes: { byVerified: ['wasVerified', 'createdAt'] },
 };
 
-/** As many as the store looks up at once. */
+/** The store's limit per lookup. */
 const idsMax = 1_000;
 
-/** The account that holds the address, in any case, or null. */
+/** Returns the account with the address, case-insensitive, or null. */
 export async function findUserByEmail(documents: Documents, email: string): Promise<User | null> {
   const [user] = await documents.find(users, { index: 'email', equals: { email: email.toLowerCase() }, limit: 1 });
   return user ?? null;
 }
 
-/** The account with the username, in any case, or null. */
+/** Returns the account with the username, case-insensitive, or null. */
 export async function findUserByUsername(documents: Documents, username: string): Promise<User | null> {
   const [user] = await documents.find(users, {
     index: 'username',
@@ -47,7 +47,7 @@ export async function findUserByUsername(documents: Documents, username: string)
   return user ?? null;
 }
 
-/** The accounts with the ids that exist, in any order. */
+/** Returns the existing accounts with these IDs, in any order. */
 export async function findUsers(documents: Documents, ids: readonly string[]): Promise<User[]> {
   const found: User[] = [];
   for (let at = 0; at < ids.length; at += idsMax)
@@ -55,7 +55,7 @@ export async function findUsers(documents: Documents, ids: readonly string[]): P
   return found;
 }
 
-/** Changes the account that holds the address, and writes what else `change` gives back, over races. Throws `not_found` `User not found`. */
+/** Changes the account with the address together with the writes that `change` returns; retries after races. Throws `not_found` `User not found`. */
 export function updateUserByEmail(
   documents: Documents,
   email: string,

@@ -1,6 +1,6 @@
 import { write, type Collection, type Document, type Documents, type Query } from '../ports/documents.ts';
 
-/** Removes what the query finds, whatever became of it since; resolves with how many. */
+/** Removes the documents that the query finds, unconditionally; resolves with their number. */
 export async function removeFound<T extends Document>(
   documents: Documents,
   collection: Collection<T>,

@@ -1,13 +1,13 @@
-/** Removes a batch of one kind of thing; resolves with how many, 0 when none is left. */
+/** Removes a batch; resolves with the number of removed items, 0 at the end. */
 export type RemoveBatch = () => Promise<number>;
 
 export interface BatchReport {
   readonly removed: number;
-  /** True when there is more to do than the batches allowed: call again. */
+  /** Whether work remains after the allowed batches; call again. */
   readonly hasMore: boolean;
 }
 
-/** Removes one kind of thing after the other, in at most `batchesMax` batches. Can be stopped and run again at any point. */
+/** Runs the removals in order, in at most `batchesMax` batches. Can be interrupted and run again at any point. */
 export async function runBatches(kinds: readonly RemoveBatch[], batchesMax: number): Promise<BatchReport> {
   let removed = 0;
   let batches = 0;

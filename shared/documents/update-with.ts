@@ -1,6 +1,6 @@
 import { write, type Changes, type Collection, type Document, type Documents, type Write } from '../ports/documents.ts';
 
-/** Changes a document and makes the other writes with it, all of them or none; resolves with it as it is then. Throws as `commit` does. */
+/** Updates a document in one commit with the other writes; resolves with the updated document. Throws like `commit`. */
 export async function updateWith<T extends Document>(
   documents: Pick<Documents, 'commit'>,
   of: Collection<T>,

@@ -1,23 +1,23 @@
 import type { Collection, Document, Documents } from '../ports/documents.ts';
 
 const pageSize = 500;
-/** What a find takes. */
+/** The query. */
 const limitMax = 10_000;
 
 export interface IndexWalk<T extends Document, V extends string | number> {
   readonly index: string;
   readonly equals: Partial<T>;
-  /** Where it begins; at the start of the index without it. */
+  /** The start; by default the start of the index. */
   readonly from?: V | undefined;
-  /** Of the index's first field behind those that `equals` has. Several documents may share one. */
+  /** The value of the first index field after those in `equals`. Several documents can share it. */
   readonly valueOf: (document: T) => V;
-  /** A value behind this one and before all others that are behind it. */
+  /** The next value after this one. */
   readonly next: (value: V) => V;
 }
 
 /**
- * The documents of an index in pages, in its order. What is made, removed or changed meanwhile may be left out, and nothing
- * comes twice. Of more than 10,000 that share a value the others are left out.
+ * Iterates the documents of an index in pages, in index order. Concurrent changes may be missed, but no document
+ * is returned twice. If more than 10,000 documents share a value, the rest is skipped.
  */
 export async function* walkIndex<T extends Document, V extends string | number>(
   documents: Pick<Documents, 'find'>,
@@ -25,7 +25,7 @@ export async function* walkIndex<T extends Document, V extends string | number>(
   { index, equals, valueOf, next, ...walk }: IndexWalk<T, V>,
 ): AsyncGenerator<T[], void> {
   let { from } = walk;
-  // Of the value that the last page ended with: they are found again.
+  // The documents with the last value of the previous page are found again.
   let seen: ReadonlySet<string> = new Set();
   for (;;) {
     const limit = Math.min(pageSize + seen.size, limitMax);

@@ -1,4 +1,4 @@
-/** What changed, so that every node forgets what it knew of it. */
+/** Names changed entities, so that every node invalidates its caches. */
 export type Change =
   | { readonly kind: 'topic'; readonly topic: TopicIdentity }
   | { readonly kind: 'user'; readonly userId: string }
@@ -8,17 +8,17 @@ export type Change =
   | { readonly kind: 'team'; readonly teamId: string }
   | { readonly kind: 'member'; readonly teamId: string; readonly userId: string };
 
-/** The fields of a topic that caches look it up by. */
+/** The topic fields that caches use as keys. */
 interface TopicIdentity {
   readonly id: string;
   readonly nameKey: string;
   readonly ownerId: string;
 }
 
-/** The bus channel of changes; a payload is a `Change` as JSON. */
+/** The channel of changes; a payload is a `Change` as JSON. */
 export const changesChannel = 'changes';
 
-/** Says that a topic was made, changed or removed; after a change of its name once for each of the two. */
+/** Notifies of a created, changed or removed topic. After a rename, once for each name. */
 export function topicChange({ id, nameKey, ownerId }: TopicIdentity): Change {
   return { kind: 'topic', topic: { id, nameKey, ownerId } };
 }

@@ -1,6 +1,6 @@
-/** The expected ways a request can fail; one table in the API maps them to HTTP statuses. */
+/** Codes of expected failures. One table in the API maps them to HTTP statuses. */
 export type ErrorCode =
-  | 'invalid' // well formed, but makes no sense (400)
+  | 'invalid' // well-formed but invalid (400)
   | 'unauthenticated' // 401
   | 'forbidden' // 403
   | 'not_found' // 404
@@ -8,17 +8,17 @@ export type ErrorCode =
   | 'conflict' // 409
   | 'too_large' // 413
   | 'unsupported_media_type' // 415
-  | 'unprocessable' // a field does not meet its schema (422)
+  | 'unprocessable' // a field violates its schema (422)
   | 'limited' // 429
-  | 'unavailable'; // a part that the request needs is down (503)
+  | 'unavailable'; // a required component is unavailable (503)
 
 /**
- * An expected failure. `detail` is written for the person who made the request and says what to change;
- * it never holds a secret. Anything that is not an AppError is a bug and is answered as a 500 without its text.
+ * An expected failure. `detail` tells the caller what to change and never contains a secret.
+ * Every other error is a bug and returns 500 without its text.
  */
 export class AppError extends Error {
   readonly code: ErrorCode;
-  /** For `limited` and `unavailable`: seconds after which a retry can help. */
+  /** For `limited` and `unavailable`: seconds after which a retry can succeed. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, detail: string, options: { cause?: unknown; retryAfterSeconds?: number } = {}) {
@@ -29,7 +29,7 @@ export class AppError extends Error {
   }
 }
 
-/** A limit that was reached: nothing remains of it until `resetAt`, milliseconds since the epoch. */
+/** An exhausted limit. It resets at `resetAt`, in milliseconds since the epoch. */
 export class LimitReached extends AppError {
   readonly limit: number;
   readonly resetAt: number;
@@ -40,12 +40,12 @@ export class LimitReached extends AppError {
   }
 }
 
-/** Whether a part of the system could not be reached: the same can succeed later. */
+/** Whether a component was unavailable, so that a retry can succeed. */
 export function isUnavailable(error: unknown): error is AppError {
   return error instanceof AppError && error.code === 'unavailable';
 }
 
-/** The error for a part of the system that cannot be reached now: 503 `<part> is unavailable`. */
+/** The error for an unavailable component: 503 `<part> is unavailable`. */
 export function unavailable(part: string, cause?: unknown): AppError {
   return new AppError('unavailable', `${part} is unavailable`, { cause, retryAfterSeconds: 1 });
 }

@@ -18,7 +18,7 @@ test.each([
   ['Ꭰ', 'ꭰ'],
   ['\u{1e900}', '\u{1e922}'],
   ['a\0É', 'A\0é'],
-])('%j and %j differ by case alone', (one, other) => {
+])('folds %j and %j to the same text', (one, other) => {
   expect(foldCase(one)).toBe(foldCase(other));
 });
 
@@ -30,11 +30,11 @@ test.each([
   ['Å', 'A'],
   ['\0', ''],
   ['\ud83d\ude00', '\ufffd'],
-])('%j and %j are not the same', (one, other) => {
+])('folds %j and %j to different texts', (one, other) => {
   expect(foldCase(one)).not.toBe(foldCase(other));
 });
 
-test("letters are the same as Unicode's simple folding has it, where that says anything", () => {
+test('agrees with simple case folding of Unicode for all letters it maps', () => {
   const differing: string[] = [];
   for (let point = 0; point <= 0x10ffff; point += 1) {
     if (point >= 0xd800 && point <= 0xdfff) continue;
@@ -55,7 +55,7 @@ const text = fc.string({
   ),
 });
 
-test('what is folded stays so, and a part of a text is part of what that folds to', () => {
+test('is idempotent and preserves substrings', () => {
   fc.assert(
     fc.property(text, text, (one, other) => {
       expect(foldCase(foldCase(one))).toBe(foldCase(one));
@@ -66,7 +66,7 @@ test('what is folded stays so, and a part of a text is part of what that folds t
   );
 });
 
-test('ASCII without NUL is plain, and folds by its letters', () => {
+test('treats ASCII without NUL as plain and folds its letters', () => {
   expect([isPlain(''), isPlain('A\n\x7f~'), isPlain('\0'), isPlain('é'), isPlain('😀')]).toEqual([
     true,
     true,

@@ -1,25 +1,25 @@
-/** The only letter that `folded` would bring together with another that Unicode keeps apart from it: ı and i. */
+/** The only letter that upper-casing would merge with a letter that Unicode keeps distinct: ı and i. */
 const dotlessI = 'ı';
 
-/** One byte a character and no NUL: what engines compare without regard to case as Unicode does. */
+/** One byte per character and no NUL. Engines fold the case of such texts like Unicode. */
 const plainForm = /^[\u0001-\u007f]*$/;
 
 /**
- * The text for a comparison without regard to case: two texts that differ by case alone give the same one. Case folding is
- * Unicode's, in full (`ß` is `ss`; The Unicode Standard, section 3.13) and without regard to language. The result may be
- * longer than the text, is the same when folded again, and is for comparing only, not for showing.
+ * Folds the case of a text for comparison: texts that differ only by case fold to the same result. Implements the full
+ * case folding of the Unicode Standard, section 3.13 (`ß` folds to `ss`), independent of language. The result can be
+ * longer than the text and is not meant for display. Folding is idempotent.
  */
 export function foldCase(text: string): string {
   if (isPlain(text)) return text.toLowerCase();
   return text.includes(dotlessI) ? text.split(dotlessI).map(folded).join(dotlessI) : folded(text);
 }
 
-/** By way of upper case, where letters meet that have several lower ones; then ς, which is σ at the end of a word. */
+/** Upper case merges letters with several lower-case forms; then maps the final sigma ς to σ. */
 function folded(text: string): string {
   return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');
 }
 
-/** Whether the text is ASCII without NUL, so that its case folding is that of the letters A to Z. */
+/** Whether the text is ASCII without NUL, so that folding only affects the letters A to Z. */
 export function isPlain(text: string): boolean {
   return plainForm.test(text);
 }

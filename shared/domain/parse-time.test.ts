@@ -12,7 +12,7 @@ test.each([
   ['2026-03-01T12:30:15 02:00', '2026-03-01T10:30:15.000Z'],
   ['2026-03-01T12:30:15-0530', '2026-03-01T18:00:15.000Z'],
   ['2028-02-29', '2028-02-29T00:00:00.000Z'],
-])('%s is %s', (text, iso) => {
+])('parses %s as %s', (text, iso) => {
   expect(new Date(parseTime(text)!).toISOString()).toBe(iso);
 });
 
@@ -31,11 +31,11 @@ test.each([
   ' 2026-03-01',
   '2026-03-01T12',
   '1772366400',
-])('"%s" is no time', (text) => {
+])('rejects "%s"', (text) => {
   expect(parseTime(text)).toBeNull();
 });
 
-test('the end of a day is its last millisecond', () => {
+test('the end of a day is the last millisecond', () => {
   expect(new Date(parseTime('2026-03-01', 'endOfDay')!).toISOString()).toBe('2026-03-01T23:59:59.999Z');
   expect(parseTime('2026-03-01T00:00Z', 'endOfDay')).toBe(parseTime('2026-03-01'));
 });

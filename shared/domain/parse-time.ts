@@ -1,6 +1,6 @@
 /**
- * A date, or a date and time with any offset or none (RFC 3339, its forms without seconds, and ISO 8601's `+0200`). The
- * plus of an offset that a query holds unescaped has become a space.
+ * A date, or a date and time with an optional offset (RFC 3339, also without seconds or with ISO 8601's `+0200`). The
+ * plus of an unescaped offset in a query arrives as a space.
  */
 export const timeForm =
   /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?:[Tt ]([01]\d|2[0-4]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(?:([Zz])|([+ -])([01]\d|2[0-3]):?([0-5]\d))?)?$/;
@@ -8,8 +8,8 @@ export const timeForm =
 const dayMs = 86_400_000;
 
 /**
- * Milliseconds since the epoch of a time that was sent, null for anything else. Without an offset it is UTC; a bare
- * date is its day's first millisecond, or with `endOfDay` its last.
+ * Parses a time to milliseconds since the epoch; null if invalid. Without an offset it is UTC. A bare date is its
+ * first millisecond, or with `endOfDay` its last.
  */
 export function parseTime(text: string, bareDate: 'startOfDay' | 'endOfDay' = 'startOfDay'): number | null {
   const match = timeForm.exec(text);
@@ -17,7 +17,7 @@ export function parseTime(text: string, bareDate: 'startOfDay' | 'endOfDay' = 's
   const [, year, month, day, hour, minute, second = '00', fraction = '', , sign, offsetHours, offsetMinutes] = match;
   const offset = sign === undefined ? 'Z' : `${sign === '-' ? '-' : '+'}${offsetHours}:${offsetMinutes}`;
   const date = Date.parse(`${year}-${month}-${day}T00:00:00.000Z`);
-  // The runtime takes 30 February as 1 March.
+  // The runtime parses 30 February as 1 March.
   if (Number.isNaN(date) || new Date(date).getUTCDate() !== Number(day)) return null;
   if (hour === undefined || minute === undefined) return bareDate === 'startOfDay' ? date : date + dayMs - 1;
   const time = Date.parse(

@@ -5,8 +5,8 @@ const twoDigits: readonly string[] = Array.from({ length: 100 }, (_, number) => 
 const threeDigits: readonly string[] = Array.from({ length: 1_000 }, (_, number) => String(number).padStart(3, '0'));
 
 /**
- * RFC 3339 in UTC with milliseconds and `Z`, as `Date.prototype.toISOString` gives it, in a fifth of its time: a page of the
- * log has thousands of these. Throws a RangeError for what is no time.
+ * Formats RFC 3339 in UTC with milliseconds and `Z`, like `Date.prototype.toISOString` but five times as fast: a page of
+ * the log contains thousands of times. Throws RangeError for an invalid time.
  */
 export function toIso(timeMs: number): string {
   if (!(Number.isInteger(timeMs) && timeMs >= 0 && timeMs < year10000)) return new Date(timeMs).toISOString();
@@ -17,12 +17,12 @@ export function toIso(timeMs: number): string {
   return `${dateOf(days)}T${time}.${threeDigits[ms % 1_000]}Z`;
 }
 
-/** As `toIso`; null where there is no time. */
+/** Like `toIso`, but null for null. */
 export function isoOrNull(timeMs: number | null | undefined): string | null {
   return timeMs === null || timeMs === undefined ? null : toIso(timeMs);
 }
 
-/** The date of a day since 1970-01-01, by years that begin in March: http://howardhinnant.github.io/date_algorithms.html#civil_from_days */
+/** Converts days since 1970-01-01 to a date, with years that begin in March: http://howardhinnant.github.io/date_algorithms.html#civil_from_days */
 function dateOf(days: number): string {
   const sinceMarch0 = days + 719_468;
   const era = Math.floor(sinceMarch0 / 146_097);

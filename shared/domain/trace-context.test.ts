@@ -5,7 +5,7 @@ const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const spanId = '00f067aa0ba902b7';
 const traceparent = `00-${traceId}-${spanId}-01`;
 
-test('a traceparent is taken as it is, with its tracestate', () => {
+test('accepts a traceparent with its tracestate', () => {
   expect(parseTraceContext(traceparent)).toEqual({ traceparent });
   expect(parseTraceContext(traceparent, 'congo=t61rcWkgMzE,rojo=1')).toEqual({
     traceparent,
@@ -13,7 +13,7 @@ test('a traceparent is taken as it is, with its tracestate', () => {
   });
 });
 
-test('of a later version the part that is known is taken', () => {
+test('reads the known part of a later version', () => {
   expect(parseTraceContext(`cc-${traceId}-${spanId}-01-what-comes`)).toEqual({ traceparent });
   expect(parseTraceContext(`cc-${traceId}-${spanId}-01`)).toEqual({ traceparent });
 });
@@ -35,15 +35,15 @@ test.each([
   `0-${traceId}-${spanId}-01`,
   ` ${traceparent}`,
   `${traceparent}\n`,
-])('%j is no traceparent', (sent) => {
+])('rejects the traceparent %j', (sent) => {
   expect(parseTraceContext(sent, 'a=b')).toBeUndefined();
 });
 
-test.each([undefined, 1, '', 'a=\n', 'a=ü', `a=${'b'.repeat(511)}`])('the tracestate %j is left out', (tracestate) => {
+test.each([undefined, 1, '', 'a=\n', 'a=ü', `a=${'b'.repeat(511)}`])('drops the tracestate %j', (tracestate) => {
   expect(parseTraceContext(traceparent, tracestate)).toEqual({ traceparent });
 });
 
-test('a job carries its context in its data', () => {
+test('stores the context in the data of a job', () => {
   const job = { id: 'a', data: { kind: 'walk' } };
   expect(withTrace(job, undefined)).toBe(job);
   const carrying = withTrace(job, { traceparent, tracestate: 'a=b' });

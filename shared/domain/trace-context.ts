@@ -1,6 +1,6 @@
 /**
- * Where something stands in a trace, as W3C Trace Context has it (https://www.w3.org/TR/trace-context/). It comes with
- * requests, and travels in records of the log and in the data of jobs. Nobody but tracing reads it.
+ * A W3C trace context (https://www.w3.org/TR/trace-context/). Requests, log records and job data contain it. Only
+ * tracing reads it.
  */
 export interface TraceContext {
   /** `00-<trace id>-<span id>-<flags>`, in lower-case hex. */
@@ -8,15 +8,15 @@ export interface TraceContext {
   readonly tracestate?: string;
 }
 
-/** What the specification asks everybody to hand on. Harm prevented: a stranger's kilobytes in every record. */
+/** The length that the specification requires everyone to propagate. Limits what clients can add to records. */
 const tracestateMax = 512;
 
-/** Later versions may have more behind the flags. */
+/** Later versions may append fields after the flags. */
 const form = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
 /**
- * The context that two header values say, in the form of version 00; undefined where the first is none. A `tracestate` that is
- * too long or no ASCII is left out: it says nothing that the trace cannot do without.
+ * Parses two header values to a context of version 00; undefined if the first is invalid. Drops a `tracestate` that is
+ * too long or not ASCII, which the trace does not need.
  */
 export function parseTraceContext(traceparent: unknown, tracestate?: unknown): TraceContext | undefined {
   if (typeof traceparent !== 'string') return undefined;
@@ -28,7 +28,7 @@ export function parseTraceContext(traceparent: unknown, tracestate?: unknown): T
   return isKept ? { ...parsed, tracestate } : parsed;
 }
 
-/** A job, or what else carries data, with the context in it; as it is where there is none. */
+/** Adds the context to the data of a job; returns the job unchanged if there is no context. */
 export function withTrace<T extends { readonly data: { readonly [key: string]: unknown } }>(
   carrier: T,
   trace: TraceContext | undefined,
@@ -36,7 +36,7 @@ export function withTrace<T extends { readonly data: { readonly [key: string]: u
   return trace === undefined ? carrier : { ...carrier, data: { ...carrier.data, trace } };
 }
 
-/** The context in the data of a job; undefined where it has none, or one that cannot be read. */
+/** Returns the context in the data of a job; undefined if missing or invalid. */
 export function traceOf({ trace }: { readonly [key: string]: unknown }): TraceContext | undefined {
   if (typeof trace !== 'object' || trace === null) return undefined;
   const { traceparent, tracestate } = trace as { readonly [key: string]: unknown };

@@ -4,10 +4,10 @@ import type { Logger } from '../platform/logger.ts';
 import type { AdoptedLog } from '../ports/adopted-log.ts';
 
 /**
- * Makes the log that the configuration leads to the one that the store is a view of: where it is not the one that the store
- * knows, the base is raised above every position that was ever handed out. `isRestored` says that the store comes from a
- * backup and may have forgotten earlier bases. Embedded there is nothing to adopt: the log is in the file, and one that was
- * restored goes on by itself above what it was. No node may run. Throws a sentence for the operator.
+ * Connects the store to the configured log. If the store does not know this log, raises the base above every offset
+ * ever assigned. `isRestored` states that the store comes from a
+ * backup and may miss earlier bases. The embedded engine needs no adoption: the log is in the file, and after a
+ * restore it continues above earlier offsets. No node may run. Throws an error for the operator.
  */
 export async function adoptLog(
   config: Config,

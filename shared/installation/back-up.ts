@@ -4,8 +4,8 @@ import { openLogger } from '../platform/logger.ts';
 import type { CopyProgress, CopyReport } from '../ports/backup.ts';
 
 /**
- * Writes the installation's store to a file, also beside running servers: all of it as it was at one moment after the call. Of a
- * cluster that is MongoDB's database. Throws a sentence for the operator, and leaves no file then.
+ * Writes a consistent snapshot of the installation's store to a file, taken after the call; servers may run. For a
+ * cluster, that is the MongoDB database. Throws an error for the operator and leaves no file in that case.
  */
 export async function backUp(
   config: Config,
@@ -21,8 +21,8 @@ export async function backUp(
 }
 
 /**
- * Makes the installation's store, which must be empty and no server's, what the file holds. Where a cluster's Kafka topic is not
- * the one that this store knows, it becomes its log, with positions above every one that was handed out. Throws a sentence for the operator.
+ * Restores a backup into the installation's store, which must be empty and without servers. If the store does not know
+ * the cluster's Kafka topic, the topic becomes its log, with offsets above every one assigned. Throws an error for the operator.
  */
 export async function restore(
   config: Config,

@@ -12,14 +12,14 @@ export interface MoveOptions {
   readonly report: (line: string) => void;
 }
 
-/** Exports the installation that the configuration leads to. Throws a sentence for the operator; see `exportInstallation`. */
+/** Exports the configured installation. Throws an error for the operator; see `exportInstallation`. */
 export async function exportFrom(config: Config, { dir, log, report }: MoveOptions): Promise<Manifest> {
   return withRows(await openRows(config, log, 'export'), async (rows) =>
     exportInstallation(rows, { dir, report, jwtSecrets: await ownSecrets(config) }),
   );
 }
 
-/** Imports into the installation that the configuration leads to. Throws a sentence for the operator; see `importInstallation`. */
+/** Imports into the configured installation. Throws an error for the operator; see `importInstallation`. */
 export async function importInto(config: Config, { dir, log, report }: MoveOptions): Promise<Manifest> {
   return withRows(await openRows(config, log, 'import'), (rows) =>
     importInstallation(rows, { dir, report, takeSecrets: (exported) => takeSecrets(config, exported) }),
@@ -50,12 +50,12 @@ async function ownSecrets(config: Config): Promise<readonly string[] | undefined
   return secret === undefined ? undefined : [secret];
 }
 
-/** Logins are signed: without the secret that they were signed with nobody's refresh token would be taken. */
+/** Logins are signed: without their secret, all refresh tokens would be rejected. */
 async function takeSecrets(config: Config, exported: readonly string[]): Promise<void> {
   if (config.jwtSecrets !== undefined) {
     if (config.jwtSecrets.includes(exported[0]!)) return;
     throw new Error(
-      'JWT_SECRET has not the secret that the logins of the export are signed with: set it to that of secrets.json in the export, or append that behind a comma',
+      'JWT_SECRET must include the secret that signed the exported logins: set it to the one in secrets.json of the export, or append it after a comma',
     );
   }
   const { keptSecret } = await import('../drivers/embedded/data-dir/kept-secret.ts');

@@ -15,55 +15,45 @@ test.each<[string, DailyHours, string, [string, string] | null]>([
   ['within a day', berlin('12:00', '14:30'), '2026-07-01T11:00Z', ['2026-07-01T10:00', '2026-07-01T12:30']],
   ['before it', berlin('12:00', '14:30'), '2026-07-01T09:59Z', null],
   ['its first moment', berlin('12:00', '14:30'), '2026-07-01T10:00Z', ['2026-07-01T10:00', '2026-07-01T12:30']],
-  ['its end is not of it', berlin('12:00', '14:30'), '2026-07-01T12:30Z', null],
-  ['past midnight, before it', berlin('22:00', '07:00'), '2026-01-31T22:00Z', ['2026-01-31T21:00', '2026-02-01T06:00']],
-  ['past midnight, after it', berlin('22:00', '07:00'), '2026-02-01T05:59Z', ['2026-01-31T21:00', '2026-02-01T06:00']],
-  ['past midnight, by day', berlin('22:00', '07:00'), '2026-02-01T12:00Z', null],
+  ['the end is exclusive', berlin('12:00', '14:30'), '2026-07-01T12:30Z', null],
+  [
+    'past midnight, before midnight',
+    berlin('22:00', '07:00'),
+    '2026-01-31T22:00Z',
+    ['2026-01-31T21:00', '2026-02-01T06:00'],
+  ],
+  [
+    'past midnight, after midnight',
+    berlin('22:00', '07:00'),
+    '2026-02-01T05:59Z',
+    ['2026-01-31T21:00', '2026-02-01T06:00'],
+  ],
+  ['past midnight, during the day', berlin('22:00', '07:00'), '2026-02-01T12:00Z', null],
   // On 2026-03-29 clocks go from 02:00 to 03:00 (01:00Z), on 2026-10-25 from 03:00 back to 02:00 (01:00Z).
   [
-    'over the night of spring, an hour shorter',
+    'over the spring change, an hour shorter',
     berlin('22:00', '07:00'),
     '2026-03-29T03:00Z',
     ['2026-03-28T21:00', '2026-03-29T05:00'],
   ],
   [
-    'over the night of autumn, an hour longer',
+    'over the autumn change, an hour longer',
     berlin('22:00', '07:00'),
     '2026-10-25T03:00Z',
     ['2026-10-24T20:00', '2026-10-25T06:00'],
   ],
+  ['from a skipped time', berlin('02:30', '07:00'), '2026-03-29T01:00Z', ['2026-03-29T01:00', '2026-03-29T05:00']],
+  ['to a skipped time', berlin('22:00', '02:30'), '2026-03-29T00:59Z', ['2026-03-28T21:00', '2026-03-29T01:00']],
+  ['from a repeated time', berlin('02:30', '07:00'), '2026-10-25T00:45Z', ['2026-10-25T00:30', '2026-10-25T06:00']],
+  ['to a repeated time', berlin('22:00', '02:30'), '2026-10-25T00:45Z', ['2026-10-24T20:00', '2026-10-25T01:30']],
   [
-    'from a time that is left out',
-    berlin('02:30', '07:00'),
-    '2026-03-29T01:00Z',
-    ['2026-03-29T01:00', '2026-03-29T05:00'],
-  ],
-  [
-    'to a time that is left out',
-    berlin('22:00', '02:30'),
-    '2026-03-29T00:59Z',
-    ['2026-03-28T21:00', '2026-03-29T01:00'],
-  ],
-  [
-    'from a time that comes twice',
-    berlin('02:30', '07:00'),
-    '2026-10-25T00:45Z',
-    ['2026-10-25T00:30', '2026-10-25T06:00'],
-  ],
-  [
-    'to a time that comes twice',
-    berlin('22:00', '02:30'),
-    '2026-10-25T00:45Z',
-    ['2026-10-24T20:00', '2026-10-25T01:30'],
-  ],
-  [
-    'where midnight is left out',
+    'with a skipped midnight',
     { start: '00:00', end: '01:30', timezone: 'America/Santiago' },
     '2026-09-06T04:10Z',
     ['2026-09-06T04:00', '2026-09-06T04:30'],
   ],
   [
-    'of half an hour’s change',
+    'with a change of half an hour',
     { start: '02:10', end: '02:20', timezone: 'Australia/Lord_Howe' },
     '2026-10-03T15:30Z',
     null,
@@ -72,7 +62,7 @@ test.each<[string, DailyHours, string, [string, string] | null]>([
   expect(spanOf(hours, time)).toEqual(span);
 });
 
-// Zones whose clocks are set at odd times, by odd amounts, or never.
+// Zones with unusual clock changes or without any.
 const zones = [
   'Europe/Berlin',
   'America/New_York',
@@ -93,7 +83,7 @@ const formats = new Map(
   ]),
 );
 
-test('it is quiet whenever the clock on the wall shows a time of the hours, and never else but between two passes of their end', () => {
+test('is quiet exactly while the local clock shows a time within the hours, except between two passes of their end', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...zones),
@@ -108,7 +98,7 @@ test('it is quiet whenever the clock on the wall shows a time of the hours, and 
         if (isShown) expect(span).not.toBeNull();
         if (span === null) return;
         expect(span.start <= time && time < span.end).toBe(true);
-        // Every time of a span has the same one, and both of its ends are the clock's.
+        // Every time within a span yields the same span, and both ends match the local clock.
         expect(spanAt({ start, end, timezone }, span.start)).toEqual(span);
         expect(spanAt({ start, end, timezone }, span.end - 1)).toEqual(span);
         expect(formats.get(timezone)!.format(span.start) >= start).toBe(true);
@@ -119,7 +109,7 @@ test('it is quiet whenever the clock on the wall shows a time of the hours, and 
   );
 });
 
-test('a name of a time zone is one of the database', () => {
+test('accepts only time zone names of the IANA database', () => {
   expect(['Europe/Berlin', 'UTC', 'Etc/GMT+5', 'America/Argentina/Buenos_Aires'].map(isTimezone)).toEqual([
     true,
     true,

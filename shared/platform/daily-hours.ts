@@ -1,32 +1,32 @@
 import { DateTime, IANAZone, type Zone } from 'luxon';
 
-/** Hours of every day by the clock on a wall: `start` and `end` as `HH:MM`; past midnight when the end is the earlier one. */
+/** Daily hours in local time: `start` and `end` as `HH:MM`. They span midnight if the end is earlier than the start. */
 export interface DailyHours {
   readonly start: string;
   readonly end: string;
-  /** An IANA name, like `Europe/Berlin`. */
+  /** IANA time zone name, such as `Europe/Berlin`. */
   readonly timezone: string;
 }
 
-/** From `start` up to, and without, `end`, in milliseconds since the epoch. */
+/** From `start` (inclusive) to `end` (exclusive), in milliseconds since the epoch. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** Whether the name is one of a time zone in IANA's database. */
+/** Whether the name is an IANA time zone. */
 export function isTimezone(name: string): boolean {
   return /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name) && IANAZone.isValidZone(name);
 }
 
 /**
- * The span of the hours that the time lies in, or null. Where the clock is set, they are what it shows: hours that begin
- * or end at a time that is left out do so when the clock passes it, and of a time that comes twice the first begins them
- * and the second ends them. `start` and `end` have to differ.
+ * Returns the span of the hours that contains the time, or null. `start` and `end` must differ. On clock changes, hours
+ * that start or end at a skipped time do so when the clock passes it. If a time occurs twice, hours start at the first
+ * and end at the second occurrence.
  */
 export function spanAt(hours: DailyHours, time: number): Span | null {
   const today = DateTime.fromMillis(time, { zone: IANAZone.create(hours.timezone) });
-  // Those that began yesterday, too; a clock that is set back near midnight can make one of tomorrow begin today.
+  // Includes hours that began yesterday; a clock change near midnight can make tomorrow's begin today.
   for (const days of [-1, 0, 1]) {
     const day = today.plus({ days });
     const start = instantsOf(day, hours.start)[0]!;
@@ -36,7 +36,7 @@ export function spanAt(hours: DailyHours, time: number): Span | null {
   return null;
 }
 
-/** When the clock shows the time on the day: once, or twice where it is set back. Left out: when it jumps over it. */
+/** Returns when the local clock shows the time on that day: once, or twice if it is set back. A skipped time yields the moment of the jump. */
 function instantsOf(day: DateTime, clock: string): number[] {
   const [hour, minute] = clock.split(':').map(Number);
   const at = DateTime.fromObject({ year: day.year, month: day.month, day: day.day, hour, minute }, { zone: day.zone });
@@ -48,7 +48,7 @@ function instantsOf(day: DateTime, clock: string): number[] {
   return [jumpBefore(at.toMillis(), day.zone)];
 }
 
-/** The moment, within a day before the time, in which the zone's offset became what it is at the time. */
+/** Returns the moment of the last change of the zone's offset, within a day before the time. */
 function jumpBefore(time: number, zone: Zone): number {
   let [before, after] = [time - 86_400_000, time];
   const offset = zone.offset(after);
@@ -60,10 +60,10 @@ function jumpBefore(time: number, zone: Zone): number {
   return after;
 }
 
-/** Harm prevented: memory, of hours that nobody has any more. */
+/** Limits the memory for unused hours. */
 const keptMax = 10_000;
 
-/** The spans of many people's hours, of which many are alike: each is reckoned once a minute. */
+/** Caches spans: many subscribers share the same hours, so each span is computed once per minute. */
 export class QuietSpans {
   readonly #kept = new Map<string, { readonly minute: number; readonly span: Span | null }>();
 

@@ -19,7 +19,7 @@ describe('the health server', () => {
     return server.url;
   };
 
-  test('tells that the process lives, that its parts answer, and its figures', async () => {
+  test('serves liveness, readiness and metrics', async () => {
     const url = await start('ok');
     expect(await (await fetch(`${url}/health/live`)).json()).toEqual({ status: 'ok' });
     expect((await fetch(`${url}/health/ready`)).status).toBe(200);
@@ -28,14 +28,14 @@ describe('the health server', () => {
     expect(await figures.text()).toContain('tests_total 3');
   });
 
-  test('answers 503 while a part is down', async () => {
+  test('returns 503 while a component is down', async () => {
     const url = await start('down');
     const ready = await fetch(`${url}/health/ready`);
     expect([ready.status, await ready.json()]).toEqual([503, { status: 'down' }]);
     expect((await fetch(`${url}/health/live`)).status).toBe(200);
   });
 
-  test('has nothing else', async () => {
+  test('returns 404 for other paths', async () => {
     const url = await start('ok');
     expect((await fetch(`${url}/`)).status).toBe(404);
     expect((await fetch(`${url}/metrics`, { method: 'POST' })).status).toBe(405);

@@ -3,17 +3,17 @@ import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 
 export interface HealthServerOptions {
-  /** Port 0: a free one. */
+  /** Port 0 selects a free port. */
   readonly host: string;
   readonly port: number;
-  /** What `/health/ready` answers; 503 when its status is not `ok`. */
+  /** The body of `/health/ready`; 503 if its status is not `ok`. */
   readonly checkReadiness: () => Promise<{ readonly status: 'ok' | 'down' }>;
   readonly metrics: Registry;
 }
 
 /**
- * What an orchestrator and a scraper ask of a service that has no other HTTP: `GET /health/live`, `/health/ready` and
- * `/metrics`. Resolves with its address once it listens; rejects when it cannot.
+ * Serves `GET /health/live`, `/health/ready` and `/metrics` for services without other HTTP endpoints.
+ * Resolves with its address once it listens; rejects if it cannot listen.
  */
 export async function startHealthServer(
   options: HealthServerOptions,

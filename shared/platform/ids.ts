@@ -1,15 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from './clock.ts';
 
-/** Makes UUIDv7s (RFC 9562) that grow strictly, also within a millisecond and when the clock steps back. */
+/** Creates strictly increasing UUIDv7s (RFC 9562), even within a millisecond and if the clock steps back. */
 export type MakeId = () => string;
 
 const hex: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-/** Random bytes are drawn a block at a time: a call to the kernel per id would cost more than the rest of it. */
+/** Random bytes are read in blocks, because a system call per ID would dominate the cost. */
 const randomBlockBytes = 8 * 512;
 
-/** A source of ids of one process. The 12 bits after the time are a counter, 62 bits are random. */
+/** Generates the IDs of one process. The 12 bits after the time are a counter; 62 bits are random. */
 export function idSource(clock: Clock): MakeId {
   let lastMs = 0;
   let counter = 0;
@@ -43,11 +43,11 @@ export function isUuid(text: string): boolean {
   return uuidForm.test(text);
 }
 
-/** The time inside a UUIDv7 in milliseconds since the epoch, or null when the text is none. */
+/** Returns the time of a UUIDv7 in milliseconds since the epoch, or null for other texts. */
 export function timeOfId(text: string): number | null {
   if (!uuidForm.test(text) || text[14] !== '7') return null;
   return Number.parseInt(text.slice(0, 8) + text.slice(9, 13), 16);
 }
 
-/** A random UUID for things whose order means nothing (connections, requests). */
+/** Returns a random UUID for unordered things (connections, requests). */
 export const randomId: MakeId = () => randomUUID();

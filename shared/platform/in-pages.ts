@@ -1,4 +1,4 @@
-/** The items in arrays of so many, the last one of what is left. */
+/** Splits items into arrays of the given size; the last one may be shorter. */
 export async function* inPages<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[], void> {
   let page: T[] = [];
   for await (const item of items) {

@@ -1,10 +1,10 @@
-/** Something to close. */
+/** A function that closes a component. */
 export type Closer = () => void | Promise<void>;
 
-/** Collects closers while parts open, and closes them last-in-first-out. */
+/** Collects closers while components open, and closes them in reverse order. */
 export interface Closers {
   add(close: Closer): void;
-  /** Runs all of them once; goes on when one fails, and then throws the failures together. */
+  /** Runs each closer once. Continues after a failure and throws all failures at the end. */
   closeAll(): Promise<void>;
 }
 
@@ -24,25 +24,25 @@ export function closers(): Closers {
         }
       }
       if (failures.length === 1) throw failures[0];
-      if (failures.length > 1) throw new AggregateError(failures, 'several parts failed to close');
+      if (failures.length > 1) throw new AggregateError(failures, 'several components failed to close');
     },
   };
 }
 
-/** Closes parts that do not rest on each other, side by side; waits for all, and then throws the failures together. */
+/** Closes independent components concurrently. Waits for all and throws all failures at the end. */
 export async function closeTogether(parts: readonly { close(): Promise<void> }[]): Promise<void> {
   const outcomes = await Promise.allSettled(parts.map((part) => part.close()));
   const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
-  if (failures.length > 0) throw new AggregateError(failures, 'several parts failed to close');
+  if (failures.length > 0) throw new AggregateError(failures, 'several components failed to close');
 }
 
-/** Opens parts; if that throws halfway, what is open is closed again before the error rises. */
+/** Opens components. If one fails, closes those already open and rethrows the error. */
 export async function withClosers<T>(open: (own: Closers) => Promise<T>): Promise<T> {
   const own = closers();
   try {
     return await open(own);
   } catch (error) {
-    await own.closeAll().catch(() => undefined); // the first error is the one that tells
+    await own.closeAll().catch(() => undefined); // the first error shows the cause
     throw error;
   }
 }

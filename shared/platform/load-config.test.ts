@@ -8,19 +8,19 @@ import { ConfigError, loadConfig, showConfig, variableNames } from './load-confi
 const none = '/nonexistent/.env';
 
 describe('loadConfig', () => {
-  test('an empty environment is an embedded installation that plays every role', () => {
+  test('an empty environment configures an embedded installation with all roles', () => {
     const config = loadConfig({}, none);
     expect(config.cluster).toBeUndefined();
     expect(config.ROLES).toEqual(['api', 'fanout', 'notifier', 'retention']);
     expect([config.HOST, config.PORT]).toEqual(['127.0.0.1', 8080]);
   });
 
-  test('some of the three URLs is refused, naming what is missing', () => {
+  test('rejects an incomplete set of cluster URLs and names the missing ones', () => {
     expect(() => loadConfig({ KAFKA_BROKERS: 'k:9092', REDIS_URL: 'redis://r' }, none)).toThrow(/MONGO_URL missing/);
     expect(() => loadConfig({ MONGO_URL: 'mongodb://m' }, none)).toThrow(/KAFKA_BROKERS and REDIS_URL missing/);
   });
 
-  test('a cluster needs a JWT secret of at least 32 bytes', () => {
+  test('requires a JWT secret of at least 32 bytes for a cluster', () => {
     const urls = { KAFKA_BROKERS: 'a:1, b:2', MONGO_URL: 'mongodb://m', REDIS_URL: 'redis://r' };
     expect(() => loadConfig(urls, none)).toThrow(/JWT_SECRET missing/);
     expect(() => loadConfig({ ...urls, JWT_SECRET: 'short' }, none)).toThrow(/at least 32 bytes/);
@@ -33,7 +33,7 @@ describe('loadConfig', () => {
     ['JWT_SECRET', `${'x'.repeat(32)},short`, /at least 32 bytes/],
     ['JWT_SECRET', ' , ', /at least 32 bytes/],
     ['JWT_SECRET', 'secret', /at least 32 bytes/],
-  ])('%s=%s is too short to start with, embedded and in a cluster', (name, value, why) => {
+  ])('rejects the short secret %s=%s, embedded and in a cluster', (name, value, why) => {
     const cluster = {
       KAFKA_BROKERS: 'k:9092',
       MONGO_URL: 'mongodb://m',
@@ -43,38 +43,38 @@ describe('loadConfig', () => {
     for (const env of [{}, cluster]) expect(() => loadConfig({ ...env, [name]: value }, none)).toThrow(why);
   });
 
-  test.each(['admin', 'x'.repeat(15)])('ADMIN_TOKEN=%s is too short to start with in production', (token) => {
+  test.each(['admin', 'x'.repeat(15)])('rejects the short ADMIN_TOKEN=%s in production', (token) => {
     expect(() => loadConfig({ NODE_ENV: 'production', ADMIN_TOKEN: token }, none)).toThrow(
-      'ADMIN_TOKEN: at least 16 characters where NODE_ENV is production',
+      'ADMIN_TOKEN: needs at least 16 characters if NODE_ENV is production',
     );
     expect(loadConfig({ NODE_ENV: 'production', ADMIN_TOKEN: 'x'.repeat(16) }, none).ADMIN_TOKEN).toHaveLength(16);
   });
 
   test.each([
-    ['TRUST_PROXY', 'banana', 'TRUST_PROXY: it takes a number of hops, or addresses and CIDRs, comma-separated'],
-    ['TRUST_PROXY', '10.0.0.0/33', 'TRUST_PROXY: it takes'],
-    ['SMTP_URL', 'http://mail.example.org', 'SMTP_URL: it takes an address that begins with smtp:// or smtps://'],
-    ['BASE_URL', 'ftp://tocsin.example.org', 'BASE_URL: it takes an address that begins with http:// or https://'],
+    ['TRUST_PROXY', 'banana', 'TRUST_PROXY: must be a number of hops, or comma-separated addresses and CIDRs'],
+    ['TRUST_PROXY', '10.0.0.0/33', 'TRUST_PROXY: must be'],
+    ['SMTP_URL', 'http://mail.example.org', 'SMTP_URL: must be a URL that begins with smtp:// or smtps://'],
+    ['BASE_URL', 'ftp://tocsin.example.org', 'BASE_URL: must be a URL that begins with http:// or https://'],
     [
       'CORS_ORIGINS',
       'https://app.example.org, app.example.org',
-      'CORS_ORIGINS: it takes `*`, or origins like https://app.example.org',
+      'CORS_ORIGINS: must be `*`, or comma-separated origins like https://app.example.org',
     ],
-    ['CORS_ORIGINS', 'https://app.example.org/app', 'CORS_ORIGINS: it takes'],
+    ['CORS_ORIGINS', 'https://app.example.org/app', 'CORS_ORIGINS: must be'],
     [
       'RETENTION_SCHEDULE',
       '99 99 * * *',
-      'RETENTION_SCHEDULE: it takes a duration like 60s, or a cron expression of five fields',
+      'RETENTION_SCHEDULE: must be a duration like 60s or a cron expression of five fields',
     ],
-  ])('%s=%s is refused, naming the variable and what it takes', (name, value, why) => {
+  ])('rejects %s=%s and names the variable and its format', (name, value, why) => {
     expect(() => loadConfig({ [name]: value }, none)).toThrow(why);
   });
 
-  test.each(['', 'off', '1', '10.0.0.0/8, 2001:db8::1', 'loopback'])('TRUST_PROXY=%s is taken', (value) => {
+  test.each(['', 'off', '1', '10.0.0.0/8, 2001:db8::1', 'loopback'])('accepts TRUST_PROXY=%s', (value) => {
     expect(loadConfig({ TRUST_PROXY: value }, none).TRUST_PROXY).toBe(value);
   });
 
-  test("switches and levels are taken in any case, an operator's token of any length elsewhere, and periods of teams from 0 days on", () => {
+  test('accepts switches and levels in any case, short admin tokens outside production, and team periods of 0 days', () => {
     const config = loadConfig(
       { RATE_LIMITS: 'OFF', LOG_LEVEL: 'WARN', ADMIN_TOKEN: 'admin', TEAM_GRACE_DAYS: '0', TEAM_REMOVAL_DAYS: '0' },
       none,
@@ -92,11 +92,11 @@ describe('loadConfig', () => {
     ['*', ['*']],
     ['https://a.example.org/, http://localhost:5173', ['https://a.example.org', 'http://localhost:5173']],
     ['capacitor://localhost,null', ['capacitor://localhost', 'null']],
-  ])('CORS_ORIGINS=%s is taken', (value, origins) => {
+  ])('accepts CORS_ORIGINS=%s', (value, origins) => {
     expect(loadConfig({ CORS_ORIGINS: value }, none).CORS_ORIGINS).toEqual(origins);
   });
 
-  test('a fault that is told does not show the secret', () => {
+  test('error messages do not contain the secret', () => {
     for (const env of [
       { JWT_SECRET: 'hunter2' },
       { NODE_ENV: 'production', ADMIN_TOKEN: 'hunter2' },
@@ -107,7 +107,7 @@ describe('loadConfig', () => {
         loadConfig(env, none);
         throw new Error('it was taken');
       } catch (error) {
-        expect(String(error)).toContain('The configuration cannot be used');
+        expect(String(error)).toContain('The configuration is invalid');
         expect(String(error)).not.toContain('hunter2');
       }
     }
@@ -126,7 +126,7 @@ describe('loadConfig', () => {
     afterAll(() => rmSync(folder, { recursive: true }));
     const key = '-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----\n';
 
-    test('is off without its variables, and has its key from a file', () => {
+    test('is off without its variables, and reads its key from a file', () => {
       expect(loadConfig({}, none).apns).toBeUndefined();
       expect(loadConfig({ ...all, APNS_KEY_FILE: file('key.p8', key) }, none).apns).toEqual({
         key,
@@ -144,22 +144,18 @@ describe('loadConfig', () => {
         () => ({ APNS_KEY_ID: 'K1', APNS_BUNDLE_ID: 'b' }),
         'APNS_KEY_FILE and APNS_TEAM_ID missing: set all of',
       ],
-      [
-        'a key that is not there',
-        () => ({ ...all, APNS_KEY_FILE: join(folder, 'nowhere') }),
-        'cannot be read (ENOENT)',
-      ],
+      ['a missing key file', () => ({ ...all, APNS_KEY_FILE: join(folder, 'nowhere') }), 'cannot be read (ENOENT)'],
       [
         'a file without a key',
         () => ({ ...all, APNS_KEY_FILE: file('empty.p8', '') }),
-        'holds no private key in PEM form',
+        'does not contain a PEM private key',
       ],
       [
-        'an authority that is none',
+        'an invalid CA file',
         () => ({ ...all, APNS_KEY_FILE: file('key.p8', key), APNS_CA_FILE: file('key2.p8', key) }),
-        'holds no certificate in PEM form',
+        'does not contain a PEM certificate',
       ],
-    ])('%s is refused', (_what, env, fault) => {
+    ])('rejects %s', (_what, env, fault) => {
       expect(() => loadConfig(env(), none)).toThrow(fault);
     });
   });
@@ -183,7 +179,7 @@ describe('loadConfig', () => {
       token_uri: 'https://oauth2.googleapis.com/token',
     };
 
-    test('is off without the key of a service account', () => {
+    test('is off without a service account key', () => {
       expect(loadConfig({}, none).fcmServiceAccount).toBeUndefined();
       expect(withFile(JSON.stringify({ ...account, client_id: '1' }))).toEqual(account);
     });
@@ -194,18 +190,18 @@ describe('loadConfig', () => {
       'null',
       JSON.stringify({ ...account, type: 'authorized_user' }),
       JSON.stringify({ ...account, private_key: 'x' }),
-    ])('a file with %j is refused', (text) => {
-      expect(() => withFile(text)).toThrow('is not the JSON key of a service account');
+    ])('rejects a file with %j', (text) => {
+      expect(() => withFile(text)).toThrow('is not a service account key in JSON');
     });
 
-    test('a file that is not there is refused', () => {
+    test('rejects a missing file', () => {
       expect(() => loadConfig({ FCM_SERVICE_ACCOUNT_FILE: join(folder, 'nowhere') }, none)).toThrow(
         'cannot be read (ENOENT)',
       );
     });
   });
 
-  describe('Kafka by TLS and SASL', () => {
+  describe('Kafka over TLS and SASL', () => {
     const cluster = {
       KAFKA_BROKERS: 'k:9093',
       MONGO_URL: 'mongodb://m',
@@ -228,17 +224,17 @@ describe('loadConfig', () => {
     });
     afterAll(() => rmSync(folder, { recursive: true }));
 
-    test('is off unless it is asked for', () => {
+    test('is off by default', () => {
       expect(kafkaOf({})).toEqual({ tls: undefined, sasl: undefined });
       expect(kafkaOf({ KAFKA_TLS: 'off' }).tls).toBeUndefined();
     });
 
-    test('trusts the public authorities, or the certificates of a file', () => {
+    test('trusts public authorities, or the certificates of a file', () => {
       expect(kafkaOf({ KAFKA_TLS: 'on' }).tls).toEqual({});
       expect(kafkaOf({ KAFKA_TLS: 'on', KAFKA_TLS_CA_FILE: caFile }).tls).toEqual({ ca: rootCertificates[0] });
     });
 
-    test('logs in by a mechanism, whose name may be in capitals as Kafka writes it', () => {
+    test('accepts SASL mechanisms in upper case, as Kafka writes them', () => {
       const user = { KAFKA_SASL_USERNAME: 'tocsin', KAFKA_SASL_PASSWORD: 'secret' };
       const sasl = { mechanism: 'scram-sha-512', username: 'tocsin', password: 'secret' };
       expect(kafkaOf({ ...user, KAFKA_SASL_MECHANISM: 'scram-sha-512' }).sasl).toEqual(sasl);
@@ -248,17 +244,17 @@ describe('loadConfig', () => {
     test.each<[string, () => Record<string, string>, RegExp]>([
       ['a file without TLS', () => ({ KAFKA_TLS_CA_FILE: caFile }), /set KAFKA_TLS=on/],
       [
-        'a file that is not there',
+        'a missing file',
         () => ({ KAFKA_TLS: 'on', KAFKA_TLS_CA_FILE: join(folder, 'none.pem') }),
         /KAFKA_TLS_CA_FILE: .*none\.pem cannot be read \(ENOENT\)/,
       ],
       [
         'a file without a certificate',
         () => ({ KAFKA_TLS: 'on', KAFKA_TLS_CA_FILE: emptyFile }),
-        /holds no certificate/,
+        /does not contain a PEM certificate/,
       ],
       [
-        'a mechanism that is not known',
+        'an unknown mechanism',
         () => ({ KAFKA_SASL_MECHANISM: 'oauthbearer', KAFKA_SASL_USERNAME: 'u', KAFKA_SASL_PASSWORD: 'p' }),
         /KAFKA_SASL_MECHANISM: .*plain.*scram-sha-256.*scram-sha-512/,
       ],
@@ -267,22 +263,22 @@ describe('loadConfig', () => {
         () => ({ KAFKA_SASL_USERNAME: 'u' }),
         /KAFKA_SASL_MECHANISM and KAFKA_SASL_PASSWORD missing: set all of/,
       ],
-    ])('is refused with %s', (_, env, why) => {
+    ])('rejects %s', (_, env, why) => {
       expect(() => kafkaOf(env())).toThrow(why);
     });
 
-    test('is not looked at without a cluster', () => {
+    test('is ignored without a cluster', () => {
       expect(loadConfig({ KAFKA_TLS: 'on', KAFKA_TLS_CA_FILE: '/nonexistent' }, none).cluster).toBeUndefined();
     });
   });
 
-  test('all faults are told at once', () => {
+  test('reports all faults together', () => {
     const attempt = () => loadConfig({ PORT: 'eighty', RATE_LIMITS: 'maybe', ROLES: 'api,cook' }, none);
     expect(attempt).toThrow(ConfigError);
     expect(attempt).toThrow(/PORT.*\n.*ROLES.*\n.*RATE_LIMITS/s);
   });
 
-  test('an empty variable counts as not set', () => {
+  test('treats an empty variable as not set', () => {
     expect(loadConfig({ PORT: '' }, none).PORT).toBe(8080);
   });
 });
@@ -291,7 +287,7 @@ describe('showConfig', () => {
   const shown = (env: NodeJS.ProcessEnv, file = none) =>
     new Map(showConfig(env, file).map(({ name, value, origin }) => [name, [value, origin]]));
 
-  test('every variable is shown with what it is and who says so', () => {
+  test('shows every variable with its value and its source', () => {
     const file = join(mkdtempSync(join(tmpdir(), 'tocsin-config-')), '.env');
     writeFileSync(file, 'PORT=81\nHOST=::1\nDATA_DIR=/srv\n');
     const all = shown({ PORT: '82', DATA_DIR: '' }, file);
@@ -306,7 +302,7 @@ describe('showConfig', () => {
     ]);
   });
 
-  test('no secret and no password is shown', () => {
+  test('shows no secret and no password', () => {
     const all = shown({
       JWT_SECRET: 'one',
       ADMIN_TOKEN: 'two',

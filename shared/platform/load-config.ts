@@ -3,16 +3,16 @@ import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { list, variableGroups, variables, type saslMechanisms, type Variables } from './variables.ts';
 
-/** Whether an operator's token is one that may be guessed: whoever runs the installation is told, and in production it is refused. */
+/** Whether an admin token is short enough to guess. Causes a warning, and an error in production. */
 export const isShortAdminToken = (token: string | undefined): boolean => token !== undefined && token.length < 16;
 
-/** What is wrong with the environment, all of it at once, written for whoever set it. */
+/** All faults of the configuration, as text for the operator. */
 export class ConfigError extends Error {
-  /** A sentence each. */
+  /** One sentence per fault. */
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
-    super(`The configuration cannot be used:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    super(`The configuration is invalid:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
     this.name = 'ConfigError';
     this.faults = faults;
   }
@@ -21,7 +21,7 @@ export class ConfigError extends Error {
 /** The names of all variables. */
 export const variableNames: readonly string[] = Object.keys(variables.shape);
 
-/** Encrypted connections; `ca` is a PEM text for brokers whose certificate no public authority signed. */
+/** Encrypted connections. `ca` contains PEM certificates for brokers without a publicly trusted certificate. */
 export interface KafkaTls {
   readonly ca?: string;
 }
@@ -32,31 +32,31 @@ export interface KafkaSasl {
   readonly password: string;
 }
 
-/** How to reach the three stores of cluster mode. */
+/** Connection settings of the cluster engines. */
 export interface ClusterConfig {
   readonly kafkaBrokers: readonly string[];
-  /** Undefined: not encrypted. */
+  /** Undefined if not encrypted. */
   readonly kafkaTls: KafkaTls | undefined;
-  /** Undefined: nobody is asked who they are. */
+  /** Undefined if brokers require no login. */
   readonly kafkaSasl: KafkaSasl | undefined;
   readonly mongoUrl: string;
   readonly redisUrl: string;
 }
 
-/** How to push through Apple's service. */
+/** Settings for pushes through APNs. */
 export interface ApnsConfig {
-  /** The `.p8` key's text. */
+  /** The contents of the `.p8` key file. */
   readonly key: string;
   readonly keyId: string;
   readonly teamId: string;
   readonly bundleId: string;
-  /** Undefined: Apple's. */
+  /** Undefined for Apple's server. */
   readonly url: string | undefined;
-  /** A PEM text, for a simulator; undefined: the public authorities. */
+  /** PEM certificates, for a simulator; undefined for public authorities. */
   readonly ca: string | undefined;
 }
 
-/** What of the file of a Google service account is read. */
+/** The fields used from a Google service account file. */
 const fcmServiceAccount = z.object({
   type: z.literal('service_account'),
   project_id: z.string().min(1),
@@ -66,7 +66,7 @@ const fcmServiceAccount = z.object({
 });
 export type FcmServiceAccount = z.infer<typeof fcmServiceAccount>;
 
-/** What `cluster` and `jwtSecrets` hold, in the form that it is used in. */
+/** Parsed forms of variables. */
 const heldElsewhere = [
   'KAFKA_BROKERS',
   'KAFKA_TLS',
@@ -80,24 +80,24 @@ const heldElsewhere = [
 ] as const;
 type HeldAsItIs = Omit<Variables, (typeof heldElsewhere)[number]>;
 
-/** The whole configuration, parsed once; every part takes from it what it needs. */
+/** The parsed configuration. Components take the fields that they need. */
 export interface Config extends Omit<HeldAsItIs, 'BASE_URL' | 'APP_URL'> {
-  /** Undefined when the installation is embedded. */
+  /** Undefined if the installation is embedded. */
   readonly cluster: ClusterConfig | undefined;
-  /** Undefined: nothing is pushed to devices of the platform `ios`. */
+  /** Undefined if pushes to `ios` devices are off. */
   readonly apns: ApnsConfig | undefined;
-  /** Undefined: nothing is pushed to devices of the platform `android`. */
+  /** Undefined if pushes to `android` devices are off. */
   readonly fcmServiceAccount: FcmServiceAccount | undefined;
-  /** Where the public reaches the API; undefined when it is to be made from the address that is listened on. */
+  /** The public URL of the API; undefined to derive it from the listening address. */
   readonly BASE_URL: string | undefined;
   readonly APP_URL: string | undefined;
-  /** The first signs, all verify. Undefined when embedded and not set: a secret is made and kept in DATA_DIR. */
+  /** The first one signs, all of them verify. Undefined if embedded and not set; a secret is then generated in DATA_DIR. */
   readonly jwtSecrets: readonly string[] | undefined;
 }
 
 /**
- * Reads the configuration from the environment, over a `.env` file in the working directory (the environment wins;
- * an empty variable counts as not set). Throws ConfigError with every fault at once.
+ * Reads the configuration from the environment and from `.env` in the working directory. The environment takes
+ * precedence; an empty variable counts as not set. Throws ConfigError with all faults.
  */
 export function loadConfig(environment: NodeJS.ProcessEnv, envFile = '.env'): Config {
   const merged = setIn({ ...readEnvFile(envFile), ...environment });
@@ -106,7 +106,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv, envFile = '.env'): Co
   const cluster = readCluster(merged, parsed.data, faults);
   checkGoogle(merged, faults);
   if (merged['NODE_ENV'] === 'production' && isShortAdminToken(merged['ADMIN_TOKEN']))
-    faults.push('ADMIN_TOKEN: at least 16 characters where NODE_ENV is production');
+    faults.push('ADMIN_TOKEN: needs at least 16 characters if NODE_ENV is production');
   const apns = readApns(merged, faults);
   const fcmAccount = readFcm(merged['FCM_SERVICE_ACCOUNT_FILE'], faults);
   const jwtSecrets = readJwtSecrets(merged['JWT_SECRET'], cluster !== undefined, faults);
@@ -131,15 +131,15 @@ function setIn(variables: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''));
 }
 
-/** A variable as it stands, to be shown. */
+/** A variable for display. */
 export interface ShownVariable {
   readonly name: string;
-  /** As it is set or by default; of a secret, and of a password in a URL, only `***`. Null where nothing is set. */
+  /** The configured or default value. Secrets and passwords in URLs are `***`. Null if not set. */
   readonly value: string | null;
   readonly origin: 'environment' | '.env' | 'default';
 }
 
-/** Every variable with its value and where that comes from, without secrets; also of a configuration that cannot be used. */
+/** Returns every variable with its value and source, without secrets. Also works for an invalid configuration. */
 export function showConfig(environment: NodeJS.ProcessEnv, envFile = '.env'): ShownVariable[] {
   const set = setIn({ ...readEnvFile(envFile), ...environment });
   return variableGroups
@@ -162,7 +162,7 @@ function heldAsItIs(all: Variables): HeldAsItIs {
   return Object.fromEntries(Object.entries(all).filter(([name]) => !elsewhere.includes(name))) as HeldAsItIs;
 }
 
-/** `parsed` is undefined when something else is wrong; the faults of this part are told all the same. */
+/** `parsed` is undefined if other variables are invalid; this part is checked nevertheless. */
 function readCluster(
   env: NodeJS.ProcessEnv,
   parsed: Variables | undefined,
@@ -188,12 +188,12 @@ function readCluster(
 
 function readKafkaTls(caFile: string | undefined, isOn: boolean, faults: string[]): KafkaTls | undefined {
   if (caFile === undefined) return isOn ? {} : undefined;
-  if (!isOn) faults.push('KAFKA_TLS_CA_FILE is for encrypted connections: set KAFKA_TLS=on with it');
+  if (!isOn) faults.push('KAFKA_TLS_CA_FILE requires encrypted connections: set KAFKA_TLS=on');
   const ca = readPem({ variable: 'KAFKA_TLS_CA_FILE', file: caFile, holds: 'CERTIFICATE' }, faults);
   return ca === undefined ? undefined : { ca };
 }
 
-/** The text of a file that holds what it should in PEM form; undefined, with a fault, for any other. */
+/** Returns the contents of a PEM file; adds a fault and returns undefined if it cannot be used. */
 function readPem(
   from: { variable: string; file: string; holds: 'CERTIFICATE' | 'PRIVATE KEY' },
   faults: string[],
@@ -201,7 +201,7 @@ function readPem(
   try {
     const text = readFileSync(from.file, 'utf8');
     if (text.includes(`-----BEGIN ${from.holds}-----`)) return text;
-    faults.push(`${from.variable}: ${from.file} holds no ${from.holds.toLowerCase()} in PEM form`);
+    faults.push(`${from.variable}: ${from.file} does not contain a PEM ${from.holds.toLowerCase()}`);
   } catch (error) {
     faults.push(`${from.variable}: ${from.file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
@@ -213,7 +213,9 @@ function readApns(env: NodeJS.ProcessEnv, faults: string[]): ApnsConfig | undefi
   const missing = names.filter((name) => env[name] === undefined);
   if (missing.length === names.length) return undefined;
   if (missing.length > 0) {
-    faults.push(`${missing.join(' and ')} missing: set all of ${names.join(', ')} to push to ios devices, or none`);
+    faults.push(
+      `${missing.join(' and ')} missing: set all of ${names.join(', ')} to push to ios devices, or none of them`,
+    );
     return undefined;
   }
   const key = readPem({ variable: 'APNS_KEY_FILE', file: env['APNS_KEY_FILE']!, holds: 'PRIVATE KEY' }, faults);
@@ -246,7 +248,7 @@ function readFcm(file: string | undefined, faults: string[]): FcmServiceAccount 
     }
   }
   faults.push(
-    `FCM_SERVICE_ACCOUNT_FILE: ${file} is not the JSON key of a service account, as the Firebase console gives it`,
+    `FCM_SERVICE_ACCOUNT_FILE: ${file} is not a service account key in JSON; create one in the Firebase console`,
   );
   return undefined;
 }
@@ -268,7 +270,7 @@ function checkGoogle(env: NodeJS.ProcessEnv, faults: string[]): void {
   const missing = ['GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET'].filter((name) => env[name] === undefined);
   if (missing.length === 1)
     faults.push(
-      `${missing[0]} missing: signing in with Google needs GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET, or neither`,
+      `${missing[0]} missing: set both GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET for Google login, or neither`,
     );
 }
 

@@ -14,7 +14,7 @@ function collect() {
 }
 
 test.each(['a\nb', 'a\r\n{"level":"fatal","msg":"forged"}', 'a\u2028b\u0085c', 'a\u0000b', '\u001b[2Ja', '"}\n{"a":"'])(
-  '%j in anything that is logged stays in its line',
+  'keeps a log entry with %j on one line',
   (text) => {
     const { log, lines } = collect();
     log.info({ [text]: text, nested: { text } }, text);
@@ -24,12 +24,12 @@ test.each(['a\nb', 'a\r\n{"level":"fatal","msg":"forged"}', 'a\u2028b\u0085c', '
       { level: 'info', msg: text, [text]: text, nested: { text } },
       { level: 'warn', msg: 'failed' },
     ]);
-    // What moves a terminal's cursor is escaped, too.
+    // Escapes terminal control sequences, too.
     for (const line of lines()) expect(line).not.toMatch(/[\u0000-\u001f]/);
   },
 );
 
-test('an error is told by its kind, words, code and causes, without what it carries', () => {
+test('logs name, message, code and causes of an error, without its other fields', () => {
   const { log, lines } = collect();
   const cause = Object.assign(new Error('the store said no'), { document: { message: 'a text' } });
   log.error(

@@ -1,11 +1,11 @@
 import { pino, stdSerializers, type DestinationStream, type Logger as PinoLogger } from 'pino';
 
-/** Structured log lines on standard output. Secrets and message text never go into one. */
+/** Writes structured log lines. Never log secrets or message text. */
 export type Logger = PinoLogger;
 
 /**
- * A logger of the named service; `level` is one of pino's, or `silent`. `destination` is standard output unless a test wants the
- * lines; `fields` are asked for with each line, which has them beside its own.
+ * Opens the logger of a service. `level` is a pino level or `silent`. `destination` defaults to standard output.
+ * `fields` is called for each line and its result is added.
  */
 export function openLogger(
   service: string,
@@ -24,7 +24,7 @@ export function openLogger(
   return destination === undefined ? pino(options) : pino(options, destination);
 }
 
-/** What a line says of an error: its kind, words and place. Its other fields may hold what was to be stored, a text or a token. */
+/** Serializes name, message and stack of an error. Its other fields may contain message text or a token. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { type, message, stack } = stdSerializers.err(error);

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { readSchedule } from './read-schedule.ts';
 
-test('a duration is an interval, five fields are a cron expression', () => {
+test('reads durations as intervals and five fields as cron expressions', () => {
   expect(['60s', '5m', '1h', '2d'].map(readSchedule)).toEqual([60_000, 300_000, 3_600_000, 172_800_000]);
   expect(readSchedule(' 0 3 * * 1 ')).toBe('0 3 * * 1');
 });
 
-test('anything else is refused, and so is what never comes', () => {
+test('rejects anything else, and schedules that never occur', () => {
   for (const text of [
     '',
     '60',

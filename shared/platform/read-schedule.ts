@@ -2,12 +2,12 @@ import { Cron } from 'croner';
 
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** Harm prevented: a schedule that is due again before it has begun. */
+/** The shortest interval; a shorter one would be due again before its run starts. */
 const intervalMsMin = 1_000;
 
 /**
- * RETENTION_SCHEDULE: a duration (`60s`, `5m`, `1h`, `1d`) in milliseconds, or a cron expression of five fields as it is. Throws a
- * RangeError for what is neither.
+ * Parses RETENTION_SCHEDULE: a duration (`60s`, `5m`, `1h`, `1d`) to milliseconds; returns a cron expression of five
+ * fields unchanged. Throws RangeError otherwise.
  */
 export function readSchedule(text: string): number | string {
   const trimmed = text.trim();
@@ -19,7 +19,7 @@ export function readSchedule(text: string): number | string {
     return trimmed;
   }
   throw new RangeError(
-    `RETENTION_SCHEDULE: ${JSON.stringify(text)} is neither a duration like 60s nor a cron expression of five fields`,
+    `RETENTION_SCHEDULE: ${JSON.stringify(text)} must be a duration like 60s or a cron expression of five fields`,
   );
 }
 

@@ -1,12 +1,12 @@
 import type { Logger } from './logger.ts';
 
-/** How long a shutdown may take before the process ends anyway. */
+/** The time limit of a shutdown; the process exits after it. */
 const shutdownMaxMs = 30_000;
 
 /**
- * Runs something that was started until SIGTERM or SIGINT, then closes it and ends the process: 0 after a clean close, 1
- * otherwise. A second signal ends it at once. An error that nobody caught is logged and ends the process, too: what it
- * left behind is unknown, and everything acknowledged is on disk.
+ * Runs a service until SIGTERM or SIGINT, then closes it and exits: with 0 after a clean close, with 1 otherwise. A second
+ * signal exits immediately. An uncaught error is logged and ends the process, because the state is unknown afterwards;
+ * acknowledged data is on disk.
  */
 export function runUntilSignal(running: { close(): Promise<void> }, log: Logger): void {
   let isClosing = false;
@@ -29,7 +29,7 @@ export function runUntilSignal(running: { close(): Promise<void> }, log: Logger)
   process.on('SIGTERM', shutDown);
   process.on('SIGINT', shutDown);
   const die = (error: unknown) => {
-    log.fatal({ err: error }, 'an error that nobody caught');
+    log.fatal({ err: error }, 'uncaught error');
     process.exit(1);
   };
   process.on('uncaughtException', die);

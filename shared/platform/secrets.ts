@@ -1,21 +1,21 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** A secret of 32 random bytes in base64url behind a prefix that tells its kind. */
+/** Creates a secret of 32 random bytes in base64url after a prefix that shows its kind. */
 export function makeSecret(prefix = ''): string {
   return prefix + randomBytes(32).toString('base64url');
 }
 
-/** What is stored of a secret: its SHA-256 in hex. A fast hash is right for 256 random bits. */
+/** Returns the SHA-256 of a secret in hex, which is stored. A fast hash suffices for 256 random bits. */
 export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-/** Proof that whoever holds the key wrote the text for the purpose: 128 bits of its HMAC-SHA-256, in base64url. */
+/** Signs a text for a purpose: 128 bits of HMAC-SHA-256 in base64url. */
 export function signText(key: string, purpose: string, text: string): string {
   return createHmac('sha256', key).update(`${purpose}\n${text}`).digest().subarray(0, 16).toString('base64url');
 }
 
-/** Whether the proof is one by any of the keys. */
+/** Whether any of the keys made this signature. */
 export function isSignedText(
   keys: readonly string[],
   purpose: string,

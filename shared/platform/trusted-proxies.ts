@@ -1,11 +1,11 @@
 import proxyaddr from 'proxy-addr';
 
-/** Whether the address, so many hops away from us, is believed about who was before it. */
+/** Whether to trust the `X-Forwarded-For` of the address at this hop. */
 export type Trust = (address: string, hop: number) => boolean;
 
 /**
- * TRUST_PROXY: a number of hops, or addresses and CIDRs whose `X-Forwarded-For` is believed; null, for an empty one or `off`, trusts
- * nobody. Throws a TypeError for a list that is none.
+ * Parses TRUST_PROXY: a number of hops, or trusted addresses and CIDRs. Returns null, which trusts no proxy, for an empty
+ * value or `off`. Throws TypeError for an invalid list.
  */
 export function trustedProxies(trustProxy: string): Trust | null {
   const text = trustProxy.trim();

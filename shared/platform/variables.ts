@@ -2,24 +2,24 @@ import { z } from 'zod';
 import { readSchedule } from './read-schedule.ts';
 import { trustedProxies } from './trusted-proxies.ts';
 
-/** Roles a process can play; `npm start` plays all of them. */
+/** Roles of a process; `npm start` runs all of them. */
 export const roles = ['api', 'fanout', 'notifier', 'retention'] as const;
 export type Role = (typeof roles)[number];
 
-/** What is told of a variable, in Markdown where it is text. */
+/** Documentation of a variable, in Markdown. */
 interface Told {
   readonly about: string;
-  /** What stands for the default where there is none to show, such as the value of another variable. */
+  /** Describes a default that is not a constant, such as the value of another variable. */
   readonly shown?: string;
-  /** For `.env.example`, of a variable without a default. */
+  /** Example for `.env.example`, for a variable without a default. */
   readonly example?: string;
-  /** Its value is shown to nobody. */
+  /** The value is never displayed. */
   readonly isSecret?: true;
 }
 
 const tellings = z.registry<Told>();
 
-/** The parts of a comma-separated list. */
+/** Splits a comma-separated list. */
 export const list = (text: string): string[] =>
   text
     .split(',')
@@ -34,10 +34,10 @@ const days = z.coerce.number().positive();
 const daysOrNone = z.coerce.number().min(0);
 const port = z.coerce.number().int().min(0).max(65_535);
 const url = z.url();
-const httpUrl = z.url({ protocol: /^https?$/, error: 'it takes an address that begins with http:// or https://' });
-/** As browsers send it: without a path, whatever the scheme. */
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' });
+/** An origin as browsers send it: any scheme, without a path. */
 const originForm = /^(\*|null|[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+)$/i;
-/** Whether it is text that the function takes, and throws nothing. */
+/** Whether the function accepts the text without throwing. */
 const isReadBy =
   (read: (text: string) => unknown) =>
   (text: string): boolean => {
@@ -53,18 +53,18 @@ export const saslMechanisms = ['plain', 'scram-sha-256', 'scram-sha-512'] as con
 
 const listening = {
   HOST: z.string().default('127.0.0.1').register(tellings, {
-    about: 'address to listen on; the container image sets `0.0.0.0`',
+    about: 'listening address; the container image sets `0.0.0.0`',
   }),
   PORT: port.default(8080).register(tellings, {
-    about: 'port of the API; 0: a free one',
+    about: 'port of the API; 0 selects a free port',
   }),
   BASE_URL: httpUrl.optional().register(tellings, {
-    about: 'where the public reaches the API; verification links start with it',
-    shown: 'the address listened on',
+    about: 'public URL of the API; verification links start with it',
+    shown: 'the listening address',
     example: 'https://tocsin.example.org',
   }),
   APP_URL: url.optional().register(tellings, {
-    about: 'where the app is; other links in mails lead there',
+    about: 'URL of the app; other links in emails point to it',
     shown: '`BASE_URL`',
     example: 'https://app.example.org',
   }),
@@ -72,22 +72,22 @@ const listening = {
 
 const embedded = {
   DATA_DIR: z.string().default('./data').register(tellings, {
-    about: "directory of the embedded engine's file and of mails without a mail server; the image sets `/data`",
+    about: "directory of the embedded engine's file and of emails without a mail server; the image sets `/data`",
   }),
 };
 
 const cluster = {
   KAFKA_BROKERS: z.string().optional().register(tellings, {
     about:
-      'brokers, comma-separated. With the next two: a cluster. None of the three: embedded. One or two are a fault',
+      'Kafka brokers, comma-separated. Set these three variables for a cluster, or none of them for the embedded engine',
     example: 'kafka:9092',
   }),
   MONGO_URL: z.string().optional().register(tellings, {
-    about: 'a replica set; the database is the one that the URL names',
+    about: 'MongoDB replica set with the database name',
     example: 'mongodb://mongo:27017/tocsin?replicaSet=rs0',
   }),
   REDIS_URL: z.string().optional().register(tellings, {
-    about: 'a Redis that evicts nothing',
+    about: 'Redis with `maxmemory-policy noeviction`',
     example: 'redis://redis:6379',
   }),
 };
@@ -98,30 +98,30 @@ const logTopic = {
     .regex(/^[A-Za-z0-9._-]{1,200}$/)
     .default('tocsin.messages')
     .register(tellings, {
-      about: `the log's topic; also the start of the names of consumer groups, and of keys and channels in Redis`,
+      about: `Kafka topic of the event log; also the prefix of consumer groups, and of keys and channels in Redis`,
     }),
   KAFKA_PARTITIONS: z.coerce.number().int().min(1).max(1_000).default(12).register(tellings, {
-    about: '1 to 1,000; counts when the topic is made, and is not to be changed afterwards',
+    about: 'number of partitions, 1 to 1,000. Applies when the topic is created; must not change later',
   }),
   KAFKA_REPLICATION: z.coerce.number().int().min(1).max(9).default(1).register(tellings, {
-    about: '1 to 9; from 3 on the topic wants two replicas in sync. Counts when the topic is made',
+    about: 'replication factor, 1 to 9. From 3, `min.insync.replicas` is 2. Applies when the topic is created',
   }),
   KAFKA_RETENTION_DAYS: days.default(7).register(tellings, {
-    about: 'how long records stay in Kafka. Counts when the topic is made',
+    about: 'retention of records in Kafka. Applies when the topic is created',
   }),
 };
 
 const kafkaAccess = {
   KAFKA_TLS: flag.default(false).register(tellings, {
-    about: '`on`: connections to the brokers are encrypted, and their certificates checked',
+    about: '`on` encrypts connections to the brokers and checks their certificates',
   }),
   KAFKA_TLS_CA_FILE: z.string().optional().register(tellings, {
-    about: 'the certificates to trust, in PEM; without it those of the public authorities',
+    about: 'trusted certificates in PEM; default: the public authorities',
     example: '/etc/tocsin/kafka-ca.pem',
   }),
   KAFKA_SASL_MECHANISM: z.string().toLowerCase().pipe(z.enum(saslMechanisms)).optional().register(tellings, {
     about:
-      '`plain`, `scram-sha-256` or `scram-sha-512`: logs in to the brokers, together with the next two. `plain` sends the password as it is, so not without TLS',
+      '`plain`, `scram-sha-256` or `scram-sha-512`, together with the next two variables. `plain` sends the password in clear text, so use it only with TLS',
     example: 'scram-sha-512',
   }),
   KAFKA_SASL_USERNAME: z.string().optional().register(tellings, {
@@ -141,64 +141,63 @@ const process = {
     .transform(list)
     .pipe(z.array(z.enum(roles)).min(1))
     .register(tellings, {
-      about: 'what `tocsin serve` runs in this process',
+      about: 'roles that `tocsin serve` runs in this process',
     }),
 };
 
 const secrets = {
   JWT_SECRET: z.string().optional().register(tellings, {
     about:
-      'signs access tokens; several, comma-separated: the first signs, all verify. At least 32 bytes each. Required for a cluster, the same on all nodes',
-    shown: 'embedded: made and kept',
+      'secrets of access tokens, comma-separated: the first one signs, all of them verify. At least 32 bytes each. Required for a cluster, the same on all nodes',
+    shown: 'embedded: generated and stored',
     isSecret: true,
   }),
   ADMIN_TOKEN: z.string().optional().register(tellings, {
     about:
-      'opens `/admin`: long and random, for who guesses it is the operator; at least 16 characters where `NODE_ENV` is `production`, as in the container and the systemd unit. Without it `/admin` is a 404',
+      'token of the `/admin` endpoints. Choose a long random value: it grants operator access. At least 16 characters if `NODE_ENV` is `production`, as in the container and the systemd unit. Without it, `/admin` returns 404',
     isSecret: true,
   }),
 };
 
 const mails = {
   SMTP_URL: z
-    .url({ protocol: /^smtps?$/, error: 'it takes an address that begins with smtp:// or smtps://' })
+    .url({ protocol: /^smtps?$/, error: 'must be a URL that begins with smtp:// or smtps://' })
     .optional()
     .register(tellings, {
-      about: '`smtp://` or `smtps://`. Without it mails become files, see below',
+      about: 'mail server, `smtp://` or `smtps://`. Without it, emails are written to files',
       example: 'smtp://user:password@mail.example.org:587',
     }),
   MAIL_FROM: z.string().default('Tocsin <tocsin@localhost>').register(tellings, {
-    about: 'sender of mails',
+    about: 'sender of emails',
   }),
 };
 
 const signIn = {
   GOOGLE_CLIENT_ID: z.string().optional().register(tellings, {
-    about: 'opens sign-in with Google, together with the next; one of the two alone is a fault',
+    about: 'enables Google login, together with the next variable',
   }),
   GOOGLE_CLIENT_SECRET: z.string().optional().register(tellings, {
     about: '',
     isSecret: true,
   }),
   GOOGLE_ISSUER: httpUrl.default('https://accounts.google.com').register(tellings, {
-    about:
-      'the OpenID provider; its configuration is read below this address. `http:` is taken for one on your own network',
+    about: 'OpenID provider; its configuration is read from this URL. Use `http:` only on your own network',
   }),
   APPLE_CLIENT_ID: z.string().optional().register(tellings, {
-    about: `opens sign-in with Apple: the app's bundle id, which its identity tokens are made for`,
+    about: `bundle ID of the app, the audience of its identity tokens. Enables Apple login`,
   }),
   APPLE_ISSUER: httpUrl.default('https://appleid.apple.com').register(tellings, {
-    about: 'who the identity tokens must be from',
+    about: 'issuer of the identity tokens',
   }),
   APPLE_JWKS_URL: httpUrl.default('https://appleid.apple.com/auth/keys').register(tellings, {
-    about: 'the keys that they are checked with',
+    about: 'public keys that verify the identity tokens',
   }),
 };
 
 const push = {
   APNS_KEY_FILE: z.string().optional().register(tellings, {
     about:
-      "the `.p8` key from Apple's developer account. It and the next three open pushes to `ios` devices; some of the four alone are a fault",
+      "`.p8` key from Apple's developer account. Together with the next three variables, enables pushes to `ios` devices",
   }),
   APNS_KEY_ID: z.string().optional().register(tellings, {
     about: '',
@@ -207,84 +206,83 @@ const push = {
     about: '',
   }),
   APNS_BUNDLE_ID: z.string().optional().register(tellings, {
-    about: 'the app that the pushes are for',
+    about: 'bundle ID of the app',
   }),
   APNS_URL: httpUrl.optional().register(tellings, {
-    about: 'another push service: `https://api.sandbox.push.apple.com` for apps in development, or a simulator',
+    about: 'APNs URL: `https://api.sandbox.push.apple.com` for apps in development, or a simulator',
     shown: `Apple's own`,
   }),
   APNS_CA_FILE: z.string().optional().register(tellings, {
-    about: `PEM of the authority that signed a simulator's certificate`,
+    about: `PEM certificate of the authority of a simulator's certificate`,
   }),
   FCM_SERVICE_ACCOUNT_FILE: z.string().optional().register(tellings, {
-    about: 'the JSON key of a service account, from the Firebase console. It opens pushes to `android` devices',
+    about: 'service account key in JSON from the Firebase console. Enables pushes to `android` devices',
   }),
   FCM_URL: httpUrl.optional().register(tellings, {
-    about: 'a simulator of FCM; access tokens come from the `token_uri` of the service account then',
+    about: 'FCM simulator; access tokens then come from the `token_uri` of the service account',
     shown: `Google's own`,
   }),
   EXPO_ACCESS_TOKEN: z.string().optional().register(tellings, {
-    about: 'for Expo projects with enhanced push security',
+    about: 'access token of Expo projects with enhanced push security',
     isSecret: true,
   }),
   EXPO_URL: httpUrl.optional().register(tellings, {
-    about: 'another push API, for tests',
+    about: 'Expo push API, for tests',
     shown: `Expo's own`,
   }),
   EXPO_RECEIPT_SECONDS: z.coerce.number().min(0.1).max(43_200).default(900).register(tellings, {
-    about:
-      'when Expo is first asked whether the phones that it took pushes for could be reached; it keeps receipts for a day',
+    about: 'delay before push receipts are first fetched from Expo, which keeps them for a day',
   }),
   PUSH_RETRY_SECONDS: z.coerce.number().min(0).max(86_400).default(3_600).register(tellings, {
     about:
-      'for how long a push that its provider puts off is tried again, at most 86,400; then it is a [dead letter](#pushes-that-did-not-arrive)',
+      'how long a push is retried after temporary errors of its provider, at most 86,400; then it becomes a [dead letter](#pushes-that-did-not-arrive)',
   }),
 };
 
 const retention = {
   RETENTION_SCHEDULE: z
     .string()
-    .refine(isReadBy(readSchedule), 'it takes a duration like 60s, or a cron expression of five fields')
+    .refine(isReadBy(readSchedule), 'must be a duration like 60s or a cron expression of five fields')
     .default('60s')
     .register(tellings, {
-      about: 'when sweeps run: `60s`, `5m`, `1h`, `1d`, or a cron expression of five fields in UTC',
+      about: 'schedule of sweeps: `60s`, `5m`, `1h`, `1d`, or a cron expression of five fields in UTC',
     }),
   RETENTION_DAYS_FREE: days.default(7).register(tellings, {
-    about: `how long messages are kept; the tier of the topic's owner at the publish counts`,
+    about: `retention of messages by the tier of the topic's owner at the time of the publish`,
   }),
   RETENTION_DAYS_ESSENTIALS: days.default(30).register(tellings, {
-    about: 'likewise',
+    about: 'as above',
   }),
   RETENTION_DAYS_TEAM: days.default(90).register(tellings, {
-    about: 'likewise',
+    about: 'as above',
   }),
   ERASURE_SETTLE_SECONDS: z.coerce.number().min(10).max(86_400).default(60).register(tellings, {
     about:
-      'after so long what is left of a deleted account or topic is looked for again: what was under way at its deletion has arrived by then. Nodes go by what they have cached for up to 5 seconds; at least 10, at most 86,400',
+      'delay of the second clean-up after a deletion of an account or topic, which removes writes that were in flight. Nodes cache for up to 5 seconds; 10 to 86,400',
   }),
   TEAM_GRACE_DAYS: daysOrNone.default(7).register(tellings, {
     about:
-      'how long a team goes on whose owner is below the TEAM tier; then it is deactivated. Days, a fraction allowed',
+      'grace period of a team whose owner is below the TEAM tier; then the team is deactivated. Fractions are allowed',
   }),
   TEAM_REMOVAL_DAYS: daysOrNone.default(60).register(tellings, {
-    about: "from a team's deactivation to its removal: what `removal_at` tells. Days, a fraction allowed",
+    about: 'time from the deactivation of a team to its removal (`removal_at`). Fractions are allowed',
   }),
   AUDIT_RETENTION_DAYS: days.default(365).register(tellings, {
-    about: 'how long entries of the [audit log](#audit-log) are kept. Days, a fraction allowed',
+    about: 'retention of the [audit log](#audit-log). Fractions are allowed',
   }),
 };
 
 const limits = {
   RATE_LIMITS: flag.default(true).register(tellings, {
     about:
-      '`off` ends all limits on requests, publishes, failed logins, mails to an address and open streams; for load tests and trusted networks',
+      '`off` disables all limits on requests, publishes, failed logins, emails per address and open streams; for load tests and trusted networks',
   }),
   TRUST_PROXY: z
     .string()
-    .refine(isReadBy(trustedProxies), 'it takes a number of hops, or addresses and CIDRs, comma-separated')
+    .refine(isReadBy(trustedProxies), 'must be a number of hops, or comma-separated addresses and CIDRs')
     .default('')
     .register(tellings, {
-      about: 'whose `X-Forwarded-For` is believed: a number of hops, or addresses and CIDRs, comma-separated',
+      about: 'proxies whose `X-Forwarded-For` is trusted: a number of hops, or comma-separated addresses and CIDRs',
       shown: 'none',
       example: '1',
     }),
@@ -293,11 +291,11 @@ const limits = {
     .transform((text) => list(text).map((origin) => origin.replace(/\/$/, '')))
     .refine(
       (origins) => origins.every((origin) => originForm.test(origin)),
-      'it takes `*`, or origins like https://app.example.org, comma-separated',
+      'must be `*`, or comma-separated origins like https://app.example.org',
     )
     .optional()
     .register(tellings, {
-      about: 'origins whose scripts may call the API, comma-separated; `*` for all',
+      about: 'origins whose scripts can call the API, comma-separated; `*` allows all',
       shown: 'the origin of `APP_URL`',
       example: 'https://app.example.org',
     }),
@@ -314,11 +312,11 @@ const watching = {
     }),
   SHUTDOWN_DELAY_SECONDS: z.coerce.number().min(0).max(15).default(0).register(tellings, {
     about:
-      'for so long an API node that is told to end goes on as before, but says that it is not ready: as long as your load balancer takes to notice. At most 15',
+      'how long a terminating API node reports that it is not ready before it stops, so that the load balancer can remove it. At most 15',
   }),
   METRICS_PORT: port.optional().register(tellings, {
     about:
-      "health and metrics of any process on this port of `HOST`, and figures there alone. Without it the API's port serves both, and processes without the role `api` neither",
+      "port of `HOST` for health and metrics of any process. Without it, the API's port serves both, and processes without the role `api` serve neither",
     example: '9090',
   }),
 };
@@ -326,59 +324,59 @@ const watching = {
 const tracing = {
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional().register(tellings, {
     about:
-      'a collector that takes OTLP over HTTP: opens [tracing](#traces), as the next does; spans go to `/v1/traces` below it',
+      'OTLP/HTTP collector; enables [tracing](#traces), as does the next variable. Spans are sent to `/v1/traces` of this URL',
     example: 'http://otel-collector:4318',
   }),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: httpUrl.optional().register(tellings, {
-    about: 'where spans are posted to, the whole address; goes before the former',
+    about: 'complete URL for spans; takes precedence over the previous variable',
   }),
   OTEL_TRACES_EXPORTER: z.string().optional().register(tellings, {
-    about: '`otlp` opens tracing, by default to `http://localhost:4318`; `none` ends it',
+    about: '`otlp` enables tracing, by default to `http://localhost:4318`; `none` disables it',
     shown: '`otlp` with an endpoint',
   }),
   OTEL_SDK_DISABLED: z.string().optional().register(tellings, {
-    about: '`true` ends tracing, whatever else is set',
+    about: '`true` disables tracing regardless of other variables',
   }),
   OTEL_EXPORTER_OTLP_PROTOCOL: z.string().optional().register(tellings, {
-    about: 'nothing is traced where this is anything else',
+    about: 'tracing is off for other values',
     shown: '`http/protobuf`',
   }),
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: z.string().optional().register(tellings, {
-    about: 'likewise; goes before the former',
+    about: 'as above; takes precedence over the previous variable',
     shown: '`http/protobuf`',
   }),
   OTEL_EXPORTER_OTLP_HEADERS: z.string().optional().register(tellings, {
-    about: 'what the collector wants to see, such as a key: `name=value`, comma-separated',
+    about: 'headers for the collector, such as an API key: `name=value`, comma-separated',
     isSecret: true,
   }),
   OTEL_EXPORTER_OTLP_TRACES_HEADERS: z.string().optional().register(tellings, {
-    about: 'likewise; these go before the former',
+    about: 'as above; takes precedence over the previous variable',
     isSecret: true,
   }),
   OTEL_TRACES_SAMPLER: z.string().default('parentbased_always_on').register(tellings, {
     about:
-      'which traces are kept: `always_on`, `always_off`, `traceidratio`, or one of them with `parentbased_` before it, which does as the caller does where the request has a `traceparent`',
+      'sampler: `always_on`, `always_off`, `traceidratio`, or one of them with the prefix `parentbased_`, which follows the `traceparent` of the request',
   }),
   OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1).register(tellings, {
-    about: 'the part that `traceidratio` keeps, 0 to 1',
+    about: 'fraction of traces that `traceidratio` keeps, 0 to 1',
   }),
   OTEL_SERVICE_NAME: z.string().optional().register(tellings, {
-    about: 'what spans are said to be of',
-    shown: '`tocsin`, or `tocsin-api` and so on where a role has its own process',
+    about: 'service name of spans',
+    shown: '`tocsin`, or `tocsin-<role>` if each role has its own process',
   }),
   OTEL_RESOURCE_ATTRIBUTES: z.string().optional().register(tellings, {
-    about: 'what else spans say of where they are from: `name=value`, comma-separated',
+    about: 'additional resource attributes of spans: `name=value`, comma-separated',
     example: 'deployment.environment.name=production',
   }),
 };
 
 const terms = {
   TERMS_VERSION: z.string().min(1).max(50).default('1.0').register(tellings, {
-    about: 'the terms that accounts accept',
+    about: 'version of the terms that accounts accept',
   }),
 };
 
-/** Every variable, with its default and what it is. The name in the environment is the key. */
+/** All variables by name, with defaults and documentation. */
 export const variables = z.object({
   ...listening,
   ...embedded,
@@ -398,29 +396,29 @@ export const variables = z.object({
 });
 export type Variables = z.infer<typeof variables>;
 
-/** What an operator is told of a variable. */
+/** The documentation of a variable for operators. */
 export interface VariableRow extends Told {
   readonly name: string;
-  /** As it would be set; undefined where nothing is. */
+  /** The default as text; undefined if there is no default. */
   readonly byDefault: string | undefined;
 }
 
-/** All variables as they are told of, under the headings of `.env.example`. */
+/** All documented variables under the headings of `.env.example`. */
 export const variableGroups: readonly { readonly heading: string; readonly rows: readonly VariableRow[] }[] = [
-  { heading: 'Where it listens, and where others reach it', rows: rowsOf(listening) },
-  { heading: 'The embedded engine: one file in this directory', rows: rowsOf(embedded) },
-  { heading: 'A cluster: all three URLs, or none of them', rows: rowsOf(cluster) },
-  { heading: "The log's topic; the numbers count when it is made", rows: rowsOf(logTopic) },
-  { heading: 'Kafka by TLS, and a login to it: plain, scram-sha-256 or scram-sha-512', rows: rowsOf(kafkaAccess) },
-  { heading: 'What `npm start` runs in this process', rows: rowsOf(process) },
+  { heading: 'Addresses', rows: rowsOf(listening) },
+  { heading: 'Embedded engine: one file in this directory', rows: rowsOf(embedded) },
+  { heading: 'Cluster: set all three URLs or none of them', rows: rowsOf(cluster) },
+  { heading: 'Kafka topic of the event log; numbers apply when it is created', rows: rowsOf(logTopic) },
+  { heading: 'Kafka over TLS and SASL: plain, scram-sha-256 or scram-sha-512', rows: rowsOf(kafkaAccess) },
+  { heading: 'Roles of this process', rows: rowsOf(process) },
   {
-    heading: 'Secrets. JWT_SECRET is required for a cluster, for example from: openssl rand -base64 48',
+    heading: 'Secrets. A cluster requires JWT_SECRET, for example from: openssl rand -base64 48',
     rows: rowsOf(secrets),
   },
-  { heading: 'Mails. Without SMTP_URL they become files in DATA_DIR/mail', rows: rowsOf(mails) },
-  { heading: 'Sign-in with Google and Apple', rows: rowsOf(signIn) },
-  { heading: 'Push through Apple, Google and Expo', rows: rowsOf(push) },
-  { heading: 'What is removed, and when', rows: rowsOf(retention) },
+  { heading: 'Email. Without SMTP_URL, emails are written to DATA_DIR/mail', rows: rowsOf(mails) },
+  { heading: 'Google and Apple login', rows: rowsOf(signIn) },
+  { heading: 'Push providers', rows: rowsOf(push) },
+  { heading: 'Retention', rows: rowsOf(retention) },
   { heading: 'Limits and origins', rows: rowsOf(limits) },
   { heading: 'Logs, health and metrics', rows: rowsOf(watching) },
   { heading: 'Traces, by OpenTelemetry', rows: rowsOf(tracing) },
@@ -435,7 +433,7 @@ function rowsOf(group: Readonly<Record<string, z.ZodType>>): VariableRow[] {
   }));
 }
 
-/** A value in the form in which it is set; undefined for none. */
+/** Formats a value as it is set; undefined if it has no value. */
 function asText(value: unknown): string | undefined {
   if (value === undefined || value === '') return undefined;
   if (typeof value === 'boolean') return value ? 'on' : 'off';

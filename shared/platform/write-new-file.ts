@@ -3,12 +3,12 @@ import { open, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Has a file written under another name, and gives it its own once it is complete and on disk: whoever finds it finds all of
- * it. It is readable by its owner alone, and nothing is overwritten. Throws a sentence for the operator where the place is taken or cannot
- * be written, and else what `write` throws; nothing is left then.
+ * Writes a file under a temporary name and renames it once it is complete and on disk, so that readers never see a partial
+ * file. Only its owner can read it; nothing is overwritten. Throws an error for the operator if the path exists or cannot
+ * be written, otherwise what `write` throws; leaves no file in either case.
  *
- * `beside` are endings of files that `write` may leave beside its own, and that must not stand beside the finished one: those
- * of another age would be taken for its.
+ * `beside` lists suffixes of companion files that `write` may leave and that must not exist next to the finished file:
+ * stale ones would be taken for its own.
  */
 export async function writeNewFile<T>(
   path: string,
@@ -19,7 +19,7 @@ export async function writeNewFile<T>(
   const partial = `${path}.${process.pid}.partial`;
   const folder = dirname(resolve(path));
   const made = await open(partial, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`${folder} cannot be written (${error.code}): choose another place`, { cause: error });
+    throw new Error(`${folder} cannot be written (${error.code}): choose another path`, { cause: error });
   });
   try {
     await made.close();
@@ -36,8 +36,7 @@ export async function writeNewFile<T>(
 
 function refuseTaken(path: string, beside: readonly string[]): void {
   const taken = ['', ...beside].map((ending) => path + ending).find(existsSync);
-  if (taken !== undefined)
-    throw new Error(`${taken} exists, and nothing is overwritten: move it away, or choose another place`);
+  if (taken !== undefined) throw new Error(`${taken} already exists: move it, or choose another path`);
 }
 
 async function toDisk(path: string): Promise<void> {

@@ -1,7 +1,7 @@
-/** What became of the log that the store is a view of. */
+/** The result of checking that the store and the event log belong together. */
 export interface AdoptedLog {
-  /** Why it had to be adopted, in words for the operator; null when it is the log that the store knows, and nothing was changed. */
+  /** Why the log had to be adopted, as text for the operator; null if the store already knows this log and nothing changed. */
   readonly reason: string | null;
-  /** What is added to the log's own offsets to make positions, per partition; empty where the log is in the file itself. */
+  /** Per partition, the base that is added to the log's own offsets. Empty if the log is stored in the SQLite file. */
   readonly bases: readonly number[];
 }

@@ -1,12 +1,12 @@
-/** What a backup or a restore has done so far, in parts of the engine's own kind (pages of a file, documents). */
+/** Progress of a backup or restore, in units of the engine (pages of a file, documents). */
 export interface CopyProgress {
   readonly done: number;
   readonly total: number;
 }
 
-/** What a backup or a restore made. */
+/** The result of a backup or restore. */
 export interface CopyReport {
-  /** Where from and where to, as a person knows them. */
+  /** Source and target, as shown to the operator. */
   readonly from: string;
   readonly to: string;
   readonly bytes: number;

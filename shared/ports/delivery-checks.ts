@@ -1,19 +1,19 @@
 import type { Claim, Outcome } from './deliveries.ts';
 
-/** What every driver of the deliveries port refuses or leaves out, said once. */
+/** Input checks shared by all drivers of the deliveries port. */
 export const deliveryLimits = { claims: 1_000, deviceIds: 1_000 } as const;
 
-/** The claims, one per device. Throws RangeError when they are too many, or of more than one message. */
+/** Returns one claim per device. Throws RangeError for too many claims or claims of more than one message. */
 export function checkClaims(claims: readonly Claim[]): Claim[] {
   if (claims.length > deliveryLimits.claims)
-    throw new RangeError(`at most ${deliveryLimits.claims} claims at once, not ${claims.length}`);
+    throw new RangeError(`at most ${deliveryLimits.claims} claims per call, not ${claims.length}`);
   const messageId = claims[0]?.messageId;
   if (claims.some((claim) => claim.messageId !== messageId))
-    throw new RangeError('claims are of one message at a time');
+    throw new RangeError('all claims of a call must be for one message');
   return [...new Map(claims.map((claim) => [claim.deviceId, claim])).values()];
 }
 
-/** The outcomes in parts that a store takes at once; of several of one message and device the last. */
+/** Splits outcomes into chunks of one write each. Keeps the last outcome per message and device. */
 export function outcomeParts(outcomes: readonly Outcome[], partMax: number): Outcome[][] {
   const last = [
     ...new Map(
@@ -27,5 +27,5 @@ export function outcomeParts(outcomes: readonly Outcome[], partMax: number): Out
 
 export function checkDeviceIds(deviceIds: readonly string[] | undefined): void {
   if ((deviceIds?.length ?? 0) > deliveryLimits.deviceIds)
-    throw new RangeError(`at most ${deliveryLimits.deviceIds} devices at once`);
+    throw new RangeError(`at most ${deliveryLimits.deviceIds} devices per call`);
 }

@@ -1,12 +1,12 @@
 import type { FieldKind } from './documents.ts';
 
 /**
- * What every driver of the documents port refuses, said once: undeclared collections, fields and indexes, and values
- * that are not of the declared kind. These are mistakes of the program, so they are TypeErrors and RangeErrors; that
- * a value is what its kind says is also what keeps `{"$ne": null}` from ever becoming part of a query.
+ * Input checks shared by all drivers of the documents port: undeclared collections, fields and indexes, and values
+ * of the wrong kind. Violations are programming errors, so they throw TypeError or RangeError. The kind check also
+ * prevents operator injection: `{"$ne": null}` never becomes part of a query.
  */
 
-/** A collection whose document type is not known here; any `Collection<T>` is one. */
+/** A collection of any document type. */
 export interface AnyCollection {
   readonly name: string;
   readonly fields: { readonly [field: string]: FieldKind };
@@ -17,20 +17,20 @@ export interface AnyCollection {
 
 export const documentLimits = { ids: 1_000, writes: 1_000, found: 10_000 } as const;
 
-/** Identifiers become names of tables, columns and indexes. */
+/** Identifiers are used as names of tables, columns and indexes. */
 const identifier = /^[a-z][A-Za-z0-9]{0,39}$/;
 const indexable: ReadonlySet<FieldKind> = new Set(['text', 'integer', 'boolean', 'time']);
 
-/** The kind of a field, `id` and `version` included. Throws for an undeclared one. */
+/** Returns the kind of a field, including `id` and `version`. Throws for an undeclared field. */
 export function kindOf(collection: AnyCollection, field: string): FieldKind {
   if (field === 'id') return 'text';
   if (field === 'version') return 'integer';
   const kind = Object.hasOwn(collection.fields, field) ? collection.fields[field] : undefined;
-  if (kind === undefined) throw new TypeError(`${collection.name}: no field ${field} is declared`);
+  if (kind === undefined) throw new TypeError(`${collection.name}: field ${field} is not declared`);
   return kind;
 }
 
-/** Throws when the declaration cannot be made into a table: bad names, keys over unknown or unordered fields. */
+/** Throws if the declaration is invalid: bad names, or keys over unknown or unordered fields. */
 export function checkCollection(collection: AnyCollection): void {
   const names = [
     collection.name,
@@ -40,28 +40,27 @@ export function checkCollection(collection: AnyCollection): void {
   ];
   for (const name of names) {
     if (!identifier.test(name))
-      throw new TypeError(`${collection.name}: ${name} is no camelCase name of at most 40 characters`);
+      throw new TypeError(`${collection.name}: ${name} must be camelCase with at most 40 characters`);
   }
   for (const field of ['id', 'version']) {
     if (Object.hasOwn(collection.fields, field))
-      throw new TypeError(`${collection.name}: ${field} is always there, it is not declared`);
+      throw new TypeError(`${collection.name}: ${field} is implicit and must not be declared`);
   }
   for (const [name, fields] of [...Object.entries(collection.uniqueKeys), ...Object.entries(collection.indexes)]) {
     if (fields.length === 0) throw new TypeError(`${collection.name}: ${name} has no fields`);
-    if (new Set(fields).size < fields.length) throw new TypeError(`${collection.name}: ${name} has a field twice`);
+    if (new Set(fields).size < fields.length) throw new TypeError(`${collection.name}: ${name} lists a field twice`);
     for (const field of fields) {
       if (!indexable.has(kindOf(collection, field)))
-        throw new TypeError(`${collection.name}: ${name} cannot be over ${field}, which has no order`);
+        throw new TypeError(`${collection.name}: ${name} cannot include ${field}, which has no order`);
     }
   }
   for (const lists of [collection.uniqueKeys, collection.indexes]) {
     const forms = Object.values(lists).map((fields) => fields.join(' '));
-    if (new Set(forms).size < forms.length)
-      throw new TypeError(`${collection.name}: two of its indexes are over the same fields`);
+    if (new Set(forms).size < forms.length) throw new TypeError(`${collection.name}: two indexes have the same fields`);
   }
   for (const name of Object.keys(collection.uniqueKeys)) {
     if (Object.hasOwn(collection.indexes, name))
-      throw new TypeError(`${collection.name}: ${name} is a key and an index`);
+      throw new TypeError(`${collection.name}: ${name} is both a unique key and an index`);
   }
 }
 
@@ -81,7 +80,7 @@ function isOfKind(kind: FieldKind, value: unknown): boolean {
   }
 }
 
-/** Throws unless the value is of the field's kind, or null. */
+/** Throws unless the value is null or of the field's kind. */
 function checkValue(collection: AnyCollection, field: string, value: unknown): void {
   const kind = kindOf(collection, field);
   if (value !== null && !isOfKind(kind, value)) {
@@ -90,14 +89,14 @@ function checkValue(collection: AnyCollection, field: string, value: unknown): v
 }
 
 export function checkId(collection: AnyCollection, id: unknown): asserts id is string {
-  if (typeof id !== 'string') throw new TypeError(`${collection.name}: an id is a text, not ${typeof id}`);
+  if (typeof id !== 'string') throw new TypeError(`${collection.name}: an id must be a string, not ${typeof id}`);
 }
 
 export function checkVersion(collection: AnyCollection, version: unknown): asserts version is number {
-  if (!Number.isSafeInteger(version)) throw new TypeError(`${collection.name}: a version is an integer`);
+  if (!Number.isSafeInteger(version)) throw new TypeError(`${collection.name}: a version must be an integer`);
 }
 
-/** The values of a new document, one for each declared field: what is not given is null. */
+/** Returns the values of a new document, one per declared field; missing fields become null. */
 export function checkNew(collection: AnyCollection, document: object): { id: string; values: Map<string, unknown> } {
   const given = document as { readonly [field: string]: unknown };
   checkId(collection, given.id);
@@ -113,18 +112,18 @@ export function checkNew(collection: AnyCollection, document: object): { id: str
   return { id: given.id, values };
 }
 
-/** The values to set, in order of the declaration; undefined counts as not given. */
+/** Returns the values to set, in declaration order. Ignores undefined values. */
 export function checkChanges(collection: AnyCollection, set: object): Map<string, unknown> {
   return checkGiven(collection, set, (field, value) => checkValue(collection, field, value));
 }
 
-/** What to add to which fields, in order of the declaration. */
+/** Returns the increments, in declaration order. */
 export function checkIncrements(collection: AnyCollection, by: object): Map<string, number> {
   const checked = checkGiven(collection, by, (field, value) => {
     if (kindOf(collection, field) !== 'integer')
-      throw new TypeError(`${collection.name}: ${field} is no integer to add to`);
+      throw new TypeError(`${collection.name}: ${field} is not an integer field`);
     if (!Number.isSafeInteger(value))
-      throw new TypeError(`${collection.name}: only an integer can be added to ${field}`);
+      throw new TypeError(`${collection.name}: the increment of ${field} must be an integer`);
   });
   return checked as Map<string, number>;
 }
@@ -132,14 +131,16 @@ export function checkIncrements(collection: AnyCollection, by: object): Map<stri
 export function checkRaise(collection: AnyCollection, { field, to }: { field: string; to: number }): void {
   checkChangeable(collection);
   if (field === 'version' || !['time', 'integer'].includes(kindOf(collection, field)))
-    throw new TypeError(`${collection.name}: ${field} is no time or integer to raise`);
+    throw new TypeError(`${collection.name}: ${field} is not a time or integer field`);
   if (Object.values(collection.uniqueKeys).some((fields) => fields.includes(field)))
     throw new TypeError(`${collection.name}: ${field} is part of a unique key`);
-  if (!Number.isSafeInteger(to)) throw new TypeError(`${collection.name}: ${field} can only be raised to an integer`);
+  if (!Number.isSafeInteger(to))
+    throw new TypeError(`${collection.name}: the new value of ${field} must be an integer`);
 }
 
 function checkChangeable(collection: AnyCollection): void {
-  if (collection.isAppendOnly === true) throw new TypeError(`${collection.name}: what is there is not changed`);
+  if (collection.isAppendOnly === true)
+    throw new TypeError(`${collection.name}: an append-only collection cannot be changed`);
 }
 
 function checkGiven(
@@ -162,12 +163,12 @@ function checkGiven(
   return checked;
 }
 
-/** A query, resolved against its index. */
+/** A query resolved against its index. */
 export interface Plan {
   readonly index: string;
   readonly isUniqueKey: boolean;
   readonly equals: readonly (readonly [field: string, value: unknown])[];
-  /** The index's fields after those. */
+  /** The remaining fields of the index. */
   readonly rest: readonly string[];
   readonly from: string | number | undefined;
   readonly to: string | number | undefined;
@@ -186,7 +187,7 @@ interface AnyQuery {
   readonly offset?: number;
 }
 
-/** Resolves a query; throws when it is not one that its index can answer. */
+/** Resolves a query. Throws if its index cannot answer it. */
 export function planQuery(collection: AnyCollection, query: AnyQuery): Plan {
   const isUniqueKey = Object.hasOwn(collection.uniqueKeys, query.index);
   const fields = isUniqueKey
@@ -194,13 +195,13 @@ export function planQuery(collection: AnyCollection, query: AnyQuery): Plan {
     : Object.hasOwn(collection.indexes, query.index)
       ? collection.indexes[query.index]
       : undefined;
-  if (fields === undefined) throw new TypeError(`${collection.name}: no index ${query.index} is declared`);
+  if (fields === undefined) throw new TypeError(`${collection.name}: index ${query.index} is not declared`);
   const given = new Map(Object.entries(query.equals).filter(([, value]) => value !== undefined));
   const equals = fields.slice(0, given.size).map((field) => [field, given.get(field)] as const);
   for (const [field, value] of equals) {
     if (value === undefined || value === null)
       throw new TypeError(
-        `${collection.name}: equals must give the first fields of ${query.index}, and ${field} is missing`,
+        `${collection.name}: equals must contain the first fields of ${query.index}; ${field} is missing`,
       );
     checkValue(collection, field, value);
   }
@@ -233,5 +234,5 @@ function checkedCount(value: number, max: number, name: string): number {
 }
 
 export function checkAtMost(count: number, max: number, what: string): void {
-  if (count > max) throw new RangeError(`at most ${max} ${what} at once, not ${count}`);
+  if (count > max) throw new RangeError(`at most ${max} ${what} per call, not ${count}`);
 }

@@ -5,7 +5,7 @@ import type { EventLog } from './event-log.ts';
 import type { JobQueue } from './job-queue.ts';
 import type { Messages } from './messages.ts';
 
-/** What an installation runs on: the six ports, on Kafka, MongoDB and Redis or on one SQLite file. */
+/** The ports of an installation, implemented on Kafka, MongoDB and Redis or on one SQLite file. */
 export interface Engine {
   readonly kind: 'embedded' | 'cluster';
   readonly eventLog: EventLog;
@@ -14,7 +14,7 @@ export interface Engine {
   readonly documents: Documents;
   readonly jobQueue: JobQueue;
   readonly bus: Bus;
-  /** The secrets that sign access tokens; the first signs, all verify. */
+  /** Secrets of access tokens: the first one signs, all of them verify. */
   readonly jwtSecrets: readonly string[];
   close(): Promise<void>;
 }

@@ -2,15 +2,15 @@ import type { RecordType } from '../domain/messages/log-record.ts';
 import type { Message } from '../domain/messages/message.ts';
 import type { Delivery } from './deliveries.ts';
 
-/** A message as a store has it, whatever the engine. */
+/** A stored message in an engine-independent form. */
 export interface MessageRow extends Omit<Message, 'isDeleted' | 'isEdited'> {
-  /** Null for a stub: an edit or a deletion whose message never came. */
+  /** Null for a stub: an edit or deletion whose message has not been stored. */
   readonly offset: number | null;
-  /** Which edit the content is from, as the drivers write it. */
+  /** The edit that the content is from, as drivers store it. */
   readonly contentRev: number;
 }
 
-/** An edit's or a deletion's record. */
+/** The record of an edit or deletion. */
 export interface ChangeRow {
   readonly type: Exclude<RecordType, 'message'>;
   readonly topicId: string;
@@ -19,7 +19,7 @@ export interface ChangeRow {
   readonly timestamp: number;
 }
 
-/** A topic's figures. */
+/** The counters of a topic. */
 export interface TopicFiguresRow {
   readonly topicId: string;
   readonly messageCount: number;
@@ -27,7 +27,7 @@ export interface TopicFiguresRow {
   readonly lastMessageAt: number | null;
 }
 
-/** The rows that are not documents. Changes come before messages: what is known of a stub is its change. */
+/** The kinds of rows that are not documents. Changes come before messages because a stub consists of its change only. */
 export interface StoreRows {
   readonly topicFigures: TopicFiguresRow;
   readonly changes: ChangeRow;
@@ -41,17 +41,17 @@ export const storeParts = [
   'deliveries',
 ] as const satisfies readonly (keyof StoreRows)[];
 
-/** One of these, or the name of a collection of documents. */
+/** One of these kinds, or the name of a document collection. */
 export type Part = string;
 export type Row = object;
 
-/** Rows that are read and written at once, at most. */
+/** The maximum number of rows per read or write. */
 export const rowsPageMax = 500;
 
-/** What an import has done so far; kept in the installation that it goes into, which no server opens meanwhile. */
+/** Progress of an import. Stored in the target installation, which servers refuse to open until the import ends. */
 export interface ImportPlace {
   readonly exportId: string;
-  /** How many of a part's rows are written. */
+  /** The number of rows written per part. */
   readonly written: Readonly<Record<Part, number>>;
 }
 
@@ -60,29 +60,29 @@ export interface ExportState {
   readonly notes: readonly string[];
 }
 
-/** An installation's stores as rows, all that there is of them, for moving it while no server runs. Throws AppError `unavailable`. */
+/** All data of an installation as rows, for moving it while no server runs. Throws AppError `unavailable`. */
 export interface InstallationRows {
   readonly engine: 'embedded' | 'cluster';
-  /** How many partitions the log has. */
+  /** The number of partitions of the log. */
   readonly partitions: number;
 
-  /** One past the highest position that was handed out, per partition. */
+  /** Per partition, the offset after the highest one assigned. */
   ends(): Promise<readonly number[]>;
 
-  /** Every row of the part, in pages of at most `rowsPageMax`, in an order that is the same while nothing is written. */
+  /** All rows of the part in pages of at most `rowsPageMax`, in an order that is stable while nothing is written. */
   rows(part: Part): AsyncIterable<readonly Row[]>;
 
-  /** Writes rows as they are; of those that are there already nothing changes. At most `rowsPageMax`. A clash with another row rejects. */
+  /** Writes at most `rowsPageMax` rows unchanged. Skips rows that already exist. Rejects on a conflict with a different row. */
   write(part: Part, rows: readonly Row[]): Promise<void>;
 
-  /** Where an import stands that was begun and is not finished, or null. */
+  /** Returns the progress of an unfinished import, or null. */
   importPlace(): Promise<ImportPlace | null>;
   keepImportPlace(place: ImportPlace): Promise<void>;
 
-  /** Sets the log's base above the ends, has the groups begin there, and ends the import: servers may open the installation. */
+  /** Ends the import: sets the log's base above the ends and starts the consumer groups there. Servers can open the installation afterwards. */
   finishImport(ends: readonly number[]): Promise<void>;
 
-  /** Why an export made now would not be whole, and what else the operator has to know of it, in words. */
+  /** Reasons why an export made now would be incomplete, and other warnings, as text for the operator. */
   state(): Promise<ExportState>;
 
   close(): Promise<void>;

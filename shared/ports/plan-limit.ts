@@ -1,13 +1,13 @@
 import { AppError } from '../domain/errors.ts';
 
-/** How long `expired` and its like may work. Harm prevented: a plan that nobody waits for any more. */
+/** Time limit of retention queries such as `expired`, so that an abandoned plan does not load the store. */
 export const planMsMax = 60_000;
 
-/** What they throw when their time limit ended them. */
+/** The error of a retention query that exceeded its time limit. */
 export function planTookTooLong(cause?: unknown): AppError {
   return new AppError(
     'unavailable',
-    'Looking at what has expired took too long: try again when less is going on, or with an earlier time',
+    'Counting the expired messages took too long: try again at a quieter time, or with an earlier time',
     { cause, retryAfterSeconds: 60 },
   );
 }

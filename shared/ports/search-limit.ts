@@ -1,11 +1,11 @@
 import { AppError } from '../domain/errors.ts';
 
-/** How long a search may work. Harm prevented: one that reads millions of messages for as long as it takes. */
+/** Time limit of a search, so that reading millions of messages cannot block other searches. */
 export const searchMsMax = 5_000;
 
-/** What a search throws that was ended by its time limit. */
+/** The error of a search that exceeded its time limit. */
 export function searchTookTooLong(cause?: unknown): AppError {
-  return new AppError('unavailable', 'The search took too long: ask for one topic, or for a shorter span of time', {
+  return new AppError('unavailable', 'The search took too long: limit it to one topic or to a shorter time range', {
     cause,
     retryAfterSeconds: 5,
   });

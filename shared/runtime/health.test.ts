@@ -16,14 +16,14 @@ const engine = (parts: object): Engine =>
     ...parts,
   }) as unknown as Engine;
 
-test('an engine whose parts all answer is ready', async () => {
+test('reports ready if all components respond', async () => {
   expect(await checkReadiness(engine({}), staying)).toEqual({
     status: 'ok',
     parts: { log: 'ok', database: 'ok', queue: 'ok', bus: 'ok' },
   });
 });
 
-test('the part that fails is named, and the whole is down', async () => {
+test('names the failed component and reports down', async () => {
   expect(await checkReadiness(engine({ messages: fails }), staying)).toEqual({
     status: 'down',
     parts: { log: 'ok', database: 'down', queue: 'ok', bus: 'ok' },
@@ -34,14 +34,14 @@ test('the part that fails is named, and the whole is down', async () => {
   });
 });
 
-test('a part that does not answer is down', async () => {
+test('reports a component without a response as down', async () => {
   expect(await checkReadiness(engine({ jobQueue: hangs }), staying)).toMatchObject({
     status: 'down',
     parts: { queue: 'down' },
   });
 });
 
-test('a process that has been told to end is not ready, though all its parts answer', async () => {
+test('reports not ready while the process shuts down', async () => {
   expect(await checkReadiness(engine({}), AbortSignal.abort())).toEqual({
     status: 'down',
     parts: { log: 'ok', database: 'ok', queue: 'ok', bus: 'ok' },

@@ -6,9 +6,9 @@ import { within } from '../async/within.ts';
 
 export type PartState = 'ok' | 'down';
 
-/** What `GET /health/ready` answers. */
+/** The body of `GET /health/ready`. */
 export interface Readiness {
-  /** `down` when one of the parts is, and when the process has been told to end. */
+  /** `down` if a component is down or the process is shutting down. */
   readonly status: PartState;
   readonly parts: {
     readonly log: PartState;
@@ -18,10 +18,10 @@ export interface Readiness {
   };
 }
 
-/** A part that has not answered by then counts as down. */
+/** A component without a response after this time counts as down. */
 const patienceMs = 2_500;
 
-/** Asks every part of the engine at once; resolves within three seconds, never rejects. Who is `leaving` is not ready, whatever they answer. */
+/** Pings all components of the engine concurrently. Resolves within three seconds, never rejects. Not ready if `leaving` is aborted. */
 export async function checkReadiness(
   engine: Pick<Engine, 'eventLog' | 'messages' | 'documents' | 'jobQueue' | 'bus'>,
   leaving: Pick<AbortSignal, 'aborted'>,
@@ -49,7 +49,7 @@ export interface HealthOptions {
   readonly leaving: AbortSignal;
 }
 
-/** Serves health and figures on METRICS_PORT; does nothing where that is not set. */
+/** Serves health and metrics on METRICS_PORT; does nothing if it is not set. */
 export async function startHealth({
   engine,
   config,

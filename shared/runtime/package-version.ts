@@ -3,5 +3,5 @@ import { join } from 'node:path';
 
 const file = join(import.meta.dirname, '../../package.json');
 
-/** The version of Tocsin, as its package says. */
+/** The version of the tocsin package. */
 export const packageVersion: string = (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;

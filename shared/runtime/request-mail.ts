@@ -14,18 +14,18 @@ export interface RequestMailDeps {
   readonly makeId: MakeId;
 }
 
-/** Harm prevented: Tocsin as a means to fill somebody's mailbox. */
+/** Prevents flooding a mailbox. */
 const mailsPerHour = 5;
 
 /**
- * Has a mail sent by the notifier, unless its address got too many: then nothing is sent and the caller is told nothing,
- * so that an answer never tells what the mailbox got. Throws `unavailable` when the queue cannot be reached.
+ * Enqueues an email for the notifier. Sends nothing if the address has reached its limit, without telling the caller,
+ * so that responses reveal nothing about the mailbox. Throws `unavailable` if the queue cannot be reached.
  */
 export async function requestMail(deps: RequestMailDeps, address: string, job: MailJob): Promise<void> {
   if (await mayMail(deps, address, job.kind)) await addMail(deps, job);
 }
 
-/** Whether a mail of the kind may go to the address; counts it. At most five of a kind within an hour. */
+/** Counts an email of this kind to the address, and returns whether it may be sent. At most five of a kind per hour. */
 export async function mayMail(deps: RequestMailDeps, address: string, kind: MailKind): Promise<boolean> {
   if (!deps.config.RATE_LIMITS) return true;
   const window = {
@@ -34,13 +34,13 @@ export async function mayMail(deps: RequestMailDeps, address: string, kind: Mail
     span: { lengthMs: 3_600_000 },
   };
   const { accepted } = await deps.engine.bus.takeBudget([window], deps.clock());
-  if (!accepted) deps.log.warn({ kind }, 'a mail was not sent: its address got five of this kind within an hour');
+  if (!accepted) deps.log.warn({ kind }, 'email not sent: the address received five of this kind within an hour');
   return accepted;
 }
 
 /**
- * Adds the job of a mail that may be sent. With the `id` of a mail that was added within a day nothing happens. Throws
- * `unavailable` when the queue cannot be reached.
+ * Enqueues an email that may be sent. Does nothing if an email with this `id` was added within a day. Throws
+ * `unavailable` if the queue cannot be reached.
  */
 export async function addMail(
   deps: Pick<RequestMailDeps, 'engine' | 'makeId'>,

@@ -14,20 +14,20 @@ import { openTracing } from './tracing/open-tracing.ts';
 import { tracedEngine } from './tracing/traced-engine.ts';
 import type { Tracing } from './tracing/tracing.ts';
 
-/** What every service starts from. */
+/** The dependencies of every service. */
 export interface ServiceDeps {
   readonly engine: Engine;
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The process's figures, shown on METRICS_PORT. */
+  /** The metrics of the process, served on METRICS_PORT. */
   readonly metrics: Registry;
   readonly tracing: Tracing;
-  /** Aborted when the process has been told to end: it is not ready from then on, and goes on serving until it is closed. */
+  /** Aborted when shutdown begins. The process then reports not ready and continues to serve until it is closed. */
   readonly leaving: AbortSignal;
 }
 
-/** A service that runs; `url` is where it listens, if it does. */
+/** A running service; `url` is its listening address, if any. */
 export interface RunningService {
   readonly url?: string;
   close(): Promise<void>;
@@ -36,17 +36,17 @@ export interface RunningService {
 const calledWrongly = 2;
 
 /**
- * A service as a process of its own: configuration, engine, start, and a close on SIGTERM. Logs `ready` when it runs.
- * Health and figures are on METRICS_PORT where that is set, until the very end. On SIGTERM it says that it is not ready; what
- * listens goes on for SHUTDOWN_DELAY_SECONDS, and is closed then.
- * Exit codes: 0 after a clean close, 1 when it failed, 2 for a configuration that cannot be used.
+ * Runs a service as a process: reads the configuration, opens the engine, starts, and closes on SIGTERM. Logs `ready` when
+ * it runs. Serves health and metrics on METRICS_PORT, if set, until the end. On SIGTERM it reports not ready, continues to
+ * serve for SHUTDOWN_DELAY_SECONDS, and then closes.
+ * Exit codes: 0 after a clean close, 1 after a failure, 2 for an invalid configuration.
  */
 export async function runService(name: string, start: (deps: ServiceDeps) => Promise<RunningService>): Promise<void> {
   try {
     const config = loadConfig(process.env);
     const { tracing, log } = await openWatching(name, config);
     const running = await withClosers((own: Closers) => {
-      own.add(() => tracing.close()); // the last to be closed: what the others do at their end is traced, too
+      own.add(() => tracing.close()); // closed last, so that the shutdown of the others is traced
       return open(own, { config, log, tracing, start });
     });
     runUntilSignal(running, log);
@@ -57,7 +57,7 @@ export async function runService(name: string, start: (deps: ServiceDeps) => Pro
   }
 }
 
-/** The log, and tracing where it is asked for: then lines bear the ids of the span that they are written in. */
+/** Opens the logger, and tracing if configured. Log lines then contain the IDs of the active span. */
 async function openWatching(name: string, config: Config): Promise<{ tracing: Tracing; log: Logger }> {
   const log = openLogger(name, config.LOG_LEVEL);
   const serviceName = name === 'tocsin' ? name : `tocsin-${name}`;

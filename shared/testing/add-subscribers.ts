@@ -5,10 +5,10 @@ import { subscriptions } from '../collections/subscriptions-collection.ts';
 import { users } from '../collections/users.ts';
 import { newDevice, newSubscription, newUser } from './builders.ts';
 
-/** Three writes each. */
+/** Three writes per subscriber. */
 const commitSize = 300;
 
-/** Subscribes as many users to the topic, each with a device as given, in few commits. Resolves with the devices. */
+/** Subscribes this many users to the topic, each with a device, in few commits. Resolves with the devices. */
 export async function addSubscribers(
   documents: Documents,
   topicId: string,

@@ -1,12 +1,12 @@
 import { newId, published, testMessage } from '../contracts/messages/messages.fixtures.ts';
 import type { Messages } from '../ports/messages.ts';
 
-/** Applied by several at once, so that the kill falls between writes that share a commit. */
+/** Concurrent writers, so that the kill falls between writes that share a commit. */
 const writers = 8;
 
 /**
- * Runs in the process to be killed: prints the topic's id, then applies messages for as long as it lives, and prints the
- * position of each that resolved.
+ * Runs in the process that the test kills: prints the topic's ID, then applies messages until it dies, and prints the
+ * offset of each one that resolved.
  */
 export async function applyForever(messages: Messages): Promise<never> {
   const topicId = newId();

@@ -10,15 +10,15 @@ import { idSource } from '../platform/ids.ts';
 import type { New } from '../ports/documents.ts';
 import { auditBy, bySystem, type Audit } from '../collections/audit-log.ts';
 
-/** Ids that no other test has. */
+/** Unique IDs. */
 export const newId = idSource(() => Date.now());
 
-/** Records acts as Tocsin's own. */
+/** Records actions of Tocsin. */
 export const testAudit: Audit = auditBy({ makeId: newId, clock: () => Date.now() }, bySystem);
 
 const dayMs = 86_400_000;
 
-/** A verified account with a name of its own. */
+/** A verified account with a unique name. */
 export function newUser(given: Partial<New<User>> = {}): New<User> {
   const id = newId();
   const username = `u-${id.slice(-12)}`;
@@ -111,7 +111,7 @@ export function newSubscription(
   };
 }
 
-/** An active device on the Expo relay, with a token of its own. */
+/** An active device on the Expo relay with a unique token. */
 export function newDevice(userId: string, given: Partial<New<Device>> = {}): New<Device> {
   const id = newId();
   return {
@@ -131,14 +131,14 @@ export function newDevice(userId: string, given: Partial<New<Device>> = {}): New
   };
 }
 
-/** A push token as the platform's provider gives them. */
+/** A push token in the format of the platform's provider. */
 export const newPushToken: Readonly<Record<Platform, () => string>> = {
   expo: () => `ExponentPushToken[${randomUUID()}]`,
   ios: () => randomBytes(32).toString('hex'),
   android: () => `${randomBytes(11).toString('base64url')}:APA91b${randomBytes(64).toString('base64url')}`,
 };
 
-/** A message that is published now and lives a week. */
+/** A message published now with a lifetime of a week. */
 export function newMessage(topicId: string, given: Partial<Message> = {}): Message {
   return {
     id: newId(),

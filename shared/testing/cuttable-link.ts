@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A TCP link to a server that stays up: what happens to the link is an outage for those who use it, and for no one else. */
+/** A TCP link to a running server. A failure of the link is an outage for its users only. */
 export interface CuttableLink {
   /** On 127.0.0.1. */
   readonly port: number;
   /** Ends all connections and refuses new ones. */
   cut(): void;
-  /** Lets nothing through any more, and tells no one. */
+  /** Drops all data silently. */
   freeze(): void;
   restore(): void;
   close(): Promise<void>;
@@ -25,7 +25,7 @@ export async function cuttableLink(target: { host: string; port: number }): Prom
     ] as const) {
       sockets.add(from);
       from.on('data', (bytes) => state === 'up' && to.write(bytes));
-      from.on('error', () => undefined); // a cut link is what this is for
+      from.on('error', () => undefined); // expected for a cut link
       from.on('close', () => {
         sockets.delete(from);
         to.destroy();
@@ -43,7 +43,7 @@ export async function cuttableLink(target: { host: string; port: number }): Prom
     },
     freeze: () => (state = 'frozen'),
     restore: () => {
-      // Bytes were lost while frozen: the connections of that time are of no use.
+      // Bytes were lost while frozen, so these connections are unusable.
       end();
       state = 'up';
     },

@@ -1,8 +1,8 @@
-/** A span as a collector gets it. Ids are in hex. */
+/** A span as a collector receives it. IDs are in hex. */
 export interface ReceivedSpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty for one that is part of nothing. */
+  /** Empty for a root span. */
   readonly parentSpanId: string;
   readonly traceState: string;
   readonly name: string;
@@ -12,7 +12,7 @@ export interface ReceivedSpan {
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
   readonly isFailed: boolean;
-  /** What the process says of itself. */
+  /** The resource attributes of the process. */
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
@@ -21,7 +21,7 @@ const errorStatus = 2n;
 
 /**
  * Reads the body of a post to `/v1/traces`, an ExportTraceServiceRequest in protobuf
- * (https://github.com/open-telemetry/opentelemetry-proto: trace.proto, common.proto). Throws for what is none.
+ * (https://github.com/open-telemetry/opentelemetry-proto: trace.proto, common.proto). Throws for an invalid body.
  */
 export function decodeOtlpTraces(body: Buffer): ReceivedSpan[] {
   return messages(fieldsOf(body), 1).flatMap((resourceSpans) => {
@@ -55,7 +55,7 @@ function attributesOf(of: Fields, field: number): Record<string, unknown> {
   return Object.fromEntries(messages(of, field).map((pair) => [text(pair, 1), valueOf(messages(pair, 2)[0]!)]));
 }
 
-/** An AnyValue: text, truth, whole number, number or list. */
+/** An AnyValue: string, boolean, integer, double or list. */
 function valueOf(value: Fields): unknown {
   const [[field, [content]]] = [...value] as [[number, [bigint | Buffer]]];
   switch (field) {
@@ -74,7 +74,7 @@ function valueOf(value: Fields): unknown {
   }
 }
 
-/** The values of a message's fields, by number: bytes, or numbers of up to 64 bits. */
+/** The field values of a message, by field number: bytes, or integers of up to 64 bits. */
 type Fields = ReadonlyMap<number, readonly (bigint | Buffer)[]>;
 
 const messages = (of: Fields, field: number): Fields[] =>
@@ -95,7 +95,7 @@ function fieldsOf(bytes: Buffer): Fields {
     }
   };
   const take = (length: number): Buffer => {
-    if (at + length > bytes.length) throw new RangeError('a message that is cut off');
+    if (at + length > bytes.length) throw new RangeError('a truncated message');
     at += length;
     return bytes.subarray(at - length, at);
   };

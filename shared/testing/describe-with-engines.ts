@@ -1,12 +1,12 @@
 import { describe, test } from '@jest/globals';
 import { howToGiveTestEngines, readTestEngines, type TestEngines } from './read-test-engines.ts';
 
-/** Apart from this file because that one can be imported outside of Jest too. */
+/** In its own file because the other one is also imported outside of Jest. */
 export { readTestEngines as testEngines, type TestEngines } from './read-test-engines.ts';
 
 /**
- * A Jest `describe` for tests that need the real engines. Without them it is skipped and its name says why;
- * with `CI=true` it fails instead, because a suite that tested nothing must not look green.
+ * A Jest `describe` for tests that need the real engines. Without them it is skipped and its name states the reason;
+ * with `CI=true` it fails, because a suite that tested nothing must not pass.
  */
 export const describeWithEngines = (name: string, body: (engines: TestEngines) => void): void => {
   const engines = readTestEngines();

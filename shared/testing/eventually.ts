@@ -1,21 +1,21 @@
 import { inspect } from 'node:util';
 
 export type EventuallyOptions = {
-  /** How long the condition may take to hold. */
+  /** The deadline of the condition. */
   timeoutMs?: number;
-  /** The pause between two looks. By default 25 ms, later on a twentieth of the time that was waited, 100 ms at most. */
+  /** The pause between two checks. Default: 25 ms, later a twentieth of the elapsed time, at most 100 ms. */
   intervalMs?: number;
 };
 
-/** Below Jest's own limit of 30 s, so that the error shown is the condition's and not Jest's. */
+/** Below Jest's limit of 30 s, so that the condition's error is shown and not Jest's. */
 const timeoutMsDefault = 15_000;
-/** Harm prevented: a test that waits for seconds and takes the server's CPU time by hundreds of looks. */
+/** Limits the CPU time that a long wait takes from the server. */
 const intervalMsAfter = (waitedMs: number): number => Math.min(Math.max(25, waitedMs / 20), 100);
 
 /**
- * Asks `condition` until it holds, and returns what it returned then. It holds when it returns anything but `false`
+ * Calls `condition` until it holds, and returns its value. It holds when it returns anything but `false`
  * without throwing, so both `() => count === 3` and `() => expect(count).toBe(3)` will do. At the deadline it throws
- * an error that shows the last failure and has it as its cause; a condition that hangs does not outlive the deadline.
+ * an error with the last failure as its cause, even if the condition hangs.
  */
 export const eventually = async <T>(
   condition: () => T | Promise<T>,
@@ -38,7 +38,7 @@ export const eventually = async <T>(
 
 type Outcome<T> = { kind: 'held'; value: T } | { kind: 'failed'; failure: unknown } | { kind: 'hung' };
 
-/** One look at the condition, given up after `patienceMs`. */
+/** Checks the condition once, for at most `patienceMs`. */
 const attempt = async <T>(condition: () => T | Promise<T>, patienceMs: number): Promise<Outcome<T>> => {
   let timer: NodeJS.Timeout | undefined;
   const givingUp = new Promise<Outcome<T>>((resolve) => {

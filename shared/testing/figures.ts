@@ -5,7 +5,7 @@ export function residentMb(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
 }
 
-/** The figures of a test as one line of JSON; times are rounded to whole numbers. */
+/** Prints the metrics of a test as one line of JSON; rounds times to integers. */
 export function printFigures(test: string, figures: Record<string, unknown>): void {
   const rounded = Object.entries(figures).map(([name, value]) => [
     name,
@@ -14,7 +14,7 @@ export function printFigures(test: string, figures: Record<string, unknown>): vo
   process.stdout.write(`${JSON.stringify({ test, ...Object.fromEntries(rounded) })}\n`);
 }
 
-/** The value below which the share of the values lies; null without any. */
+/** Returns the quantile of the values; null without values. */
 export function percentile(values: readonly number[], share: number): number | null {
   const sorted = [...values].sort((a, b) => a - b);
   const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];

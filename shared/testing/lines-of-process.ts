@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-/** Runs module code in a process of its own to its end, and resolves with the lines that it printed. */
+/** Runs module code in a separate process to its end, and resolves with its output lines. */
 export async function linesOfProcess(code: string): Promise<string[]> {
   const child = spawn(process.execPath, ['--input-type=module', '-'], { stdio: ['pipe', 'pipe', 'inherit'] });
   child.stdin.end(code);

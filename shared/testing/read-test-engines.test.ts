@@ -7,7 +7,7 @@ const env = {
   TEST_REDIS_URL: 'redis://127.0.0.1:6379',
 };
 
-test('three URLs in the environment are the engines', () => {
+test('reads the engines from three variables', () => {
   expect(readTestEngines(env)).toEqual({
     kafkaBrokers: '127.0.0.1:9092',
     mongoUrl: 'mongodb://127.0.0.1:27017',
@@ -15,11 +15,11 @@ test('three URLs in the environment are the engines', () => {
   });
 });
 
-test('an environment that names none has no engines', () => {
+test('returns undefined without variables', () => {
   expect(readTestEngines({})).toBeUndefined();
 });
 
-test('a part of the engines is an error that names the missing ones', () => {
+test('throws for an incomplete set and names the missing variables', () => {
   expect(() => readTestEngines({ ...env, TEST_MONGO_URL: '', TEST_REDIS_URL: undefined })).toThrow(
     'missing: TEST_MONGO_URL, TEST_REDIS_URL',
   );

@@ -1,4 +1,4 @@
-/** Where the tests find real engines. Shared with other runs: every test takes names of its own and flushes nothing. */
+/** The engines of tests. Other runs share them: every test uses unique names and flushes nothing. */
 export type TestEngines = {
   /** `host:port`, comma-separated. */
   kafkaBrokers: string;
@@ -13,12 +13,12 @@ const variables = {
 } as const;
 
 /**
- * The engines that the environment names: all three, or `undefined` when none is set. Some without the others throws.
+ * Returns the engines of the environment, or `undefined` if none is set. Throws for an incomplete set.
  */
 export const readTestEngines = (env: NodeJS.ProcessEnv = process.env): TestEngines | undefined => {
   const missing = Object.values(variables).filter((name) => !env[name]);
   if (missing.length === 3) return undefined;
-  if (missing.length > 0) throw new Error(`The test engines come as three URLs; missing: ${missing.join(', ')}`);
+  if (missing.length > 0) throw new Error(`The test engines need three URLs; missing: ${missing.join(', ')}`);
   return {
     kafkaBrokers: env[variables.kafkaBrokers]!,
     mongoUrl: env[variables.mongoUrl]!,
@@ -26,5 +26,5 @@ export const readTestEngines = (env: NodeJS.ProcessEnv = process.env): TestEngin
   };
 };
 
-/** For messages: what to do when there are none. */
+/** A hint for messages about missing engines. */
 export const howToGiveTestEngines = `set ${Object.values(variables).join(', ')}, or run them through \`npm test\``;

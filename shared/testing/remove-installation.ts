@@ -1,6 +1,6 @@
 import type { Config } from '../platform/load-config.ts';
 
-/** Removes what an installation of a test has left on the engines of a cluster; embedded there is nothing to remove there. */
+/** Removes the data of a test's installation from the engines of a cluster; does nothing for the embedded engine. */
 export async function removeInstallation({
   cluster,
   KAFKA_TOPIC,

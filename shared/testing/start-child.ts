@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A process of its own, to be killed. */
+/** A child process that a test kills. */
 export interface Child {
-  /** The whole lines that it has printed. */
+  /** The complete lines of its output. */
   readonly lines: readonly string[];
-  /** SIGKILL; resolves when the process is gone and all that it printed is in `lines`. Rejects when it had ended by itself. */
+  /** Sends SIGKILL; resolves when the process ended and `lines` is complete. Rejects if it had already exited. */
   kill(): Promise<void>;
 }
 
-/** Runs a module in a Node process of its own. What it says on standard error is shown when it ends by itself. */
+/** Runs a module in a separate Node process. Shows its standard error if it exits unexpectedly. */
 export function startChild(script: string, args: readonly string[]): Child {
   const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const lines: string[] = [];
@@ -22,9 +22,10 @@ export function startChild(script: string, args: readonly string[]): Child {
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => (complaint += text));
   const gone = once(child, 'close').then(() => {
-    if (child.exitCode !== null) throw new Error(`the child process ended by itself (${child.exitCode}): ${complaint}`);
+    if (child.exitCode !== null)
+      throw new Error(`the child process exited unexpectedly (${child.exitCode}): ${complaint}`);
   });
-  gone.catch(() => undefined); // shown by kill()
+  gone.catch(() => undefined); // reported by kill()
   return {
     lines,
     kill: () => {

@@ -7,16 +7,16 @@ import { decodeOtlpTraces, type ReceivedSpan } from './decode-otlp-traces.ts';
 export interface OtlpReceiver {
   /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly url: string;
-  /** Every span that was posted, in order of arrival. */
+  /** All received spans, in order of arrival. */
   readonly spans: readonly ReceivedSpan[];
-  /** Of each post. */
+  /** The headers of each request. */
   readonly headers: readonly IncomingHttpHeaders[];
-  /** Answers 503 from now on, or takes spans again. */
+  /** Switches between returning 503 and accepting spans. */
   setAway(isAway: boolean): void;
   close(): Promise<void>;
 }
 
-/** A collector that takes OTLP over HTTP in protobuf, and reads what it gets. What it cannot read is a 400. */
+/** An OTLP/HTTP collector for protobuf that decodes spans. Returns 400 for an invalid body. */
 export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   const spans: ReceivedSpan[] = [];
   const headers: IncomingHttpHeaders[] = [];
@@ -35,7 +35,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
       try {
         const body = Buffer.concat(chunks);
         spans.push(...decodeOtlpTraces(request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body));
-        return response.writeHead(200, { 'Content-Type': 'application/x-protobuf' }).end(); // an empty message: nothing was refused
+        return response.writeHead(200, { 'Content-Type': 'application/x-protobuf' }).end(); // an empty message: nothing was rejected
       } catch (error) {
         return response.writeHead(400).end(String(error));
       }

@@ -1,24 +1,24 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A network between a client and a server, whose faults a test makes. */
+/** A TCP proxy with which tests cause network faults. */
 export interface TcpProxy {
   readonly port: number;
-  /** How many connections it has taken since it was opened. */
+  /** The number of accepted connections since it was opened. */
   readonly acceptedCount: number;
-  /** How many stand. */
+  /** The number of open connections. */
   readonly connectionCount: number;
-  /** Ends all connections at once; with `refuse` until `heal`, new ones too. */
+  /** Ends all connections; with `refuse`, also new ones until `restore`. */
   cut(options?: { refuse?: boolean }): void;
-  /** Forwards nothing in either direction, without a word, until `heal`; new connections are taken and get no answer. */
+  /** Drops all data silently until `restore`; accepts new connections without a response. */
   hold(): void;
-  /** Forwards nothing on the connections that stand, without a word; new ones are forwarded. */
+  /** Drops the data of open connections silently; forwards new connections. */
   forget(): void;
-  heal(): void;
+  restore(): void;
   close(): Promise<void>;
 }
 
-/** Listens on a free port of this machine and forwards to the server. */
+/** Listens on a free local port and forwards to the server. */
 export async function openTcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
   const pairs = new Set<readonly [Socket, Socket]>();
   let mode: 'forward' | 'refuse' | 'hold' = 'forward';
@@ -63,7 +63,7 @@ export async function openTcpProxy(target: { host: string; port: number }): Prom
       forget();
     },
     forget,
-    heal: () => {
+    restore: () => {
       mode = 'forward';
       for (const pair of pairs) for (const socket of pair) socket.resume();
     },

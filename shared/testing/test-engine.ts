@@ -13,18 +13,18 @@ import { newId } from './builders.ts';
 import { readTestEngines, type TestEngines } from './read-test-engines.ts';
 import { removeInstallation } from './remove-installation.ts';
 
-/** A fresh installation: nothing that another test made is in it. */
+/** A new, empty installation. */
 export interface TestPlace {
-  /** The environment of its processes, which say nothing by it: one that is to say that it is ready needs another LOG_LEVEL. */
+  /** The environment of its processes. LOG_LEVEL is silent. */
   readonly env: Readonly<Record<string, string>>;
   readonly config: Config;
   remove(): Promise<void>;
 }
 
-/** The engine that tests run on which run on either: what `TOCSIN_ENGINE` names, embedded by default. */
+/** The engine of tests that run on either: the one in `TOCSIN_ENGINE`, by default embedded. */
 export const engineUnderTest = process.env['TOCSIN_ENGINE'] === 'cluster' ? 'cluster' : 'embedded';
 
-/** The engines of `engineUnderTest`; undefined when it is embedded. Throws when they are not named by the environment. */
+/** The engines of `engineUnderTest`; undefined if embedded. Throws if the environment does not contain them. */
 export function enginesUnderTest(): TestEngines | undefined {
   if (engineUnderTest === 'embedded') return undefined;
   const engines = readTestEngines();
@@ -33,7 +33,7 @@ export function enginesUnderTest(): TestEngines | undefined {
   return engines;
 }
 
-/** A directory for an embedded installation, or names of its own on the real engines where they are given. */
+/** A directory for an embedded installation, or unique names on the given real engines. */
 export function newTestPlace(engines?: TestEngines): TestPlace {
   const dataDir = mkdtempSync(join(tmpdir(), 'tocsin-test-'));
   const env = {
@@ -70,7 +70,7 @@ export function openTestEngine(place: TestPlace, clock: Clock = systemClock): Pr
   return openEngine(place.config, { clock, log: openLogger('test', place.config.LOG_LEVEL) });
 }
 
-/** An installation of its own on the engine that tests run on, opened; `own` closes and removes it. */
+/** Opens a new installation on the engine under test; `own` closes and removes it. */
 export async function openOwnEngine(own: Closers, clock?: Clock): Promise<{ place: TestPlace; engine: Engine }> {
   const place = newTestPlace(enginesUnderTest());
   own.add(() => place.remove());
@@ -79,7 +79,7 @@ export async function openOwnEngine(own: Closers, clock?: Clock): Promise<{ plac
   return { place, engine };
 }
 
-/** Publishes as the API does: the log first, then the store. */
+/** Publishes like the API: to the log first, then to the store. */
 export async function publish(
   engine: Engine,
   topic: Pick<Topic, 'partition' | 'name'>,

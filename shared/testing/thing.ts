@@ -28,7 +28,7 @@ export const things: Collection<Thing> = {
   indexes: { byName: ['name', 'madeAt'], byActive: ['name', 'isActive', 'rank'], byTeam: ['team', 'name'] },
 };
 
-/** A document that comes in pairs, to see commits torn or whole. */
+/** A document that is written in pairs, to detect partial commits. */
 export interface Half extends Document {
   readonly pairOf: string;
 }
@@ -41,7 +41,7 @@ export const lefts: Collection<Half> = {
 };
 export const rights: Collection<Half> = { ...lefts, name: 'rights' };
 
-/** A document that is never changed. */
+/** A document of an append-only collection. */
 export interface Appended extends Document {
   readonly rank: number;
 }

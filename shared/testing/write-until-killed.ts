@@ -3,10 +3,10 @@ import { createInterface } from 'node:readline';
 import { write, type Documents } from '../ports/documents.ts';
 import { lefts, newThing, rights, things } from './thing.ts';
 
-/** Written by several at once, so that the kill falls between writes that share a commit. */
+/** Concurrent writers, so that the kill falls between writes that share a commit. */
 const writers = 8;
 
-/** Runs in the process to be killed: writes for as long as it lives, and prints the id of what is acknowledged. */
+/** Runs in the process that the test kills: writes until it dies, and prints the IDs of acknowledged writes. */
 export async function writeForever(documents: Documents): Promise<never> {
   await Promise.all(
     Array.from({ length: writers }, async (_, writer) => {
@@ -22,8 +22,8 @@ export async function writeForever(documents: Documents): Promise<never> {
 }
 
 /**
- * Runs module code in a process of its own, kills it with SIGKILL once it has printed so many lines, and resolves with
- * the lines. Rejects when it ends by itself.
+ * Runs module code in a separate process, kills it with SIGKILL after this many lines of output, and resolves with
+ * the lines. Rejects if it exits before.
  */
 export async function killAfterLines(code: string, linesMin: number): Promise<string[]> {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {
@@ -35,6 +35,6 @@ export async function killAfterLines(code: string, linesMin: number): Promise<st
     lines.push(line);
     if (lines.length === linesMin) child.kill('SIGKILL');
   }
-  if ((await exited) !== 'SIGKILL') throw new Error(`the process ended by itself after ${lines.length} lines`);
+  if ((await exited) !== 'SIGKILL') throw new Error(`the process exited after ${lines.length} lines`);
   return lines;
 }

@@ -68,7 +68,7 @@ test('a backup during publishes contains all earlier acknowledged messages; the 
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(await runTocsin(['backup', file], first.env)).toMatchObject({
     code: 1,
-    err: `${file} exists, and nothing is overwritten: move it away, or choose another place\n`,
+    err: `${file} already exists: move it, or choose another path\n`,
   });
   const countThen = publishing.acked.length;
   await eventually(() => publishing.acked.length > countThen + 200);
@@ -109,7 +109,7 @@ test('a backup during publishes contains all earlier acknowledged messages; the 
   const since = await second.client.call('GET', `/${topic}/json?since=${lost.records.at(-1)!.message.id}&limit=100`);
   expect((since.body.messages as { id: string }[]).map(({ id }) => id)).toEqual(fresh.map(({ id }) => id));
   await second.stack.stop();
-  expect((await second.restoreAgain()).err).toContain('tocsin.db exists, and nothing is overwritten');
+  expect((await second.restoreAgain()).err).toContain('tocsin.db already exists');
 
   const third = await restore('third');
   const { offset } = await third.publish('after the second restore');

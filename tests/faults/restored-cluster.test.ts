@@ -169,7 +169,7 @@ describeWithEngines('a cluster', (engines) => {
     expect(made).toMatchObject({ code: 0, err: expect.stringContaining('100 % of') });
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect((await runTocsin(['backup', file], stack.env)).err).toBe(
-      `${file} exists, and nothing is overwritten: move it away, or choose another place\n`,
+      `${file} already exists: move it, or choose another path\n`,
     );
     const after = [...first, ...(await publish(place, messageCount / 2))];
     await eventually(() => expect(pushed().size).toBe(2 * messageCount), patience);
@@ -180,7 +180,7 @@ describeWithEngines('a cluster', (engines) => {
     const seen = await view(place);
     const pushesBefore = expo.pushes.length;
 
-    expect((await runTocsin(['restore', file], stack.env)).err).toContain('holds documents (');
+    expect((await runTocsin(['restore', file], stack.env)).err).toContain('is not empty (it has ');
     await stack.server('tocsin').stop();
     await dropDatabase(stack);
     const cut = join(dir, 'cut');

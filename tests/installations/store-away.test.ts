@@ -24,7 +24,7 @@ beforeAll(async () => {
     const url = new URL(readTestEngines()!.mongoUrl);
     const proxy = await openTcpProxy({ host: url.hostname, port: Number(url.port) });
     own.add(() => proxy.close());
-    database = { takeAway: () => proxy.cut({ refuse: true }), giveBack: () => proxy.heal() };
+    database = { takeAway: () => proxy.cut({ refuse: true }), giveBack: () => proxy.restore() };
     url.host = `127.0.0.1:${proxy.port}`;
     url.pathname = `/tocsin_${randomBytes(4).toString('hex')}`;
     env['MONGO_URL'] = url.href;

@@ -10,7 +10,7 @@ describe('isEmailAddress', () => {
     'a@xn--bcher-kva.example',
     `${'a'.repeat(64)}@example.org`,
     `a@${'b'.repeat(63)}.org`,
-  ])('%s is one', (text) => expect(isEmailAddress(text)).toBe(true));
+  ])('accepts %s', (text) => expect(isEmailAddress(text)).toBe(true));
 
   test.each([
     '',
@@ -40,9 +40,9 @@ describe('isEmailAddress', () => {
     `${'a'.repeat(65)}@example.org`,
     `a@${'b'.repeat(64)}.org`,
     `a@${'b.'.repeat(130)}org`,
-  ])('%j is none', (text) => expect(isEmailAddress(text)).toBe(false));
+  ])('rejects %j', (text) => expect(isEmailAddress(text)).toBe(false));
 
-  test('a hostile text is judged in no time', () => {
+  test('checks a hostile text in less than a second', () => {
     const startedAt = performance.now();
     expect(isEmailAddress(`${'a.'.repeat(30_000)}@`)).toBe(false);
     expect(isEmailAddress(`a@${'a-'.repeat(30_000)}`)).toBe(false);
@@ -51,17 +51,17 @@ describe('isEmailAddress', () => {
 });
 
 describe('isUsername', () => {
-  test.each(['abc', 'A_b.c-9', 'a'.repeat(32)])('%s is one', (text) => expect(isUsername(text)).toBe(true));
-  test.each(['', 'ab', 'a'.repeat(33), 'a b c', 'añb', 'a/b', 'abc\n', 'a@b'])('%j is none', (text) =>
+  test.each(['abc', 'A_b.c-9', 'a'.repeat(32)])('accepts %s', (text) => expect(isUsername(text)).toBe(true));
+  test.each(['', 'ab', 'a'.repeat(33), 'a b c', 'añb', 'a/b', 'abc\n', 'a@b'])('rejects %j', (text) =>
     expect(isUsername(text)).toBe(false),
   );
 });
 
 describe('passwordFault', () => {
-  test.each(['12345678', '🔔'.repeat(8), '🔔'.repeat(18), 'x'.repeat(72)])('%s can be one', (text) =>
+  test.each(['12345678', '🔔'.repeat(8), '🔔'.repeat(18), 'x'.repeat(72)])('accepts %s', (text) =>
     expect(passwordFault(text)).toBeNull(),
   );
-  test('characters are code points, and bytes are those of UTF-8', () => {
+  test('counts characters in code points and bytes in UTF-8', () => {
     expect(passwordFault('🔔'.repeat(7))).toBe('must have at least 8 characters');
     expect(passwordFault('x'.repeat(73))).toBe('must have at most 72 bytes in UTF-8');
     expect(passwordFault('é'.repeat(37))).toBe('must have at most 72 bytes in UTF-8');

@@ -1,4 +1,4 @@
-/** RFC 5321 §4.5.3.1: what SMTP carries. */
+/** The limits of SMTP (RFC 5321 §4.5.3.1). */
 const addressLengthMax = 254;
 const localPartLengthMax = 64;
 
@@ -6,8 +6,8 @@ const localPartForm = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^
 const labelForm = /^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
 
 /**
- * Whether the text is a mail address as RFC 5321 has them: a dot-string before the at sign and a fully qualified domain
- * after it. Quoted local parts and address literals are refused: no provider gives them out, many programs trip over them.
+ * Whether the text is an email address by RFC 5321: a dot-string, `@` and a fully qualified domain.
+ * Quoted local parts and address literals are rejected: no provider issues them, and many programs cannot handle them.
  */
 export function isEmailAddress(text: string): boolean {
   const at = text.lastIndexOf('@');
@@ -20,21 +20,21 @@ export function isEmailAddress(text: string): boolean {
 
 export const usernameForm = /^[A-Za-z0-9_.-]{3,32}$/;
 
-/** Whether the text can be a username; whether it is free is the store's matter. */
+/** Whether the text is a valid username. The store checks whether it is taken. */
 export function isUsername(text: string): boolean {
   return usernameForm.test(text);
 }
 
-/** The form in which usernames are unique: case does not count. */
+/** The key for the case-insensitive uniqueness of usernames. */
 export function usernameKey(username: string): string {
   return username.toLowerCase();
 }
 
 export const passwordLengthMin = 8;
-/** bcrypt reads no further; a longer password would be cut without a word, and two of them could open one account. */
+/** bcrypt ignores bytes beyond 72, so two longer passwords could open the same account. */
 export const passwordBytesMax = 72;
 
-/** What is wrong with a new password, or null. Length is counted in code points, the maximum in bytes of UTF-8. */
+/** Returns why a new password is invalid, or null. The minimum counts code points, the maximum UTF-8 bytes. */
 export function passwordFault(password: string): string | null {
   if (!password.isWellFormed()) return 'must be valid Unicode';
   if ([...password].length < passwordLengthMin) return `must have at least ${passwordLengthMin} characters`;

@@ -1,4 +1,4 @@
-/** That an account left an address: kept until the old address was told. Times are milliseconds since the epoch. */
+/** A change of an account's email address, stored until the old address is notified. Times are milliseconds since the epoch. */
 export interface AddressChange {
   readonly id: string;
   readonly version: number;

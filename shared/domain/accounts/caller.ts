@@ -1,26 +1,26 @@
 import type { Scope, TopicPermission } from './credentials.ts';
 import type { Tier } from './tiers.ts';
 
-/** Who makes a request, as far as its one credential proves it. */
+/** The authenticated origin of a request. */
 export type Caller = AnonymousCaller | AccountCaller | TopicTokenCaller;
 
 export interface AnonymousCaller {
   readonly kind: 'anonymous';
-  /** The address that budgets are counted by: an IPv4 address or an IPv6 /64. */
+  /** The client address that rate limits count: an IPv4 address or an IPv6 /64 prefix. */
   readonly address: string;
 }
 
-/** An account, by a login or an API key. */
+/** An account that authenticated with a login or an API key. */
 export interface AccountCaller {
   readonly kind: 'account';
   readonly userId: string;
-  /** The tier in force. */
+  /** The effective tier. */
   readonly tier: Tier;
-  /** What an API key is limited to; null for a login, which may do everything. */
+  /** The scopes of an API key; null for a login, which is not limited. */
   readonly scopes: readonly Scope[] | null;
-  /** The id of the login session or the API key. */
+  /** ID of the login session or API key. */
   readonly credentialId: string;
-  /** When the credential ends, milliseconds since the epoch; null: never. */
+  /** Expiry of the credential in milliseconds since the epoch; null if it does not expire. */
   readonly expiresAt: number | null;
 }
 
@@ -32,7 +32,7 @@ export interface TopicTokenCaller {
   readonly expiresAt: number | null;
 }
 
-/** Who a publish under an Idempotency-Key is from: the account, the topic token, or the address without either. */
+/** The owner of an Idempotency-Key: the account, the topic token, or the client address of an anonymous caller. */
 export function publisherId(caller: Caller): string {
   switch (caller.kind) {
     case 'anonymous':

@@ -1,4 +1,4 @@
-/** That an account accepted a document. Times are milliseconds since the epoch. */
+/** An account's acceptance of a document. Times are milliseconds since the epoch. */
 export interface Consent {
   readonly id: string;
   readonly version: number;
@@ -7,8 +7,8 @@ export interface Consent {
   /** The version of the document that was accepted (TERMS_VERSION). */
   readonly documentVersion: string;
   readonly acceptedAt: number;
-  /** How it was given, such as `web_checkbox`. */
+  /** The method of consent, such as `web_checkbox`. */
   readonly consentMethod: string;
-  /** False once the account has accepted again. */
+  /** False after the account accepted again. */
   readonly isActive: boolean;
 }

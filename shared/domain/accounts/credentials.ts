@@ -1,4 +1,4 @@
-/** What an API key may do. `*` is everything. */
+/** The scopes of an API key. `*` grants all of them. */
 export const scopes = [
   '*',
   'publish',
@@ -14,7 +14,7 @@ export type Scope = (typeof scopes)[number];
 
 export type TopicPermission = 'read' | 'write';
 
-/** An API key: the whole account, limited by scopes. Only the hash of the secret is stored. */
+/** An API key: access to the account, limited by scopes. Only the hash of the secret is stored. */
 export interface ApiKey {
   readonly id: string;
   readonly version: number;
@@ -33,19 +33,19 @@ export interface ApiKey {
   readonly requestCount: number;
 }
 
-/** How long the texts of a credential may be, in code points. */
+/** Length limits of a credential's texts, in code points. */
 export const credentialLimits = { name: 80, description: 1_000 } as const;
 
-/** How much of a key lists show, so that its holder knows which one it is. */
+/** The length of the key prefix in lists, which lets the holder recognize the key. */
 const shownCharacters = 12;
 
-/** What a new key is made from; everything else begins the same for all. */
+/** Input for a new key. */
 export type NewApiKey = Pick<
   ApiKey,
   'id' | 'userId' | 'name' | 'description' | 'secretHash' | 'scopes' | 'createdAt' | 'expiresAt'
 >;
 
-/** A new key, active and never used. `secret` is the whole key. */
+/** Creates an active, unused key. `secret` is the complete key. */
 export function newApiKey(secret: string, from: NewApiKey): ApiKey {
   return {
     ...from,
@@ -57,7 +57,7 @@ export function newApiKey(secret: string, from: NewApiKey): ApiKey {
   };
 }
 
-/** A topic access token: one topic. Only the hash of the secret is stored. */
+/** A topic token: access to one topic. Only the hash of the secret is stored. */
 export interface TopicToken {
   readonly id: string;
   readonly version: number;
@@ -72,23 +72,23 @@ export interface TopicToken {
 }
 
 /**
- * A login and all the tokens refreshed from it. Access tokens name it and die with it; a refresh token is accepted
- * once, a second use ends the login. A login that ended is gone.
+ * A login and all tokens refreshed from it. Access tokens contain its ID and become invalid with it. Reusing a
+ * refresh token ends the login. Ended logins are removed.
  */
 export interface LoginSession {
   readonly id: string;
   readonly version: number;
   readonly userId: string;
-  /** SHA-256 of the refresh token that is valid now, hex. */
+  /** SHA-256 of the current refresh token, hex. */
   readonly refreshHash: string;
   readonly createdAt: number;
-  /** When the refresh token ends. */
+  /** Expiry of the refresh token. */
   readonly expiresAt: number;
 }
 
-/** A credential without its secret: what it takes to judge it again. */
+/** A reference to a credential without its secret, used to authorize it again. */
 export type CredentialRef =
-  /** An access token; `expiresAt` is its own end, in milliseconds since the epoch. */
+  /** An access token; `expiresAt` is its expiry in milliseconds since the epoch. */
   | { readonly kind: 'login'; readonly userId: string; readonly sessionId: string; readonly expiresAt: number }
   | { readonly kind: 'api-key'; readonly secretHash: string }
   | { readonly kind: 'topic-token'; readonly secretHash: string };
@@ -100,7 +100,7 @@ export function hasExpired(key: Pick<ApiKey, 'expiresAt'>, now: number): boolean
 export const apiKeyPrefix = 'toc_';
 export const topicTokenPrefix = 'tk_';
 
-/** Whether the granted scopes cover the needed one. */
+/** Whether the granted scopes include the required one. */
 export function hasScope(granted: readonly Scope[], needed: Scope): boolean {
   return granted.includes('*') || granted.includes(needed);
 }

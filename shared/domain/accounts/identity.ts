@@ -1,10 +1,10 @@
-/** Who can vouch for a person. The names are those of paths and of `oauth_provider`. */
+/** Identity providers. The names are used in paths and in `oauth_provider`. */
 export const identityProviders = ['google', 'apple'] as const;
 export type IdentityProvider = (typeof identityProviders)[number];
 
 /**
- * That a person at an identity provider is an account here. The subject is the provider's name for the person and never
- * changes, while addresses do. An account can have several, one person at a provider has one account.
+ * Links a person at an identity provider to an account. The subject is the provider's identifier for the person and
+ * never changes, unlike email addresses. An account can have several identities; an identity belongs to one account.
  */
 export interface Identity {
   readonly id: string;

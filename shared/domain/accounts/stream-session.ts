@@ -1,23 +1,23 @@
 import type { CredentialRef } from './credentials.ts';
 
-/** What a client that cannot send headers opens its streams by. Times are milliseconds since the epoch. */
+/** A session that opens streams for clients that cannot send headers. Times are milliseconds since the epoch. */
 export interface StreamSession {
-  /** SHA-256 of the session id that the client has, hex. */
+  /** SHA-256 of the client's session ID, hex. */
   readonly id: string;
   readonly version: number;
-  /** What it was made with; judged again whenever a stream is opened on it. */
+  /** The credential that created the session; authorized again for each stream. */
   readonly credential: CredentialRef;
-  /** In the order in which they were asked for. */
+  /** In request order. */
   readonly topics: readonly SessionTopic[];
-  /** Where streams begin that say nothing themselves: pairs of name key and message id; null: live. */
+  /** The start of streams without their own position: pairs of name key and message ID; null means live only. */
   readonly sinceIds: readonly (readonly [string, string])[] | null;
   readonly createdAt: number;
-  /** Moved on while a stream is open on it. */
+  /** Extended while a stream is open. */
   readonly expiresAt: number;
 }
 
 export interface SessionTopic {
   readonly id: string;
-  /** The name keys that streams of the session have known it by, the latest last: positions may still hold one of them. */
+  /** All name keys of the topic during the session, latest last. Event IDs may still contain an earlier one. */
   readonly nameKeys: readonly string[];
 }

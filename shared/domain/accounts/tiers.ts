@@ -1,7 +1,7 @@
 export const tiers = ['FREE', 'ESSENTIALS', 'TEAM'] as const;
 export type Tier = (typeof tiers)[number];
 
-/** What a tier grants. Windows of publishes: minute and hour run from the first publish in them, the day is UTC's. */
+/** The limits of a tier. The minute and hour windows of publishes start with the first publish; the day is a UTC day. */
 export interface TierLimits {
   readonly publishesPerMinute: number;
   readonly publishesPerHour: number;
@@ -15,23 +15,23 @@ export const tierLimits: Readonly<Record<Tier, TierLimits>> = {
   TEAM: { publishesPerMinute: 100, publishesPerHour: 1_000, publishesPerDay: 50_000, privateTopics: 50 },
 };
 
-/** Requests per minute and address without a valid credential. */
+/** Requests per minute and client address without a valid credential. */
 export const anonymousRequestsPerMinute = 60;
 
-/** The tier in force: one whose end has passed counts as FREE from that second on. */
+/** Returns the effective tier: FREE after the tier has expired. */
 export function tierInForce(user: { readonly tier: Tier; readonly tierExpiresAt: number | null }, now: number): Tier {
   return user.tierExpiresAt !== null && user.tierExpiresAt <= now ? 'FREE' : user.tier;
 }
 
-/** Whether the tier is at least the required one. */
+/** Whether the tier includes the required one. */
 export function reachesTier(tier: Tier, required: Tier): boolean {
   return tiers.indexOf(tier) >= tiers.indexOf(required);
 }
 
-/** Retention in days per tier, a fraction allowed; the tier of the topic's owner counts, at the moment of the publish. */
+/** Retention in days per tier; fractions are allowed. The owner's tier at the time of the publish applies. */
 export type RetentionDays = Readonly<Record<Tier, number>>;
 
-/** As configured. */
+/** The configured value. */
 export function retentionDaysOf(config: {
   readonly RETENTION_DAYS_FREE: number;
   readonly RETENTION_DAYS_ESSENTIALS: number;
@@ -46,10 +46,10 @@ export function retentionDaysOf(config: {
 
 const dayMs = 86_400_000;
 
-/** How long a topic's messages are kept, in milliseconds: what the topic says, and never longer than its owner's tier grants. */
+/** Returns the lifetime of a topic's messages in milliseconds: the topic's setting, limited by the owner's tier. */
 export function lifetimeMsOf({ retentionDays }: { readonly retentionDays: number | null }, tierDays: number): number {
   return Math.round(Math.min(retentionDays ?? tierDays, tierDays) * dayMs);
 }
 
-/** A tier's days in full, which is what a topic can be given at most; less than one is told as one, since 0 would say that nothing is kept. */
+/** Returns the tier's retention in whole days, the maximum for a topic. Less than one day is reported as 1. */
 export const wholeDays = (tierDays: number): number => Math.max(1, Math.floor(tierDays));

@@ -9,35 +9,35 @@ export interface User {
   /** Lower-cased; unique. */
   readonly email: string;
   readonly username: string;
-  /** The username in lower case: unique without regard to case. */
+  /** The username in lower case, for case-insensitive uniqueness. */
   readonly usernameKey: string;
-  /** bcrypt; null for an account that signs in through a provider only. */
+  /** bcrypt hash; null for an account that only signs in through a provider. */
   readonly passwordHash: string | null;
   readonly avatarUrl: string | null;
   readonly tier: Tier;
   readonly tierExpiresAt: number | null;
-  /** Seats beyond the ten that a TEAM owner has, set by the operator. */
+  /** Additional seats beyond the ten of a TEAM owner, set by the operator. */
   readonly additionalMembers: number;
   readonly isVerified: boolean;
-  /** Whether any address of the account was ever verified: such an account is never replaced or swept. */
+  /** Whether any address of the account was ever verified. Such an account is never replaced or swept. */
   readonly wasVerified: boolean;
-  /** False while the operator has disabled the account: every credential of it is then invalid. */
+  /** False while the account is disabled; all of its credentials are then invalid. */
   readonly isActive: boolean;
   readonly createdAt: number;
   readonly lastLogin: number | null;
   readonly termsAcceptedAt: number | null;
-  /** The provider that made the account; null for one that registered. Who it is there: `Identity`. */
+  /** The provider that created the account; null for a registered account. See `Identity` for its subject. */
   readonly oauthProvider: IdentityProvider | null;
 }
 
-/** What a new account is made from; everything else begins the same for all. */
+/** Input for a new account. */
 export type NewUser = Pick<
   User,
   'id' | 'email' | 'username' | 'passwordHash' | 'isVerified' | 'createdAt' | 'termsAcceptedAt'
 > &
   Partial<Pick<User, 'oauthProvider'>>;
 
-/** A new account: FREE, active, and never logged in. The address must be lower-cased. */
+/** Creates an active FREE account without logins. The address must be in lower case. */
 export function newUser(from: NewUser): Omit<User, 'version'> {
   return {
     usernameKey: usernameKey(from.username),

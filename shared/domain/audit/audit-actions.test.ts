@@ -7,7 +7,7 @@ const rows = [...operations.matchAll(/^\| `([a-z_]+\.[a-z_]+)` \| (.*?) \| (?:`(
   ([, name, means, subject = null, details = '']) => [name, means, subject, details],
 );
 
-test('docs/operations.md has the table of actions, in its order', () => {
+test('docs/operations.md lists all actions in the same order', () => {
   const table = Object.entries(auditActions).map(([name, { means, subject, details }]) => {
     const told = [...Object.keys(details), ...(name === 'account.email_changed' ? ['former_email'] : [])];
     return [name, means, subject, told.map((one) => `\`${one}\``).join(', ')];
@@ -15,7 +15,7 @@ test('docs/operations.md has the table of actions, in its order', () => {
   expect(rows).toEqual(table);
 });
 
-test('no detail is one that could hold a secret or what a person wrote', () => {
+test('no detail can contain a secret or user content', () => {
   const names = Object.values(auditActions).flatMap(({ details }) => Object.keys(details));
   expect(names.filter((name) => /token|secret|password|hash|key|mail|address|text|title/.test(name))).toEqual([]);
 });

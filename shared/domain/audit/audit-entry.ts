@@ -1,47 +1,47 @@
 import { auditActions, type AuditAction, type AuditDetails, type AuditSubjectType } from './audit-actions.ts';
 import { toIso } from '../to-iso.ts';
 
-/** Who acts where no account does: the operator, Tocsin by itself, or somebody whom no credential names. */
+/** Actors without an account: the operator, Tocsin itself, or an anonymous caller. */
 export const auditActorKinds = ['operator', 'system', 'anonymous'] as const;
 
-/** By what an actor proved to be who it is, or where it acts. */
+/** How the actor authenticated, or where it acts. */
 export type AuditThrough =
   | 'password'
   | 'google'
-  | 'apple' // a login that begins
+  | 'apple' // a new login
   | 'login'
-  | 'api_key' // a credential of an account
+  | 'api_key' // an account's credential
   | 'mail_link'
   | 'refresh_token'
   | 'admin_token'
   | 'cli' // the operator
-  | 'server' // Tocsin by itself
+  | 'server' // Tocsin itself
   | 'nothing';
 
-/** Who acts, and from where. */
+/** The actor and its origin. */
 export interface AuditSource {
-  /** The acting account's id, or one of `auditActorKinds`. */
+  /** The acting account's ID, or one of `auditActorKinds`. */
   readonly actor: string;
   readonly through: AuditThrough;
-  /** The id of the login session or API key that was used, or of the login that begins. */
+  /** ID of the login session or API key, or of the new login. */
   readonly credentialId: string | null;
-  /** As the server sees it by TRUST_PROXY; null: not over HTTP. */
+  /** The client address according to TRUST_PROXY; null if not over HTTP. */
   readonly address: string | null;
   readonly userAgent: string | null;
 }
 
-/** What was done, to be recorded. */
+/** An action to record. */
 export interface AuditAct<A extends AuditAction> {
   readonly action: A;
-  /** Its name as it was then; an account has none here, since its names are its person's. Null where an act has no single subject. */
+  /** The subject's name at that time; null for accounts, whose names are personal data, and for actions without a single subject. */
   readonly subject: { readonly id: string; readonly name?: string } | null;
-  /** What the subject belongs to: the topic of a token, the team of a member. */
+  /** ID of the containing resource: the topic of a token, the team of a member. */
   readonly within?: { readonly type: 'topic' | 'team' | 'account'; readonly id: string };
   readonly details: AuditDetails<A>;
   readonly formerEmail?: string;
 }
 
-/** An act as the log has it. It never changes, and goes when it is AUDIT_RETENTION_DAYS old. */
+/** An entry of the audit log. It never changes, and is removed after AUDIT_RETENTION_DAYS. */
 export interface AuditEntry {
   readonly id: string;
   readonly version: number;
@@ -60,24 +60,24 @@ export interface AuditEntry {
 }
 
 /**
- * What of an entry is a person's: from where it came, and a former address of mail. It has the entry's id, and goes with
- * the account that it is about, or with the entry.
+ * The personal data of an entry: its origin and a former email address. It has the entry's ID, and is removed with
+ * the account or with the entry.
  */
 export interface AuditOrigin {
   readonly id: string;
   readonly version: number;
   readonly at: number;
-  /** The acting account; the subject where somebody acts whom no credential names. Null: the operator. */
+  /** The acting account; for an anonymous actor, the subject. Null for the operator. */
   readonly userId: string | null;
   readonly address: string | null;
   readonly userAgent: string | null;
   readonly formerEmail: string | null;
 }
 
-/** Longer ones say nothing more, and are written by whoever asks, or by an untrusted proxy. Harm prevented: the log filling with them. */
+/** Clients and untrusted proxies control this text, so its length is limited. */
 const charsMax = { address: 64, userAgent: 200 } as const;
 
-/** The entry of an act, and what of it is a person's, null where there is nothing. */
+/** Returns the entry of an action and its personal data, or null. */
 export function auditEntryOf<A extends AuditAction>(
   source: AuditSource,
   act: AuditAct<A>,
@@ -124,16 +124,16 @@ function personOf(
   return actor === 'anonymous' && subjectType === 'account' ? subjectId : null;
 }
 
-/** Whether the actor of an entry is an account, so that `actor` is its ID. */
+/** Whether the actor is an account, so that `actor` contains its ID. */
 export const isAccountActor = (actor: string): boolean => !(auditActorKinds as readonly string[]).includes(actor);
 
-/** An entry with its origin: null where there was none, and once the account is gone. */
+/** An entry with its origin; null if unknown or the account was removed. */
 export interface ReadAuditEntry {
   readonly entry: AuditEntry;
   readonly origin: AuditOrigin | null;
 }
 
-/** The ids of the accounts that an entry names. */
+/** Returns the IDs of the accounts in an entry. */
 export function accountsOf({ actor, subjectType, subjectId }: AuditEntry): string[] {
   return [
     ...(isAccountActor(actor) ? [actor] : []),
@@ -141,15 +141,15 @@ export function accountsOf({ actor, subjectType, subjectId }: AuditEntry): strin
   ];
 }
 
-/** A place in the log, newest first: behind the entry with this time and id. */
+/** A cursor in the log, newest first: after the entry with this time and ID. */
 export type AuditPlace = Pick<AuditEntry, 'at' | 'id'>;
 
-/** How a place is sent: `<milliseconds>.<id>`. */
+/** Formats a cursor as `<milliseconds>.<id>`. */
 export const auditPlaceForm = /^\d{1,15}\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export const toAuditPlaceText = ({ at, id }: AuditPlace): string => `${at}.${id}`;
 
-/** The place of a text that has the form. */
+/** Parses a cursor of this form. */
 export function parseAuditPlace(text: string): AuditPlace {
   const [at, id] = text.split('.', 2) as [string, string];
   return { at: Number(at), id };

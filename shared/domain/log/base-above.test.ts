@@ -8,7 +8,7 @@ test.each([
   [999_999_999, 2_000_000_000],
   [1_000_000_000, 3_000_000_000],
   [2_000_000_017, 4_000_000_000],
-])('a base above position %d is round and leaves a billion for what nobody recorded', (highest, base) => {
+])('a base above offset %d is round and at least a billion higher', (highest, base) => {
   expect(baseAbove(highest)).toBe(base);
   expect(base - highest).toBeGreaterThan(1_000_000_000 - 1);
 });

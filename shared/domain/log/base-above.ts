@@ -1,10 +1,10 @@
-/** Bases lie this far apart, so that a position shows at a glance which part of it the log's own offset is. */
+/** Bases are multiples of this, so that a reader can tell base and Kafka offset apart. */
 const step = 1_000_000_000;
 
 /**
- * A base above every position that was ever handed out, `highest` being the highest that is known of (-1: none). At least a
- * billion above it: positions may have been handed out that nobody recorded, by publishes while the store was away. Positions
- * have holes, and 2^53 is far.
+ * Returns a base above every offset ever assigned. `highest` is the highest known offset (-1: none). The base is at least
+ * a billion higher, because publishes during an outage of the store may have received offsets that were never stored.
+ * Offsets may have gaps, and 2^53 leaves enough room.
  */
 export function baseAbove(highest: number): number {
   return (Math.floor(highest / step) + 2) * step;

@@ -1,15 +1,15 @@
-/** A named position in a topic's log, kept for a reader between its runs. Times are milliseconds since the epoch. */
+/** A named offset in a topic's log, stored for a reader between its runs. Times are milliseconds since the epoch. */
 export interface LogConsumer {
   readonly id: string;
   readonly version: number;
   readonly topicId: string;
-  /** The account or the topic token that made it, and that alone sees it. */
+  /** The account or topic token that created the consumer and is the only one to see it. */
   readonly ownerId: string;
-  /** As written when it was made. */
+  /** The name as first written. */
   readonly name: string;
-  /** The name in lower case: unique among the owner's on the topic. */
+  /** The name in lower case; unique per owner and topic. */
   readonly nameKey: string;
-  /** The position to read from next. */
+  /** The offset to read next. */
   readonly offset: number;
   readonly updatedAt: number;
 }

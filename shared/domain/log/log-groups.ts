@@ -1,8 +1,8 @@
-/** The consumer group that completes the message store and brings records to the bus; goes on behind the store's watermark. */
+/** The consumer group that backfills the message store and publishes records to subscribers; resumes after the store's watermark. */
 export const fanoutGroup = 'fanout';
 
-/** The consumer group that makes push jobs; goes on where it has committed. */
+/** The consumer group that creates push jobs; resumes at its committed offset. */
 export const notifierGroup = 'notifier';
 
-/** All of the installation's own. */
+/** All consumer groups of the installation. */
 export const logGroups = [fanoutGroup, notifierGroup] as const;

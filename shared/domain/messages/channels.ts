@@ -1,19 +1,19 @@
 import type { LogRecord } from './log-record.ts';
 
-/** The bus channel that carries a topic's live records. */
+/** The pub/sub channel of a topic's live records. */
 export function topicChannel(topicId: string): string {
   return `topic:${topicId}`;
 }
 
-/** The key that a topic's open streams are counted under. */
+/** The key under which a topic's open streams are counted. */
 export function topicConnections(topicId: string): string {
   return `topic:${topicId}`;
 }
 
-/** What a topic's channel carries: a record, its position, and the position of the topic's record before it. */
+/** A payload of a topic's channel: a record, its offset, and the offset of the topic's previous record. */
 export interface Envelope {
   readonly offset: number;
-  /** Null for the first record that the store knows of. A reader that is not there yet has missed something. */
+  /** Null for the first record in the store. A reader whose offset is lower has missed records. */
   readonly previousOffset: number | null;
   readonly record: LogRecord;
 }

@@ -4,19 +4,19 @@ import type { TraceContext } from '../trace-context.ts';
 export type RecordType = 'message' | 'message_edited' | 'message_deleted';
 
 /**
- * What the event log carries. An edit or a deletion is a record of its own and holds the whole message as it
- * stands after it, so that a record can be applied without the ones before it.
+ * A record of the event log. An edit or deletion has its own record with the whole message after the change,
+ * so that a record can be applied without the earlier ones.
  */
 export interface LogRecord {
   readonly type: RecordType;
-  /** When the record was made (publish, edit or deletion), milliseconds since the epoch; a message's is its own timestamp. */
+  /** Time of the publish, edit or deletion in milliseconds since the epoch; of a publish, the message's timestamp. */
   readonly timestamp: number;
   readonly message: Message;
-  /** What made it, where that is traced. Not all logs keep it for long: see the port. */
+  /** The trace context of the request. Not all logs keep it: see the port. */
   readonly trace?: TraceContext;
 }
 
-/** A record with its place in the log. Positions of a partition only grow, and have holes. */
+/** A record with its offset. Offsets of a partition increase, with gaps. */
 export interface PlacedRecord {
   readonly partition: number;
   readonly offset: number;

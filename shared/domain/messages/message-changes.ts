@@ -1,13 +1,13 @@
 import type { LogRecord } from './log-record.ts';
 import { emptied, type Message, type StoredMessage } from './message.ts';
 
-/** What an edit may replace; what is absent stays. */
+/** The fields that an edit can replace; absent fields keep their values. */
 export interface MessageEdit {
   readonly message?: string | undefined;
   readonly title?: string | null | undefined;
 }
 
-/** The record of an edit made now to the message as it stands. */
+/** Returns the record of an edit of the current message. */
 export function editRecord(message: StoredMessage, edit: MessageEdit, now: number): LogRecord {
   const after: Message = {
     ...withoutOffset(message),
@@ -19,12 +19,12 @@ export function editRecord(message: StoredMessage, edit: MessageEdit, now: numbe
   return { type: 'message_edited', timestamp: now, message: after };
 }
 
-/** The record of a deletion made now. It carries no content: what is deleted is not told again. */
+/** Returns the record of a deletion. It has no content, so that deleted content is not sent again. */
 export function deletionRecord(message: StoredMessage, now: number): LogRecord {
   return { type: 'message_deleted', timestamp: now, message: emptied(withoutOffset(message), now) };
 }
 
-/** The log gives every record a position of its own. */
+/** The log assigns an offset to each record. */
 function withoutOffset({ offset: _, ...message }: StoredMessage): Message {
   return message;
 }

@@ -1,4 +1,4 @@
-/** How much some messages are. `bytes` are those of texts and titles in UTF-8, as they stand. */
+/** The size of some messages. `bytes` counts texts and titles in UTF-8. */
 export interface MessageVolume {
   readonly messages: number;
   readonly bytes: number;
@@ -6,7 +6,7 @@ export interface MessageVolume {
 
 export const noVolume: MessageVolume = { messages: 0, bytes: 0 };
 
-/** The sum of two volumes; the first may be that of nothing yet. */
+/** Returns the sum of two volumes; the first can be undefined. */
 export function plusVolume(sum: MessageVolume | undefined, more: MessageVolume): MessageVolume {
   return sum === undefined ? more : { messages: sum.messages + more.messages, bytes: sum.bytes + more.bytes };
 }

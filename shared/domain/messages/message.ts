@@ -1,15 +1,15 @@
-/** 1 (least) to 5 (most urgent); 3 is the default. */
+/** 1 (lowest) to 5 (highest); default 3. */
 export type Priority = 1 | 2 | 3 | 4 | 5;
 
 /**
- * A message as it is published: without the topic's name (a topic can be renamed) and without its position
- * (which the event log gives it). Times are milliseconds since the epoch.
+ * A message as published, without the topic's name (a topic can be renamed) and without its offset
+ * (which the event log assigns). Times are milliseconds since the epoch.
  */
 export interface Message {
-  /** UUIDv7, so that ids sort by time. */
+  /** UUIDv7, so that IDs sort by time. */
   readonly id: string;
   readonly topicId: string;
-  /** 1–4,000 code points, exactly as sent; empty once deleted. */
+  /** 1–4,000 code points, unchanged; empty after a deletion. */
   readonly message: string;
   readonly title: string | null;
   readonly priority: Priority;
@@ -23,7 +23,7 @@ export interface Message {
   readonly editedAt: number | null;
 }
 
-/** A message with the position of its `message` record in the topic's partition. It never changes. */
+/** A message with the offset of its `message` record in the topic's partition. The offset never changes. */
 export interface StoredMessage extends Message {
   readonly offset: number;
 }
@@ -35,7 +35,7 @@ export const messageLimits = {
   tagCodePoints: 64,
 } as const;
 
-/** What a deleted message looks like to everyone: the shell stays, the content goes. */
+/** Returns the tombstone of a deleted message: its metadata without content. */
 export function emptied<M extends Message>(message: M, deletedAt: number): M {
   return { ...message, message: '', title: null, tags: [], isDeleted: true, deletedAt };
 }

@@ -1,12 +1,12 @@
-/** Pushes of one message that were given up together. */
+/** A group of failed pushes of one message that are no longer retried. */
 export interface DeadLetter {
-  /** Of the job that gave up. */
+  /** ID of the failed job. */
   readonly id: string;
   readonly messageId: string;
   readonly topicId: string;
-  /** Null once the topic is gone. */
+  /** Null if the topic was removed. */
   readonly topic: string | null;
-  /** How many devices were to be pushed to then; null where it had not come to that. Some may have been reached since. */
+  /** The number of target devices at that time; null if they were not yet known. Some may have received the push since. */
   readonly devices: number | null;
   readonly reason: string;
   readonly failedAt: number;

@@ -1,24 +1,24 @@
 export const platforms = ['ios', 'android', 'expo'] as const;
 export type Platform = (typeof platforms)[number];
 
-/** A phone that can be pushed to. Times are milliseconds since the epoch. */
+/** A device that receives pushes. Times are milliseconds since the epoch. */
 export interface Device {
   readonly id: string;
   readonly version: number;
   readonly userId: string;
-  /** The provider's token; on one device only. */
+  /** The provider's token; unique. */
   readonly pushToken: string;
   readonly platform: Platform;
-  /** The device's own name for itself, unique per user. */
+  /** The device's own identifier; unique per user. */
   readonly deviceId: string;
   readonly deviceName: string | null;
   readonly appVersion: string | null;
-  /** False once the provider called the token dead. */
+  /** False after the provider rejected the token as dead. */
   readonly isActive: boolean;
   readonly createdAt: number;
   readonly lastSeen: number;
-  /** When the push token was last given, by a registration or a change; null before that was noted. */
+  /** The time of the last registration or change of the push token; null for devices registered before it was stored. */
   readonly tokenGivenAt: number | null;
-  /** When the provider first doubted the token; null when it never did, or took a push since. */
+  /** When the provider first reported the token as suspect; null if never, or if it accepted a push since. */
   readonly doubtedAt: number | null;
 }

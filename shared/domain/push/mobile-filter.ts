@@ -3,14 +3,14 @@ import type { Message } from '../messages/message.ts';
 import type { MobileSettings } from './subscription.ts';
 
 /**
- * Whether the settings let a message through to the subscriber's devices: mobile notifications on, priority at or
- * above the threshold, and a shared tag unless the tag filter is empty. The drivers' recipient queries say the same.
+ * Whether the settings allow a push of the message: mobile notifications are on, the priority is at or above the
+ * threshold, and a tag matches unless the tag filter is empty. The drivers' recipient queries implement the same rule.
  */
 export function passesMobileFilter(settings: MobileSettings, message: Pick<Message, 'priority' | 'tags'>): boolean {
   return mobileFilterFault(settings, message) === null;
 }
 
-/** The rule by which the settings keep the message back, for the subscriber to read; null when they let it through. */
+/** Returns the rule that blocks the push, as text for the subscriber; null if the settings allow it. */
 export function mobileFilterFault(
   settings: MobileSettings,
   message: Pick<Message, 'priority' | 'tags'>,
@@ -23,13 +23,13 @@ export function mobileFilterFault(
   return isTagged ? null : `no tag of the filter: ${tagsFilter.join(', ')}`;
 }
 
-/** The stored messages of the topic and time that the settings let through, as the message store is asked for them; null: none. */
+/** Returns the message filter for what the settings allow in this topic and period; null if they allow nothing. */
 export function mobileMessageFilter(
   topicId: string,
   { mobileEnabled, priorityThreshold, tagsFilter }: MobileSettings,
   { from, to, now }: { from: number; to: number; now: number },
 ): MessageFilter | null {
-  const tags = tagsFilter.filter((tag) => !tag.includes(',')); // no message has one with a comma
+  const tags = tagsFilter.filter((tag) => !tag.includes(',')); // no message has a tag with a comma
   if (!mobileEnabled || (tagsFilter.length > 0 && tags.length === 0)) return null;
   return {
     topicIds: [topicId],

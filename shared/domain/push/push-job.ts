@@ -2,48 +2,48 @@ import type { Platform } from './device.ts';
 import type { Priority } from '../messages/message.ts';
 
 /**
- * What the notifier's queues carry. Ids only: message text and push tokens are looked up when a job runs, so the text
- * is the one that stands then, and the queue holds nothing that is worth stealing.
+ * Jobs of the notifier's queues. They contain IDs only. The worker looks up message text and push tokens when a job runs,
+ * so that the text is current and the queue contains no content.
  */
 export type PushJob = WalkJob | SendJob | TestPushJob | ReceiptsJob | RenotifyTopicJob | SummaryJob | ReplaceJob;
 
-/** Walk a page of the topic's recipients and push to them. */
+/** Push to a page of the topic's recipients. */
 export interface WalkJob {
   readonly kind: 'walk';
   readonly messageId: string;
   readonly topicId: string;
-  /** The subscription that the former page ended with; null for the first page. */
+  /** The last subscription of the previous page; null for the first page. */
   readonly after: string | null;
-  /** When the message was published: how long a job waits for a message that is not stored yet is counted from here. */
+  /** The publish time. The wait for a message that is not stored yet counts from here. */
   readonly publishedAt: number;
-  /** Only those who missed the message, also where the ledger says that it is over; the id of who asked for that. */
+  /** Pushes only to devices that missed the message, including finished ones in the ledger. ID of the replay request. */
   readonly renotify?: string | undefined;
 }
 
-/** Push a topic's messages of a time again to those who missed them. */
+/** Push a topic's messages of a period again to devices that missed them. */
 export interface RenotifyTopicJob {
   readonly kind: 'renotify';
   readonly topicId: string;
-  /** Published in this time, both ends included. */
+  /** The publish period, both ends inclusive. */
   readonly from: number;
   readonly to: number;
-  /** The position that the former page of messages ended with; null for the first. */
+  /** The last offset of the previous page of messages; null for the first. */
   readonly after: number | null;
-  /** Tells this demand from others of the same topic. */
+  /** Distinguishes this request from others of the same topic. */
   readonly request: string;
 }
 
-/** Push again to devices whose provider asked to come back later. */
+/** Push again to devices whose provider asked for a retry. */
 export interface SendJob {
   readonly kind: 'send';
   readonly messageId: string;
   readonly topicId: string;
-  /** That of all targets. */
+  /** The platform of all targets. */
   readonly platform: Platform;
   readonly targets: readonly PushTargetIds[];
-  /** How often these devices were tried before, 1 or more. */
+  /** The number of earlier attempts, at least 1. */
   readonly round: number;
-  /** No try after this time: what fails then is a dead letter. */
+  /** No retries after this time; failures then become dead letters. */
   readonly giveUpAt: number;
 }
 
@@ -53,60 +53,60 @@ export interface PushTargetIds {
   readonly subscriptionId: string;
 }
 
-/** A push that its owner asked for to see whether the device gets any. Leaves no trace in the ledger. */
+/** A test push requested by the device's owner. It is not recorded in the ledger. */
 export interface TestPushJob {
   readonly kind: 'test';
   readonly deviceId: string;
 }
 
-/** Ask a provider what became of pushes that it took some time ago. */
+/** Fetch the provider's receipts of accepted pushes. */
 export interface ReceiptsJob {
   readonly kind: 'receipts';
   readonly messageId: string;
   readonly topicId: string;
   readonly platform: Platform;
-  /** When the tokens were read that it was sent to. */
+  /** When the push tokens were read. */
   readonly sentAt: number;
   readonly pushes: readonly (PushTargetIds & { readonly ticket: string })[];
 }
 
-/** Tell a subscriber how many messages were held back: in quiet hours, or beyond the limit of a minute. */
+/** Notify a subscriber of the number of held-back messages: in quiet hours, or beyond the limit per minute. */
 export interface SummaryJob {
   readonly kind: 'summary';
   readonly subscriptionId: string;
   readonly of: HeldBackSpan;
-  /** Only to these, which were tried before; absent: to all of the subscriber's. */
+  /** Only these devices, for a retry; absent: all devices of the subscriber. */
   readonly deviceIds?: readonly string[];
-  /** How often these were tried before. */
+  /** The number of earlier attempts. */
   readonly round?: number;
 }
 
-/** Show what became of a message, edited or deleted, to a page of the devices that it was pushed to. */
+/** Replace the notification of an edited or deleted message on a page of the devices that received it. */
 export interface ReplaceJob {
   readonly kind: 'replace';
   readonly messageId: string;
   readonly topicId: string;
-  /** When the edit or deletion was made. */
+  /** Time of the edit or deletion. */
   readonly changedAt: number;
-  /** The device that the former page ended with; null for the first page. */
+  /** The last device of the previous page; null for the first page. */
   readonly after: string | null;
-  /** Only these, which were tried before; absent: the page's. */
+  /** Only these devices, for a retry; absent: the devices of the page. */
   readonly deviceIds?: readonly string[];
-  /** How often these were tried before. */
+  /** The number of earlier attempts. */
   readonly round?: number;
 }
 
 export type HeldBackSpan =
-  /** From `from` up to, and without, `to`; `priorityMax`: those above it were not held back. */
+  /** From `from` (inclusive) to `to` (exclusive). Messages above `priorityMax` were not held back. */
   | { readonly why: 'quiet_hours'; readonly from: number; readonly to: number; readonly priorityMax: number }
-  /** The minute of the clock that ends at `to`, of which `limit` were pushed. */
+  /** The clock minute that ends at `to`; `limit` of its messages were pushed. */
   | { readonly why: 'max_per_minute'; readonly to: number; readonly limit: number };
 
-/** Two queues, so that a flood of ordinary messages never holds up an alarm, nor the other way round. */
+/** Two queues, so that a flood of normal messages does not delay urgent ones, and vice versa. */
 export const pushQueues = { urgent: 'push-urgent', normal: 'push-normal' } as const;
 export type PushQueue = (typeof pushQueues)[keyof typeof pushQueues];
 
-/** Receipts wait long and are in no hurry: they stand in nobody's way here. */
+/** Receipts have long delays and low urgency, so they have their own queue. */
 export const receiptsQueue = 'push-receipts';
 
 /** Priority 4 and 5 are urgent. */
@@ -118,7 +118,7 @@ export function pushQueueOf(priority: Priority): PushQueue {
   return isUrgent(priority) ? pushQueues.urgent : pushQueues.normal;
 }
 
-/** A job as a queue takes it: `priority` is the queue's, where lower numbers go first. */
+/** A job with its queue priority, where lower numbers run first. */
 export interface QueuedPush {
   readonly id: string;
   readonly data: { readonly [key: string]: unknown };
@@ -128,15 +128,15 @@ export interface QueuedPush {
   readonly backoffMs?: number;
 }
 
-/** The job of a page. Its id says message and page, so that a record that comes twice is walked once. */
+/** Returns the job of a page. Its ID names message and page, so that a repeated record is processed once. */
 export function walkJob(page: Omit<WalkJob, 'kind'>, priority: Priority): QueuedPush {
   const walk = page.renotify === undefined ? `push.${page.messageId}` : `renotify.${page.renotify}.${page.messageId}`;
-  // What is new goes before what was missed.
+  // New messages run before replays.
   const place = queuePriority(priority) + (page.renotify === undefined ? 0 : 5);
   return { id: page.after === null ? walk : `${walk}.${page.after}`, data: { kind: 'walk', ...page }, priority: place };
 }
 
-/** The job of a page of a topic's messages, for the normal queue. */
+/** Returns the job of a page of a topic's messages, for the normal queue. */
 export function renotifyTopicJob(page: Omit<RenotifyTopicJob, 'kind'>): QueuedPush {
   return {
     id: `renotify.${page.request}.from.${page.after ?? 'start'}`,
@@ -145,7 +145,7 @@ export function renotifyTopicJob(page: Omit<RenotifyTopicJob, 'kind'>): QueuedPu
   };
 }
 
-/** A job that tries again; the id is the caller's, a fresh one for each. */
+/** Returns a retry job with a new ID from the caller. */
 export function sendJob(
   id: string,
   again: Omit<SendJob, 'kind'>,
@@ -159,7 +159,7 @@ export function sendJob(
   };
 }
 
-/** A job for `receiptsQueue`; the id is the caller's, a fresh one for each. */
+/** Returns a job for `receiptsQueue` with a new ID from the caller. */
 export function receiptsJob(
   id: string,
   asked: Omit<ReceiptsJob, 'kind'>,
@@ -168,12 +168,12 @@ export function receiptsJob(
   return { id: `receipts.${id}`, data: { kind: 'receipts', ...asked }, delayMs };
 }
 
-/** The job of a test push, for the urgent queue and before everything in it: someone is looking at the phone. */
+/** Returns the job of a test push. It runs first in the urgent queue, because the user waits for it. */
 export function testPushJob(id: string, deviceId: string): QueuedPush {
   return { id: `test.${id}`, data: { kind: 'test', deviceId }, priority: 1, attempts: 5, backoffMs: 2_000 };
 }
 
-/** The job of a summary; those of the same time are one. */
+/** Returns the job of a summary. Summaries of the same period are one job. */
 export function summaryJob(summary: Omit<SummaryJob, 'kind'>, { at, now }: { at: number; now: number }): QueuedPush {
   return {
     id: `${summary.of.why}.${summary.subscriptionId}.${at}`,
@@ -183,7 +183,7 @@ export function summaryJob(summary: Omit<SummaryJob, 'kind'>, { at, now }: { at:
   };
 }
 
-/** The job of a page of a replacement, or of what is tried again of one. */
+/** Returns the job of a page of a replacement, or of its retry. */
 export function replaceJob(page: Omit<ReplaceJob, 'kind'>, delayMs = 0): QueuedPush {
   const { messageId, changedAt, after, deviceIds, round = 0 } = page;
   const id = `replace.${messageId}.${changedAt}.${deviceIds?.[0] ?? after ?? 'first'}.${round}`;

@@ -1,4 +1,4 @@
-/** A user's wish to be notified of a topic. It gives no access. Times are milliseconds since the epoch. */
+/** A user's subscription to a topic. It grants no access. Times are milliseconds since the epoch. */
 export interface Subscription {
   readonly id: string;
   readonly version: number;
@@ -10,30 +10,30 @@ export interface Subscription {
   readonly isPinned: boolean;
   readonly webEnabled: boolean;
   readonly mobileEnabled: boolean;
-  /** Only messages of at least this priority are pushed: 1–5. */
+  /** Minimum priority of pushed messages: 1–5. */
   readonly priorityThreshold: number;
-  /** Only messages that share a tag with it are pushed; empty: all. Compared exactly. */
+  /** Only messages with one of these exact tags are pushed; empty: all. */
   readonly tagsFilter: readonly string[];
   readonly soundEnabled: boolean;
   readonly vibrateEnabled: boolean;
   readonly notificationSound: string;
-  /** When nothing is pushed at once; null: never. */
+  /** Hours without immediate pushes; null: none. */
   readonly quietHours: QuietHours | null;
-  /** More messages within a minute are pushed as one that says how many; null: no limit. */
+  /** Messages beyond this number per minute are pushed as one summary; null: no limit. */
   readonly maxPerMinute: number | null;
 }
 
-/** Hours of every day in which messages are not pushed; how many came is, at their end. `start` and `end` are `HH:MM`. */
+/** Daily hours without pushes; a summary follows at the end. `start` and `end` are `HH:MM`. */
 export interface QuietHours {
   readonly start: string;
   readonly end: string;
-  /** An IANA name. */
+  /** IANA time zone name. */
   readonly timezone: string;
-  /** Messages of at least this priority are pushed all the same; null: none. */
+  /** Messages of at least this priority are pushed nevertheless; null: none. */
   readonly allowPriority: number | null;
 }
 
-/** What of a subscription decides whether and how a message is pushed. */
+/** The settings of a subscription that decide whether and how a message is pushed. */
 export type MobileSettings = Pick<
   Subscription,
   | 'mobileEnabled'

@@ -66,17 +66,17 @@ test.each([
   [
     'settings that let it through only now',
     { at: now + 60 * minuteMs },
-    'left out by the settings of that time, which have changed since',
+    'blocked by earlier settings, which have changed since',
   ],
-])('%s is the reason', (_what, given, reason) => {
+])('gives the reason: %s', (_what, given, reason) => {
   expect(why(given)).toEqual({ status: 'skipped', reason });
 });
 
-test('what nothing keeps back is on its way', () => {
+test('gives no reason if no rule blocks the push', () => {
   expect(why()).toEqual({ status: 'pending', reason: null });
 });
 
-test('a reason is given exactly for what the filter does not let through', () => {
+test('gives a reason exactly for messages that the filter blocks', () => {
   const tags = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'A'), { maxLength: 3 });
   const priorities = fc.integer({ min: 1, max: 5 }) as fc.Arbitrary<Priority>;
   const settings = fc.record({ mobileEnabled: fc.boolean(), priorityThreshold: priorities, tagsFilter: tags });

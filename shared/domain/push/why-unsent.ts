@@ -3,19 +3,19 @@ import type { StoredMessage } from '../messages/message.ts';
 import { mobileFilterFault } from './mobile-filter.ts';
 import type { Subscription } from './subscription.ts';
 
-/** What becomes of a device of which the ledger has no row. */
+/** The outcome for a device without a ledger row. */
 export interface Unsent {
   readonly status: 'pending' | 'skipped';
-  /** The rule that kept the message from the device; null while it is on its way. */
+  /** The rule that blocked the push; null while the push is pending. */
   readonly reason: string | null;
 }
 
-/** A push that was not even begun after this time will not be: the pages of a topic's recipients are walked long before. */
+/** A push that has not started by then will not start: all recipient pages are processed long before. */
 const beginsWithinMs = 60 * 60_000;
 
 /**
- * Why the ledger has no row of a message for a device: whoever a filter leaves out is never visited, so nothing was
- * stored for them. Judged by the settings as they are now, which can have been changed since.
+ * Returns why the ledger has no row of a message for a device. Filtered subscribers are never visited, so no row is
+ * stored. Uses the current settings, which may have changed since.
  */
 export function whyUnsent(
   message: StoredMessage,
@@ -27,7 +27,7 @@ export function whyUnsent(
     : (deviceFault(message, device) ?? subscriptionFault(message, subscription));
   if (reason !== null) return { status: 'skipped', reason };
   if (now - message.timestamp < beginsWithinMs) return { status: 'pending', reason: null };
-  return { status: 'skipped', reason: 'left out by the settings of that time, which have changed since' };
+  return { status: 'skipped', reason: 'blocked by earlier settings, which have changed since' };
 }
 
 function deviceFault(message: StoredMessage, device: Device): string | null {

@@ -1,27 +1,27 @@
 import type { RunRequest } from './retention-run.ts';
 
-/** The queue of work that may take its time: sweeps, and cleaning up behind what is gone. Jobs carry ids, names of sweeps and times. */
+/** The queue of background work: sweeps, clean-ups and erasures. Jobs contain IDs, names of sweeps and times. */
 export const retentionQueue = 'retention';
 
-/** Cleans up behind a topic that was deleted or closed; what is to be done stands in the store. */
+/** Cleans up after a deleted or closed topic. The store contains the steps. */
 export interface CleanUpTopicJob {
   readonly kind: 'clean-up-topic';
   readonly topicId: string;
 }
 
-/** The job as a queue takes it. `id` is a fresh one: each request for a cleanup is run. */
+/** Returns the queue job. `id` must be new, so that every clean-up request runs. */
 export function cleanUpTopicJob(id: string, topicId: string, delayMs: number) {
   const data: CleanUpTopicJob = { kind: 'clean-up-topic', topicId };
   return { id: `clean-up-topic.${id}`, data: { ...data }, delayMs };
 }
 
-/** A topic that something is to be cleaned up behind, as a stored cleanup says. */
+/** A topic with a pending clean-up, as stored. */
 interface Cleanup {
   readonly topicId: string;
   readonly kind: 'erase' | 'prune' | 'retain';
 }
 
-/** The jobs of cleanups: one at once, and behind what leaves something under way another one when that has settled. */
+/** Returns clean-up jobs: one immediate job, and a later one if writes may still be in flight. */
 export function cleanUpTopicJobs(
   cleanups: readonly Cleanup[],
   { makeId, settleMs }: { readonly makeId: () => string; readonly settleMs: number },
@@ -31,18 +31,18 @@ export function cleanUpTopicJobs(
   );
 }
 
-/** Runs the removal of expired messages as an operator asked for it. */
+/** Runs a removal of expired messages requested by an operator. */
 export function expireMessagesJob(request: RunRequest) {
   return { id: `expire-messages.${request.id}`, data: { kind: 'expire-messages' as const, ...request } };
 }
 
-/** Erases what a deleted account left behind; what that is stands in the store. */
+/** Erases the data of a deleted account. The store contains the steps. */
 export interface EraseAccountJob {
   readonly kind: 'erase-account';
   readonly userId: string;
 }
 
-/** The job as a queue takes it. `id` is a fresh one: each request for an erasure is run. */
+/** Returns the queue job. `id` must be new, so that every erasure request runs. */
 export function eraseAccountJob(id: string, userId: string, delayMs: number) {
   const data: EraseAccountJob = { kind: 'erase-account', userId };
   return { id: `erase-account.${id}`, data: { ...data }, delayMs };

@@ -12,7 +12,7 @@ const topic = (topicId: string, tier: Tier | null, messages: number, isHeld = fa
   bytes: messages * 10,
 });
 
-test('a plan adds up what goes by tier, the largest topics first, and apart from that what is held', () => {
+test('a plan sums expired messages by tier, lists the largest topics first, and sums held topics separately', () => {
   const plan = planOf(
     5,
     [topic('a', 'FREE', 2), topic('b', 'TEAM', 3, true), topic('c', null, 4), topic('d', 'FREE', 5)],
@@ -36,11 +36,11 @@ test.each([
   [10_001, 10_001, true],
   [10_001, 50_005, false],
   [10_002, 50_009, true],
-])('of %i messages that would go out of %i of a tier an operator has to hear: %s', (messages, ofMessages, isLarge) => {
+])('a removal of %i of %i messages of a tier needs confirmation: %s', (messages, ofMessages, isLarge) => {
   expect(needsConfirmation(planOf(0, [topic('a', 'TEAM', messages)], new Map([['TEAM', ofMessages]])))).toBe(isLarge);
 });
 
-test('a plan is judged by its sum and by each of its tiers', () => {
+test('a plan needs confirmation by its total or by any of its tiers', () => {
   const plan = planOf(
     0,
     [topic('a', 'TEAM', 10_000), topic('b', 'FREE', 1)],

@@ -1,40 +1,40 @@
 import { noVolume, plusVolume, type MessageVolume } from '../messages/message-volume.ts';
 import { tiers, type Tier } from '../accounts/tiers.ts';
 
-/** What would go of a topic. */
+/** The expired messages of a topic. */
 export interface PlannedTopic extends MessageVolume {
   readonly topicId: string;
-  /** Null once the topic is gone, and what it left is about to be. */
+  /** Null if the topic was removed and its messages are about to be. */
   readonly name: string | null;
-  /** The tier in force of its owner; null for a topic that is gone. */
+  /** The owner's effective tier; null for a removed topic. */
   readonly tier: Tier | null;
-  /** What the topic itself asks for; null: as long as the tier says. */
+  /** The topic's own setting; null means the tier's retention. */
   readonly retentionDays: number | null;
-  /** Under legal hold: nothing of it goes. */
+  /** Under legal hold: nothing is removed. */
   readonly isHeld: boolean;
 }
 
-/** What would go of the topics whose owners have the tier, and how many messages these have in all. */
+/** The messages to remove from topics whose owners have the tier, and the total number of messages of these topics. */
 export interface PlannedTier extends MessageVolume {
   readonly tier: Tier;
   readonly ofMessages: number;
 }
 
-/** Which messages go: those that expired at or before a time, but for topics under legal hold. */
+/** The messages to remove: those that expired at or before a time, except in topics under legal hold. */
 export interface RetentionPlan extends MessageVolume {
   readonly upTo: number;
-  /** Those of which anything has expired, the largest first, also those under legal hold. */
+  /** Topics with expired messages, largest first, including those under legal hold. */
   readonly topics: readonly PlannedTopic[];
-  /** Those of which anything would go. */
+  /** Topics with messages to remove. */
   readonly tiers: readonly PlannedTier[];
-  /** What stays because of legal holds. */
+  /** Expired messages that legal holds retain. */
   readonly held: MessageVolume;
 }
 
-/** A plan beyond both limits waits for an operator. Harm prevented: a wrong clock or setting that removes what somebody wants. */
+/** A plan beyond both limits waits for an operator. This prevents data loss by a wrong clock or setting. */
 export const unconfirmedMax = { messages: 10_000, shareOfTier: 0.2 } as const;
 
-/** Whether the plan is so large that an operator has to confirm it. */
+/** Whether the plan is so large that an operator must confirm it. */
 export function needsConfirmation({ messages, tiers: planned }: Pick<RetentionPlan, 'messages' | 'tiers'>): boolean {
   return (
     messages > unconfirmedMax.messages &&
@@ -42,7 +42,7 @@ export function needsConfirmation({ messages, tiers: planned }: Pick<RetentionPl
   );
 }
 
-/** Adds up the topics. `ofTier` has how many messages all topics of each tier have. */
+/** Sums the topics. `ofTier` contains the total number of messages per tier. */
 export function planOf(
   upTo: number,
   topics: readonly PlannedTopic[],

@@ -2,21 +2,21 @@ import type { MessageVolume } from '../messages/message-volume.ts';
 import type { PlannedTier } from './retention-plan.ts';
 import type { Tier } from '../accounts/tiers.ts';
 
-/** Who asked for a run: the schedule, or an operator through the interface or the command. */
+/** What triggered a run: the schedule, or an operator through the API or the CLI. */
 export type RunStarter = 'schedule' | 'api' | 'command';
 
-/** An operator's wish to have everything removed that expired at or before a time. */
+/** An operator's request to remove all messages that expired at or before a time. */
 export interface RunRequest {
-  /** The id that the run's report gets. */
+  /** ID of the run's report. */
   readonly id: string;
   readonly upTo: number;
   readonly startedBy: Exclude<RunStarter, 'schedule'>;
 }
 
 /**
- * - `running`: not at its end; its job goes on with it, or the next slot where that job's worker died.
- * - `done`: nothing of its plan is left.
- * - `waiting`: nothing was removed, the plan is so large that an operator has to confirm it.
+ * - `running`: in progress. If its worker dies, the next slot resumes it.
+ * - `done`: everything in the plan was removed.
+ * - `waiting`: nothing was removed; the plan is so large that an operator must confirm it.
  */
 export type RunOutcome = 'running' | 'done' | 'waiting';
 
@@ -26,45 +26,45 @@ export interface RemovedOfTopic extends MessageVolume {
   readonly tier: Tier | null;
 }
 
-/** The report of a run that expired messages. Times are milliseconds since the epoch. */
+/** The report of a removal run. Times are milliseconds since the epoch. */
 export interface RetentionRun extends MessageVolume {
   readonly id: string;
   readonly version: number;
   readonly startedBy: RunStarter;
   readonly startedAt: number;
-  /** Null before its end. */
+  /** Null while the run is in progress. */
   readonly endedAt: number | null;
-  /** The plan's cut-off: only what expired at or before it goes. */
+  /** The cut-off: the run removes only messages that expired at or before it. */
   readonly upTo: number;
   readonly planned: MessageVolume;
   readonly tiers: readonly (MessageVolume & { readonly tier: Tier })[];
-  /** Those with the most, 100 at most. */
+  /** The largest topics, at most 100. */
   readonly topics: readonly RemovedOfTopic[];
   readonly outcome: RunOutcome;
-  /** How often its worker died: each time what went last may not be among the figures, 100 messages at most. */
+  /** How often its worker died. Each time, the counters may miss up to 100 removed messages. */
   readonly interruptions: number;
-  /** Until when it is its worker's. */
+  /** Expiry of the worker's lease. */
   readonly leasedUntil: number;
 }
 
-/** A plan that waits for an operator. */
+/** A plan that waits for confirmation. */
 export interface WaitingPlan extends MessageVolume {
   readonly upTo: number;
   readonly since: number;
   readonly tiers: readonly PlannedTier[];
 }
 
-/** Where the expiry of messages stands. */
+/** The state of the removal of expired messages. */
 export interface RetentionState {
   readonly id: string;
   readonly version: number;
-  /** Null while it is not paused. */
+  /** Null if not paused. */
   readonly pausedAt: number | null;
-  /** Why it is paused. */
+  /** The reason of the pause. */
   readonly reason: string | null;
-  /** The run that is under way. */
+  /** The current run. */
   readonly runId: string | null;
   readonly waiting: WaitingPlan | null;
-  /** An operator agreed to the removal of all that expired at or before this time. */
+  /** An operator confirmed the removal of all messages that expired at or before this time. */
   readonly confirmedUpTo: number | null;
 }

@@ -12,7 +12,7 @@ const stepOf = (team: Team, tier: Tier, now: number, of = periods) => nextTeamSt
 test.each<[string, Team, Tier, string]>([
   ['an active team with its tier rests', teamWith(), 'TEAM', 'rest'],
   ['below the tier its grace begins', teamWith(), 'ESSENTIALS', 'lapse'],
-  ['its owner is told before anything else', teamWith({ lapsedAt: 0, notice: 'lapse', noticeAt: 0 }), 'FREE', 'mail'],
+  ['its owner is notified first', teamWith({ lapsedAt: 0, notice: 'lapse', noticeAt: 0 }), 'FREE', 'mail'],
   [
     'in the grace it rests',
     teamWith({ lapsedAt: dayMs, notice: 'lapse', noticeAt: dayMs, noticeSentAt: dayMs }),
@@ -48,7 +48,7 @@ test.each<[string, Team, Tier, string]>([
   expect(stepOf(team, tier, 7 * dayMs).kind).toBe(kind);
 });
 
-test('a removal is announced 30, 7 and 1 days before, each once', () => {
+test('announces a removal once each 30, 7 and 1 days before', () => {
   let team = teamWith({ isActive: false, deactivatedAt: 0 });
   const told: [number, TeamNotice][] = [];
   let removedAt = 0;
@@ -70,7 +70,7 @@ test('a removal is announced 30, 7 and 1 days before, each once', () => {
   expect(removedAt).toBe(60 * dayMs);
 });
 
-test('a team that nobody looked after is removed 23 hours after a notice, not before', () => {
+test('removes a neglected team 23 hours after the last notice, not before', () => {
   const late = 100 * dayMs;
   const team = teamWith({ isActive: false, deactivatedAt: 0 });
   expect(stepOf(team, 'FREE', late)).toEqual({ kind: 'announce', notice: 'removal-1-day' });

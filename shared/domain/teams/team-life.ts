@@ -3,7 +3,7 @@ import { reachesTier, type Tier } from '../accounts/tiers.ts';
 
 const dayMs = 86_400_000;
 
-/** How long the phases of a team without its tier last, in milliseconds. */
+/** Durations of the phases of a team without its tier, in milliseconds. */
 export interface TeamPeriods {
   /** From the loss of the owner's tier to the deactivation. */
   readonly graceMs: number;
@@ -11,7 +11,7 @@ export interface TeamPeriods {
   readonly removalMs: number;
 }
 
-/** As configured, in days. */
+/** The configured values, in days. */
 export function teamPeriodsOf(config: {
   readonly TEAM_GRACE_DAYS: number;
   readonly TEAM_REMOVAL_DAYS: number;
@@ -22,10 +22,10 @@ export function teamPeriodsOf(config: {
   };
 }
 
-/** What a team says of notices when nothing is wrong with it. */
+/** The notice fields of a team in good standing. */
 export const noNotice = { lapsedAt: null, notice: null, noticeAt: null, noticeSentAt: null } as const;
 
-/** The notices before a removal, in their order. */
+/** The notices before a removal, in order. */
 const removalNotices: readonly { readonly notice: TeamNotice; readonly beforeMs: number }[] = [
   { notice: 'removal-30-days', beforeMs: 30 * dayMs },
   { notice: 'removal-7-days', beforeMs: 7 * dayMs },
@@ -33,12 +33,12 @@ const removalNotices: readonly { readonly notice: TeamNotice; readonly beforeMs:
 ];
 
 /**
- * The least time between the last notice and the removal, for a worker that was away when the notice was due. An hour
- * less than the day, so that a notice that is a little late does not move the removal.
+ * The minimum time between the last notice and the removal, which matters if no worker ran when the notice was due. An
+ * hour less than a day, so that a slightly late notice does not delay the removal.
  */
 const lastNoticeMs = 23 * 3_600_000;
 
-/** When a deactivated team is removed. */
+/** Returns the removal time of a deactivated team. */
 export function removalTime(
   team: Pick<Team, 'deactivatedAt' | 'updatedAt' | 'notice' | 'noticeAt'>,
   { removalMs }: Pick<TeamPeriods, 'removalMs'>,
@@ -48,21 +48,21 @@ export function removalTime(
   return Math.max(due, team.noticeAt + Math.min(lastNoticeMs, removalMs));
 }
 
-/** What is to be done with a team now; one step after the other. */
+/** The next step in the life of a team. */
 export type TeamStep =
-  /** Nothing, until the time passes or the owner's tier changes. */
+  /** No action until the time passes or the owner's tier changes. */
   | { readonly kind: 'rest' }
-  /** Hand the mails of its notice to the queue. */
+  /** Enqueue the emails of its notice. */
   | { readonly kind: 'mail' }
-  /** The grace begins: the owner is told. */
+  /** The grace period begins and the owner is notified. */
   | { readonly kind: 'lapse' }
-  /** The owner has the tier again within the grace. */
+  /** The owner regained the tier during the grace period. */
   | { readonly kind: 'recover' }
   | { readonly kind: 'deactivate' }
   | { readonly kind: 'announce'; readonly notice: TeamNotice }
   | { readonly kind: 'remove' };
 
-/** What a step makes of a team's fields; empty for one that changes nothing by itself. */
+/** Returns the field changes of a step; empty if the step changes none. */
 export function fieldsAfterStep(step: TeamStep, now: number): Partial<Omit<Team, 'id' | 'version'>> {
   switch (step.kind) {
     case 'lapse':
@@ -80,7 +80,7 @@ export function fieldsAfterStep(step: TeamStep, now: number): Partial<Omit<Team,
   }
 }
 
-/** A team's fields once it is deactivated or reactivated. */
+/** Returns the field changes of a deactivation or reactivation. */
 export function fieldsWhenSet({
   isActive,
   now,
@@ -91,7 +91,7 @@ export function fieldsWhenSet({
   return { isActive, deactivatedAt: isActive ? null : now, updatedAt: now, ...noNotice };
 }
 
-/** Whether a tier that was given ends a grace of the team; a deactivated one comes back by `reactivate` alone. */
+/** Whether a new tier ends the team's grace period. A deactivated team returns only by `reactivate`. */
 export function isInGrace({ isActive, lapsedAt }: Pick<Team, 'isActive' | 'lapsedAt'>): boolean {
   return isActive && lapsedAt !== null;
 }
@@ -99,8 +99,8 @@ export function isInGrace({ isActive, lapsedAt }: Pick<Team, 'isActive' | 'lapse
 const rest: TeamStep = { kind: 'rest' };
 
 /**
- * The step that is due. An active team whose owner is below TEAM gets its grace, is deactivated after it, and removed a
- * period later, never before the mails that say so; a tier that comes back ends the grace, and nothing that comes after.
+ * Returns the step that is due. An active team whose owner is below TEAM enters a grace period, is deactivated after it,
+ * and is removed later, never before the notices were sent. A regained tier ends the grace period only.
  */
 export function nextTeamStep(team: Team, ownerTier: Tier, at: TeamPeriods & { readonly now: number }): TeamStep {
   if (team.removal !== null) return rest;
@@ -114,7 +114,7 @@ export function nextTeamStep(team: Team, ownerTier: Tier, at: TeamPeriods & { re
 
 function nextRemovalStep(team: Team, at: TeamPeriods & { readonly now: number }): TeamStep {
   const removalAt = removalTime(team, at);
-  // Of several that are due, after a worker was away or with a short period, the last one says it all.
+  // If several notices are due (after an outage or with a short period), the last one replaces the others.
   const due = removalNotices.findLastIndex(({ beforeMs }) => at.now >= removalAt - beforeMs);
   const given = removalNotices.findIndex(({ notice }) => notice === team.notice);
   if (due > given) return { kind: 'announce', notice: removalNotices[due]!.notice };

@@ -1,13 +1,13 @@
 export type Role = 'owner' | 'admin' | 'member';
 
-/** The roles that the interface gives; `owner` comes with making the team. */
+/** The roles that the API assigns; `owner` is the creator. */
 export const givenRoles = ['admin', 'member'] as const;
 export type GivenRole = (typeof givenRoles)[number];
 
-/** What becomes of the topics of a team that is removed: they go too, or become the owner's private topics. */
+/** The fate of the topics of a removed team: removed too, or turned into private topics of the owner. */
 export type TopicFate = 'erase' | 'convert';
 
-/** What a team's people are told: that it has lost its tier, and three times that it will be removed. */
+/** The notices to a team: the loss of its tier, and three reminders of the removal. */
 export type TeamNotice = 'lapse' | 'removal-30-days' | 'removal-7-days' | 'removal-1-day';
 
 /** A team of users. Times are milliseconds since the epoch. */
@@ -22,13 +22,13 @@ export interface Team {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly deactivatedAt: number | null;
-  /** Since when the owner of an active team is known to be below the TEAM tier. */
+  /** When the owner of an active team was first found below the TEAM tier. */
   readonly lapsedAt: number | null;
-  /** The last notice that became due, and when; sent when its mails were handed to the queue. */
+  /** The last due notice and its time; `sent` after its emails were enqueued. */
   readonly notice: TeamNotice | null;
   readonly noticeAt: number | null;
   readonly noticeSentAt: number | null;
-  /** Set when the team's removal has begun: from then on it cannot be found, and nothing is made for it. */
+  /** Set when the removal begins. From then on, the team is not found and nothing can be added to it. */
   readonly removal: TopicFate | null;
 }
 
@@ -41,34 +41,34 @@ export interface TeamMember {
   readonly joinedAt: number;
 }
 
-/** That an address may join a team. Times are milliseconds since the epoch. */
+/** An invitation of an email address to a team. Times are milliseconds since the epoch. */
 export interface TeamInvite {
   readonly id: string;
   readonly version: number;
   readonly teamId: string;
-  /** Lower-cased; one invite per team and address. */
+  /** In lower case; one invite per team and address. */
   readonly email: string;
   readonly role: GivenRole;
   readonly invitedById: string;
-  /** SHA-256 of the mailed token, hex; unique. Null until its mail is sent: nobody can accept it before. */
+  /** SHA-256 of the emailed token, hex; unique. Null until the email is sent; the invite cannot be accepted before. */
   readonly tokenHash: string | null;
   readonly createdAt: number;
   readonly expiresAt: number;
 }
 
-/** Whether the role gives the right to manage the team: its members, invites and topics. */
+/** Whether the role may manage the team's members, invites and topics. */
 export function managesTeam(role: Role | null): boolean {
   return role === 'owner' || role === 'admin';
 }
 
-/** How long a mailed link is good. */
+/** Validity of an emailed link. */
 export const inviteLifetimeMs = 7 * 86_400_000;
 
-/** How long an invite that has expired is still listed, and can be resent. */
+/** How long an expired invite is listed and can be resent. */
 export const inviteKeptMs = 7 * 86_400_000;
 
-/** Seats of every owner; more are the operator's to give. */
+/** Seats of every owner; the operator can add more. */
 export const baseMembers = 10;
 
-/** Seats that an operator can add. Harm prevented: teams that no longer fit into one read of the store (10,000). */
+/** The maximum of added seats, so that a team fits into one read of the store (10,000). */
 export const additionalMembersMax = 9_990;

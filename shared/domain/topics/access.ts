@@ -3,14 +3,14 @@ import { AppError } from '../errors.ts';
 import type { Role } from '../teams/team.ts';
 import type { Topic } from './topic.ts';
 
-/** What of a topic decides who may use it. */
+/** The topic fields that decide access. */
 export type TopicAccess = Pick<Topic, 'id' | 'ownerId' | 'teamId' | 'accessLevel'>;
 
 export type TopicAct = 'read' | 'write' | 'manage';
 
 /**
- * Whether the caller may act on the topic. `role` is the caller's role in the topic's team, null for none; it counts
- * for logins only, since an API key opens no private topic that its user does not own.
+ * Whether the caller may act on the topic. `role` is the caller's role in the topic's team, or null. It counts
+ * for logins only: an API key grants access only to private topics that its user owns.
  */
 export function mayUseTopic(caller: Caller, topic: TopicAccess, act: TopicAct, role: Role | null): boolean {
   if (caller.kind === 'topic-token') {
@@ -24,7 +24,7 @@ export function mayUseTopic(caller: Caller, topic: TopicAccess, act: TopicAct, r
   return isPublic || memberRole !== null;
 }
 
-/** Throws what a caller who may not act on the topic is told: 401 without a credential, else 403. */
+/** Throws the error for a caller who may not act on the topic: 401 without a credential, otherwise 403. */
 export function requireTopicAccess(caller: Caller, topic: TopicAccess, act: TopicAct, role: Role | null): void {
   if (mayUseTopic(caller, topic, act, role)) return;
   if (caller.kind === 'anonymous') throw new AppError('unauthenticated', 'Not authenticated');

@@ -4,35 +4,35 @@ export type AccessLevel = 'public' | 'private';
 export interface Topic {
   readonly id: string;
   readonly version: number;
-  /** As written at creation. */
+  /** The name as written at creation. */
   readonly name: string;
-  /** The name in lower case: unique without regard to case. */
+  /** The name in lower case, for case-insensitive uniqueness. */
   readonly nameKey: string;
   readonly ownerId: string;
   readonly teamId: string | null;
   readonly accessLevel: AccessLevel;
   readonly description: string;
   readonly isDiscoverable: boolean;
-  /** True for a discoverable public topic: what the public listing is made from. */
+  /** True for a discoverable public topic, which the public list contains. */
   readonly isListed: boolean;
   readonly iconName: string | null;
   readonly iconColor: string | null;
   readonly createdAt: number;
-  /** The partition of the event log, chosen at creation and kept. */
+  /** The partition of the event log; never changes. */
   readonly partition: number;
-  /** For how many days at most its messages are kept; null: as the owner's tier says. */
+  /** Retention in days; null means the retention of the owner's tier. */
   readonly retentionDays: number | null;
-  /** While true nothing of the topic expires, and it cannot be deleted. Set by the operator. */
+  /** Legal hold, set by the operator: messages do not expire and the topic cannot be deleted. */
   readonly isHeld: boolean;
-  /** Changed in the commit that makes or removes a subscription. */
+  /** Updated in the commit that adds or removes a subscription. */
   readonly subscriberCount: number;
-  /** The last publish, or the creation before the first one; some seconds behind. What listings are sorted by. */
+  /** Time of the last publish, or of the creation; delayed by some seconds. Lists are sorted by it. */
   readonly lastActivityAt: number;
 }
 
 const nameForm = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Names that would hide behind a path of ours, or of ntfy's clients. */
+/** Names that conflict with paths of Tocsin or of ntfy's clients. */
 const reservedNames: ReadonlySet<string> = new Set([
   'api',
   'auth',
@@ -70,12 +70,12 @@ const reservedNames: ReadonlySet<string> = new Set([
   'v2',
 ]);
 
-/** What is wrong with a name's characters or length; null when nothing is. */
+/** Returns the error for a name with invalid characters or length, or null. */
 export function nameFormFault(name: string): string | null {
   return nameForm.test(name) ? null : 'must be 1 to 64 of the characters A-Z, a-z, 0-9, _ and -';
 }
 
-/** What is wrong with the name, as a sentence for whoever chose it; null when it can be used. */
+/** Returns why the name cannot be used, as text for the caller, or null. */
 export function topicNameFault(name: string): string | null {
   const fault = nameFormFault(name);
   if (fault !== null) return fault;
@@ -83,7 +83,7 @@ export function topicNameFault(name: string): string | null {
   return null;
 }
 
-/** The key that topic names are looked up by. */
+/** Returns the lookup key of a topic name. */
 export function topicNameKey(name: string): string {
   return name.toLowerCase();
 }

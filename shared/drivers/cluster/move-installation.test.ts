@@ -188,7 +188,7 @@ describeWithEngines('an installation', (engines) => {
     const file = newPlace('embedded');
     await fill(file);
     await exportTo(file.config, 'up');
-    await expect(exportTo(file.config, 'up')).rejects.toThrow('has a whole export already');
+    await expect(exportTo(file.config, 'up')).rejects.toThrow('already contains a complete export');
     await expect(importFrom(file.config, 'up')).rejects.toThrow(/is not empty \(log, users, .*messages/);
     const cluster = newPlace('cluster');
     await expect(importFrom(cluster.config, 'up')).rejects.toThrow('JWT_SECRET has not the secret');
@@ -201,7 +201,7 @@ describeWithEngines('an installation', (engines) => {
     bent[bent.length - 1]! ^= 1;
     writeFileSync(join(dir, 'bent', 'messages.ndjson.gz'), bent);
     const target = newPlace('embedded');
-    await expect(importFrom(target.config, 'bent')).rejects.toThrow('messages.ndjson.gz is not what was exported');
+    await expect(importFrom(target.config, 'bent')).rejects.toThrow('messages.ndjson.gz differs from the export');
 
     // Cut off in the middle: nothing opens it, the same import ends it, another one is refused.
     const stop = (line: string) => {

@@ -50,9 +50,9 @@ const schemas: { readonly [K in keyof StoreRows]: z.ZodType<StoreRows[K]> } = {
   }),
 };
 
-/** Throws for a row of the stores that is none; documents are checked where they are written, against their collection. */
+/** Throws for an invalid row. Documents are checked against their collection when they are written. */
 export function checkRow(part: string, row: Row): void {
   if (!Object.hasOwn(schemas, part)) return;
   const parsed = schemas[part as keyof StoreRows].safeParse(row);
-  if (!parsed.success) throw new Error(`${part}: a row is not what it should be: ${z.prettifyError(parsed.error)}`);
+  if (!parsed.success) throw new Error(`${part}: invalid row: ${z.prettifyError(parsed.error)}`);
 }

@@ -17,33 +17,33 @@ import { writePart } from './part-files.ts';
 import { RowsDigest } from './rows-digest.ts';
 
 export interface ExportOptions {
-  /** Where it goes: made where it is missing, readable by its owner only. */
+  /** The target directory; created if missing, readable by its owner only. */
   readonly dir: string;
-  /** The secrets that sign logins; undefined where none was made yet. */
+  /** Secrets that sign logins; undefined if none was generated yet. */
   readonly jwtSecrets: readonly string[] | undefined;
-  /** Told of what the operator has to know, and of how far it is, in lines. */
+  /** Called with warnings and progress lines for the operator. */
   readonly report: (line: string) => void;
 }
 
-/** The parts of an installation in the order in which they are written: topics before what lies in their partitions. */
+/** The parts of an installation in write order: topics before the contents of their partitions. */
 export const exportedParts: readonly Part[] = [
   ...Object.keys(movedCollections).filter((name) => movedCollections[name] === true),
   ...storeParts,
 ];
 
 /**
- * Writes all of an installation into a directory, a file for each part, in the memory of a page, and the manifest with counts and
- * checksums last. One that was cut off is begun anew by the next call. Throws where the directory has a whole export, where what is
- * read would not be whole, and when somebody wrote meanwhile.
+ * Exports an installation to a directory: one file per part, page by page, and finally the manifest with counts and
+ * checksums. An interrupted export starts over with the next call. Throws if the directory contains a complete export, if
+ * the data would be incomplete, or if data was written meanwhile.
  */
 export async function exportInstallation(
   rows: InstallationRows,
   { dir, jwtSecrets, report }: ExportOptions,
 ): Promise<Manifest> {
   if (existsSync(join(dir, manifestFile)))
-    throw new Error(`${dir} has a whole export already: name another directory, or remove it`);
+    throw new Error(`${dir} already contains a complete export: name another directory, or remove it`);
   const { obstacles, notes } = await rows.state();
-  if (obstacles.length > 0) throw new Error(`The export would not be whole: ${obstacles.join('; ')}`);
+  if (obstacles.length > 0) throw new Error(`The export would be incomplete: ${obstacles.join('; ')}`);
   for (const note of notes) report(`Note: ${note}.`);
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const ends = await rows.ends();
@@ -55,7 +55,7 @@ export async function exportInstallation(
     report(`${name}: ${digest.sum.rows}`);
   }
   if (String(await rows.ends()) !== String(ends))
-    throw new Error('Something was published while it was exported: stop every node, and export again');
+    throw new Error('Messages were published during the export: stop all nodes and export again');
   if (jwtSecrets !== undefined) await writeWhole(join(dir, secretsFile), { jwtSecrets });
   const manifest: Manifest = {
     format: exportFormat,
@@ -76,7 +76,7 @@ async function* summed(pages: AsyncIterable<readonly Row[]>, digest: RowsDigest)
   }
 }
 
-/** All of the file or nothing, whenever the process ends. */
+/** Writes the file atomically, even if the process ends. */
 async function writeWhole(file: string, value: object): Promise<void> {
   await writeFile(`${file}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: secretFileMode, flush: true });
   await rename(`${file}.new`, file);

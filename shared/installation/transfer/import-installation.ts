@@ -21,42 +21,42 @@ import { checkRow } from './check-row.ts';
 
 export interface ImportOptions {
   readonly dir: string;
-  /** Has the installation sign and know logins by the secrets of the export; throws where it is configured with others. */
+  /** Makes the installation use the secrets of the export; throws if it is configured with others. */
   readonly takeSecrets: (exported: readonly string[]) => Promise<void>;
   readonly report: (line: string) => void;
 }
 
-/** An import that was killed writes at most so many rows again, which changes nothing. */
+/** After a kill, at most this many rows are written again, which has no effect. */
 const rowsPerPlace = 5_000;
 
-/** The manifest of a whole export. Throws for anything else, in words for the operator. */
+/** Reads the manifest of a complete export. Throws an error for the operator otherwise. */
 async function readManifest(dir: string): Promise<Manifest> {
   const file = join(dir, manifestFile);
   if (!existsSync(file))
-    throw new Error(`${dir} has no whole export: there is no ${manifestFile}, which is written last`);
+    throw new Error(`${dir} contains no complete export: ${manifestFile} is missing, which is written last`);
   const value: unknown = JSON.parse(await readFile(file, 'utf8'));
   const format = (value as { format?: unknown } | null)?.format;
   if (format !== exportFormat)
     throw new Error(
-      `${file} has the format ${String(format)}, and this program reads ${exportFormat}: import it with the program that exported it, or a newer one`,
+      `${file} has format ${String(format)}, but this version reads ${exportFormat}: import it with the version that exported it, or a newer one`,
     );
   const parsed = manifest.safeParse(value);
-  if (!parsed.success) throw new Error(`${file} is no manifest: ${z.prettifyError(parsed.error)}`);
+  if (!parsed.success) throw new Error(`${file} is not a valid manifest: ${z.prettifyError(parsed.error)}`);
   const unknown = parsed.data.parts.filter(({ name }) => !exportedParts.includes(name)).map(({ name }) => name);
-  if (unknown.length > 0) throw new Error(`${file} names parts that this program does not know: ${unknown.join(', ')}`);
+  if (unknown.length > 0) throw new Error(`${file} contains unknown parts: ${unknown.join(', ')}`);
   return parsed.data;
 }
 
-/** The secrets that sign the logins of the export; undefined where it has none. */
+/** Reads the secrets that sign the exported logins; undefined if it has none. */
 async function readSecrets(dir: string): Promise<readonly string[] | undefined> {
   const file = join(dir, secretsFile);
   return existsSync(file) ? secrets.parse(JSON.parse(await readFile(file, 'utf8'))).jwtSecrets : undefined;
 }
 
 /**
- * Brings an export into an empty installation: checks the files against the manifest, writes the rows, reads all of them back and
- * holds their number and checksum against the export, and only then sets the base above every position and lets servers open it.
- * One that was killed goes on where it was. Throws where the installation is not empty, or has another import under way.
+ * Imports an export into an empty installation: checks the files against the manifest, writes the rows, reads them back,
+ * compares count and checksum with the export, and then sets the base above every offset and lets servers open it.
+ * Resumes after a kill. Throws if the installation is not empty or has another unfinished import.
  */
 export async function importInstallation(
   rows: InstallationRows,
@@ -68,7 +68,7 @@ export async function importInstallation(
   const known = await rows.importPlace();
   if (known !== null && known.exportId !== id)
     throw new Error(
-      'Another import into this installation is not finished: run that one again, or begin with an empty installation',
+      'Another import into this installation is unfinished: run it again, or start with an empty installation',
     );
   if (known === null) await requireEmpty(rows);
   const adapt = adapterFor(rows, exported);
@@ -95,7 +95,7 @@ async function checkFiles(dir: string, parts: readonly ExportedPart[]): Promise<
     const file = join(dir, partFile(name));
     if (!existsSync(file)) throw new Error(`${file} is missing`);
     if ((await fileSha256(file)) !== sha256)
-      throw new Error(`${file} is not what was exported: its SHA-256 is another one. Copy it again`);
+      throw new Error(`${file} differs from the export: its SHA-256 does not match. Copy it again`);
   }
 }
 
@@ -110,17 +110,17 @@ async function requireEmpty(rows: InstallationRows): Promise<void> {
   }
   if (filled.length > 0)
     throw new Error(
-      `The installation is not empty (${filled.join(', ')}): import into one that no server has been started on`,
+      `The installation is not empty (${filled.join(', ')}): import into one on which no server was started`,
     );
 }
 
 type Adapt = (part: string, row: Row) => Row;
 
-/** What an installation has otherwise than the one that the rows are from: topics lie in partitions, of which there may be more now. */
+/** Adapts rows to the target: topics have partitions, and the target may have more of them. */
 function adapterFor({ partitions }: InstallationRows, { ends }: Manifest): Adapt {
   if (partitions > 1 && ends.length > partitions) {
     throw new Error(
-      `The export is from a log of ${ends.length} partitions, and this one has ${partitions}: make it with KAFKA_PARTITIONS=${ends.length} or more`,
+      `The exported log has ${ends.length} partitions, this one has ${partitions}: create it with KAFKA_PARTITIONS=${ends.length} or more`,
     );
   }
   const isKept = ends.length > 1 && partitions > 1;
@@ -133,7 +133,7 @@ interface Writing extends Pick<ImportOptions, 'dir' | 'report'> {
   readonly adapt: Adapt;
 }
 
-/** Writes what is not written yet, and sums up all that there should be. */
+/** Writes the missing rows and computes the expected digest. */
 async function writeRows(
   { rows, dir, report, adapt }: Writing,
   part: ExportedPart,
@@ -159,7 +159,7 @@ async function writeRows(
     if (read.sum.rows % rowsPerPlace === 0) await keep();
   }
   if (read.sum.rows !== part.rows || read.sum.digest !== part.digest)
-    throw new Error(`${name} has ${read.sum.rows} rows that are not the ${part.rows} of the manifest`);
+    throw new Error(`${name} has ${read.sum.rows} rows that differ from the ${part.rows} of the manifest`);
   if (read.sum.rows > (begun.written[name] ?? 0)) await keep();
   return { sum: adapted.sum, place };
 }
@@ -170,7 +170,7 @@ async function verify(rows: InstallationRows, name: string, expected: RowsSum): 
   const { sum } = found;
   if (sum.rows === expected.rows && sum.digest === expected.digest) return;
   throw new Error(
-    `${name}: ${sum.rows} rows were read back of ${expected.rows}${sum.rows === expected.rows ? ', and some are not what was written' : ''}. ` +
-      'Something else writes to this installation: begin with an empty one',
+    `${name}: read back ${sum.rows} of ${expected.rows} rows${sum.rows === expected.rows ? ', and some differ from the written ones' : ''}. ` +
+      'Another program writes to this installation: start with an empty one',
   );
 }

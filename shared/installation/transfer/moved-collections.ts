@@ -1,4 +1,4 @@
-/** Every collection of documents: `true` where it moves with an installation, else why it does not. */
+/** All document collections: `true` if moved with an installation, otherwise the reason why not. */
 export const movedCollections: Readonly<Record<string, true | string>> = {
   users: true,
   topics: true,
@@ -23,7 +23,7 @@ export const movedCollections: Readonly<Record<string, true | string>> = {
   auditOrigins: true,
   retentionRuns: true,
   retentionStates: true,
-  quotaGuards: 'only make writes at the same time meet; made when they are needed',
-  messageLocks: 'belong to changes under way, of which there are none',
-  sweepPlaces: 'say where a sweep goes on, which begins anew',
+  quotaGuards: 'only detect concurrent writes; created when needed',
+  messageLocks: 'belong to changes in progress, which an export does not have',
+  sweepPlaces: 'store the progress of a sweep, which starts over',
 };

@@ -7,7 +7,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import type { Row } from '../../ports/installation-rows.ts';
 import { secretFileMode } from './manifest.ts';
 
-/** Harm prevented: a file without line breaks filling the memory. Far above any row. */
+/** Limits the memory for a file without line breaks. Far above any row. */
 const lineCharsMax = 16 * 1024 * 1024;
 
 const hashing = (hash: Hash): Transform =>
@@ -18,7 +18,7 @@ const hashing = (hash: Hash): Transform =>
     },
   });
 
-/** Writes the rows as lines of JSON, gzipped, in the memory of a page; resolves with what the file is checked by. */
+/** Writes the rows as gzipped JSON lines, page by page; resolves with the file's count and checksums. */
 export async function writePart(
   file: string,
   pages: AsyncIterable<readonly Row[]>,
@@ -36,14 +36,14 @@ export async function writePart(
   return { sha256: hash.digest('hex'), bytes: (await stat(file)).size };
 }
 
-/** The checksum of a file as it lies there. */
+/** Returns the checksum of a file. */
 export async function fileSha256(file: string): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
   return hash.digest('hex');
 }
 
-/** The rows of a part's file, in pages. Throws when it is no gzip, or a line is no JSON object. */
+/** Reads the rows of a part's file in pages. Throws if it is not gzip or a line is not a JSON object. */
 export async function* readPart(file: string, pageSize: number): AsyncGenerator<Row[], void> {
   const source = createReadStream(file);
   const text = source.pipe(createGunzip());
@@ -61,13 +61,13 @@ export async function* readPart(file: string, pageSize: number): AsyncGenerator<
       page = [];
     }
   }
-  if (rest !== '') throw new Error(`${file} ends in the middle of a line`);
+  if (rest !== '') throw new Error(`${file} ends within a line`);
   if (page.length > 0) yield page;
 }
 
 function parseLine(file: string, line: string): Row {
   const row: unknown = JSON.parse(line);
   if (typeof row !== 'object' || row === null || Array.isArray(row))
-    throw new Error(`${file} has a line that is no object`);
+    throw new Error(`${file} has a line that is not a JSON object`);
   return row;
 }

@@ -7,7 +7,7 @@ function sumOf(...rows: object[]) {
   return digest.sum;
 }
 
-test('a sum is the same in any order of rows and keys, and another one for another row, one more and one twice', () => {
+test('a digest does not depend on the order of rows and keys, and changes with every added, changed or repeated row', () => {
   const [a, b] = [
     { id: '1', nested: { x: 1, y: null } },
     { id: '2', nested: [] },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Row } from '../../ports/installation-rows.ts';
 
-/** How many rows there were, and a checksum that does not depend on their order. */
+/** The number of rows and an order-independent checksum. */
 export interface RowsSum {
   readonly rows: number;
   readonly digest: string;
@@ -10,8 +10,8 @@ export interface RowsSum {
 const modulus = 1n << 256n;
 
 /**
- * Sums up rows: the sum of the SHA-256 of each one's canonical JSON, modulo 2^256. Two engines have the same rows in another
- * order, and no engine would sort what may be millions for this alone.
+ * Computes a digest of rows: the sum of the SHA-256 of each row's canonical JSON, modulo 2^256. Engines return rows in
+ * different orders, and sorting millions of rows would be too expensive.
  */
 export class RowsDigest {
   #rows = 0;
@@ -27,7 +27,7 @@ export class RowsDigest {
   }
 }
 
-/** JSON with the keys of every object in order. */
+/** Serializes to JSON with sorted keys. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, held: unknown) => {
     if (typeof held !== 'object' || held === null || Array.isArray(held)) return held;

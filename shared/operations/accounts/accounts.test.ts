@@ -8,7 +8,7 @@ import { findUserByEmail, users } from '../../collections/users.ts';
 
 const engine = await useTestEngine();
 
-/** Who types the same into the form as somebody who has not verified the address: an account of its own. */
+/** A registration with the same input as an unverified one: a separate account. */
 const again = (user: New<User>): New<User> => ({
   ...newUser(),
   email: user.email,
@@ -16,7 +16,7 @@ const again = (user: New<User>): New<User> => ({
   usernameKey: user.usernameKey,
 });
 
-/** The documents, but that `act` happens behind the first look at an address. */
+/** The documents, but `act` runs after the first lookup of an address. */
 function withInterruption(documents: Documents, act: () => Promise<unknown>): Documents {
   let isDue = true;
   const find: Documents['find'] = async (collection, query) => {
@@ -32,7 +32,7 @@ function withInterruption(documents: Documents, act: () => Promise<unknown>): Do
 
 const make = (documents: Documents, user: New<User>) => createAccount(documents, { user, also: [] }, testAudit);
 
-test('an account that is made while the next one with its address and username looks around gives way, as one from before does', async () => {
+test('replaces an unverified account with the same address and username that is created concurrently', async () => {
   const { documents } = engine;
   const first = newUser({ isVerified: false, wasVerified: false });
   const second = again(first);
@@ -44,7 +44,7 @@ test('an account that is made while the next one with its address and username l
   expect((await findUserByEmail(documents, first.email))?.id).toBe(second.id);
 });
 
-test('one that was verified by then keeps its address, and who comes later is told so', async () => {
+test('keeps the address of an account that was verified meanwhile and reports the conflict', async () => {
   const { documents } = engine;
   const first = newUser();
   const late = make(
@@ -55,7 +55,7 @@ test('one that was verified by then keeps its address, and who comes later is to
   expect((await findUserByEmail(documents, first.email))?.id).toBe(first.id);
 });
 
-test('of many equal registrations at once all are made, each in the place of the one before', async () => {
+test('accepts many concurrent registrations with equal input; each replaces the previous one', async () => {
   const { documents } = engine;
   const first = newUser({ isVerified: false, wasVerified: false });
   const all = [first, ...Array.from({ length: 11 }, () => again(first))];

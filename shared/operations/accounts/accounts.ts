@@ -16,13 +16,13 @@ import { voidMailTokens } from '../../collections/mail-tokens.ts';
 import { retryStale } from '../../documents/retry-stale.ts';
 import { findUserByEmail, findUserByUsername, users } from '../../collections/users.ts';
 
-/** Who wants to have an address and a username; `id` is the account's own where it exists already. */
+/** A claim to an address and a username; `id` is the account's own if it already exists. */
 export type Claim = Pick<User, 'email' | 'usernameKey'> & { readonly id?: string };
 
 /**
- * The writes that make room for the claim: an account that holds the address and was never verified gives way, with its
- * username, and `audit` records its deletion. Throws `conflict` when the address belongs to an account that was verified once, or the username is taken.
- * To be committed together with the claim, within `retryStale`; a race shows as StaleVersion, here already, or UniqueKeyViolation.
+ * Returns the writes that free the address and username: they remove an account that holds the address and was never
+ * verified; `audit` records the deletion. Throws `conflict` if a once-verified account has the address, or the username is taken.
+ * Commit them together with the claim, within `retryStale`. A race causes StaleVersion (already here) or UniqueKeyViolation.
  */
 export async function makeRoom(documents: Documents, claim: Claim, audit: Audit): Promise<Write[]> {
   const holder = await findUserByEmail(documents, claim.email);
@@ -30,7 +30,7 @@ export async function makeRoom(documents: Documents, claim: Claim, audit: Audit)
   if (isOther && holder.wasVerified) throw new AppError('conflict', 'Email already registered');
   const namesake = await findUserByUsername(documents, claim.usernameKey);
   if (namesake !== null && namesake.id !== claim.id && namesake.id !== holder?.id) {
-    // It came to the address between the two looks: who holds what has to be looked at anew.
+    // The address changed hands between the two lookups: start over.
     if (namesake.email === claim.email) throw new StaleVersion(users.name, namesake.id);
     throw new AppError('conflict', 'Username already taken');
   }
@@ -38,9 +38,9 @@ export async function makeRoom(documents: Documents, claim: Claim, audit: Audit)
 }
 
 /**
- * The writes that remove an account that was never verified, if it has not changed since it was read. Nobody ever logged
- * in to it, so that it owns nothing but its consents and mailed tokens. Of what the audit log has of those who tried to, more than
- * a commit should hold is left to the retention service. The deletion is recorded.
+ * Returns the writes that remove a never-verified account if it has not changed since it was read. It has no logins, so it
+ * owns only consents and email tokens. The retention service removes the audit log's personal data about login attempts
+ * beyond what fits into a commit. The deletion is recorded.
  */
 export async function removeUnverified(documents: Documents, user: User, audit: Audit): Promise<Write[]> {
   const given = await documents.find(consents, { index: 'byUser', equals: { userId: user.id }, limit: 100 });
@@ -56,13 +56,13 @@ export async function removeUnverified(documents: Documents, user: User, audit: 
   ];
 }
 
-/** Another account took the address or the username in between: `makeRoom` then tells which, or makes room anew. */
+/** Another account took the address or username meanwhile: `makeRoom` reports which, or frees them again. */
 export const isTakenMeanwhile = (error: unknown): boolean =>
   error instanceof UniqueKeyViolation && error.collection === users.name;
 
 /**
- * Stores a new account and its first consent, in the place of one with this address that was never verified. `also` is
- * written with it: its record in the audit log. Throws `conflict` as `makeRoom` does, also under races.
+ * Stores a new account and its first consent, and replaces a never-verified account with this address. `also` is
+ * committed with it: its audit record. Throws `conflict` like `makeRoom`, also under races.
  */
 export async function createAccount(
   documents: Documents,

@@ -6,20 +6,20 @@ import { retryStale } from '../../documents/retry-stale.ts';
 import { updateWith } from '../../documents/update-with.ts';
 import { users } from '../../collections/users.ts';
 
-/** An account as it was judged, what to set of it, and what else to write. */
+/** The account as it was checked, its changes, and other writes. */
 export interface DecidedChange {
   readonly user: User;
   readonly set: Changes<User>;
   readonly also: readonly Write[];
 }
 
-/** What is removed together with a document write; a commit holds 1,000 writes. */
+/** Logins removed in the same commit; a commit has at most 1,000 writes. */
 const sessionsPerCommit = 900;
 const commitsMax = 1_000;
 
 /**
- * Changes the account and ends all its logins in one step. `decide` reads what it needs afresh: it is run again after a lost
- * race. Resolves with the account, and with what the nodes have to be told by whoever calls this.
+ * Changes the account and ends all its logins in one commit. `decide` must read its input itself: it runs again after a
+ * lost race. Resolves with the account and the changes that the caller must publish to the nodes.
  */
 export async function changeAndEndLogins(
   documents: Documents,
@@ -45,7 +45,7 @@ export async function changeAndEndLogins(
   };
 }
 
-/** Ends the logins that do not fit into the commit to come, and resolves with the ids of those that do. */
+/** Ends the logins that do not fit into the commit, and resolves with the IDs of those that do. */
 async function endLoginsButLast(documents: Documents, userId: string, ended: Set<string>): Promise<string[]> {
   for (let commits = 0; commits < commitsMax; commits += 1) {
     const found = await documents.find(loginSessions, {

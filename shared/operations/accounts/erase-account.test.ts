@@ -39,7 +39,7 @@ import { users } from '../../collections/users.ts';
 const engine = await useTestEngine();
 
 const batchesMax = 1_000;
-/** As configured by default. */
+/** The default configuration. */
 const settleMs = 60_000;
 
 function deps(onStep: (step: RemovalStep) => void = () => undefined): EraseAccountDeps {
@@ -54,7 +54,7 @@ function deps(onStep: (step: RemovalStep) => void = () => undefined): EraseAccou
   };
 }
 
-/** An account with at least one of everything that can name it, beside others whose things must stay. */
+/** An account with at least one document of every kind that can contain its ID, and other accounts whose data must stay. */
 async function fullAccount(): Promise<{ user: User; foreign: { topicId: string; teamId: string; inviteId: string } }> {
   const { documents, deliveries } = engine;
   const [user, other] = [await documents.insert(users, newUser()), await documents.insert(users, newUser())];
@@ -175,9 +175,9 @@ async function fullAccount(): Promise<{ user: User; foreign: { topicId: string; 
   return { user, foreign: { topicId: foreignTopic.id, teamId: foreignTeam.id, inviteId: kept.id } };
 }
 
-/** How each field that holds an account's id or address is answered for. A new one must be: erase it, and say so here. */
+/** How each field with an account's ID or address is handled. A new field must be erased and added here. */
 const answeredFor: Readonly<Record<string, string>> = {
-  'users.email': 'removed at once',
+  'users.email': 'removed immediately',
   'accountErasures.email': 'ends with the erasure',
   'apiKeys.userId': 'erased',
   'loginSessions.userId': 'erased',
@@ -202,7 +202,7 @@ const answeredFor: Readonly<Record<string, string>> = {
   'teamInvites.email': 'erased',
 };
 
-test('every field that can name an account is answered for', () => {
+test('handles every field that can contain an account ID or address', () => {
   const naming = collections.flatMap(({ name, fields }) =>
     Object.keys(fields)
       .filter(
@@ -216,7 +216,7 @@ test('every field that can name an account is answered for', () => {
   expect(naming.sort()).toEqual(Object.keys(answeredFor).sort());
 });
 
-/** Documents of any collection that hold the text, but for the audit log: ids stay in it, and nothing else. */
+/** Documents of any collection that contain the text, except the audit log, which keeps IDs only. */
 async function holding(text: string): Promise<string[]> {
   const found: string[] = [];
   for (const collection of collections) {
@@ -241,7 +241,7 @@ async function expectForeignKept({
   expect(await engine.documents.get(teamInvites, inviteId)).not.toBeNull();
 }
 
-test('nothing of a deleted account is left, and nothing of others is touched', async () => {
+test('removes all data of a deleted account and no data of others', async () => {
   const { user, foreign } = await fullAccount();
   const owned = await engine.documents.find(topics, { index: 'byOwner', equals: { ownerId: user.id }, limit: 1_000 });
   const now = Date.now();
@@ -258,11 +258,11 @@ test('nothing of a deleted account is left, and nothing of others is touched', a
   const changes = steps.flatMap((step) => step.changes.map(({ kind }) => kind));
   expect(changes.filter((kind) => kind === 'topic')).toHaveLength(121);
   expect(changes).toContain('team');
-  // Each topic's messages are its own cleanup's.
+  // Messages are removed by the clean-ups of their topics.
   for (const { id: topicId } of owned)
     expect(await engine.documents.count(topicCleanups, { index: 'byTopic', equals: { topicId } })).toBe(1);
 
-  // The rest of the account itself goes when nothing late can come any more.
+  // The rest of the account is removed once no late writes can arrive.
   expect(await eraseAccount(deps(), user.id, { now: now + settleMs - 1, batchesMax, settleMs })).toEqual({
     removed: 0,
     hasMore: false,
@@ -290,7 +290,7 @@ test('nothing of a deleted account is left, and nothing of others is touched', a
   });
 });
 
-test('an erasure that is cut off anywhere is completed by the next runs, also by several at once', async () => {
+test('completes an interrupted erasure in the next runs, also in concurrent ones', async () => {
   for (let cutAfter = 0; cutAfter < 5; cutAfter += 1) {
     const { user, foreign } = await fullAccount();
     const now = Date.now() - settleMs;
@@ -308,7 +308,7 @@ test('an erasure that is cut off anywhere is completed by the next runs, also by
   }
 });
 
-test('an erasure stops after so many batches and says that there is more', async () => {
+test('stops after the maximum number of batches and reports that more remains', async () => {
   const { user } = await fullAccount();
   const now = Date.now() - settleMs;
   await removeAccount(engine.documents, user, { now, audit: testAudit });
@@ -318,7 +318,7 @@ test('an erasure stops after so many batches and says that there is more', async
   expect(await holding(user.id)).toEqual([]);
 });
 
-test('an account with a topic under legal hold stays, and a topic that is held later waits for the end of the hold', async () => {
+test('keeps an account with a topic under legal hold, and keeps a later-held topic until the hold ends', async () => {
   const user = await engine.documents.insert(users, newUser());
   const topic = await engine.documents.insert(topics, newTopic(user.id, { isHeld: true }));
   await expect(removeAccount(engine.documents, user, { now: Date.now(), audit: testAudit })).rejects.toThrow(
@@ -336,7 +336,7 @@ test('an account with a topic under legal hold stays, and a topic that is held l
   expect(await engine.documents.get(accountErasures, user.id)).toBeNull();
 });
 
-test('of an account that was never verified everything goes that the audit log has of those who tried to log in', async () => {
+test("removes the audit log's personal data about login attempts to a never-verified account", async () => {
   const { documents } = engine;
   const user = await documents.insert(
     users,
@@ -368,10 +368,10 @@ test('of an account that was never verified everything goes that the audit log h
     hasMore: false,
   });
   expect(await holding(user.id)).toEqual([]);
-  expect(await documents.get(teamInvites, invite.id)).not.toBeNull(); // for whoever has the address next
+  expect(await documents.get(teamInvites, invite.id)).not.toBeNull(); // belongs to the next owner of the address
 });
 
-test('a living account is never erased', async () => {
+test('never erases an existing account', async () => {
   const user = await engine.documents.insert(users, newUser());
   await engine.documents.insert(accountErasures, { id: user.id, email: user.email, requestedAt: 1 });
   await expect(eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, settleMs })).rejects.toThrow('exists');

@@ -27,22 +27,23 @@ export interface EraseAccountDeps extends RemoveTeamDeps {
   readonly deliveries: Pick<Deliveries, 'removeOfUser'>;
 }
 
-/** Things removed at once. Harm prevented: a commit that holds everyone else up. */
+/** Documents per commit, so that a commit does not block others. */
 const batchSize = 100;
 const rowsAtOnce = 500;
 
 /**
- * Erases what a deleted account left behind, in at most `batchesMax` batches: topics first, so that their names are free;
- * then its teams, and everything else that names the account. Their messages are erased by the cleanups of the topics.
- * Can be run any number of times, by several at once, and goes on where a run that died has stopped. The tombstone stays
- * until `settleMs` after the deletion; a run after that ends it, unless a topic was put under legal hold meanwhile: that
- * one is kept until the hold ends. Nothing to do without a tombstone. Throws `unavailable`.
+ * Erases the data of a deleted account in at most `batchesMax` batches: topics first, to free their names, then teams and
+ * everything else that refers to the account. Clean-ups of the topics remove the messages.
+ * Idempotent and safe to run concurrently; resumes after a crash. A tombstone stays until `settleMs` after the deletion,
+ * then a last run removes it, unless a topic was put under legal hold meanwhile: the topic is kept until the hold ends.
+ * Does nothing without a tombstone. Throws `unavailable`.
  */
 export async function eraseAccount(deps: EraseAccountDeps, userId: string, at: ErasureRun): Promise<BatchReport> {
   const { documents } = deps;
   const erasure = await documents.get(accountErasures, userId);
   if (erasure === null) return { removed: 0, hasMore: false };
-  if ((await documents.get(users, userId)) !== null) throw new Error(`account ${userId} is to be erased, and exists`);
+  if ((await documents.get(users, userId)) !== null)
+    throw new Error(`account ${userId} still exists and cannot be erased`);
   const report = await runBatches(
     [
       () => removeTopics(deps, userId),
@@ -61,13 +62,13 @@ export async function eraseAccount(deps: EraseAccountDeps, userId: string, at: E
   return report;
 }
 
-/** Accounts of which something may be left, the longest waiting first: for the sweep that catches what no job came for. */
+/** Returns accounts whose erasure is not finished, oldest first, for the sweep that covers lost jobs. */
 export async function findErasures(documents: Documents, limit: number): Promise<string[]> {
   const found = await documents.find(accountErasures, { index: 'byRequest', equals: {}, limit });
   return found.map(({ id }) => id);
 }
 
-/** Documents that name the account in one field and have nothing hanging on them. */
+/** Documents that refer to the account in one field and have no dependents. */
 function ownDocuments(documents: Documents, { id: userId, email, requestedAt }: AccountErasure): RemoveBatch[] {
   const limit = batchSize;
   return [
@@ -76,7 +77,7 @@ function ownDocuments(documents: Documents, { id: userId, email, requestedAt }: 
     () => removeFound(documents, devices, { index: 'byUser', equals: { userId }, limit }),
     () => removeFound(documents, logConsumers, { index: 'byOwner', equals: { ownerId: userId }, limit }),
     () => removeFound(documents, teamInvites, { index: 'byInviter', equals: { invitedById: userId }, limit }),
-    // Later ones are for whoever has the address next.
+    // Later ones belong to the next owner of the address.
     () => removeFound(documents, teamInvites, { index: 'byEmail', equals: { email }, to: requestedAt, limit }),
     () => removeFound(documents, identities, { index: 'byUser', equals: { userId }, limit }),
     () => removeFound(documents, consents, { index: 'byUser', equals: { userId }, limit }),
@@ -88,7 +89,7 @@ function ownDocuments(documents: Documents, { id: userId, email, requestedAt }: 
 
 const isRemoval = ({ kind }: Write): boolean => kind === 'remove';
 
-/** A topic's messages, tokens and subscriptions are its own cleanup's. */
+/** The topic's clean-up removes its messages, tokens and subscriptions. */
 async function removeTopics(
   { documents, makeId, clock, onStep, audit }: EraseAccountDeps,
   ownerId: string,
@@ -100,7 +101,7 @@ async function removeTopics(
       limit: batchSize,
     });
     const writes = found.flatMap((topic) => removeTopicWrites(topic, { id: makeId(), now: clock() }));
-    // Writes of one kind to one collection that stand together are one command to MongoDB.
+    // Consecutive writes of one kind to one collection become one MongoDB command.
     const recorded = found.flatMap((topic) =>
       audit({ action: 'topic.deleted', subject: topic, within: { type: 'account', id: ownerId }, details: {} }),
     );
@@ -147,7 +148,7 @@ async function leaveTeams({ documents, onStep, audit }: EraseAccountDeps, userId
   return found.length;
 }
 
-/** Tokens that it made, also for topics of others; those of its own topics are gone with them, or about to be. */
+/** Tokens that it created for topics of others; those of its own topics are removed with the topics. */
 async function removeTokens({ documents, onStep, audit }: EraseAccountDeps, createdBy: string): Promise<number> {
   const found = await documents.find(topicTokens, { index: 'byCreator', equals: { createdBy }, limit: batchSize });
   const living = new Set(
@@ -171,7 +172,7 @@ async function removeTokens({ documents, onStep, audit }: EraseAccountDeps, crea
   return found.length;
 }
 
-/** Takes each subscription off its topic's count, once. */
+/** Removes each subscription and decrements its topic's count once. */
 function unsubscribe(documents: Documents, userId: string): Promise<number> {
   return retryStale(async () => {
     const found = await documents.find(subscriptions, { index: 'byUser', equals: { userId }, limit: batchSize });

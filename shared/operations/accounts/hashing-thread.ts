@@ -4,9 +4,9 @@ import type { HashingJob } from './hash-in-thread.ts';
 type Outcome = { readonly value: string | boolean } | { readonly error: Error };
 
 /**
- * A thread that hashes, for one job at a time. It gives way to the loop: of libuv's threads, on which bcrypt would run by itself,
- * all have the priority of the process, and where there are too few cores for both a publish would wait for a slice of somebody's
- * guess. A thread that dies fails the job that it has.
+ * A low-priority thread that runs one hashing job at a time. bcrypt would otherwise run on libuv's threads, which have the
+ * priority of the process, so that on few cores a publish would wait for password hashing.
+ * If the thread dies, its job fails.
  */
 export class HashingThread {
   readonly #worker = new Worker(new URL('./hash-in-thread.ts', import.meta.url));
@@ -21,7 +21,7 @@ export class HashingThread {
     });
     this.#worker.on('exit', () => {
       this.#hasEnded = true;
-      this.#end({ error: new Error('the thread that hashes passwords has ended') });
+      this.#end({ error: new Error('the password hashing thread ended') });
     });
     this.#worker.unref();
   }
@@ -30,11 +30,11 @@ export class HashingThread {
     return this.#hasEnded;
   }
 
-  /** The hash, or whether it is the hash's. No other job is under way. */
+  /** Resolves with the hash or the comparison. The caller ensures that no other job is running. */
   run(job: HashingJob): Promise<string | boolean> {
     return new Promise((resolve, reject) => {
       this.#settle = (outcome) => ('value' in outcome ? resolve(outcome.value) : reject(outcome.error));
-      this.#worker.ref(); // while it works, and only then, it keeps the process from ending
+      this.#worker.ref(); // keeps the process alive only while a job runs
       this.#worker.postMessage(job);
     });
   }

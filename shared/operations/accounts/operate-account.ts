@@ -8,9 +8,9 @@ import { removeAccount } from './remove-account.ts';
 import { retryStale } from '../../documents/retry-stale.ts';
 import { findUserByEmail, updateUserByEmail } from '../../collections/users.ts';
 
-/** What an operator does to an account beyond its tier. All throw `not_found` `User not found`. */
+/** Operator actions on an account other than its tier. All throw `not_found` `User not found`. */
 
-/** Vouches for the account's address, as its mailed link would: it may log in from then on. */
+/** Marks the account's address as verified, like the emailed link. */
 export function verifyAccount(documents: Documents, email: string, audit: Audit): Promise<User> {
   return updateUserByEmail(documents, email, ({ id }) => ({
     set: { isVerified: true, wasVerified: true },
@@ -18,7 +18,7 @@ export function verifyAccount(documents: Documents, email: string, audit: Audit)
   }));
 }
 
-/** Ends all logins of the account; keys and tokens go on. */
+/** Ends all logins of the account; keys and tokens stay valid. */
 export function endLogins(documents: Documents, email: string, audit: Audit) {
   return changeAndEndLogins(documents, async () => {
     const user = await load(documents, email);
@@ -26,7 +26,7 @@ export function endLogins(documents: Documents, email: string, audit: Audit) {
   });
 }
 
-/** Sets the account's password, also of one that had none; all its logins end, and a mailed link to set one is void. */
+/** Sets the account's password, ends all its logins, and invalidates emailed password links. */
 export function setPassword(documents: Documents, email: string, passwordHash: string, audit: Audit) {
   return changeAndEndLogins(documents, async () => {
     const user = await load(documents, email);
@@ -39,7 +39,7 @@ export function setPassword(documents: Documents, email: string, passwordHash: s
   });
 }
 
-/** Takes the account away, as `removeAccount`. Throws `conflict` while one of its topics is under legal hold. */
+/** Removes the account like `removeAccount`. Throws `conflict` while one of its topics is under legal hold. */
 export function removeAccountByEmail(
   documents: Documents,
   email: string,

@@ -5,33 +5,33 @@ import { AppError } from '../../domain/errors.ts';
 import type { HashingJob } from './hash-in-thread.ts';
 import { HashingThread } from './hashing-thread.ts';
 
-/** 2^12 rounds, about a quarter of a second on a core: what a guess costs whoever got hold of the hashes. */
+/** 2^12 rounds, about a quarter of a second per guess for an attacker with the hashes. */
 export const passwordCost = 12;
 
-/** Harm prevented: a flood of logins that fills the memory and makes everybody wait for longer than a client does. */
+/** Limits memory and waiting time in a flood of logins. */
 const waitingMax = 50;
 
 export interface Passwords {
-  /** The hash to store. Throws `limited` when too many wait, and a RangeError for a password that bcrypt would cut. */
+  /** Returns the hash to store. Throws `limited` if too many wait, and RangeError for a password that bcrypt would truncate. */
   hash(password: string): Promise<string>;
   /**
-   * Whether the password is the hash's. Costs the same without a hash (an unknown account), which is never a match, so
-   * that the time tells nothing. Throws `limited` when too many wait.
+   * Whether the password matches the hash. Takes the same time without a hash (unknown account), which never matches, so
+   * that timing reveals nothing. Throws `limited` if too many wait.
    */
   matches(password: string, hash: string | null): Promise<boolean>;
-  /** Ends the threads; what is under way fails. */
+  /** Ends the threads; running jobs fail. */
   close(): Promise<void>;
 }
 
 /**
- * bcrypt, two at a time at most, and one where two would leave no core to the loop (`concurrencyHere`), each on a thread that gives way to it; the first one
- * starts it. At most 50 wait; more are refused at once.
+ * Hashes with bcrypt on low-priority threads, at most two at a time, or one if two would leave no core to the event loop
+ * (`concurrencyHere`). Threads start with the first job. At most 50 jobs wait; more are rejected immediately.
  */
 export function openPasswords(options: { cost?: number; concurrency?: number } = {}): Passwords {
   const cost = options.cost ?? passwordCost;
   const inTurn = gate(options.concurrency ?? concurrencyHere());
   const threads = new HashingThreads();
-  // A salt with a hash that no password has.
+  // A salt with a hash that no password matches.
   const nobody = `${bcrypt.genSaltSync(cost)}${'.'.repeat(31)}`;
   return {
     async hash(password) {
@@ -48,18 +48,18 @@ export function openPasswords(options: { cost?: number; concurrency?: number } =
 
 const isTooLong = (password: string): boolean => Buffer.byteLength(password) > passwordBytesMax;
 
-/** Harm prevented: threads for nothing, on a machine with many cores. */
+/** Avoids idle threads on machines with many cores. */
 const threadsMax = 2;
 
 /**
- * As many as leave a core to the event loop, which goes on serving everybody else, two at most; one where there is only one core. Harm prevented: a publish
- * that waits behind other people's guesses (docs/decisions/0001-accounts.md has the figures).
+ * Leaves one core to the event loop, with at least one and at most two threads, so that publishes do not wait for hashing
+ * (measurements: docs/decisions/0001-accounts.md).
  */
 function concurrencyHere(): number {
   return Math.max(1, Math.min(availableParallelism() - 1, threadsMax));
 }
 
-/** As many threads as have had jobs at the same time. */
+/** Grows to the number of concurrent jobs. */
 class HashingThreads {
   readonly #idle: HashingThread[] = [];
   readonly #busy = new Set<HashingThread>();
@@ -81,7 +81,7 @@ class HashingThreads {
   }
 }
 
-/** Lets `concurrency` run and `waitingMax` wait, in order of arrival. */
+/** Runs up to `concurrency` jobs and queues up to `waitingMax`, in order of arrival. */
 function gate(concurrency: number): <T>(run: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let running = 0;
@@ -94,7 +94,7 @@ function gate(concurrency: number): <T>(run: () => Promise<T>) => Promise<T> {
     } finally {
       const next = waiting.shift();
       if (next === undefined) running -= 1;
-      else next(); // takes over this one's place
+      else next(); // takes over this slot
     }
   };
 }

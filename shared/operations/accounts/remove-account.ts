@@ -7,16 +7,16 @@ import { identities } from '../../collections/identities.ts';
 import { topics } from '../../collections/topics.ts';
 import { users } from '../../collections/users.ts';
 
-/** Persons at providers that one account can be tied to, and then some. */
+/** More identities than an account can have. */
 const identitiesMax = 100;
 
 /**
- * Takes the account away in one commit, if it still has this version: from then on none of its credentials is valid,
- * nothing can be made for it, and its address, username and identities are free. What it leaves behind is erased by
- * `eraseAccount`, which the commit's tombstone keeps until it is done.
+ * Removes the account in one commit if it still has this version. From then on, its credentials are invalid, nothing can be
+ * created for it, and its address, username and identities are free. `eraseAccount` erases the remaining data, driven by
+ * the tombstone that the commit stores.
  *
- * Throws `conflict` when one of its topics is under legal hold. Whoever puts a topic under hold moves its owner's version
- * in the same commit: of a hold and a deletion at once only one is then stored. Throws StaleVersion.
+ * Throws `conflict` if one of its topics is under legal hold. Setting a hold increments the owner's version in the same
+ * commit, so that only one of a concurrent hold and deletion is stored. Throws StaleVersion.
  */
 export async function removeAccount(
   documents: Documents,

@@ -4,8 +4,8 @@ import type { Audit } from '../../collections/audit-log.ts';
 import { updateUserByEmail } from '../../collections/users.ts';
 
 /**
- * Disables an account, or undoes that: while it is disabled every credential of it is invalid, and nothing of it is
- * lost. Throws `not_found` `User not found`.
+ * Disables or enables an account. A disabled account keeps its data, but its credentials are invalid.
+ * Throws `not_found` `User not found`.
  */
 export function setActive(documents: Documents, email: string, isActive: boolean, audit: Audit): Promise<User> {
   return updateUserByEmail(documents, email, ({ id }) => ({

@@ -9,13 +9,13 @@ import { updateUserByEmail } from '../../collections/users.ts';
 
 export interface TierSetting {
   readonly tier: Tier;
-  /** Milliseconds since the epoch; null: no end. Absent: the end stays, unless it has passed, which would void the tier. */
+  /** Milliseconds since the epoch; null means no expiry. Absent keeps the expiry, unless it has passed. */
   readonly expiresAt?: number | null | undefined;
-  /** Seats beyond the base ones. Absent: stays. */
+  /** Additional seats. Absent keeps the value. */
   readonly additionalMembers?: number | undefined;
 }
 
-/** The operator's setting of an account's tier, which is recorded. Throws `not_found` `User not found`. */
+/** Sets the tier of an account for the operator and records it. Throws `not_found` `User not found`. */
 export async function setTier(
   documents: Documents,
   email: string,
@@ -40,7 +40,7 @@ export async function setTier(
   return user;
 }
 
-/** At once, and not with the next sweep: a tier that is lost again before it gets a whole grace again. */
+/** Ends grace periods immediately instead of in the next sweep, so that a tier that is lost again starts a full grace period. */
 async function endGraces(documents: Documents, ownerId: string): Promise<void> {
   const lapsed = (await findOwnedTeams(documents, ownerId)).filter(isInGrace);
   for (const { id } of lapsed) {

@@ -6,29 +6,29 @@ import { auditEntries, auditOrigins } from '../../collections/audit-log.ts';
 import { findUserByEmail, findUsers } from '../../collections/users.ts';
 
 export interface AuditFilter {
-  /** An account's id, or one of `auditActorKinds`. */
+  /** An account ID, or one of `auditActorKinds`. */
   readonly actor?: string | undefined;
   readonly action?: AuditAction | undefined;
-  /** The id of what was acted on, or of what that belongs to. */
+  /** ID of the subject, or of the resource that contains it. */
   readonly subject?: string | undefined;
   /** Milliseconds since the epoch, inclusive. */
   readonly since?: number | undefined;
   readonly until?: number | undefined;
-  /** Goes on behind this place. */
+  /** Continues after this cursor. */
   readonly after?: AuditPlace | undefined;
 }
 
 export interface AuditPage {
   readonly entries: readonly ReadAuditEntry[];
-  /** Where the next page goes on; null at the end of the log. A page with a `next` can be short, or empty. */
+  /** The cursor of the next page; null at the end of the log. A page with `next` can be short or empty. */
   readonly next: AuditPlace | null;
 }
 
-/** Entries looked at for one page. Harm prevented: filters that little fits, over a long log, holding the store. */
+/** Entries scanned per page, so that rarely matching filters over a long log do not block the store. */
 const lookedAtMax = 10_000;
 const readAtOnce = 200;
 
-/** The newest `limit` entries (1,000 at most) that fit all filters. What of two filters an index does not answer is looked through. */
+/** Returns the newest `limit` entries (at most 1,000) that match all filters. Filters without an index are applied by scanning. */
 export async function findAuditEntries(documents: Documents, filter: AuditFilter, limit: number): Promise<AuditPage> {
   const found: AuditEntry[] = [];
   let lookedAt = 0;
@@ -43,7 +43,7 @@ export async function findAuditEntries(documents: Documents, filter: AuditFilter
   return { entries: await withOrigins(documents, found), next: null };
 }
 
-/** All entries that fit, newest first, in pages of at most `pageSize`. */
+/** Returns all matching entries, newest first, in pages of at most `pageSize`. */
 export async function* walkAuditEntries(
   documents: Documents,
   filter: AuditFilter,
@@ -57,7 +57,7 @@ export async function* walkAuditEntries(
   } while (after !== undefined);
 }
 
-/** Who is meant as an actor: what has an at sign is the address of an account. Throws `not_found` `User not found`. */
+/** Resolves an actor: a text with `@` is an account's email address. Throws `not_found` `User not found`. */
 export async function findAuditActor(documents: Documents, actor: string): Promise<string> {
   if (!actor.includes('@')) return actor.toLowerCase();
   const user = await findUserByEmail(documents, actor);
@@ -65,7 +65,7 @@ export async function findAuditActor(documents: Documents, actor: string): Promi
   return user.id;
 }
 
-/** The usernames of the accounts that the entries name and that exist, by id. */
+/** Returns the usernames, by ID, of the existing accounts in the entries. */
 export async function findAuditNames(
   documents: Documents,
   entries: readonly ReadAuditEntry[],
@@ -90,7 +90,7 @@ function fits(entry: AuditEntry, { actor, action }: AuditFilter): boolean {
   return (actor === undefined || entry.actor === actor) && (action === undefined || entry.action === action);
 }
 
-/** The entries of the index that narrows most, newest first. */
+/** Returns the entries of the most selective index, newest first. */
 function walk(documents: Documents, filter: AuditFilter): AsyncIterable<AuditEntry> {
   const { actor, action, subject } = filter;
   if (subject !== undefined) {
@@ -120,7 +120,7 @@ async function* walkIndex(
       limit: readAtOnce,
       offset,
     });
-    // Those of the last one's millisecond are read again.
+    // Entries with the same millisecond as the last one are read again.
     for (const entry of page) {
       if (last !== undefined && !isBehind(entry, last)) continue;
       last = entry;
@@ -133,11 +133,11 @@ async function* walkIndex(
   }
 }
 
-/** Whether the first comes after the second, newest first. */
+/** Whether the first is older than the second. */
 const isBehind = (entry: AuditPlace, other: AuditPlace): boolean =>
   entry.at < other.at || (entry.at === other.at && entry.id < other.id);
 
-/** Both in one order. */
+/** Merges both in one order. */
 async function* merged(
   one: AsyncGenerator<AuditEntry, void>,
   two: AsyncGenerator<AuditEntry, void>,

@@ -7,8 +7,8 @@ import { retryStale } from '../../documents/retry-stale.ts';
 import { updateWith } from '../../documents/update-with.ts';
 
 /**
- * Revokes or enables the key that `load` finds afresh; one that is so already stays as it is. Whoever calls this says so to the
- * nodes (`{kind: 'api-key'}`). Throws what `load` throws, and `invalid` when an expired key is to be enabled.
+ * Revokes or enables the key that `load` returns; no change if it already is in that state. The caller notifies the
+ * nodes (`{kind: 'api-key'}`). Throws what `load` throws, and `invalid` for enabling an expired key.
  */
 export function setApiKeyActive(
   documents: Documents,

@@ -6,22 +6,22 @@ import { readTogether } from '../../async/read-together.ts';
 
 type TopicPlace = Pick<Topic, 'id' | 'partition'>;
 
-/** How long a read waits for the watermark: longer than a fan-out that runs needs, short enough to answer without one. */
+/** How long a read waits for the watermark: longer than a running fan-out needs, short enough if no fan-out runs. */
 const watermarkWaitMs = 1_000;
-/** Topics or messages looked up at once: the port's limit. */
+/** Topics or messages per lookup: the port's limit. */
 const lookupsMax = 1_000;
 
 /**
- * Reads of a topic that never step over a hole.
+ * Reads of a topic that never skip a gap.
  *
- * Documents of two publishers can arrive in the other order than their records. A read whose newest message lies above
- * the partition's watermark therefore waits for the watermark, one second at most; after that a read that someone will
- * go on from stops at the watermark, and one that nobody goes on from returns everything.
+ * Documents of two publishers can be stored in a different order than their records. If the newest message of a read is
+ * above the partition's watermark, the read waits up to one second for the watermark. After that, a resumable read stops
+ * at the watermark, and other reads return everything.
  */
 export class History {
   readonly #messages: Messages;
   readonly #clock: () => number;
-  /** The highest watermark seen per partition: it only grows, so an old one is safe. */
+  /** The highest watermark seen per partition. It never decreases, so a stale value is safe. */
   readonly #seen = new Map<number, number>();
   readonly #lastOffset: (topicId: string) => Promise<number | undefined>;
   readonly #newest: (topicId: string) => Promise<StoredMessage | undefined>;
@@ -31,7 +31,7 @@ export class History {
   constructor(messages: Messages, clock: () => number) {
     this.#messages = messages;
     this.#clock = clock;
-    // Streams of many topics, and streams that come back all at once, ask for the same things together.
+    // Streams of many topics, and streams that reconnect together, share lookups.
     this.#lastOffset = readTogether((topicIds) => messages.lastOffsets(topicIds), lookupsMax);
     this.#newest = readTogether((topicIds) => messages.newestOfEach(topicIds, clock()), lookupsMax);
     this.#find = readTogether(
@@ -45,22 +45,22 @@ export class History {
     );
   }
 
-  /** The message, also a deleted or expired one, or null. */
+  /** Returns the message, even if deleted or expired, or null. */
   async find(messageId: string): Promise<StoredMessage | null> {
     return (await this.#find(messageId)) ?? null;
   }
 
-  /** The newest message that history shows of the topic, holes or not, or null. */
+  /** Returns the newest message in the topic's history, regardless of gaps, or null. */
   async newestMessage(topicId: string): Promise<StoredMessage | null> {
     return (await this.#newest(topicId)) ?? null;
   }
 
-  /** Position of the topic's last record, whatever became of its message; -1 when there is none. */
+  /** Returns the offset of the topic's last record, even if its message was removed; -1 for an empty topic. */
   async lastOffset(topicId: string): Promise<number> {
     return (await this.#lastOffset(topicId)) ?? -1;
   }
 
-  /** The newest `limit` messages, oldest first: everything that was acknowledged, holes or not. */
+  /** Returns the newest `limit` messages, oldest first: everything acknowledged, regardless of gaps. */
   async newest(topic: TopicPlace, limit: number): Promise<StoredMessage[]> {
     const page = { limit, now: this.#clock() };
     const watermark = await this.watermark(topic.partition);
@@ -71,13 +71,13 @@ export class History {
     return this.#messages.newest(topic.id, page);
   }
 
-  /** The first `limit` messages behind the position, oldest first, never past a hole. */
+  /** Returns the first `limit` messages after the offset, oldest first, and stops at a gap. */
   async after(topic: TopicPlace, after: number, limit: number): Promise<StoredMessage[]> {
     const now = this.#clock();
     return this.#belowWatermark(topic.partition, (upTo) => this.#messages.after(topic.id, { after, upTo, limit, now }));
   }
 
-  /** The first `limit` records from the position on, never past a hole. */
+  /** Returns the first `limit` records from the offset, and stops at a gap. */
   async records(topic: TopicPlace, from: number, limit: number): Promise<TopicRecord[]> {
     const now = this.#clock();
     return this.#belowWatermark(topic.partition, (upTo) =>
@@ -86,8 +86,8 @@ export class History {
   }
 
   /**
-   * The lowest position of a record of the topic made at or after the time, or null. `settled` is a position up to which
-   * that is certain: from there on a record of that time may still come.
+   * Returns the lowest offset of a record of the topic made at or after the time, or null. `settled` is the offset up to
+   * which this is certain: later records may still have that time.
    */
   async offsetAtTime(topic: TopicPlace, time: number): Promise<{ offset: number | null; settled: number }> {
     const settled = await this.watermark(topic.partition);
@@ -97,20 +97,20 @@ export class History {
     return { offset: await this.#messages.offsetAtTime(topic.id, time), settled: reached };
   }
 
-  /** Position up to which the partition has no holes, from the store. */
+  /** Reads the offset up to which the partition has no gaps. */
   async watermark(partition: number): Promise<number> {
     const current = Math.max((await this.#storedWatermark(partition)) ?? -1, this.#seen.get(partition) ?? -1);
     this.#seen.set(partition, current);
     return current;
   }
 
-  /** The topic's last position below which there is certainly no hole; lower than its last record only while the watermark is late. */
+  /** Returns the topic's last offset without gaps below it. Lower than its last record only while the watermark is delayed. */
   async settledTop(topic: TopicPlace): Promise<number> {
     const last = await this.lastOffset(topic.id);
     return Math.min(last, await this.waitForWatermark(topic.partition, last));
   }
 
-  /** Resolves with the watermark once it has reached the position, or after a second. */
+  /** Resolves with the watermark once it has reached the offset, or after a second. */
   async waitForWatermark(partition: number, offset: number): Promise<number> {
     const deadline = performance.now() + watermarkWaitMs;
     const seen = this.#seen.get(partition) ?? -1;
@@ -123,7 +123,7 @@ export class History {
   }
 
   /**
-   * The watermark counts as it was before the read: one that is read afterwards may have moved over a hole that the read
+   * Uses the watermark from before the read: a later one may have moved past a gap that the read
    * still saw.
    */
   async #belowWatermark<T extends { readonly offset: number }>(

@@ -7,29 +7,29 @@ import type { Topic } from '../../domain/topics/topic.ts';
 import type { Audit } from '../../collections/audit-log.ts';
 import { findTopicByName, topics } from '../../collections/topics.ts';
 
-/** Jobs looked at together. */
+/** Jobs per page. */
 const pageSize = 500;
-/** As many failed jobs as a queue keeps. */
+/** The number of failed jobs that a queue keeps. */
 const lettersMax = 10_000;
-/** Jobs put back side by side. */
+/** Jobs retried concurrently. */
 const redrivesAtOnce = 16;
 
-/** What the dead letters are read from. */
+/** The dependencies of dead letters. */
 export interface DeadLetterStore {
   readonly documents: Documents;
   readonly jobQueue: Pick<JobQueue, 'failed' | 'retryFailed'>;
 }
 
-/** Which of them: those of one topic, of one message, or all. */
+/** The selection: one topic, one message, or all. */
 export interface DeadLetterFilter {
-  /** The topic's name, in any case. */
+  /** The topic's name, case-insensitive. */
   readonly topic?: string | undefined;
   readonly messageId?: string | undefined;
 }
 
 /**
- * Pushes that were given up, the newest first, at most `limit` (1,000 at most): failed jobs of the push queues, which keeps
- * them for 30 days. Throws `not_found` `Topic not found`, and `unavailable` while the queue is away.
+ * Returns at most `limit` (up to 1,000) dead letters, newest first: failed jobs of the push queues, which keep them
+ * for 30 days. Throws `not_found` `Topic not found`, and `unavailable` while the queue is down.
  */
 export async function listDeadLetters(
   store: DeadLetterStore,
@@ -48,9 +48,9 @@ export async function listDeadLetters(
 }
 
 /**
- * Puts dead letters back: their pushes are tried again, those that are not sent or skipped by now, for as long as from the
- * start. Resolves with how many letters it put back; one that somebody else puts back meanwhile is not among them. Throws
- * as `listDeadLetters` does. That it was asked for is recorded before.
+ * Enqueues dead letters again. Pushes that are neither sent nor skipped by now are retried for the full retry period.
+ * Resolves with the number of letters it enqueued, without those that another caller enqueued meanwhile. Throws
+ * like `listDeadLetters`. Records the request first.
  */
 export async function redriveDeadLetters(
   store: DeadLetterStore,
@@ -63,7 +63,7 @@ export async function redriveDeadLetters(
   );
   let redriven = 0;
   for (const queue of queues) {
-    // All of them first: what is put back leaves the list that is being read.
+    // Collect all letters first, because retried ones disappear from the list.
     const left = await lettersOf(store, queue, { isWanted, limit: lettersMax });
     const putBack = async (): Promise<void> => {
       for (let letter = left.pop(); letter !== undefined; letter = left.pop()) {
@@ -106,7 +106,7 @@ async function lettersOf(
   return letters.slice(0, of.limit);
 }
 
-/** A job that pushes no message, such as a test push, is no letter. */
+/** Jobs without a message, such as a test push, are not dead letters. */
 function letterOf({ id, data, reason, failedAt }: FailedJob): Letter[] {
   const { messageId, topicId, targets } = data;
   if (typeof messageId !== 'string' || typeof topicId !== 'string') return [];

@@ -13,7 +13,7 @@ interface OperationDeps {
   readonly openJobQueue: () => Promise<JobQueue>;
 }
 
-/** No message expires from the store until `resumeRetention`; reads go on to hide what has expired. A run that is under way stops within seconds. */
+/** Stops the removal of expired messages until `resumeRetention`; reads still hide them. A current run stops within seconds. */
 export function pauseRetention(
   documents: Documents,
   { now, reason }: { now: number; reason: string },
@@ -26,7 +26,7 @@ export function pauseRetention(
   );
 }
 
-/** Undoes `pauseRetention`. Without one it is recorded all the same, and nothing else changes. */
+/** Undoes `pauseRetention`. Without a pause, it is only recorded. */
 export function resumeRetention(documents: Documents, audit: Audit): Promise<RetentionState> {
   return change(
     documents,
@@ -36,8 +36,8 @@ export function resumeRetention(documents: Documents, audit: Audit): Promise<Ret
 }
 
 /**
- * Has everything removed that expired at or before the time, but for topics under legal hold: by a worker, soon, under the
- * same limits as the schedule's runs. Throws `conflict` while paused or while another run is under way.
+ * Requests the removal of all messages that expired at or before the time, except in topics under legal hold. A worker runs
+ * it soon with the limits of scheduled runs. Throws `conflict` while paused or while another run is in progress.
  */
 export async function requestRun(
   { documents, openJobQueue }: OperationDeps,
@@ -53,8 +53,8 @@ export async function requestRun(
 }
 
 /**
- * Agrees to the plan that waits, and has it run. `upTo` names it, so that nobody confirms what they have not seen. Throws
- * `conflict` when no plan with that time waits.
+ * Confirms the waiting plan and requests its run. `upTo` identifies the plan, so that only a plan that was seen can be
+ * confirmed. Throws `conflict` if no plan with that time waits.
  */
 export async function confirmPlan(
   { documents, openJobQueue }: OperationDeps,

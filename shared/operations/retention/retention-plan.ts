@@ -17,23 +17,23 @@ interface PlanDeps {
 interface PlanOf {
   readonly upTo: number;
   readonly now: number;
-  /** Topics that are left out, and what is held of them. */
+  /** The held topics and their expired messages. */
   readonly except?: readonly string[] | undefined;
 }
 
-/** What the ports look up at once. */
+/** IDs per lookup: the limit of the ports. */
 const lookupsMax = 1_000;
 
 /**
- * What would go if all that expired at or before the time were removed now. Costs as much as there is of that, and a look at
- * every topic. What expires or is removed meanwhile may be counted or not. Throws AppError `unavailable`.
+ * Plans the removal of all messages that expired at or before the time. The cost grows with their number and the number of
+ * topics. Concurrent expiry and removal may or may not be counted. Throws AppError `unavailable`.
  */
 export async function planRetention(deps: PlanDeps, { upTo, now, except }: PlanOf): Promise<RetentionPlan> {
   const planned = await planTopics(deps, { upTo, now, except });
   return planOf(upTo, planned, planned.length === 0 ? new Map() : await countByTier(deps, now));
 }
 
-/** The topics of the plan alone: what has expired of each, and whose it is. */
+/** Returns the topics of the plan with their expired messages and owners. */
 export async function planTopics(
   { documents, messages }: PlanDeps,
   { upTo, now, except }: PlanOf,
@@ -58,7 +58,7 @@ export async function planTopics(
   });
 }
 
-/** The topics that exist, each with its owner's tier in force. */
+/** Returns the existing topics with their owners' effective tiers. */
 export async function findOwned(
   documents: Documents,
   topicIds: readonly string[],
@@ -69,7 +69,7 @@ export async function findOwned(
   return new Map(found.map((topic) => [topic.id, { topic, tier: tierOf.get(topic.ownerId) ?? null }]));
 }
 
-/** The plan as the operator is shown it, with at most `limit` of its topics. */
+/** Formats the plan for the operator, with at most `limit` topics. */
 export async function describePlan(
   deps: PlanDeps,
   { upTo, now, limit }: { upTo: number; now: number; limit: number },
@@ -84,7 +84,7 @@ export async function describePlan(
   return toPlanJson(plan, { state, oldestKept, limit });
 }
 
-/** When the oldest message that each of the topics keeps was published. */
+/** Returns the publish time of the oldest retained message per topic. */
 async function findOldestKept(
   { messages }: PlanDeps,
   topicIds: readonly string[],
@@ -94,7 +94,7 @@ async function findOldestKept(
   return new Map(found.flatMap((oldest) => [...oldest]));
 }
 
-/** How many messages the topics of each tier have. */
+/** Returns the number of messages per tier. */
 async function countByTier({ documents, messages }: PlanDeps, now: number): Promise<Map<Tier, number>> {
   const counts = new Map<Tier, number>();
   for await (const page of walkTopics(documents)) {

@@ -8,8 +8,8 @@ import { updateWith } from '../../documents/update-with.ts';
 import { users } from '../../collections/users.ts';
 
 /**
- * Puts a topic under legal hold, or ends that: while it lasts nothing of the topic is removed, and neither it nor its
- * owner's account nor its team can be deleted. Setting what is set already changes nothing and is not recorded. Throws
+ * Starts or ends the legal hold of a topic. During a hold, nothing of the topic is removed, and neither the topic nor its
+ * owner's account nor its team can be deleted. Repeating a setting changes and records nothing. Throws
  * `not_found` `Topic not found`.
  */
 export function setHold(documents: Documents, name: string, isHeld: boolean, audit: Audit): Promise<Topic> {
@@ -19,7 +19,7 @@ export function setHold(documents: Documents, name: string, isHeld: boolean, aud
     if (topic.isHeld === isHeld) return topic;
     const owner = await documents.get(users, topic.ownerId);
     const also = [
-      // Of a hold and the deletion of the owner's account at once only one is stored, see `removeAccount`.
+      // Only one of a concurrent hold and account deletion is stored, see `removeAccount`.
       ...(owner === null ? [] : [write.update(users, owner, {})]),
       ...audit({ action: isHeld ? 'topic.held' : 'topic.released', subject: topic, details: {} }),
     ];

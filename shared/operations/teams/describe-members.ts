@@ -3,7 +3,7 @@ import type { TeamMember } from '../../domain/teams/team.ts';
 import type { Documents } from '../../ports/documents.ts';
 import { findUsers } from '../../collections/users.ts';
 
-/** The members with their accounts, in the given order; one whose account is being deleted is left out. */
+/** Returns the members with their accounts, in the given order, without members whose account is being deleted. */
 export async function describeMembers(documents: Documents, members: readonly TeamMember[]): Promise<MemberJson[]> {
   const accounts = new Map(
     (

@@ -8,7 +8,7 @@ import { topics } from '../../collections/topics.ts';
 
 const engine = await useTestEngine();
 
-test('a member loses the subscriptions to private topics of the team, and no others', async () => {
+test("removes only the member's subscriptions to private topics of the team", async () => {
   const { documents } = engine;
   const team = await documents.insert(teams, newTeam(newId()));
   const [leaving, staying] = [newId(), newId()];

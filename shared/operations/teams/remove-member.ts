@@ -6,15 +6,15 @@ import { subscriptions, subscriptionsPerAccount } from '../../collections/subscr
 import { findMember, teamMembers } from '../../collections/teams.ts';
 import { topics } from '../../collections/topics.ts';
 
-/** More private topics than any tier lets a team have. */
+/** More private topics than any tier allows. */
 const privateTopicsMax = 1_000;
-/** Of the 1,000 writes of a commit each subscription takes two. Those beyond it are pruned when somebody looks at them. */
+/** Each subscription needs two of a commit's 1,000 writes. The rest is pruned on access. */
 const endedAtOnceMax = 400;
 
 /**
- * Takes the user out of the team, with the user's subscriptions to the team's private topics. Topic tokens and invites
- * that the user made stay. Whoever calls this says so to the nodes (`{kind: 'member'}`), which ends streams. Resolves
- * with whether the user was a member. The owner is not kept from it: that is the caller's rule.
+ * Removes the user from the team, with the user's subscriptions to the team's private topics. Keeps topic tokens and
+ * invites that the user created. The caller notifies the nodes (`{kind: 'member'}`), which ends streams. Resolves with
+ * whether the user was a member. The caller must not pass the owner.
  */
 export function removeMember(documents: Documents, teamId: string, userId: string, audit: Audit): Promise<boolean> {
   return retryStale(async () => {

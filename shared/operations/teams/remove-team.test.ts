@@ -23,7 +23,7 @@ const newInvite = (teamId: string): New<TeamInvite> => ({
   expiresAt: Date.now() + 1_000,
 });
 
-/** A team with 230 members, one invite, and topics of which every second one is listed. */
+/** A team with 230 members, one invite, and topics of which every second one is discoverable. */
 async function fullTeam(topicCount: number): Promise<{ team: Team; made: Topic[] }> {
   const { documents } = engine;
   const team = await documents.insert(teams, newTeam(newId()));
@@ -56,7 +56,7 @@ function deps(onStep: (step: RemovalStep) => void = () => undefined): RemoveTeam
   };
 }
 
-/** What is left of the team itself. */
+/** The remaining documents of the team. */
 async function leftOf({ id }: Team) {
   const { documents } = engine;
   return {
@@ -79,7 +79,7 @@ const cleanupsOf = async (made: readonly Topic[]) =>
     .flat()
     .map(({ kind }) => kind);
 
-test('topics go with the team, every one is told of and left to be cleaned up', async () => {
+test('removes topics with the team, notifies of each and schedules its clean-up', async () => {
   const { team, made } = await fullTeam(205);
   const steps: RemovalStep[] = [];
   await removeTeam(
@@ -107,7 +107,7 @@ test('topics go with the team, every one is told of and left to be cleaned up', 
   expect((await engine.documents.insert(teams, newTeam(newId(), { name: team.name }))).name).toBe(team.name);
 });
 
-test('topics become private ones of the owner otherwise, and lose the subscribers that may not read them', async () => {
+test('turns topics into private topics of the owner and removes subscribers without access', async () => {
   const { team, made } = await fullTeam(3);
   await removeTeam(deps(), team.id, 'convert', testAudit);
   expect(await leftOf(team)).toEqual(nothing);
@@ -121,7 +121,7 @@ test('topics become private ones of the owner otherwise, and lose the subscriber
   expect(await cleanupsOf(made)).toEqual(['prune', 'prune', 'prune']);
 });
 
-test('a topic under legal hold keeps the team as it is, unless the topics are kept', async () => {
+test('refuses to remove a team with a topic under legal hold, unless topics are kept', async () => {
   const { team, made } = await fullTeam(2);
   await engine.documents.update(topics, made[1]!, { isHeld: true });
   await expect(removeTeam(deps(), team.id, 'erase', testAudit)).rejects.toThrow('Topic is under legal hold');
@@ -130,7 +130,7 @@ test('a topic under legal hold keeps the team as it is, unless the topics are ke
   expect(await engine.documents.get(topics, made[1]!.id)).toMatchObject({ teamId: null, isHeld: true });
 });
 
-test('a topic that is put under hold while the team is removed is kept', async () => {
+test('keeps a topic that is put under hold during the removal', async () => {
   const { team, made } = await fullTeam(2);
   const hold = (step: RemovalStep) =>
     step.changes[0]!.kind === 'team' ? engine.documents.get(topics, made[0]!.id) : null;
@@ -147,7 +147,7 @@ test('a topic that is put under hold while the team is removed is kept', async (
   expect(await engine.documents.get(topics, made[1]!.id)).toBeNull();
 });
 
-test('a removal that is cut off anywhere hides the team at once and can be completed', async () => {
+test('hides the team immediately and completes an interrupted removal', async () => {
   for (let cutAfter = 0; cutAfter < 6; cutAfter++) {
     const { team, made } = await fullTeam(105);
     let steps = 0;

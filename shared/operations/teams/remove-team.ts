@@ -18,11 +18,11 @@ import {
 import { topics } from '../../collections/topics.ts';
 import { updateWith } from '../../documents/update-with.ts';
 
-/** What a stored step of the removal asks for. */
+/** The effects of a stored step. */
 export interface RemovalStep {
-  /** What the nodes have to forget, which also ends streams. */
+  /** Caches that the nodes must invalidate, which also ends streams. */
   readonly changes: readonly Change[];
-  /** What is left to clean up behind topics; the sweep does it when no job is added. */
+  /** Pending clean-ups of topics. The sweep runs them if no job is added. */
   readonly cleanups: readonly Pick<TopicCleanup, 'topicId' | 'kind'>[];
 }
 
@@ -30,21 +30,21 @@ export interface RemoveTeamDeps {
   readonly documents: Documents;
   readonly makeId: () => string;
   readonly clock: () => number;
-  /** Records what follows from the removal, as Tocsin's own acts. */
+  /** Records consequences of the removal as actions of Tocsin. */
   readonly audit: Audit;
   /** Called after each step. */
   readonly onStep: (step: RemovalStep) => Promise<void>;
 }
 
-/** Topics, members or invites taken at once. Harm prevented: a commit that holds everyone else up. */
+/** Topics, members or invites per commit, so that a commit does not block others. */
 const batchSize = 100;
 
 /**
- * Removes a team: its topics are erased, or become the owner's private topics; members and invites go, and its name is
- * free. A topic that is put under legal hold meanwhile is kept in either case. The first write makes sure that nothing is
- * made for the team any more, so that the rest can be done in steps; a removal that was cut off is completed by the
- * retention service. Throws `not_found` `Team not found`, and `conflict` with nothing done when a topic that is to be
- * erased is under legal hold. `by` records whose act it is.
+ * Removes a team with its members and invites, and frees its name. Its topics are erased, or become private topics of the
+ * owner. A topic that is put under legal hold meanwhile is kept in either case. The first write prevents additions to the
+ * team, so that the rest can run in steps; the retention service completes an interrupted removal.
+ * Throws `not_found` `Team not found`, and `conflict` without changes if a topic to erase
+ * is under legal hold. `by` is the actor for the audit log.
  */
 export async function removeTeam(deps: RemoveTeamDeps, teamId: string, fate: TopicFate, by: Audit): Promise<void> {
   const { documents } = deps;
@@ -58,13 +58,13 @@ export async function removeTeam(deps: RemoveTeamDeps, teamId: string, fate: Top
   await finishRemoval(deps, team);
 }
 
-/** Removes a team that nobody has changed since it was read, as `removeTeam` does; its topics become the owner's. Throws StaleVersion with nothing done. */
+/** Removes a team like `removeTeam` if it has not changed since it was read; its topics become the owner's. Throws StaleVersion without changes. */
 export async function removeUnchangedTeam(deps: RemoveTeamDeps, team: Team): Promise<void> {
   const recorded = deps.audit(deletionOf(team, 'convert', 'lapsed'));
   await finishRemoval(deps, await beginRemoval(deps.documents, team, { fate: 'convert', recorded }));
 }
 
-/** Removes a team whose owner's account is gone, with the topics that are left. */
+/** Removes a team whose owner's account was deleted, with its remaining topics. */
 export async function removeTeamOfNobody(deps: RemoveTeamDeps, { id }: Team): Promise<void> {
   const team = await retryStale(async () => {
     const found = await deps.documents.get(teams, id);
@@ -80,7 +80,7 @@ export async function removeTeamOfNobody(deps: RemoveTeamDeps, { id }: Team): Pr
 const deletionOf = (team: Team, topics: TopicFate, reason: 'request' | 'lapsed' | 'account_deleted') =>
   ({ action: 'team.deleted', subject: { id: team.id, name: team.name }, details: { topics, reason } }) as const;
 
-/** The first step, which is recorded. Throws StaleVersion. */
+/** Runs and records the first step. Throws StaleVersion. */
 function beginRemoval(
   documents: Documents,
   team: Team,
@@ -94,10 +94,10 @@ async function finishRemoval(deps: RemoveTeamDeps, team: Team): Promise<void> {
   await completeRemoval(deps, team);
 }
 
-/** Does what is left of a removal that has begun; nothing is lost when several do so at once. */
+/** Completes a removal that has begun. Safe to run concurrently. */
 export async function completeRemoval(deps: RemoveTeamDeps, team: Team): Promise<void> {
   const { documents } = deps;
-  // Both come to an end: a team whose removal has begun gets neither topics nor members.
+  // Both loops end: a team whose removal has begun gets neither topics nor members.
   while ((await releaseTopics(deps, team)) > 0);
   while ((await removeMembers(deps, team)) > 0);
   const invites = await documents.find(teamInvites, {
@@ -113,7 +113,7 @@ export async function completeRemoval(deps: RemoveTeamDeps, team: Team): Promise
   await deps.onStep({ changes: [{ kind: 'team', teamId: team.id }], cleanups: [] });
 }
 
-/** Teams whose removal has begun, the oldest first. */
+/** Returns teams whose removal has begun, oldest first. */
 export async function findRemovals(documents: Documents, limit: number): Promise<Team[]> {
   const fates: readonly TopicFate[] = ['erase', 'convert'];
   return (
@@ -125,7 +125,7 @@ async function holdsTopic(documents: Documents, teamId: string): Promise<boolean
   return (await documents.count(topics, { index: 'byTeamHeld', equals: { teamId, isHeld: true } })) > 0;
 }
 
-/** Takes a batch of topics out of the team; resolves with how many. */
+/** Removes a batch of topics from the team; resolves with their number. */
 async function releaseTopics({ documents, makeId, clock, onStep, audit }: RemoveTeamDeps, team: Team): Promise<number> {
   const isErased = (topic: Topic): boolean => team.removal === 'erase' && !topic.isHeld;
   const released = await retryStale(async () => {
@@ -150,7 +150,7 @@ async function releaseTopics({ documents, makeId, clock, onStep, audit }: Remove
   return released.length;
 }
 
-/** The writes that make the topic its owner's private one, beyond the tier's count if need be: it is read-only then. */
+/** Returns the writes that turn the topic into a private topic of its owner, even beyond the tier's limit: it is then read-only. */
 function convertTopicWrites(topic: Topic, cleanup: { id: string; now: number }): Write[] {
   return [
     write.update(topics, topic, { teamId: null, accessLevel: 'private', isListed: false }),

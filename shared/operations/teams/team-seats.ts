@@ -3,14 +3,14 @@ import type { User } from '../../domain/accounts/user.ts';
 import type { Documents } from '../../ports/documents.ts';
 import { findMembers, findOwnedTeams } from '../../collections/teams.ts';
 
-/** An owner's seats, and who takes them. */
+/** The seats of an owner and their users. */
 export interface Seats {
   readonly total: number;
-  /** Everyone in an active team of the owner, the owner included, each once. */
+  /** The distinct members of the owner's active teams, including the owner. */
   readonly holders: ReadonlySet<string>;
 }
 
-/** Seats are the owner's, over all active teams; pending invites take none. */
+/** Seats count per owner over all active teams; pending invites do not count. */
 export async function findSeats(documents: Documents, owner: Pick<User, 'id' | 'additionalMembers'>): Promise<Seats> {
   const owned = await findOwnedTeams(documents, owner.id);
   const members = await Promise.all(

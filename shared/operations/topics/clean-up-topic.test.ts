@@ -13,7 +13,7 @@ import { users } from '../../collections/users.ts';
 
 const engine = await useTestEngine();
 
-/** As configured by default. */
+/** The default configuration. */
 const settleMs = 60_000;
 const retentionDays = { FREE: 7, ESSENTIALS: 30, TEAM: 90 };
 
@@ -26,7 +26,7 @@ const addTopic = (given: Partial<Topic> = {}) =>
 const addCleanup = (topicId: string, kind: 'erase' | 'prune' | 'retain') =>
   engine.documents.insert(topicCleanups, newTopicCleanup({ id: newId(), topicId, kind, requestedAt: Date.now() }));
 
-test('nothing of a deleted topic is left, and nothing of another is touched', async () => {
+test('removes all data of a deleted topic and no data of others', async () => {
   const { documents, messages } = engine;
   const [gone, kept] = [await addTopic(), await addTopic()];
   for (const topic of [gone, kept]) {
@@ -59,7 +59,7 @@ test('nothing of a deleted topic is left, and nothing of another is touched', as
   expect(await left(kept)).toEqual([1, 1, 3]);
 });
 
-test('an erasure goes on where it stopped, and is done when what came late is gone too', async () => {
+test('resumes an erasure, and ends after late writes are removed', async () => {
   const topic = await addTopic();
   for (let made = 0; made < 3; made++) await addSubscription(topic.id);
   await publish(engine, topic, newMessage(topic.id));
@@ -81,7 +81,7 @@ test('an erasure goes on where it stopped, and is done when what came late is go
   expect(await topicsToCleanUp(engine.documents, 1_000)).not.toContain(topic.id);
 });
 
-test('a topic that exists is never erased', async () => {
+test('never erases an existing topic', async () => {
   const topic = await addTopic();
   await addSubscription(topic.id);
   await addCleanup(topic.id, 'erase');
@@ -91,7 +91,7 @@ test('a topic that exists is never erased', async () => {
   expect(await subscribed(topic.id)).toBe(1);
 });
 
-test('behind a closed topic only those who may read it keep their subscription', async () => {
+test('keeps only subscriptions of permitted readers after a topic becomes private', async () => {
   const { documents } = engine;
   const owner = newId();
   const team = await documents.insert(teams, newTeam(owner));
@@ -112,7 +112,7 @@ test('behind a closed topic only those who may read it keep their subscription',
   expect(await topicsToCleanUp(documents, 1_000)).not.toContain(ofTeam.id);
 });
 
-test('a topic that was opened again loses no subscription', async () => {
+test('keeps all subscriptions of a topic that became public again', async () => {
   const name = `Open-${newId()}`;
   const topic = await addTopic({ name, nameKey: topicNameKey(name) });
   await addSubscription(topic.id);
@@ -124,7 +124,7 @@ test('a topic that was opened again loses no subscription', async () => {
   expect(await subscribed(topic.id)).toBe(1);
 });
 
-test('messages that are stored get the expiry that their topic asks for now, in batches, and later ones once more when all has settled', async () => {
+test('applies a changed retention to stored messages in batches, and again after late writes', async () => {
   const { documents, messages } = engine;
   const dayMs = 86_400_000;
   const owner = await documents.insert(users, newUser({ tier: 'TEAM' }));
@@ -147,8 +147,8 @@ test('messages that are stored get the expiry that their topic asks for now, in 
   expect((await lifetimes()).filter((days) => days === 10)).toHaveLength(400);
   expect(await clean(2)).toEqual({ removed: 0, hasMore: false });
   expect(new Set(await lifetimes())).toEqual(new Set([10]));
-  await store(3); // let in by a node that did not know yet
-  // A run by the former setting that stood still: it writes where this one has been.
+  await store(3); // accepted by a node with a stale cache
+  // A stalled run with the previous setting writes where this run has already been.
   const late = { lifetimeMs: 90 * dayMs, onlyLonger: false, after: -1, limit: 200, now };
   expect(await messages.changeLifetime(topic.id, late)).not.toBeNull();
   expect((await lifetimes()).filter((days) => days === 90)).toHaveLength(203);
@@ -157,7 +157,7 @@ test('messages that are stored get the expiry that their topic asks for now, in 
   expect(new Set(await lifetimes())).toEqual(new Set([10]));
   expect(await documents.count(topicCleanups, { index: 'byTopic', equals: { topicId: topic.id } })).toBe(0);
 
-  // Without a wish of its own nothing is shortened, also where the owner's tier grants less by now.
+  // Without a topic setting, nothing is shortened, even if the owner's tier now grants less.
   await documents.update(users, owner, { tier: 'FREE' });
   await documents.update(topics, { id: topic.id, version: 1 }, { retentionDays: null });
   await addCleanup(topic.id, 'retain');

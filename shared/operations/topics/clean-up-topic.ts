@@ -7,13 +7,13 @@ import { retainMessages } from './retain-messages.ts';
 import type { BatchReport } from '../../documents/run-batches.ts';
 import { topicCleanups, type ErasureRun, type TopicCleanup } from '../../collections/topic-cleanups.ts';
 
-/** Harm prevented: a topic that was opened and closed all day holding a worker. */
+/** Prevents a topic that toggles its visibility from occupying a worker. */
 const cleanupsMax = 100;
 
 /**
- * Does what is to be done behind a topic that was deleted, closed or is to keep its messages for another time, at most `batchesMax` batches of at most 1,000 things.
- * Can be run any number of times, by several at once, and goes on where a run that died has stopped. An erasure
- * or a change of retention stays on the list until `settleMs` after it; a run after that, over everything once more, ends it.
+ * Cleans up after a topic was deleted, became private or changed its retention, in at most `batchesMax` batches of 1,000.
+ * Idempotent and safe to run concurrently; resumes after a crash. An erasure
+ * or a change of retention stays listed until `settleMs` after it; a complete last run then ends it.
  * Throws `unavailable`.
  */
 export async function cleanUpTopic(
@@ -55,7 +55,7 @@ function isSettled(cleanup: TopicCleanup, { now, settleMs }: ErasureRun): boolea
   return cleanup.kind === 'prune' || cleanup.requestedAt + settleMs <= now;
 }
 
-/** Topics with cleanups to do, the longest waiting first: for the sweep that catches what no job came for. */
+/** Returns topics with pending clean-ups, oldest first, for the sweep that covers lost jobs. */
 export async function topicsToCleanUp(documents: Documents, limit: number): Promise<string[]> {
   const found = await documents.find(topicCleanups, { index: 'byRequest', equals: {}, limit });
   return [...new Set(found.map((cleanup) => cleanup.topicId))];

@@ -8,13 +8,13 @@ import { runBatches, type BatchReport } from '../../documents/run-batches.ts';
 import { subscriptions } from '../../collections/subscriptions-collection.ts';
 import { topics } from '../../collections/topics.ts';
 
-/** Things removed at once. Harm prevented: one commit or one sweep of rows that holds everyone else up. */
+/** Items per commit or removal, so that it does not block others. */
 const batchSize = 500;
 
 /**
- * Erases what a deleted topic left behind: tokens, consumers, subscriptions, then messages with their records, in at
- * most `batchesMax` batches. Can be stopped and run again at any point. Throws when the topic still exists: nothing of a
- * living one is ever touched.
+ * Erases the data of a deleted topic: tokens, consumers, subscriptions, then messages with their records, in at most
+ * `batchesMax` batches. Can be interrupted and run again at any point. Throws if the topic still exists.
+ *
  */
 export async function eraseTopic(
   deps: { documents: Documents; messages: Messages },
@@ -22,7 +22,8 @@ export async function eraseTopic(
   batchesMax: number,
 ): Promise<BatchReport> {
   const { documents, messages } = deps;
-  if ((await documents.get(topics, topicId)) !== null) throw new Error(`topic ${topicId} is to be erased, and exists`);
+  if ((await documents.get(topics, topicId)) !== null)
+    throw new Error(`topic ${topicId} still exists and cannot be erased`);
   const report = await runBatches(
     [
       () => removeFound(documents, topicTokens, { index: 'byTopic', equals: { topicId }, limit: batchSize }),

@@ -5,11 +5,11 @@ import { topics } from '../../collections/topics.ts';
 const pageSize = 200;
 
 /**
- * The topics that the account owns, those of its teams included, oldest first, in pages. None is left out or comes twice,
- * whatever is made or removed meanwhile.
+ * Returns the topics that the account owns, including those of its teams, oldest first, in pages. Complete and without
+ * duplicates despite concurrent changes.
  */
 export async function* ownedTopics(documents: Documents, ownerId: string): AsyncGenerator<Topic[], void> {
-  /** Where the last page ended, and which of that very time it has shown. */
+  /** The time at which the last page ended, and the topics of that time it contained. */
   let from = 0;
   let shown = new Set<string>();
   for (;;) {

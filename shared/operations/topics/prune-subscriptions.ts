@@ -7,12 +7,12 @@ import { subscriptions } from '../../collections/subscriptions-collection.ts';
 import { findMembers } from '../../collections/teams.ts';
 import { topics } from '../../collections/topics.ts';
 
-/** Subscriptions looked at at once. */
+/** Subscriptions per batch. */
 const batchSize = 500;
 
 /**
- * Removes the subscriptions of those who may not read the private topic, and takes them off its count, in at most
- * `batchesMax` batches. A topic that is public or gone is left alone.
+ * Removes subscriptions of users who may not read the private topic, and decrements its count, in at most
+ * `batchesMax` batches. Ignores a public or removed topic.
  */
 export async function pruneSubscriptions(
   documents: Documents,
@@ -55,7 +55,7 @@ async function pruneBatch(
   return { removed: lost.length, kept: found.length - lost.length };
 }
 
-/** Ids of the users who may read the private topic. */
+/** Returns the IDs of users who may read the private topic. */
 async function readersOf(documents: Documents, topic: Topic): Promise<Set<string>> {
   if (topic.teamId === null) return new Set([topic.ownerId]);
   const members = await findMembers(documents, topic.teamId);

@@ -3,7 +3,7 @@ import { retryStale } from '../../documents/retry-stale.ts';
 import { subscriptions } from '../../collections/subscriptions-collection.ts';
 import { topics } from '../../collections/topics.ts';
 
-/** Removes the subscription and takes it off its topic's count, once; resolves with whether it was there. */
+/** Removes the subscription and decrements its topic's count once; resolves with whether it existed. */
 export async function removeSubscription(documents: Documents, id: string): Promise<boolean> {
   return retryStale(async () => {
     const subscription = await documents.get(subscriptions, id);

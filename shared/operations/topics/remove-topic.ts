@@ -7,8 +7,8 @@ import { removeTopicWrites } from '../../collections/topic-cleanups.ts';
 import { topics } from '../../collections/topics.ts';
 
 /**
- * Takes the topic away in one commit: from then on nothing of it can be reached, and its name is free. What it leaves behind is
- * erased by the cleanup that the commit stores. Whoever calls this says so to the nodes (`topicChange`). Throws `not_found`
+ * Removes the topic in one commit. From then on, it is not accessible and its name is free. The clean-up that the commit
+ * stores erases the remaining data. The caller notifies the nodes (`topicChange`). Throws `not_found`
  * `Topic not found`, and `conflict` under legal hold.
  */
 export function removeTopic(

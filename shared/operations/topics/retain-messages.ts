@@ -6,7 +6,7 @@ import { topicCleanups, type TopicCleanup } from '../../collections/topic-cleanu
 import { topics } from '../../collections/topics.ts';
 import { users } from '../../collections/users.ts';
 
-/** Messages that get their expiry in one write. Harm prevented: publishes that wait for it. */
+/** Messages per write, so that publishes do not wait for it. */
 const batchSize = 200;
 
 interface RetainDeps {
@@ -14,20 +14,20 @@ interface RetainDeps {
   readonly messages: Pick<Messages, 'changeLifetime'>;
 }
 
-/** One run: at most so many batches. */
+/** The maximum number of batches per run. */
 interface RetainRun {
   readonly now: number;
-  /** Whether what was under way when the change was asked for is over by now. */
+  /** Whether writes that were in flight at the time of the change have ended. */
   readonly hasSettled: boolean;
   readonly batchesMax: number;
   readonly retentionDays: RetentionDays;
 }
 
 /**
- * Gives the messages that a topic has the expiry that its `retentionDays` ask for, as they are now: so long after their
- * publish, by the tier that its owner has now. Where they ask for none, what lives less long than the tier grants gets that, and nothing
- * is shortened. What has expired stays expired. Goes on where the last run of this cleanup ended, and begins anew once all has
- * settled: a run by a former setting may have written behind its place. Running it again changes nothing more. Nothing to do for a topic that is gone. Throws `unavailable`.
+ * Sets the expiry of a topic's messages according to its current `retentionDays` and its owner's current tier, counted from
+ * the publish. Without a topic setting, it extends lifetimes to what the tier grants and shortens none. Expired messages
+ * stay expired. Resumes where the last run of this clean-up ended, and starts over once late writes have arrived,
+ * because a run with a previous setting may have written before its offset. Idempotent. Ignores a removed topic. Throws `unavailable`.
  */
 export async function retainMessages(
   { documents, messages }: RetainDeps,
@@ -39,7 +39,7 @@ export async function retainMessages(
   let after = cleanup.doneUpTo ?? -1;
   let hasMore = true;
   for (let batch = 0; hasMore && batch < at.batchesMax; batch += 1) {
-    // Each time: what was changed meanwhile has a run of its own, which this one must not undo.
+    // Read each time: a later change has its own run, which this run must not undo.
     const lifetime = await lifetimeNow(documents, cleanup.topicId, at);
     if (lifetime === null) return { removed: 0, hasMore: false };
     const last = await messages.changeLifetime(cleanup.topicId, { ...lifetime, after, limit: batchSize, now: at.now });
@@ -50,7 +50,7 @@ export async function retainMessages(
   return { removed: 0, hasMore };
 }
 
-/** What the topic asks for at this moment; null for one that is gone. */
+/** Returns the current setting of the topic; null for a removed topic. */
 async function lifetimeNow(
   documents: Documents,
   topicId: string,
@@ -65,7 +65,7 @@ async function lifetimeNow(
   };
 }
 
-/** Null when another one has changed it meanwhile. */
+/** Null if another run changed it meanwhile. */
 async function beginAnew(documents: Documents, cleanup: TopicCleanup): Promise<TopicCleanup | null> {
   try {
     return await documents.update(topicCleanups, cleanup, { isSettling: true, doneUpTo: null });
@@ -75,7 +75,7 @@ async function beginAnew(documents: Documents, cleanup: TopicCleanup): Promise<T
   }
 }
 
-/** Another one may have come further meanwhile, or to the end: then that counts. */
+/** Another run may have advanced further or finished; its progress counts. */
 async function keepPlace(documents: Documents, cleanup: TopicCleanup, doneUpTo: number): Promise<void> {
   if (doneUpTo <= (cleanup.doneUpTo ?? -1)) return;
   await documents.update(topicCleanups, cleanup, { doneUpTo }).catch((error: unknown) => {

@@ -3,12 +3,12 @@ import type { Documents } from '../../ports/documents.ts';
 import { coalescedUpdates } from '../../async/coalesced-updates.ts';
 import { topics } from '../../collections/topics.ts';
 
-/** How far listings may be behind. */
+/** The maximum delay of lists. */
 const everyMs = 2_000;
 
-/** Notes when topics were last published to, for the order of listings: some seconds late, never on the publish's way. */
+/** Records the last publish of topics for the order of lists, with a delay of some seconds and outside of the publish path. */
 export interface TopicActivity {
-  /** `time`: milliseconds since the epoch. One that is older than what is noted changes nothing. */
+  /** `time` is in milliseconds since the epoch. Ignores times older than the recorded one. */
   published(topicId: string, time: number): void;
   close(): Promise<void>;
 }

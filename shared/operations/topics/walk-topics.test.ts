@@ -7,7 +7,7 @@ import { walkTopics } from './walk-topics.ts';
 
 const { documents } = await useTestEngine();
 
-test('every topic comes once, from an owner on, however many an owner has', async () => {
+test('returns every topic once, from the given owner, for any number of topics per owner', async () => {
   const owners = Array.from({ length: 8 }, newId).sort();
   const made = owners.flatMap((ownerId, index) =>
     Array.from({ length: index === 3 ? 1_300 : 150 }, () => newTopic(ownerId, { createdAt: 1 })),

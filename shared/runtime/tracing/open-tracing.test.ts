@@ -19,7 +19,7 @@ test.each([
   { OTEL_SDK_DISABLED: 'TRUE', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' },
   { OTEL_EXPORTER_OTLP_ENDPOINT: '' },
   { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_TRACES_SAMPLER: 'xray' },
-])('%j asks for no tracing', (env) => {
+])('%j does not enable tracing', (env) => {
   expect(asked(env)).toEqual({ kind: 'off' });
 });
 
@@ -42,7 +42,7 @@ test.each([
   });
 });
 
-test('headers, resource and sampler are as the variables say', () => {
+test('reads headers, resource and sampler from the variables', () => {
   expect(
     asked({
       OTEL_TRACES_EXPORTER: 'otlp',
@@ -71,26 +71,26 @@ test('headers, resource and sampler are as the variables say', () => {
 
 test.each([
   [{ OTEL_TRACES_EXPORTER: 'zipkin' }, 'OTEL_TRACES_EXPORTER is zipkin'],
-  [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'the protocol of OTLP is grpc'],
+  [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'the OTLP protocol is grpc'],
   [
     { OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json', OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' },
-    'the protocol of OTLP is http/json',
+    'the OTLP protocol is http/json',
   ],
   [{ OTEL_TRACES_SAMPLER: 'xray' }, 'OTEL_TRACES_SAMPLER is xray'],
-])('%j is told in the log, and nothing is traced', async (env, why) => {
+])('logs a warning for %j and disables tracing', async (env, why) => {
   const lines: string[] = [];
   const log = openLogger('test', 'info', { write: (line) => void lines.push(line) });
   const config = loadConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', ...env }, '/nonexistent');
   expect(await openTracing(config, { process: { serviceName: 'tocsin', version: '1' }, log })).toBe(untraced);
-  expect(lines).toEqual([expect.stringContaining(`nothing is traced: ${why}`)]);
+  expect(lines).toEqual([expect.stringContaining(`tracing is off: ${why}`)]);
 });
 
-test('an engine that is not traced is the engine itself', () => {
+test('returns the engine itself without tracing', () => {
   const engine = {} as Engine;
   expect(tracedEngine(engine, untraced, { KAFKA_TOPIC: 'x' })).toBe(engine);
 });
 
-test('no part of the SDK is loaded until the environment asks for it', async () => {
+test('loads the SDK only if tracing is enabled', async () => {
   const packagesLoaded = async (env: Record<string, string>): Promise<unknown> => JSON.parse(await runScript(env));
   expect(await packagesLoaded({})).toEqual([]);
   expect(await packagesLoaded({ OTEL_TRACES_EXPORTER: 'otlp' })).toEqual(
@@ -98,7 +98,7 @@ test('no part of the SDK is loaded until the environment asks for it', async () 
   );
 });
 
-/** Loads what every service loads, opens tracing, and prints which packages of OpenTelemetry were loaded; its API belongs to prom-client, too. */
+/** Loads the modules of every service, opens tracing, and prints the loaded OpenTelemetry packages. prom-client loads the API package, too. */
 async function runScript(env: Record<string, string>): Promise<string> {
   const script = `
     import { registerHooks } from 'node:module';

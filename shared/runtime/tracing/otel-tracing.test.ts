@@ -50,7 +50,7 @@ function keeping(into: Record<string, unknown>[]): Writable {
   });
 }
 
-test('a span goes on from the context that it is given, and what is begun within it from there, to the collector and with its headers', async () => {
+test('continues the given trace context in nested spans, and sends spans with the configured headers', async () => {
   await tracing.span(
     { name: 'outer', kind: 'server', parent: sampled, attributes: { 'http.route': '/{topic}' } },
     async (outer) => {
@@ -80,7 +80,7 @@ test('a span goes on from the context that it is given, and what is begun within
   expect(receiver.headers[0]).toMatchObject({ 'x-key': 'let me in' });
 });
 
-test('a consumer is linked to its parent; with no context it begins a trace, whatever is active', async () => {
+test('links a consumer span to its parent, and starts a new trace without a context', async () => {
   await tracing.span({ name: 'outer', kind: 'internal' }, async () => {
     tracing.start({ name: 'known', kind: 'consumer', parent: sampled }).end();
     tracing.start({ name: 'unknown', kind: 'consumer', parent: null }).end();
@@ -92,7 +92,7 @@ test('a consumer is linked to its parent; with no context it begins a trace, wha
   expect(new Set([known, unknown, outer].map((span) => span!.traceId)).size).toBe(3);
 });
 
-test('of a failure the kind is told and not the words, and what is to come again later is none', async () => {
+test('records the kind of a failure without its message, and no failure for a retry', async () => {
   const failing = (error: Error) =>
     tracing
       .span({ name: error.name, kind: 'internal' }, () => Promise.reject(error))
@@ -108,7 +108,7 @@ test('of a failure the kind is told and not the words, and what is to come again
   ]);
 });
 
-test('what is made within a span carries it on, or what the span was told to hand on', async () => {
+test("propagates the span's context, or the context that the span was given to propagate", async () => {
   expect(tracing.handOn()).toBeUndefined();
   await tracing.span({ name: 'request', kind: 'server', parent: null }, async (span) => {
     expect(tracing.handOn()).toEqual(span.context);
@@ -118,7 +118,7 @@ test('what is made within a span carries it on, or what the span was told to han
   });
 });
 
-test('a log line within a span bears its ids, and one behind its end does not', async () => {
+test('adds span IDs to log lines within a span and not after its end', async () => {
   const late = Promise.withResolvers<void>();
   let behind: Promise<void> | undefined;
   const { context } = await tracing.span({ name: 'request', kind: 'server', parent: sampled }, async (span) => {
@@ -134,7 +134,7 @@ test('a log line within a span bears its ids, and one behind its end does not', 
   ]);
 });
 
-test('what the caller does not keep is not kept, and its context goes on', async () => {
+test('drops traces that the caller does not sample and propagates their context', async () => {
   const unsampled = { traceparent: `00-${traceId}-${spanId}-00` };
   const span = tracing.start({ name: 'request', kind: 'server', parent: unsampled });
   expect(span.context.traceparent).toMatch(new RegExp(`^00-${traceId}-(?!${spanId})[0-9a-f]{16}-00$`));
@@ -151,16 +151,16 @@ test.each([
   ['parentbased_always_on', 1, 1],
   ['parentbased_always_off', 1, 0],
   ['parentbased_traceidratio', 0, 0],
-] as const)('the sampler %s at %d keeps %d of a trace that begins here', async (sampler, ratio, kept) => {
+] as const)('the sampler %s at %d keeps %d of new traces', async (sampler, ratio, kept) => {
   open({ sampler, ratio });
   tracing.start({ name: 'request', kind: 'server', parent: null }).end();
   await tracing.close();
   expect(receiver.spans).toHaveLength(kept);
 });
 
-test('the log tells once that the collector takes no spans, and nobody notices otherwise', async () => {
+test('logs once that the collector rejects spans, without other effects', async () => {
   await receiver.close();
-  process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '500'; // the exporter tries again for so long
+  process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '500'; // the exporter retries until then
   try {
     open({ url: `${receiver.url}/v1/traces?key=secret` });
     for (let n = 0; n < 600; n += 1) tracing.start({ name: 'request', kind: 'server', parent: null }).end();
@@ -172,7 +172,7 @@ test('the log tells once that the collector takes no spans, and nobody notices o
   expect(lines).toEqual([
     expect.objectContaining({
       level: 'warn',
-      msg: expect.stringContaining('takes no spans'),
+      msg: expect.stringContaining('rejects spans'),
       collector: expect.stringMatching(/\/v1\/traces$/),
     }),
   ]);

@@ -36,11 +36,11 @@ import { RetryLater } from '../../ports/job-queue.ts';
 import type { Span, SpanOptions, Tracing } from './tracing.ts';
 import type { SamplerName, TracingSettings } from './tracing-settings.ts';
 
-/** Spans that wait to be sent, some 2 kB each; what comes beyond is lost. Harm prevented: a collector that hangs would fill the memory. */
+/** The maximum number of unsent spans of about 2 kB each; more are dropped, so that a hanging collector cannot fill the memory. */
 const waitingMax = 4_096;
-/** Within the 30 seconds that a shutdown has. */
+/** Less than the 30 seconds of a shutdown. */
 const closeMsMax = 2_000;
-/** Harm prevented: a line for each batch while the collector is away. */
+/** Prevents a log line per batch while the collector is down. */
 const logEveryMs = 60_000;
 
 const kinds = {
@@ -51,15 +51,15 @@ const kinds = {
   internal: SpanKind.INTERNAL,
 } as const;
 
-/** Where what is run now stands. */
+/** The active span of the current execution. */
 interface Active {
   readonly spanContext: SpanContext;
   readonly handsOn: TraceContext | undefined;
-  /** What goes on behind it, as a stream does, is no part of it any more: log lines of that do not name it. */
+  /** After the span has ended, log lines of later work, such as a stream, do not contain its IDs. */
   isOver: boolean;
 }
 
-/** Tracing by OpenTelemetry's SDK, to a collector by OTLP over HTTP. Nothing of it is global: several can be in one process. */
+/** Tracing with the OpenTelemetry SDK over OTLP/HTTP. It has no global state, so a process can have several. */
 export function otelTracing(settings: TracingSettings, log: Logger): Tracing {
   const exporter = new OTLPTraceExporter({ url: settings.url, headers: settings.headers });
   const provider = new TracerProvider({
@@ -92,7 +92,7 @@ class OtelTracing implements Tracing {
     const { name, kind, attributes = {}, parent } = options;
     const active = this.#active.getStore();
     const above = parent === undefined ? active?.spanContext : parent === null ? undefined : toSpanContext(parent);
-    // Consumers are linked to what made their message, whether or not it is the parent as well (semantic conventions of messaging).
+    // Consumer spans link to the producer's span even if it is also the parent (semantic conventions of messaging).
     const links = kind === 'consumer' && above !== undefined ? [{ context: above }] : [];
     const span = this.#tracer.startSpan(name, { kind: kinds[kind], attributes, links }, contextOf(above));
     return new OpenSpan(span, options.handsOn ?? (parent === undefined ? active?.handsOn : undefined));
@@ -126,7 +126,7 @@ class OtelTracing implements Tracing {
     return { trace_id: traceId, span_id: spanId, trace_flags: flagsOf(traceFlags) };
   }
 
-  /** What cannot be sent in time is lost, and that was told of. */
+  /** Spans that cannot be sent in time are lost, which was logged. */
   async close(): Promise<void> {
     await settledWithin(closeMsMax, [this.#provider.shutdown()]);
   }
@@ -134,7 +134,7 @@ class OtelTracing implements Tracing {
 
 class OpenSpan implements Span {
   readonly active: Active;
-  /** Let go at the end: what began within it may hold on to `active` for as long as a stream lasts. */
+  /** Released at the end, because work within the span, such as a stream, may hold `active` for a long time. */
   #span: OtelSpan | undefined;
   #context: TraceContext | undefined;
 
@@ -155,7 +155,7 @@ class OpenSpan implements Span {
     const span = this.#span;
     if (span === undefined) return;
     if (failure instanceof RetryLater)
-      span.setAttribute('tocsin.put_off', true); // it waits for something, and has not failed
+      span.setAttribute('tocsin.put_off', true); // a retry is not a failure
     else if (failure !== undefined)
       span.setAttribute('error.type', kindOf(failure)).setStatus({ code: SpanStatusCode.ERROR });
     span.end();
@@ -164,7 +164,7 @@ class OpenSpan implements Span {
   }
 }
 
-/** What `error.type` says: one of few words. The words of an error may hold a text or a name. */
+/** Returns `error.type`, a value of low cardinality. Error messages may contain message text or names. */
 function kindOf(failure: unknown): string {
   if (typeof failure === 'string') return failure;
   if (failure instanceof AppError) return failure.code;
@@ -182,7 +182,7 @@ function toTraceContext({ traceId, spanId, traceFlags, traceState }: SpanContext
   return tracestate === '' ? { traceparent } : { traceparent, tracestate };
 }
 
-/** Takes what `parseTraceContext` let through. */
+/** Accepts contexts validated by `parseTraceContext`. */
 function toSpanContext({ traceparent, tracestate }: TraceContext): SpanContext {
   const [, traceId, spanId, flags] = traceparent.split('-') as [string, string, string, string];
   return {
@@ -211,7 +211,7 @@ function samplerOf(name: SamplerName, ratio: number): Sampler {
   }
 }
 
-/** The exporter; the log tells when its collector takes no spans, once a minute, and when it takes them again. */
+/** The exporter. Logs when the collector rejects spans, at most once per minute, and when it recovers. */
 function tellingOfLoss(exporter: OTLPTraceExporter, { url, log }: { url: string; log: Logger }): SpanExporter {
   let lost = 0;
   let loggedAt = -Infinity;
@@ -219,14 +219,11 @@ function tellingOfLoss(exporter: OTLPTraceExporter, { url, log }: { url: string;
     lost += spans;
     if (performance.now() - loggedAt < logEveryMs) return;
     loggedAt = performance.now();
-    log.warn(
-      { err: error, collector: withoutSecrets(url), lost },
-      'the collector of traces takes no spans, they are lost; nothing else suffers from it',
-    );
+    log.warn({ err: error, collector: withoutSecrets(url), lost }, 'the trace collector rejects spans, dropping them');
   };
   const onSuccess = (): void => {
     if (lost === 0) return;
-    log.info({ collector: withoutSecrets(url), lost }, 'the collector of traces takes spans again');
+    log.info({ collector: withoutSecrets(url), lost }, 'the trace collector accepts spans again');
     lost = 0;
   };
   return {
@@ -234,7 +231,7 @@ function tellingOfLoss(exporter: OTLPTraceExporter, { url, log }: { url: string;
       exporter.export(spans, ({ code, error }) => {
         if (code === ExportResultCode.SUCCESS) onSuccess();
         else onFailure(spans.length, error);
-        done({ code: ExportResultCode.SUCCESS }); // it was told of here
+        done({ code: ExportResultCode.SUCCESS }); // already logged
       });
     },
     forceFlush: () => exporter.forceFlush(),
@@ -242,7 +239,7 @@ function tellingOfLoss(exporter: OTLPTraceExporter, { url, log }: { url: string;
   };
 }
 
-/** A collector's address may have a login or a key in it. */
+/** The URL of a collector may contain credentials. */
 function withoutSecrets(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname;

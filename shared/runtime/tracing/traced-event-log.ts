@@ -6,13 +6,13 @@ export interface TracedLogOptions {
   readonly tracing: Tracing;
   /** `messaging.system`. */
   readonly system: string;
-  /** What the log is called: its Kafka topic. */
+  /** The name of the log: its Kafka topic. */
   readonly name: string;
 }
 
 /**
- * The log with a span for each append, whose context goes into the record, and one for each record that a group handles. The
- * handler gets the record with the context of the latter, so that what it makes of it follows from there.
+ * Wraps the log: adds a span per append, whose context is stored in the record, and a span per record that a group handles.
+ * The handler receives the record with the context of the latter, so that its work continues the trace.
  */
 export function tracedEventLog(log: EventLog, { tracing, system, name }: TracedLogOptions): EventLog {
   const of = { 'messaging.system': system, 'messaging.destination.name': name };
@@ -37,7 +37,7 @@ export function tracedEventLog(log: EventLog, { tracing, system, name }: TracedL
     }));
     const run = (): Promise<void> => onBatch({ ...batch, records });
     try {
-      // Of several none is the one that the handler's steps belong to.
+      // With several records, the handler's steps belong to none of them.
       await (spans.length === 1 ? tracing.within(spans[0]!, run) : run());
       for (const span of spans) span.end();
     } catch (error) {

@@ -3,9 +3,9 @@ import type { Job, JobQueue, WorkOptions } from '../../ports/job-queue.ts';
 import { messagingOperation, type Tracing } from './tracing.ts';
 
 /**
- * The queue with a span for each run of a job. The trace travels in the job's data: of what is active when the job is added,
- * unless the data has one already. What a run adds carries on what its own job came with, so that the pages and tries of
- * one work are found side by side.
+ * Wraps the queue: adds a span per run of a job. The job's data contain the trace that is active when it is added,
+ * unless they already contain one. Jobs added by a run propagate the context of its own job, so that the pages and
+ * retries of one task are siblings.
  */
 export function tracedJobQueue(
   jobs: JobQueue,

@@ -11,29 +11,29 @@ export const samplerNames = [
 export type SamplerName = (typeof samplerNames)[number];
 
 export interface TracingSettings {
-  /** Where spans are posted to. */
+  /** The URL for spans. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** What the spans are said to be of. */
+  /** The service name of spans. */
   readonly resource: Readonly<Record<string, string>>;
   readonly sampler: SamplerName;
-  /** Of the samplers that take a part of the traces: 0 to 1. */
+  /** The ratio of the sampler, 0 to 1. */
   readonly ratio: number;
 }
 
-/** What the standard variables ask for. */
+/** The settings of the standard variables. */
 export type AskedTracing =
   | { readonly kind: 'off' }
-  /** Something that this cannot do: a sentence for the operator. */
+  /** An unsupported setting, as a sentence for the operator. */
   | { readonly kind: 'unmet'; readonly why: string }
   | { readonly kind: 'on'; readonly settings: TracingSettings };
 
-/** The collector on the same machine, as OTLP has it. */
+/** The default endpoint of OTLP. */
 const defaultEndpoint = 'http://localhost:4318';
 
 /**
- * Reads what `OTEL_*` asks for: tracing is off unless an endpoint or the exporter `otlp` is named. `serviceName` is what the
- * process is called where OTEL_SERVICE_NAME does not say.
+ * Reads `OTEL_*`. Tracing is off unless an endpoint or the exporter `otlp` is set. `serviceName` is the default of
+ * OTEL_SERVICE_NAME.
  */
 export function tracingSettings(config: Config, process: { serviceName: string; version: string }): AskedTracing {
   const exporter = config.OTEL_TRACES_EXPORTER;
@@ -43,16 +43,16 @@ export function tracingSettings(config: Config, process: { serviceName: string; 
   const protocol = config.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? config.OTEL_EXPORTER_OTLP_PROTOCOL ?? 'http/protobuf';
   const sampler = samplerNames.find((name) => name === config.OTEL_TRACES_SAMPLER);
   if (exporter !== undefined && exporter !== 'otlp')
-    return { kind: 'unmet', why: `OTEL_TRACES_EXPORTER is ${exporter}: spans go by otlp or nowhere` };
+    return { kind: 'unmet', why: `OTEL_TRACES_EXPORTER is ${exporter}; only otlp and none are supported` };
   if (protocol !== 'http/protobuf')
     return {
       kind: 'unmet',
-      why: `the protocol of OTLP is ${protocol}: spans go by http/protobuf alone, mostly to port 4318`,
+      why: `the OTLP protocol is ${protocol}; only http/protobuf is supported, mostly on port 4318`,
     };
   if (sampler === undefined)
     return {
       kind: 'unmet',
-      why: `OTEL_TRACES_SAMPLER is ${config.OTEL_TRACES_SAMPLER}: it may be ${samplerNames.join(', ')}`,
+      why: `OTEL_TRACES_SAMPLER is ${config.OTEL_TRACES_SAMPLER}; it must be one of ${samplerNames.join(', ')}`,
     };
   return {
     kind: 'on',
@@ -73,7 +73,7 @@ export function tracingSettings(config: Config, process: { serviceName: string; 
   };
 }
 
-/** `key=value` by commas, percent-encoded, as the variables of OpenTelemetry have it; what is none is left out. */
+/** Parses comma-separated `key=value` pairs with percent-encoding; skips invalid pairs. */
 function pairsOf(text: string | undefined): Record<string, string> {
   const pairs = (text ?? '')
     .split(',')

@@ -1,53 +1,53 @@
 import type { TraceContext } from '../../domain/trace-context.ts';
 
-/** Names of attributes are OpenTelemetry's, where it has one, else they begin with `tocsin.`. Ids are fine; names that a user gave, addresses and texts are not. */
+/** Attribute names follow OpenTelemetry or begin with `tocsin.`. Values can be IDs, but not user-given names, addresses or texts. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
-/** What OpenTelemetry calls this step of a message's or a job's way. */
+/** The OpenTelemetry kind of the span. */
 export const messagingOperation = (name: 'send' | 'process'): SpanAttributes => ({
   'messaging.operation.type': name,
   'messaging.operation.name': name,
 });
 
 export interface SpanOptions {
-  /** One of few: what was done, and not to what. */
+  /** Name of low cardinality: the operation, not its subject. */
   readonly name: string;
   readonly kind: 'server' | 'client' | 'producer' | 'consumer' | 'internal';
   readonly attributes?: SpanAttributes;
-  /** What it is a part of, and for a consumer is linked to; null: nothing that is known. By default the span that is active. */
+  /** The parent, and for a consumer also the link; null for a new trace. Default: the active span. */
   readonly parent?: TraceContext | null;
-  /** What jobs that are made within it carry on, instead of its own context: pages and tries of one work then stand side by side. */
+  /** The context that jobs added within the span propagate instead of its own, so that pages and retries of one task are siblings. */
   readonly handsOn?: TraceContext | undefined;
 }
 
 export interface Span {
-  /** To be sent along with what comes of it. */
+  /** The context to propagate. */
   readonly context: TraceContext;
   set(attributes: SpanAttributes): void;
-  /** To be called once. `failure`: what went wrong, of which the kind is kept and not the words; work that is to come again later has not failed. */
+  /** Ends the span; call once. Of `failure`, only the kind is recorded. A retry is not a failure. */
   end(failure?: unknown): void;
 }
 
-/** Makes spans, and says where in a trace something is done. Never throws, and never waits but at its close. */
+/** Creates spans and provides the active context. Never throws, and never blocks except in `close`. */
 export interface Tracing {
-  /** Whether spans are made at all; else all of this does nothing. */
+  /** Whether tracing is on; otherwise all methods do nothing. */
   readonly isOn: boolean;
   start(options: SpanOptions): Span;
-  /** Runs something with the span as the active one, also behind what it awaits. Does not end it. */
+  /** Runs a function with the span active, including after its awaits. Does not end the span. */
   within<T>(span: Span, run: () => T): T;
-  /** Starts a span, runs something within it, and ends it. Rejects as that does, and then the span has failed. */
+  /** Starts a span, runs a function within it, and ends it. A rejection marks the span as failed and is rethrown. */
   span<T>(options: SpanOptions, run: (span: Span) => Promise<T>): Promise<T>;
-  /** What a job that is made now carries; undefined where no span is active. */
+  /** The context for a new job; undefined without an active span. */
   handOn(): TraceContext | undefined;
-  /** What a log line says of the active span: `trace_id`, `span_id` and `trace_flags`, or nothing. */
+  /** Log fields of the active span: `trace_id`, `span_id` and `trace_flags`, or none. */
   logFields(): Readonly<Record<string, string>>;
-  /** Sends what was not sent yet; two seconds at most. */
+  /** Sends pending spans; takes at most two seconds. */
   close(): Promise<void>;
 }
 
 const noSpan: Span = { context: { traceparent: '' }, set: () => undefined, end: () => undefined };
 
-/** Nothing is traced. */
+/** Tracing that does nothing. */
 export const untraced: Tracing = {
   isOn: false,
   start: () => noSpan,

@@ -67,7 +67,7 @@ describeWithEngines('bullmq', ({ redisUrl }) => {
         () => jobs.add('never-asked-before', [newJob()]),
       ];
       for (const call of calls) expect(await refusal(call)).toBeLessThan(500); // waiting for an answer would take longer
-      proxy.heal();
+      proxy.restore();
       await eventually(() => jobs.ping());
       await jobs.add('never-asked-before', [newJob()]);
       expect(await jobs.counts(queue)).toMatchObject({ waiting: 1 });
@@ -99,7 +99,7 @@ describeWithEngines('bullmq', ({ redisUrl }) => {
         await eventually(() => expect(proxy.acceptedCount).toBeGreaterThan(tries + 2)); // given up and tried anew
         const after = newJobs(50);
         await other.add(queue, after);
-        proxy.heal();
+        proxy.restore();
         await eventually(() => expect(new Set(ids())).toEqual(new Set([before, ...after].map(({ id }) => id))), {
           timeoutMs: 25_000,
         });
@@ -121,7 +121,7 @@ describeWithEngines('bullmq', ({ redisUrl }) => {
       );
       running.open();
       await new Promise((resolve) => setImmediate(resolve));
-      proxy.heal();
+      proxy.restore();
       await nothingLeft(other, queue);
       expect(runs.length).toBe(1);
       expect(await other.counts(queue)).toMatchObject({ failed: 0 });
@@ -135,7 +135,7 @@ describeWithEngines('bullmq', ({ redisUrl }) => {
       await jobs.schedule(queue, { id: 'sweep', every: 500, data: {} }).catch(() => undefined);
       const job = newJob();
       await other.add(queue, [job]);
-      proxy.heal();
+      proxy.restore();
       await eventually(() => expect(ids()).toContain(job.id));
       await eventually(() => jobs.schedule(queue, { id: 'sweep', every: 200, data: {} }));
       await eventually(() => ids().some((id) => id.startsWith('sweep.')));
@@ -163,7 +163,7 @@ describeWithEngines('bullmq', ({ redisUrl }) => {
         const started = performance.now();
         await jobs.close();
         expect(performance.now() - started).toBeLessThan(8_000);
-        proxy.heal();
+        proxy.restore();
         await other.ping();
         await eventually(() => expect(proxy.connectionCount).toBe(0));
         // Counted only now: the system takes a connection before the proxy hears of it, the last try of all perhaps too.

@@ -61,7 +61,7 @@ describeWithEngines('redis', ({ redisUrl }) => {
       await expect(bus.ping()).rejects.toMatchObject({ code: 'unavailable' });
       await expect(bus.countConnections('a')).rejects.toMatchObject({ code: 'unavailable' });
       expect(performance.now() - started).toBeLessThan(500); // waiting for an answer would take 0.75 seconds for each
-      proxy.heal();
+      proxy.restore();
       await eventually(() => bus.isConnected);
       await bus.publish('a', ['x']);
       await bus.ping();
@@ -91,7 +91,7 @@ describeWithEngines('redis', ({ redisUrl }) => {
       await eventually(() => !bus.isConnected, { timeoutMs: 5_000 });
       expect(performance.now() - started).toBeLessThan(4_000); // two seconds, and what a busy machine adds
       expect(events).toEqual([false]);
-      proxy.heal();
+      proxy.restore();
       await eventually(() => expect(events).toEqual([false, true]));
       await other.publish('a', ['heard']);
       await eventually(() => expect(seen.at(-1)).toBe('heard'));
@@ -112,7 +112,7 @@ describeWithEngines('redis', ({ redisUrl }) => {
       const failure = await bus.subscribe('a', (payload) => seen.push(payload)).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(Unconfirmed);
       expect(bus.isConnected).toBe(false);
-      proxy.heal();
+      proxy.restore();
       await eventually(() => bus.isConnected);
       await other.publish('a', ['follows']);
       await eventually(() => expect(seen).toEqual(['follows']));
@@ -127,7 +127,7 @@ describeWithEngines('redis', ({ redisUrl }) => {
       expect(performance.now() - started).toBeLessThan(500);
       expect(failure).toBeInstanceOf(Unconfirmed);
       expect(failure).toMatchObject({ code: 'unavailable' });
-      proxy.heal();
+      proxy.restore();
       await eventually(() => bus.isConnected);
       await other.publish('a', ['follows']);
       await eventually(() => expect(seen).toEqual(['follows']));
@@ -154,7 +154,7 @@ describeWithEngines('redis', ({ redisUrl }) => {
       expect(states.filter(({ accepted }) => accepted).length).toBe(5);
       await bus.refundBudget([window], Date.now());
       expect(await bus.peekBudget([window], Date.now())).toMatchObject({ accepted: true, windows: [{ remaining: 1 }] });
-      proxy.heal();
+      proxy.restore();
       await eventually(() => bus.isConnected);
       expect(await bus.takeBudget([window], Date.now())).toMatchObject({ accepted: true, windows: [{ remaining: 1 }] });
     });
@@ -172,7 +172,7 @@ describeWithEngines('redis', ({ redisUrl }) => {
       proxy.cut({ refuse: true });
       bus = await openThroughProxy();
       expect(bus.isConnected).toBe(false);
-      proxy.heal();
+      proxy.restore();
       await eventually(() => bus.isConnected);
       const seen = await hear('a');
       await bus.publish('a', ['x']);

@@ -68,9 +68,7 @@ describe('a copy of a store', () => {
 
   test.each(['copy.db', 'copy.db-wal'])('overwrites nothing: not beside %s', async (taken) => {
     writeFileSync(at(taken), 'mine');
-    await expect(copy(at('copy.db'))).rejects.toThrow(
-      `${at(taken)} exists, and nothing is overwritten: move it away, or choose another place`,
-    );
+    await expect(copy(at('copy.db'))).rejects.toThrow(`${at(taken)} already exists: move it, or choose another path`);
     expect(readdirSync(folder).filter((name) => name.startsWith('copy'))).toEqual([taken]);
   });
 

@@ -112,7 +112,7 @@ async function refuseFilled(connection: Connection, name: string): Promise<void>
   for (const collection of await collectionsOf(connection)) {
     if ((await connection.db!.collection(collection).findOne({}, { projection: { _id: 1 } })) === null) continue;
     throw new Error(
-      `${name} holds documents (${collection}), and nothing is overwritten: name another database in MONGO_URL, or drop this one`,
+      `${name} is not empty (it has ${collection}): name another database in MONGO_URL, or drop this one`,
     );
   }
 }
