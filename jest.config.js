@@ -19,6 +19,7 @@ const blackBox = { testEnvironment: 'node' };
 /** Fault tests that do not depend on timing and can run concurrently. */
 const patientFaults = [
   'backup',
+  'cluster-page',
   'embedded-restart',
   'engines',
   'kafka-security',
@@ -27,7 +28,6 @@ const patientFaults = [
   'mongo-failover',
   'moving',
   'npm-start',
-  'operations-page',
   'provider-faults',
   'redis-failover',
   'restored-cluster',

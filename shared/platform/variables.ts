@@ -235,7 +235,7 @@ const push = {
   }),
   PUSH_RETRY_SECONDS: z.coerce.number().min(0).max(86_400).default(3_600).register(tellings, {
     about:
-      'how long a push is retried after temporary errors of its provider, at most 86,400; then it becomes a [dead letter](#pushes-that-did-not-arrive)',
+      'how long a push is retried after temporary errors of its provider, at most 86,400; then it becomes a [dead letter](operations.md#undelivered-pushes)',
   }),
 };
 
@@ -268,7 +268,7 @@ const retention = {
     about: 'time from the deactivation of a team to its removal (`removal_at`). Fractions are allowed',
   }),
   AUDIT_RETENTION_DAYS: days.default(365).register(tellings, {
-    about: 'retention of the [audit log](#audit-log). Fractions are allowed',
+    about: 'retention of the [audit log](audit-log.md). Fractions are allowed',
   }),
 };
 
@@ -324,7 +324,7 @@ const watching = {
 const tracing = {
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional().register(tellings, {
     about:
-      'OTLP/HTTP collector; enables [tracing](#traces), as does the next variable. Spans are sent to `/v1/traces` of this URL',
+      'OTLP/HTTP collector; enables [tracing](operations.md#tracing), as does the next variable. Spans are sent to `/v1/traces` of this URL',
     example: 'http://otel-collector:4318',
   }),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: httpUrl.optional().register(tellings, {

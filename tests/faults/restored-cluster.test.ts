@@ -118,7 +118,7 @@ async function dropDatabase({ env }: Stack): Promise<void> {
   await client.close();
 }
 
-/** Runs only the fan-out until it is idle, as in docs/operations.md. */
+/** Runs only the fan-out until it is idle, as in docs/cluster.md. */
 async function catchUp({ stack, dir }: Place): Promise<{ lagAtFirst: number; ms: number }> {
   const [port] = await freePorts(1);
   const fanOut = new ServerProcess({

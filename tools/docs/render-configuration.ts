@@ -1,9 +1,9 @@
 import { variableGroups, type VariableRow } from '@tocsin/shared/platform/variables.ts';
 
-/** What stands before and after the table in docs/operations.md. */
+/** What stands before and after the table in docs/configuration.md. */
 const tableMarks = { begin: '<!-- npm run docs: variables -->', end: '<!-- /variables -->' } as const;
 
-/** The table of all variables, for docs/operations.md. */
+/** The table of all variables, for docs/configuration.md. */
 function configurationTable(): string {
   const rows = variableGroups
     .flatMap((group) => group.rows)
@@ -30,7 +30,7 @@ export function envExample(): string {
       '\n',
     ),
   );
-  return `# Copy to .env and uncomment what you set; docs/operations.md says what each means. The environment wins over .env.
+  return `# Copy to .env and uncomment what you set; docs/configuration.md says what each means. The environment wins over .env.
 # Where there is a default it is shown; the other values are examples.
 
 ${groups.join('\n\n')}

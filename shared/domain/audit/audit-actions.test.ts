@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { auditActions } from './audit-actions.ts';
 
-const operations = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
-const rows = [...operations.matchAll(/^\| `([a-z_]+\.[a-z_]+)` \| (.*?) \| (?:`(\w+)` )?\| (?:(.*) )?\|$/gm)].map(
+const page = readFileSync(new URL('../../../docs/audit-log.md', import.meta.url), 'utf8');
+const rows = [...page.matchAll(/^\| `([a-z_]+\.[a-z_]+)` \| (.*?) \| (?:`(\w+)` )?\| (?:(.*) )?\|$/gm)].map(
   ([, name, means, subject = null, details = '']) => [name, means, subject, details],
 );
 
-test('docs/operations.md lists all actions in the same order', () => {
+test('docs/audit-log.md lists all actions in the same order', () => {
   const table = Object.entries(auditActions).map(([name, { means, subject, details }]) => {
     const told = [...Object.keys(details), ...(name === 'account.email_changed' ? ['former_email'] : [])];
     return [name, means, subject, told.map((one) => `\`${one}\``).join(', ')];

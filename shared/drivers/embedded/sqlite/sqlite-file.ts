@@ -49,7 +49,7 @@ export class SqliteFile {
   constructor(path: string) {
     this.path = path;
     this.db = new DatabaseSync(path, { timeout: 5_000 });
-    // One from before goes on as it is (docs/operations.md), and would be locked by this.
+    // One from before goes on as it is (docs/retention.md), and would be locked by this.
     if (isEmpty(this.db)) this.db.exec('PRAGMA auto_vacuum = INCREMENTAL');
     this.db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF;');
     this.db.exec('PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864;');

@@ -12,7 +12,7 @@ import { freePorts } from '../../tools/engines/free-ports.ts';
 import { printFigures } from '@tocsin/shared/testing/figures.ts';
 
 const root = join(import.meta.dirname, '../..');
-const page = readFileSync(join(root, 'docs/operations.md'), 'utf8');
+const page = readFileSync(join(root, 'docs/cluster.md'), 'utf8');
 
 let own: Closers;
 beforeEach(() => {
@@ -20,10 +20,9 @@ beforeEach(() => {
 });
 afterEach(() => own.closeAll(), 60_000);
 
-/** The commands of a section and its subsections, in order; `sh docker` marks commands that need Docker. */
-function commandsOf(heading: string): { runnable: string[]; docker: string[] } {
-  const section = page.split(/^## /m).find((text) => text.startsWith(`${heading}\n`))!;
-  const blocks = [...section.matchAll(/^```sh(.*)\n([^]*?)^```$/gm)].map(([, mark, text]) => ({
+/** The commands of the page, in order; `sh docker` marks commands that need Docker. */
+function commandsOfPage(): { runnable: string[]; docker: string[] } {
+  const blocks = [...page.matchAll(/^```sh(.*)\n([^]*?)^```$/gm)].map(([, mark, text]) => ({
     mark: mark!.trim(),
     text: text!,
   }));
@@ -81,13 +80,13 @@ function run(
 const lastOf = (out: string) => out.split('%%%\n').at(-1)!;
 
 test('a test runs every command of the page that is not marked as needing Docker', () => {
-  const { runnable, docker } = commandsOf('A cluster, step by step');
+  const { runnable, docker } = commandsOfPage();
   expect(docker.filter((text) => !text.includes('docker'))).toEqual([]);
   expect(runnable.filter((text) => text.includes('docker'))).toEqual([]);
   expect([runnable.length, docker.length]).toEqual([9, 2]);
 });
 
-describeWithEngines('docs/operations.md', ({ kafkaBrokers, mongoUrl, redisUrl }) => {
+describeWithEngines('docs/cluster.md', ({ kafkaBrokers, mongoUrl, redisUrl }) => {
   test('leads from an empty machine to three API nodes, a backup, a restore, a retention plan and an upgrade', async () => {
     const dir = newProjectDir();
     const installation = randomBytes(4).toString('hex');
@@ -118,7 +117,7 @@ describeWithEngines('docs/operations.md', ({ kafkaBrokers, mongoUrl, redisUrl })
         .replaceAll('910$n', nth(ports.slice(3, 6)));
     const { MONGO_URL: _, ...lasting } = env;
     const begunAt = performance.now();
-    const commands = commandsOf('A cluster, step by step').runnable.map(onFreePorts);
+    const commands = commandsOfPage().runnable.map(onFreePorts);
     // The first command reads the address from its environment, later ones from .env.
     const first = commands[0]!.replace('cat > .env', `MONGO_URL='${env.MONGO_URL}'; cat > .env`);
     const { code, out, err } = await run([first, ...commands.slice(1)], { dir, env: lasting });
@@ -133,6 +132,6 @@ describeWithEngines('docs/operations.md', ({ kafkaBrokers, mongoUrl, redisUrl })
       logs: code === 0 ? [] : logs,
     }).toEqual({ code: 0, last: '', err: '', logs: [] });
     expect(readdirSync(dir)).toEqual(expect.arrayContaining(['tocsin.backup', 'before-upgrade.backup']));
-    printFigures('operations page', { blocks: commands.length, ms: performance.now() - begunAt });
+    printFigures('cluster page', { blocks: commands.length, ms: performance.now() - begunAt });
   }, 300_000);
 });
