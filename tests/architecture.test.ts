@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { boundaries, boundariesAsMarkdown } from './architecture/boundaries.ts';
-import { findCycles, folderOf, isTestCode, judgeImport, rowOf } from './architecture/judge-imports.ts';
-import { judgeName } from './architecture/judge-name.ts';
+import { findCycles, folderOf, isTestCode, checkImport, rowOf } from './architecture/check-imports.ts';
+import { checkName } from './architecture/check-name.ts';
 import { readImports, type Import } from './architecture/read-imports.ts';
 
 const root = path.join(import.meta.dirname, '..');
@@ -42,7 +42,7 @@ describe('sources', () => {
   });
 
   test('import only what the table of boundaries allows', () => {
-    expect(imports.map(judgeImport).filter((fault) => fault !== null)).toEqual([]);
+    expect(imports.map(checkImport).filter((fault) => fault !== null)).toEqual([]);
   });
 
   test('import only packages that their workspace declares', () => {
@@ -67,7 +67,7 @@ describe('sources', () => {
   test('are named after their exports', () => {
     // A second suffix states the role of a file (`.test`, `.contract`): such files may export anything.
     const judged = Object.entries(tree).filter(([file]) => path.basename(file).split('.').length === 2);
-    expect(judged.map(([file, source]) => judgeName(file, source)).filter((fault) => fault !== null)).toEqual([]);
+    expect(judged.map(([file, source]) => checkName(file, source)).filter((fault) => fault !== null)).toEqual([]);
   });
 
   test("name the audit log's collections only where it is written, read, swept and transferred", () => {
@@ -102,7 +102,7 @@ describe('sources', () => {
   });
 });
 
-const faultsOf = (tree: Record<string, string>): (string | null)[] => importsOf(tree).map(judgeImport);
+const faultsOf = (tree: Record<string, string>): (string | null)[] => importsOf(tree).map(checkImport);
 
 describe('refuses the import', () => {
   test.each([
@@ -241,5 +241,5 @@ test.each([
   ['fan-out.ts', 'export interface FanOut {} export function start() {}', true],
   ['several.ts', 'export const one = 1; export const two = 2;', true],
 ])('the name of %s fits %s: %s', (file, source, fits) => {
-  expect(judgeName(`shared/${file}`, source) === null).toBe(fits);
+  expect(checkName(`shared/${file}`, source) === null).toBe(fits);
 });

@@ -1,5 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { teamPeriodsOf } from '@tocsin/shared/domain/teams/team-life.ts';
+import { teamPeriodsOf } from '@tocsin/shared/domain/teams/team-lifecycle.ts';
 import type { Team } from '@tocsin/shared/domain/teams/team.ts';
 import { reachesTier, tierInForce } from '@tocsin/shared/domain/accounts/tiers.ts';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';

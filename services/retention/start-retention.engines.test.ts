@@ -4,7 +4,7 @@ import { cleanUpTopicJob, retentionQueue } from '@tocsin/shared/domain/retention
 import type { LogRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import { deletionRecord } from '@tocsin/shared/domain/messages/message-changes.ts';
 import { mailQueue } from '@tocsin/shared/domain/accounts/mail-job.ts';
-import { noNotice } from '@tocsin/shared/domain/teams/team-life.ts';
+import { noNotice } from '@tocsin/shared/domain/teams/team-lifecycle.ts';
 import type { Team } from '@tocsin/shared/domain/teams/team.ts';
 import type { Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';

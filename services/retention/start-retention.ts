@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { retentionQueue } from '@tocsin/shared/domain/retention/retention-job.ts';
 import { retentionDaysOf } from '@tocsin/shared/domain/accounts/tiers.ts';
-import { teamPeriodsOf } from '@tocsin/shared/domain/teams/team-life.ts';
+import { teamPeriodsOf } from '@tocsin/shared/domain/teams/team-lifecycle.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { randomId } from '@tocsin/shared/platform/ids.ts';

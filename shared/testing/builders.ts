@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Device, Platform } from '../domain/push/device.ts';
 import type { Message } from '../domain/messages/message.ts';
 import { defaultMobileSettings, type Subscription } from '../domain/push/subscription.ts';
-import { noNotice } from '../domain/teams/team-life.ts';
+import { noNotice } from '../domain/teams/team-lifecycle.ts';
 import type { Team, TeamMember } from '../domain/teams/team.ts';
 import { topicNameKey, type Topic } from '../domain/topics/topic.ts';
 import type { User } from '../domain/accounts/user.ts';

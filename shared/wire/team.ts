@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { User } from '../domain/accounts/user.ts';
 import type { Team, TeamMember } from '../domain/teams/team.ts';
-import { removalTime, type TeamPeriods } from '../domain/teams/team-life.ts';
+import { removalTime, type TeamPeriods } from '../domain/teams/team-lifecycle.ts';
 import { toIso } from '../domain/to-iso.ts';
 
 const roleSchema = z.enum(['owner', 'admin', 'member']);

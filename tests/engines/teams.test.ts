@@ -2,7 +2,7 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { insertMember, insertTeam } from '../support/arrange-by-store.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { noNotice } from '@tocsin/shared/domain/teams/team-life.ts';
+import { noNotice } from '@tocsin/shared/domain/teams/team-lifecycle.ts';
 import { write } from '@tocsin/shared/ports/documents.ts';
 import { teams } from '@tocsin/shared/collections/teams.ts';
 import { useStack, type Caller } from '../support/use-stack.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { teamMembers, teams } from '@tocsin/shared/collections/teams.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
-import { noNotice } from '@tocsin/shared/domain/teams/team-life.ts';
+import { noNotice } from '@tocsin/shared/domain/teams/team-lifecycle.ts';
 import type { Role } from '@tocsin/shared/domain/teams/team.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { newId } from '@tocsin/shared/testing/builders.ts';

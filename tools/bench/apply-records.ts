@@ -22,7 +22,7 @@ export async function applyRecords({ messages }: Engine, placed: readonly Placed
  * Takes the workers to the end of the log, which is these messages when it is embedded: otherwise the server would work through
  * a million of them while it is measured.
  */
-export async function passWorkers(engine: Engine, end: number): Promise<void> {
+export async function skipToLogEnd(engine: Engine, end: number): Promise<void> {
   for (const group of ['fanout', 'notifier']) {
     const arrived = Promise.withResolvers<void>();
     const member = await engine.eventLog.consume({

@@ -113,13 +113,13 @@ async function pushOnce(
     await loopDelay(dir, pid); // what was before is no part of it
     const publishedAt = Date.now();
     const messageId = await publish(account, big.name, priority);
-    const beside = keepPublishing(account, other.name);
+    const concurrentPublishes = keepPublishing(account, other.name);
     await until(async () => {
       rssMb = Math.max(rssMb, residentMb([pid]));
       return (await simulators.tally(messageId)).distinct === count;
     });
     const loopDelayP99Ms = await loopDelay(dir, pid);
-    const publishMs = percentiles(await beside.stop());
+    const publishMs = percentiles(await concurrentPublishes.stop());
     const counts = await until(async () => {
       const { body } = await account.client.call('GET', `/api/messages/${messageId}/deliveries`);
       return body.counts.sent === count && body.counts;

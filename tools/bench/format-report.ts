@@ -150,11 +150,11 @@ function retentionTable({
   removed,
   removeSeconds,
   alone,
-  beside: all,
+  concurrent: all,
   timesP99,
   drift,
 }: RetentionFigures): string {
-  const beside = all.slice(0, alone.length);
+  const concurrent = all.slice(0, alone.length);
   const head = [
     'messages',
     'expired',
@@ -164,7 +164,7 @@ function retentionTable({
     'removed/s',
     'spans',
     'publish p50/p99 ms alone',
-    'beside',
+    'concurrent',
     '× p99',
     'server µs',
     'engines µs',
@@ -175,7 +175,7 @@ function retentionTable({
     return `${short(median(spans.map(({ latencyMs }) => latencyMs.p50)))}/${short(median(p99))} (${short(Math.min(...p99))}–${short(Math.max(...p99))})`;
   };
   const cpu = (of: 'server' | 'engines') =>
-    [alone, beside].map((spans) => optional(median(spans.map(({ cpuUs }) => cpuUs[of] ?? 0)))).join('/');
+    [alone, concurrent].map((spans) => optional(median(spans.map(({ cpuUs }) => cpuUs[of] ?? 0)))).join('/');
   return table(head, [
     [
       messages,
@@ -186,7 +186,7 @@ function retentionTable({
       whole(removed / removeSeconds),
       `${alone.length}/${all.length}`,
       latency(alone),
-      latency(beside),
+      latency(concurrent),
       short(timesP99),
       cpu('server'),
       cpu('engines'),
@@ -198,13 +198,13 @@ function retentionTable({
 function searchedPublishTable(figures: readonly SearchedPublishFigures[]): string {
   if (figures.length === 0) return '';
   return table(
-    ['messages', 'searches beside', 'publish p99 ms alone', 'beside', '×'],
-    figures.map(({ messages, searches, alone, beside }) => [
+    ['messages', 'concurrent searches', 'publish p99 ms alone', 'concurrent', '×'],
+    figures.map(({ messages, searches, alone, concurrent }) => [
       messages,
       searches,
       short(alone.p99),
-      short(beside.p99),
-      short(beside.p99 / alone.p99),
+      short(concurrent.p99),
+      short(concurrent.p99 / alone.p99),
     ]),
   );
 }

@@ -78,8 +78,8 @@ function markReading(
   add('a text in the large topic is searched within 150 ms', refused > 0 ? Infinity : inLargeTopic, (ms) => ms < 150);
   const publishing = reading!.publishing.find((one) => one.messages === messages);
   add(
-    '99 % of publishes beside four searches take at most twice as long',
-    publishing && publishing.beside.p99 / publishing.alone.p99,
+    '99 % of publishes during four concurrent searches take at most twice as long',
+    publishing && publishing.concurrent.p99 / publishing.alone.p99,
     (times) => times <= 2,
   );
 }
@@ -97,7 +97,7 @@ function markRetention(
   );
   add('counts are exact after a removal: by how much they are off', retention.drift, (drift) => drift === 0);
   if (retention.messages < retentionMarked) return;
-  add('99 % of publishes beside a removal take at most 1.5 times as long', retention.timesP99, (times) => times <= 1.5);
+  add('99 % of publishes during a removal take at most 1.5 times as long', retention.timesP99, (times) => times <= 1.5);
 }
 
 /** The highest of the figures, undefined without any. */

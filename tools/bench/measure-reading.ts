@@ -26,7 +26,7 @@ export interface SearchedPublishFigures {
   readonly messages: number;
   readonly searches: number;
   readonly alone: Percentiles;
-  readonly beside: Percentiles;
+  readonly concurrent: Percentiles;
 }
 
 export interface ReadingFigures {
@@ -38,7 +38,7 @@ interface Target extends SeededStack {
   readonly messages: number;
 }
 
-const searchesBeside = 4;
+const concurrentSearches = 4;
 const publishers = 8;
 /** For starting a generator, and for whatever a store that was just opened has to read first. */
 const warmUpSecondsMax = 60;
@@ -118,15 +118,15 @@ async function measurePublishes(
   const search: ReadLoad = {
     ...common(stack),
     paths: [`/api/topics/${seeded.large}/messages?q=zebra`],
-    connections: searchesBeside,
+    connections: concurrentSearches,
     secondsMax: secondsMax + 1,
     token: tokens.owner,
   };
-  const [beside] = await Promise.all([
+  const [concurrent] = await Promise.all([
     run(),
     runGenerator<ReadResult>('generate-reads.ts', search, { secondsMax: secondsMax + 60 }),
   ]);
-  return { messages, searches: searchesBeside, alone: alone.latencyMs, beside: beside.latencyMs };
+  return { messages, searches: concurrentSearches, alone: alone.latencyMs, concurrent: concurrent.latencyMs };
 }
 
 function common(stack: Stack): Pick<ReadLoad, 'ports' | 'serverPids' | 'enginePids' | 'requests'> {

@@ -23,8 +23,8 @@ export interface RetentionFigures {
   readonly removeSeconds: number;
   /** In turns: while the removal was paused, and while it went on. Those behind the last turn came until its end. */
   readonly alone: readonly PublishSpan[];
-  readonly beside: readonly PublishSpan[];
-  /** By how much the 99th percentile beside the removal is higher than in the same turn without: of all turns, the middle one. */
+  readonly concurrent: readonly PublishSpan[];
+  /** By how much the 99th percentile concurrent the removal is higher than in the same turn without: of all turns, the middle one. */
   readonly timesP99: number;
   /** By how much the counts of the topics were off afterwards. */
   readonly drift: number;
@@ -43,7 +43,7 @@ const topicCount = 10;
 const seedSecondsMax = 1_800;
 const runSecondsMax = 7_200;
 const warmUpSeconds = 3;
-/** How often publishes are measured without the removal, and then beside it. A machine changes within minutes: what is compared has to be close. */
+/** How often publishes are measured without the removal, and then concurrent it. A machine changes within minutes: what is compared has to be close. */
 const turns = 6;
 /** A run that was paused goes on with the next slot. */
 const schedule = '5s';
@@ -112,16 +112,18 @@ async function measure(
   };
 }
 
-function timesP99Of({ alone, beside }: Pick<RetentionFigures, 'alone' | 'beside'>): number {
-  return median(beside.slice(0, alone.length).map(({ latencyMs }, turn) => latencyMs.p99 / alone[turn]!.latencyMs.p99));
+function timesP99Of({ alone, concurrent }: Pick<RetentionFigures, 'alone' | 'concurrent'>): number {
+  return median(
+    concurrent.slice(0, alone.length).map(({ latencyMs }, turn) => latencyMs.p99 / alone[turn]!.latencyMs.p99),
+  );
 }
 
-type TurnFigures = Pick<RetentionFigures, 'alone' | 'beside' | 'removed' | 'removeSeconds'>;
+type TurnFigures = Pick<RetentionFigures, 'alone' | 'concurrent' | 'removed' | 'removeSeconds'>;
 
 /** Confirms the plan that waits, and publishes until its run has come to its end, which is paused for each of the first turns. */
 async function publishInTurns(operator: Client, publish: () => Promise<PublishSpan>): Promise<TurnFigures> {
   const upTo = await untilWaiting(operator);
-  const [alone, beside]: [PublishSpan[], PublishSpan[]] = [[await publish()], []];
+  const [alone, concurrent]: [PublishSpan[], PublishSpan[]] = [[await publish()], []];
   await operator.call('POST', '/admin/retention/confirm', { json: { up_to: upTo } });
   let removeSeconds = 0;
   for (let turn = 1; ; turn += 1) {
@@ -132,12 +134,12 @@ async function publishInTurns(operator: Client, publish: () => Promise<PublishSp
       // Its end lies in this span: it counts only where there is no other.
       return {
         alone,
-        beside: beside.length > 0 ? beside : [span],
+        concurrent: concurrent.length > 0 ? concurrent : [span],
         removed: run.removed.messages,
         removeSeconds: removeSeconds + (Date.parse(run.ended_at) - beganAt) / 1_000,
       };
     }
-    beside.push(span);
+    concurrent.push(span);
     if (turn < turns)
       await operator.call('POST', '/admin/retention/pause', { json: { reason: 'publishes are measured without it' } });
     removeSeconds += (Date.now() - beganAt) / 1_000;

@@ -4,7 +4,7 @@ import { idSource } from '@tocsin/shared/platform/ids.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
 import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { newMessage } from '@tocsin/shared/testing/builders.ts';
-import { applyRecords, passWorkers } from './apply-records.ts';
+import { applyRecords, skipToLogEnd } from './apply-records.ts';
 
 /** What is asked of it, as JSON in its first argument; the store's configuration is its environment. */
 export interface ExpiredLoad {
@@ -58,6 +58,6 @@ for (let at = 0; at < load.messages; at += 1) {
   placed = [];
 }
 await engine.close();
-if (config.cluster === undefined) await passWorkers(await open(), load.messages); // opened anew, it knows where its log ends
+if (config.cluster === undefined) await skipToLogEnd(await open(), load.messages); // opened anew, it knows where its log ends
 process.stdout.write(`${JSON.stringify({ textBytes: Buffer.byteLength(text) })}\n`);
 process.exit();

@@ -12,7 +12,7 @@ import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import { newMessage, newSubscription, newTopic } from '@tocsin/shared/testing/builders.ts';
-import { applyRecords, passWorkers } from './apply-records.ts';
+import { applyRecords, skipToLogEnd } from './apply-records.ts';
 
 /** What is asked of it, as JSON in its first argument; the stores' configuration is its environment. */
 export interface SeedLoad {
@@ -128,7 +128,7 @@ function recordAt(topic: Topic, offset: number, timestamp: number): PlacedRecord
 const asked = JSON.parse(process.argv[2]!) as SeedLoad;
 const seeded = await seed(asked);
 if (config.cluster === undefined)
-  await passWorkers(await open(), asked.messages); // opened anew, it knows where its log ends
+  await skipToLogEnd(await open(), asked.messages); // opened anew, it knows where its log ends
 else await adoptLog(config, { log: openLogger('bench', 'warn') }); // Kafka has none of these messages, so its log goes on above them
 process.stdout.write(`${JSON.stringify(seeded)}\n`);
 process.exit();

@@ -27,7 +27,7 @@ const longest = [
   'tests/faults/engines.test.ts',
   'services/notifier/start-notifier.engines.test.ts',
   'services/retention/start-retention.engines.test.ts',
-  'services/api/same-for-unknown.engines.test.ts',
+  'services/api/account-enumeration.engines.test.ts',
   'services/notifier/renotify.engines.test.ts',
   'services/api/http/rate-limit.engines.test.ts',
   'shared/drivers/cluster/mongo/messages/mongo-messages.test.ts',

@@ -4,7 +4,7 @@ import { reportProgress } from '../engines/report-progress.ts';
 import { parts } from '../test/parts.ts';
 import { resultsFileOf } from '../test/run-part.ts';
 import { provenDocuments } from './documents.ts';
-import { judgeResults, readReport, twins, type JestReport, type RunResults } from './judge-results.ts';
+import { checkResults, readReport, enginePairs, type JestReport, type RunResults } from './check-results.ts';
 import { readProofs } from './read-proofs.ts';
 
 /**
@@ -24,13 +24,13 @@ const run: RunResults = new Map(
       : [];
   }),
 );
-const missing = twins.flat().filter((name) => !run.has(name));
+const missing = enginePairs.flat().filter((name) => !run.has(name));
 if (missing.length > 0) reportProgress(`Not looked at, since not run: ${missing.join(', ')}`);
 
 let faultCount = process.env['CI'] === 'true' ? missing.length : 0;
 for (const { path, onBothEngines } of provenDocuments) {
   const rows = readProofs(path, readFileSync(join(root, path), 'utf8'));
-  const faults = judgeResults(rows, run, onBothEngines);
+  const faults = checkResults(rows, run, onBothEngines);
   faults.forEach((fault) => reportProgress(fault));
   reportProgress(`${path}: ${rows.length} rows, ${faults.length} faults`);
   faultCount += faults.length;

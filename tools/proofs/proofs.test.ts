@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { provenDocuments } from './documents.ts';
 import { findTestNames } from './find-test-names.ts';
-import { judgeResults, readReport } from './judge-results.ts';
-import { judgeSources } from './judge-sources.ts';
+import { checkResults, readReport } from './check-results.ts';
+import { checkSources } from './check-sources.ts';
 import { readProofs } from './read-proofs.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -16,7 +16,7 @@ describe.each(provenDocuments)('$path', ({ path }) => {
 
   test('names a test that is there in every row', () => {
     expect(rows.length).toBeGreaterThan(0);
-    expect(judgeSources(rows, readSource)).toEqual([]);
+    expect(checkSources(rows, readSource)).toEqual([]);
   });
 
   test('has each row once', () => {
@@ -78,7 +78,7 @@ describe('without a run', () => {
   const sources: Record<string, string> = {
     'x.test.ts': `describe('g', () => { test.each([1])('is %d', f); test('b (c)', f); });`,
   };
-  const faults = (...tests: [string, string][]) => judgeSources(rowOf(...tests), (file) => sources[file]);
+  const faults = (...tests: [string, string][]) => checkSources(rowOf(...tests), (file) => sources[file]);
 
   test('a row that names tests that are there is right', () => {
     expect(faults(['x.test.ts', 'g › b (c)'], ['x.test.ts', 'g › is 1'], ['x.test.ts', 'g › is *'])).toEqual([]);
@@ -94,7 +94,7 @@ describe('without a run', () => {
   });
 
   test('a row that does not say its tests in the form is a fault', () => {
-    expect(judgeSources(readProofs('doc.md', document).slice(1), () => undefined)).toEqual([
+    expect(checkSources(readProofs('doc.md', document).slice(1), () => undefined)).toEqual([
       'doc.md:5: c: names no test',
       expect.stringContaining('is not of the form'),
     ]);
@@ -107,7 +107,7 @@ describe('after a run', () => {
   const report = (assertionResults: ReturnType<typeof passed>, file = 'tests/a.test.ts') =>
     readReport({ testResults: [{ name: `/root/${file}`, assertionResults }] }, '/root');
   const faults = (run: [string, ReturnType<typeof report>][], name: string, file = 'tests/a.test.ts') =>
-    judgeResults(rowOf([file, name]), new Map(run), true).map((fault) => fault.replace('doc.md:1: r: ', ''));
+    checkResults(rowOf([file, name]), new Map(run), true).map((fault) => fault.replace('doc.md:1: r: ', ''));
 
   test('a test that passed on both engines proves its row, and so do all that its name stands for', () => {
     const run: [string, ReturnType<typeof report>][] = [
@@ -147,7 +147,7 @@ describe('after a run', () => {
   test('a test of one engine is not enough, and is where the document asks for no more', () => {
     const run: [string, ReturnType<typeof report>][] = [['unit', report(passed('b'))]];
     expect(faults(run, 'g › b')).toEqual(['names no test that runs on both engines']);
-    expect(judgeResults(rowOf(['tests/a.test.ts', 'g › b']), new Map(run), false)).toEqual([]);
+    expect(checkResults(rowOf(['tests/a.test.ts', 'g › b']), new Map(run), false)).toEqual([]);
   });
 
   test('a group that is left out for want of a program is no fault, and nothing else of its file is let off by it', () => {

@@ -12,17 +12,17 @@ test('without a name all parts run', () => {
 });
 
 test('the part that checks results comes after all parts with results', () => {
-  const kinds = parts.map(({ judgesResults }) => judgesResults === true);
+  const kinds = parts.map(({ checksResults }) => checksResults === true);
   expect(kinds).toContain(true);
   expect(kinds).toEqual([...kinds].sort());
 });
 
 test('parts that depend on timing run only with parts of the lowest priority', () => {
-  const beside = groups
+  const concurrent = groups
     .filter((group) => group.some(({ name }) => name === 'faults'))
     .flat()
     .filter(({ name }) => name !== 'faults');
-  expect(beside.filter(({ givesWay }) => !givesWay)).toEqual([]);
+  expect(concurrent.filter(({ isLowPriority }) => !isLowPriority)).toEqual([]);
 });
 
 test('an unknown name is an error that lists the parts', () => {

@@ -4,9 +4,9 @@ export type Part = {
   /** `needed`: skip the part without engines. `used`: the part skips its own tests without engines. */
   engines?: 'needed' | 'used';
   /** Checks the results of earlier parts; skipped if the run is limited to some test files. */
-  judgesResults?: boolean;
+  checksResults?: boolean;
   /** Runs at the lowest priority, so that it does not slow down concurrent tests that depend on timing. */
-  givesWay?: boolean;
+  isLowPriority?: boolean;
 } & (
   | { kind: 'program'; args: string[] }
   | {
@@ -26,7 +26,7 @@ const onCluster = { TOCSIN_ENGINE: 'cluster' };
 /**
  * All parts in order, quick ones without requirements first. The parts of a group run concurrently: one that mostly waits
  * with one that computes. A part that uses the whole machine is a group of its own. A part that depends on timing runs only
- * with parts of the lowest priority (`givesWay`).
+ * with parts of the lowest priority (`isLowPriority`).
  */
 export const groups: readonly (readonly Part[])[] = [
   [
@@ -62,12 +62,12 @@ export const groups: readonly (readonly Part[])[] = [
   [
     // Depend on timing and start their own engines per file: one file at a time.
     { name: 'faults', kind: 'jest', project: 'faults', engines: 'used', filesPerCore: 0.5 },
-    { name: 'lint', kind: 'program', args: ['tools/test/lint.ts'], givesWay: true },
-    { name: 'unit', kind: 'jest', project: 'unit', givesWay: true },
-    { name: 'services-embedded', kind: 'jest', project: 'services', env: onEmbedded, givesWay: true },
-    { name: 'schemathesis-embedded', kind: 'jest', project: 'schemathesis', env: onEmbedded, givesWay: true },
+    { name: 'lint', kind: 'program', args: ['tools/test/lint.ts'], isLowPriority: true },
+    { name: 'unit', kind: 'jest', project: 'unit', isLowPriority: true },
+    { name: 'services-embedded', kind: 'jest', project: 'services', env: onEmbedded, isLowPriority: true },
+    { name: 'schemathesis-embedded', kind: 'jest', project: 'schemathesis', env: onEmbedded, isLowPriority: true },
   ],
-  [{ name: 'proofs', kind: 'program', args: ['tools/proofs/check-proofs.ts'], judgesResults: true }],
+  [{ name: 'proofs', kind: 'program', args: ['tools/proofs/check-proofs.ts'], checksResults: true }],
 ];
 
 export const parts: readonly Part[] = groups.flat();

@@ -54,11 +54,11 @@ export const runPart = async (part: Part, options: PartOptions): Promise<PartRes
     timeoutMs,
     ...doneFile,
     ...(options.outputFile && { outputFile: options.outputFile }),
-    ...(part.givesWay && { givesWay: true }),
+    ...(part.isLowPriority && { isLowPriority: true }),
   });
   const seconds = (performance.now() - began) / 1000;
   const counts = part.kind === 'jest' ? readCounts(resultsFile) : undefined;
-  return { name: part.name, kind: part.kind, seconds, ...judge(outcome, counts, part.kind) };
+  return { name: part.name, kind: part.kind, seconds, ...partOutcome(outcome, counts, part.kind) };
 };
 
 /** Where the results of a part are written. */
@@ -98,7 +98,7 @@ const troubles = {
 };
 
 /** What the outcome of the run and the counts, where there are some, say together. */
-export const judge = (
+export const partOutcome = (
   outcome: RunOutcome,
   counts: TestCounts | undefined,
   kind: Part['kind'],

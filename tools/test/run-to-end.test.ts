@@ -31,7 +31,7 @@ test('a program that gives way has the lowest priority, and so has what it start
   const outputFile = join(dir, 'output');
   const tell = `process.stdout.write(require('node:os').getPriority() + ' ');`;
   const code = `${tell} require('node:child_process').spawnSync(process.execPath, ['-e', ${JSON.stringify(tell)}], { stdio: ['ignore', 'inherit', 'inherit'] });`;
-  expect(await run(code, { outputFile, givesWay: true })).toBe(0);
+  expect(await run(code, { outputFile, isLowPriority: true })).toBe(0);
   expect(readFileSync(outputFile, 'utf8')).toBe('19 19 ');
 });
 
@@ -39,7 +39,7 @@ test('of several programs that give way at once each has the lowest priority amo
   const group = '/proc/self/autogroup';
   const code = `const { existsSync, readFileSync } = require('node:fs');
     setInterval(() => !existsSync('${group}') || readFileSync('${group}', 'utf8').includes('nice 19') ? process.exit() : undefined, 20);`;
-  expect(await Promise.all([1, 2, 3].map(() => run(code, { givesWay: true })))).toEqual([0, 0, 0]);
+  expect(await Promise.all([1, 2, 3].map(() => run(code, { isLowPriority: true })))).toEqual([0, 0, 0]);
 });
 
 test('ends a program after the time limit', async () => {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { giveWay } from './give-way.ts';
+import { lowerPriority } from './lower-priority.ts';
 
 export type RunOptions = {
   env: NodeJS.ProcessEnv;
@@ -18,7 +18,7 @@ export type RunOptions = {
   /** Takes what the program prints, both streams in their order; without it the caller's own streams do. */
   outputFile?: string;
   /** Whether everything else on the machine goes first. */
-  givesWay?: boolean;
+  isLowPriority?: boolean;
   /** What is asked to end and is still there so much later is killed. */
   graceMs?: number;
 };
@@ -49,7 +49,7 @@ export const runToEnd = async (args: string[], options: RunOptions): Promise<Run
   });
   let code: number | undefined;
   void exited.then((exitCode) => (code = exitCode));
-  if (options.givesWay && child.pid !== undefined) await giveWay(child.pid);
+  if (options.isLowPriority && child.pid !== undefined) await lowerPriority(child.pid);
   const outcome = await untilOver(() => code, options);
   await endGroup(child.pid!, outcome === 'aborted' ? 'SIGINT' : 'SIGTERM', options.graceMs ?? graceMsDefault);
   return outcome;

@@ -55,7 +55,7 @@ const runSuite = async (groups: Part[][], patterns: string[], signal: AbortSigna
       if (group.some((part) => part.engines === 'used')) await installOwnEngines();
       const isRun = (part: Part) => !(part.engines === 'needed' && engines?.kind === 'missing');
       notRun.push(...group.filter((part) => !isRun(part)).map(({ name }) => name));
-      const parts = group.filter((part) => isRun(part) && !(part.judgesResults && patterns.length > 0));
+      const parts = group.filter((part) => isRun(part) && !(part.checksResults && patterns.length > 0));
       const env = { TMPDIR: filesDir, ...(engines?.kind === 'provided' && engines.environment) };
       const options = { env, signal, resultsDir, patterns };
       const first = await runGroup(parts, options);

@@ -1,6 +1,6 @@
 import type { MailJob } from '@tocsin/shared/domain/accounts/mail-job.ts';
 import { managesTeam } from '@tocsin/shared/domain/teams/team.ts';
-import { removalTime, type TeamPeriods } from '@tocsin/shared/domain/teams/team-life.ts';
+import { removalTime, type TeamPeriods } from '@tocsin/shared/domain/teams/team-lifecycle.ts';
 import { mailTokenLifetimeMs, type MailTokenPurpose } from '@tocsin/shared/domain/accounts/mail-token.ts';
 import type { User } from '@tocsin/shared/domain/accounts/user.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';

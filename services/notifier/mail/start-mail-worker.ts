@@ -1,5 +1,5 @@
 import { mailQueue, type MailJob } from '@tocsin/shared/domain/accounts/mail-job.ts';
-import { teamPeriodsOf } from '@tocsin/shared/domain/teams/team-life.ts';
+import { teamPeriodsOf } from '@tocsin/shared/domain/teams/team-lifecycle.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
 import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';

@@ -1,5 +1,5 @@
 import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
-import { fieldsAfterStep, nextTeamStep } from '@tocsin/shared/domain/teams/team-life.ts';
+import { fieldsAfterStep, nextTeamStep } from '@tocsin/shared/domain/teams/team-lifecycle.ts';
 import type { Team } from '@tocsin/shared/domain/teams/team.ts';
 import { tierInForce } from '@tocsin/shared/domain/accounts/tiers.ts';
 import type { User } from '@tocsin/shared/domain/accounts/user.ts';

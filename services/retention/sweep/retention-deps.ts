@@ -1,4 +1,4 @@
-import type { TeamPeriods } from '@tocsin/shared/domain/teams/team-life.ts';
+import type { TeamPeriods } from '@tocsin/shared/domain/teams/team-lifecycle.ts';
 import type { RetentionDays } from '@tocsin/shared/domain/accounts/tiers.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';

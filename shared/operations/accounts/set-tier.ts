@@ -1,4 +1,4 @@
-import { isInGrace, noNotice } from '../../domain/teams/team-life.ts';
+import { isInGrace, noNotice } from '../../domain/teams/team-lifecycle.ts';
 import { reachesTier, tierInForce, type Tier } from '../../domain/accounts/tiers.ts';
 import type { User } from '../../domain/accounts/user.ts';
 import type { Documents } from '../../ports/documents.ts';

@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/errors.ts';
-import { fieldsWhenSet } from '../../domain/teams/team-life.ts';
+import { fieldsWhenSet } from '../../domain/teams/team-lifecycle.ts';
 import type { Team } from '../../domain/teams/team.ts';
 import type { Documents } from '../../ports/documents.ts';
 import type { Audit } from '../../collections/audit-log.ts';

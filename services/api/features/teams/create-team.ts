@@ -1,5 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { noNotice } from '@tocsin/shared/domain/teams/team-life.ts';
+import { noNotice } from '@tocsin/shared/domain/teams/team-lifecycle.ts';
 import type { Team } from '@tocsin/shared/domain/teams/team.ts';
 import { UniqueKeyViolation, write, type New, type Write } from '@tocsin/shared/ports/documents.ts';
 import { commitWithinQuota } from '@tocsin/shared/collections/quota-guards.ts';

@@ -1,4 +1,4 @@
-import { teamPeriodsOf } from '@tocsin/shared/domain/teams/team-life.ts';
+import { teamPeriodsOf } from '@tocsin/shared/domain/teams/team-lifecycle.ts';
 import { findOwnedTeams } from '@tocsin/shared/collections/teams.ts';
 import { deactivationSchema, teamSchema, toDeactivationJson } from '@tocsin/shared/wire/team.ts';
 import { z } from 'zod';

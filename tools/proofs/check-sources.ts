@@ -5,7 +5,7 @@ import type { ProofRow } from './read-proofs.ts';
  * What is wrong with the rows as they stand, each as a sentence: a row that names no test, and a test that is in no source.
  * `readSource` gives a file's text, or undefined when it is not there. Whether the tests pass is for a run to say.
  */
-export function judgeSources(rows: readonly ProofRow[], readSource: (file: string) => string | undefined): string[] {
+export function checkSources(rows: readonly ProofRow[], readSource: (file: string) => string | undefined): string[] {
   const found = new Map<string, RegExp[] | undefined>();
   const namesIn = (file: string): RegExp[] | undefined => {
     if (!found.has(file)) {

@@ -9,7 +9,7 @@ const technology = /^(?:kafka|mongo|redis|bullmq|sqlite)-/;
  * Its name and the export's, or that of a type beside it, are the same words; either may say more (`serve.ts` exports
  * `serveCommand`, `kafka-topic.ts` `ensureKafkaTopic`). A file that exports several is named after what they are about.
  */
-export function judgeName(file: string, source: string): string | null {
+export function checkName(file: string, source: string): string | null {
   const { values, types } = exportsOf(source);
   if (values.length !== 1) return null;
   const name = path.basename(file, '.ts');

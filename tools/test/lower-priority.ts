@@ -11,7 +11,7 @@ const triesMax = 30;
  * Lets every other process of the machine go before this one, the leader of a session that has started nothing yet; what it
  * starts is treated likewise. Resolves when that is so, or when the system knows no more than priorities.
  */
-export const giveWay = async (pid: number): Promise<void> => {
+export const lowerPriority = async (pid: number): Promise<void> => {
   setPriority(pid, niceMost); // at once, since what it starts inherits it
   for (let tries = 0; tries < triesMax; tries += 1) {
     try {

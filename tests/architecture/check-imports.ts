@@ -10,12 +10,12 @@ export const isTestCode = (file: string): boolean =>
   testSuffix.test(file) || testFolders.some((folder) => covers(folder, file) !== null);
 
 /** What the import breaks, as a sentence for whoever wrote it, or null. */
-export function judgeImport(imported: Import): string | null {
+export function checkImport(imported: Import): string | null {
   const row = rowOf(imported.from);
   if (row === undefined)
     return `${imported.from} is in no row of tests/architecture/boundaries.ts: give its folder one`;
   const { from, file } = imported;
-  if (file === null) return judgePackage(imported, row);
+  if (file === null) return checkPackage(imported, row);
   if (
     isTestCode(file) &&
     !isTestCode(from) &&
@@ -29,7 +29,7 @@ export function judgeImport(imported: Import): string | null {
   return `${from} imports ${file}: ${row.of} may import ${row.mayImport.join(', ') || 'nothing'}`;
 }
 
-function judgePackage({ from, package: name }: Import, row: Boundary): string | null {
+function checkPackage({ from, package: name }: Import, row: Boundary): string | null {
   if (ownedPackages.includes(name!)) {
     return row.packages?.includes(name!) === true
       ? null

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { newTeam } from '../../testing/builders.ts';
-import { nextTeamStep, removalTime, type TeamPeriods } from './team-life.ts';
+import { nextTeamStep, removalTime, type TeamPeriods } from './team-lifecycle.ts';
 import type { Team, TeamNotice } from './team.ts';
 import type { Tier } from '../accounts/tiers.ts';
 

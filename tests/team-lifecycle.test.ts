@@ -8,7 +8,7 @@ import {
   noNotice,
   type TeamPeriods,
   type TeamStep,
-} from '@tocsin/shared/domain/teams/team-life.ts';
+} from '@tocsin/shared/domain/teams/team-lifecycle.ts';
 import type { Team, TeamNotice } from '@tocsin/shared/domain/teams/team.ts';
 import { reachesTier, tierInForce, tiers, type Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
 import { newTeam } from '@tocsin/shared/testing/builders.ts';
@@ -135,7 +135,7 @@ function act(world: World, what: Act, now: number): void {
 }
 
 /** What no step may do, whatever was before. */
-function judgeStep(world: World, step: TeamStep, now: number): void {
+function checkStep(world: World, step: TeamStep, now: number): void {
   const { team, mails, belowSince } = world;
   switch (step.kind) {
     case 'lapse':
@@ -180,7 +180,7 @@ function judgeStep(world: World, step: TeamStep, now: number): void {
 }
 
 /** What has to have happened once a worker came by that was not cut off: nothing is overdue. */
-function judgeRest(world: World, now: number): void {
+function checkNothingOverdue(world: World, now: number): void {
   const { team, belowSince } = world;
   must(team.notice === null || team.noticeSentAt !== null, 'a notice was not mailed');
   if (!team.isActive) {
@@ -197,7 +197,7 @@ function sweep(world: World, how: Sweep, now: number): void {
   figures.sweeps += 1;
   noteTier(world, now);
   const step = nextTeamStep(world.team, tierInForce(world.owner, now), { ...periods, now });
-  judgeStep(world, step, now);
+  checkStep(world, step, now);
   if (step.kind === 'remove') {
     world.removedAt = now;
     return;
@@ -211,7 +211,7 @@ function sweep(world: World, how: Sweep, now: number): void {
     if (how === 'whole') world.team = { ...world.team, noticeSentAt: now };
   }
   // Behind a mail that was made up for, the next step is the next sweep's.
-  if (how === 'whole' && step.kind !== 'mail') judgeRest(world, now);
+  if (how === 'whole' && step.kind !== 'mail') checkNothingOverdue(world, now);
 }
 
 const original = newTeam('owner', { createdAt: 0, updatedAt: 0 });

@@ -1,4 +1,4 @@
-import { asExpression } from './judge-sources.ts';
+import { asExpression } from './check-sources.ts';
 import type { ProofRow, TestReference } from './read-proofs.ts';
 
 /** What Jest writes with `--json`, as far as it is looked at. */
@@ -35,7 +35,7 @@ export function readReport(report: JestReport, root: string): Map<string, TestRe
 }
 
 /** Parts that run the same tests, one on each engine. */
-export const twins = [
+export const enginePairs = [
   ['acceptance-embedded', 'acceptance-cluster'],
   ['services-embedded', 'services-cluster'],
 ] as const;
@@ -45,12 +45,12 @@ export const twins = [
  * its file; where `name` stands for several, all of them. With `onBothEngines` a row needs a test that runs on both. A group
  * that `describeUnlessMissing` leaves out, for want of a program, is no fault: with `CI=true` it fails by itself.
  */
-export function judgeResults(rows: readonly ProofRow[], run: RunResults, onBothEngines: boolean): string[] {
+export function checkResults(rows: readonly ProofRow[], run: RunResults, onBothEngines: boolean): string[] {
   return rows.flatMap((row) => {
     const place = `${row.document}:${row.line}: ${row.row}:`;
     const faults = row.tests.flatMap((test) => faultsOf(test, run)).map((fault) => `${place} ${fault}`);
     const isOnBoth = row.tests.some(({ file }) =>
-      twins.some((pair) => pair.some((part) => run.get(part)?.has(file) === true)),
+      enginePairs.some((pair) => pair.some((part) => run.get(part)?.has(file) === true)),
     );
     return onBothEngines && !isOnBoth ? [...faults, `${place} names no test that runs on both engines`] : faults;
   });
@@ -59,7 +59,7 @@ export function judgeResults(rows: readonly ProofRow[], run: RunResults, onBothE
 function faultsOf({ file, name }: TestReference, run: RunResults): string[] {
   const ran = [...run].filter(([, files]) => files.has(file));
   if (ran.length === 0) return [`${file} was not run`];
-  const missingTwins = twins
+  const missingTwins = enginePairs
     .flatMap((pair) => (pair.some((part) => ran.some(([one]) => one === part)) ? pair : []))
     .filter((part) => run.has(part) && !ran.some(([one]) => one === part));
   const form = asExpression(name);
